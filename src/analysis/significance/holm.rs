@@ -1,0 +1,48 @@
+//! Holm's correction for asking several questions at once.
+
+/// Adjusted p-values: with p sorted upwards, the i-th of m (from 1) becomes max over j <= i of min(1, (m - j + 1) p_j).
+///
+/// A question is answered with error at most alpha over the whole family when its adjusted value is at most alpha.
+/// Values that are NaN, tests without an answer, stay so and do not count into m.
+///
+/// ```
+/// assert_eq!(burnrank::holm(&[0.25, 0.125]), [0.25, 0.25]);
+/// ```
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).filter(|&i| !p[i].is_nan()).collect();
+    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let mut adjusted = p.to_vec();
+    let mut largest = 0.0_f64;
+    for (before, &i) in order.iter().enumerate() {
+        largest = largest.max((order.len() - before) as f64 * p[i]).min(1.0);
+        adjusted[i] = largest;
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::near;
+    use super::*;
+
+    #[test]
+    fn agrees_with_statsmodels() {
+        // statsmodels 0.15.0, statsmodels.stats.multitest.multipletests(p, method='holm')[1]
+        let stored: [(&[f64], &[f64]); 3] = [
+            (&[0.01, 0.04, 0.03, 0.005], &[0.03, 0.06, 0.06, 0.02]),
+            (&[0.5, 0.5, 0.001], &[1.0, 1.0, 0.003]),
+            (&[0.02, 0.02, 0.02, 0.9], &[0.08, 0.08, 0.08, 0.9]),
+        ];
+        for (p, adjusted) in stored {
+            holm(p).iter().zip(adjusted).for_each(|(&got, &expected)| near(got, expected, 1e-12));
+        }
+    }
+
+    #[test]
+    fn tests_without_an_answer_do_not_count() {
+        let adjusted = holm(&[0.01, f64::NAN, 0.02]);
+        assert_eq!((adjusted[0], adjusted[2]), (0.02, 0.02));
+        assert!(adjusted[1].is_nan());
+        assert!(holm(&[]).is_empty());
+    }
+}

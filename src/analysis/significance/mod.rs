@@ -1,0 +1,59 @@
+//! Is the gain real? Tests of paired per-query values.
+//!
+//! Every test looks at the differences of two systems on the same queries, system less baseline, and is two-sided.
+
+mod bootstrap;
+mod compare;
+mod holm;
+mod randomisation;
+#[cfg(test)]
+mod samples;
+mod ttest;
+mod wilcoxon;
+
+pub use bootstrap::{Bootstrap, bootstrap};
+pub use compare::{Adjusted, Better, CompareOptions, Comparison, Mover, PerQuery, correct};
+pub use holm::holm;
+pub use randomisation::{Randomisation, randomisation};
+pub use ttest::{TTest, effect_size, t_test};
+pub use wilcoxon::{Wilcoxon, wilcoxon};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+
+/// Whether a p-value counts every outcome or is an approximation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PMethod {
+    /// Every outcome under the null hypothesis was counted.
+    Exact,
+    /// The statistic was taken to be normal.
+    Normal,
+    /// Outcomes were drawn at random.
+    MonteCarlo,
+}
+
+/// Random draws that one generator makes: fixed, so that results do not depend on the number of threads.
+const BLOCK: usize = 128;
+
+/// The generator of one block of draws.
+fn block_rng(seed: u64, block: usize) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(block as u64);
+    rng
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The standard deviation of at least two values, by n - 1.
+fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (values.len() as f64 - 1.0)).sqrt()
+}
+
+fn all_finite(values: &[f64]) -> bool {
+    values.iter().all(|value| value.is_finite())
+}

@@ -1,0 +1,260 @@
+//! The ragged data set: documents row by row, queries as ranges of rows, nothing padded.
+
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+/// Queries, their documents' features and labels.
+///
+/// Documents of a query are neighbours. Features are one dense row-major matrix.
+///
+/// ```
+/// use burnrank::Dataset;
+/// let data = Dataset::new(2, vec![0.1, 0.2, 0.3, 0.4, 0.5, 0.6], vec![1.0, 0.0, 2.0], vec![("a".into(), 2), ("b".into(), 1)])?;
+/// assert_eq!(data.query(0).labels, [1.0, 0.0]);
+/// assert_eq!(data.query(1).features, [0.5, 0.6]);
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Dataset {
+    width: usize,
+    features: Vec<f32>,
+    labels: Vec<f32>,
+    query_ids: Vec<String>,
+    offsets: Vec<usize>,
+    document_ids: Option<DocumentIds>,
+}
+
+/// The documents of one query, borrowed from a [`Dataset`].
+#[derive(Debug, Clone)]
+pub struct QueryView<'a> {
+    /// The query's id as the file spells it.
+    pub id: &'a str,
+    /// The rows of the data set that belong to it.
+    pub rows: Range<usize>,
+    /// One label a document.
+    pub labels: &'a [f32],
+    /// Row-major, one row a document.
+    pub features: &'a [f32],
+}
+
+impl Dataset {
+    /// Builds a data set of `width` features from a row-major matrix, labels and `(query id, number of documents)`.
+    ///
+    /// # Errors
+    /// When the lengths do not fit together or a query has no document.
+    pub fn new(width: usize, features: Vec<f32>, labels: Vec<f32>, queries: Vec<(String, usize)>) -> Result<Self> {
+        let mut offsets = Vec::with_capacity(queries.len() + 1);
+        let mut query_ids = Vec::with_capacity(queries.len());
+        offsets.push(0);
+        let mut end = 0;
+        for (id, documents) in queries {
+            if documents == 0 {
+                return Err(Error::Mismatch(format!("query '{id}' has no document")));
+            }
+            end += documents;
+            offsets.push(end);
+            query_ids.push(id);
+        }
+        if end != labels.len() || end * width != features.len() {
+            return Err(Error::Mismatch(format!(
+                "{end} documents in the queries, {} labels, {} feature values for {width} features",
+                labels.len(),
+                features.len()
+            )));
+        }
+        Ok(Dataset { width, features, labels, query_ids, offsets, document_ids: None })
+    }
+
+    /// The same data with an id for each document.
+    ///
+    /// # Errors
+    /// When there is not one id a document.
+    pub fn with_document_ids(mut self, ids: DocumentIds) -> Result<Self> {
+        if ids.len() != self.n_documents() {
+            return Err(Error::Mismatch(format!("{} document ids for {} documents", ids.len(), self.n_documents())));
+        }
+        self.document_ids = Some(ids);
+        Ok(self)
+    }
+
+    /// The number of queries.
+    pub fn n_queries(&self) -> usize {
+        self.query_ids.len()
+    }
+
+    /// The number of documents over all queries.
+    pub fn n_documents(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The number of features of a document.
+    pub fn n_features(&self) -> usize {
+        self.width
+    }
+
+    /// All features, row-major, one row a document.
+    pub fn features(&self) -> &[f32] {
+        &self.features
+    }
+
+    /// All features, to be changed in place, as a scaler does.
+    pub fn features_mut(&mut self) -> &mut [f32] {
+        &mut self.features
+    }
+
+    /// All labels, one a document.
+    pub fn labels(&self) -> &[f32] {
+        &self.labels
+    }
+
+    /// Where each query starts, and last the number of documents: one more than there are queries.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// The ids of all queries, in order.
+    pub fn query_ids(&self) -> &[String] {
+        &self.query_ids
+    }
+
+    /// The id of one document, where the data has ids.
+    pub fn document_id(&self, row: usize) -> Option<&str> {
+        self.document_ids.as_ref().map(|ids| ids.get(row))
+    }
+
+    /// The documents of query `index`.
+    ///
+    /// # Panics
+    /// When there is no such query.
+    pub fn query(&self, index: usize) -> QueryView<'_> {
+        let rows = self.offsets[index]..self.offsets[index + 1];
+        QueryView {
+            id: &self.query_ids[index],
+            labels: &self.labels[rows.clone()],
+            features: &self.features[rows.start * self.width..rows.end * self.width],
+            rows,
+        }
+    }
+
+    /// All queries in order.
+    pub fn queries(&self) -> impl ExactSizeIterator<Item = QueryView<'_>> {
+        (0..self.n_queries()).map(|index| self.query(index))
+    }
+
+    /// A copy of the chosen queries, in the order given.
+    ///
+    /// # Panics
+    /// When an index is no query's.
+    pub fn select(&self, queries: &[usize]) -> Dataset {
+        let documents: usize = queries.iter().map(|&q| self.offsets[q + 1] - self.offsets[q]).sum();
+        let mut chosen = Dataset {
+            width: self.width,
+            features: Vec::with_capacity(documents * self.width),
+            labels: Vec::with_capacity(documents),
+            query_ids: Vec::with_capacity(queries.len()),
+            offsets: vec![0],
+            document_ids: self.document_ids.as_ref().map(|_| DocumentIds::default()),
+        };
+        for &index in queries {
+            let query = self.query(index);
+            chosen.features.extend_from_slice(query.features);
+            chosen.labels.extend_from_slice(query.labels);
+            chosen.query_ids.push(query.id.to_owned());
+            chosen.offsets.push(chosen.labels.len());
+            if let (Some(to), Some(from)) = (&mut chosen.document_ids, &self.document_ids) {
+                query.rows.for_each(|row| to.push(from.get(row)));
+            }
+        }
+        chosen
+    }
+
+    /// The same documents with `width` features: zeros are added, or the last features dropped.
+    pub fn with_width(self, width: usize) -> Dataset {
+        if width == self.width {
+            return self;
+        }
+        let keep = width.min(self.width);
+        let mut features = vec![0.0; self.n_documents() * width];
+        if keep > 0 {
+            for (to, from) in features.chunks_exact_mut(width).zip(self.features.chunks_exact(self.width)) {
+                to[..keep].copy_from_slice(&from[..keep]);
+            }
+        }
+        Dataset { width, features, ..self }
+    }
+}
+
+/// One text a document, all in one buffer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DocumentIds {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl DocumentIds {
+    /// Adds the next document's id.
+    pub fn push(&mut self, id: &str) {
+        self.text.push_str(id);
+        self.ends.push(self.text.len());
+    }
+
+    /// The id of document `row`; empty when the file gave none for it.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn get(&self, row: usize) -> &str {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.text[start..self.ends[row]]
+    }
+
+    /// The number of ids.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for DocumentIds {
+    fn from_iter<I: IntoIterator<Item = S>>(ids: I) -> Self {
+        let mut all = DocumentIds::default();
+        ids.into_iter().for_each(|id| all.push(id.as_ref()));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Dataset {
+        let queries = vec![("a".to_owned(), 2), ("b".to_owned(), 1)];
+        Dataset::new(2, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], vec![1.0, 0.0, 2.0], queries).unwrap()
+    }
+
+    #[test]
+    fn lengths_must_fit() {
+        assert!(Dataset::new(2, vec![1.0; 5], vec![0.0; 3], vec![("a".into(), 3)]).is_err());
+        assert!(Dataset::new(2, vec![1.0; 6], vec![0.0; 3], vec![("a".into(), 2)]).is_err());
+        assert!(Dataset::new(2, vec![], vec![], vec![("a".into(), 0)]).is_err());
+    }
+
+    #[test]
+    fn select_reorders_whole_queries() {
+        let ids = ["x", "", "z"].into_iter().collect();
+        let data = small().with_document_ids(ids).unwrap().select(&[1, 0]);
+        assert_eq!(data.query_ids(), ["b", "a"]);
+        assert_eq!(data.features(), [5.0, 6.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(data.offsets(), [0, 1, 3]);
+        assert_eq!((data.document_id(0), data.document_id(1), data.document_id(2)), (Some("z"), Some("x"), Some("")));
+    }
+
+    #[test]
+    fn width_grows_with_zeros_and_shrinks_from_the_end() {
+        assert_eq!(small().with_width(3).query(1).features, [5.0, 6.0, 0.0]);
+        assert_eq!(small().with_width(1).features(), [1.0, 3.0, 5.0]);
+    }
+}

@@ -1,0 +1,93 @@
+//! How to read, and what came of it.
+
+use super::super::dataset::Dataset;
+use super::super::source::Compression;
+use crate::error::{Error, ParseError, Result};
+use std::path::PathBuf;
+
+/// The largest number of features that any file may have.
+pub const MAX_FEATURES: usize = 1_000_000;
+
+/// How to read a LETOR file. The default is strict, and counts features from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The index of the first feature: 0 or 1.
+    pub first_index: u32,
+    /// Skip bad lines and count them, instead of failing on the first.
+    pub lenient: bool,
+    /// Bring the documents of a query together when it comes back later in the file, instead of failing.
+    pub regroup: bool,
+    /// The LightGBM side file that replaces `qid:`: one line a query, the number of its documents. Queries are named 1, 2, ...
+    pub query_file: Option<PathBuf>,
+    /// The number of features; `None` for the largest index of the file. A larger index than stated is an error.
+    pub width: Option<usize>,
+    /// The number of threads; 0 for those of the running rayon pool. The result does not depend on it.
+    pub threads: usize,
+    /// The bytes that are parsed as one piece of work. The result does not depend on it.
+    pub block_bytes: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            first_index: 1,
+            lenient: false,
+            regroup: false,
+            query_file: None,
+            width: None,
+            threads: 0,
+            block_bytes: 1 << 20,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Fails on settings that make no sense, before any work starts.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.first_index > 1 {
+            return Err(Error::Config(format!("the first feature index is 0 or 1, not {}", self.first_index)));
+        }
+        match self.width {
+            Some(width) if width > MAX_FEATURES => {
+                Err(Error::Config(format!("{width} features are too many: the most is {MAX_FEATURES}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What reading gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadReport {
+    /// The documents.
+    pub data: Dataset,
+    /// What [`ReadOptions::lenient`] left out.
+    pub skipped: Skipped,
+    /// The size of the text, after unpacking.
+    pub bytes: u64,
+    /// How the file was packed.
+    pub compression: Option<Compression>,
+}
+
+/// The bad lines that were left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Skipped {
+    /// How many.
+    pub lines: usize,
+    /// What is wrong with the first ones, at most [`Skipped::SHOWN`].
+    pub first: Vec<ParseError>,
+}
+
+impl Skipped {
+    /// The number of errors that are kept.
+    pub const SHOWN: usize = 5;
+}
+
+/// How far reading has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of text dealt with.
+    pub done: u64,
+    /// All bytes of text; `None` as long as they are being unpacked or come from standard input.
+    pub total: Option<u64>,
+}

@@ -1,0 +1,232 @@
+//! A whole file to a [`Dataset`](crate::data::dataset::Dataset).
+
+use super::block::{self, Block, Outcome, Task};
+use super::group::{self, Earlier, Query, Returning};
+use super::line::Rules;
+use super::options::{MAX_FEATURES, Progress, ReadOptions, ReadReport, Skipped};
+use crate::data::source::{Compression, Source, whole_file};
+use crate::error::{Error, ParseError, Result};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A matrix up to this size is always allowed.
+const SMALL: u64 = 1 << 30;
+
+/// A larger matrix may be at most this many times as large as its text.
+const SPARSEST: u64 = 64;
+
+/// Reads a LETOR (SVMlight, LibSVM) file: `<label> qid:<id> <index>:<value> ... # comment`.
+///
+/// The file may be packed with gzip or Zstandard; `-` is standard input. Blanks may be tabs, lines may end in CRLF, features may
+/// be missing (0) or in any order, labels may be fractions, `# docid = X` names a document.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("train.txt");
+/// std::fs::write(&path, "2 qid:a 1:0.5 3:-1 # docid = d7\n0 qid:a 2:4\n1 qid:b 1:1e-3\n").unwrap();
+/// let report = burnrank::read(&path, &burnrank::ReadOptions::default())?;
+/// assert_eq!(report.data.query(0).features, [0.5, 0.0, -1.0, 0.0, 4.0, 0.0]);
+/// assert_eq!(report.data.query(1).labels, [1.0]);
+/// assert_eq!(report.data.document_id(0), Some("d7"));
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// The first bad line with its column, the offending text and the remedy: bad, infinite or missing numbers, negative labels,
+/// duplicate features or absurd indices, queries that come back, invalid UTF-8; and damaged, empty or missing files.
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<ReadReport> {
+    read_with(path, options, &|_| ())
+}
+
+/// As [`read`], and tells how far it has come, from any thread.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<ReadReport> {
+    options.check()?;
+    let source = Source::open(path.as_ref(), &|done| progress(Progress { done, total: None }))?;
+    in_pool(options.threads, || whole(&source.name, &source, source.compression, options, progress))
+}
+
+/// As [`read`], for a text in memory that errors call `name`.
+///
+/// ```
+/// let error = burnrank::read_bytes("a.txt", b"1 qid:1 1:0.5\n-1 qid:1 1:x\n", &Default::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "a.txt:2:1: negative label '-1': a label is a number of 0 or more");
+/// ```
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(name: &str, text: &[u8], options: &ReadOptions) -> Result<ReadReport> {
+    options.check()?;
+    in_pool(options.threads, || whole(name, text, None, options, &|_| ()))
+}
+
+fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    if threads == 0 {
+        return work();
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| Error::Config(format!("cannot start {threads} threads: {error}")))?.install(work)
+}
+
+fn whole(
+    name: &str,
+    text: &[u8],
+    compression: Option<Compression>,
+    options: &ReadOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<ReadReport> {
+    let counts = match &options.query_file {
+        Some(path) => {
+            let source = Source::open(path, &|_| ())?;
+            Some(group::parse_counts(&source, &source.name)?)
+        }
+        None => None,
+    };
+    let piece = Piece { name, text: without_mark(text), first_line: 1, options, earlier: &Earlier::new() };
+    let mut parsed = piece.parse(progress)?;
+    let mut left_out = Vec::new();
+    let queries = match counts {
+        Some(counts) => group::by_counts(name, &parsed.outcomes, parsed.labels.len(), &counts)?,
+        None => piece.queries(&parsed.outcomes, &mut left_out)?,
+    };
+    let skipped = group::skipped_lines(&mut parsed.outcomes, left_out, usize::MAX);
+    if queries.is_empty() {
+        return Err(no_documents(name, &skipped));
+    }
+    let data = parsed.dataset(piece.text, &queries)?;
+    Ok(ReadReport { data, skipped, bytes: text.len() as u64, compression })
+}
+
+/// The text without the byte order mark that some editors put in front.
+pub(super) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+#[cold]
+pub(super) fn no_documents(name: &str, skipped: &Skipped) -> Error {
+    match skipped.first.first() {
+        None => whole_file(name, "the file is empty", "expected lines of <label> qid:<id> <index>:<value> ..."),
+        Some(first) => {
+            let remedy = format!("all {} were skipped; the first: {first}", skipped.lines);
+            whole_file(name, "no good line in the file", &remedy)
+        }
+    }
+}
+
+/// A text of whole lines to be parsed.
+pub(super) struct Piece<'a> {
+    pub name: &'a str,
+    pub text: &'a [u8],
+    pub first_line: usize,
+    pub options: &'a ReadOptions,
+    pub earlier: &'a Earlier,
+}
+
+/// The numbers of a text, and what else is known of its lines.
+pub(super) struct Parsed {
+    pub width: usize,
+    pub features: Vec<f32>,
+    pub labels: Vec<f32>,
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Parsed {
+    pub(super) fn dataset(self, text: &[u8], queries: &[Query]) -> Result<crate::data::dataset::Dataset> {
+        group::dataset(text, self.width, self.features, self.labels, queries, &self.outcomes)
+    }
+}
+
+impl<'a> Piece<'a> {
+    /// Parses into a matrix as wide as the lines' last features suggest, and once more if that was wrong.
+    pub(super) fn parse(&self, progress: &(dyn Fn(Progress) + Sync)) -> Result<Parsed> {
+        let blocks = block::survey(self.text, self.options.block_bytes, self.first_line);
+        let documents = blocks.last().map_or(0, |block| block.rows.end);
+        let last_index = blocks.iter().map(|block| block.last_index).max().unwrap_or(0);
+        let first_index = self.options.first_index as usize;
+        let mut width = self.options.width.unwrap_or((last_index + 1).saturating_sub(first_index));
+        if !self.affordable(documents, width) {
+            // Nothing is kept, but the lines are judged: the guess may come from a bad one.
+            width = 0;
+        }
+        loop {
+            let parsed = self.parse_as(&blocks, documents, width, progress)?;
+            let (widest, line) = parsed.outcomes.iter().map(|outcome| outcome.widest).fold((0, 0), |best, next| {
+                if next.0 > best.0 { next } else { best }
+            });
+            let needed = self.options.width.unwrap_or(widest);
+            if needed == width {
+                return Ok(parsed);
+            }
+            if !self.affordable(documents, needed) {
+                return Err(self.too_large(documents, needed, line));
+            }
+            width = needed;
+        }
+    }
+
+    fn parse_as(&self, blocks: &[Block], documents: usize, width: usize, progress: &(dyn Fn(Progress) + Sync)) -> Result<Parsed> {
+        let (mut features, mut labels) = (vec![0.0; documents * width], vec![0.0; documents]);
+        let (done, total) = (AtomicU64::new(0), Some(self.text.len() as u64));
+        let rules = Rules {
+            first_index: self.options.first_index as usize,
+            inline_query: self.options.query_file.is_none(),
+            width: self.options.width,
+        };
+        let tell = |bytes: usize| {
+            let done = done.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+            progress(Progress { done, total });
+        };
+        let task = Task { text: self.text, name: self.name, rules, lenient: self.options.lenient, done: &tell };
+        let mut outcomes = block::parse(&task, blocks, width, &mut features, &mut labels);
+        if let Some(bad) = outcomes.iter().position(|outcome| outcome.error.is_some()) {
+            // A query may have come back on an earlier line still.
+            outcomes.truncate(bad + 1);
+            self.queries(&outcomes, &mut Vec::new())?;
+            if let Some(error) = outcomes.pop().and_then(|outcome| outcome.error) {
+                return Err(error.into());
+            }
+        }
+        Ok(Parsed { width, features, labels, outcomes })
+    }
+
+    /// Joins the documents of each query.
+    pub(super) fn queries(
+        &self,
+        outcomes: &[Outcome],
+        left_out: &mut Vec<(usize, usize, ParseError)>,
+    ) -> std::result::Result<Vec<Query<'a>>, Box<ParseError>> {
+        let returning = match self.options {
+            ReadOptions { query_file: Some(_), .. } => return Ok(Vec::new()),
+            ReadOptions { regroup: true, .. } => Returning::Regroup,
+            ReadOptions { lenient: true, .. } => Returning::Skip,
+            _ => Returning::Reject,
+        };
+        group::by_id(self.text, self.name, outcomes, returning, self.earlier, left_out)
+    }
+
+    /// Whether the matrix is of a size that its text can justify. A width that the user states is always justified.
+    fn affordable(&self, documents: usize, width: usize) -> bool {
+        let bytes = documents as u64 * width as u64 * 4;
+        let allowed = SMALL.max(self.text.len() as u64 * SPARSEST);
+        width <= MAX_FEATURES && (bytes <= allowed || self.options.width.is_some())
+    }
+
+    #[cold]
+    fn too_large(&self, documents: usize, width: usize, line: usize) -> Error {
+        let index = width + self.options.first_index as usize - 1;
+        let size = documents as f64 * width as f64 * 4.0 / f64::from(1 << 30);
+        let remedy = format!(
+            "{documents} documents of {width} features make a matrix of {size:.1} GiB for {} bytes of text; number the features \
+             without gaps, or state their number",
+            self.text.len()
+        );
+        let (text, problem) = (index.to_string(), "feature index too large".to_owned());
+        Box::new(ParseError { file: self.name.to_owned(), line, column: 0, text, problem, remedy }).into()
+    }
+}

@@ -1,0 +1,14 @@
+//! Bytes to ragged data sets: reading, writing, generating, scaling and splitting.
+
+pub mod dataset;
+pub mod fold;
+pub mod folder;
+pub mod letor;
+pub mod scale;
+pub mod scores;
+mod sink;
+mod source;
+pub mod synthetic;
+pub mod trec;
+
+pub use dataset::Dataset;

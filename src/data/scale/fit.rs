@@ -1,0 +1,130 @@
+//! Centers and spreads of columns, in f64, block by block in parallel.
+
+use rayon::prelude::*;
+
+/// Rows a block holds: fixed, so that sums do not depend on the number of threads.
+pub(super) const BLOCK: usize = 1024;
+
+/// What center and spread stand for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// Mean and standard deviation.
+    Moments,
+    /// Smallest value and its distance to the largest.
+    Range,
+}
+
+/// sign(x) ln(1 + abs(x)).
+pub(super) fn signed_log(x: f64) -> f64 {
+    x.abs().ln_1p().copysign(x)
+}
+
+/// Centers and spreads of the columns of `rows`.
+pub(super) fn fit(measure: Measure, takes_log: bool, rows: &[f32], width: usize) -> (Vec<f64>, Vec<f64>) {
+    if width == 0 {
+        return (Vec::new(), Vec::new());
+    }
+    let block = |rows: &[f32]| columns(measure, takes_log, rows, width);
+    let all = if rows.len() <= BLOCK * width {
+        block(rows)
+    } else {
+        let blocks: Vec<Vec<Column>> = rows.par_chunks(BLOCK * width).map(block).collect();
+        let mut all = vec![Column::EMPTY; width];
+        for block in blocks {
+            all.iter_mut().zip(block).for_each(|(total, part)| *total = total.and(part));
+        }
+        all
+    };
+    all.iter().map(|column| column.center_and_spread(measure)).unzip()
+}
+
+/// What is known of one feature's finite values.
+#[derive(Clone, Copy)]
+struct Column {
+    count: f64,
+    min: f64,
+    max: f64,
+    mean: f64,
+    /// Sum of squared distances from the mean.
+    squares: f64,
+}
+
+impl Column {
+    const EMPTY: Column = Column { count: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, mean: 0.0, squares: 0.0 };
+
+    /// Both together (Chan, Golub and LeVeque 1979).
+    fn and(self, other: Column) -> Column {
+        if other.count == 0.0 {
+            return self;
+        }
+        let count = self.count + other.count;
+        let step = other.mean - self.mean;
+        Column {
+            count,
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+            mean: self.mean + step * (other.count / count),
+            squares: self.squares + other.squares + step * step * (self.count * other.count / count),
+        }
+    }
+
+    fn center_and_spread(&self, measure: Measure) -> (f64, f64) {
+        // By range and not by variance: the mean of equal values is a rounding error away from them.
+        let varies = self.max > self.min;
+        match measure {
+            _ if !varies => (0.0, 0.0),
+            Measure::Range => (self.min, self.max - self.min),
+            Measure::Moments => (self.mean, (self.squares / self.count).sqrt()),
+        }
+    }
+}
+
+/// The columns of one block, in two passes over it: the second one's distances from the mean cancel nothing.
+fn columns(measure: Measure, takes_log: bool, rows: &[f32], width: usize) -> Vec<Column> {
+    let read = |&x: &f32| if takes_log { signed_log(f64::from(x)) } else { f64::from(x) };
+    let values: Vec<f64> = rows.iter().map(read).collect();
+    let mut columns = vec![Column::EMPTY; width];
+    for row in values.chunks_exact(width) {
+        for (column, &x) in columns.iter_mut().zip(row).filter(|(_, x)| x.is_finite()) {
+            column.count += 1.0;
+            column.min = column.min.min(x);
+            column.max = column.max.max(x);
+            column.mean += x;
+        }
+    }
+    columns.iter_mut().for_each(|column| column.mean /= column.count.max(1.0));
+    if measure == Measure::Moments {
+        for row in values.chunks_exact(width) {
+            for (column, &x) in columns.iter_mut().zip(row).filter(|(_, x)| x.is_finite()) {
+                column.squares += (x - column.mean) * (x - column.mean);
+            }
+        }
+    }
+    columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_blocks_agree_with_one_long_sum() {
+        let values: Vec<f32> = (0..5 * BLOCK + 7).map(|i| 1e4 + ((i * 7919) % 1009) as f32).collect();
+        let n = values.len() as f64;
+        let mean = values.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
+        let variance = values.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n;
+        let (center, spread) = fit(Measure::Moments, false, &values, 1);
+        assert!((center[0] - mean).abs() < 1e-9 * mean);
+        assert!((spread[0] - variance.sqrt()).abs() < 1e-9 * variance.sqrt());
+    }
+
+    #[test]
+    fn one_huge_value_hides_nothing_elsewhere() {
+        let mut values = vec![0.0; 4 * BLOCK];
+        values[0] = 3e38;
+        let (center, spread) = fit(Measure::Moments, false, &values, 1);
+        let (x, share) = (f64::from(3e38_f32), 1.0 / (4 * BLOCK) as f64);
+        assert!((center[0] / (x * share) - 1.0).abs() < 1e-12);
+        assert!((spread[0] / (x * (share - share * share).sqrt()) - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,279 @@
+//! Artificial data with a known target, as in the RankNet and LambdaRank papers.
+
+mod bins;
+mod net;
+mod polynomial;
+
+pub use bins::{LabelMix, WEB_MIX};
+pub use net::Activation;
+
+use crate::data::dataset::Dataset;
+use crate::error::{Error, Result};
+use bins::Bins;
+use net::Net;
+use polynomial::Polynomial;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Documents drawn to place the bins: a label's share is met to about 0.2 points of a percent.
+const SAMPLE: usize = 1 << 16;
+const SAMPLE_BLOCK: usize = 1 << 10;
+
+/// One generator a purpose, by the stream number of the same seed.
+const FUNCTION_STREAM: u64 = 0;
+const SAMPLE_STREAM: u64 = 1;
+const QUERY_STREAM: u64 = 1 << 32;
+
+/// The random function that documents are labelled by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// A net of two layers, all weights uniform in [-1, 1].
+    Net {
+        /// Hidden units; the paper has 10.
+        hidden: usize,
+        /// The hidden units' function.
+        activation: Activation,
+    },
+    /// The mean of a linear, a quadratic and a cubic term, each of mean 0 and variance 1.
+    Polynomial,
+}
+
+/// Artificial ranking data: features uniform in [-1, 1], a random target function, labels by bins of the target
+/// (Burges et al. 2005, section 5.1; Burges et al. 2006, section 6.3.1).
+///
+/// Everything follows from the seed, query by query: query 7 is the same whatever the number of queries, of threads, or
+/// of queries generated before it. For training and test data of one function, generate once and split by query.
+///
+/// ```
+/// use burnrank::Synthetic;
+/// let data = Synthetic { queries: 20, seed: 1, ..Synthetic::net() }.generator()?.dataset()?;
+/// assert_eq!((data.n_queries(), data.n_documents(), data.n_features()), (20, 1000, 50));
+/// assert!(data.labels().iter().all(|&label| label <= 5.0));
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Synthetic {
+    /// The target function.
+    pub target: Target,
+    /// How many queries.
+    pub queries: usize,
+    /// How many documents each query has.
+    pub documents: usize,
+    /// How many features each document has.
+    pub features: usize,
+    /// How often each label is given.
+    pub mix: LabelMix,
+    /// What all random numbers follow from.
+    pub seed: u64,
+}
+
+impl Synthetic {
+    /// The RankNet paper's random net: 10 hidden units, 1,000 queries of 50 documents, 50 features, 6 labels.
+    pub fn net() -> Synthetic {
+        Synthetic { target: Target::Net { hidden: 10, activation: Activation::Sigmoid }, ..Synthetic::polynomial() }
+    }
+
+    /// The RankNet paper's random polynomial: 1,000 queries of 50 documents, 50 features, 6 labels.
+    pub fn polynomial() -> Synthetic {
+        Synthetic {
+            target: Target::Polynomial,
+            queries: 1000,
+            documents: 50,
+            features: 50,
+            mix: LabelMix::default(),
+            seed: 0,
+        }
+    }
+
+    /// The LambdaRank paper's polynomial data: 25,000 queries (10,000, 5,000 and 10,000 for training, validation and
+    /// test) of 50 documents, 50 features, 5 labels in the shares of [`WEB_MIX`].
+    pub fn lambdarank() -> Synthetic {
+        Synthetic { queries: 25_000, mix: LabelMix::web(), ..Synthetic::polynomial() }
+    }
+
+    /// Draws the target function and places the bins.
+    ///
+    /// # Errors
+    /// When a number is 0, or a query or the function is absurdly large.
+    pub fn generator(&self) -> Result<Generator> {
+        self.check()?;
+        let mut rng = stream(self.seed, FUNCTION_STREAM);
+        let function = match self.target {
+            Target::Net { hidden, activation } => {
+                Function::Net(Net::random(self.features, hidden, activation, &mut rng))
+            }
+            Target::Polynomial => Function::Polynomial(Polynomial::random(self.features, &mut rng)),
+        };
+        let block = |index: usize| {
+            let mut rng = stream(self.seed, SAMPLE_STREAM + index as u64);
+            let mut row = vec![0.0; self.features];
+            let draw = |_| {
+                fill(&mut row, &mut rng);
+                function.target(&row)
+            };
+            (0..SAMPLE_BLOCK).map(draw).collect::<Vec<f64>>()
+        };
+        let sample: Vec<f64> = (0..SAMPLE / SAMPLE_BLOCK).into_par_iter().flat_map_iter(block).collect();
+        let bins = Bins::fit(&self.mix, sample);
+        Ok(Generator { settings: self.clone(), function, bins })
+    }
+
+    /// Whether all numbers are positive, and one query and the target function have a sensible size.
+    fn check(&self) -> Result<()> {
+        let hidden = match self.target {
+            Target::Net { hidden, .. } => hidden,
+            Target::Polynomial => 1,
+        };
+        let counts = [
+            ("query", self.queries),
+            ("document a query", self.documents),
+            ("feature", self.features),
+            ("hidden unit", hidden),
+        ];
+        if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
+            return Err(Error::Config(format!("artificial data needs at least one {name}, got 0")));
+        }
+        let limited = |what: &str, a: usize, b: usize, most: usize| match a.checked_mul(b) {
+            Some(product) if product <= most => Ok(()),
+            _ => Err(Error::Config(format!("{a} {what} times {b} features: at most {most} are supported"))),
+        };
+        limited("documents a query", self.documents, self.features, 1 << 30)?;
+        limited("hidden units", hidden, self.features, 1 << 24)
+    }
+}
+
+/// A drawn target function that makes any query of a [`Synthetic`] data set on demand.
+#[derive(Debug, Clone)]
+pub struct Generator {
+    settings: Synthetic,
+    function: Function,
+    bins: Bins,
+}
+
+/// One artificial query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SyntheticQuery {
+    /// The query's number from 1, as text.
+    pub id: String,
+    /// Row-major, one row a document.
+    pub features: Vec<f32>,
+    /// One label a document.
+    pub labels: Vec<f32>,
+    /// The continuous target that the labels are bins of, one a document.
+    pub targets: Vec<f64>,
+}
+
+impl Generator {
+    /// What was asked for.
+    pub fn settings(&self) -> &Synthetic {
+        &self.settings
+    }
+
+    /// Query `index`, from 0; not bound by the number of queries asked for.
+    pub fn query(&self, index: usize) -> SyntheticQuery {
+        let documents = self.settings.documents;
+        let mut features = vec![0.0; documents * self.settings.features];
+        let (mut labels, mut targets) = (vec![0.0; documents], vec![0.0; documents]);
+        self.write(index, &mut features, &mut labels, &mut targets);
+        SyntheticQuery { id: id(index), features, labels, targets }
+    }
+
+    /// All queries, one after the other, none kept.
+    pub fn queries(&self) -> impl ExactSizeIterator<Item = SyntheticQuery> + '_ {
+        (0..self.settings.queries).map(|index| self.query(index))
+    }
+
+    /// All queries in memory.
+    ///
+    /// # Errors
+    /// When they do not fit.
+    pub fn dataset(&self) -> Result<Dataset> {
+        Ok(self.part(0..self.settings.queries)?.0)
+    }
+
+    /// All queries in memory, and the continuous target of every document.
+    ///
+    /// # Errors
+    /// When they do not fit.
+    pub fn dataset_with_targets(&self) -> Result<(Dataset, Vec<f64>)> {
+        self.part(0..self.settings.queries)
+    }
+
+    /// Some of the queries in memory, made in parallel, and the continuous target of every document.
+    ///
+    /// # Errors
+    /// When they do not fit.
+    pub fn part(&self, queries: Range<usize>) -> Result<(Dataset, Vec<f64>)> {
+        let (documents, width) = (self.settings.documents, self.settings.features);
+        let too_large = || {
+            let n = queries.len();
+            Error::Config(format!("{n} queries of {documents} documents and {width} features do not fit into memory"))
+        };
+        let rows = queries.len().checked_mul(documents).ok_or_else(too_large)?;
+        let values = rows.checked_mul(width).ok_or_else(too_large)?;
+        let mut features = zeros(values).ok_or_else(too_large)?;
+        let mut labels = zeros(rows).ok_or_else(too_large)?;
+        let mut targets = zeros(rows).ok_or_else(too_large)?;
+        features
+            .par_chunks_mut(documents * width)
+            .zip(labels.par_chunks_mut(documents))
+            .zip(targets.par_chunks_mut(documents))
+            .enumerate()
+            .for_each(|(i, ((features, labels), targets))| self.write(queries.start + i, features, labels, targets));
+        let ids = queries.map(|index| (id(index), documents)).collect();
+        Ok((Dataset::new(width, features, labels, ids)?, targets))
+    }
+
+    fn write(&self, index: usize, features: &mut [f32], labels: &mut [f32], targets: &mut [f64]) {
+        let mut rng = stream(self.settings.seed, QUERY_STREAM.wrapping_add(index as u64));
+        for ((row, label), target) in features.chunks_exact_mut(self.settings.features).zip(labels).zip(targets) {
+            fill(row, &mut rng);
+            *target = self.function.target(row);
+            *label = self.bins.label(*target);
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Function {
+    Net(Net),
+    Polynomial(Polynomial),
+}
+
+impl Function {
+    fn target(&self, x: &[f32]) -> f64 {
+        match self {
+            Function::Net(net) => net.target(x),
+            Function::Polynomial(polynomial) => polynomial.target(x),
+        }
+    }
+}
+
+fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(number);
+    rng
+}
+
+fn fill(row: &mut [f32], rng: &mut ChaCha8Rng) {
+    row.iter_mut().for_each(|x| *x = 2.0 * rng.random::<f32>() - 1.0);
+}
+
+fn id(index: usize) -> String {
+    (index as u128 + 1).to_string()
+}
+
+/// Zeros, unless the allocator refuses.
+fn zeros<T: Copy + Default>(n: usize) -> Option<Vec<T>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(n).ok()?;
+    all.resize(n, T::default());
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests;

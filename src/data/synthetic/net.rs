@@ -1,0 +1,99 @@
+//! The random two-layer net of the RankNet paper's section 5.1.
+
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// What a hidden unit does to its sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activation {
+    /// 1 / (1 + e^-z): the one that gives the paper's accuracies.
+    #[default]
+    Sigmoid,
+    /// tanh z.
+    Tanh,
+}
+
+impl Activation {
+    fn of(self, z: f64) -> f64 {
+        match self {
+            Activation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
+            Activation::Tanh => z.tanh(),
+        }
+    }
+}
+
+/// f(x) = b + sum_h v_h g(b_h + w_h . x), weights and biases uniform in [-1, 1].
+///
+/// The paper's output unit may squash f: that changes no order and no bin of given frequency, so it is left linear.
+#[derive(Debug, Clone)]
+pub(super) struct Net {
+    activation: Activation,
+    /// One row a hidden unit.
+    weights: Vec<f64>,
+    biases: Vec<f64>,
+    output: Vec<f64>,
+    output_bias: f64,
+}
+
+impl Net {
+    pub(super) fn random(features: usize, hidden: usize, activation: Activation, rng: &mut impl Rng) -> Net {
+        let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| rng.random_range(-1.0..=1.0)).collect() };
+        let (weights, biases, output) = (draw(features * hidden), draw(hidden), draw(hidden));
+        let output_bias = draw(1)[0];
+        Net { activation, weights, biases, output, output_bias }
+    }
+
+    pub(super) fn target(&self, x: &[f32]) -> f64 {
+        let mut sum = self.output_bias;
+        for ((row, bias), output) in self.weights.chunks_exact(x.len()).zip(&self.biases).zip(&self.output) {
+            sum += output * self.activation.of(bias + dot(row, x));
+        }
+        sum
+    }
+}
+
+/// Eight sums side by side: the order of additions is fixed, and the compiler may use vector registers.
+pub(super) fn dot(w: &[f64], x: &[f32]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (w8, x8) = (w.chunks_exact(8), x.chunks_exact(8));
+    let rest: f64 = w8.remainder().iter().zip(x8.remainder()).map(|(w, x)| w * f64::from(*x)).sum();
+    for (w, x) in w8.zip(x8) {
+        for lane in 0..8 {
+            sums[lane] += w[lane] * f64::from(x[lane]);
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_target_by_its_formula() {
+        let net = |activation| Net {
+            activation,
+            weights: vec![1.0, -0.5, 0.25, 0.75],
+            biases: vec![0.5, -1.0],
+            output: vec![0.4, -0.6],
+            output_bias: 0.1,
+        };
+        let (first, second) = (0.5 + 0.5 + 0.5, -1.0 + 0.125 - 0.75);
+        let sigmoid = |z: f64| 1.0 / (1.0 + (-z).exp());
+        let x = [0.5, -1.0];
+        let (s, t) = (net(Activation::Sigmoid).target(&x), net(Activation::Tanh).target(&x));
+        assert!((s - (0.1 + 0.4 * sigmoid(first) - 0.6 * sigmoid(second))).abs() < 1e-15);
+        assert!((t - (0.1 + 0.4 * f64::tanh(first) - 0.6 * f64::tanh(second))).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_dot_product_of_any_length() {
+        for n in 0..30 {
+            let w: Vec<f64> = (0..n).map(f64::from).collect();
+            let x: Vec<f32> = (0..n).map(|i| (i + 1) as f32).collect();
+            let expected: f64 = (0..n).map(|i| f64::from(i * (i + 1))).sum();
+            assert_eq!(dot(&w, &x), expected);
+        }
+    }
+}

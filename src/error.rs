@@ -1,0 +1,118 @@
+//! Errors are data: what went wrong, where, and what to do about it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What every fallible function of this crate returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong through no fault of the code.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A line of a text file does not say what its format asks for.
+    #[error(transparent)]
+    Parse(#[from] Box<ParseError>),
+    /// The operating system refused a file.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried, as in "read" or "create".
+        action: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A setting, an argument or a combination of them makes no sense.
+    #[error("{0}")]
+    Config(String),
+    /// Two inputs do not fit together, as in scores for another number of documents.
+    #[error("{0}")]
+    Mismatch(String),
+    /// A model folder that cannot be used.
+    #[error("{}: {message}", path.display())]
+    Model {
+        /// The folder or the file in it.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        message: String,
+    },
+}
+
+impl Error {
+    /// An [`Error::Io`] for `path`.
+    pub fn io(path: impl AsRef<Path>, action: &'static str, source: std::io::Error) -> Self {
+        Error::Io { path: path.as_ref().to_path_buf(), action, source }
+    }
+}
+
+/// One place in one text file, what stands there, and the remedy.
+///
+/// Prints as `train.txt:17:5: bad label 'x': expected a number of 0 or more`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    /// The file as the user named it; `<stdin>` for standard input.
+    pub file: String,
+    /// Counted from 1; 0 when the whole file is meant.
+    pub line: usize,
+    /// Counted in bytes from 1; 0 when the whole line is meant.
+    pub column: usize,
+    /// The offending text, cut to a readable length; may be empty.
+    pub text: String,
+    /// What is wrong, as in "bad label".
+    pub problem: String,
+    /// What was expected and what the user can do.
+    pub remedy: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        if self.column > 0 {
+            write!(f, ":{}", self.column)?;
+        }
+        write!(f, ": {}", self.problem)?;
+        if !self.text.is_empty() {
+            write!(f, " '{}'", self.text)?;
+        }
+        if !self.remedy.is_empty() {
+            write!(f, ": {}", self.remedy)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parse_error_names_place_text_and_remedy() {
+        let error = ParseError {
+            file: "train.txt".into(),
+            line: 17,
+            column: 5,
+            text: "x".into(),
+            problem: "bad label".into(),
+            remedy: "expected a number of 0 or more".into(),
+        };
+        assert_eq!(error.to_string(), "train.txt:17:5: bad label 'x': expected a number of 0 or more");
+    }
+
+    #[test]
+    fn a_whole_file_error_has_no_line() {
+        let error = ParseError {
+            file: "a.txt".into(),
+            line: 0,
+            column: 0,
+            text: String::new(),
+            problem: "the file is empty".into(),
+            remedy: String::new(),
+        };
+        assert_eq!(error.to_string(), "a.txt: the file is empty");
+    }
+}

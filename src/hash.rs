@@ -1,0 +1,77 @@
+//! A small, stable hash: the same bytes give the same number in every version and on every machine.
+
+use crate::data::Dataset;
+
+/// FNV-1a over 64-bit words, with the length folded in: fast, stable, not for adversaries.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hasher(u64);
+
+impl Hasher {
+    pub(crate) fn new() -> Self {
+        Hasher(0xcbf2_9ce4_8422_2325)
+    }
+
+    pub(crate) fn of(bytes: &[u8]) -> u64 {
+        let mut hasher = Hasher::new();
+        hasher.bytes(bytes);
+        hasher.finish()
+    }
+
+    pub(crate) fn word(&mut self, word: u64) {
+        // The rotation lets high bits of a word reach low bits of the state, which multiplication alone does not.
+        self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u64);
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.word(u64::from_le_bytes(word));
+        }
+    }
+
+    fn floats(&mut self, values: &[f32]) {
+        self.word(values.len() as u64);
+        values.iter().for_each(|value| self.word(u64::from(value.to_bits())));
+    }
+
+    pub(crate) fn finish(self) -> u64 {
+        self.0
+    }
+}
+
+impl Dataset {
+    /// A number that tells data sets apart: queries, labels and features all count.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = Hasher::new();
+        hasher.word(self.n_features() as u64);
+        for query in self.queries() {
+            hasher.bytes(query.id.as_bytes());
+            hasher.floats(query.labels);
+            hasher.floats(query.features);
+        }
+        hasher.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_bit_changes_the_fingerprint() {
+        let data = |label: f32, value: f32| {
+            Dataset::new(1, vec![value, 2.0], vec![label, 0.0], vec![("a".into(), 2)]).unwrap().fingerprint()
+        };
+        assert_eq!(data(1.0, 1.0), data(1.0, 1.0));
+        assert_ne!(data(1.0, 1.0), data(2.0, 1.0));
+        assert_ne!(data(1.0, 1.0), data(1.0, f32::from_bits(1.0f32.to_bits() + 1)));
+    }
+
+    #[test]
+    fn bytes_and_lengths_count() {
+        assert_ne!(Hasher::of(b"a"), Hasher::of(b"a\0"));
+        assert_ne!(Hasher::of(b"abcdefgh"), Hasher::of(b"abcdefgi"));
+    }
+}

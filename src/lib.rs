@@ -1,0 +1,57 @@
+//! burnrank learns to rank: linear and two-layer neural rankers for query/document features, trained on Burn with the
+//! RankNet, LambdaRank and LambdaLoss objectives, judged by the measures of the field.
+//!
+//! ```
+//! use burnrank::{Objective, Synthetic, TrainConfig, Trainer, device, split};
+//!
+//! // 60 queries of 50 documents, labelled by a random net; one in three kept for validation.
+//! let data = Synthetic { queries: 60, ..Synthetic::net() }.generator()?.dataset()?;
+//! let parts = split(data.n_queries(), &[2.0, 1.0], 1)?;
+//! let (train, valid) = (data.select(&parts[0]), data.select(&parts[1]));
+//!
+//! let config = TrainConfig { objective: Objective::parse("lambdarank:ndcg")?, epochs: 10, ..TrainConfig::default() };
+//! let mut trainer = Trainer::new(config, &train, &valid, &device::open("auto")?)?;
+//! while trainer.finished().is_none() {
+//!     trainer.epoch()?;
+//! }
+//! let trained = trainer.finish()?;
+//! assert!(trained.best_value > 0.6, "nDCG@10 on the validation queries: {}", trained.best_value);
+//! # Ok::<(), burnrank::Error>(())
+//! ```
+
+mod data;
+pub mod device;
+mod error;
+mod export;
+mod hash;
+mod metric;
+mod model;
+mod objective;
+mod train;
+
+pub use burn::tensor::{Device, Tensor};
+pub use data::dataset::{Dataset, DocumentIds, QueryView};
+pub use data::fold::{kfold, split};
+pub use data::letor::{
+    Chunks, MAX_FEATURES, Progress, ReadOptions, ReadReport, Skipped, WriteOptions, Zeros, read, read_bytes, read_with,
+    write, write_to,
+};
+pub use data::scale::{ScaleKind, Scaler};
+pub use data::synthetic::{
+    Activation as TargetActivation, Generator, LabelMix, Synthetic, SyntheticQuery, Target, WEB_MIX,
+};
+pub use error::{Error, ParseError, Result};
+pub use export::{Model, ModelInfo};
+pub use metric::{
+    Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind, Missing,
+    Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts, judge,
+    judge_query, max_dcg, order, parse, parse_with, rank_order,
+};
+pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
+pub use objective::probability;
+pub use objective::{
+    Assignment, Batch, Kernel, LARGEST_SCORE, LogBase, Method, OBJECTIVES, Objective, PAIR_BUDGET, PairTarget, PairWeight,
+    PairWeights, Pairs, QueryResult, Reference, Scratch, Targets, TensorGradient, Want, Weighting, for_each_weight,
+    ranknet_pairs, surrogate, training_order,
+};
+pub use train::{EpochRecord, Finish, GradientPath, OptimizerKind, StepRule, TrainConfig, Trained, Trainer, score};

@@ -1,0 +1,2 @@
+//! tool
+fn main() {}

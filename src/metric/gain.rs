@@ -1,0 +1,149 @@
+//! What a label is worth and what a rank keeps of it: gains, discounts and the ideal DCG.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// The worth of a label `y`.
+///
+/// ```
+/// use burnrank::Gain;
+/// assert_eq!(Gain::Exponential.of(3.0), 7.0);
+/// assert_eq!(Gain::Linear.of(3.0), 3.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Gain {
+    /// 2^y - 1, the papers' gain.
+    #[default]
+    Exponential,
+    /// y, the gain of trec_eval and scikit-learn.
+    Linear,
+}
+
+impl Gain {
+    /// The worth of one label.
+    #[inline]
+    pub fn of(self, label: f32) -> f64 {
+        match self {
+            Gain::Exponential => match POWERS.get(label as usize) {
+                Some(power) if label >= 0.0 && label.trunc() == label => power - 1.0,
+                _ => f64::from(label).exp2() - 1.0,
+            },
+            Gain::Linear => label.into(),
+        }
+    }
+}
+
+/// 2^y for the labels that data sets have: reading is faster than `exp2`.
+const POWERS: [f64; LEVELS] = {
+    let mut powers = [1.0; LEVELS];
+    let mut level = 1;
+    while level < LEVELS {
+        powers[level] = powers[level - 1] * 2.0;
+        level += 1;
+    }
+    powers
+};
+
+/// Whole labels below this are counted, not sorted.
+const LEVELS: usize = 32;
+
+/// Discounts up to here are computed once.
+const TABLE: usize = 1 << 16;
+
+fn table() -> &'static [f64] {
+    static DISCOUNTS: OnceLock<Vec<f64>> = OnceLock::new();
+    DISCOUNTS.get_or_init(|| (0..TABLE).map(compute).collect())
+}
+
+fn compute(position: usize) -> f64 {
+    (position as f64 + 2.0).log2().recip()
+}
+
+/// 1 / log2(1 + rank) at a position counted from 0, whose rank is one more.
+///
+/// ```
+/// assert_eq!(burnrank::discount(0), 1.0);
+/// assert_eq!(burnrank::discount(2), 0.5);
+/// ```
+pub fn discount(position: usize) -> f64 {
+    table().get(position).copied().unwrap_or_else(|| compute(position))
+}
+
+/// The discounts of the first `n` positions.
+pub fn discounts(n: usize) -> Cow<'static, [f64]> {
+    match table().get(..n) {
+        Some(known) => Cow::Borrowed(known),
+        None => Cow::Owned((0..n).map(discount).collect()),
+    }
+}
+
+/// The DCG at `k` of the ideal order: labels (in any order) sorted from the highest.
+///
+/// ```
+/// use burnrank::{Gain, max_dcg};
+/// let ideal = 7.0 + 3.0 / 3f64.log2() + 1.0 / 2.0;
+/// assert!((max_dcg(&[0.0, 1.0, 2.0, 0.0, 3.0], None, Gain::Exponential) - ideal).abs() < 1e-12);
+/// ```
+pub fn max_dcg(labels: &[f32], k: Option<usize>, gain: Gain) -> f64 {
+    let depth = k.unwrap_or(labels.len()).min(labels.len());
+    let mut counts = [0usize; LEVELS];
+    for &label in labels {
+        // A negative label, a fraction or a NaN does not survive the round trip.
+        let level = label as usize;
+        if level >= LEVELS || level as f32 != label {
+            return max_dcg_by_sorting(labels, depth, gain);
+        }
+        counts[level] += 1;
+    }
+    let discounts = discounts(depth);
+    let (mut sum, mut position) = (0.0, 0);
+    for level in (1..LEVELS).rev() {
+        let worth = gain.of(level as f32);
+        let end = (position + counts[level]).min(depth);
+        // Term by term, as DCG itself adds, so that a perfect ranking has an NDCG of exactly 1.
+        for discount in &discounts[position..end] {
+            sum += worth * discount;
+        }
+        position = end;
+    }
+    sum
+}
+
+fn max_dcg_by_sorting(labels: &[f32], depth: usize, gain: Gain) -> f64 {
+    let mut sorted = labels.to_vec();
+    sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+    sorted.iter().zip(discounts(depth).iter()).map(|(&label, discount)| gain.of(label) * discount).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counting_and_sorting_agree() {
+        let labels = [3.0, 0.0, 31.0, 2.0, 2.0, 1.0, 0.0];
+        for gain in [Gain::Exponential, Gain::Linear] {
+            for k in 1..9 {
+                let depth = k.min(labels.len());
+                assert_eq!(max_dcg(&labels, Some(k), gain), max_dcg_by_sorting(&labels, depth, gain));
+            }
+        }
+    }
+
+    #[test]
+    fn fractions_and_high_labels_have_gains() {
+        assert_eq!(Gain::Exponential.of(0.5), 2f64.sqrt() - 1.0);
+        assert_eq!(Gain::Exponential.of(40.0), 2f64.powi(40) - 1.0);
+        assert_eq!(Gain::Exponential.of(0.0), 0.0);
+        assert_eq!(Gain::Exponential.of(-1.0), -0.5);
+        assert_eq!(max_dcg(&[0.5, 2.5], None, Gain::Linear), 2.5 + 0.5 / 3f64.log2());
+    }
+
+    #[test]
+    fn discounts_go_on_beyond_the_table() {
+        let long = discounts(TABLE + 3);
+        assert_eq!(long.len(), TABLE + 3);
+        assert_eq!(long[TABLE + 2], ((TABLE + 4) as f64).log2().recip());
+        assert_eq!(discounts(3).len(), 3);
+    }
+}

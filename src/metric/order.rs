@@ -1,0 +1,268 @@
+//! From scores to a ranking: descending, total and deterministic, with a rule for equal scores.
+
+use crate::error::{Error, Result};
+use std::fmt;
+use std::str::FromStr;
+
+/// Which of several documents with equal scores ranks first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Ties {
+    /// The one that comes first in the data.
+    Document,
+    /// The less relevant one: what a ranking is worth at least (at most, for a cost).
+    #[default]
+    Pessimistic,
+    /// The more relevant one.
+    Optimistic,
+    /// None: the measure's mean over all orders, for measures that have a closed form for it.
+    Average,
+}
+
+impl Ties {
+    /// All rules, in the order of the enum.
+    pub const ALL: [Ties; 4] = [Ties::Document, Ties::Pessimistic, Ties::Optimistic, Ties::Average];
+}
+
+impl fmt::Display for Ties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Ties::Document => "document",
+            Ties::Pessimistic => "pessimistic",
+            Ties::Optimistic => "optimistic",
+            Ties::Average => "average",
+        })
+    }
+}
+
+impl FromStr for Ties {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Ties::ALL.into_iter().find(|ties| ties.to_string().eq_ignore_ascii_case(text)).ok_or_else(|| {
+            Error::Config(format!(
+                "unknown rule for equal scores '{text}': expected document, pessimistic, optimistic or average"
+            ))
+        })
+    }
+}
+
+/// A score that documents are ranked by: `f32` or `f64`.
+///
+/// NaN ranks last, below minus infinity, and equals itself; -0 equals 0.
+pub trait Score: Copy + Send + Sync + private::Key {}
+
+impl Score for f32 {}
+impl Score for f64 {}
+
+pub(super) mod private {
+    use std::fmt::Debug;
+
+    /// A score and a tie-breaker in one integer whose ascending order is the ranking: nothing sorts faster.
+    pub trait Key: Copy {
+        type Packed: Copy + Ord + Send + Debug;
+        fn pack(self, breaker: u32) -> Self::Packed;
+        fn breaker(packed: Self::Packed) -> u32;
+        fn ties(a: Self::Packed, b: Self::Packed) -> bool;
+        /// Whether this is a score at all: neither NaN nor minus infinity.
+        fn is_above_bottom(self) -> bool;
+    }
+
+    impl Key for f32 {
+        type Packed = u64;
+
+        fn pack(self, breaker: u32) -> u64 {
+            let key = if self.is_nan() { u32::MAX } else { !super::ascending(self) };
+            u64::from(key) << 32 | u64::from(breaker)
+        }
+
+        fn breaker(packed: u64) -> u32 {
+            packed as u32
+        }
+
+        fn ties(a: u64, b: u64) -> bool {
+            a >> 32 == b >> 32
+        }
+
+        fn is_above_bottom(self) -> bool {
+            self > f32::NEG_INFINITY
+        }
+    }
+
+    impl Key for f64 {
+        type Packed = u128;
+
+        fn pack(self, breaker: u32) -> u128 {
+            let bits = (self + 0.0).to_bits();
+            let ascending = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
+            let key = if self.is_nan() { u64::MAX } else { !ascending };
+            u128::from(key) << 32 | u128::from(breaker)
+        }
+
+        fn breaker(packed: u128) -> u32 {
+            packed as u32
+        }
+
+        fn ties(a: u128, b: u128) -> bool {
+            a >> 32 == b >> 32
+        }
+
+        fn is_above_bottom(self) -> bool {
+            self > f64::NEG_INFINITY
+        }
+    }
+}
+
+/// An integer that grows with the number. Adding zero makes -0 and 0 the same.
+fn ascending(number: f32) -> u32 {
+    let bits = (number + 0.0).to_bits();
+    if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
+}
+
+fn from_ascending(key: u32) -> f32 {
+    f32::from_bits(if key >> 31 == 1 { key ^ 1 << 31 } else { !key })
+}
+
+/// Documents from the highest score to the lowest, equal scores in document order: the ranks that training uses.
+///
+/// ```
+/// assert_eq!(burnrank::order(&[0.5, f32::NAN, 2.0, 0.5]), [2, 0, 3, 1]);
+/// ```
+///
+/// # Panics
+/// When there are 2^32 documents or more.
+pub fn order<S: Score>(scores: &[S]) -> Vec<usize> {
+    assert!(u32::try_from(scores.len()).is_ok(), "a query has fewer than 2^32 documents");
+    let mut keys: Vec<_> = scores.iter().zip(0..).map(|(score, index)| score.pack(index)).collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|key| S::breaker(key) as usize).collect()
+}
+
+/// Documents from the highest score to the lowest, equal scores by a rule, and in document order where that leaves
+/// them equal or is [`Ties::Average`].
+///
+/// ```
+/// use burnrank::{Ties, rank_order};
+/// let (scores, labels) = ([1.0, 1.0, 2.0], [3.0, 0.0, 1.0]);
+/// assert_eq!(rank_order(&scores, &labels, Ties::Document)?, [2, 0, 1]);
+/// assert_eq!(rank_order(&scores, &labels, Ties::Pessimistic)?, [2, 1, 0]);
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// When there is not one label a score.
+pub fn rank_order<S: Score>(scores: &[S], labels: &[f32], ties: Ties) -> Result<Vec<usize>> {
+    if scores.len() != labels.len() {
+        return Err(Error::Mismatch(format!("{} scores for {} labels", scores.len(), labels.len())));
+    }
+    let key = |index: usize| {
+        let breaker = match ties {
+            Ties::Document | Ties::Average => 0,
+            Ties::Pessimistic => ascending(labels[index]),
+            Ties::Optimistic => !ascending(labels[index]),
+        };
+        (scores[index].pack(breaker), index)
+    };
+    let mut keys: Vec<_> = (0..scores.len()).map(key).collect();
+    keys.sort_unstable();
+    Ok(keys.into_iter().map(|(_, index)| index).collect())
+}
+
+/// Buffers that many queries are ranked in, one after the other.
+pub(super) struct Ranking<S: Score> {
+    keys: Vec<S::Packed>,
+    /// The labels in rank order.
+    pub(super) ranked: Vec<f32>,
+    /// Where each group of equal scores ends; only for [`Ties::Average`].
+    pub(super) ends: Vec<usize>,
+}
+
+impl<S: Score> Ranking<S> {
+    pub(super) fn new() -> Self {
+        Ranking { keys: Vec::new(), ranked: Vec::new(), ends: Vec::new() }
+    }
+
+    /// Ranks one query; when only the order of the first `depth` matters, the others follow in any order.
+    pub(super) fn rank(&mut self, scores: &[S], labels: &[f32], ties: Ties, depth: Option<usize>) {
+        let Ranking { keys, ranked, ends } = self;
+        keys.clear();
+        ranked.clear();
+        ends.clear();
+        let pairs = scores.iter().zip(labels);
+        match ties {
+            Ties::Document => keys.extend(scores.iter().zip(0..).map(|(score, index)| score.pack(index))),
+            Ties::Optimistic => keys.extend(pairs.map(|(score, &label)| score.pack(!ascending(label)))),
+            Ties::Pessimistic | Ties::Average => {
+                keys.extend(pairs.map(|(score, &label)| score.pack(ascending(label))));
+            }
+        }
+        match depth {
+            // Selecting costs one pass, sorting log n of them; for nearly the whole list it would be one too many.
+            Some(k) if ties != Ties::Average && 0 < k && k < keys.len() / 2 => {
+                keys.select_nth_unstable(k - 1).0.sort_unstable();
+            }
+            _ => keys.sort_unstable(),
+        }
+        // Keys that break ties by label hold the label: no look-up in another order.
+        match ties {
+            Ties::Document => ranked.extend(keys.iter().map(|&key| labels[S::breaker(key) as usize])),
+            Ties::Optimistic => ranked.extend(keys.iter().map(|&key| from_ascending(!S::breaker(key)))),
+            Ties::Pessimistic => ranked.extend(keys.iter().map(|&key| from_ascending(S::breaker(key)))),
+            Ties::Average => {
+                ranked.extend(keys.iter().map(|&key| from_ascending(S::breaker(key))));
+                ends.extend((1..keys.len()).filter(|&next| !S::ties(keys[next - 1], keys[next])));
+                ends.push(keys.len());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_is_below_minus_infinity_and_zeros_are_equal() {
+        let scores = [f64::NAN, f64::NEG_INFINITY, -0.0, 0.0, f64::INFINITY, -f64::NAN, -1e300, 1e-320];
+        assert_eq!(order(&scores), [4, 7, 2, 3, 6, 1, 0, 5]);
+        let scores = scores.map(|score| score as f32);
+        assert_eq!(order(&scores), [4, 2, 3, 7, 1, 6, 0, 5], "1e-320 is zero, and -1e300 minus infinity, in f32");
+    }
+
+    #[test]
+    fn keys_give_their_labels_back() {
+        for label in [0.0, 1.0, 4.0, 0.5, 1e-30, 3e38, -2.0] {
+            assert_eq!(from_ascending(ascending(label)), label);
+        }
+    }
+
+    #[test]
+    fn selecting_ranks_the_top_as_sorting_does() {
+        let scores: Vec<f32> = (0..200).map(|i| ((i * 7919) % 61) as f32).collect();
+        let labels: Vec<f32> = (0..200).map(|i| ((i * 31) % 5) as f32).collect();
+        for ties in [Ties::Document, Ties::Pessimistic, Ties::Optimistic] {
+            let mut ranking = Ranking::new();
+            ranking.rank(&scores, &labels, ties, Some(10));
+            let by_index = rank_order(&scores, &labels, ties).unwrap();
+            let all: Vec<f32> = by_index.iter().map(|&index| labels[index]).collect();
+            assert_eq!(ranking.ranked[..10], all[..10]);
+            ranking.rank(&scores, &labels, ties, None);
+            assert_eq!(ranking.ranked, all);
+        }
+    }
+
+    #[test]
+    fn groups_of_equal_scores_are_found() {
+        let mut ranking = Ranking::new();
+        ranking.rank(&[1.0, 2.0, 1.0, f32::NAN, f32::NAN], &[1.0, 0.0, 2.0, 0.0, 3.0], Ties::Average, None);
+        assert_eq!(ranking.ends, [1, 3, 5]);
+    }
+
+    #[test]
+    fn rules_parse_as_they_print() {
+        for ties in Ties::ALL {
+            assert_eq!(ties.to_string().parse::<Ties>().unwrap(), ties);
+        }
+        assert!("best".parse::<Ties>().unwrap_err().to_string().contains("pessimistic"));
+        assert!(rank_order(&[1.0], &[], Ties::Document).is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! The share of pairs in the right order.
+
+use super::name::spell;
+use super::{Form, Metric, Swaps};
+
+/// The share of pairs of documents with different labels whose better document ranks first; named `pairs`.
+///
+/// Its error form, `pair-error`, is one minus it. 0, in either form, when all labels are equal.
+///
+/// ```
+/// use burnrank::{Form, Metric, Pairs};
+/// let ranked = [0.0, 0.0, 3.0, 1.0, 2.0];
+/// assert_eq!(Pairs { form: Form::Correct }.value(&ranked), 2.0 / 9.0);
+/// assert_eq!(Pairs { form: Form::Error }.value(&ranked), 7.0 / 9.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pairs {
+    /// The share of right or of wrong pairs.
+    pub form: Form,
+}
+
+impl Pairs {
+    fn of_counts(&self, correct: f64, total: f64) -> f64 {
+        match self.form {
+            _ if total == 0.0 => 0.0,
+            Form::Correct => correct / total,
+            Form::Error => (total - correct) / total,
+        }
+    }
+}
+
+impl Metric for Pairs {
+    fn name(&self) -> String {
+        spell(if self.is_cost() { "pair-error" } else { "pairs" }, &[], None)
+    }
+
+    fn value(&self, ranked: &[f32]) -> f64 {
+        let levels = Levels::new(ranked);
+        let mut above = Counts::new(levels.count);
+        let correct: usize = levels.of.iter().map(|&level| above.higher_than(level, true)).sum();
+        self.of_counts(correct as f64, levels.pairs())
+    }
+
+    fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
+        Box::new(PairSwaps::new(self, ranked))
+    }
+
+    fn is_empty(&self, labels: &[f32]) -> bool {
+        labels.iter().all(|label| *label == labels[0])
+    }
+
+    fn is_cost(&self) -> bool {
+        self.form == Form::Error
+    }
+
+    fn value_over_ties(&self, ranked: &[f32], ends: &[usize], _retrieved: usize) -> Option<f64> {
+        let levels = Levels::new(ranked);
+        let mut above = Counts::new(levels.count);
+        let (mut correct, mut start) = (0.0, 0);
+        for &end in ends {
+            let group = &levels.of[start..end];
+            correct += group.iter().map(|&level| above.higher_than(level, false)).sum::<usize>() as f64;
+            group.iter().for_each(|&level| above.add(level));
+            // Half of all orders have a pair of the group right.
+            correct += Levels::new(&ranked[start..end]).pairs() / 2.0;
+            start = end;
+        }
+        Some(self.of_counts(correct, levels.pairs()))
+    }
+}
+
+/// Labels as their places among the distinct labels, the lowest being 0.
+struct Levels {
+    of: Vec<usize>,
+    count: usize,
+}
+
+impl Levels {
+    fn new(labels: &[f32]) -> Self {
+        let mut distinct = labels.to_vec();
+        distinct.sort_unstable_by(f32::total_cmp);
+        distinct.dedup();
+        let of = labels.iter().map(|label| distinct.partition_point(|known| known < label)).collect();
+        Levels { of, count: distinct.len() }
+    }
+
+    /// The number of pairs with different labels.
+    fn pairs(&self) -> f64 {
+        let mut sizes = vec![0usize; self.count];
+        self.of.iter().for_each(|&level| sizes[level] += 1);
+        let same: usize = sizes.iter().map(|size| size * size).sum();
+        ((self.of.len() * self.of.len() - same) / 2) as f64
+    }
+}
+
+/// How many documents of each level were seen, as a Fenwick tree: adding and asking take O(log levels).
+struct Counts {
+    tree: Vec<usize>,
+    seen: usize,
+}
+
+impl Counts {
+    fn new(levels: usize) -> Self {
+        Counts { tree: vec![0; levels + 1], seen: 0 }
+    }
+
+    fn add(&mut self, level: usize) {
+        self.seen += 1;
+        let mut node = level + 1;
+        while node < self.tree.len() {
+            self.tree[node] += 1;
+            node += node & node.wrapping_neg();
+        }
+    }
+
+    /// The number seen above `level`, which is then added when asked.
+    fn higher_than(&mut self, level: usize, then_add: bool) -> usize {
+        let mut node = level + 1;
+        let mut up_to = 0;
+        while node > 0 {
+            up_to += self.tree[node];
+            node &= node - 1;
+        }
+        let higher = self.seen - up_to;
+        if then_add {
+            self.add(level);
+        }
+        higher
+    }
+}
+
+/// Tables larger than this are not made; the documents between are walked through instead.
+const TABLE: usize = 1 << 24;
+
+/// A swap turns the pairs of both documents with each other and with all documents between them.
+struct PairSwaps {
+    levels: Levels,
+    /// Row p, column l: the documents before position p below level l. Empty when it would be too large.
+    below: Vec<u32>,
+    scale: f64,
+}
+
+impl PairSwaps {
+    fn new(pairs: &Pairs, ranked: &[f32]) -> Self {
+        let levels = Levels::new(ranked);
+        let width = levels.count + 1;
+        let mut below = Vec::new();
+        if (ranked.len() + 1).saturating_mul(width) <= TABLE {
+            below.resize((ranked.len() + 1) * width, 0);
+            for (position, &level) in levels.of.iter().enumerate() {
+                let (done, next) = below.split_at_mut((position + 1) * width);
+                next[..width].copy_from_slice(&done[position * width..]);
+                next[level + 1..width].iter_mut().for_each(|count| *count += 1);
+            }
+        }
+        let total = levels.pairs();
+        let scale = pairs.of_counts(1.0, total) - pairs.of_counts(0.0, total);
+        PairSwaps { levels, below, scale }
+    }
+
+    /// The documents between positions `i` and `j` below `level`.
+    fn between(&self, i: usize, j: usize, level: usize) -> i64 {
+        if self.below.is_empty() {
+            return self.levels.of[i + 1..j].iter().filter(|&&other| other < level).count() as i64;
+        }
+        let width = self.levels.count + 1;
+        i64::from(self.below[j * width + level]) - i64::from(self.below[(i + 1) * width + level])
+    }
+}
+
+impl Swaps for PairSwaps {
+    fn delta(&self, i: usize, j: usize) -> f64 {
+        let (i, j) = (i.min(j), i.max(j));
+        let (upper, lower) = (self.levels.of[i], self.levels.of[j]);
+        if upper == lower {
+            return 0.0;
+        }
+        // The pairs right with the first level on top and the second at the bottom, but for what is the same in both.
+        let right = |top: usize, bottom: usize| {
+            let beaten_by_top = self.between(i, j, top);
+            let not_above_bottom = self.between(i, j, bottom + 1);
+            beaten_by_top - not_above_bottom + i64::from(top > bottom)
+        };
+        (right(lower, upper) - right(upper, lower)) as f64 * self.scale
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn walking_and_the_table_agree() {
+        let ranked = [1.0, 0.0, 3.0, 1.0, 2.0, 0.0, 3.0];
+        let table = PairSwaps::new(&Pairs::default(), &ranked);
+        let walking = PairSwaps { levels: Levels::new(&ranked), below: Vec::new(), scale: table.scale };
+        for i in 0..ranked.len() {
+            for j in 0..ranked.len() {
+                assert_eq!(table.delta(i, j), walking.delta(i, j));
+            }
+        }
+    }
+}

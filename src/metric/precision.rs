@@ -1,0 +1,88 @@
+//! Precision at k.
+
+use super::name::{rel_option, spell};
+use super::ties::mean_over_ties;
+use super::{Metric, Swaps};
+
+/// P@k = (relevant documents among the first k) / k, named `p@5`, `p:rel=2@5`.
+///
+/// Relevant means `y >= threshold`. Divided by k even when there are fewer documents, as trec_eval does.
+///
+/// ```
+/// use burnrank::{Metric, Precision};
+/// let precision = Precision { k: 3, threshold: 1.0 };
+/// assert_eq!(precision.value(&[0.0, 0.0, 3.0, 1.0, 2.0]), 1.0 / 3.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Precision {
+    /// The last rank that counts.
+    pub k: usize,
+    /// Labels of at least this are relevant.
+    pub threshold: f32,
+}
+
+impl Precision {
+    fn of_found(&self, found: f64) -> f64 {
+        found / self.k.max(1) as f64
+    }
+}
+
+impl Metric for Precision {
+    fn name(&self) -> String {
+        spell("p", &[rel_option(self.threshold)], Some(self.k))
+    }
+
+    fn value(&self, ranked: &[f32]) -> f64 {
+        self.value_of_retrieved(ranked, ranked.len())
+    }
+
+    fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
+        Box::new(TopSwaps { ranked, k: self.k, threshold: self.threshold, scale: self.of_found(1.0) })
+    }
+
+    fn is_empty(&self, labels: &[f32]) -> bool {
+        !labels.iter().any(|&label| label >= self.threshold)
+    }
+
+    fn depth(&self) -> Option<usize> {
+        Some(self.k)
+    }
+
+    fn value_over_ties(&self, ranked: &[f32], ends: &[usize], retrieved: usize) -> Option<f64> {
+        Some(self.of_found(found_over_ties(ranked, ends, self.k.min(retrieved), self.threshold)))
+    }
+
+    fn value_of_retrieved(&self, ranked: &[f32], retrieved: usize) -> f64 {
+        self.of_found(found(ranked, self.k.min(retrieved), self.threshold))
+    }
+}
+
+/// The relevant documents among the first `depth`.
+pub(super) fn found(ranked: &[f32], depth: usize, threshold: f32) -> f64 {
+    ranked.iter().take(depth).filter(|&&label| label >= threshold).count() as f64
+}
+
+/// The mean of [`found`] over all orders of equally scored documents.
+pub(super) fn found_over_ties(ranked: &[f32], ends: &[usize], depth: usize, threshold: f32) -> f64 {
+    let relevant = |label| f64::from(u8::from(label >= threshold));
+    mean_over_ties(ranked, ends, relevant, |position| f64::from(u8::from(position < depth)))
+}
+
+/// Only a swap across rank k of a relevant and another document counts, and always the same.
+pub(super) struct TopSwaps<'a> {
+    pub(super) ranked: &'a [f32],
+    pub(super) k: usize,
+    pub(super) threshold: f32,
+    pub(super) scale: f64,
+}
+
+impl Swaps for TopSwaps<'_> {
+    fn delta(&self, i: usize, j: usize) -> f64 {
+        let (i, j) = (i.min(j), i.max(j));
+        match (self.ranked[i] >= self.threshold, self.ranked[j] >= self.threshold) {
+            (true, false) if i < self.k && j >= self.k => -self.scale,
+            (false, true) if i < self.k && j >= self.k => self.scale,
+            _ => 0.0,
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Recall at k.
+
+use super::name::{rel_option, spell};
+use super::precision::{TopSwaps, found, found_over_ties};
+use super::{Metric, Swaps};
+
+/// R@k = (relevant documents among the first k) / (all relevant documents), named `recall@10`, `recall:rel=2@10`.
+///
+/// Relevant means `y >= threshold`. 0 when nothing is.
+///
+/// ```
+/// use burnrank::{Metric, Recall};
+/// let recall = Recall { k: 4, threshold: 1.0 };
+/// assert_eq!(recall.value(&[0.0, 0.0, 3.0, 1.0, 2.0]), 2.0 / 3.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Recall {
+    /// The last rank that counts.
+    pub k: usize,
+    /// Labels of at least this are relevant.
+    pub threshold: f32,
+}
+
+impl Recall {
+    fn of_found(&self, found_in_top: f64, ranked: &[f32]) -> f64 {
+        let relevant = found(ranked, ranked.len(), self.threshold);
+        if relevant == 0.0 { 0.0 } else { found_in_top / relevant }
+    }
+}
+
+impl Metric for Recall {
+    fn name(&self) -> String {
+        spell("recall", &[rel_option(self.threshold)], Some(self.k))
+    }
+
+    fn value(&self, ranked: &[f32]) -> f64 {
+        self.value_of_retrieved(ranked, ranked.len())
+    }
+
+    fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
+        Box::new(TopSwaps { ranked, k: self.k, threshold: self.threshold, scale: self.of_found(1.0, ranked) })
+    }
+
+    fn is_empty(&self, labels: &[f32]) -> bool {
+        !labels.iter().any(|&label| label >= self.threshold)
+    }
+
+    fn depth(&self) -> Option<usize> {
+        Some(self.k)
+    }
+
+    fn value_over_ties(&self, ranked: &[f32], ends: &[usize], retrieved: usize) -> Option<f64> {
+        Some(self.of_found(found_over_ties(ranked, ends, self.k.min(retrieved), self.threshold), ranked))
+    }
+
+    fn value_of_retrieved(&self, ranked: &[f32], retrieved: usize) -> f64 {
+        self.of_found(found(ranked, self.k.min(retrieved), self.threshold), ranked)
+    }
+}

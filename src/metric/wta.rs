@@ -1,0 +1,101 @@
+//! Winner takes all.
+
+use super::name::spell;
+use super::ties::mean_over_ties;
+use super::{Metric, Swaps};
+
+/// Whether a measure counts what is right or what is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// What is right: more is better.
+    #[default]
+    Correct,
+    /// What is wrong: one minus what is right, less is better.
+    Error,
+}
+
+/// WTA = 1 when the top document has the query's best label, else 0; named `wta`.
+///
+/// Its error form, `wta-error`, is one minus it: the cost of the LambdaRank paper.
+///
+/// ```
+/// use burnrank::{Form, Metric, Wta};
+/// assert_eq!(Wta { form: Form::Correct }.value(&[2.0, 0.0, 2.0]), 1.0);
+/// assert_eq!(Wta { form: Form::Error }.value(&[0.0, 0.0, 3.0, 1.0, 2.0]), 1.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wta {
+    /// Success or cost.
+    pub form: Form,
+}
+
+impl Wta {
+    fn of_share(&self, correct: f64) -> f64 {
+        match self.form {
+            Form::Correct => correct,
+            Form::Error => 1.0 - correct,
+        }
+    }
+}
+
+fn best(labels: &[f32]) -> f32 {
+    labels.iter().copied().fold(0.0, f32::max)
+}
+
+impl Metric for Wta {
+    fn name(&self) -> String {
+        spell(if self.is_cost() { "wta-error" } else { "wta" }, &[], None)
+    }
+
+    fn value(&self, ranked: &[f32]) -> f64 {
+        self.value_of_retrieved(ranked, ranked.len())
+    }
+
+    fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
+        Box::new(WtaSwaps { wta: self, ranked, best: best(ranked) })
+    }
+
+    fn is_cost(&self) -> bool {
+        self.form == Form::Error
+    }
+
+    fn depth(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn value_over_ties(&self, ranked: &[f32], ends: &[usize], retrieved: usize) -> Option<f64> {
+        let best = best(ranked);
+        if best == 0.0 {
+            return Some(0.0);
+        }
+        let is_best = |label| f64::from(u8::from(label == best));
+        let is_top = |position| f64::from(u8::from(position == 0 && retrieved > 0));
+        Some(self.of_share(mean_over_ties(ranked, ends, is_best, is_top)))
+    }
+
+    fn value_of_retrieved(&self, ranked: &[f32], retrieved: usize) -> f64 {
+        match best(ranked) {
+            0.0 => 0.0,
+            best if retrieved > 0 && ranked[0] == best => self.of_share(1.0),
+            _ => self.of_share(0.0),
+        }
+    }
+}
+
+struct WtaSwaps<'a> {
+    wta: &'a Wta,
+    ranked: &'a [f32],
+    best: f32,
+}
+
+impl Swaps for WtaSwaps<'_> {
+    fn delta(&self, i: usize, j: usize) -> f64 {
+        let (i, j) = (i.min(j), i.max(j));
+        let (upper, lower) = (self.ranked[i], self.ranked[j]);
+        if i > 0 || (upper == self.best) == (lower == self.best) {
+            return 0.0;
+        }
+        let share = |label: f32| self.wta.of_share(f64::from(u8::from(label == self.best)));
+        share(lower) - share(upper)
+    }
+}

@@ -1,0 +1,83 @@
+//! Where weights start.
+
+use super::{Architecture, RankerConfig};
+use crate::error::{Error, Result};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// The distribution of a net's first weights, drawn from our own generator so that no global seed is involved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Init {
+    /// The RankNet paper's, section 5.1: first layer zero, second layer uniform in \[-0.1, 0.1\]. A linear net, whose only
+    /// layer would stay at an equal score for all documents, is uniform in \[-0.1, 0.1\].
+    Paper,
+    /// What Burn's `Linear` uses: uniform in \[-1/sqrt(inputs), 1/sqrt(inputs)\], for weights and biases.
+    Burn,
+}
+
+impl Init {
+    /// The weights of a net, in the order of [`RankerConfig::shapes`].
+    pub fn weights(self, config: &RankerConfig, seed: u64) -> Vec<Vec<f32>> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut uniform = |n: usize, bound: f32| (0..n).map(|_| random.random_range(-bound..=bound)).collect::<Vec<f32>>();
+        let fan = |inputs: usize| 1.0 / (inputs as f32).sqrt();
+        let features = config.features;
+        match (self, config.architecture) {
+            (Init::Paper, Architecture::Linear) => vec![uniform(features, 0.1)],
+            (Init::Burn, Architecture::Linear) => vec![uniform(features, fan(features))],
+            (Init::Paper, Architecture::Mlp { hidden, .. }) => {
+                vec![vec![0.0; features * hidden], vec![0.0; hidden], uniform(hidden, 0.1)]
+            }
+            (Init::Burn, Architecture::Mlp { hidden, .. }) => vec![
+                uniform(features * hidden, fan(features)),
+                uniform(hidden, fan(features)),
+                uniform(hidden, fan(hidden)),
+            ],
+        }
+    }
+}
+
+impl FromStr for Init {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name.to_ascii_lowercase().as_str() {
+            "paper" => Ok(Init::Paper),
+            "burn" => Ok(Init::Burn),
+            _ => Err(Error::Config(format!("unknown initialisation '{name}': expected paper or burn"))),
+        }
+    }
+}
+
+impl fmt::Display for Init {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Init::Paper => "paper",
+            Init::Burn => "burn",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Activation;
+
+    #[test]
+    fn a_seed_is_a_start() {
+        let net = RankerConfig::mlp(5, 3, Activation::Tanh);
+        assert_eq!(Init::Burn.weights(&net, 7), Init::Burn.weights(&net, 7));
+        assert_ne!(Init::Burn.weights(&net, 7), Init::Burn.weights(&net, 8));
+    }
+
+    #[test]
+    fn the_papers_first_layer_is_zero_and_its_second_is_not() {
+        let weights = Init::Paper.weights(&RankerConfig::mlp(4, 3, Activation::Sigmoid), 1);
+        assert!(weights[0].iter().chain(&weights[1]).all(|&w| w == 0.0));
+        assert!(weights[2].iter().all(|&w| w != 0.0 && w.abs() <= 0.1));
+    }
+}

@@ -1,0 +1,46 @@
+//! What scores: a linear net and a two-layer net, as Burn modules.
+
+mod config;
+mod init;
+mod linear;
+mod mlp;
+
+pub use config::{Activation, Architecture, RankerConfig};
+pub use init::Init;
+pub use linear::LinearRanker;
+pub use mlp::MlpRanker;
+
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+/// Any of the rankers.
+///
+/// ```
+/// use burnrank::{RankerConfig, Tensor, device};
+/// let device = device::open("auto")?;
+/// let ranker = RankerConfig::linear(2).from_weights(&[vec![0.5, -1.0]], &device)?;
+/// let scores = ranker.forward(Tensor::from_floats([[2.0, 1.0], [0.0, 1.0]], &device));
+/// assert_eq!(scores.into_data().to_vec::<f32>().unwrap(), [0.0, -1.0]);
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+#[derive(Module, Debug)]
+pub enum Ranker {
+    /// One weight a feature.
+    Linear(LinearRanker),
+    /// One hidden layer.
+    Mlp(MlpRanker),
+}
+
+impl Ranker {
+    /// Scores documents; a higher score ranks higher.
+    ///
+    /// # Shapes
+    /// - features: `[documents, features]`, the documents of any number of queries, nothing padded
+    /// - output: `[documents]`
+    pub fn forward(&self, features: Tensor<2>) -> Tensor<1> {
+        match self {
+            Ranker::Linear(net) => net.forward(features),
+            Ranker::Mlp(net) => net.forward(features),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What is optimised: pair weights, tensor losses, lambda kernels and the surrogate that injects lambdas.
+
+pub(crate) mod kernel;
+mod name;
+pub mod probability;
+mod surrogate;
+mod targets;
+mod tensor;
+mod tile;
+mod weights;
+
+pub use kernel::{
+    Assignment, Kernel, LARGEST_SCORE, LogBase, Method, PairTarget, PairWeight, PairWeights, Pairs, QueryResult, Reference,
+    Scratch, Want, Weighting, for_each_weight, ranknet_pairs, training_order,
+};
+pub use name::OBJECTIVES;
+pub use surrogate::surrogate;
+pub use targets::Targets;
+pub use tensor::TensorGradient;
+pub use tile::{Batch, PAIR_BUDGET};
+
+use crate::error::Result;
+use crate::metric::{Gain, Metric, MetricKind};
+use std::sync::Arc;
+
+/// A training objective: RankNet, a member of the LambdaLoss family, LambdaRank for some metric, or a weight of one's own.
+///
+/// All of them are one logistic pair loss with another pair weight. Names parse and print alike:
+///
+/// ```
+/// use burnrank::Objective;
+/// for name in ["ranknet", "ndcg-loss2++:mu=5", "lambdarank:ndcg@10", "arp-loss1@5:sigma=2"] {
+///     assert_eq!(Objective::parse(name)?.name(), name);
+/// }
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Objective {
+    family: Family,
+    assignment: Assignment,
+    kernel: Kernel,
+}
+
+/// What tells objectives apart, besides `@k`, `sigma` and the assignment.
+#[derive(Debug, Clone)]
+enum Family {
+    RankNet { ties: bool },
+    Arp1,
+    Arp2,
+    Ndcg1,
+    Ndcg2,
+    Ndcg2pp { mu: f64 },
+    LambdaRank(Arc<dyn Metric>),
+    Custom { name: String, weight: Arc<dyn PairWeight> },
+}
+
+impl Family {
+    fn weighting(&self) -> Weighting {
+        match self {
+            Family::RankNet { ties } => Weighting::RankNet { ties: *ties },
+            Family::Arp1 => Weighting::Arp1,
+            Family::Arp2 => Weighting::Arp2,
+            Family::Ndcg1 => Weighting::Ndcg1,
+            Family::Ndcg2 => Weighting::Ndcg2 { rho: 0.0, delta: 1.0 },
+            Family::Ndcg2pp { mu } => Weighting::Ndcg2 { rho: 1.0, delta: *mu },
+            Family::LambdaRank(metric) => Weighting::lambdarank(metric.clone()),
+            Family::Custom { weight, .. } => Weighting::Custom(weight.clone()),
+        }
+    }
+
+    fn base(&self) -> LogBase {
+        match self {
+            Family::RankNet { .. } | Family::LambdaRank(_) | Family::Custom { .. } => LogBase::Nats,
+            _ => LogBase::Bits,
+        }
+    }
+
+    fn gain(&self) -> Gain {
+        match self {
+            Family::LambdaRank(metric) => match metric.kind() {
+                MetricKind::Ndcg { gain, .. } => gain,
+                _ => Gain::Exponential,
+            },
+            _ => Gain::Exponential,
+        }
+    }
+}
+
+impl Default for Objective {
+    /// LambdaRank for NDCG.
+    fn default() -> Self {
+        Objective::new(Family::LambdaRank(Arc::new(crate::metric::Ndcg::default())))
+    }
+}
+
+impl Objective {
+    fn new(family: Family) -> Self {
+        let kernel = Kernel { base: family.base(), gain: family.gain(), ..Kernel::new(family.weighting()) };
+        Objective { family, assignment: Assignment::Hard, kernel }
+    }
+
+    /// LambdaRank for any metric: pairs weigh what their swap would change.
+    pub fn lambdarank(metric: Arc<dyn Metric>) -> Self {
+        Objective::new(Family::LambdaRank(metric))
+    }
+
+    /// A logistic pair loss with a pair weight of one's own; `name` stands for it in reports.
+    pub fn custom(name: impl Into<String>, weight: Arc<dyn PairWeight>) -> Self {
+        Objective::new(Family::Custom { name: name.into(), weight })
+    }
+
+    /// The same objective with another slope of the sigmoid.
+    pub fn with_sigma(mut self, sigma: f64) -> Self {
+        self.kernel.sigma = sigma;
+        self
+    }
+
+    /// The same objective over pairs of which one document ranks among the first `k`.
+    pub fn with_truncation(mut self, k: Option<usize>) -> Self {
+        self.kernel.truncation = k;
+        self
+    }
+
+    /// The same objective with weights averaged over sampled rankings (lambda path only).
+    pub fn with_assignment(mut self, assignment: Assignment) -> Self {
+        self.assignment = assignment;
+        self
+    }
+
+    /// The kernel that computes its lambdas.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// How documents are assigned to ranks.
+    pub fn assignment(&self) -> Assignment {
+        self.assignment
+    }
+
+    /// Whether the loss itself is what is minimised, so that its rise is bad news. The weights of all others change with
+    /// the ranking, so that losses of two epochs do not compare.
+    pub fn is_cost(&self) -> bool {
+        matches!(self.family, Family::RankNet { .. } | Family::Arp1 | Family::Arp2)
+    }
+
+    /// Whether the tensor path computes the weights on the device, without a copy to the host.
+    pub fn has_device_weights(&self) -> bool {
+        let host = matches!(
+            self.kernel.weighting,
+            Weighting::SwapAp { .. } | Weighting::SwapRr { .. } | Weighting::SwapMetric(_) | Weighting::Custom(_)
+        );
+        !host && matches!(self.assignment, Assignment::Hard)
+    }
+
+    fn weighting(&self) -> &Weighting {
+        &self.kernel.weighting
+    }
+
+    fn truncation(&self) -> Option<usize> {
+        self.kernel.truncation
+    }
+
+    fn sigma(&self) -> f64 {
+        self.kernel.sigma
+    }
+
+    fn base(&self) -> LogBase {
+        self.kernel.base
+    }
+
+    fn gain(&self) -> Gain {
+        self.kernel.gain
+    }
+
+    /// Whether the weights are averaged over sampled rankings.
+    pub fn is_sampled(&self) -> bool {
+        self.assignment != Assignment::Hard
+    }
+
+    /// Whether [`Objective::target_gradient`] makes sense for it.
+    pub fn takes_targets(&self) -> bool {
+        matches!(self.family, Family::RankNet { .. }) && self.truncation().is_none()
+    }
+
+    /// The gradient of a batch's loss by its scores, the mean over its queries, on the host and in linear memory.
+    ///
+    /// `seeds` holds one number a query when the objective samples rankings, and is not looked at otherwise.
+    ///
+    /// ```
+    /// use burnrank::{Batch, Objective, Want};
+    /// let batch = Batch { labels: &[0.0, 1.0, 2.0, 0.0, 3.0], offsets: &[0, 5] };
+    /// let mut gradient = [0.0; 5];
+    /// let objective = Objective::parse("lambdarank:ndcg")?;
+    /// objective.lambda_gradient(&[0.9, 0.1, -0.4, 1.5, 0.3], batch, &mut gradient, Want::default(), &[])?;
+    /// assert!((gradient[4] + 0.385296).abs() < 1e-5); // the best document is pushed up
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When lengths do not fit together.
+    pub fn lambda_gradient(
+        &self,
+        scores: &[f32],
+        batch: Batch<'_>,
+        gradient: &mut [f32],
+        want: Want,
+        seeds: &[u64],
+    ) -> Result<QueryResult> {
+        let Batch { labels, offsets } = batch;
+        let result = match self.assignment {
+            Assignment::Hard => self.kernel.batch(scores, labels, offsets, gradient, want)?,
+            sampled => self.kernel.batch_sampled(scores, labels, offsets, sampled, seeds, gradient, want)?,
+        };
+        Ok(mean_over_queries(result, gradient, batch))
+    }
+
+    /// RankNet's gradient for given target probabilities, one list of pairs a query, the mean over the queries.
+    ///
+    /// # Errors
+    /// When lengths do not fit together or a pair names a document that is not there.
+    pub fn target_gradient<'p>(
+        &self,
+        scores: &[f32],
+        batch: Batch<'_>,
+        targets: impl Iterator<Item = &'p [PairTarget]>,
+        gradient: &mut [f32],
+    ) -> Result<QueryResult> {
+        let mut result = QueryResult::default();
+        for (query, pairs) in (0..batch.n_queries()).zip(targets) {
+            let rows = batch.rows(query);
+            let scores = &scores[rows.clone()];
+            result.loss += ranknet_pairs(scores, pairs, self.sigma(), &mut gradient[rows])?;
+            result.pairs += pairs.len() as u64;
+            let factor = |pair: &PairTarget| {
+                let modelled = probability::probability(self.sigma() * f64::from(scores[pair.i] - scores[pair.j]));
+                (modelled - pair.probability).abs()
+            };
+            result.saturated += pairs.iter().filter(|pair| factor(pair) < 1e-3).count() as u64;
+        }
+        Ok(mean_over_queries(result, gradient, batch))
+    }
+}
+
+fn mean_over_queries(mut sum: QueryResult, gradient: &mut [f32], batch: Batch<'_>) -> QueryResult {
+    let queries = batch.n_queries().max(1);
+    if queries > 1 {
+        gradient.iter_mut().for_each(|slope| *slope /= queries as f32);
+    }
+    sum.loss /= queries as f64;
+    sum
+}

@@ -1,0 +1,118 @@
+//! The pair weights of the tensor path, all of them constants: no gradient flows through a rank.
+
+use super::kernel::Weighting;
+use super::tensor::{Spread, counted_ranks};
+use super::tile::{Batch, Tile};
+use super::{Objective, kernel};
+use crate::metric::max_dcg;
+use burn::tensor::{Tensor, TensorData};
+
+impl Objective {
+    /// The weights of a tile's ordered pairs, 0 where a pair does not count.
+    ///
+    /// # Shapes
+    /// - scores: `[queries, longest]`, detached
+    /// - output: `[queries, rows, longest]`
+    pub(super) fn pair_weights(&self, spread: &Spread, scores: Tensor<2>, batch: Batch<'_>, tile: &Tile) -> Tensor<3> {
+        match self.weighting() {
+            Weighting::SwapMetric(_) | Weighting::SwapAp { .. } | Weighting::SwapRr { .. } | Weighting::Custom(_) => {
+                self.host_weights(scores, batch, tile)
+            }
+            _ => self.device_weights(spread, scores, batch, tile),
+        }
+    }
+
+    /// Weights with a formula in tensor operations: no copy to the host.
+    fn device_weights(&self, spread: &Spread, scores: Tensor<2>, batch: Batch<'_>, tile: &Tile) -> Tensor<3> {
+        let device = scores.device();
+        let sides = |values: Tensor<2>| {
+            let rows = values.clone().slice_dim(1, tile.rows.clone()).unsqueeze_dim::<3>(2);
+            (rows, values.unsqueeze_dim::<3>(1))
+        };
+        let rows_at_once = tile.rows.len();
+        let ranks = || sides(counted_ranks(scores.clone(), spread.present.clone(), rows_at_once));
+        let (present_i, present_j) = sides(spread.present.clone());
+        let (label_i, label_j) = sides(spread.values(batch.labels, batch, tile, &device));
+        let both = present_i * present_j;
+        let better = || label_i.clone().greater(label_j.clone()).float() * both.clone();
+        let others = || both.clone() * off_diagonal(tile, &device);
+        let gains = || sides(spread.values(&self.normalised_gains(batch), batch, tile, &device));
+        let inverse_discount = |rank: Tensor<3>| rank.add_scalar(1.0).log().recip().mul_scalar(std::f64::consts::LN_2);
+        let weights = match *self.weighting() {
+            Weighting::RankNet { ties: false } => better(),
+            Weighting::RankNet { ties: true } => {
+                better() + label_i.clone().equal(label_j.clone()).float().mul_scalar(0.5) * others()
+            }
+            Weighting::Arp1 => label_i.clone() * others(),
+            Weighting::Arp2 => (label_i.clone() - label_j.clone()) * better(),
+            Weighting::Ndcg1 => {
+                let (rank_i, _) = ranks();
+                gains().0 * inverse_discount(rank_i) * others()
+            }
+            Weighting::Ndcg2 { rho, delta } => {
+                let ((rank_i, rank_j), (gain_i, gain_j)) = (ranks(), gains());
+                // Rank 0 of the padding, and distance 0 of a document to itself, are cut off: their pairs count nothing.
+                let distance = (rank_i.clone() - rank_j.clone()).abs().clamp_min(1.0);
+                let near = inverse_discount(distance.clone()) - inverse_discount(distance.add_scalar(1.0));
+                let far = (inverse_discount(rank_i) - inverse_discount(rank_j)).abs();
+                (far.mul_scalar(rho) + near.mul_scalar(delta)) * (gain_i - gain_j) * better()
+            }
+            Weighting::SwapNdcg { k } => {
+                let ((rank_i, rank_j), (gain_i, gain_j)) = (ranks(), gains());
+                let discount = |rank: Tensor<3>| rank.clone().lower_equal_scalar(k as f32).float() * inverse_discount(rank);
+                (discount(rank_i) - discount(rank_j)).abs() * (gain_i - gain_j) * better()
+            }
+            _ => unreachable!("weights without a tensor formula are made on the host"),
+        };
+        match self.truncation() {
+            None => weights,
+            Some(k) => {
+                let (rank_i, rank_j) = ranks();
+                weights * rank_i.min_pair(rank_j).lower_equal_scalar(k as f32).float()
+            }
+        }
+    }
+
+    /// `G_i = g_i / maxDCG` for every document of a batch; 0 for a query with nothing relevant.
+    fn normalised_gains(&self, batch: Batch<'_>) -> Vec<f32> {
+        let cut = match *self.weighting() {
+            Weighting::SwapNdcg { k } => Some(k),
+            _ => self.truncation(),
+        };
+        let mut gains = Vec::with_capacity(batch.labels.len());
+        for query in 0..batch.n_queries() {
+            let labels = &batch.labels[batch.rows(query)];
+            let ideal = max_dcg(labels, cut, self.gain());
+            let gain = |&label: &f32| if ideal > 0.0 { (self.gain().of(label) / ideal) as f32 } else { 0.0 };
+            gains.extend(labels.iter().map(gain));
+        }
+        gains
+    }
+
+    /// Any other weight: scores to the host, weights back to the device.
+    fn host_weights(&self, scores: Tensor<2>, batch: Batch<'_>, tile: &Tile) -> Tensor<3> {
+        let device = scores.device();
+        let shape = [tile.queries.len(), tile.rows.len(), tile.longest];
+        let mut weights = vec![0f32; shape.iter().product()];
+        let scores: Vec<f32> = scores.try_into_vec_as().unwrap_or_default();
+        for (place, &query) in tile.queries.iter().enumerate() {
+            let labels = &batch.labels[batch.rows(query)];
+            let scores = &scores[place * tile.longest..][..labels.len()];
+            let block = &mut weights[place * shape[1] * shape[2]..][..shape[1] * shape[2]];
+            kernel::for_each_weight(self.kernel(), scores, labels, |i, j, weight| {
+                if tile.rows.contains(&i) {
+                    block[(i - tile.rows.start) * tile.longest + j] = weight as f32;
+                }
+            });
+        }
+        Tensor::from_data(TensorData::new(weights, shape), &device)
+    }
+}
+
+/// 1 where `i != j`: `[1, rows, longest]`.
+fn off_diagonal(tile: &Tile, device: &burn::tensor::Device) -> Tensor<3> {
+    let shape = [1, tile.rows.len(), tile.longest];
+    let mut values = vec![1f32; shape[1] * shape[2]];
+    tile.rows.clone().for_each(|row| values[(row - tile.rows.start) * tile.longest + row] = 0.0);
+    Tensor::from_data(TensorData::new(values, shape), device)
+}

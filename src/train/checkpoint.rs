@@ -1,0 +1,83 @@
+//! A training run on disk: one file, replaced atomically, from which training goes on to the same bytes.
+//!
+//! Layout: 8 bytes of magic, the length of the header (u64, little endian), a JSON header, then the parts that the header
+//! gives the lengths of. A checksum of all that follows it stands between magic and length.
+
+use crate::error::{Error, Result};
+use crate::hash::Hasher;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::Write;
+use std::path::Path;
+
+const MAGIC: &[u8; 8] = b"burnrkc1";
+
+/// Writes a header and binary parts to `path`, which is either the old file or the whole new one at any moment.
+pub(super) fn write<H: Serialize>(path: &Path, header: &H, parts: &[&[u8]]) -> Result<()> {
+    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    let header = serde_json::to_vec(&(lengths, header)).map_err(|error| Error::Config(error.to_string()))?;
+    let mut body = (header.len() as u64).to_le_bytes().to_vec();
+    body.extend(header);
+    parts.iter().for_each(|part| body.extend_from_slice(part));
+    let failed = |source| Error::io(path, "write", source);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, "create", source))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(MAGIC).map_err(failed)?;
+    file.write_all(&Hasher::of(&body).to_le_bytes()).map_err(failed)?;
+    file.write_all(&body).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Reads what [`write`] wrote.
+pub(super) fn read<H: DeserializeOwned>(path: &Path) -> Result<(H, Vec<Vec<u8>>)> {
+    let bytes = std::fs::read(path).map_err(|source| Error::io(path, "read", source))?;
+    let damaged = || Error::Model {
+        path: path.to_path_buf(),
+        message: "not a checkpoint of this version, or damaged: delete it and train without --resume".into(),
+    };
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
+    let (checksum, body) = rest.split_first_chunk::<8>().ok_or_else(damaged)?;
+    if Hasher::of(body) != u64::from_le_bytes(*checksum) {
+        return Err(damaged());
+    }
+    let (length, body) = body.split_first_chunk::<8>().ok_or_else(damaged)?;
+    let (header, mut rest) = body.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(damaged)?;
+    let (lengths, header): (Vec<usize>, H) = serde_json::from_slice(header).map_err(|_| damaged())?;
+    let mut parts = Vec::with_capacity(lengths.len());
+    for length in lengths {
+        let (part, after) = rest.split_at_checked(length).ok_or_else(damaged)?;
+        parts.push(part.to_vec());
+        rest = after;
+    }
+    Ok((header, parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_damage_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        write(&path, &(7, "x"), &[b"one", b"", b"three"]).unwrap();
+        let (header, parts): ((i32, String), _) = read(&path).unwrap();
+        assert_eq!((header.0, header.1.as_str()), (7, "x"));
+        assert_eq!(parts, [b"one".to_vec(), vec![], b"three".to_vec()]);
+
+        let bytes = std::fs::read(&path).unwrap();
+        for cut in 0..bytes.len() {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            assert!(read::<(i32, String)>(&path).is_err(), "cut at {cut}");
+        }
+        for place in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[place] ^= 1;
+            std::fs::write(&path, &flipped).unwrap();
+            assert!(read::<(i32, String)>(&path).is_err(), "flipped at {place}");
+        }
+    }
+}

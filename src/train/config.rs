@@ -1,0 +1,169 @@
+//! Every setting of a training run, checked once, before any work starts.
+
+use super::{OptimizerKind, StepRule};
+use crate::error::{Error, Result};
+use crate::model::{Activation, Architecture, Init};
+use crate::objective::{Objective, PAIR_BUDGET};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Which way the gradient of an objective is computed; both give the same numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GradientPath {
+    /// Lambda on CPU devices; on others tensor, where the objective has a formula in tensor operations.
+    Auto,
+    /// Lambdas computed on the host in linear memory and injected as a surrogate gradient.
+    Lambda,
+    /// A loss in Burn's operations, differentiated by autodiff on the device.
+    Tensor,
+}
+
+impl FromStr for GradientPath {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "auto" => Ok(GradientPath::Auto),
+            "lambda" => Ok(GradientPath::Lambda),
+            "tensor" => Ok(GradientPath::Tensor),
+            _ => Err(Error::Config(format!("unknown gradient path '{name}': expected auto, lambda or tensor"))),
+        }
+    }
+}
+
+impl fmt::Display for GradientPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            GradientPath::Auto => "auto",
+            GradientPath::Lambda => "lambda",
+            GradientPath::Tensor => "tensor",
+        })
+    }
+}
+
+/// The settings of a training run.
+///
+/// [`TrainConfig::default`] is what the tool uses without flags.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TrainConfig {
+    /// What is optimised.
+    pub objective: Objective,
+    /// Which net.
+    pub architecture: Architecture,
+    /// Where its weights start.
+    pub init: Init,
+    /// The measure that chooses the best epoch on the validation queries, as in `ndcg@10`.
+    pub metric: String,
+    /// The most epochs.
+    pub epochs: usize,
+    /// The first step size.
+    pub learning_rate: f64,
+    /// The rule that turns gradients into steps.
+    pub optimizer: OptimizerKind,
+    /// Queries a batch; 1 is the papers' batch per query.
+    pub batch_queries: usize,
+    /// When the step size shrinks.
+    pub step_rule: StepRule,
+    /// Stop after this many epochs without a better validation value; 0 never stops.
+    pub patience: usize,
+    /// Start again from new random weights after this many epochs without a better validation value; 0 never does.
+    pub restart: usize,
+    /// The L2 penalty on all weights.
+    pub l2: f64,
+    /// The largest norm of each parameter's gradient; 0 leaves gradients alone.
+    pub clip: f64,
+    /// The seed of weights, shuffles and everything else that is random.
+    pub seed: u64,
+    /// Which way gradients are computed.
+    pub gradient: GradientPath,
+    /// The most pairs in memory at once on the tensor path.
+    pub pair_budget: usize,
+}
+
+impl Default for TrainConfig {
+    fn default() -> Self {
+        TrainConfig {
+            objective: Objective::default(),
+            architecture: Architecture::Mlp { hidden: 10, activation: Activation::Tanh },
+            init: Init::Burn,
+            metric: "ndcg@10".into(),
+            epochs: 100,
+            learning_rate: 0.003,
+            optimizer: OptimizerKind::Adam,
+            batch_queries: 10,
+            step_rule: StepRule::Constant,
+            patience: 20,
+            restart: 0,
+            l2: 0.0,
+            clip: 0.0,
+            seed: 1,
+            gradient: GradientPath::Auto,
+            pair_budget: PAIR_BUDGET,
+        }
+    }
+}
+
+impl TrainConfig {
+    /// Refuses settings that make no sense, with the name of the setting.
+    ///
+    /// # Errors
+    /// The first such setting.
+    pub fn check(&self) -> Result<()> {
+        let positive = |name: &str, value: f64| {
+            if value.is_finite() && value > 0.0 {
+                return Ok(());
+            }
+            Err(Error::Config(format!("{name} {value}: expected a number above 0")))
+        };
+        let not_negative = |name: &str, value: f64| {
+            if value.is_finite() && value >= 0.0 {
+                return Ok(());
+            }
+            Err(Error::Config(format!("{name} {value}: expected a number of 0 or more")))
+        };
+        positive("learning rate", self.learning_rate)?;
+        positive("epochs", self.epochs as f64)?;
+        positive("queries a batch", self.batch_queries as f64)?;
+        positive("pair budget", self.pair_budget as f64)?;
+        not_negative("l2", self.l2)?;
+        not_negative("clip", self.clip)?;
+        if self.patience > 0 && self.restart >= self.patience {
+            return Err(Error::Config(format!(
+                "restart after {} epochs would never happen before patience {} stops: set patience 0 or above restart",
+                self.restart, self.patience
+            )));
+        }
+        crate::metric::parse(&self.metric).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_valid_and_round_trips() {
+        let config = TrainConfig::default();
+        config.check().unwrap();
+        let text = serde_json::to_string(&config).unwrap();
+        let back: TrainConfig = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&back).unwrap(), text);
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        let bad = |change: fn(&mut TrainConfig)| {
+            let mut config = TrainConfig::default();
+            change(&mut config);
+            config.check().unwrap_err().to_string()
+        };
+        assert!(bad(|c| c.learning_rate = f64::NAN).contains("learning rate"));
+        assert!(bad(|c| c.epochs = 0).contains("epochs"));
+        assert!(bad(|c| c.batch_queries = 0).contains("queries a batch"));
+        assert!(bad(|c| c.l2 = -1.0).contains("l2"));
+        assert!(bad(|c| c.metric = "nonsense".into()).contains("nonsense"));
+        assert!(bad(|c| (c.restart, c.patience) = (30, 20)).contains("restart"));
+    }
+}

@@ -1,0 +1,65 @@
+//! The rules that turn gradients into steps, all of them Burn's.
+
+use super::TrainConfig;
+use crate::error::{Error, Result};
+use burn::optim::decay::WeightDecayConfig;
+use burn::optim::grad_clipping::GradientClippingConfig;
+use burn::optim::momentum::MomentumConfig;
+use burn::optim::{AdamConfig, ModuleOptimizer, SgdConfig};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// The rule that turns gradients into steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OptimizerKind {
+    /// Plain stochastic gradient descent, as in the papers.
+    Sgd,
+    /// The same with momentum 0.9.
+    Momentum,
+    /// Adam with its usual moments, 0.9 and 0.999.
+    Adam,
+}
+
+impl OptimizerKind {
+    pub(super) fn build(self, config: &TrainConfig) -> ModuleOptimizer {
+        let decay = (config.l2 > 0.0).then(|| WeightDecayConfig::new(config.l2 as f32));
+        let clip = (config.clip > 0.0).then(|| GradientClippingConfig::Norm(config.clip as f32));
+        match self {
+            OptimizerKind::Sgd => SgdConfig::new().with_weight_decay(decay).with_gradient_clipping(clip).init(),
+            OptimizerKind::Momentum => {
+                let momentum = MomentumConfig { momentum: 0.9, dampening: 0.0, nesterov: false };
+                let sgd = SgdConfig::new().with_momentum(Some(momentum));
+                sgd.with_weight_decay(decay).with_gradient_clipping(clip).init()
+            }
+            OptimizerKind::Adam => {
+                let adam = AdamConfig::new().with_beta_2(0.999).with_epsilon(1e-8);
+                adam.with_weight_decay(decay).with_grad_clipping(clip).init()
+            }
+        }
+    }
+}
+
+impl FromStr for OptimizerKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "sgd" => Ok(OptimizerKind::Sgd),
+            "momentum" => Ok(OptimizerKind::Momentum),
+            "adam" => Ok(OptimizerKind::Adam),
+            _ => Err(Error::Config(format!("unknown optimizer '{name}': expected sgd, momentum or adam"))),
+        }
+    }
+}
+
+impl fmt::Display for OptimizerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OptimizerKind::Sgd => "sgd",
+            OptimizerKind::Momentum => "momentum",
+            OptimizerKind::Adam => "adam",
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! The papers' rules for the step size.
+
+use crate::error::{Error, Result};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// When and how the step size shrinks, by what an epoch did to the training set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepRule {
+    /// Never.
+    Constant,
+    /// Halved when the loss of an epoch is above the one before (RankNet, section 5.1).
+    Halve,
+    /// Times 0.8 when the epoch was worse than the one before (LambdaRank, section 6): by the loss where the objective is
+    /// a cost of its own (RankNet), else by the training metric.
+    Shrink,
+    /// Times 0.8, with probability 0.3, when the training metric fell (local optimality paper, section 8).
+    ShrinkSometimes,
+}
+
+/// What an epoch did to the training set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Outcome {
+    pub loss: f64,
+    /// Larger is better, whatever the measure.
+    pub goodness: f64,
+}
+
+impl StepRule {
+    /// The factor of the step size after an epoch.
+    pub(super) fn factor(self, before: Outcome, now: Outcome, loss_is_cost: bool, seed: u64, epoch: u64) -> f64 {
+        let costlier = now.loss > before.loss;
+        let fell = now.goodness < before.goodness;
+        match self {
+            StepRule::Halve if costlier => 0.5,
+            StepRule::Shrink if (loss_is_cost && costlier) || (!loss_is_cost && fell) => 0.8,
+            StepRule::ShrinkSometimes if fell => {
+                // Drawn anew from (seed, epoch), so that a resumed run draws the same.
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                random.set_stream(epoch);
+                if random.random_bool(0.3) { 0.8 } else { 1.0 }
+            }
+            _ => 1.0,
+        }
+    }
+}
+
+const NAMES: [(StepRule, &str); 4] = [
+    (StepRule::Constant, "constant"),
+    (StepRule::Halve, "halve"),
+    (StepRule::Shrink, "shrink"),
+    (StepRule::ShrinkSometimes, "shrink-sometimes"),
+];
+
+impl FromStr for StepRule {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        NAMES.iter().find(|(_, known)| *known == name).map(|(rule, _)| *rule).ok_or_else(|| {
+            Error::Config(format!("unknown step rule '{name}': expected constant, halve, shrink or shrink-sometimes"))
+        })
+    }
+}
+
+impl fmt::Display for StepRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = NAMES.iter().find(|(rule, _)| rule == self).map_or("constant", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: Outcome = Outcome { loss: 1.0, goodness: 0.5 };
+    const WORSE: Outcome = Outcome { loss: 1.1, goodness: 0.4 };
+    const BETTER: Outcome = Outcome { loss: 0.9, goodness: 0.6 };
+    const MIXED: Outcome = Outcome { loss: 1.1, goodness: 0.6 };
+
+    #[test]
+    fn steps_shrink_only_when_worse() {
+        for (rule, _) in NAMES {
+            assert_eq!(rule.factor(BEFORE, BETTER, true, 1, 1), 1.0);
+        }
+        assert_eq!(StepRule::Constant.factor(BEFORE, WORSE, true, 1, 1), 1.0);
+        assert_eq!(StepRule::Halve.factor(BEFORE, WORSE, false, 1, 1), 0.5);
+        assert_eq!(StepRule::Shrink.factor(BEFORE, MIXED, true, 1, 1), 0.8);
+        assert_eq!(StepRule::Shrink.factor(BEFORE, MIXED, false, 1, 1), 1.0);
+    }
+
+    #[test]
+    fn sometimes_is_about_three_in_ten_and_repeatable() {
+        let factors = |seed| (0..1000).map(|e| StepRule::ShrinkSometimes.factor(BEFORE, WORSE, true, seed, e)).collect();
+        let first: Vec<f64> = factors(3);
+        let second: Vec<f64> = factors(3);
+        assert_eq!(first, second);
+        let shrunk = first.iter().filter(|&&f| f == 0.8).count();
+        assert!((250..350).contains(&shrunk), "{shrunk}");
+    }
+
+    #[test]
+    fn names_round_trip() {
+        for (rule, name) in NAMES {
+            assert_eq!(name.parse::<StepRule>().unwrap(), rule);
+            assert_eq!(rule.to_string(), name);
+        }
+        assert!("half".parse::<StepRule>().is_err());
+    }
+}

@@ -1,0 +1,2 @@
+//! todo
+#[test] fn x(){}

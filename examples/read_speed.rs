@@ -20,14 +20,21 @@ fn main() -> Result<()> {
     let folder = tempfile::tempdir().map_err(|error| burnrank::Error::io("temporary folder", "create", error))?;
     let path = match std::env::args_os().nth(1) {
         Some(path) => PathBuf::from(path),
-        None => make(&folder.path().join("speed.txt")).map_err(|error| burnrank::Error::io("speed.txt", "write", error))?,
+        None => {
+            make(&folder.path().join("speed.txt")).map_err(|error| burnrank::Error::io("speed.txt", "write", error))?
+        }
     };
     // The first reading is also the leanest moment of the program, so its peak is the reader's.
     let before = peak();
     let report = read(&path, &ReadOptions::default())?;
     let after = peak();
     let (bytes, matrix) = (report.bytes as f64, report.data.features().len() as f64 * 4.0);
-    println!("file       {:8.1} MB, {} documents, {} features", bytes / 1e6, report.data.n_documents(), report.data.n_features());
+    println!(
+        "file       {:8.1} MB, {} documents, {} features",
+        bytes / 1e6,
+        report.data.n_documents(),
+        report.data.n_features()
+    );
     drop(report);
 
     let speed = |name: &str, work: &mut dyn FnMut()| {
@@ -50,7 +57,9 @@ fn main() -> Result<()> {
     let text = std::fs::read(&path).map_err(|error| burnrank::Error::io(&path, "read", error))?;
     let mut copy = vec![0_u8; text.len()];
     speed("copy", &mut || black_box(&mut copy).copy_from_slice(black_box(&text)));
-    speed("memchr", &mut || drop(black_box(memchr::memchr_iter(b'\n', &text).count())));
+    speed("memchr", &mut || {
+        black_box(memchr::memchr_iter(b'\n', &text).count());
+    });
     if let (Some(before), Some(after)) = (before, after) {
         let allowed = matrix * 1.15 + bytes;
         println!(

@@ -19,6 +19,7 @@
 //! # Ok::<(), burnrank::Error>(())
 //! ```
 
+mod analysis;
 mod data;
 pub mod device;
 mod error;
@@ -29,6 +30,10 @@ mod model;
 mod objective;
 mod train;
 
+pub use analysis::significance::{
+    Adjusted, Better, Bootstrap, CompareOptions, Comparison, Mover, PMethod, PerQuery, Randomisation, TTest, Wilcoxon,
+    bootstrap, correct, effect_size, holm, randomisation, t_test, wilcoxon,
+};
 pub use burn::tensor::{Device, Tensor};
 pub use data::dataset::{Dataset, DocumentIds, QueryView};
 pub use data::fold::{kfold, split};

@@ -1,1 +1,99 @@
-//! todo
+//! The cross-validation folders of LETOR and MSLR: `Fold1` to `FoldN`, each with `train.txt`, `vali.txt` and `test.txt`.
+
+use crate::error::{Error, Result};
+use std::path::{Path, PathBuf};
+
+/// The three files of one fold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoldFiles {
+    /// As in `Fold1`; the folder's own name when it holds the files itself.
+    pub name: String,
+    /// What is learned from.
+    pub train: PathBuf,
+    /// What settings are chosen by.
+    pub vali: PathBuf,
+    /// What is reported.
+    pub test: PathBuf,
+}
+
+/// Finds the folds below `folder`: `Fold1`, `Fold2`, ... without a gap, or the three files in `folder` itself.
+///
+/// Each file may also be named `.txt.gz` or `.txt.zst`.
+///
+/// # Errors
+/// When there is no fold, one is missing, or one lacks a file.
+pub fn find_folds(folder: impl AsRef<Path>) -> Result<Vec<FoldFiles>> {
+    let folder = folder.as_ref();
+    let mut numbers = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| Error::io(folder, "read", error))? {
+        let entry = entry.map_err(|error| Error::io(folder, "read", error))?;
+        let name = entry.file_name();
+        let number =
+            name.to_str().and_then(|name| name.strip_prefix("Fold")).and_then(|text| text.parse::<usize>().ok());
+        numbers
+            .extend(number.filter(|number| name.to_str() == Some(&format!("Fold{number}")) && entry.path().is_dir()));
+    }
+    numbers.sort_unstable();
+    if numbers.is_empty() {
+        let name = folder.file_name().map_or_else(|| "fold".into(), |name| name.to_string_lossy().into_owned());
+        return match fold(folder, name) {
+            Ok(fold) => Ok(vec![fold]),
+            Err(_) => Err(Error::Config(format!(
+                "{}: no folds here: expected the folders Fold1, Fold2, ... or the files train.txt, vali.txt and test.txt",
+                folder.display()
+            ))),
+        };
+    }
+    if let Some(missing) = (1..=numbers.len()).find(|&number| numbers[number - 1] != number) {
+        return Err(Error::Config(format!("{}: Fold{missing} is missing", folder.display())));
+    }
+    numbers.into_iter().map(|number| fold(&folder.join(format!("Fold{number}")), format!("Fold{number}"))).collect()
+}
+
+fn fold(folder: &Path, name: String) -> Result<FoldFiles> {
+    let file = |part: &str| {
+        let names = ["txt", "txt.gz", "txt.zst"].map(|ending| folder.join(format!("{part}.{ending}")));
+        let found = names.into_iter().find(|path| path.is_file());
+        found.ok_or_else(|| Error::Config(format!("{}: {part}.txt is missing", folder.display())))
+    };
+    Ok(FoldFiles { name, train: file("train")?, vali: file("vali")?, test: file("test")? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn make(folder: &Path, files: &[&str]) {
+        for file in files {
+            let path = folder.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+    }
+
+    #[test]
+    fn folds_are_found_in_order() {
+        let root = tempfile::tempdir().unwrap();
+        for number in (1..=10).rev() {
+            let file = |part: &str| format!("Fold{number}/{part}");
+            make(root.path(), &[&file("train.txt"), &file("vali.txt.gz"), &file("test.txt")]);
+        }
+        make(root.path(), &["readme.txt", "Fold01/x", "Folds/x"]);
+        let folds = find_folds(root.path()).unwrap();
+        assert_eq!(folds.len(), 10);
+        assert_eq!((folds[9].name.as_str(), folds[9].vali.clone()), ("Fold10", root.path().join("Fold10/vali.txt.gz")));
+        assert_eq!(find_folds(root.path().join("Fold3")).unwrap()[0].test, root.path().join("Fold3/test.txt"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let error = |root: &Path| find_folds(root).unwrap_err().to_string();
+        assert!(error(root.path()).contains("no folds here"));
+        make(root.path(), &["Fold1/train.txt", "Fold1/test.txt"]);
+        assert!(error(root.path()).ends_with("Fold1: vali.txt is missing"));
+        make(root.path(), &["Fold3/train.txt"]);
+        assert!(error(root.path()).ends_with("Fold2 is missing"));
+        assert!(error(&root.path().join("none")).contains("cannot read"));
+    }
+}

@@ -1,1 +1,110 @@
-//! todo
+//! A scores file: one number a line, the score of the document on the same line of the data.
+
+use super::letor::number::{BadNumber, parse_f64};
+use super::letor::problem::Problem;
+use super::sink::write_whole;
+use super::source::{Source, whole_file};
+use crate::error::{Error, Result};
+use std::fmt::Display;
+use std::path::Path;
+
+/// Reads the scores of `documents` documents, one finite number a line, packed or not; `-` is standard input.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("scores.txt");
+/// std::fs::write(&path, "0.5\n-1e3\n").unwrap();
+/// assert_eq!(burnrank::read_scores(&path, 2)?, [0.5, -1000.0]);
+/// assert!(burnrank::read_scores(&path, 3).is_err());
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// On the first line that is not one finite number, and when there is not one a document.
+pub fn read_scores(path: impl AsRef<Path>, documents: usize) -> Result<Vec<f64>> {
+    let source = Source::open(path.as_ref(), &|_| ())?;
+    let scores = parse_scores(&source.name, &source)?;
+    if scores.len() != documents {
+        return Err(Error::Mismatch(format!(
+            "{}: {} scores for {documents} documents: expected one a line, in the order of the data",
+            source.name,
+            scores.len()
+        )));
+    }
+    Ok(scores)
+}
+
+/// As [`read_scores`], for a text in memory that errors call `name`, of any number of scores.
+///
+/// # Errors
+/// On the first line that is not one finite number.
+pub fn parse_scores(name: &str, text: &[u8]) -> Result<Vec<f64>> {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    if text.trim_ascii().is_empty() {
+        return Err(whole_file(name, "the file is empty", "expected one score a line"));
+    }
+    let parse = |(number, line): (usize, &[u8])| {
+        let score = line.trim_ascii();
+        let at = line.len() - line.trim_ascii_start().len();
+        parse_f64(score).map_err(|bad| {
+            let problem = match bad {
+                // A blank line would shift all scores below it.
+                BadNumber::Text if score.is_empty() => Problem::new(0, b"", "blank line", "expected one score a line"),
+                _ => Problem::number(at, score, "score", bad),
+            };
+            problem.at(name, number + 1).into()
+        })
+    };
+    text.split(|&byte| byte == b'\n').enumerate().map(parse).collect()
+}
+
+/// Writes one score a line, in the shortest spelling that keeps scores of their type apart and in order.
+///
+/// # Errors
+/// When a score is not finite, or the file cannot be written.
+pub fn write_scores<S: Copy + Into<f64> + Display>(path: impl AsRef<Path>, scores: &[S]) -> Result<()> {
+    let path = path.as_ref();
+    if let Some(row) = scores.iter().position(|&score| !score.into().is_finite()) {
+        return Err(Error::Config(format!("the score of document {row} (from 0) is {}", scores[row])));
+    }
+    write_whole(path, |writer| {
+        scores.iter().try_for_each(|score| writeln!(writer, "{score}")).map_err(|error| Error::io(path, "write", error))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_round_trip() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let scores = [0.1, -0.0, f64::MIN_POSITIVE / 8.0, f64::MAX, -3.0];
+        write_scores(&path, &scores).unwrap();
+        let back = read_scores(&path, scores.len()).unwrap();
+        assert!(back.iter().zip(scores).all(|(a, b)| a.to_bits() == b.to_bits()));
+        let single = scores.map(|score| score.clamp(-1e9, 1e9) as f32);
+        write_scores(&path, &single).unwrap();
+        let back = read_scores(&path, single.len()).unwrap();
+        assert!(back.iter().zip(single).all(|(a, b)| (*a as f32).to_bits() == b.to_bits()));
+        assert!(write_scores(&path, &[f32::NAN]).is_err());
+        let error = read_scores(&path, 4).unwrap_err().to_string();
+        assert!(error.contains("5 scores for 4 documents"), "{error}");
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        for (text, expected) in [
+            ("1\n x \n", "s:2:2: bad score 'x': expected a number such as 0.25 or 1e-3"),
+            ("1\r\n\r\n2\n", "s:2:1: blank line: expected one score a line"),
+            ("nan\n", "s:1:1: score is not a number 'nan': put a finite number"),
+            ("1e400", "s:1:1: score is infinite '1e400'"),
+            ("\n", "s: the file is empty"),
+            ("1 2\n", "s:1:1: bad score '1 2'"),
+        ] {
+            let error = parse_scores("s", text.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}

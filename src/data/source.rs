@@ -182,7 +182,11 @@ fn reject_archives(name: &str, head: &[u8]) -> Result<()> {
         [0xfd, b'7', b'z', b'X', ..] => "xz data",
         _ => return Ok(()),
     };
-    Err(whole_file(name, &format!("this is {kind}"), "unpack it first; plain, gzip and Zstandard files are read directly"))
+    Err(whole_file(
+        name,
+        &format!("this is {kind}"),
+        "unpack it first; plain, gzip and Zstandard files are read directly",
+    ))
 }
 
 #[cfg(test)]
@@ -216,7 +220,8 @@ mod tests {
     #[test]
     fn packed_files_are_known_by_content() {
         let two_members = [gzip(b"one\n"), gzip(b"two\n")].concat();
-        let two_frames = [zstd::encode_all(&b"one\n"[..], 1).unwrap(), zstd::encode_all(&b"two\n"[..], 1).unwrap()].concat();
+        let two_frames =
+            [zstd::encode_all(&b"one\n"[..], 1).unwrap(), zstd::encode_all(&b"two\n"[..], 1).unwrap()].concat();
         for (bytes, compression) in [
             (b"one\ntwo\n".to_vec(), None),
             (two_members, Some(Compression::Gzip)),
@@ -230,7 +235,8 @@ mod tests {
 
     #[test]
     fn a_packed_file_cut_anywhere_is_truncated() {
-        let text: Vec<u8> = (0..5000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_string().into_bytes()).collect();
+        let text: Vec<u8> =
+            (0..5000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_string().into_bytes()).collect();
         for (packed, name) in [(gzip(&text), "gzip"), (zstd::encode_all(&text[..], 1).unwrap(), "Zstandard")] {
             for cut in [5, 11, packed.len() / 2, packed.len() - 1] {
                 for error in [open(&packed[..cut]).unwrap_err(), stream(&packed[..cut]).unwrap_err()] {

@@ -8,10 +8,10 @@ use super::{Form, Metric, Swaps};
 /// Its error form, `pair-error`, is one minus it. 0, in either form, when all labels are equal.
 ///
 /// ```
-/// use burnrank::{Form, Metric, Pairs};
+/// use burnrank::{Form, Metric, PairMetric};
 /// let ranked = [0.0, 0.0, 3.0, 1.0, 2.0];
-/// assert_eq!(Pairs { form: Form::Correct }.value(&ranked), 2.0 / 9.0);
-/// assert_eq!(Pairs { form: Form::Error }.value(&ranked), 7.0 / 9.0);
+/// assert_eq!(PairMetric { form: Form::Correct }.value(&ranked), 2.0 / 9.0);
+/// assert_eq!(PairMetric { form: Form::Error }.value(&ranked), 7.0 / 9.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pairs {

@@ -79,6 +79,28 @@ fn measures_agree_with_trec_eval() {
     }
 }
 
+/// TREC's gdeval.pl as ir_measures 0.4.3 ships it:
+/// `registry["gdeval"].calc_aggregate([ERR@5, ERR@20, nDCG(dcg="exp-log2")@5, nDCG(dcg="exp-log2")@20], qrels, run)`
+/// on the lists of [`TREC_EVAL`]. It prints five digits; its gain is 2^y - 1 and its highest grade 4.
+#[test]
+fn err_and_ndcg_agree_with_gdeval() {
+    let conventions = Conventions { missing: Missing::Absent, ..Conventions::default() };
+    for ((scores, labels, _), values) in TREC_EVAL.iter().zip(GDEVAL) {
+        for (name, theirs) in ["err@5", "err@20", "ndcg@5", "ndcg@20"].into_iter().zip(values) {
+            let ours = judge_query(&*parse(name).unwrap(), scores, labels, &conventions).unwrap().unwrap();
+            assert!((ours - theirs).abs() < 0.6e-5, "{name}: {ours} instead of {theirs}");
+        }
+    }
+}
+
+const GDEVAL: [[f64; 4]; 5] = [
+    [0.14691, 0.18296, 0.33576, 0.53770],
+    [0.09766, 0.12651, 0.26000, 0.50103],
+    [0.34819, 0.37914, 0.45076, 0.57963],
+    [0.26367, 0.26367, 1.00000, 1.00000],
+    [0.45288, 0.48565, 0.53562, 0.71474],
+];
+
 /// Scores, labels and values by name.
 type TrecEval = (&'static [f64], &'static [f32], &'static [(&'static str, f64)]);
 

@@ -2,7 +2,7 @@
 
 /// The mean of the sum of `worth(label) * weight(position)` over all orders of the documents within each group.
 ///
-/// Within a group every document stands at every position equally often, so that each position is worth the group's mean.
+/// Within a group every document stands at every position equally often: each position is worth the group's mean.
 pub(super) fn mean_over_ties(
     ranked: &[f32],
     ends: &[usize],

@@ -110,7 +110,13 @@ pub(super) struct Task<'a> {
 ///
 /// In strict mode the first bad line of the text is in the outcome of its block; earlier blocks are complete, later ones may
 /// be anything.
-pub(super) fn parse(task: &Task, blocks: &[Block], width: usize, features: &mut [f32], labels: &mut [f32]) -> Vec<Outcome> {
+pub(super) fn parse(
+    task: &Task,
+    blocks: &[Block],
+    width: usize,
+    features: &mut [f32],
+    labels: &mut [f32],
+) -> Vec<Outcome> {
     let mut work = Vec::with_capacity(blocks.len());
     let (mut features, mut labels) = (features, labels);
     for block in blocks {

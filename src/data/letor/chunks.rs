@@ -10,17 +10,17 @@ use std::path::Path;
 
 /// The data sets of one file, each of a few megabytes of whole queries, in order.
 ///
-/// Needs memory for one chunk, the longest query, and the ids of all queries. A chunk is as wide as its largest feature index:
-/// state [`ReadOptions::width`] when all must be alike. [`ReadOptions::regroup`] and [`ReadOptions::query_file`] need the whole
+/// Needs memory for one chunk, the longest query, and the ids of all queries. A chunk is as wide as the largest feature index of
+/// its text: state [`ReadOptions::width`] when all must be alike. [`ReadOptions::regroup`] and [`ReadOptions::query_file`] need the whole
 /// file and are not possible. Ends after the first error.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("train.txt");
-/// std::fs::write(&path, "2 qid:a 1:0.5\n0 qid:a 1:4\n1 qid:b 1:1\n").unwrap();
-/// let chunks = burnrank::Chunks::open(&path, &burnrank::ReadOptions::default())?.with_chunk_bytes(1);
+/// std::fs::write(&path, "2 qid:a 1:0.5\n0 qid:a 1:4\n1 qid:b 1:1\n0 qid:c 1:2\n").unwrap();
+/// let chunks = burnrank::Chunks::open(&path, &burnrank::ReadOptions::default())?.with_chunk_bytes(40);
 /// let sizes = chunks.map(|chunk| Ok(chunk?.n_documents())).collect::<burnrank::Result<Vec<_>>>()?;
-/// assert_eq!(sizes, [2, 1]);
+/// assert_eq!(sizes, [2, 2]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 pub struct Chunks {
@@ -94,7 +94,8 @@ impl Chunks {
         loop {
             self.fill(target)?;
             let last = self.state == State::Last;
-            let whole = if last { self.buffer.len() } else { memchr::memrchr(b'\n', &self.buffer).map_or(0, |end| end + 1) };
+            let whole =
+                if last { self.buffer.len() } else { memchr::memrchr(b'\n', &self.buffer).map_or(0, |end| end + 1) };
             if let Some((chunk, used)) = self.parse(whole)? {
                 self.line += memchr::memchr_iter(b'\n', &self.buffer[..used]).count();
                 self.buffer.drain(..used);
@@ -151,7 +152,8 @@ impl Chunks {
             return Ok(if self.state == State::Last { Some((None, 0)) } else { None });
         }
         let mut skipped = group::skipped_lines(&mut parsed.outcomes, left_out, before);
-        let lines: Vec<(Box<str>, usize)> = queries.iter().map(|query| (query.id.as_ref().into(), query.line)).collect();
+        let lines: Vec<(Box<str>, usize)> =
+            queries.iter().map(|query| (query.id.as_ref().into(), query.line)).collect();
         let chunk = if queries.is_empty() { None } else { Some(parsed.dataset(text, &queries)?) };
         self.earlier.extend(lines);
         self.skipped.lines += skipped.lines;

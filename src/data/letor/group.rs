@@ -85,7 +85,8 @@ fn leave_out(
     skipped: &mut Vec<(usize, usize, ParseError)>,
 ) -> std::result::Result<(), Box<ParseError>> {
     let remedy = format!("its first documents start on line {first}; put them together, or read with --regroup");
-    let error = Problem::new(run.id.start - run.offset, id.as_bytes(), "query id comes back", remedy).at(name, run.line);
+    let error =
+        Problem::new(run.id.start - run.offset, id.as_bytes(), "query id comes back", remedy).at(name, run.line);
     match returning {
         Returning::Skip => {
             skipped.push((run.line, run.rows.len(), *error));
@@ -96,7 +97,12 @@ fn leave_out(
 }
 
 /// Cuts the documents into queries of `counts` documents, named 1, 2, ...; rows of bad lines count, but are left out.
-pub(super) fn by_counts(name: &str, outcomes: &[Outcome], rows: usize, counts: &[usize]) -> Result<Vec<Query<'static>>> {
+pub(super) fn by_counts(
+    name: &str,
+    outcomes: &[Outcome],
+    rows: usize,
+    counts: &[usize],
+) -> Result<Vec<Query<'static>>> {
     let total: usize = counts.iter().sum();
     if total != rows {
         return Err(Error::Mismatch(format!(
@@ -136,7 +142,8 @@ pub(super) fn parse_counts(text: &[u8], name: &str) -> Result<Vec<usize>> {
         if trimmed.is_empty() {
             continue;
         }
-        let count = std::str::from_utf8(trimmed).ok().and_then(|text| text.parse::<usize>().ok()).filter(|&count| count > 0);
+        let count =
+            std::str::from_utf8(trimmed).ok().and_then(|text| text.parse::<usize>().ok()).filter(|&count| count > 0);
         let sum = count.and_then(|count| total.checked_add(count));
         let (Some(count), Some(sum)) = (count, sum) else {
             let remedy = "expected the number of documents of one query, 1 or more";

@@ -116,7 +116,9 @@ fn parse_label(tail: &[u8], start: usize, end: usize) -> Result<(f32, usize), Bo
     let stop = token_end(tail, start, end);
     let text = &tail[start..stop];
     match parse_f32(text) {
-        Ok(label) if label < 0.0 => Err(Problem::new(start, text, "negative label", "a label is a number of 0 or more")),
+        Ok(label) if label < 0.0 => {
+            Err(Problem::new(start, text, "negative label", "a label is a number of 0 or more"))
+        }
         Ok(label) => Ok((label, stop)),
         Err(bad) => Err(Problem::number(start, text, "label", bad)),
     }
@@ -131,7 +133,12 @@ fn parse_query(tail: &[u8], at: usize, end: usize, rules: &Rules) -> Result<((us
         return if rules.inline_query { Err(missing_query(tail, start, end)) } else { Ok(((at, at), at)) };
     };
     if !rules.inline_query {
-        return Err(Problem::new(start, text, "query id besides a query file", "leave out either --query-file or the ids"));
+        return Err(Problem::new(
+            start,
+            text,
+            "query id besides a query file",
+            "leave out either --query-file or the ids",
+        ));
     }
     if id.is_empty() {
         return Err(Problem::new(start, text, "empty query id", "expected a name right behind the colon, as in qid:7"));
@@ -140,7 +147,7 @@ fn parse_query(tail: &[u8], at: usize, end: usize, rules: &Rules) -> Result<((us
         return Err(Problem::invalid_utf8(start, text));
     }
     if id.iter().any(u8::is_ascii_control) {
-        return Err(Problem::new(start, text, "control character in query id", "remove it, or skip such lines with --lenient"));
+        return Err(Problem::new(start, text, "control character in query id", "remove it"));
     }
     Ok(((start + 4, stop), stop))
 }
@@ -191,7 +198,12 @@ fn parse_feature(tail: &[u8], at: usize, end: usize) -> Result<(usize, f32, usiz
     };
     let (index, value) = (&text[..colon], &text[colon + 1..]);
     if index.is_empty() || !index.iter().all(u8::is_ascii_digit) {
-        return Err(Problem::new(at, text, "bad feature index in", "expected a whole number before the colon, as in 3:0.25"));
+        return Err(Problem::new(
+            at,
+            text,
+            "bad feature index in",
+            "expected a whole number before the colon, as in 3:0.25",
+        ));
     }
     let value = parse_f32(value).map_err(|bad| Problem::number(at + colon + 1, value, "feature value", bad))?;
     let significant = index.iter().position(|&digit| digit != b'0').map_or(&index[..0], |zeros| &index[zeros..]);
@@ -285,7 +297,8 @@ mod tests {
     fn line(text: &str) -> Result<(Line, Vec<f32>), String> {
         let mut row = vec![0.0; 4];
         let extent = Extent::of(text.as_bytes());
-        let line = parse(text.as_bytes(), extent, &RULES, &mut row).map_err(|problem| problem.at("f", 1).to_string())?;
+        let line =
+            parse(text.as_bytes(), extent, &RULES, &mut row).map_err(|problem| problem.at("f", 1).to_string())?;
         Ok((line, row))
     }
 
@@ -322,7 +335,9 @@ mod tests {
 
     #[test]
     fn a_line_knows_its_last_index() {
-        for (text, index) in [("1 qid:1 1:2 17:3\n", 17), ("1 qid:7\n", 0), ("1 qid:1 5:1 # 9:1\n", 5), ("#", 0), ("9:1", 9)] {
+        for (text, index) in
+            [("1 qid:1 1:2 17:3\n", 17), ("1 qid:7\n", 0), ("1 qid:1 5:1 # 9:1\n", 5), ("#", 0), ("9:1", 9)]
+        {
             assert_eq!(Extent::of(text.as_bytes()).last_index(text.as_bytes()), index, "{text}");
         }
     }

@@ -53,6 +53,16 @@ pub(crate) fn parse_f32(text: &[u8]) -> Result<f32, BadNumber> {
     }
 }
 
+/// The finite `f64` nearest to the whole of `text`, as the standard library reads it.
+pub(crate) fn parse_f64(text: &[u8]) -> Result<f64, BadNumber> {
+    let text = std::str::from_utf8(text).map_err(|_| BadNumber::Text)?;
+    match text.parse::<f64>().map_err(|_| BadNumber::Text)? {
+        value if value.is_nan() => Err(BadNumber::Nan),
+        value if value.is_infinite() => Err(BadNumber::Infinite),
+        value => Ok(value),
+    }
+}
+
 /// The number at the start of `tail` and its length, or `None` when its spelling or value is unusual.
 #[inline(always)]
 pub(super) fn scan_f32(tail: &[u8]) -> Option<(f32, usize)> {
@@ -162,11 +172,54 @@ mod tests {
     #[test]
     fn spellings_are_judged_as_by_the_standard_library() {
         let texts = [
-            "", "-", "+", ".", "-.", "1.", ".5", "+1", "-0", "-0.0", "00012", "1e5", "1E+5", "1e-5", "1e", "1e+", "1.5.2", "0x1",
-            "1_0", " 1", "1 ", "nan", "-NaN", "inf", "-Infinity", "1e39", "-1e39", "1e-46", "1e-45", "7.0064923e-46", "1e99999",
-            "0e99999", "3.4028235e38", "3.4028236e38", "340282356779733661637539395458142568447", "16777217", "16777216.99999999",
-            "1.17549435e-38", "1.1754942e-38", "2.350988e-38", "123456789012345678901234567890", "0.000000000000000000000000001",
-            "18446744073709551615", "9999999999999999999", "99999999999999999999", "1e00005", "1e-00005", "1é",
+            "",
+            "-",
+            "+",
+            ".",
+            "-.",
+            "1.",
+            ".5",
+            "+1",
+            "-0",
+            "-0.0",
+            "00012",
+            "1e5",
+            "1E+5",
+            "1e-5",
+            "1e",
+            "1e+",
+            "1.5.2",
+            "0x1",
+            "1_0",
+            " 1",
+            "1 ",
+            "nan",
+            "-NaN",
+            "inf",
+            "-Infinity",
+            "1e39",
+            "-1e39",
+            "1e-46",
+            "1e-45",
+            "7.0064923e-46",
+            "1e99999",
+            "0e99999",
+            "3.4028235e38",
+            "3.4028236e38",
+            "340282356779733661637539395458142568447",
+            "16777217",
+            "16777216.99999999",
+            "1.17549435e-38",
+            "1.1754942e-38",
+            "2.350988e-38",
+            "123456789012345678901234567890",
+            "0.000000000000000000000000001",
+            "18446744073709551615",
+            "9999999999999999999",
+            "99999999999999999999",
+            "1e00005",
+            "1e-00005",
+            "1é",
         ];
         texts.into_iter().for_each(assert_like_std);
     }

@@ -30,7 +30,7 @@ impl Problem {
             column: at + good + 1,
             text: shorten(text),
             problem: "invalid UTF-8 in".into(),
-            remedy: "save the file as UTF-8, or skip such lines with --lenient".into(),
+            remedy: "save the file as UTF-8".into(),
         })
     }
 
@@ -39,10 +39,8 @@ impl Problem {
     pub(crate) fn number(at: usize, text: &[u8], what: &str, bad: BadNumber) -> Box<Self> {
         let (problem, remedy) = match bad {
             BadNumber::Text => (format!("bad {what}"), "expected a number such as 0.25 or 1e-3"),
-            BadNumber::Nan => (format!("{what} is not a number"), "put a finite number, or skip such lines with --lenient"),
-            BadNumber::Infinite => {
-                (format!("{what} is infinite"), "put a number within +-3.4e38, or skip such lines with --lenient")
-            }
+            BadNumber::Nan => (format!("{what} is not a number"), "put a finite number in its place"),
+            BadNumber::Infinite => (format!("{what} is infinite"), "put a finite number in its place"),
         };
         Self::new(at, text, problem, remedy)
     }

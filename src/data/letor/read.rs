@@ -156,9 +156,11 @@ impl<'a> Piece<'a> {
         }
         loop {
             let parsed = self.parse_as(&blocks, documents, width, progress)?;
-            let (widest, line) = parsed.outcomes.iter().map(|outcome| outcome.widest).fold((0, 0), |best, next| {
-                if next.0 > best.0 { next } else { best }
-            });
+            let (widest, line) = parsed
+                .outcomes
+                .iter()
+                .map(|outcome| outcome.widest)
+                .fold((0, 0), |best, next| if next.0 > best.0 { next } else { best });
             let needed = self.options.width.unwrap_or(widest);
             if needed == width {
                 return Ok(parsed);
@@ -170,7 +172,13 @@ impl<'a> Piece<'a> {
         }
     }
 
-    fn parse_as(&self, blocks: &[Block], documents: usize, width: usize, progress: &(dyn Fn(Progress) + Sync)) -> Result<Parsed> {
+    fn parse_as(
+        &self,
+        blocks: &[Block],
+        documents: usize,
+        width: usize,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Parsed> {
         let (mut features, mut labels) = (vec![0.0; documents * width], vec![0.0; documents]);
         let (done, total) = (AtomicU64::new(0), Some(self.text.len() as u64));
         let rules = Rules {

@@ -82,7 +82,9 @@ fn check(data: &Dataset, options: &WriteOptions) -> Result<()> {
     let mut ids = HashSet::new();
     for id in data.query_ids() {
         if id.is_empty() || id.bytes().any(|byte| byte == b' ' || byte == b'#' || byte.is_ascii_control()) {
-            return fail(format!("query id {id:?} cannot be written: it is empty or holds a blank, '#' or control character"));
+            return fail(format!(
+                "query id {id:?} cannot be written: it is empty or holds a blank, '#' or control character"
+            ));
         }
         if !ids.insert(id.as_str()) {
             return fail(format!("query id {id:?} cannot be written twice: give each query its own id"));
@@ -106,7 +108,8 @@ fn check(data: &Dataset, options: &WriteOptions) -> Result<()> {
 fn lines(writer: &mut dyn Write, data: &Dataset, options: &WriteOptions) -> std::io::Result<()> {
     // About a megabyte of text each, and a few of them in memory at once.
     let rows = (100_000 / (data.n_features() + 1)).max(1);
-    let blocks: Vec<Range<usize>> = (0..data.n_documents()).step_by(rows).map(|row| row..(row + rows).min(data.n_documents())).collect();
+    let blocks: Vec<Range<usize>> =
+        (0..data.n_documents()).step_by(rows).map(|row| row..(row + rows).min(data.n_documents())).collect();
     for batch in blocks.chunks(4 * rayon::current_num_threads()) {
         let texts: Vec<Vec<u8>> = batch.par_iter().map(|rows| block(data, rows.clone(), options)).collect();
         texts.iter().try_for_each(|text| writer.write_all(text))?;
@@ -189,7 +192,10 @@ mod tests {
             (one("a", -1.0, 0.0), "label -1 of document 0"),
             (one("a", f32::NAN, 0.0), "label NaN of document 0"),
             (one("a", 0.0, f32::INFINITY), "feature 0 of document 0 (both from 0) is inf"),
-            (Dataset::new(1, vec![0.0; 2], vec![0.0; 2], vec![("a".into(), 1), ("a".into(), 1)]).unwrap(), "written twice"),
+            (
+                Dataset::new(1, vec![0.0; 2], vec![0.0; 2], vec![("a".into(), 1), ("a".into(), 1)]).unwrap(),
+                "written twice",
+            ),
             (one("a", 0.0, 0.0).with_document_ids(["x y"].into_iter().collect()).unwrap(), "document id \"x y\""),
         ] {
             let error = text(&data, &default).unwrap_err().to_string();

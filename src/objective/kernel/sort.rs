@@ -12,9 +12,9 @@ pub(super) fn safe(score: f32) -> f32 {
     score.max(-LARGEST_SCORE).min(LARGEST_SCORE) + 0.0
 }
 
-/// A key that sorts upwards where safe scores sort downwards, then by document.
+/// A key that sorts upwards where numbers (not -0 or NaN) sort downwards, then by document.
 #[inline]
-fn key(score: f32, document: usize) -> u64 {
+pub(super) fn key(score: f32, document: usize) -> u64 {
     let bits = score.to_bits();
     let upwards = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
     (u64::from(!upwards) << 32) | document as u64

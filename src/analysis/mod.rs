@@ -1,0 +1,3 @@
+//! What can be proved about a result.
+
+pub mod significance;

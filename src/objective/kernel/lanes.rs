@@ -1,0 +1,177 @@
+//! The inner loops of the direct kernels, in f32 lanes.
+//!
+//! `sigma(s_j - s_i) = e_j / (e_i + e_j)` takes one exponential a document ([`Narrow`]), as long as the scores of a query
+//! span less than [`NARROW`]; a wider query pays for one a pair ([`Wide`]).
+
+use super::grid::{BLOCK, Grid};
+use super::simd::{Simd, Vectorised};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// The widest range of `sigma s` whose exponentials f32 holds, with room for sums.
+pub(super) const NARROW: f64 = 80.0;
+
+/// `-ln(1 - q) / q` for `q` from 0 to 1/2, as a polynomial of relative error 1.5e-7 (Remez).
+///
+/// With `q = sigma(-|x|)`, `ln(1 + e^-|x|) = -ln(1 - q)`: no logarithm and no second exponential for the loss.
+const LOG: [f32; 8] =
+    [0.999_999_9, 0.500_036_54, 0.331_862_63, 0.272_250_53, 0.038_018_08, 0.785_430_97, -1.081_540_1, 1.184_931_4];
+
+/// Columns whose data stay in the first cache.
+const TILE: usize = 1024;
+
+/// The documents of one row and of a chunk of columns, as far as a weight sees them.
+#[derive(Clone, Copy)]
+pub(super) struct Sides<V> {
+    pub gain: V,
+    pub gains: V,
+    pub discount: V,
+    pub discounts: V,
+    pub near: V,
+}
+
+/// A pair's weights: what pulls the row up is `keep`, what pulls it down is `swap`.
+pub(super) trait Pair: Send + Sync {
+    /// Whether the weight depends on the distance of ranks.
+    const NEAR: bool = false;
+    /// Whether the row may be the one that is wanted below.
+    const SWAPS: bool;
+
+    /// The gain of a document that is not there, given the lowest gain of those that are.
+    fn padding(lowest: f32) -> f32 {
+        lowest - 1.0
+    }
+
+    /// `(keep + swap, swap)`; when the row is always wanted above, `swap` is not looked at.
+    fn weights<const N: usize, S: Simd<N>>(simd: S, sides: Sides<S::V>) -> (S::V, S::V);
+}
+
+/// How the sigmoid of a difference is found.
+pub(super) trait Factor: Send + Sync {
+    /// `sigma(x_j - x_i)`, and the same of `-|x_j - x_i|`, for `x = sigma s`.
+    fn factors<const N: usize, S: Simd<N>>(simd: S, own: [S::V; 2], others: [S::V; 2], sigma: S::V) -> (S::V, S::V);
+}
+
+/// From exponentials of the documents.
+pub(super) struct Narrow;
+
+impl Factor for Narrow {
+    #[inline(always)]
+    fn factors<const N: usize, S: Simd<N>>(simd: S, own: [S::V; 2], others: [S::V; 2], _: S::V) -> (S::V, S::V) {
+        let inverse = simd.div(simd.splat(1.0), simd.add(own[0], others[0]));
+        (simd.mul(others[0], inverse), simd.mul(simd.min(own[0], others[0]), inverse))
+    }
+}
+
+/// From the difference of scores: any range, one exponential a pair.
+pub(super) struct Wide;
+
+impl Factor for Wide {
+    #[inline(always)]
+    fn factors<const N: usize, S: Simd<N>>(simd: S, own: [S::V; 2], others: [S::V; 2], sigma: S::V) -> (S::V, S::V) {
+        let difference = simd.mul(simd.sub(own[1], others[1]), sigma);
+        let small = simd.exp_minus(simd.abs(difference));
+        let large = simd.div(simd.splat(1.0), simd.add(simd.splat(1.0), small));
+        let small = simd.mul(small, large);
+        (simd.if_less(difference, simd.splat(0.0), large, small), small)
+    }
+}
+
+/// What one block of rows adds up to.
+pub(super) struct BlockSums {
+    /// What pulls each row up.
+    pub rows: [f64; BLOCK],
+    /// In nats.
+    pub loss: f64,
+}
+
+/// A block of rows against all their columns.
+pub(super) struct Block<'a, P, F, const LOSS: bool> {
+    grid: &'a Grid,
+    rows: Range<usize>,
+    columns: &'a mut [f32],
+    sigma: f32,
+    kind: PhantomData<(P, F)>,
+}
+
+impl<'a, P, F, const LOSS: bool> Block<'a, P, F, LOSS> {
+    pub fn new(grid: &'a Grid, rows: Range<usize>, columns: &'a mut [f32], sigma: f32) -> Self {
+        Block { grid, rows, columns, sigma, kind: PhantomData }
+    }
+}
+
+impl<P: Pair, F: Factor, const LOSS: bool> Vectorised for Block<'_, P, F, LOSS> {
+    type Output = BlockSums;
+
+    #[inline(always)]
+    fn run<const N: usize, S: Simd<N>>(self, simd: S) -> BlockSums {
+        let mut sums = BlockSums { rows: [0.0; BLOCK], loss: 0.0 };
+        let n = self.grid.place.len();
+        let starts = &self.grid.starts[self.rows.clone()];
+        let lowest = starts.iter().min().map_or(n, |&start| start as usize);
+        for tile in (lowest..n).step_by(TILE) {
+            let end = (tile + TILE).min(n);
+            for (index, (&start, sum)) in starts.iter().zip(&mut sums.rows).enumerate() {
+                // Every row has its own grid of whole lanes: where the tile before ended, this one goes on.
+                let start = start as usize;
+                let whole = |to: usize| start + to.saturating_sub(start).next_multiple_of(N);
+                let (from, to) = (whole(tile), whole(end));
+                if from < to {
+                    let row = self.rows.start + index;
+                    let columns = &mut self.columns[from..to];
+                    let (pull, loss) = pair_up::<N, S, P, F, LOSS>(simd, self.grid, row, from, columns, self.sigma);
+                    *sum += f64::from(pull);
+                    sums.loss += f64::from(loss);
+                }
+            }
+        }
+        sums
+    }
+}
+
+/// One row against consecutive columns, whose pulls are added to `columns`; returns the row's own pull and the loss.
+#[inline(always)]
+fn pair_up<const N: usize, S: Simd<N>, P: Pair, F: Factor, const LOSS: bool>(
+    simd: S,
+    grid: &Grid,
+    row: usize,
+    from: usize,
+    columns: &mut [f32],
+    sigma: f32,
+) -> (f32, f32) {
+    let range = from..from + columns.len();
+    let sigma = simd.splat(sigma);
+    let own = [simd.splat(grid.e[row]), simd.splat(grid.score[row])];
+    let (gain, discount) = (simd.splat(grid.gain[row]), simd.splat(grid.discount[row]));
+    let chunks = |values: &'_ [f32]| -> &'_ [[f32; N]] { values[range.clone()].as_chunks::<N>().0 };
+    // Weights that do not know distances read anything in their place: the compiler drops it.
+    let near = if P::NEAR { grid.near[from - row..][..columns.len()].as_chunks::<N>().0 } else { chunks(&grid.gain) };
+    let others = chunks(&grid.e).iter().zip(chunks(&grid.score));
+    let weights = chunks(&grid.gain).iter().zip(chunks(&grid.discount)).zip(near);
+    let (mut pulls, mut losses) = (simd.splat(0.0), simd.splat(0.0));
+    for (((e, score), ((gains, discounts), near)), column) in
+        others.zip(weights).zip(columns.as_chunks_mut::<N>().0)
+    {
+        let others = [simd.load(e), simd.load(score)];
+        let (factor, small) = F::factors(simd, own, others, sigma);
+        let (gains, discounts, near) = (simd.load(gains), simd.load(discounts), simd.load(near));
+        let (total, swap) = P::weights(simd, Sides { gain, gains, discount, discounts, near });
+        let pull = simd.mul(total, factor);
+        let pull = if P::SWAPS { simd.sub(pull, swap) } else { pull };
+        pulls = simd.add(pulls, pull);
+        simd.store(column, simd.add(simd.load(column), pull));
+        if LOSS {
+            // Cut, so that the padding's difference times a weight of 0 is 0.
+            let difference = simd.min(simd.mul(simd.sub(own[1], others[1]), sigma), simd.splat(1e37));
+            losses = simd.fma(total, simd.mul(small, simd.polynomial(small, &LOG)), losses);
+            // softplus(x) = max(x, 0) + ln(1 + e^-|x|); a row that may be wanted below has the higher score.
+            let (weight, tail) = if P::SWAPS {
+                (swap, difference)
+            } else {
+                (total, simd.sub(simd.max(difference, simd.splat(0.0)), difference))
+            };
+            losses = simd.fma(weight, tail, losses);
+        }
+    }
+    (simd.sum(pulls), simd.sum(losses))
+}

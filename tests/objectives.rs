@@ -1,0 +1,279 @@
+//! Every objective, on every backend of this build: check values, two paths that agree, and hard cases.
+
+use burnrank::{Batch, Device, Objective, PAIR_BUDGET, Tensor, Want, device};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const SCORES: [f32; 5] = [0.9, 0.1, -0.4, 1.5, 0.3];
+const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
+
+/// Values agreed with Rax, LightGBM and XGBoost, or worked out by brute force; rounded to six digits.
+const CHECKS: [(&str, Option<f64>, Option<[f64; 5]>); 10] = [
+    ("ranknet", Some(10.848086), Some([2.121466, -0.419533, -1.946374, 2.440600, -2.196159])),
+    ("lambdarank:ndcg", Some(1.344197), Some([0.138972, -0.037590, -0.221437, 0.505351, -0.385296])),
+    ("lambdarank:map", None, Some([0.239140, -0.299493, -0.411738, 0.678743, -0.206653])),
+    ("lambdarank:mrr", None, Some([0.353578, -0.649785, -0.710900, 1.627067, -0.619959])),
+    ("arp-loss1", Some(37.344646), Some([6.057319, 0.253746, -6.520650, 6.993524, -6.783939])),
+    ("arp-loss2", Some(28.894528), Some([6.057319, 0.044194, -5.196732, 6.993524, -7.898305])),
+    ("ndcg-loss1", Some(3.160013), Some([0.532819, 0.192908, -0.321860, 0.621277, -1.025144])),
+    ("ndcg-loss2", Some(1.095203), Some([0.295183, 0.201268, -0.086549, 0.134294, -0.544197])),
+    ("ndcg-loss2++:mu=5", Some(7.415284), None),
+    ("ndcg-loss2++:mu=10", Some(12.891301), None),
+];
+
+/// One of every kind, with truncation, slope and ties.
+const ALL: [&str; 20] = [
+    "ranknet",
+    "ranknet:ties",
+    "ranknet@3:sigma=2",
+    "arp-loss1",
+    "arp-loss1@2",
+    "arp-loss2",
+    "arp-loss2@4:sigma=0.5",
+    "ndcg-loss1",
+    "ndcg-loss1@3",
+    "ndcg-loss2",
+    "ndcg-loss2@5",
+    "ndcg-loss2++:mu=5",
+    "ndcg-loss2++@3:mu=10:sigma=2",
+    "lambdarank:ndcg",
+    "lambdarank:ndcg@3",
+    "lambdarank:ndcg:linear@10",
+    "lambdarank:map",
+    "lambdarank:mrr",
+    "lambdarank:err@10",
+    "lambdarank:bpref",
+];
+
+fn devices() -> Vec<(&'static str, Device)> {
+    device::backends().into_iter().map(|name| (name, device::open(name).expect("a backend of this build opens"))).collect()
+}
+
+/// Loss and gradient of the lambda path.
+fn lambda(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize]) -> (f64, Vec<f32>) {
+    let mut gradient = vec![0.0; scores.len()];
+    let want = Want { loss: true, pairs: true };
+    let objective = Objective::parse(name).unwrap();
+    let result = objective.lambda_gradient(scores, Batch { labels, offsets }, &mut gradient, want, &[]).unwrap();
+    (result.loss, gradient)
+}
+
+/// Loss and gradient of the tensor path, tile by tile.
+fn tensor(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], device: &Device, budget: usize) -> (f64, Vec<f32>) {
+    let objective = Objective::parse(name).unwrap();
+    let scores = Tensor::<1>::from_floats(scores, device);
+    let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget);
+    (f64::from(found.loss.into_scalar::<f32>()), found.gradient.try_into_vec_as().unwrap())
+}
+
+/// Loss and gradient by autodiff of the whole loss.
+fn autodiff(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], device: &Device) -> (f64, Vec<f32>) {
+    let objective = Objective::parse(name).unwrap();
+    let scores = Tensor::<1>::from_floats(scores, &device.clone().autodiff()).require_grad();
+    let loss = objective.loss(scores.clone(), Batch { labels, offsets });
+    let gradients = loss.backward();
+    (f64::from(loss.into_scalar::<f32>()), scores.grad(&gradients).unwrap().try_into_vec_as().unwrap())
+}
+
+fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, context: &str) {
+    assert_eq!(found.len(), expected.len());
+    let scale = expected.iter().fold(1e-3f32, |scale, value| scale.max(value.abs()));
+    for (place, (a, b)) in found.iter().zip(expected).enumerate() {
+        assert!((a - b).abs() <= tolerance * scale, "{context}: {a} against {b} at {place} of {found:?} / {expected:?}");
+    }
+}
+
+/// Queries of mixed lengths, labels 0..4, scores on a coarse grid so that many are equal.
+fn random_batch(seed: u64, lengths: &[usize]) -> (Vec<f32>, Vec<f32>, Vec<usize>) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut offsets = vec![0];
+    lengths.iter().for_each(|length| offsets.push(offsets.last().unwrap() + length));
+    let n = *offsets.last().unwrap();
+    let scores = (0..n).map(|_| random.random_range(-8..8) as f32 / 4.0).collect();
+    let labels = (0..n).map(|_| random.random_range(0..5) as f32).collect();
+    (scores, labels, offsets)
+}
+
+#[test]
+fn check_values_on_both_paths_and_every_backend() {
+    for (name, loss, gradient) in CHECKS {
+        let mut found = vec![("lambda".to_owned(), lambda(name, &SCORES, &LABELS, &[0, 5]))];
+        for (backend, device) in devices() {
+            found.push((format!("tensor on {backend}"), tensor(name, &SCORES, &LABELS, &[0, 5], &device, PAIR_BUDGET)));
+            found.push((format!("autodiff on {backend}"), autodiff(name, &SCORES, &LABELS, &[0, 5], &device)));
+        }
+        for (path, (found_loss, found_gradient)) in found {
+            if let Some(loss) = loss {
+                assert!((found_loss - loss).abs() < 2e-5 * loss, "{name}, {path}: loss {found_loss}, expected {loss}");
+            }
+            if let Some(gradient) = gradient {
+                for (a, b) in found_gradient.iter().zip(gradient) {
+                    assert!((f64::from(*a) - b).abs() < 1e-5, "{name}, {path}: {found_gradient:?}, expected {gradient:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn values_of_known_mistakes_are_not_ours() {
+    let (loss, _) = lambda("ndcg-loss2", &SCORES, &LABELS, &[0, 5]);
+    for wrong in [0.466931, 2.536334] {
+        assert!((loss - wrong).abs() > 0.1);
+    }
+}
+
+#[test]
+fn the_paths_agree_with_each_other_on_every_backend() {
+    let lengths = [1, 7, 2, 30, 12];
+    for (backend, device) in devices() {
+        for (seed, name) in ALL.iter().enumerate() {
+            let (scores, labels, offsets) = random_batch(seed as u64, &lengths);
+            let (loss, closed) = lambda(name, &scores, &labels, &offsets);
+            let (tensor_loss, tiled) = tensor(name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
+            let (auto_loss, auto) = autodiff(name, &scores, &labels, &offsets, &device);
+            assert_close(&tiled, &closed, 2e-5, &format!("{name} tiled on {backend}"));
+            assert_close(&auto, &closed, 2e-5, &format!("{name} autodiff on {backend}"));
+            for other in [tensor_loss, auto_loss] {
+                assert!((other - loss).abs() <= 2e-5 * loss.abs().max(1e-3), "{name} on {backend}: {other} against {loss}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pair_budget_bounds_memory_and_changes_nothing() {
+    let device = device::open("auto").unwrap();
+    let (scores, labels, offsets) = random_batch(5, &[3, 40, 1, 25]);
+    for name in ALL {
+        let (_, whole) = tensor(name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
+        for budget in [1, 100, 700] {
+            let (_, tiled) = tensor(name, &scores, &labels, &offsets, &device, budget);
+            assert_close(&tiled, &whole, 2e-5, &format!("{name} with a budget of {budget}"));
+        }
+    }
+}
+
+/// Central differences of the loss with the weights held where they are: the definition of a detached weight.
+#[test]
+fn the_gradient_is_that_of_the_loss_with_weights_held_still() {
+    for (seed, name) in ALL.iter().enumerate() {
+        let (scores, labels, _) = random_batch(100 + seed as u64, &[11]);
+        let objective = Objective::parse(name).unwrap();
+        let kernel = objective.kernel();
+        let mut weights = vec![];
+        burnrank::for_each_weight(kernel, &scores, &labels, |i, j, weight| weights.push((i, j, weight)));
+        let loss = |scores: &[f64]| -> f64 {
+            let pair = |&(i, j, weight): &(usize, usize, f64)| {
+                weight * (-kernel.sigma * (scores[i] - scores[j])).exp().ln_1p() / kernel.base.nats()
+            };
+            weights.iter().map(pair).sum()
+        };
+        let (_, gradient) = lambda(name, &scores, &labels, &[0, 11]);
+        let at: Vec<f64> = scores.iter().map(|&s| f64::from(s)).collect();
+        let numeric: Vec<f32> = (0..at.len())
+            .map(|i| {
+                let (mut up, mut down) = (at.clone(), at.clone());
+                up[i] += 1e-5;
+                down[i] -= 1e-5;
+                ((loss(&up) - loss(&down)) / 2e-5) as f32
+            })
+            .collect();
+        assert_close(&gradient, &numeric, 1e-5, name);
+    }
+}
+
+#[test]
+fn hard_cases_never_give_nan_and_nothing_to_learn_gives_zero() {
+    let huge = 1e30f32;
+    let cases: [(&str, Vec<f32>, Vec<f32>, bool); 9] = [
+        ("one document", vec![0.3], vec![2.0], true),
+        ("all labels equal", vec![0.3, -1.0, 2.0], vec![2.0; 3], true),
+        ("nothing relevant", vec![0.3, -1.0, 2.0], vec![0.0; 3], true),
+        ("all scores equal", vec![0.5; 6], vec![0.0, 2.0, 1.0, 0.0, 3.0, 1.0], false),
+        ("infinite scores", vec![f32::INFINITY, f32::NEG_INFINITY, 0.0, f32::INFINITY], vec![0.0, 2.0, 1.0, 3.0], false),
+        ("not a number", vec![f32::NAN, 0.0, f32::NAN, 1.0], vec![2.0, 1.0, 0.0, 3.0], false),
+        ("scores of 1e30", vec![huge, -huge, 0.0, huge], vec![0.0, 2.0, 1.0, 3.0], false),
+        ("huge and tiny", vec![1e-38, -1e30, 88.0, -104.0], vec![0.0, 2.0, 1.0, 3.0], false),
+        ("two documents", vec![0.0, 1.0], vec![4.0, 0.0], false),
+    ];
+    for (backend, device) in devices() {
+        for name in ALL {
+            for (case, scores, labels, nothing) in &cases {
+                // Ties are something to learn where labels are equal, and ARP-Loss1 and NDCG-Loss1 weigh single documents.
+                let pairs_of_equals = ["ranknet:ties", "arp-loss1", "arp-loss1@2", "ndcg-loss1", "ndcg-loss1@3"];
+                let nothing = *nothing && (*case != "all labels equal" || !pairs_of_equals.contains(&name));
+                let nothing = nothing && !(name == "ranknet:ties" && *case == "nothing relevant");
+                let offsets = [0, scores.len()];
+                let paths = [
+                    ("lambda", lambda(name, scores, labels, &offsets).1),
+                    ("tensor", tensor(name, scores, labels, &offsets, &device, PAIR_BUDGET).1),
+                ];
+                for (path, gradient) in paths {
+                    let context = format!("{name}, {path} on {backend}, {case}: {gradient:?}");
+                    assert!(gradient.iter().all(|slope| slope.is_finite()), "{context}");
+                    assert!(!nothing || gradient.iter().all(|&slope| slope == 0.0), "{context}");
+                    let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
+                    let scale: f64 = gradient.iter().map(|&slope| f64::from(slope.abs())).sum();
+                    let cut = path == "tensor" && scores.iter().any(|score| score.abs() >= huge || score.is_nan());
+                    assert!(cut || sum.abs() <= 1e-5 * scale, "{context} sums to {sum}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_documents_in_one_query() {
+    let (scores, labels, offsets) = random_batch(9, &[10_000]);
+    let device = device::open("auto").unwrap();
+    for name in ["ranknet", "lambdarank:ndcg", "ndcg-loss2++:mu=5", "arp-loss1", "lambdarank:map"] {
+        let (loss, gradient) = lambda(name, &scores, &labels, &offsets);
+        let scale: f64 = gradient.iter().map(|&slope| f64::from(slope.abs())).sum();
+        let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
+        assert!(loss.is_finite() && scale > 0.0 && sum.abs() <= 1e-5 * scale, "{name}: {sum} of {scale}");
+        if name == "ranknet" {
+            let (_, tiled) = tensor(name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
+            assert_close(&tiled, &gradient, 1e-4, name);
+        }
+    }
+}
+
+#[test]
+fn batch_composition_changes_nothing() {
+    let device = device::open("auto").unwrap();
+    let lengths = [9, 1, 33, 4];
+    let (scores, labels, offsets) = random_batch(21, &lengths);
+    for name in ALL {
+        let (_, together) = lambda(name, &scores, &labels, &offsets);
+        let (_, padded) = tensor(name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
+        for (query, rows) in offsets.windows(2).map(|w| w[0]..w[1]).enumerate() {
+            let own = [0, rows.len()];
+            // The gradient of a batch is the mean over its queries.
+            let share = |alone: Vec<f32>| alone.iter().map(|slope| slope / lengths.len() as f32).collect::<Vec<f32>>();
+            let alone = share(lambda(name, &scores[rows.clone()], &labels[rows.clone()], &own).1);
+            assert_eq!(together[rows.clone()], alone, "{name}, query {query}: not the same bytes");
+            let alone = share(tensor(name, &scores[rows.clone()], &labels[rows.clone()], &own, &device, PAIR_BUDGET).1);
+            assert_close(&padded[rows.clone()], &alone, 1e-5, &format!("{name}, query {query}"));
+        }
+    }
+}
+
+#[test]
+fn permuting_documents_permutes_the_gradient() {
+    let n = 23;
+    let labels: Vec<f32> = random_batch(3, &[n]).1;
+    // Distinct scores: equal ones are ranked in document order, which a permutation changes.
+    let scores: Vec<f32> = (0..n).map(|i| (i * 7 % n) as f32 / 5.0).collect();
+    let permutation: Vec<usize> = (0..n).map(|i| i * 11 % n).collect();
+    let moved = |values: &[f32]| permutation.iter().map(|&i| values[i]).collect::<Vec<f32>>();
+    for name in ALL {
+        let (_, gradient) = lambda(name, &scores, &labels, &[0, n]);
+        let (_, permuted) = lambda(name, &moved(&scores), &moved(&labels), &[0, n]);
+        assert_close(&permuted, &moved(&gradient), 1e-6, name);
+        // Only differences of scores count; the shift is one that f32 adds exactly.
+        let shifted: Vec<f32> = scores.iter().map(|score| score + 8.0).collect();
+        let (_, gradient_shifted) = lambda(name, &shifted, &labels, &[0, n]);
+        assert_close(&gradient_shifted, &gradient, 1e-5, name);
+    }
+}

@@ -37,16 +37,20 @@ pub use analysis::significance::{
 pub use burn::tensor::{Device, Tensor};
 pub use data::dataset::{Dataset, DocumentIds, QueryView};
 pub use data::fold::{kfold, split};
+pub use data::folder::{FoldFiles, find_folds};
 pub use data::letor::{
     Chunks, MAX_FEATURES, Progress, ReadOptions, ReadReport, Skipped, WriteOptions, Zeros, read, read_bytes, read_with,
     write, write_to,
 };
 pub use data::scale::{ScaleKind, Scaler};
+pub use data::scores::{parse_scores, read_scores, write_scores};
+pub use data::source::Compression;
 pub use data::synthetic::{
     Activation as TargetActivation, Generator, LabelMix, Synthetic, SyntheticQuery, Target, WEB_MIX,
 };
+pub use data::trec::{Judged, JudgedQuery, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run};
 pub use error::{Error, ParseError, Result};
-pub use export::{Model, ModelInfo};
+pub use export::{DataInfo, Model, ModelInfo};
 pub use metric::{
     Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind, Missing,
     Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts, judge,

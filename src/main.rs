@@ -1,2 +1,9 @@
-//! tool
-fn main() {}
+//! The `burnrank` tool.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -230,14 +230,14 @@ fn all_accepted_spellings_are_the_same_data() {
 
 #[test]
 fn packed_files_are_read_and_truncated_ones_refused() {
-    let bytes = b"1 qid:1 1:0.25 # docid = d\n0 qid:2 2:1\n".repeat(1);
+    let bytes = b"1 qid:1 1:0.25 # docid = d\n0 qid:2 2:1\n".to_vec();
     let plain = text(&bytes, &strict()).unwrap().data;
     for packed in [gzip(&bytes), zstd::encode_all(&bytes[..], 3).unwrap()] {
         let (_folder, path) = temporary(&packed);
         let report = read(&path, &strict()).unwrap();
         assert_eq!((&report.data, report.bytes, report.compression.is_some()), (&plain, bytes.len() as u64, true));
         let chunks: Vec<Dataset> = Chunks::open(&path, &strict()).unwrap().map(Result::unwrap).collect();
-        assert_eq!(chunks, [plain.clone()]);
+        assert_eq!(chunks, std::slice::from_ref(&plain));
         std::fs::write(&path, &packed[..packed.len() - 3]).unwrap();
         let error = read(&path, &strict()).unwrap_err();
         assert!(
@@ -325,7 +325,7 @@ fn chunks_of_spoilt_files_are_the_whole_file_too() {
             let Ok(mut chunks) = Chunks::open(&path, &options) else { return };
             chunks = chunks.with_chunk_bytes(1 + bytes.len() % 50);
             let parts: burnrank::Result<Vec<Dataset>> = chunks.by_ref().collect();
-            match (text(bytes, &options), parts) {
+            match (read(&path, &options), parts) {
                 (Ok(whole), Ok(parts)) => {
                     assert_eq!(&whole.skipped, chunks.skipped());
                     assert_eq!(
@@ -337,9 +337,7 @@ fn chunks_of_spoilt_files_are_the_whole_file_too() {
                         whole.data.query_ids().iter().collect::<Vec<_>>()
                     );
                 }
-                (Err(whole), Err(parts)) => {
-                    assert_eq!(whole.to_string(), parts.to_string().replace(path.to_str().unwrap(), "f"))
-                }
+                (Err(whole), Err(parts)) => assert_eq!(whole.to_string(), parts.to_string()),
                 (whole, parts) => panic!("{whole:?} but {parts:?} for b\"{}\"", bytes.escape_ascii()),
             }
         }

@@ -7,7 +7,7 @@ pub mod letor;
 pub mod scale;
 pub mod scores;
 mod sink;
-mod source;
+pub mod source;
 pub mod synthetic;
 pub mod trec;
 

@@ -4,5 +4,5 @@ mod card;
 mod folder;
 mod record;
 
-pub use folder::{Model, ModelInfo};
+pub use folder::{DataInfo, Model, ModelInfo};
 pub(crate) use record::{ranker_from_bytes, ranker_to_bytes};

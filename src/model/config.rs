@@ -154,5 +154,7 @@ impl RankerConfig {
 // Identities are fixed, not drawn, so that the same weights always make the same file.
 fn parameter<const D: usize>(id: u64, values: &[f32], shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
     let data = TensorData::new(values.to_vec(), shape);
-    Param::initialized(ParamId::from(id), Tensor::from_data(data, device).require_grad())
+    let tensor = Tensor::from_data(data, device);
+    let tensor = if device.is_autodiff() { tensor.require_grad() } else { tensor };
+    Param::initialized(ParamId::from(id), tensor)
 }

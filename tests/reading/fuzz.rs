@@ -19,7 +19,7 @@ pub fn check(bytes: &[u8]) -> bool {
         (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string()),
         _ => panic!("blocks matter"),
     }
-    let lenient = ReadOptions { lenient: true, regroup: bytes.len() % 2 == 0, ..strict.clone() };
+    let lenient = ReadOptions { lenient: true, regroup: bytes.len().is_multiple_of(2), ..strict.clone() };
     match (&first, read_bytes("f", bytes, &lenient)) {
         (Ok(a), Ok(b)) => assert_eq!(a, &b),
         (Ok(_), Err(error)) => panic!("lenient is stricter: {error}"),

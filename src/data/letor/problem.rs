@@ -47,8 +47,8 @@ impl Problem {
 
     /// The full error.
     #[cold]
-    pub(crate) fn at(self: Box<Self>, file: &str, line: usize) -> Box<ParseError> {
-        let Problem { column, text, problem, remedy } = *self;
+    pub(crate) fn at(self, file: &str, line: usize) -> Box<ParseError> {
+        let Problem { column, text, problem, remedy } = self;
         Box::new(ParseError { file: file.to_owned(), line, column, text, problem, remedy })
     }
 }

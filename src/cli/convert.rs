@@ -1,0 +1,134 @@
+//! `burnrank convert`: the same data in canonical form, or as TREC files.
+
+use super::Usage;
+use super::input::{self, ReadArgs};
+use super::output;
+use super::ui::{self, count};
+use anyhow::{Context, bail};
+use burnrank::{Dataset, Error, ScaleKind, Scaler, TrecFile, WriteOptions, Zeros, read_scores};
+use clap::ValueEnum;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  burnrank convert messy.txt --regroup --lenient --out clean.txt
+  burnrank convert zero-based.txt --first-index 0 --out one-based.txt.zst
+  burnrank convert test.txt --scale zscore --scale-on train.txt --out test-scaled.txt
+  burnrank convert test.txt --to qrels --out qrels.txt
+  burnrank convert test.txt --to run --scores scores.txt --tag mine --out run.txt";
+
+/// Rewrite data in canonical LETOR form, scale it, or turn it into TREC files
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// LETOR file; '-' is standard input
+    file: PathBuf,
+    /// File to write; packed when it ends in .gz or .zst; '-' is standard output
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+    /// What to write
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Letor)]
+    to: Format,
+    /// Index of the first feature in the written file: 0 or 1
+    #[arg(long, value_name = "INDEX", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1))]
+    to_first_index: u32,
+    /// Leave out features of value 0
+    #[arg(long)]
+    sparse: bool,
+    /// Scale the features: log1p, zscore, minmax, log1p-zscore, query-minmax or query-zscore
+    #[arg(long, value_name = "KIND", default_value_t)]
+    scale: ScaleKind,
+    /// Training data to fit the scaling on [default: the file itself]
+    #[arg(long, value_name = "FILE")]
+    scale_on: Option<PathBuf>,
+    /// Scores of the documents, one a line, for a run
+    #[arg(long, value_name = "FILE")]
+    scores: Option<PathBuf>,
+    /// Name of the system, for a run
+    #[arg(long, default_value = "burnrank")]
+    tag: String,
+    /// Print JSON about the file for machines
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// '<label> qid:<id> <index>:<value> ...', queries together, features in order
+    Letor,
+    /// TREC judgements: 'qid 0 docid label'
+    Qrels,
+    /// TREC run: 'qid Q0 docid rank score tag'; needs --scores
+    Run,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    check(args)?;
+    let mut data = input::read_data(&args.file, &args.reading)?;
+    match (args.to, &args.scores) {
+        (Format::Run, Some(scores)) => {
+            let scores = read_scores(scores, data.n_documents())?;
+            text(&args.out, &TrecFile::from_scores(&data, &scores)?.to_run(&args.tag)?)?;
+        }
+        (Format::Qrels, _) => text(&args.out, &TrecFile::from_labels(&data).to_qrels()?)?,
+        _ => {
+            data = scaled(data, args)?;
+            let zeros = if args.sparse { Zeros::Omit } else { Zeros::Keep };
+            let options = WriteOptions { first_index: args.to_first_index, zeros };
+            output::write(&args.out, |writer| burnrank::write_to(writer, &data, &options))?;
+        }
+    }
+    let (queries, documents, features) = (data.n_queries(), data.n_documents(), data.n_features());
+    if args.json {
+        let report = json!({ "file": args.out, "queries": queries, "documents": documents, "features": features });
+        return ui::print_json(&report);
+    }
+    if output::is_stdout(&args.out) {
+        return Ok(());
+    }
+    let (file, queries, documents) = (args.out.display(), count(queries), count(documents));
+    ui::print(&format!("{file}: {queries} queries, {documents} documents, {} features\n", count(features)))
+}
+
+/// Refuses what makes no sense, before any file is read.
+fn check(args: &Args) -> anyhow::Result<()> {
+    let problem = if args.json && output::is_stdout(&args.out) {
+        "--json describes the written file: say where with --out FILE"
+    } else if args.to == Format::Run && args.scores.is_none() {
+        "a run needs the documents' scores: add --scores FILE"
+    } else if args.to != Format::Run && args.scores.is_some() {
+        "--scores is for runs: add --to run"
+    } else if args.to == Format::Run && (args.reading.lenient || args.reading.regroup) {
+        "--lenient and --regroup move documents away from their scores: convert the data first"
+    } else if args.to != Format::Letor && args.scale != ScaleKind::None {
+        "--scale is for LETOR files: runs and judgements have no features"
+    } else if args.scale == ScaleKind::None && args.scale_on.is_some() {
+        "--scale-on needs a scaling: add --scale zscore, for example"
+    } else {
+        return Ok(());
+    };
+    bail!(Usage(problem.into()))
+}
+
+fn scaled(mut data: Dataset, args: &Args) -> anyhow::Result<Dataset> {
+    let scaler = match &args.scale_on {
+        Some(path) => {
+            let reading = ReadArgs { query_file: None, ..args.reading.clone() };
+            Scaler::fit(args.scale, &input::read_data(path, &reading)?)
+        }
+        None => Scaler::fit(args.scale, &data),
+    };
+    // Features that are 0 in the whole file may be missing from it.
+    if data.n_features() < scaler.n_features() {
+        data = data.with_width(scaler.n_features());
+    }
+    scaler.apply(&mut data).with_context(|| input::name(&args.file))?;
+    Ok(data)
+}
+
+fn text(path: &Path, text: &str) -> burnrank::Result<()> {
+    output::write(path, |writer| writer.write_all(text.as_bytes()).map_err(|error| Error::io(path, "write", error)))
+}

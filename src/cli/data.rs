@@ -1,0 +1,216 @@
+//! `burnrank data`: what a file is made of.
+
+use super::input::{self, ReadArgs};
+use super::statistics::{Labels, Oddity, Statistics};
+use super::ui::{self, Align, Table, count, counted, heading, percent, printable};
+use burnrank::{Dataset, find_folds};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  burnrank data train.txt
+  burnrank data train.txt.gz --first-index 0
+  burnrank data MSLR-WEB10K              Fold1 to Fold5, one line each file
+  zcat train.gz | burnrank data - --json";
+
+/// Show what a data file is made of, and what is odd about it
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// LETOR files, '-' for standard input, or folders with Fold1, Fold2, ... of train.txt, vali.txt and test.txt
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print JSON for machines
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+/// One file and what was found in it.
+#[derive(Debug, Serialize)]
+struct File {
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fold: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    split: Option<&'static str>,
+    bytes: u64,
+    skipped_lines: usize,
+    #[serde(flatten)]
+    statistics: Statistics,
+    odd: Vec<Oddity>,
+}
+
+/// A folder of folds.
+#[derive(Debug, Serialize)]
+struct Folder {
+    folder: String,
+    odd: Vec<Oddity>,
+}
+
+/// All that is to be printed.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    files: Vec<File>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    folders: Vec<Folder>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let mut report = Report::default();
+    let mut text = String::new();
+    for path in &args.files {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        if path.is_dir() {
+            let (folder, files) = look_at_folder(path, &args.reading)?;
+            text.push_str(&folder_text(&folder, &files));
+            report.folders.push(folder);
+            report.files.extend(files);
+        } else {
+            let (file, _) = look_at(path, &args.reading)?;
+            text.push_str(&file_text(&file));
+            report.files.push(file);
+        }
+    }
+    if args.json { ui::print_json(&report) } else { ui::print(&text) }
+}
+
+fn look_at(path: &Path, reading: &ReadArgs) -> anyhow::Result<(File, Dataset)> {
+    let report = input::read_report(path, reading)?;
+    let statistics = Statistics::of(&report.data, reading.first_index);
+    let file = File {
+        file: input::name(path),
+        fold: None,
+        split: None,
+        bytes: report.bytes,
+        skipped_lines: report.skipped.lines,
+        odd: statistics.oddities(),
+        statistics,
+    };
+    Ok((file, report.data))
+}
+
+fn look_at_folder(path: &Path, reading: &ReadArgs) -> anyhow::Result<(Folder, Vec<File>)> {
+    let (mut files, mut odd) = (Vec::new(), Vec::new());
+    for fold in find_folds(path)? {
+        let mut earlier: Vec<(&str, HashSet<String>)> = Vec::new();
+        for (split, path) in [("train", &fold.train), ("vali", &fold.vali), ("test", &fold.test)] {
+            let (file, data) = look_at(path, reading)?;
+            let ids: HashSet<String> = data.query_ids().iter().cloned().collect();
+            for (other, others) in &earlier {
+                odd.extend(shared(&fold.name, split, other, ids.intersection(others).count()));
+            }
+            earlier.push((split, ids));
+            files.push(File { fold: Some(fold.name.clone()), split: Some(split), ..file });
+        }
+    }
+    let widths = |files: &[File]| files.iter().map(|file| file.statistics.features).collect::<HashSet<_>>().len();
+    if widths(&files) > 1 {
+        odd.push(Oddity {
+            what: "the files have different numbers of features".into(),
+            remedy: "harmless when the last features are 0 somewhere; otherwise files of different data are mixed".into(),
+        });
+    }
+    Ok((Folder { folder: input::name(path), odd }, files))
+}
+
+fn shared(fold: &str, split: &str, other: &str, queries: usize) -> Option<Oddity> {
+    (queries > 0).then(|| Oddity {
+        what: format!("{fold}: {} in both {other} and {split}", counted(queries, "query is", "queries are")),
+        remedy: "what is trained on must not be tested on: split again with 'burnrank split'".into(),
+    })
+}
+
+fn file_text(file: &File) -> String {
+    let Statistics { documents_per_query: spread, labels, .. } = &file.statistics;
+    let first = file.statistics.first_index;
+    let last = (first + file.statistics.features).saturating_sub(1);
+    let rows = [
+        ("queries", count(file.statistics.queries), String::new()),
+        (
+            "documents",
+            count(file.statistics.documents),
+            format!(
+                "{} to {} a query, median {}, mean {:.1}",
+                count(spread.min),
+                count(spread.max),
+                spread.median,
+                spread.mean
+            ),
+        ),
+        ("features", count(file.statistics.features), format!("counted {first} to {last}")),
+        ("missing", count(file.statistics.missing_features.len()), "features never set, or always 0".into()),
+        ("constant", count(file.statistics.constant_features.len()), "features with one other value".into()),
+        (
+            "duplicates",
+            count(file.statistics.duplicates.documents),
+            "documents with the features of another in the query".into(),
+        ),
+        ("document ids", count(file.statistics.documents_with_id), String::new()),
+    ];
+    let widest = rows.iter().map(|(_, number, _)| number.len()).max().unwrap_or(0);
+    let mut text = heading(&file.file) + "\n";
+    for (name, number, rest) in rows {
+        text.push_str(format!("{name:<12}  {number:>widest$}  {rest}").trim_end());
+        text.push('\n');
+    }
+    text.push('\n');
+    text.push_str(&labels_text(labels));
+    text + &odd_text(&file.odd)
+}
+
+fn labels_text(labels: &Labels) -> String {
+    if labels.mix.is_empty() {
+        let Labels { different, min, mean, max, .. } = labels;
+        return format!("labels  {} different ones, {min} to {max}, mean {mean:.4}\n", count(*different));
+    }
+    let mut table = Table::new(&[("label", Align::Right), ("documents", Align::Right), ("share", Align::Right)]);
+    labels.mix.iter().for_each(|l| table.row([l.label.to_string(), count(l.documents), percent(l.share)]));
+    table.render()
+}
+
+fn odd_text(odd: &[Oddity]) -> String {
+    if odd.is_empty() {
+        return "\nNothing is odd.\n".into();
+    }
+    let lines = odd.iter().map(|odd| format!("- {}\n  {}\n", printable(&odd.what), odd.remedy));
+    format!("\n{}\n{}", heading("What is odd"), lines.collect::<String>())
+}
+
+fn folder_text(folder: &Folder, files: &[File]) -> String {
+    let columns = ["queries", "documents", "features", "a query", "nothing relevant", "odd"];
+    let mut table = Table::new(
+        &[("fold", Align::Left), ("split", Align::Left)]
+            .into_iter()
+            .chain(columns.map(|name| (name, Align::Right)))
+            .chain([("labels", Align::Left)])
+            .collect::<Vec<_>>(),
+    );
+    for File { fold, split, statistics, odd, .. } in files {
+        let label = |l: &super::statistics::LabelCount| format!("{}: {}", l.label, percent(l.share));
+        table.row([
+            fold.clone().unwrap_or_default(),
+            split.unwrap_or_default().to_owned(),
+            count(statistics.queries),
+            count(statistics.documents),
+            count(statistics.features),
+            format!("{:.1}", statistics.documents_per_query.mean),
+            count(statistics.queries_with_nothing_relevant),
+            count(odd.len()),
+            statistics.labels.mix.iter().map(label).collect::<Vec<_>>().join(", "),
+        ]);
+    }
+    let mut text = format!("{}\n{}", heading(&folder.folder), table.render());
+    if !folder.odd.is_empty() {
+        text.push_str(&odd_text(&folder.odd));
+    }
+    if let Some(file) = files.iter().find(|file| !file.odd.is_empty()) {
+        text.push_str(&format!("\nWhat is odd about a file: burnrank data {}\n", file.file));
+    }
+    text
+}

@@ -1,0 +1,50 @@
+//! `burnrank info`: what a model folder says about itself.
+
+use super::ui;
+use burnrank::{Model, device};
+use std::path::PathBuf;
+
+/// Check a model folder and show what is in it
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The model folder
+    #[arg(value_name = "DIR")]
+    model: PathBuf,
+    /// Print model.json's content as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let model = Model::load(&args.model, &device::open("auto")?)?;
+    let info = &model.info;
+    if args.json {
+        return ui::print_json(info);
+    }
+    let mut text = format!(
+        "{}\n  {}, {} features, {} weights\n  objective: {}, best epoch {}\n  scaling: {}\n  written by burnrank {}, Burn {}, format {}\n",
+        ui::heading(&args.model.display().to_string()),
+        info.ranker.architecture,
+        info.ranker.features,
+        info.ranker.n_weights(),
+        info.objective,
+        info.best_epoch,
+        info.scaler.kind(),
+        info.burnrank,
+        info.burn,
+        info.format
+    );
+    for (split, data) in &info.data {
+        let queries = ui::counted(data.queries, "query", "queries");
+        let documents = ui::counted(data.documents, "document", "documents");
+        text += &format!("  {split}: {queries}, {documents}, {}, fingerprint {}\n", data.source, data.fingerprint);
+    }
+    for (split, measures) in &info.metrics {
+        let values: Vec<String> = measures.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
+        text += &format!("  {split}: {}\n", values.join(", "));
+    }
+    if !info.conventions.is_empty() {
+        text += &format!("  {}\n", info.conventions);
+    }
+    ui::print(&text)
+}

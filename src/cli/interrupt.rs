@@ -1,0 +1,74 @@
+//! Ctrl-C leaves nothing half written behind.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static GRACEFUL: AtomicBool = AtomicBool::new(false);
+static ASKED: AtomicBool = AtomicBool::new(false);
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on an interrupt removes all that is [`Unfinished`] and ends the program.
+pub fn install() {
+    // Where no handler can be set, the system's own remains: the program still ends.
+    let _ = ctrlc::set_handler(|| {
+        // Work that can end well is asked first; who asks twice means it.
+        if GRACEFUL.load(Ordering::SeqCst) && !ASKED.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let mut paths = unfinished();
+        // The newest first: a folder is empty once its files are gone.
+        paths.drain(..).rev().for_each(|path| remove(&path));
+        std::process::exit(130);
+    });
+}
+
+/// Removes a file, or a folder when it is empty.
+fn remove(path: &Path) {
+    if std::fs::remove_file(path).is_err() {
+        let _ = std::fs::remove_dir(path);
+    }
+}
+
+/// A file or folder that is not to outlive an interrupt, as long as this value lives.
+#[derive(Debug)]
+pub struct Unfinished(PathBuf);
+
+impl Unfinished {
+    pub fn new(path: &Path) -> Self {
+        unfinished().push(path.to_path_buf());
+        Unfinished(path.to_path_buf())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        unfinished().retain(|path| *path != self.0);
+    }
+}
+
+/// As long as this value lives, the first interrupt only asks; the second ends the program.
+#[derive(Debug)]
+pub struct Graceful(());
+
+impl Graceful {
+    pub fn new() -> Self {
+        GRACEFUL.store(true, Ordering::SeqCst);
+        Graceful(())
+    }
+
+    /// Whether the user has asked to stop.
+    pub fn asked() -> bool {
+        ASKED.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Graceful {
+    fn drop(&mut self) {
+        GRACEFUL.store(false, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,122 @@
+//! The tool: one file a command. The only place that prints.
+
+mod convert;
+mod data;
+mod evaluate;
+mod generate;
+mod info;
+mod input;
+mod interrupt;
+mod output;
+mod predict;
+mod split;
+mod statistics;
+mod train;
+mod ui;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  burnrank generate net --queries 1000 --out all.txt
+  burnrank split all.txt --out parts
+  burnrank data parts/train.txt
+  burnrank evaluate --data parts/test.txt --scores scores.txt --metric ndcg@10
+
+Files are LETOR text, '<label> qid:<id> <index>:<value> ... # comment', plain or packed with gzip or
+Zstandard; '-' is standard input or output.
+Exit codes: 0 done, 1 bad data, 2 bad usage.";
+
+/// Learns to rank, and judges rankings.
+#[derive(Debug, Parser)]
+#[command(name = "burnrank", version, about, after_help = EXAMPLES, max_term_width = 120)]
+struct Cli {
+    /// Threads to work with; 0 for all. Results do not depend on it
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    threads: u16,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Train(train::Args),
+    Predict(predict::Args),
+    Info(info::Args),
+    Data(data::Args),
+    Evaluate(evaluate::Args),
+    Generate(generate::Args),
+    Convert(convert::Args),
+    Split(split::Args),
+}
+
+/// A combination of options that makes no sense, found after parsing.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// The user asked to stop, and everything worth keeping was kept.
+#[derive(Debug)]
+struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// Parses the command line, runs the command, and says how it went.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    interrupt::install();
+    let done = start_threads(cli.threads).and_then(|()| match cli.command {
+        Command::Train(args) => train::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Data(args) => data::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Generate(args) => generate::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Split(args) => split::run(&args),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output, as `head` does, has seen enough.
+        Err(error) if ui::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Interrupted>() => ExitCode::from(130),
+        Err(error) => {
+            ui::error(&error);
+            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn start_threads(threads: u16) -> anyhow::Result<()> {
+    if threads == 0 {
+        return Ok(());
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
+    pool.build_global().with_context(|| format!("cannot start {threads} threads"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

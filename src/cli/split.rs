@@ -1,0 +1,233 @@
+//! `burnrank split`: training, validation and test files, or folds of them.
+
+use super::Usage;
+use super::input::{self, ReadArgs};
+use super::interrupt::Unfinished;
+use super::output::{Staged, write_queries};
+use super::ui::{self, Align, Table, count};
+use anyhow::bail;
+use burnrank::{Dataset, Error, WriteOptions, kfold};
+use serde::Serialize;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  burnrank split all.txt --out parts
+  burnrank split all.txt --out parts --parts 8,1,1 --seed 7
+  burnrank split all.txt --out folds --folds 5
+
+Five folds rotate as in LETOR: of the parts S1 to S5, Fold1 trains on S1 to S3, validates on S4 and tests on S5;
+Fold2 trains on S2 to S4, validates on S5 and tests on S1; and so on.";
+
+const NAMES: [&str; 3] = ["train.txt", "vali.txt", "test.txt"];
+
+/// Split data by query into training, validation and test files, or into folds of them
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// LETOR file; '-' is standard input
+    file: PathBuf,
+    /// Folder to write to; made when missing
+    #[arg(long, short, value_name = "DIR")]
+    out: PathBuf,
+    /// Shares of training, validation and test queries
+    #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0.6,0.2,0.2")]
+    parts: Vec<f64>,
+    /// Number of folds, 3 or more, instead of one split
+    #[arg(long, value_name = "N", conflicts_with = "parts", value_parser = clap::value_parser!(u16).range(3..=1000))]
+    folds: Option<u16>,
+    /// What the random choice follows from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Replace the files of an earlier split
+    #[arg(long)]
+    force: bool,
+    /// Print JSON about the files for machines
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+/// A file to write, and the queries that go there.
+#[derive(Debug)]
+struct Part {
+    /// As in `Fold1/train.txt`.
+    file: PathBuf,
+    queries: Vec<usize>,
+}
+
+/// A written file.
+#[derive(Debug, Serialize)]
+struct Written {
+    file: PathBuf,
+    queries: usize,
+    documents: usize,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    if args.parts.len() != NAMES.len() {
+        bail!(Usage("--parts: expected three shares, as in 0.6,0.2,0.2 for training, validation and test".into()));
+    }
+    let files = file_names(args.folds.map(usize::from));
+    check_folder(&args.out, &files, args)?;
+    let data = input::read_data(&args.file, &args.reading)?;
+    let chosen = match args.folds {
+        Some(folds) => rotate(&kfold(data.n_queries(), folds.into(), args.seed)?),
+        None => burnrank::split(data.n_queries(), &args.parts, args.seed)?,
+    };
+    let parts: Vec<Part> = files.into_iter().zip(chosen).map(|(file, queries)| Part { file, queries }).collect();
+    write(&data, &parts, &args.out)?;
+    report(&data, parts, args)
+}
+
+/// The files of one split, or of all folds.
+fn file_names(folds: Option<usize>) -> Vec<PathBuf> {
+    match folds {
+        None => NAMES.map(PathBuf::from).to_vec(),
+        Some(folds) => (1..=folds).flat_map(|f| NAMES.map(|name| Path::new(&format!("Fold{f}")).join(name))).collect(),
+    }
+}
+
+/// Training, validation and test queries of each fold in turn: the test part moves by one from fold to fold.
+fn rotate(parts: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let k = parts.len();
+    let fold = |f: usize| {
+        let mut train: Vec<usize> = (0..k - 2).flat_map(|i| parts[(f + i) % k].iter().copied()).collect();
+        // In the order of the data.
+        train.sort_unstable();
+        [train, parts[(f + k - 2) % k].clone(), parts[(f + k - 1) % k].clone()]
+    };
+    (0..k).flat_map(fold).collect()
+}
+
+/// Refuses a folder that holds another split, unless all of its files are to be replaced.
+fn check_folder(folder: &Path, files: &[PathBuf], args: &Args) -> anyhow::Result<()> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io(folder, "read", error).into()),
+    };
+    for entry in entries {
+        let name = entry.map_err(|error| Error::io(folder, "read", error))?.file_name();
+        let Some(name) = name.to_str().filter(|name| is_of_a_split(name)) else { continue };
+        let place = folder.join(name);
+        if !args.force {
+            bail!("{} exists already: choose another folder, or replace it with --force", place.display());
+        }
+        if files.iter().all(|file| !file.starts_with(name)) {
+            bail!("{} belongs to another split: remove it, or choose another folder", place.display());
+        }
+    }
+    let input = std::fs::canonicalize(&args.file).ok();
+    if input.is_some() && files.iter().any(|file| std::fs::canonicalize(folder.join(file)).ok() == input) {
+        bail!("{} would be replaced by a part of itself: choose another folder", args.file.display());
+    }
+    Ok(())
+}
+
+/// Whether a file or folder of this name would be taken for part of a split.
+fn is_of_a_split(name: &str) -> bool {
+    let number = name.strip_prefix("Fold").filter(|number| !number.is_empty());
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        || NAMES.iter().any(|file| name.strip_prefix(file).is_some_and(|rest| ["", ".gz", ".zst"].contains(&rest)))
+}
+
+/// Writes all files, and names them when the last is complete.
+fn write(data: &Dataset, parts: &[Part], folder: &Path) -> burnrank::Result<()> {
+    let mut made = MadeFolders::default();
+    made.make(folder)?;
+    let options = WriteOptions::default();
+    let mut staged = Vec::with_capacity(parts.len());
+    for Part { file, queries } in parts {
+        let target = folder.join(file);
+        target.parent().map_or(Ok(()), |parent| made.make(parent))?;
+        staged.push(Staged::new(&target.clone(), target, |writer| write_queries(writer, data, queries, &options))?);
+    }
+    staged.into_iter().try_for_each(Staged::publish)?;
+    made.keep();
+    Ok(())
+}
+
+/// Folders that go away again unless they are kept.
+#[derive(Debug, Default)]
+struct MadeFolders(Vec<(PathBuf, Unfinished)>);
+
+impl MadeFolders {
+    /// Makes a folder, and those that it is to be in.
+    fn make(&mut self, folder: &Path) -> burnrank::Result<()> {
+        if folder.as_os_str().is_empty() || folder.is_dir() {
+            return Ok(());
+        }
+        folder.parent().map_or(Ok(()), |parent| self.make(parent))?;
+        std::fs::create_dir(folder).map_err(|error| Error::io(folder, "create", error))?;
+        self.0.push((folder.to_path_buf(), Unfinished::new(folder)));
+        Ok(())
+    }
+
+    fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        self.0.drain(..).rev().for_each(|(folder, _)| drop(std::fs::remove_dir(folder)));
+    }
+}
+
+fn report(data: &Dataset, parts: Vec<Part>, args: &Args) -> anyhow::Result<()> {
+    let size = |query: &usize| data.offsets()[query + 1] - data.offsets()[*query];
+    let written = parts.into_iter().map(|Part { file, queries }| Written {
+        file: args.out.join(file),
+        queries: queries.len(),
+        documents: queries.iter().map(size).sum(),
+    });
+    let written: Vec<Written> = written.collect();
+    if args.json {
+        return ui::print_json(&json!({ "folder": args.out, "seed": args.seed, "files": written }));
+    }
+    let mut table = Table::new(&[("file", Align::Left), ("queries", Align::Right), ("documents", Align::Right)]);
+    written.iter().for_each(|w| table.row([w.file.display().to_string(), count(w.queries), count(w.documents)]));
+    ui::print(&table.render())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_folds_rotate_as_in_letor() {
+        let parts: Vec<Vec<usize>> = (1..=5).map(|part| vec![part]).collect();
+        let folds = rotate(&parts);
+        assert_eq!(folds[..3], [vec![1, 2, 3], vec![4], vec![5]]);
+        assert_eq!(folds[3..6], [vec![2, 3, 4], vec![5], vec![1]]);
+        assert_eq!(folds[12..], [vec![1, 2, 5], vec![3], vec![4]]);
+    }
+
+    #[test]
+    fn names_of_splits_are_known() {
+        for name in ["train.txt", "vali.txt.gz", "test.txt.zst", "Fold1", "Fold12"] {
+            assert!(is_of_a_split(name), "{name}");
+        }
+        for name in ["all.txt", "train.txt.old", "Fold", "Folder", "train"] {
+            assert!(!is_of_a_split(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn folders_go_away_unless_kept() {
+        let root = tempfile::tempdir().unwrap();
+        let deep = root.path().join("a/b");
+        let mut made = MadeFolders::default();
+        made.make(&deep).unwrap();
+        assert!(deep.is_dir());
+        drop(made);
+        assert!(!root.path().join("a").exists());
+        let mut made = MadeFolders::default();
+        made.make(&deep).unwrap();
+        made.keep();
+        assert!(deep.is_dir());
+    }
+}

@@ -1,0 +1,78 @@
+//! `burnrank train` without data: the RankNet paper's artificial net data, three objectives, one table.
+
+use super::Args;
+use super::run::{Named, Sets, metrics, train_with};
+use crate::cli::Interrupted;
+use crate::cli::interrupt::Graceful;
+use crate::cli::ui::{self, Align, Table};
+use burnrank::{Device, Objective, Summary, Synthetic, TrainConfig, judge, score};
+use serde_json::json;
+
+/// The objectives of the table, and the names of their model folders.
+const OBJECTIVES: [(&str, &str); 3] =
+    [("ranknet", "net-ranknet"), ("lambdarank:ndcg", "net-lambdarank"), ("ndcg-loss2++:mu=5", "net-ndcg-loss2pp")];
+
+/// The paper's 800 training, 100 validation and 100 test queries of 50 documents.
+const PARTS: [std::ops::Range<usize>; 3] = [0..800, 800..900, 900..1000];
+
+pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
+    let generator = Synthetic { seed: args.settings.seed, ..Synthetic::net() }.generator()?;
+    let source = "random net, 50 features, 6 labels (RankNet paper, section 5.1)";
+    let part = |place: usize| -> anyhow::Result<Named> {
+        Ok(Named::new(source.into(), generator.part(PARTS[place].clone())?.0))
+    };
+    let mut sets = Sets { train: part(0)?, valid: part(1)?, test: Some(part(2)?) };
+    if let Some(out) = &args.out {
+        OBJECTIVES.iter().try_for_each(|(_, name)| args.check_out(&out.join(name)))?;
+    }
+    if !args.json {
+        ui::print(&format!(
+            "No data given (--train FILE), so this is a demonstration: {source}.\n{} training, {} validation and {} \
+             test queries of 50 documents; {}, {}.\n\n",
+            PARTS[0].len(),
+            PARTS[1].len(),
+            PARTS[2].len(),
+            config.architecture,
+            config.optimizer
+        ))?;
+    }
+    let _graceful = Graceful::new();
+    let scaler = sets.scale(args)?;
+    let mut measures = metrics(&config)?;
+    measures.push(burnrank::parse("pairs")?);
+    let mut columns = vec![("test queries", Align::Left), ("best epoch", Align::Right), ("seconds", Align::Right)];
+    let names: Vec<String> = measures.iter().map(|metric| metric.name()).collect();
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut table = Table::new(&columns);
+    let mut results = vec![];
+    let mut conventions = String::new();
+    for (objective, folder) in OBJECTIVES {
+        let config = TrainConfig { objective: Objective::parse(objective)?, ..config.clone() };
+        let trained = train_with(args, &config, &sets, None, device, None, objective)?;
+        if Graceful::asked() {
+            return Err(Interrupted.into());
+        }
+        let model = sets.model(&config, &trained, scaler.clone(), device)?;
+        conventions = model.info.conventions.clone();
+        if let Some(out) = &args.out {
+            model.save(&out.join(folder), &[])?;
+        }
+        let test = sets.test.as_ref().map_or(&sets.valid.data, |test| &test.data);
+        let scores = score(&trained.ranker, test, device)?;
+        let mut values = vec![];
+        for metric in &measures {
+            let judged = judge(&**metric, &scores, test.labels(), test.offsets(), &Default::default())?;
+            values.push(Summary::of(&judged).mean);
+        }
+        let seconds: f64 = trained.history.iter().map(|epoch| epoch.seconds).sum();
+        let cells = [objective.to_owned(), trained.best_epoch.to_string(), format!("{seconds:.1}")];
+        table.row(cells.into_iter().chain(values.iter().map(|&value| ui::decimals(value))));
+        let named: serde_json::Map<_, _> = names.iter().cloned().zip(values.iter().map(|&v| json!(v))).collect();
+        results.push(json!({"objective": objective, "best_epoch": trained.best_epoch, "test": named}));
+    }
+    if args.json {
+        return ui::print(&(serde_json::to_string(&json!({"demo": results, "conventions": conventions}))? + "\n"));
+    }
+    let saved = args.out.as_ref().map_or(String::new(), |out| format!("models: {}\n", out.display()));
+    ui::print(&(table.render() + &format!("\n{conventions}\n{saved}")))
+}

@@ -1,0 +1,86 @@
+//! `burnrank train --folds DIR`: LETOR cross-validation.
+
+use super::Args;
+use super::run::{Named, Sets, metrics, train_with};
+use crate::cli::interrupt::Graceful;
+use crate::cli::ui::{self, Align, Table};
+use crate::cli::{Interrupted, input};
+use burnrank::{Conventions, Device, ModelInfo, TrainConfig, find_folds};
+use serde_json::json;
+use std::path::Path;
+
+/// Trains and judges on every fold; mean and spread over the folds.
+pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
+    let folds = find_folds(folder)?;
+    let _graceful = Graceful::new();
+    let outs: Vec<_> = folds.iter().map(|fold| args.out.as_ref().map(|out| out.join(&fold.name))).collect();
+    outs.iter().flatten().try_for_each(|out| args.check_out(out))?;
+    let mut judged: Vec<(String, ModelInfo)> = Vec::new();
+    for (fold, out) in folds.iter().zip(&outs) {
+        let read = |path: &Path| -> anyhow::Result<Named> {
+            Ok(Named::new(path.display().to_string(), input::read_data(path, &args.read)?))
+        };
+        let mut sets = Sets { train: read(&fold.train)?, valid: read(&fold.vali)?, test: Some(read(&fold.test)?) };
+        let scaler = sets.scale(args)?;
+        let trained = train_with(args, &config, &sets, None, device, None, &fold.name)?;
+        if Graceful::asked() {
+            ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
+            return Err(Interrupted.into());
+        }
+        let model = sets.model(&config, &trained, scaler, device)?;
+        if let Some(out) = out {
+            model.save(out, &trained.history)?;
+        }
+        judged.push((fold.name.clone(), model.info));
+    }
+    report(args, &config, &judged)
+}
+
+/// Mean and standard deviation.
+fn spread(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, if values.len() < 2 { f64::NAN } else { (squares / (n - 1.0)).sqrt() })
+}
+
+fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)]) -> anyhow::Result<()> {
+    let names: Vec<String> = metrics(config)?.iter().map(|metric| metric.name()).collect();
+    let value = |info: &ModelInfo, split: &str, name: &String| {
+        info.metrics.get(split).and_then(|values| values.get(name)).copied().unwrap_or(f64::NAN)
+    };
+    let all = |split: &str, name: &String| {
+        folds.iter().map(|(_, info)| value(info, split, name)).collect::<Vec<f64>>()
+    };
+    if args.json {
+        let spreads = |split: &str| -> serde_json::Value {
+            let one = |name: &String| {
+                let (mean, deviation) = spread(&all(split, name));
+                (name.clone(), json!({"mean": mean, "deviation": deviation, "folds": all(split, name)}))
+            };
+            serde_json::Value::Object(names.iter().map(one).collect())
+        };
+        let result = json!({
+            "objective": config.objective.name(), "folds": folds.len(), "valid": spreads("valid"), "test": spreads("test"),
+            "conventions": Conventions::default().to_string(),
+        });
+        return ui::print(&(serde_json::to_string(&result)? + "\n"));
+    }
+    let mut columns = vec![("test", Align::Left)];
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut table = Table::new(&columns);
+    for (fold, info) in folds {
+        let cells = names.iter().map(|name| ui::decimals(value(info, "test", name)));
+        table.row([fold.clone()].into_iter().chain(cells));
+    }
+    for (title, pick) in [("mean", 0), ("deviation", 1)] {
+        let cells = names.iter().map(|name| {
+            let (mean, deviation) = spread(&all("test", name));
+            ui::decimals([mean, deviation][pick])
+        });
+        table.row([title.to_owned()].into_iter().chain(cells));
+    }
+    let architecture = folds.first().map(|(_, info)| info.ranker.architecture.to_string()).unwrap_or_default();
+    let title = format!("{}, {architecture}\n\n", config.objective);
+    ui::print(&(title + &table.render() + &format!("\n{}\n", Conventions::default())))
+}

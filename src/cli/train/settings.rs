@@ -1,0 +1,121 @@
+//! The settings of a training run on the command line.
+
+use burnrank::{
+    Activation, Architecture, Dataset, GradientPath, Init, Objective, OptimizerKind, ScaleKind, Scaler, StepRule,
+    TrainConfig,
+};
+
+/// What decides how a ranker is trained.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Training")]
+pub struct Settings {
+    /// What is optimised
+    #[arg(long, value_name = "NAME", default_value = "lambdarank:ndcg")]
+    pub objective: String,
+    /// The net: linear or mlp (two layers)
+    #[arg(long, value_name = "NET", default_value = "mlp", value_parser = ["linear", "mlp"])]
+    pub model: String,
+    /// Hidden units of the two-layer net
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub hidden: usize,
+    /// Function of the hidden units: sigmoid, tanh or relu
+    #[arg(long, value_name = "NAME", default_value_t = Activation::Tanh)]
+    pub activation: Activation,
+    /// First weights: burn (uniform by the number of inputs) or paper (RankNet's)
+    #[arg(long, value_name = "NAME", default_value_t = Init::Burn)]
+    pub init: Init,
+    /// The measure that chooses the best epoch on the validation queries
+    #[arg(long, value_name = "METRIC", default_value = "ndcg@10")]
+    pub metric: String,
+    /// The most epochs
+    #[arg(long, value_name = "N", default_value_t = default().epochs)]
+    pub epochs: usize,
+    /// Step size
+    #[arg(long, value_name = "RATE", default_value_t = default().learning_rate)]
+    pub lr: f64,
+    /// sgd, momentum or adam
+    #[arg(long, value_name = "NAME", default_value_t = default().optimizer)]
+    pub optimizer: OptimizerKind,
+    /// Queries a batch; 1 is the papers' batch per query
+    #[arg(long, value_name = "N", default_value_t = default().batch_queries)]
+    pub batch_queries: usize,
+    /// When the step size shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), or
+    /// shrink-sometimes (worse training metric: times 0.8 with probability 0.3)
+    #[arg(long, value_name = "RULE", default_value_t = default().step_rule)]
+    pub step_rule: StepRule,
+    /// Stop after this many epochs without a better validation value; 0 never stops
+    #[arg(long, value_name = "EPOCHS", default_value_t = default().patience)]
+    pub patience: usize,
+    /// Start again from new random weights after this many epochs without a better validation value; 0 never does
+    #[arg(long, value_name = "EPOCHS", default_value_t = 0)]
+    pub restart: usize,
+    /// L2 penalty on all weights
+    #[arg(long, value_name = "PENALTY", default_value_t = 0.0)]
+    pub l2: f64,
+    /// Largest norm of each parameter's gradient; 0 for no limit
+    #[arg(long, value_name = "NORM", default_value_t = 0.0)]
+    pub clip: f64,
+    /// What is done to features: none, log1p, zscore, minmax, log1p-zscore, query-minmax or query-zscore
+    #[arg(long, value_name = "KIND", default_value_t = DEFAULT_SCALE)]
+    pub scale: ScaleKind,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where to compute: auto, or one of the backends of this build
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub device: String,
+    /// How gradients are computed: auto, lambda (closed form on the host) or tensor (autodiff on the device)
+    #[arg(long, value_name = "PATH", default_value_t = GradientPath::Auto)]
+    pub gradient: GradientPath,
+    /// The most pairs in memory at once on the tensor path
+    #[arg(long, value_name = "PAIRS", default_value_t = default().pair_budget)]
+    pub pair_budget: usize,
+}
+
+/// The best of all kinds on the validation queries of two LETOR collections.
+const DEFAULT_SCALE: ScaleKind = ScaleKind::QueryMinMax;
+
+fn default() -> TrainConfig {
+    TrainConfig::default()
+}
+
+impl Settings {
+    /// The library's configuration, checked.
+    pub fn config(&self) -> burnrank::Result<TrainConfig> {
+        let architecture = match self.model.as_str() {
+            "linear" => Architecture::Linear,
+            _ => Architecture::Mlp { hidden: self.hidden, activation: self.activation },
+        };
+        let config = TrainConfig {
+            objective: Objective::parse(&self.objective)?,
+            architecture,
+            init: self.init,
+            metric: self.metric.clone(),
+            epochs: self.epochs,
+            learning_rate: self.lr,
+            optimizer: self.optimizer,
+            batch_queries: self.batch_queries,
+            step_rule: self.step_rule,
+            patience: self.patience,
+            restart: self.restart,
+            l2: self.l2,
+            clip: self.clip,
+            seed: self.seed,
+            gradient: self.gradient,
+            pair_budget: self.pair_budget,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Fits the scaler on the training data and scales all data sets, filled up to the same number of features.
+    pub fn scale(&self, sets: &mut [&mut Dataset]) -> burnrank::Result<Scaler> {
+        let width = sets.iter().map(|data| data.n_features()).max().unwrap_or(0);
+        for data in sets.iter_mut() {
+            **data = std::mem::take(*data).with_width(width);
+        }
+        let scaler = Scaler::fit(self.scale, sets[0]);
+        sets.iter_mut().try_for_each(|data| scaler.apply(data))?;
+        Ok(scaler)
+    }
+}

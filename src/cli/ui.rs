@@ -1,0 +1,223 @@
+//! What all commands print with: numbers, tables, colours and progress.
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Writes to standard output.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut output = std::io::stdout().lock();
+    output.write_all(text.as_bytes())?;
+    Ok(output.flush()?)
+}
+
+/// Writes a value to standard output as JSON.
+pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))
+}
+
+/// Tells the user something on standard error.
+pub fn note(text: &str) {
+    let style = Style::new().bold();
+    // When nobody hears it, there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "{} {text}", paint(&std::io::stderr(), style, "note:"));
+}
+
+/// Tells the user what went wrong.
+pub fn error(error: &anyhow::Error) {
+    let style = AnsiColor::Red.on_default().bold();
+    let _ = writeln!(std::io::stderr(), "{} {error:#}", paint(&std::io::stderr(), style, "error:"));
+}
+
+/// Whether the reader of our output has left.
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(broken))
+}
+
+/// The text as a heading on a terminal.
+pub fn heading(text: &str) -> String {
+    paint(&std::io::stdout(), Style::new().bold(), text)
+}
+
+/// The text in a style, on terminals of users who have not asked for none.
+fn paint(stream: &impl IsTerminal, style: Style, text: &str) -> String {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let plain = refused || std::env::var_os("TERM").is_some_and(|value| value == "dumb") || !stream.is_terminal();
+    if plain { text.to_owned() } else { format!("{style}{text}{style:#}") }
+}
+
+/// A whole number with separators, as in 1,234,567.
+pub fn count(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// As [`count`], with the noun, as in "1 query" or "1,234 queries".
+pub fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// A share, as in 12.5%.
+pub fn percent(share: f64) -> String {
+    format!("{:.1}%", 100.0 * share)
+}
+
+/// A value of four decimals, or a dash where there is none.
+pub fn decimals(value: f64) -> String {
+    if value.is_finite() { format!("{value:.4}") } else { "-".to_owned() }
+}
+
+/// On which side a column's texts meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    Left,
+    Right,
+}
+
+/// Aligned columns under headings.
+#[derive(Debug)]
+pub struct Table {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub fn new(columns: &[(&str, Align)]) -> Self {
+        Table { columns: columns.iter().map(|(name, align)| (printable(name), *align)).collect(), rows: Vec::new() }
+    }
+
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().map(|cell| printable(&cell)).collect());
+    }
+
+    /// The lines of the table, headings first.
+    pub fn render(&self) -> String {
+        let headings: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
+        let length = |cell: &String| cell.chars().count();
+        let widths: Vec<usize> = (0..headings.len())
+            .map(|i| self.rows.iter().chain([&headings]).filter_map(|row| row.get(i)).map(length).max().unwrap_or(0))
+            .collect();
+        let line = |row: &Vec<String>| {
+            let cells = row.iter().zip(&self.columns).zip(&widths).map(|((cell, (_, align)), &width)| match align {
+                Align::Left => format!("{cell:<width$}"),
+                Align::Right => format!("{cell:>width$}"),
+            });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        };
+        let mut text = heading(&line(&headings)) + "\n";
+        self.rows.iter().for_each(|row| text.extend([&line(row), "\n"]));
+        text
+    }
+}
+
+/// The text without characters that could steer a terminal.
+pub fn printable(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() { safe.extend(character.escape_default()) } else { safe.push(character) }
+    }
+    safe
+}
+
+/// What a bar counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    Bytes,
+    Queries,
+}
+
+/// A bar on standard error that appears when work takes over a second, and only on a terminal.
+#[derive(Debug)]
+pub struct Bar {
+    bar: ProgressBar,
+    start: Instant,
+    shown: AtomicBool,
+    bounded: AtomicBool,
+    unit: Unit,
+}
+
+impl Bar {
+    const PATIENCE: Duration = Duration::from_secs(1);
+
+    pub fn new(what: &str, unit: Unit) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        bar.set_message(printable(what));
+        Bar { bar, start: Instant::now(), shown: AtomicBool::new(false), bounded: AtomicBool::new(false), unit }
+    }
+
+    /// How far the work has come; from any thread.
+    pub fn update(&self, done: u64, total: Option<u64>) {
+        if self.start.elapsed() < Self::PATIENCE {
+            return;
+        }
+        if !self.shown.swap(true, Ordering::Relaxed) {
+            self.bar.set_style(self.style(false));
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        // Packed files have no end in sight until they are unpacked; then parsing starts from the front.
+        if let Some(total) = total
+            && !self.bounded.swap(true, Ordering::Relaxed)
+        {
+            self.bar.set_style(self.style(true));
+            self.bar.set_length(total);
+            self.bar.set_position(0);
+        }
+        self.bar.set_position(done.max(self.bar.position()));
+    }
+
+    fn style(&self, bounded: bool) -> ProgressStyle {
+        let template = match (self.unit, bounded) {
+            (Unit::Bytes, true) => "{msg} {wide_bar} {bytes}/{total_bytes} {eta}",
+            (Unit::Bytes, false) => "{msg} {spinner} {bytes} {elapsed}",
+            (Unit::Queries, true) => "{msg} {wide_bar} {human_pos}/{human_len} queries {eta}",
+            (Unit::Queries, false) => "{msg} {spinner} {human_pos} queries {elapsed}",
+        };
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_separators() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (12_345, "12,345"), (1_234_567, "1,234,567")] {
+            assert_eq!(count(number), text);
+        }
+        assert_eq!(counted(1, "query", "queries"), "1 query");
+        assert_eq!((percent(0.125), decimals(0.5), decimals(f64::NAN)), ("12.5%".into(), "0.5000".into(), "-".into()));
+    }
+
+    #[test]
+    fn tables_align() {
+        let mut table = Table::new(&[("name", Align::Left), ("count", Align::Right)]);
+        table.row(["a\u{1b}".to_owned(), "1".to_owned()]);
+        table.row(["é".to_owned(), "1,000".to_owned()]);
+        assert_eq!(table.render(), "name     count\na\\u{1b}      1\né        1,000\n");
+    }
+
+    #[test]
+    fn a_reader_who_left_is_known() {
+        let broken = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(is_broken_pipe(&burnrank::Error::io("x", "write", broken).into()));
+        assert!(!is_broken_pipe(&anyhow::anyhow!("other")));
+    }
+}

@@ -1,0 +1,540 @@
+//! The tool as its users see it: what it prints, what it writes, how it ends.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// Two queries with four documents, one of them named.
+const SMALL: &str = "2 qid:a 1:0.5 2:1 # docid = x\n0 qid:a 2:3\n1 qid:b 1:4 2:1\n0 qid:b 1:1 2:2\n";
+
+/// What a run of the tool came to.
+#[derive(Debug)]
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("the tool prints UTF-8");
+        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// Standard output of a run that must have gone well and silently.
+    fn good(self) -> String {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{self:?}");
+        self.out
+    }
+
+    /// The message of a run that must have failed with `code`.
+    fn bad(self, code: i32) -> String {
+        assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
+        assert!(self.err.starts_with("error: "), "{}", self.err);
+        self.err
+    }
+
+    fn json(self) -> serde_json::Value {
+        serde_json::from_str(&self.good()).expect("the tool prints JSON")
+    }
+}
+
+/// A folder of its own for each test, which the tool runs in.
+struct Place(TempDir);
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        files.iter().for_each(|(name, text)| std::fs::write(folder.path().join(name), text).expect("a file"));
+        Place(folder)
+    }
+
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_burnrank"));
+        command.current_dir(self.0.path()).args(arguments.split_whitespace());
+        command
+    }
+
+    fn run(&self, arguments: &str) -> Ran {
+        Ran::of(self.command(arguments).stdin(Stdio::null()).output().expect("the tool runs"))
+    }
+
+    fn run_with(&self, arguments: &str, input: &[u8]) -> Ran {
+        let mut command = self.command(arguments);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the tool starts");
+        child.stdin.take().expect("a pipe").write_all(input).expect("the tool reads");
+        Ran::of(child.wait_with_output().expect("the tool ends"))
+    }
+
+    fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.0.path().join(file)).expect(file)
+    }
+
+    /// All files and folders, hidden ones too.
+    fn list(&self) -> Vec<String> {
+        fn walk(folder: &Path, root: &Path, names: &mut Vec<String>) {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                names.push(path.strip_prefix(root).expect("below").display().to_string());
+                if path.is_dir() {
+                    walk(&path, root, names);
+                }
+            }
+        }
+        let mut names = Vec::new();
+        walk(self.0.path(), self.0.path(), &mut names);
+        names.sort();
+        names
+    }
+}
+
+fn close(value: &serde_json::Value, expected: f64) -> bool {
+    (value.as_f64().expect("a number") - expected).abs() < 1e-9
+}
+
+#[test]
+fn help_and_version_work() {
+    let place = Place::new(&[]);
+    let help = place.run("--help").good();
+    for command in ["data", "evaluate", "generate", "convert", "split"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{help}");
+        let own = place.run(&format!("{command} --help")).good();
+        assert!(own.contains("Examples:") && own.contains(&format!("burnrank {command}")), "{own}");
+        assert!(own.contains("--json") && own.contains("--threads"), "{own}");
+    }
+    assert!(place.run("--version").good().starts_with("burnrank "));
+    assert!(place.run("evaluate --help").good().contains("ndcg[:linear][@k]"));
+}
+
+#[test]
+fn bad_usage_exits_with_2() {
+    let place = Place::new(&[("a.txt", SMALL), ("s.txt", "1\n2\n3\n4\n")]);
+    for arguments in [
+        "data",
+        "unknown",
+        "data a.txt --first-index 2",
+        "evaluate",
+        "evaluate --data a.txt",
+        "evaluate --scores s.txt",
+        "evaluate --run a.txt",
+        "evaluate --data a.txt --scores s.txt --run a.txt --qrels a.txt",
+        "evaluate --data a.txt --scores s.txt --ties none",
+        "evaluate --data a.txt --scores s.txt --empty 2",
+        "evaluate --data a.txt --scores s.txt --threshold 0",
+        "evaluate --data a.txt --scores s.txt --regroup",
+        "evaluate --data - --scores -",
+        "generate",
+        "generate forest",
+        "generate polynomial --hidden 3",
+        "generate net --levels 3 --mix 1,1",
+        "generate net --json",
+        "convert a.txt",
+        "convert a.txt --out b.txt --to run",
+        "convert a.txt --out b.txt --scores s.txt",
+        "convert a.txt --out b.txt --scale-on a.txt",
+        "convert a.txt --out b.txt --scale huge",
+        "split a.txt",
+        "split a.txt --out p --folds 2",
+        "split a.txt --out p --parts 1,1",
+        "split a.txt --out p --parts 1,1,1 --folds 3",
+        "data a.txt --threads many",
+    ] {
+        let ran = place.run(arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments}: {ran:?}");
+        assert!(!ran.err.is_empty());
+    }
+    assert_eq!(place.list(), ["a.txt", "s.txt"]);
+}
+
+#[test]
+fn an_unknown_measure_is_named_with_its_neighbour() {
+    let place = Place::new(&[]);
+    // The files need not exist: names are checked first.
+    let ran = place.run("evaluate --data no.txt --scores no.txt --metric ndgc@10");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("unknown measure 'ndgc@10': did you mean 'ndcg'? known are ndcg[:linear][@k], "), "{}", ran.err);
+}
+
+#[test]
+fn data_shows_statistics_and_what_is_odd() {
+    let text = "0 qid:a 1:1 3:7\n0 qid:a 1:1 3:7\n2 qid:b 1:5000 3:7\n1 qid:c 1:1 3:7 4:1\n0 qid:c 1:1 3:7 4:1\n";
+    let place = Place::new(&[("a.txt", text)]);
+    let shown = place.run("data a.txt").good();
+    for line in [
+        "queries           3\n",
+        "documents         5  1 to 2 a query, median 2, mean 1.7\n",
+        "features          4  counted 1 to 4\n",
+        "label  documents  share\n    0          3  60.0%\n    1          1  20.0%\n    2          1  20.0%\n",
+        "- 1 document with the features of another in the query, but another label\n",
+        "- 1 document with the features and label of another in the query\n",
+        "- never set, or always 0: 1 feature (2)\n",
+        "- constant: 1 feature (3)\n",
+        "- the same for all documents of a query: 2 features (1, 4)\n",
+        "- values reach 5000 (feature 1)\n",
+        "- nothing relevant in 1 query (33.3%)\n",
+        "- only one document in 1 query (33.3%)\n",
+        "- all labels equal in 1 query (33.3%) of two documents or more\n",
+    ] {
+        assert!(shown.contains(line), "{line:?} is not in\n{shown}");
+    }
+    assert!(!shown.contains('\u{1b}'), "no colour outside a terminal");
+
+    let json = place.run("data a.txt --json").json();
+    let file = &json["files"][0];
+    assert_eq!((&file["file"], &file["queries"], &file["documents"]), (&"a.txt".into(), &3.into(), &5.into()));
+    assert_eq!(file["missing_features"], serde_json::json!([2]));
+    assert_eq!(file["labels"]["mix"][0], serde_json::json!({ "label": 0.0, "documents": 3, "share": 0.6 }));
+    assert_eq!(file["odd"].as_array().map(Vec::len), Some(9));
+    assert_eq!(place.run("data a.txt --threads 1 --json").json(), json);
+}
+
+#[test]
+fn good_data_is_not_odd_and_standard_input_is_read() {
+    let place = Place::new(&[("a.txt", SMALL)]);
+    assert!(place.run("data a.txt").good().ends_with("\nNothing is odd.\n"));
+    let shown = place.run_with("data -", SMALL.as_bytes()).good();
+    assert!(shown.starts_with("<stdin>\n"), "{shown}");
+    assert_eq!(shown.replace("<stdin>", "a.txt"), place.run("data a.txt").good());
+}
+
+#[test]
+fn broken_files_are_refused_by_place_and_leave_nothing_behind() {
+    for (text, expected) in [
+        ("1 qid:a 1:1\n0 qid:a 1:x\n", "bad.txt:2:11: bad value of feature 1 'x'"),
+        ("1 qid:a 1:1\n-1 qid:a 1:1\n", "bad.txt:2:1: negative label '-1'"),
+        ("1 qid:a 1:1\n1 qid:b 1:1\n0 qid:a 1:2\n", "bad.txt:3:3: "),
+        ("1 qid:a 1:nan\n", "bad.txt:1:"),
+        ("1 qid:a 1:1 1:2\n", "bad.txt:1:"),
+        ("1 qid:a 4000000000:1\n", "bad.txt:1:"),
+        ("", "bad.txt: the file is empty"),
+    ] {
+        let place = Place::new(&[("bad.txt", text), ("s.txt", "1\n")]);
+        for command in [
+            "data bad.txt",
+            "data bad.txt --json",
+            "evaluate --data bad.txt --scores s.txt",
+            "convert bad.txt --out new.txt",
+            "convert bad.txt --out new.txt.gz",
+            "split bad.txt --out parts",
+        ] {
+            let message = place.run(command).bad(1);
+            assert!(message.contains(expected), "{command}: {expected:?} is not in {message}");
+            assert_eq!(place.list(), ["bad.txt", "s.txt"], "{command}");
+        }
+    }
+}
+
+#[test]
+fn damaged_packed_files_are_refused() {
+    let place = Place::new(&[]);
+    place.run("generate net --queries 20 --documents 5 --features 5 --out whole.txt.gz").good();
+    let whole = std::fs::read(place.0.path().join("whole.txt.gz")).unwrap();
+    std::fs::write(place.0.path().join("cut.txt.gz"), &whole[..whole.len() / 2]).unwrap();
+    let message = place.run("data cut.txt.gz").bad(1);
+    assert!(message.contains("cut.txt.gz: truncated gzip data: the file was cut short"), "{message}");
+    assert!(place.run("data none.txt").bad(1).starts_with("error: none.txt: cannot read: "));
+}
+
+#[test]
+fn lenient_reading_skips_and_tells() {
+    let place = Place::new(&[("a.txt", "1 qid:a 1:1\nx qid:a 1:1\n0 qid:a 1:2\n")]);
+    let ran = place.run("data a.txt --lenient --json");
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.err.starts_with("note: a.txt: skipped 1 bad line:\n  a.txt:2:1: bad label 'x'"), "{}", ran.err);
+    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&json["files"][0]["documents"], &json["files"][0]["skipped_lines"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn query_files_and_zero_based_features_are_read() {
+    let place = Place::new(&[("a.txt", "1 0:1\n0 0:2\n2 0:3\n"), ("a.query", "2\n1\n")]);
+    let json = place.run("data a.txt --first-index 0 --query-file a.query --json").json();
+    assert_eq!((&json["files"][0]["queries"], &json["files"][0]["features"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn evaluation_agrees_with_the_formulas() {
+    // Query a ranks label 2 second of two: DCG 3 / log2(3), ideal 3. Query b ranks label 1 first.
+    let place = Place::new(&[("a.txt", SMALL), ("s.txt", "0.1\n0.9\n5\n-1\n")]);
+    let arguments = "evaluate --data a.txt --scores s.txt --metric nDCG@10,mrr -m map --metric mrr --per-query";
+    let json = place.run(&format!("{arguments} --json")).json();
+    let ndcg = 1.0 / 3f64.log2();
+    let names: Vec<&str> = json["measures"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["ndcg@10", "mrr", "map"]);
+    let first = &json["measures"][0];
+    assert!(close(&first["mean"], (ndcg + 1.0) / 2.0));
+    // Of two values the standard error is half their distance; t of one degree of freedom is tan(0.475 pi).
+    let error = (1.0 - ndcg) / 2.0;
+    assert!(close(&first["standard_error"], error));
+    let t = (0.475 * std::f64::consts::PI).tan();
+    assert!(close(&first["interval"][1], (ndcg + 1.0) / 2.0 + t * error));
+    assert_eq!(first["queries"], 2);
+    assert!(close(&json["per_query"][0]["values"]["mrr"], 0.5) && close(&json["per_query"][1]["values"]["mrr"], 1.0));
+    assert_eq!(json["conventions"]["ties"], "pessimistic");
+
+    let shown = place.run(arguments).good();
+    for line in [
+        "data      a.txt: 2 queries, 4 documents\n",
+        "ties      equal scores: pessimistic\n",
+        "empty     nothing relevant: 0\n",
+        "gain      2^y - 1, or y where the name says linear; discount 1 / log2(1 + rank)\n",
+        "relevant  label of 1 or more, where the name states none; average precision over all of these\n",
+        "query  ndcg@10     mrr     map\na       0.6309  0.5000  0.5000\nb       1.0000  1.0000  1.0000\n",
+        "ndcg@10  0.8155          0.1845  ",
+    ] {
+        assert!(shown.contains(line), "{line:?} is not in\n{shown}");
+    }
+}
+
+#[test]
+fn evaluation_follows_the_conventions() {
+    let place = Place::new(&[("a.txt", "1 qid:a 1:1\n0 qid:a 1:2\n0 qid:b 1:1\n"), ("s.txt", "1\n1\n1\n")]);
+    let mean = |options: &str| {
+        let json = place.run(&format!("evaluate --data a.txt --scores s.txt --json {options}")).json();
+        (json["measures"][0]["mean"].clone(), json["measures"][0]["queries"].clone())
+    };
+    for (options, expected, queries) in [
+        ("--metric p@1", 0.0, 2),
+        ("--metric p@1 --ties optimistic", 0.5, 2),
+        ("--metric p@1 --ties document", 0.5, 2),
+        ("--metric p@1 --ties average", 0.25, 2),
+        ("--metric p@1 --ties average --empty skip", 0.5, 1),
+        ("--metric p@1 --empty one", 0.5, 2),
+        ("--metric p@1 --ties optimistic --threshold 2 --empty one", 1.0, 2),
+    ] {
+        let (mean, counted) = mean(options);
+        assert!(close(&mean, expected) && counted == queries, "{options}: {mean} of {counted}");
+    }
+    let shown = place.run("evaluate --data a.txt --scores s.txt --metric arp --metric p@1 --empty skip --threshold 2").good();
+    assert!(shown.contains("nothing relevant: skip") && shown.contains("label of 2 or more"), "{shown}");
+    assert!(shown.contains("1 skipped, lower is better"), "{shown}");
+    assert!(shown.lines().any(|line| line.starts_with("p:rel=2@1") && line.contains("  -  ")), "{shown}");
+    assert!(place.run("evaluate --data a.txt --scores s.txt --metric map --ties average").bad(1).contains("no closed form"));
+}
+
+#[test]
+fn scores_must_fit_the_data() {
+    let place = Place::new(&[("a.txt", SMALL), ("short.txt", "1\n2\n3\n"), ("bad.txt", "1\n2\nx\n4\n")]);
+    let message = place.run("evaluate --data a.txt --scores short.txt").bad(1);
+    assert!(message.contains("short.txt: 3 scores for 4 documents"), "{message}");
+    let message = place.run("evaluate --data a.txt --scores bad.txt").bad(1);
+    assert!(message.contains("bad.txt:3:1: bad score 'x'"), "{message}");
+    let message = place.run("convert a.txt --to run --scores short.txt --out run.txt").bad(1);
+    assert!(message.contains("3 scores for 4 documents"), "{message}");
+    assert_eq!(place.list(), ["a.txt", "bad.txt", "short.txt"]);
+    let json = place.run_with("evaluate --data a.txt --scores - --metric wta --json", b"4\n3\n2\n1\n").json();
+    assert!(close(&json["measures"][0]["mean"], 1.0));
+}
+
+#[test]
+fn runs_are_judged_by_their_judgements() {
+    let run = "1 Q0 a 1 0.9 t\n1 Q0 b 2 0.8 t\n2 Q0 a 1 1 t\n9 Q0 a 1 1 t\n";
+    let qrels = "1 0 b 1\n1 0 c 1\n2 0 a 1\n3 0 a 1\n";
+    let place = Place::new(&[("run.txt", run), ("qrels.txt", qrels)]);
+    // Query 1: b at rank 2, c not retrieved: AP (1/2) / 2. Query 2: 1. Query 3 is not in the run, query 9 not judged.
+    let judge = "evaluate --run run.txt --qrels qrels.txt --metric map";
+    let json = place.run(&format!("{judge} --json")).json();
+    assert!(close(&json["measures"][0]["mean"], (0.25 + 1.0) / 2.0) && json["queries"] == 2, "{json}");
+    let json = place.run(&format!("{judge} --complete --json")).json();
+    assert!(close(&json["measures"][0]["mean"], (0.25 + 1.0) / 3.0) && json["queries"] == 3, "{json}");
+    let shown = place.run(judge).good();
+    assert!(shown.contains("run       run.txt: 3 queries; 1 query left out, not judged\n"), "{shown}");
+    assert!(shown.contains("qrels     qrels.txt: 3 queries; 1 query left out, not in the run\n"), "{shown}");
+
+    let place = Place::new(&[("run.txt", run), ("qrels.txt", "7 0 a 1\n")]);
+    assert!(place.run(judge).bad(1).contains("no query in common"));
+}
+
+#[test]
+fn data_and_runs_give_the_same_measures() {
+    let place = Place::new(&[("a.txt", SMALL), ("s.txt", "0.1\n0.9\n5\n-1\n")]);
+    place.run("convert a.txt --to qrels --out qrels.txt").good();
+    place.run("convert a.txt --to run --scores s.txt --tag mine --out run.txt").good();
+    assert_eq!(place.read("qrels.txt"), "a 0 x 2\na 0 a.2 0\nb 0 b.1 1\nb 0 b.2 0\n");
+    assert!(place.read("run.txt").starts_with("a Q0 a.2 1 0.9 mine\na Q0 x 2 0.1 mine\nb Q0 b.1 1 5 mine\n"));
+    let metrics = "--json -m ndcg@10,map,mrr,bpref,arp,err,p@1,recall@1,pairs,wta";
+    let by_data = place.run(&format!("evaluate --data a.txt --scores s.txt {metrics}")).json();
+    let by_run = place.run(&format!("evaluate --run run.txt --qrels qrels.txt {metrics}")).json();
+    assert_eq!(by_data["measures"], by_run["measures"]);
+}
+
+#[test]
+fn generated_data_follows_the_seed_alone() {
+    let place = Place::new(&[]);
+    let small = "--queries 30 --documents 4 --features 3";
+    let text = place.run(&format!("generate net {small} --seed 5")).good();
+    assert_eq!(text.lines().count(), 120);
+    assert_eq!(text, place.run(&format!("generate net {small} --seed 5 --threads 1 --out -")).good());
+    assert_ne!(text, place.run(&format!("generate net {small} --seed 6")).good());
+    assert_ne!(text, place.run(&format!("generate net {small} --seed 5 --activation tanh --hidden 4")).good());
+    let told = place.run(&format!("generate net {small} --seed 5 --out a.txt")).good();
+    assert!(told.starts_with("a.txt: 30 queries, 120 documents, 3 features, labels 0 to 5 in shares 16.7%, "), "{told}");
+    assert_eq!(place.read("a.txt"), text);
+    for packed in ["a.txt.gz", "a.txt.zst"] {
+        place.run(&format!("generate net {small} --seed 5 --out {packed}")).good();
+        place.run(&format!("convert {packed} --out unpacked.txt")).good();
+        assert_eq!(place.read("unpacked.txt"), text, "{packed}");
+    }
+    assert_eq!(place.list(), ["a.txt", "a.txt.gz", "a.txt.zst", "unpacked.txt"]);
+}
+
+#[test]
+fn generated_labels_follow_the_mix() {
+    let place = Place::new(&[]);
+    let json = place.run("generate polynomial --queries 200 --mix 7,2,1 --out a.txt --json").json();
+    assert_eq!((&json["file"], &json["documents"]), (&"a.txt".into(), &10_000.into()));
+    let mix = place.run("data a.txt --json").json()["files"][0]["labels"]["mix"].clone();
+    for (label, share) in [0.7, 0.2, 0.1].into_iter().enumerate() {
+        assert!((mix[label]["share"].as_f64().unwrap() - share).abs() < 0.03, "{mix}");
+    }
+    place.run("generate lambdarank --queries 50 --out b.txt --first-index 0").good();
+    assert!(place.read("b.txt").lines().all(|line| line.contains(" 0:") && !line.contains(" 50:")));
+    assert!(place.run("generate net --queries 0").bad(1).contains("at least one query"));
+    assert!(place.run("generate net --levels 1").bad(1).contains("expected 2 to 32"));
+    assert!(place.run("generate net --queries 9 --out no/such/a.txt").bad(1).contains("no/such/a.txt: cannot create"));
+}
+
+#[test]
+fn conversion_is_canonical() {
+    let messy = "\t1.0 qid:b 3:1e0 1:0.50 # hello\r\n\r\n2 qid:a 2:-0.0\r\n0 qid:b\t1:7\n";
+    let place = Place::new(&[("messy.txt", messy)]);
+    let told = place.run("convert messy.txt --regroup --out clean.txt").good();
+    assert_eq!(told, "clean.txt: 2 queries, 3 documents, 3 features\n");
+    let clean = "1 qid:b 1:0.5 2:0 3:1\n0 qid:b 1:7 2:0 3:0\n2 qid:a 1:0 2:-0 3:0\n";
+    assert_eq!(place.read("clean.txt"), clean);
+    assert_eq!(place.run("convert clean.txt --out -").good(), clean);
+    assert_eq!(place.run_with("convert - --out -", clean.as_bytes()).good(), clean);
+    let sparse = place.run("convert clean.txt --sparse --to-first-index 0 --out -").good();
+    assert_eq!(sparse, "1 qid:b 0:0.5 2:1\n0 qid:b 0:7\n2 qid:a 1:-0\n");
+    assert_eq!(place.run_with("convert - --first-index 0 --out -", sparse.as_bytes()).good(), clean);
+    // In place, too.
+    place.run("convert clean.txt --sparse --out clean.txt").good();
+    assert_eq!(place.run("convert clean.txt --out -").good(), clean);
+    let json = place.run("convert clean.txt --out c.txt --json").json();
+    assert_eq!(json, serde_json::json!({ "file": "c.txt", "queries": 2, "documents": 3, "features": 3 }));
+}
+
+#[test]
+fn scaling_is_fitted_where_asked() {
+    let place = Place::new(&[("train.txt", "0 qid:a 1:1 2:5\n1 qid:a 1:3 2:5\n"), ("test.txt", "1 qid:b 1:5\n")]);
+    let scaled = place.run("convert train.txt --scale zscore --out -").good();
+    assert_eq!(scaled, "0 qid:a 1:-1 2:0\n1 qid:a 1:1 2:0\n");
+    // 5 lies three standard deviations of the training data above its mean.
+    let scaled = place.run("convert test.txt --scale zscore --scale-on train.txt --out -").good();
+    assert_eq!(scaled, "1 qid:b 1:3 2:0\n");
+    assert!(place.run("convert train.txt --scale minmax --scale-on test.txt --out -").bad(1).contains("fitted on 1 feature"));
+}
+
+#[test]
+fn splits_are_whole_disjoint_and_complete() {
+    let place = Place::new(&[]);
+    place.run("generate net --queries 10 --documents 3 --features 2 --out all.txt").good();
+    let json = place.run("split all.txt --out parts/one --seed 3 --json").json();
+    let sizes: Vec<u64> = (0..3).map(|i| json["files"][i]["queries"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [6, 2, 2]);
+    let files = ["parts/one/train.txt", "parts/one/vali.txt", "parts/one/test.txt"];
+    let mut lines: Vec<String> = files.iter().flat_map(|f| place.read(f).lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let mut all: Vec<String> = place.read("all.txt").lines().map(str::to_owned).collect();
+    lines.sort();
+    all.sort();
+    assert_eq!(lines, all);
+    let queries = |file: &str| place.run(&format!("data {file} --json")).json()["files"][0]["queries"].clone();
+    assert_eq!(files.map(queries), [6, 2, 2]);
+    assert_eq!(place.list(), ["all.txt", "parts", "parts/one", "parts/one/test.txt", "parts/one/train.txt", "parts/one/vali.txt"]);
+    assert!(place.run("data parts/one").good().contains("one   train        6         18         2      3.0"));
+}
+
+#[test]
+fn folds_rotate_and_are_shown_as_a_folder() {
+    let place = Place::new(&[]);
+    place.run("generate net --queries 10 --documents 2 --features 2 --out all.txt").good();
+    place.run("split all.txt --out folds --folds 5").good();
+    assert_eq!(place.read("folds/Fold1/test.txt"), place.read("folds/Fold2/vali.txt"));
+    assert_eq!(place.read("folds/Fold5/test.txt"), place.read("folds/Fold1/vali.txt"));
+    let mut tests: Vec<String> = Vec::new();
+    for fold in 1..=5 {
+        let train = place.read(&format!("folds/Fold{fold}/train.txt"));
+        let test = place.read(&format!("folds/Fold{fold}/test.txt"));
+        assert_eq!((train.lines().count(), test.lines().count()), (12, 4));
+        assert!(test.lines().all(|line| !train.contains(line)));
+        tests.extend(test.lines().map(str::to_owned));
+    }
+    tests.sort();
+    tests.dedup();
+    assert_eq!(tests.len(), 20);
+    let json = place.run("data folds --json").json();
+    assert_eq!(json["files"].as_array().map(Vec::len), Some(15));
+    assert_eq!((&json["files"][4]["fold"], &json["files"][4]["split"]), (&"Fold2".into(), &"vali".into()));
+    assert_eq!(json["folders"][0]["odd"], serde_json::json!([]));
+
+    std::fs::copy(place.0.path().join("folds/Fold3/train.txt"), place.0.path().join("folds/Fold3/test.txt")).unwrap();
+    let shown = place.run("data folds").good();
+    assert!(shown.contains("- Fold3: 6 queries are in both train and test\n"), "{shown}");
+    assert!(place.run("data .").bad(1).contains("no folds here"));
+}
+
+#[test]
+fn a_split_replaces_nothing_unasked() {
+    let place = Place::new(&[]);
+    place.run("generate net --queries 10 --documents 2 --features 2 --out all.txt").good();
+    place.run("split all.txt --out parts").good();
+    let before = (place.list(), place.read("parts/train.txt"));
+    let message = place.run("split all.txt --out parts --seed 9").bad(1);
+    assert!(message.contains("exists already: choose another folder, or replace it with --force"), "{message}");
+    assert!(place.run("split all.txt --out parts --folds 3 --force").bad(1).contains("belongs to another split"));
+    assert!(place.run("split parts/train.txt --out parts --force").bad(1).contains("a part of itself"));
+    assert!(place.run("split all.txt --out all.txt").bad(1).contains("all.txt: cannot read"));
+    assert_eq!((place.list(), place.read("parts/train.txt")), before);
+    place.run("split all.txt --out parts --seed 9 --force").good();
+    assert_eq!(place.list(), before.0);
+    assert_ne!(place.read("parts/train.txt"), before.1);
+    let message = place.run("split all.txt --out new/parts --folds 11").bad(1);
+    assert!(message.contains("11 folds of 10 queries"), "{message}");
+    assert!(place.run("split all.txt --out new/parts --parts 1,-1,1").bad(1).contains("bad proportion"));
+    assert_eq!(place.list(), before.0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_who_leaves_is_no_error() {
+    let place = Place::new(&[]);
+    let mut child = place
+        .command("generate net --queries 5000")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the tool starts");
+    drop(child.stdout.take());
+    let ran = Ran::of(child.wait_with_output().expect("the tool ends"));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let place = Place::new(&[("a.txt", SMALL)]);
+    let message = place.run("convert a.txt --out /dev/full").bad(1);
+    assert!(message.contains("/dev/full: cannot write: No space left"), "{message}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    let place = Place::new(&[]);
+    let mut child = place.command("generate net --queries 2000000 --out big.txt").spawn().expect("the tool starts");
+    let started = std::time::Instant::now();
+    while place.list().is_empty() && started.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(place.list()[0].starts_with(".burnrank-"));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    assert_eq!(child.wait().expect("the tool ends").code(), Some(130));
+    assert!(place.list().is_empty(), "{:?}", place.list());
+}

@@ -1,0 +1,271 @@
+//! Training: same seed, same bytes; interruptions change nothing; what is saved loads, and what is damaged does not.
+
+use burnrank::{
+    Activation, Architecture, Dataset, Device, EpochRecord, Finish, GradientPath, Model, ModelInfo, Objective,
+    OptimizerKind, ScaleKind, Scaler, StepRule, Synthetic, Targets, TrainConfig, Trained, Trainer, device, split,
+};
+use std::fs;
+use std::path::Path;
+
+fn data() -> (Dataset, Dataset) {
+    let generator = Synthetic { queries: 90, documents: 20, features: 12, ..Synthetic::net() }.generator().unwrap();
+    (generator.part(0..60).unwrap().0, generator.part(60..90).unwrap().0)
+}
+
+fn config(objective: &str) -> TrainConfig {
+    TrainConfig { objective: Objective::parse(objective).unwrap(), epochs: 6, learning_rate: 0.01, ..TrainConfig::default() }
+}
+
+fn cpu() -> Device {
+    device::open("auto").unwrap()
+}
+
+fn train(config: TrainConfig) -> Trained {
+    let (train, valid) = data();
+    let mut trainer = Trainer::new(config, &train, &valid, &cpu()).unwrap();
+    while trainer.finished().is_none() {
+        trainer.epoch().unwrap();
+    }
+    trainer.finish().unwrap()
+}
+
+/// The bytes of the saved record, and the log without its times.
+fn bytes(trained: &Trained) -> (Vec<u8>, Vec<EpochRecord>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m");
+    let scaler = Scaler::fit(ScaleKind::None, &data().0);
+    let info = ModelInfo::new(trained.config, scaler, "test");
+    Model { ranker: trained.ranker.clone(), info }.save(&path, &[]).unwrap();
+    let timeless = trained.history.iter().map(|epoch| EpochRecord { seconds: 0.0, ..epoch.clone() }).collect();
+    (fs::read(path.join("model.bpk")).unwrap(), timeless)
+}
+
+fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_with_one_and_two_threads() {
+    for objective in ["lambdarank:ndcg", "ranknet", "ndcg-loss2++:mu=5:gaussian=3", "lambdarank:map"] {
+        let one = with_threads(1, || bytes(&train(config(objective))));
+        let two = with_threads(2, || bytes(&train(config(objective))));
+        assert!(one == two, "{objective}: bytes depend on the number of threads");
+        let other = bytes(&train(TrainConfig { seed: 2, ..config(objective) }));
+        assert!(one.0 != other.0, "{objective}: the seed changes nothing");
+    }
+}
+
+#[test]
+fn a_large_batch_is_deterministic_too() {
+    let wide = || TrainConfig {
+        architecture: Architecture::Mlp { hidden: 32, activation: Activation::Relu },
+        batch_queries: 60,
+        ..config("lambdarank:ndcg")
+    };
+    assert!(with_threads(1, || bytes(&train(wide()))) == with_threads(2, || bytes(&train(wide()))));
+}
+
+#[test]
+fn both_paths_train_to_the_same_ranker() {
+    for objective in ["ranknet", "ndcg-loss2++:mu=5", "lambdarank:map"] {
+        let values = |gradient| train(TrainConfig { gradient, ..config(objective) }).history;
+        let (lambda, tensor) = (values(GradientPath::Lambda), values(GradientPath::Tensor));
+        for (a, b) in lambda.iter().zip(&tensor) {
+            assert!((a.loss - b.loss).abs() < 1e-3 * a.loss, "{objective}: {a:?} against {b:?}");
+            assert_eq!(a.effective_pairs, b.effective_pairs, "{objective}");
+        }
+    }
+}
+
+#[test]
+fn training_learns() {
+    for (objective, optimizer, rate) in [
+        ("lambdarank:ndcg", OptimizerKind::Adam, 0.01),
+        ("ranknet", OptimizerKind::Sgd, 0.0003),
+        ("ranknet", OptimizerKind::Momentum, 0.0001),
+        ("ndcg-loss2++:mu=5:plackett-luce=2", OptimizerKind::Adam, 0.01),
+    ] {
+        let trained = train(TrainConfig { optimizer, learning_rate: rate, epochs: 15, ..config(objective) });
+        let (first, last) = (trained.history.first().unwrap(), trained.history.last().unwrap());
+        assert!(last.train > first.train + 0.02, "{objective} by {optimizer}: {} to {}", first.train, last.train);
+    }
+}
+
+#[test]
+fn resuming_gives_the_bytes_of_an_uninterrupted_run() {
+    let (train_data, valid) = data();
+    let folder = tempfile::tempdir().unwrap();
+    for objective in ["lambdarank:ndcg", "ndcg-loss2:gaussian=2"] {
+        for optimizer in [OptimizerKind::Adam, OptimizerKind::Momentum, OptimizerKind::Sgd] {
+            let config = TrainConfig { optimizer, step_rule: StepRule::ShrinkSometimes, ..config(objective) };
+            let whole = bytes(&train(config.clone()));
+            for stop in [1, 3, 5] {
+                let path = folder.path().join(format!("{stop}.checkpoint"));
+                let mut trainer = Trainer::new(config.clone(), &train_data, &valid, &cpu()).unwrap();
+                (0..stop).for_each(|_| drop(trainer.epoch().unwrap()));
+                trainer.save_checkpoint(&path).unwrap();
+                drop(trainer);
+                let mut trainer = Trainer::new(config.clone(), &train_data, &valid, &cpu()).unwrap().resume(&path).unwrap();
+                while trainer.finished().is_none() {
+                    trainer.epoch().unwrap();
+                }
+                assert!(bytes(&trainer.finish().unwrap()) == whole, "{objective} by {optimizer}, stopped after {stop}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused() {
+    let (train_data, valid) = data();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.checkpoint");
+    let mut trainer = Trainer::new(config("ranknet"), &train_data, &valid, &cpu()).unwrap();
+    trainer.epoch().unwrap();
+    trainer.save_checkpoint(&path).unwrap();
+    let other = TrainConfig { learning_rate: 0.02, ..config("ranknet") };
+    let refused = Trainer::new(other, &train_data, &valid, &cpu()).unwrap().resume(&path).err().unwrap();
+    assert!(refused.to_string().contains("other settings or data"), "{refused}");
+    let refused = Trainer::new(config("ranknet"), &valid, &valid, &cpu()).unwrap().resume(&path).err().unwrap();
+    assert!(refused.to_string().contains("other settings or data"), "{refused}");
+    // More epochs are the point of resuming.
+    let longer = TrainConfig { epochs: 9, ..config("ranknet") };
+    assert!(Trainer::new(longer, &train_data, &valid, &cpu()).unwrap().resume(&path).is_ok());
+}
+
+#[test]
+fn patience_stops_and_restart_starts_again() {
+    let stuck = TrainConfig { learning_rate: 1e-12, epochs: 50, patience: 3, ..config("ranknet") };
+    let trained = train(stuck.clone());
+    assert_eq!(trained.finish, Finish::Patience);
+    assert!(trained.history.len() <= trained.best_epoch + 3);
+    let trained = train(TrainConfig { patience: 0, restart: 4, epochs: 20, ..stuck });
+    assert!(trained.history.last().unwrap().restart >= 2);
+    let values: std::collections::BTreeSet<u64> = trained.history.iter().map(|epoch| epoch.valid.to_bits()).collect();
+    assert!(values.len() > 2, "new weights give new values");
+}
+
+#[test]
+fn divergence_is_an_error_with_a_remedy() {
+    let (train_data, valid) = data();
+    let wild = TrainConfig {
+        architecture: Architecture::Mlp { hidden: 4, activation: Activation::Relu },
+        optimizer: OptimizerKind::Sgd,
+        learning_rate: 1e30,
+        ..config("arp-loss1")
+    };
+    let mut trainer = Trainer::new(wild, &train_data, &valid, &cpu()).unwrap();
+    let error = loop {
+        match trainer.epoch() {
+            Err(error) => break error.to_string(),
+            Ok(_) => assert!(trainer.finished().is_none(), "training with a step of 1e30 went well"),
+        }
+    };
+    assert!(error.contains("diverged") && error.contains("--lr"), "{error}");
+}
+
+#[test]
+fn target_probabilities_train_ranknet() {
+    let (train_data, valid) = data();
+    // The label order of neighbours, as certain targets.
+    let mut text = String::new();
+    for query in train_data.queries() {
+        for (place, pair) in query.labels.windows(2).enumerate() {
+            let p = if pair[0] == pair[1] { 0.5 } else { f64::from(u8::from(pair[0] > pair[1])) };
+            text += &format!("{} {} {} {p}\n", query.id, place + 1, place + 2);
+        }
+    }
+    let targets = Targets::parse("targets", &text, &train_data).unwrap();
+    let config = TrainConfig { epochs: 15, ..config("ranknet") };
+    let mut trainer = Trainer::new(config, &train_data, &valid, &cpu()).unwrap().with_targets(&targets).unwrap();
+    while trainer.finished().is_none() {
+        trainer.epoch().unwrap();
+    }
+    let history = trainer.finish().unwrap().history;
+    assert!(history.last().unwrap().loss < 0.8 * history[0].loss, "{history:?}");
+    let refused = Trainer::new(super_config(), &train_data, &valid, &cpu()).unwrap().with_targets(&targets).err().unwrap();
+    assert!(refused.to_string().contains("ranknet"), "{refused}");
+}
+
+fn super_config() -> TrainConfig {
+    config("lambdarank:ndcg")
+}
+
+fn saved(folder: &Path) -> (Model, Dataset) {
+    let (train_data, _) = data();
+    let trained = train(config("lambdarank:ndcg"));
+    let scaler = Scaler::fit(ScaleKind::ZScore, &train_data);
+    let info = ModelInfo::new(trained.config, scaler, "lambdarank:ndcg");
+    let model = Model { ranker: trained.ranker, info };
+    model.save(folder, &trained.history).unwrap();
+    (model, train_data)
+}
+
+#[test]
+fn a_saved_model_scores_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let (model, data) = saved(&path);
+    let loaded = Model::load(&path, &cpu()).unwrap();
+    assert_eq!(loaded.score(&data, &cpu()).unwrap(), model.score(&data, &cpu()).unwrap());
+    assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("lambdarank:ndcg"));
+    // Fewer features are filled up with zeros, more are refused.
+    assert!(loaded.score(&data.clone().with_width(11), &cpu()).is_ok());
+    let message = loaded.score(&data.with_width(13), &cpu()).unwrap_err().to_string();
+    assert!(message.contains("13 features") && message.contains("12"), "{message}");
+}
+
+#[test]
+fn damaged_foreign_and_newer_models_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    saved(&path);
+    let refused = || Model::load(&path, &cpu()).err().expect("loads").to_string();
+    let (json, record) = (path.join("model.json"), path.join("model.bpk"));
+    let (good_json, good_record) = (fs::read_to_string(&json).unwrap(), fs::read(&record).unwrap());
+
+    let mut flipped = good_record.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    fs::write(&record, &flipped).unwrap();
+    assert!(refused().contains("model.bpk: damaged"));
+    fs::write(&record, &good_record[..good_record.len() / 2]).unwrap();
+    assert!(refused().contains("model.bpk: damaged"));
+    fs::remove_file(&record).unwrap();
+    assert!(refused().contains("model.bpk"));
+    fs::write(&record, &good_record).unwrap();
+
+    fs::write(&json, good_json.replace("\"format\": 1", "\"format\": 999")).unwrap();
+    assert!(refused().contains("newer"));
+    fs::write(&json, good_json.replace("\"features\": 12", "\"features\": 13")).unwrap();
+    assert!(refused().contains("12"));
+    fs::write(&json, &good_json[..good_json.len() / 2]).unwrap();
+    assert!(refused().contains("model.json: damaged"));
+    fs::write(&json, "{}").unwrap();
+    assert!(refused().contains("no format"));
+    fs::remove_file(&json).unwrap();
+    assert!(refused().contains("not a model folder"));
+}
+
+#[test]
+fn a_folder_that_is_not_a_model_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("thesis.txt"), "ten years of work").unwrap();
+    let error = Model::check_target(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("nothing was overwritten"), "{error}");
+    assert!(Model::check_target(&folder.path().join("thesis.txt")).is_err());
+    assert!(Model::check_target(&folder.path().join("new")).is_ok());
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused_before_any_work() {
+    let (train_data, valid) = data();
+    let refused = |config: TrainConfig| Trainer::new(config, &train_data, &valid, &cpu()).err().unwrap().to_string();
+    assert!(refused(TrainConfig { epochs: 0, ..config("ranknet") }).contains("epochs"));
+    let sampled = TrainConfig { gradient: GradientPath::Tensor, ..config("ndcg-loss2:gaussian=2") };
+    assert!(refused(sampled).contains("lambda path"));
+    let narrow = valid.clone().with_width(5);
+    let error = Trainer::new(config("ranknet"), &train_data, &narrow, &cpu()).err().unwrap().to_string();
+    assert!(error.contains("12 features") && error.contains('5'), "{error}");
+    let parts = split(train_data.n_queries(), &[1.0, 1.0], 3).unwrap();
+    assert!(Trainer::new(config("ranknet"), &train_data.select(&parts[0]), &valid, &cpu()).is_ok());
+}

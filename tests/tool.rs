@@ -158,7 +158,11 @@ fn an_unknown_measure_is_named_with_its_neighbour() {
     // The files need not exist: names are checked first.
     let ran = place.run("evaluate --data no.txt --scores no.txt --metric ndgc@10");
     assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("unknown measure 'ndgc@10': did you mean 'ndcg'? known are ndcg[:linear][@k], "), "{}", ran.err);
+    assert!(
+        ran.err.contains("unknown measure 'ndgc@10': did you mean 'ndcg'? known are ndcg[:linear][@k], "),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
@@ -167,9 +171,9 @@ fn data_shows_statistics_and_what_is_odd() {
     let place = Place::new(&[("a.txt", text)]);
     let shown = place.run("data a.txt").good();
     for line in [
-        "queries           3\n",
-        "documents         5  1 to 2 a query, median 2, mean 1.7\n",
-        "features          4  counted 1 to 4\n",
+        "queries       3\n",
+        "documents     5  1 to 2 a query, median 2, mean 1.7\n",
+        "features      4  counted 1 to 4\n",
         "label  documents  share\n    0          3  60.0%\n    1          1  20.0%\n    2          1  20.0%\n",
         "- 1 document with the features of another in the query, but another label\n",
         "- 1 document with the features and label of another in the query\n",
@@ -206,12 +210,15 @@ fn good_data_is_not_odd_and_standard_input_is_read() {
 #[test]
 fn broken_files_are_refused_by_place_and_leave_nothing_behind() {
     for (text, expected) in [
-        ("1 qid:a 1:1\n0 qid:a 1:x\n", "bad.txt:2:11: bad value of feature 1 'x'"),
+        ("1 qid:a 1:1\n0 qid:a 1:x\n", "bad.txt:2:11: bad feature value 'x'"),
         ("1 qid:a 1:1\n-1 qid:a 1:1\n", "bad.txt:2:1: negative label '-1'"),
-        ("1 qid:a 1:1\n1 qid:b 1:1\n0 qid:a 1:2\n", "bad.txt:3:3: "),
-        ("1 qid:a 1:nan\n", "bad.txt:1:"),
-        ("1 qid:a 1:1 1:2\n", "bad.txt:1:"),
-        ("1 qid:a 4000000000:1\n", "bad.txt:1:"),
+        (
+            "1 qid:a 1:1\n1 qid:b 1:1\n0 qid:a 1:2\n",
+            "bad.txt:3:7: query id comes back 'a': its first documents start on line 1",
+        ),
+        ("1 qid:a 1:nan\n", "bad.txt:1:11: feature value is not a number 'nan'"),
+        ("1 qid:a 1:1 1:2\n", "bad.txt:1:13: duplicate feature '1:2'"),
+        ("1 qid:a 4000000000:1\n", "bad.txt:1:9: absurd feature index '4000000000'"),
         ("", "bad.txt: the file is empty"),
     ] {
         let place = Place::new(&[("bad.txt", text), ("s.txt", "1\n")]);
@@ -311,11 +318,14 @@ fn evaluation_follows_the_conventions() {
         let (mean, counted) = mean(options);
         assert!(close(&mean, expected) && counted == queries, "{options}: {mean} of {counted}");
     }
-    let shown = place.run("evaluate --data a.txt --scores s.txt --metric arp --metric p@1 --empty skip --threshold 2").good();
+    let shown =
+        place.run("evaluate --data a.txt --scores s.txt --metric arp --metric p@1 --empty skip --threshold 2").good();
     assert!(shown.contains("nothing relevant: skip") && shown.contains("label of 2 or more"), "{shown}");
     assert!(shown.contains("1 skipped, lower is better"), "{shown}");
     assert!(shown.lines().any(|line| line.starts_with("p:rel=2@1") && line.contains("  -  ")), "{shown}");
-    assert!(place.run("evaluate --data a.txt --scores s.txt --metric map --ties average").bad(1).contains("no closed form"));
+    assert!(
+        place.run("evaluate --data a.txt --scores s.txt --metric map --ties average").bad(1).contains("no closed form")
+    );
 }
 
 #[test]
@@ -347,6 +357,10 @@ fn runs_are_judged_by_their_judgements() {
     assert!(shown.contains("run       run.txt: 3 queries; 1 query left out, not judged\n"), "{shown}");
     assert!(shown.contains("qrels     qrels.txt: 3 queries; 1 query left out, not in the run\n"), "{shown}");
 
+    // Only bpref leaves out the document that nobody judged, a of query 1.
+    let json = place.run("evaluate --run run.txt --qrels qrels.txt --metric bpref,p@1 --per-query --json").json();
+    assert!(close(&json["per_query"][0]["values"]["bpref"], 0.5) && close(&json["per_query"][0]["values"]["p@1"], 0.0));
+
     let place = Place::new(&[("run.txt", run), ("qrels.txt", "7 0 a 1\n")]);
     assert!(place.run(judge).bad(1).contains("no query in common"));
 }
@@ -374,7 +388,10 @@ fn generated_data_follows_the_seed_alone() {
     assert_ne!(text, place.run(&format!("generate net {small} --seed 6")).good());
     assert_ne!(text, place.run(&format!("generate net {small} --seed 5 --activation tanh --hidden 4")).good());
     let told = place.run(&format!("generate net {small} --seed 5 --out a.txt")).good();
-    assert!(told.starts_with("a.txt: 30 queries, 120 documents, 3 features, labels 0 to 5 in shares 16.7%, "), "{told}");
+    assert!(
+        told.starts_with("a.txt: 30 queries, 120 documents, 3 features, labels 0 to 5 in shares 16.7%, "),
+        "{told}"
+    );
     assert_eq!(place.read("a.txt"), text);
     for packed in ["a.txt.gz", "a.txt.zst"] {
         place.run(&format!("generate net {small} --seed 5 --out {packed}")).good();
@@ -428,7 +445,12 @@ fn scaling_is_fitted_where_asked() {
     // 5 lies three standard deviations of the training data above its mean.
     let scaled = place.run("convert test.txt --scale zscore --scale-on train.txt --out -").good();
     assert_eq!(scaled, "1 qid:b 1:3 2:0\n");
-    assert!(place.run("convert train.txt --scale minmax --scale-on test.txt --out -").bad(1).contains("fitted on 1 feature"));
+    assert!(
+        place
+            .run("convert train.txt --scale minmax --scale-on test.txt --out -")
+            .bad(1)
+            .contains("fitted on 1 feature")
+    );
 }
 
 #[test]
@@ -439,14 +461,18 @@ fn splits_are_whole_disjoint_and_complete() {
     let sizes: Vec<u64> = (0..3).map(|i| json["files"][i]["queries"].as_u64().unwrap()).collect();
     assert_eq!(sizes, [6, 2, 2]);
     let files = ["parts/one/train.txt", "parts/one/vali.txt", "parts/one/test.txt"];
-    let mut lines: Vec<String> = files.iter().flat_map(|f| place.read(f).lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let mut lines: Vec<String> =
+        files.iter().flat_map(|f| place.read(f).lines().map(str::to_owned).collect::<Vec<_>>()).collect();
     let mut all: Vec<String> = place.read("all.txt").lines().map(str::to_owned).collect();
     lines.sort();
     all.sort();
     assert_eq!(lines, all);
     let queries = |file: &str| place.run(&format!("data {file} --json")).json()["files"][0]["queries"].clone();
     assert_eq!(files.map(queries), [6, 2, 2]);
-    assert_eq!(place.list(), ["all.txt", "parts", "parts/one", "parts/one/test.txt", "parts/one/train.txt", "parts/one/vali.txt"]);
+    assert_eq!(
+        place.list(),
+        ["all.txt", "parts", "parts/one", "parts/one/test.txt", "parts/one/train.txt", "parts/one/vali.txt"]
+    );
     assert!(place.run("data parts/one").good().contains("one   train        6         18         2      3.0"));
 }
 

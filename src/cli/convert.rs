@@ -2,10 +2,10 @@
 
 use super::Usage;
 use super::input::{self, ReadArgs};
-use super::output;
+use super::output::{self, Watched};
 use super::ui::{self, count};
 use anyhow::{Context, bail};
-use burnrank::{Dataset, Error, ScaleKind, Scaler, TrecFile, WriteOptions, Zeros, read_scores};
+use burnrank::{Dataset, Error, ScaleKind, Scaler, TrecFile, WriteOptions, Zeros, read_scores, write_to};
 use clap::ValueEnum;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             data = scaled(data, args)?;
             let zeros = if args.sparse { Zeros::Omit } else { Zeros::Keep };
             let options = WriteOptions { first_index: args.to_first_index, zeros };
-            output::write(&args.out, |writer| burnrank::write_to(writer, &data, &options))?;
+            output::write(&args.out, |writer| write_to(&mut Watched::new(&args.out, writer), &data, &options))?;
         }
     }
     let (queries, documents, features) = (data.n_queries(), data.n_documents(), data.n_features());

@@ -113,7 +113,8 @@ fn look_at_folder(path: &Path, reading: &ReadArgs) -> anyhow::Result<(Folder, Ve
     if widths(&files) > 1 {
         odd.push(Oddity {
             what: "the files have different numbers of features".into(),
-            remedy: "harmless when the last features are 0 somewhere; otherwise files of different data are mixed".into(),
+            remedy: "harmless when the last features are 0 somewhere; otherwise files of different data are mixed"
+                .into(),
         });
     }
     Ok((Folder { folder: input::name(path), odd }, files))

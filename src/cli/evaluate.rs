@@ -5,21 +5,24 @@ use super::input::{self, ReadArgs};
 use super::ui::{self, Align, Table, count, counted, decimals};
 use anyhow::bail;
 use burnrank::{
-    Conventions, Empty, KNOWN_METRICS, Metric, Missing, Summary, Ties, join_run, judge, parse, parse_with, read_qrels,
-    read_run, read_scores,
+    Conventions, Empty, KNOWN_METRICS, Metric, Missing, Model, Summary, Ties, device, join_run, judge, parse,
+    parse_with, read_qrels, read_run, read_scores,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn after_help() -> String {
-    let measures = KNOWN_METRICS.map(|(name, _, rest, what)| format!("  {:<20}  {what}\n", format!("{name}{rest}")));
+    let measures = KNOWN_METRICS.map(|(name, _, rest, what)| format!("  {:<17}  {what}\n", format!("{name}{rest}")));
     format!(
         "Measures:\n{}
 Examples:
+  burnrank evaluate --data test.txt --model model
   burnrank evaluate --data test.txt --scores scores.txt
-  burnrank evaluate --data test.txt --scores scores.txt --metric ndcg@5 --metric map:rel=2 --per-query
-  burnrank evaluate --run run.txt --qrels qrels.txt --metric map --metric p@10 --ties document    as trec_eval",
+  burnrank evaluate --data test.txt --scores scores.txt --metric ndcg@5,map:rel=2 --per-query
+  burnrank evaluate --run run.txt --qrels qrels.txt --metric map,p@10 --ties document
+
+Equal scores in document order, and ndcg:linear for ndcg, give trec_eval's values.",
         measures.concat()
     )
 }
@@ -28,7 +31,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 #[command(group = clap::ArgGroup::new("judgements").required(true).args(["data", "run"]))]
-#[command(group = clap::ArgGroup::new("ranking").args(["scores"]))]
+#[command(group = clap::ArgGroup::new("ranking").args(["scores", "model"]))]
 pub struct Args {
     /// LETOR file with the labels; '-' is standard input
     #[arg(long, value_name = "FILE", requires = "ranking")]
@@ -36,6 +39,9 @@ pub struct Args {
     /// Scores of the data's documents, one a line
     #[arg(long, value_name = "FILE", requires = "data")]
     scores: Option<PathBuf>,
+    /// Model folder that scores the data
+    #[arg(long, value_name = "DIR", requires = "data", conflicts_with = "scores")]
+    model: Option<PathBuf>,
     /// TREC run: 'qid Q0 docid rank score tag'
     #[arg(long, value_name = "FILE", requires = "qrels", conflicts_with = "data")]
     run: Option<PathBuf>,
@@ -81,7 +87,33 @@ struct Ranking {
     scores: Vec<f64>,
     labels: Vec<f32>,
     offsets: Vec<usize>,
+    /// Whether somebody judged the document; without the list, all are.
+    judged: Option<Vec<bool>>,
     missing: Missing,
+}
+
+impl Ranking {
+    /// The measure of each query.
+    fn judge(&self, metric: &dyn Metric, conventions: &Conventions) -> burnrank::Result<Vec<Option<f64>>> {
+        let Some(judged) = self.judged.as_ref().filter(|_| is_bpref(metric)) else {
+            return judge(metric, &self.scores, &self.labels, &self.offsets, conventions);
+        };
+        let kept = |row: &usize| judged[*row];
+        let scores: Vec<f64> = (0..judged.len()).filter(kept).map(|row| self.scores[row]).collect();
+        let labels: Vec<f32> = (0..judged.len()).filter(kept).map(|row| self.labels[row]).collect();
+        let mut offsets = vec![0];
+        let mut end = 0;
+        for rows in self.offsets.windows(2) {
+            end += (rows[0]..rows[1]).filter(kept).count();
+            offsets.push(end);
+        }
+        judge(metric, &scores, &labels, &offsets, conventions)
+    }
+}
+
+/// Whether the measure tells documents that are not relevant from those that nobody judged.
+fn is_bpref(metric: &dyn Metric) -> bool {
+    metric.name().starts_with("bpref")
 }
 
 /// One measure of one ranking.
@@ -93,14 +125,15 @@ struct Judgement {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let metrics = metrics(args)?;
-    let ranking = match (&args.data, &args.scores, &args.run, &args.qrels) {
+    let ranking = match (&args.data, &args.scores, &args.model, &args.run, &args.qrels) {
         (Some(data), Some(scores), ..) => scored_data(data, scores, &args.reading)?,
-        (_, _, Some(run), Some(qrels)) => judged_run(run, qrels, args.complete)?,
-        _ => bail!(Usage("expected --data with --scores, or --run with --qrels".into())),
+        (Some(data), _, Some(model), ..) => modelled_data(data, model, &args.reading)?,
+        (.., Some(run), Some(qrels)) => judged_run(run, qrels, args.complete)?,
+        _ => bail!(Usage("expected --data with --scores or --model, or --run with --qrels".into())),
     };
     let conventions = Conventions { ties: args.ties, empty: args.empty, missing: ranking.missing };
     let judged = |metric: Arc<dyn Metric>| {
-        let values = judge(&*metric, &ranking.scores, &ranking.labels, &ranking.offsets, &conventions)?;
+        let values = ranking.judge(&*metric, &conventions)?;
         Ok(Judgement { metric, summary: Summary::of(&values), values })
     };
     let judgements = metrics.into_iter().map(judged).collect::<anyhow::Result<Vec<_>>>()?;
@@ -138,20 +171,40 @@ fn scored_data(data_path: &Path, scores_path: &Path, reading: &ReadArgs) -> anyh
     }
     if reading.lenient || reading.regroup {
         // Scores stand on the lines of the file: they no longer fit when documents are left out or moved.
-        bail!(Usage("--lenient and --regroup move documents away from their scores: 'burnrank convert' the data first".into()));
+        bail!(Usage(
+            "--lenient and --regroup move documents away from their scores: 'burnrank convert' the data first".into()
+        ));
     }
     let data = input::read_data(data_path, reading)?;
     let scores = read_scores(scores_path, data.n_documents())?;
     let size = format!("{}, {}", queries(data.n_queries()), documents(data.n_documents()));
     Ok(Ranking {
-        sources: vec![
-            ("data", format!("{}: {size}", input::name(data_path))),
-            ("scores", input::name(scores_path)),
-        ],
+        sources: vec![("data", format!("{}: {size}", input::name(data_path))), ("scores", input::name(scores_path))],
         query_ids: data.query_ids().to_vec(),
         scores,
         labels: data.labels().to_vec(),
         offsets: data.offsets().to_vec(),
+        judged: None,
+        missing: Missing::Last,
+    })
+}
+
+fn modelled_data(data_path: &Path, folder: &Path, reading: &ReadArgs) -> anyhow::Result<Ranking> {
+    let device = device::open("auto")?;
+    let model = Model::load(folder, &device)?;
+    let data = input::read_data(data_path, reading)?;
+    let scores = model.score(&data, &device)?;
+    let size = format!("{}, {}", queries(data.n_queries()), documents(data.n_documents()));
+    Ok(Ranking {
+        sources: vec![
+            ("data", format!("{}: {size}", input::name(data_path))),
+            ("model", format!("{}: {}", input::name(folder), model.info.objective)),
+        ],
+        query_ids: data.query_ids().to_vec(),
+        scores: scores.into_iter().map(f64::from).collect(),
+        labels: data.labels().to_vec(),
+        offsets: data.offsets().to_vec(),
+        judged: None,
         missing: Missing::Last,
     })
 }
@@ -166,38 +219,44 @@ fn judged_run(run_path: &Path, qrels_path: &Path, complete: bool) -> anyhow::Res
     if judged.queries.is_empty() {
         bail!("{run_name} and {qrels_name} have no query in common: are they of the same collection?");
     }
-    let mut ranking = Ranking {
-        sources: Vec::new(),
-        query_ids: Vec::new(),
-        scores: Vec::new(),
-        labels: Vec::new(),
-        offsets: vec![0],
-        missing: Missing::Absent,
-    };
+    let (mut query_ids, mut offsets) = (Vec::new(), vec![0]);
+    let (mut scores, mut labels, mut known) = (Vec::new(), Vec::new(), Vec::new());
     for query in judged.queries {
-        ranking.query_ids.push(query.id);
-        ranking.scores.extend(query.scores);
-        ranking.labels.extend(query.labels);
-        ranking.offsets.push(ranking.labels.len());
+        query_ids.push(query.id);
+        scores.extend(query.scores);
+        labels.extend(query.labels);
+        known.extend(query.judged);
+        offsets.push(labels.len());
     }
     if complete {
         let lacking: std::collections::HashSet<&String> = judged.not_in_run.iter().collect();
         for query in qrels.queries.iter().filter(|query| lacking.contains(&query.id)) {
-            ranking.query_ids.push(query.id.clone());
-            ranking.labels.extend(query.documents.iter().map(|(_, label)| label.max(0.0) as f32));
-            ranking.scores.resize(ranking.labels.len(), f64::NEG_INFINITY);
-            ranking.offsets.push(ranking.labels.len());
+            query_ids.push(query.id.clone());
+            labels.extend(query.documents.iter().map(|(_, label)| label.max(0.0) as f32));
+            known.extend(query.documents.iter().map(|(_, label)| *label >= 0.0));
+            scores.resize(labels.len(), f64::NEG_INFINITY);
+            offsets.push(labels.len());
         }
     }
     let left_out = |number: usize, why: &str| {
         if number == 0 { String::new() } else { format!("; {} {why}", queries(number)) }
     };
     let lacking = if complete { "counted with nothing retrieved" } else { "left out, not in the run" };
-    ranking.sources = vec![
-        ("run", format!("{run_name}: {}{}", queries(run.queries.len()), left_out(judged.not_judged.len(), "left out, not judged"))),
-        ("qrels", format!("{qrels_name}: {}{}", queries(qrels.queries.len()), left_out(judged.not_in_run.len(), lacking))),
+    let sources = vec![
+        (
+            "run",
+            format!(
+                "{run_name}: {}{}",
+                queries(run.queries.len()),
+                left_out(judged.not_judged.len(), "left out, not judged")
+            ),
+        ),
+        (
+            "qrels",
+            format!("{qrels_name}: {}{}", queries(qrels.queries.len()), left_out(judged.not_in_run.len(), lacking)),
+        ),
     ];
-    Ok(ranking)
+    Ok(Ranking { sources, query_ids, scores, labels, offsets, judged: Some(known), missing: Missing::Absent })
 }
 
 fn queries(number: usize) -> String {
@@ -212,13 +271,18 @@ fn documents(number: usize) -> String {
 fn header(ranking: &Ranking, conventions: &Conventions, threshold: f32) -> String {
     let missing = match conventions.missing {
         Missing::Last => "",
-        Missing::Absent => "; not retrieved: judged, but without a rank",
+        Missing::Absent => {
+            "; judged but not retrieved: without a rank; retrieved but not judged: not relevant, left out by bpref"
+        }
     };
     let conventions = [
         ("ties", format!("equal scores: {}{missing}", conventions.ties)),
         ("empty", format!("nothing relevant: {}", conventions.empty)),
         ("gain", "2^y - 1, or y where the name says linear; discount 1 / log2(1 + rank)".into()),
-        ("relevant", format!("label of {threshold} or more, where the name states none; average precision over all of these")),
+        (
+            "relevant",
+            format!("label of {threshold} or more, where the name states none; average precision over all of these"),
+        ),
     ];
     let lines = ranking.sources.iter().chain(&conventions).map(|(name, what)| format!("{name:<8}  {what}\n"));
     lines.collect::<String>() + "\n"

@@ -34,7 +34,7 @@ Exit codes: 0 done, 1 bad data, 2 bad usage.";
 #[command(name = "burnrank", version, about, after_help = EXAMPLES, max_term_width = 120)]
 struct Cli {
     /// Threads to work with; 0 for all. Results do not depend on it
-    #[arg(long, global = true, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    #[arg(long, global = true, display_order = 900, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
     #[command(subcommand)]
     command: Command,

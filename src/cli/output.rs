@@ -1,6 +1,7 @@
 //! Where results go: standard output, or files that appear when they are complete and are packed by their name's ending.
 
 use super::interrupt::Unfinished;
+use super::ui::{Bar, Unit};
 use burnrank::{Dataset, Error, Result, WriteOptions, write_to};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -30,17 +31,47 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Re
     Staged::new(path, target, fill)?.publish()
 }
 
+/// A writer that shows how far it has come.
+pub struct Watched<'a> {
+    writer: &'a mut dyn Write,
+    bar: Bar,
+    done: u64,
+}
+
+impl<'a> Watched<'a> {
+    /// Watches what is written to the file of this name.
+    pub fn new(path: &Path, writer: &'a mut dyn Write) -> Self {
+        Watched { writer, bar: Bar::new(&format!("writing {}", path.display()), Unit::Bytes), done: 0 }
+    }
+}
+
+impl Write for Watched<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.writer.write(bytes)?;
+        self.done += written as u64;
+        self.bar.update(self.done, None);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.writer.flush()
+    }
+}
+
 /// Some queries of a data set as LETOR text, a few at a time.
 pub fn write_queries(writer: &mut dyn Write, data: &Dataset, queries: &[usize], options: &WriteOptions) -> Result<()> {
-    let size = |query: usize| (data.offsets()[query + 1] - data.offsets()[query]) * data.n_features().max(1);
+    pieces(data, queries, VALUES_AT_ONCE).try_for_each(|piece| write_to(writer, &data.select(piece), options))
+}
+
+/// The queries in pieces of about `most` feature values.
+fn pieces<'a>(data: &'a Dataset, queries: &'a [usize], most: usize) -> impl Iterator<Item = &'a [usize]> {
     let mut values = 0;
-    let few = |_: &usize, next: &usize| {
-        values += size(*next);
-        let more = values < VALUES_AT_ONCE;
+    queries.chunk_by(move |&query, _| {
+        values += (data.offsets()[query + 1] - data.offsets()[query]) * data.n_features().max(1);
+        let more = values < most;
         values = if more { values } else { 0 };
         more
-    };
-    queries.chunk_by(few).try_for_each(|queries| write_to(writer, &data.select(queries), options))
+    })
 }
 
 /// A finished file that waits for its name.
@@ -62,7 +93,8 @@ impl Staged {
             // A temporary file is private by default; a result is as readable as the user's umask says.
             builder.permissions(std::fs::Permissions::from_mode(0o666))
         };
-        let file = builder.prefix(".burnrank-").tempfile_in(folder).map_err(|error| Error::io(path, "create", error))?;
+        let file =
+            builder.prefix(".burnrank-").tempfile_in(folder).map_err(|error| Error::io(path, "create", error))?;
         let (file, temporary) = file.into_parts();
         let unfinished = Unfinished::new(&temporary);
         pack(path, BufWriter::with_capacity(1 << 18, file), fill)?;
@@ -130,16 +162,13 @@ mod tests {
 
     #[test]
     fn queries_in_several_pieces_read_back_whole() {
-        // Wide enough that each query is a piece of its own.
-        let width = VALUES_AT_ONCE / 4;
-        let features = (0..3 * width).map(|i| (i % 7) as f32).collect();
-        let queries = ["a", "b", "c"].map(|id| (id.to_owned(), 1)).to_vec();
-        let data = Dataset::new(width, features, vec![0.0, 1.0, 2.0], queries).unwrap();
+        let queries = ["a", "b", "c"].map(|id| (id.to_owned(), 2)).to_vec();
+        let features = vec![1.0, 0.0, 2.0, 3.0, 0.0, 0.0, 4.0, 5.0, 0.0, 6.0, 0.0, 7.0];
+        let data = Dataset::new(2, features, vec![0.0, 1.0, 2.0, 0.0, 0.0, 1.0], queries).unwrap();
+        let sizes = |most| pieces(&data, &[2, 0, 1], most).map(<[usize]>::len).collect::<Vec<_>>();
+        assert_eq!((sizes(1), sizes(5), sizes(100)), (vec![1, 1, 1], vec![2, 1], vec![3]));
         let mut text = Vec::new();
-        let options = WriteOptions { zeros: burnrank::Zeros::Omit, ..WriteOptions::default() };
-        write_queries(&mut text, &data, &[2, 0, 1], &options).unwrap();
-        let back = read_bytes("text", &text, &ReadOptions { width: None, ..ReadOptions::default() }).unwrap();
-        assert_eq!(back.data.n_documents(), 3);
-        assert_eq!(back.data, data.select(&[2, 0, 1]));
+        write_queries(&mut text, &data, &[2, 0, 1], &WriteOptions::default()).unwrap();
+        assert_eq!(read_bytes("text", &text, &ReadOptions::default()).unwrap().data, data.select(&[2, 0, 1]));
     }
 }

@@ -3,12 +3,13 @@
 use super::Usage;
 use super::input::{self, ReadArgs};
 use super::interrupt::Unfinished;
-use super::output::{Staged, write_queries};
+use super::output::{Staged, Watched, write_queries};
 use super::ui::{self, Align, Table, count};
 use anyhow::bail;
 use burnrank::{Dataset, Error, WriteOptions, kfold};
 use serde::Serialize;
 use serde_json::json;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -17,8 +18,8 @@ Examples:
   burnrank split all.txt --out parts --parts 8,1,1 --seed 7
   burnrank split all.txt --out folds --folds 5
 
-Five folds rotate as in LETOR: of the parts S1 to S5, Fold1 trains on S1 to S3, validates on S4 and tests on S5;
-Fold2 trains on S2 to S4, validates on S5 and tests on S1; and so on.";
+Five folds rotate as in LETOR: of the parts S1 to S5, Fold1 trains on S1 to S3, validates on S4
+and tests on S5; Fold2 trains on S2 to S4, validates on S5 and tests on S1; and so on.";
 
 const NAMES: [&str; 3] = ["train.txt", "vali.txt", "test.txt"];
 
@@ -143,7 +144,8 @@ fn write(data: &Dataset, parts: &[Part], folder: &Path) -> burnrank::Result<()> 
     for Part { file, queries } in parts {
         let target = folder.join(file);
         target.parent().map_or(Ok(()), |parent| made.make(parent))?;
-        staged.push(Staged::new(&target.clone(), target, |writer| write_queries(writer, data, queries, &options))?);
+        let fill = |writer: &mut dyn Write| write_queries(&mut Watched::new(&target, writer), data, queries, &options);
+        staged.push(Staged::new(&target, target.clone(), fill)?);
     }
     staged.into_iter().try_for_each(Staged::publish)?;
     made.keep();

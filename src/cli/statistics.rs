@@ -154,7 +154,10 @@ impl Statistics {
         }
         if self.duplicates.ids > 0 {
             let documents = documents(self.duplicates.ids);
-            add(format!("{documents} with the id of another in the query"), "runs and qrels need an id for each: repair them");
+            add(
+                format!("{documents} with the id of another in the query"),
+                "runs and qrels need an id for each: repair them",
+            );
         }
         if self.features == 0 {
             add("there is no feature".into(), "expected <index>:<value> behind 'qid:<id>'");
@@ -392,7 +395,8 @@ mod tests {
 
     #[test]
     fn duplicates_count_within_a_query_only() {
-        let data = read("1 qid:a 1:0 2:1\n0 qid:a 1:-0 2:1\n1 qid:a 2:1\n1 qid:b 2:1 # docid = x\n0 qid:b 1:3 # docid = x\n");
+        let data =
+            read("1 qid:a 1:0 2:1\n0 qid:a 1:-0 2:1\n1 qid:a 2:1\n1 qid:b 2:1 # docid = x\n0 qid:b 1:3 # docid = x\n");
         let expected = Duplicates { documents: 2, with_another_label: 1, ids: 1, queries: 1 };
         assert_eq!(Statistics::of(&data, 1).duplicates, expected);
     }

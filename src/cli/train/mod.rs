@@ -53,6 +53,9 @@ pub struct Args {
     /// Go on from the checkpoint beside --out, if there is one
     #[arg(long, requires = "train")]
     resume: bool,
+    /// The least time between two checkpoints; 0 writes one after every epoch
+    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+    checkpoint_every: u64,
     /// Print every epoch and the result as JSON lines
     #[arg(long)]
     json: bool,

@@ -18,9 +18,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How much may be lost to a power cut.
-const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(2);
-
 /// Queries kept for validation when the user gives no validation data.
 const VALIDATION_SHARE: f64 = 0.2;
 
@@ -184,7 +181,7 @@ pub fn train_with(
             writeln!(log, "{}", serde_json::to_string(&epoch)?)?;
         }
         if let Some((path, _)) = checkpoint
-            && (saved.elapsed() > BETWEEN_CHECKPOINTS || Graceful::asked())
+            && (saved.elapsed() >= Duration::from_secs(args.checkpoint_every) || Graceful::asked())
         {
             trainer.save_checkpoint(path)?;
             saved = Instant::now();

@@ -1,0 +1,40 @@
+//! A metric of one's own becomes a training objective: only `name` and `value` must be given.
+//!
+//! Run with `cargo run --release --example own_metric`.
+
+use burnrank::{Conventions, Metric, Objective, Summary, Synthetic, TrainConfig, Trainer, device, judge, score};
+use std::sync::Arc;
+
+/// How good the best of the first three documents is, as a share of the best label there is.
+#[derive(Debug)]
+struct BestOfThree;
+
+impl Metric for BestOfThree {
+    fn name(&self) -> String {
+        "best-of-three".into()
+    }
+
+    fn value(&self, ranked: &[f32]) -> f64 {
+        let best = |labels: &[f32]| labels.iter().fold(0.0, |best: f64, &label| best.max(label.into()));
+        let ideal = best(ranked);
+        if ideal == 0.0 { 0.0 } else { best(&ranked[..ranked.len().min(3)]) / ideal }
+    }
+}
+
+fn main() -> burnrank::Result<()> {
+    let generator = Synthetic { queries: 200, documents: 20, ..Synthetic::net() }.generator()?;
+    let (train, test) = (generator.part(0..150)?.0, generator.part(150..200)?.0);
+    let device = device::open("auto")?;
+    let objective = Objective::lambdarank(Arc::new(BestOfThree));
+    println!("training with {}", objective.name());
+
+    let config = TrainConfig { objective, epochs: 20, learning_rate: 0.01, ..TrainConfig::default() };
+    let mut trainer = Trainer::new(config, &train, &train, &device)?;
+    while trainer.finished().is_none() {
+        trainer.epoch()?;
+    }
+    let scores = score(&trainer.finish()?.ranker, &test, &device)?;
+    let values = judge(&BestOfThree, &scores, test.labels(), test.offsets(), &Conventions::default())?;
+    println!("best of three on {} test queries: {:.4}", test.n_queries(), Summary::of(&values).mean);
+    Ok(())
+}

@@ -48,19 +48,21 @@ pub use data::source::Compression;
 pub use data::synthetic::{
     Activation as TargetActivation, Generator, LabelMix, Synthetic, SyntheticQuery, Target, WEB_MIX,
 };
-pub use data::trec::{Judged, JudgedQuery, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run};
+pub use data::trec::{
+    Judged, JudgedQuery, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
+};
 pub use error::{Error, ParseError, Result};
 pub use export::{DataInfo, Model, ModelInfo};
 pub use metric::{
-    Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind, Missing,
-    Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts, judge,
-    judge_query, max_dcg, order, parse, parse_with, rank_order,
+    Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind,
+    Missing, Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts,
+    judge, judge_query, max_dcg, order, parse, parse_with, rank_order,
 };
 pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
 pub use objective::probability;
 pub use objective::{
-    Assignment, Batch, Kernel, LARGEST_SCORE, LogBase, Method, OBJECTIVES, Objective, PAIR_BUDGET, PairTarget, PairWeight,
-    PairWeights, Pairs, QueryResult, Reference, Scratch, Targets, TensorGradient, Want, Weighting, for_each_weight,
-    ranknet_pairs, surrogate, training_order,
+    Assignment, Batch, Kernel, LARGEST_SCORE, LogBase, Method, OBJECTIVES, Objective, PAIR_BUDGET, PairTarget,
+    PairWeight, PairWeights, Pairs, QueryResult, Reference, Scratch, Targets, TensorGradient, Want, Weighting,
+    for_each_weight, ranknet_pairs, surrogate, training_order,
 };
 pub use train::{EpochRecord, Finish, GradientPath, OptimizerKind, StepRule, TrainConfig, Trained, Trainer, score};

@@ -15,7 +15,8 @@ fn scores_after_training_agree_across_backends_and_paths() {
             for gradient in [GradientPath::Lambda, GradientPath::Tensor] {
                 let device = device::open(backend).expect("a backend of this build opens");
                 let objective = Objective::parse(objective).unwrap();
-                let config = TrainConfig { objective, gradient, epochs: 3, learning_rate: 0.01, ..TrainConfig::default() };
+                let config =
+                    TrainConfig { objective, gradient, epochs: 3, learning_rate: 0.01, ..TrainConfig::default() };
                 let mut trainer = Trainer::new(config, &train, &valid, &device).unwrap();
                 while trainer.finished().is_none() {
                     trainer.epoch().unwrap();

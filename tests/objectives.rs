@@ -46,7 +46,10 @@ const ALL: [&str; 20] = [
 ];
 
 fn devices() -> Vec<(&'static str, Device)> {
-    device::backends().into_iter().map(|name| (name, device::open(name).expect("a backend of this build opens"))).collect()
+    device::backends()
+        .into_iter()
+        .map(|name| (name, device::open(name).expect("a backend of this build opens")))
+        .collect()
 }
 
 /// Loss and gradient of the lambda path.
@@ -59,7 +62,14 @@ fn lambda(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize]) -> (f64
 }
 
 /// Loss and gradient of the tensor path, tile by tile.
-fn tensor(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], device: &Device, budget: usize) -> (f64, Vec<f32>) {
+fn tensor(
+    name: &str,
+    scores: &[f32],
+    labels: &[f32],
+    offsets: &[usize],
+    device: &Device,
+    budget: usize,
+) -> (f64, Vec<f32>) {
     let objective = Objective::parse(name).unwrap();
     let scores = Tensor::<1>::from_floats(scores, device);
     let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget);
@@ -79,7 +89,10 @@ fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, context: &str) 
     assert_eq!(found.len(), expected.len());
     let scale = expected.iter().fold(1e-3f32, |scale, value| scale.max(value.abs()));
     for (place, (a, b)) in found.iter().zip(expected).enumerate() {
-        assert!((a - b).abs() <= tolerance * scale, "{context}: {a} against {b} at {place} of {found:?} / {expected:?}");
+        assert!(
+            (a - b).abs() <= tolerance * scale,
+            "{context}: {a} against {b} at {place} of {found:?} / {expected:?}"
+        );
     }
 }
 
@@ -108,7 +121,10 @@ fn check_values_on_both_paths_and_every_backend() {
             }
             if let Some(gradient) = gradient {
                 for (a, b) in found_gradient.iter().zip(gradient) {
-                    assert!((f64::from(*a) - b).abs() < 1e-5, "{name}, {path}: {found_gradient:?}, expected {gradient:?}");
+                    assert!(
+                        (f64::from(*a) - b).abs() < 1e-5,
+                        "{name}, {path}: {found_gradient:?}, expected {gradient:?}"
+                    );
                 }
             }
         }
@@ -135,7 +151,10 @@ fn the_paths_agree_with_each_other_on_every_backend() {
             assert_close(&tiled, &closed, 2e-5, &format!("{name} tiled on {backend}"));
             assert_close(&auto, &closed, 2e-5, &format!("{name} autodiff on {backend}"));
             for other in [tensor_loss, auto_loss] {
-                assert!((other - loss).abs() <= 2e-5 * loss.abs().max(1e-3), "{name} on {backend}: {other} against {loss}");
+                assert!(
+                    (other - loss).abs() <= 2e-5 * loss.abs().max(1e-3),
+                    "{name} on {backend}: {other} against {loss}"
+                );
             }
         }
     }
@@ -191,7 +210,12 @@ fn hard_cases_never_give_nan_and_nothing_to_learn_gives_zero() {
         ("all labels equal", vec![0.3, -1.0, 2.0], vec![2.0; 3], true),
         ("nothing relevant", vec![0.3, -1.0, 2.0], vec![0.0; 3], true),
         ("all scores equal", vec![0.5; 6], vec![0.0, 2.0, 1.0, 0.0, 3.0, 1.0], false),
-        ("infinite scores", vec![f32::INFINITY, f32::NEG_INFINITY, 0.0, f32::INFINITY], vec![0.0, 2.0, 1.0, 3.0], false),
+        (
+            "infinite scores",
+            vec![f32::INFINITY, f32::NEG_INFINITY, 0.0, f32::INFINITY],
+            vec![0.0, 2.0, 1.0, 3.0],
+            false,
+        ),
         ("not a number", vec![f32::NAN, 0.0, f32::NAN, 1.0], vec![2.0, 1.0, 0.0, 3.0], false),
         ("scores of 1e30", vec![huge, -huge, 0.0, huge], vec![0.0, 2.0, 1.0, 3.0], false),
         ("huge and tiny", vec![1e-38, -1e30, 88.0, -104.0], vec![0.0, 2.0, 1.0, 3.0], false),

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 fn folder(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("BURNRANK_DATA").map(|root| PathBuf::from(root).join(name)).filter(|path| path.is_dir());
+    let folder =
+        std::env::var_os("BURNRANK_DATA").map(|root| PathBuf::from(root).join(name)).filter(|path| path.is_dir());
     if folder.is_none() {
         println!("skipped: BURNRANK_DATA names no folder with {name}");
     }
@@ -37,8 +38,11 @@ fn stored_peer_scores_get_their_published_values() {
     let mut sum = 0.0;
     for fold in 1..=5 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_burnrank"));
-        command.args(["evaluate", "--json", "--metric", "ndcg@10", "--data"]).arg(folder.join(format!("Fold{fold}/test.txt")));
-        let output = command.arg("--scores").arg(folder.join(format!("scores/svm_rank.Fold{fold}.test.txt"))).output().unwrap();
+        command
+            .args(["evaluate", "--json", "--metric", "ndcg@10", "--data"])
+            .arg(folder.join(format!("Fold{fold}/test.txt")));
+        let output =
+            command.arg("--scores").arg(folder.join(format!("scores/svm_rank.Fold{fold}.test.txt"))).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         sum += result["measures"][0]["mean"].as_f64().unwrap();

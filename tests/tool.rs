@@ -245,7 +245,9 @@ fn damaged_packed_files_are_refused() {
     std::fs::write(place.0.path().join("cut.txt.gz"), &whole[..whole.len() / 2]).unwrap();
     let message = place.run("data cut.txt.gz").bad(1);
     assert!(message.contains("cut.txt.gz: truncated gzip data: the file was cut short"), "{message}");
-    assert!(place.run("data none.txt").bad(1).starts_with("error: none.txt: cannot read: "));
+    let message = place.run("data none.txt").bad(1);
+    assert!(message.starts_with("error: none.txt: cannot read: "), "{message}");
+    assert_eq!(message.matches("os error").count(), 1, "{message}");
 }
 
 #[test]

@@ -13,7 +13,12 @@ fn data() -> (Dataset, Dataset) {
 }
 
 fn config(objective: &str) -> TrainConfig {
-    TrainConfig { objective: Objective::parse(objective).unwrap(), epochs: 6, learning_rate: 0.01, ..TrainConfig::default() }
+    TrainConfig {
+        objective: Objective::parse(objective).unwrap(),
+        epochs: 6,
+        learning_rate: 0.01,
+        ..TrainConfig::default()
+    }
 }
 
 fn cpu() -> Device {
@@ -105,7 +110,8 @@ fn resuming_gives_the_bytes_of_an_uninterrupted_run() {
                 (0..stop).for_each(|_| drop(trainer.epoch().unwrap()));
                 trainer.save_checkpoint(&path).unwrap();
                 drop(trainer);
-                let mut trainer = Trainer::new(config.clone(), &train_data, &valid, &cpu()).unwrap().resume(&path).unwrap();
+                let mut trainer =
+                    Trainer::new(config.clone(), &train_data, &valid, &cpu()).unwrap().resume(&path).unwrap();
                 while trainer.finished().is_none() {
                     trainer.epoch().unwrap();
                 }
@@ -183,7 +189,8 @@ fn target_probabilities_train_ranknet() {
     }
     let history = trainer.finish().unwrap().history;
     assert!(history.last().unwrap().loss < 0.8 * history[0].loss, "{history:?}");
-    let refused = Trainer::new(super_config(), &train_data, &valid, &cpu()).unwrap().with_targets(&targets).err().unwrap();
+    let refused =
+        Trainer::new(super_config(), &train_data, &valid, &cpu()).unwrap().with_targets(&targets).err().unwrap();
     assert!(refused.to_string().contains("ranknet"), "{refused}");
 }
 

@@ -1,7 +1,8 @@
 //! `burnrank data`: what a file is made of.
 
 use super::input::{self, ReadArgs};
-use super::statistics::{Labels, Oddity, Statistics};
+use super::oddities::Oddity;
+use super::statistics::{LabelCount, Labels, Statistics};
 use super::ui::{self, Align, Table, count, counted, heading, percent, printable};
 use burnrank::{Dataset, find_folds};
 use serde::Serialize;
@@ -193,7 +194,7 @@ fn folder_text(folder: &Folder, files: &[File]) -> String {
             .collect::<Vec<_>>(),
     );
     for File { fold, split, statistics, odd, .. } in files {
-        let label = |l: &super::statistics::LabelCount| format!("{}: {}", l.label, percent(l.share));
+        let label = |l: &LabelCount| format!("{}: {}", l.label, percent(l.share));
         table.row([
             fold.clone().unwrap_or_default(),
             split.unwrap_or_default().to_owned(),

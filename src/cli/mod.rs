@@ -7,6 +7,7 @@ mod generate;
 mod info;
 mod input;
 mod interrupt;
+mod oddities;
 mod output;
 mod predict;
 mod split;
@@ -20,6 +21,9 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
+  burnrank train                                     a demonstration on artificial data
+  burnrank train --train train.txt --test test.txt --out model
+  burnrank predict --model model --data new.txt > scores.txt
   burnrank generate net --queries 1000 --out all.txt
   burnrank split all.txt --out parts
   burnrank data parts/train.txt
@@ -27,7 +31,7 @@ Examples:
 
 Files are LETOR text, '<label> qid:<id> <index>:<value> ... # comment', plain or packed with gzip or
 Zstandard; '-' is standard input or output.
-Exit codes: 0 done, 1 bad data, 2 bad usage.";
+Exit codes: 0 done, 1 bad data, 2 bad usage, 130 interrupted.";
 
 /// Learns to rank, and judges rankings.
 #[derive(Debug, Parser)]

@@ -61,12 +61,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return Ok(());
     }
     let bar = Bar::new(&input::name(&args.data), Unit::Bytes);
-    let total = std::fs::metadata(&args.data).ok().map(|metadata| metadata.len());
     let mut chunks = Chunks::open(&args.data, &args.read.options())?;
     output::write(&args.out, |writer| {
         while let Some(chunk) = chunks.next() {
             write(writer, &chunk?)?;
-            bar.update(chunks.bytes(), total);
+            bar.update(chunks.bytes(), None);
         }
         Ok(())
     })?;

@@ -29,7 +29,18 @@ pub fn note(text: &str) {
 /// Tells the user what went wrong.
 pub fn error(error: &anyhow::Error) {
     let style = AnsiColor::Red.on_default().bold();
-    let _ = writeln!(std::io::stderr(), "{} {error:#}", paint(&std::io::stderr(), style, "error:"));
+    let _ = writeln!(std::io::stderr(), "{} {}", paint(&std::io::stderr(), style, "error:"), message(error));
+}
+
+/// An error and its causes, as far as they say something new.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            text.push_str(&format!(": {cause}"));
+        }
+    }
+    text
 }
 
 /// Whether the reader of our output has left.
@@ -212,6 +223,13 @@ mod tests {
         table.row(["a\u{1b}".to_owned(), "1".to_owned()]);
         table.row(["é".to_owned(), "1,000".to_owned()]);
         assert_eq!(table.render(), "name     count\na\\u{1b}      1\né        1,000\n");
+    }
+
+    #[test]
+    fn causes_are_told_once() {
+        let error = burnrank::Error::io("a.txt", "read", std::io::Error::other("gone"));
+        assert_eq!(message(&error.into()), "a.txt: cannot read: gone");
+        assert_eq!(message(&anyhow::anyhow!("deep").context("high")), "high: deep");
     }
 
     #[test]

@@ -19,7 +19,10 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     let _ = writeln!(card, "| epoch | {} |", info.best_epoch);
     let _ = writeln!(card, "| checksum of the record | {} |", info.checksum);
     if !info.data.is_empty() {
-        let _ = writeln!(card, "\n## Data\n\n| split | source | queries | documents | fingerprint |\n|---|---|---|---|---|");
+        let _ = writeln!(
+            card,
+            "\n## Data\n\n| split | source | queries | documents | fingerprint |\n|---|---|---|---|---|"
+        );
         for (split, data) in &info.data {
             let _ = writeln!(
                 card,

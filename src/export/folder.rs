@@ -213,7 +213,8 @@ impl Model {
         if format!("{:016x}", Hasher::of(&record)) != info.checksum {
             return Err(wrong(&path, "damaged: its bytes are not those that model.json was written with".into()));
         }
-        let ranker = ranker_from_bytes(&info.ranker, record, device).map_err(|error| wrong(&path, error.to_string()))?;
+        let ranker =
+            ranker_from_bytes(&info.ranker, record, device).map_err(|error| wrong(&path, error.to_string()))?;
         Ok(Model { ranker, info })
     }
 }

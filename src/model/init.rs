@@ -23,7 +23,8 @@ impl Init {
     /// The weights of a net, in the order of [`RankerConfig::shapes`].
     pub fn weights(self, config: &RankerConfig, seed: u64) -> Vec<Vec<f32>> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut uniform = |n: usize, bound: f32| (0..n).map(|_| random.random_range(-bound..=bound)).collect::<Vec<f32>>();
+        let mut uniform =
+            |n: usize, bound: f32| (0..n).map(|_| random.random_range(-bound..=bound)).collect::<Vec<f32>>();
         let fan = |inputs: usize| 1.0 / (inputs as f32).sqrt();
         let features = config.features;
         match (self, config.architecture) {

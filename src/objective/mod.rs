@@ -10,8 +10,8 @@ mod tile;
 mod weights;
 
 pub use kernel::{
-    Assignment, Kernel, LARGEST_SCORE, LogBase, Method, PairTarget, PairWeight, PairWeights, Pairs, QueryResult, Reference,
-    Scratch, Want, Weighting, for_each_weight, ranknet_pairs, training_order,
+    Assignment, Kernel, LARGEST_SCORE, LogBase, Method, PairTarget, PairWeight, PairWeights, Pairs, QueryResult,
+    Reference, Scratch, Want, Weighting, for_each_weight, ranknet_pairs, training_order,
 };
 pub use name::OBJECTIVES;
 pub use surrogate::surrogate;

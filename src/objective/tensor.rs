@@ -9,13 +9,13 @@
 //! Ranks are counted on the device from detached scores, because device sorts are unstable or host copies.
 
 use super::kernel::LARGEST_SCORE;
-use super::{LogBase, Objective};
 use super::tile::{Batch, PAIR_BUDGET, Tile, tiles};
+use super::{LogBase, Objective};
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 /// Beyond this difference a sigmoid is below 0.001: ln 999.
-const SATURATION: f32 = 6.906_754_8;
+const SATURATION: f32 = 6.906_755;
 
 impl Objective {
     /// The loss of a batch of whole queries, the mean over its queries, ready for `backward()`.

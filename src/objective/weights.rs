@@ -59,7 +59,8 @@ impl Objective {
             }
             Weighting::SwapNdcg { k } => {
                 let ((rank_i, rank_j), (gain_i, gain_j)) = (ranks(), gains());
-                let discount = |rank: Tensor<3>| rank.clone().lower_equal_scalar(k as f32).float() * inverse_discount(rank);
+                let discount =
+                    |rank: Tensor<3>| rank.clone().lower_equal_scalar(k as f32).float() * inverse_discount(rank);
                 (discount(rank_i) - discount(rank_j)).abs() * (gain_i - gain_j) * better()
             }
             _ => unreachable!("weights without a tensor formula are made on the host"),

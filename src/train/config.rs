@@ -90,7 +90,7 @@ impl Default for TrainConfig {
             init: Init::Burn,
             metric: "ndcg@10".into(),
             epochs: 100,
-            learning_rate: 0.003,
+            learning_rate: 0.001,
             optimizer: OptimizerKind::Adam,
             batch_queries: 10,
             step_rule: StepRule::Constant,

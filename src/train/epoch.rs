@@ -89,7 +89,9 @@ fn objective_surrogate(
         None => {
             // One seed a query, whatever batch it is in.
             let seeds: Vec<u64> = match objective.is_sampled() {
-                true => queries.iter().map(|&query| seed ^ (query as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect(),
+                true => {
+                    queries.iter().map(|&query| seed ^ (query as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
+                }
                 false => vec![],
             };
             objective.lambda_gradient(host, whole, &mut slopes, Want { loss: true, pairs: true }, &seeds)?

@@ -25,7 +25,7 @@ pub enum OptimizerKind {
 impl OptimizerKind {
     pub(super) fn build(self, config: &TrainConfig) -> ModuleOptimizer {
         let decay = (config.l2 > 0.0).then(|| WeightDecayConfig::new(config.l2 as f32));
-        let clip = (config.clip > 0.0).then(|| GradientClippingConfig::Norm(config.clip as f32));
+        let clip = (config.clip > 0.0).then_some(GradientClippingConfig::Norm(config.clip as f32));
         match self {
             OptimizerKind::Sgd => SgdConfig::new().with_weight_decay(decay).with_gradient_clipping(clip).init(),
             OptimizerKind::Momentum => {

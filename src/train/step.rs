@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn sometimes_is_about_three_in_ten_and_repeatable() {
-        let factors = |seed| (0..1000).map(|e| StepRule::ShrinkSometimes.factor(BEFORE, WORSE, true, seed, e)).collect();
+        let factors =
+            |seed| (0..1000).map(|e| StepRule::ShrinkSometimes.factor(BEFORE, WORSE, true, seed, e)).collect();
         let first: Vec<f64> = factors(3);
         let second: Vec<f64> = factors(3);
         assert_eq!(first, second);

@@ -188,7 +188,8 @@ impl<'a> Trainer<'a> {
             ));
         }
         let [ranker, best, optimizer] = <[Vec<u8>; 3]>::try_from(parts).map_err(|_| wrong("damaged checkpoint"))?;
-        self.ranker = ranker_from_bytes(&self.shape, ranker, &self.device).map_err(|error| wrong(&error.to_string()))?;
+        self.ranker =
+            ranker_from_bytes(&self.shape, ranker, &self.device).map_err(|error| wrong(&error.to_string()))?;
         self.optimizer = self
             .optimizer
             .from_bytes(Bytes::from_bytes_vec(optimizer))
@@ -244,8 +245,7 @@ impl<'a> Trainer<'a> {
         let order = shuffled(self.train.n_queries(), self.config.seed, number as u64);
         let ranker = self.ranker.clone();
         let seed = self.config.seed ^ (number as u64) << 32;
-        let (ranker, pass) =
-            epoch::run(&ground, ranker, &mut self.optimizer, &order, self.progress.step_size, seed)?;
+        let (ranker, pass) = epoch::run(&ground, ranker, &mut self.optimizer, &order, self.progress.step_size, seed)?;
         self.ranker = ranker;
         let scores = score(&self.ranker, self.valid, &self.device)?;
         let diverged = scores.iter().any(|score| !score.is_finite());

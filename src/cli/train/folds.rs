@@ -49,9 +49,7 @@ fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)]) -> a
     let value = |info: &ModelInfo, split: &str, name: &String| {
         info.metrics.get(split).and_then(|values| values.get(name)).copied().unwrap_or(f64::NAN)
     };
-    let all = |split: &str, name: &String| {
-        folds.iter().map(|(_, info)| value(info, split, name)).collect::<Vec<f64>>()
-    };
+    let all = |split: &str, name: &String| folds.iter().map(|(_, info)| value(info, split, name)).collect::<Vec<f64>>();
     if args.json {
         let spreads = |split: &str| -> serde_json::Value {
             let one = |name: &String| {

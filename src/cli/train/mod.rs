@@ -73,7 +73,10 @@ impl Args {
     fn check_out(&self, out: &std::path::Path) -> anyhow::Result<()> {
         Model::check_target(out)?;
         if out.join("model.json").exists() && !self.force && !self.resume {
-            anyhow::bail!("{}: there is a model already: choose another --out, or --force to replace it", out.display());
+            anyhow::bail!(
+                "{}: there is a model already: choose another --out, or --force to replace it",
+                out.display()
+            );
         }
         Ok(())
     }

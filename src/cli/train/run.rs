@@ -36,7 +36,8 @@ pub fn run(args: &Args, train: &Path, out: &Path, config: TrainConfig, device: &
             let parts = split(whole.n_queries(), &[1.0 - VALIDATION_SHARE, VALIDATION_SHARE], args.settings.seed)
                 .context("too few queries to keep some for validation: give --valid FILE")?;
             let targets = targets.map(|targets| targets.select(&parts[0]));
-            let named = |part: &[usize], which| Named::new(format!("{source}, {which} in 5 queries"), whole.select(part));
+            let named =
+                |part: &[usize], which| Named::new(format!("{source}, {which} in 5 queries"), whole.select(part));
             (named(&parts[0], "4"), named(&parts[1], "1"), targets)
         }
     };

@@ -30,9 +30,9 @@ pub struct Settings {
     /// The most epochs
     #[arg(long, value_name = "N", default_value_t = default().epochs)]
     pub epochs: usize,
-    /// Step size
-    #[arg(long, value_name = "RATE", default_value_t = default().learning_rate)]
-    pub lr: f64,
+    /// Step size [default: 0.01 for linear nets and the demonstration, 0.001 for two-layer nets]
+    #[arg(long, value_name = "RATE")]
+    pub lr: Option<f64>,
     /// sgd, momentum or adam
     #[arg(long, value_name = "NAME", default_value_t = default().optimizer)]
     pub optimizer: OptimizerKind,
@@ -72,8 +72,10 @@ pub struct Settings {
     pub pair_budget: usize,
 }
 
-/// The best of all kinds on the validation queries of two LETOR collections.
+// Chosen for each net among all kinds of scaling and steps of 0.001, 0.003 and 0.01: the best mean NDCG@10 on that half of
+// the validation queries of MQ2007 and MQ2008 which did not choose the epoch. No test query had a say.
 const DEFAULT_SCALE: ScaleKind = ScaleKind::QueryMinMax;
+const LINEAR_STEP: f64 = 0.01;
 
 fn default() -> TrainConfig {
     TrainConfig::default()
@@ -92,7 +94,10 @@ impl Settings {
             init: self.init,
             metric: self.metric.clone(),
             epochs: self.epochs,
-            learning_rate: self.lr,
+            learning_rate: self.lr.unwrap_or(match architecture {
+                Architecture::Linear => LINEAR_STEP,
+                Architecture::Mlp { .. } => default().learning_rate,
+            }),
             optimizer: self.optimizer,
             batch_queries: self.batch_queries,
             step_rule: self.step_rule,

@@ -1,0 +1,75 @@
+//! What is documented works: the README's commands, in its order, and every example.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The lines of the README's shell blocks that call the tool.
+fn commands() -> Vec<String> {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let lines = blocks.flat_map(str::lines).filter(|line| line.starts_with("burnrank "));
+    lines.map(|line| line.split(" #").next().unwrap_or(line).trim().to_owned()).collect()
+}
+
+fn shell(folder: &Path, line: &str) {
+    let tool = Path::new(env!("CARGO_BIN_EXE_burnrank"));
+    let path = std::env::join_paths(
+        [tool.parent().unwrap().to_path_buf()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    );
+    let output = Command::new("sh").args(["-c", line]).current_dir(folder).env("PATH", path.unwrap()).output().unwrap();
+    let trouble = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {trouble}");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_readmes_commands_work() {
+    let folder = tempfile::tempdir().unwrap();
+    for line in [
+        "burnrank generate net --queries 50 --documents 10 --features 5 --out all.txt",
+        "burnrank split all.txt --out parts",
+        "burnrank split all.txt --folds 5 --out MQ2008",
+        "cp parts/train.txt parts/vali.txt parts/test.txt . && cp test.txt new.txt",
+    ] {
+        shell(folder.path(), line);
+    }
+    // The README scores new.txt and judges test.txt: here they are the same documents.
+    let commands = commands();
+    assert!(commands.len() >= 5, "{commands:?}");
+    commands.iter().for_each(|line| shell(folder.path(), line));
+}
+
+/// `cargo test` builds the examples beside the tests.
+fn example(name: &str) -> PathBuf {
+    let mut path = std::env::current_exe().unwrap();
+    path.pop();
+    path.pop();
+    path.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+}
+
+#[test]
+fn every_example_runs_and_says_something() {
+    let sources = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut names: Vec<String> = std::fs::read_dir(sources)
+        .unwrap()
+        .filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    assert!(names.len() >= 4, "{names:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("small.txt");
+    std::fs::write(&small, "1 qid:1 1:0.5 2:1\n0 qid:1 1:0.25\n").unwrap();
+    for name in names {
+        let mut command = Command::new(example(&name));
+        if name == "read_speed" {
+            // Its own file of 150 MB is for measuring, not for testing.
+            command.arg(&small);
+        }
+        let output =
+            command.output().expect("examples are built by a plain `cargo test`, or by `cargo build --examples`");
+        let (text, trouble) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && !text.trim().is_empty(), "{name}: {text}{trouble}");
+    }
+}

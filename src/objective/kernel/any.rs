@@ -1,7 +1,17 @@
 //! Pair by pair for any weight, in f64: measures without a closed form, weights of users, sampled rankings.
 
+use super::ranked::Ranked;
 use super::types::SATURATED;
-use super::{PairWeights, Pairs, QueryResult, Want};
+use super::{Kernel, PairWeights, Pairs, QueryResult, Want};
+
+impl Kernel {
+    /// Adds `dC/d(sigma s)` in nats to `sums`, in rank order.
+    pub(super) fn any(&self, ranked: &Ranked, sums: &mut [f64], want: Want) -> QueryResult {
+        let top = self.top(ranked.len());
+        let ranking = Ranking { scaled: &ranked.scaled, labels: &ranked.labels, pairs: self.weighting.pairs(), top };
+        sum_pairs(&ranking, &self.weights(&ranked.labels), sums, want)
+    }
+}
 
 /// The documents of a query in the order of some ranking, scores made safe and multiplied by sigma.
 pub(super) struct Ranking<'a> {

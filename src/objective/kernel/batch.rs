@@ -57,9 +57,8 @@ impl Kernel {
         want: Want,
     ) -> Result<QueryResult> {
         let tasks = self.split(scores, labels, offsets, gradient)?;
-        let run = |task: Task| {
-            with_scratch(|scratch| self.query(task.scores, task.labels, task.gradient, scratch, want))
-        };
+        let run =
+            |task: Task| with_scratch(|scratch| self.query(task.scores, task.labels, task.gradient, scratch, want));
         let pairs: usize = tasks.iter().map(|task| task.scores.len().pow(2) / 2).sum();
         if tasks.len() == 1 || pairs < FEW_PAIRS {
             return tasks.into_iter().map(run).sum();

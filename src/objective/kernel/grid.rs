@@ -9,6 +9,7 @@
 //! ones: rounding errors do not grow with the length of a list, and blocks can be computed by any thread.
 
 use super::lanes::{Block, BlockSums, Factor, Narrow, Pair, Wide};
+use super::ranked::Ranked;
 use super::simd::{WIDEST, dispatch};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -56,8 +57,27 @@ impl Grid {
         self.score.clear();
         self.gain.clear();
         self.discount.clear();
+        self.near.clear();
         self.starts.clear();
         self.place.clear();
+    }
+
+    /// Takes documents over by their ranks; the caller gives gains and discounts.
+    pub fn take(&mut self, ranked: &Ranked, places: impl Iterator<Item = u32> + Clone) {
+        self.e.extend(places.clone().map(|place| ranked.e[place as usize]));
+        let score = |place: u32| (f64::from(ranked.scores[place as usize]) - ranked.centre) as f32;
+        self.score.extend(places.clone().map(score));
+        self.place.extend(places);
+    }
+
+    /// Takes one document over, likewise.
+    pub fn push(&mut self, ranked: &Ranked, place: usize) {
+        self.take(ranked, std::iter::once(place as u32));
+    }
+
+    /// Adds the sums to those in the order of the places.
+    pub fn scatter(&self, sums: &mut [f64]) {
+        self.place.iter().zip(&self.sums).for_each(|(&place, sum)| sums[place as usize] += sum);
     }
 
     /// Computes the sums of all pairs; returns the loss in nats when asked.

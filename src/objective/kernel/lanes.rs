@@ -139,19 +139,17 @@ fn pair_up<const N: usize, S: Simd<N>, P: Pair, F: Factor, const LOSS: bool>(
     columns: &mut [f32],
     sigma: f32,
 ) -> (f32, f32) {
-    let range = from..from + columns.len();
+    let length = columns.len();
     let sigma = simd.splat(sigma);
     let own = [simd.splat(grid.e[row]), simd.splat(grid.score[row])];
     let (gain, discount) = (simd.splat(grid.gain[row]), simd.splat(grid.discount[row]));
-    let chunks = |values: &'_ [f32]| -> &'_ [[f32; N]] { values[range.clone()].as_chunks::<N>().0 };
     // Weights that do not know distances read anything in their place: the compiler drops it.
-    let near = if P::NEAR { grid.near[from - row..][..columns.len()].as_chunks::<N>().0 } else { chunks(&grid.gain) };
-    let others = chunks(&grid.e).iter().zip(chunks(&grid.score));
-    let weights = chunks(&grid.gain).iter().zip(chunks(&grid.discount)).zip(near);
+    let near = if P::NEAR { chunks::<N>(&grid.near, from - row, length) } else { chunks(&grid.gain, from, length) };
+    let others = chunks::<N>(&grid.e, from, length).iter().zip(chunks::<N>(&grid.score, from, length));
+    let gains = chunks::<N>(&grid.gain, from, length).iter();
+    let weights = gains.zip(chunks::<N>(&grid.discount, from, length)).zip(near);
     let (mut pulls, mut losses) = (simd.splat(0.0), simd.splat(0.0));
-    for (((e, score), ((gains, discounts), near)), column) in
-        others.zip(weights).zip(columns.as_chunks_mut::<N>().0)
-    {
+    for (((e, score), ((gains, discounts), near)), column) in others.zip(weights).zip(columns.as_chunks_mut::<N>().0) {
         let others = [simd.load(e), simd.load(score)];
         let (factor, small) = F::factors(simd, own, others, sigma);
         let (gains, discounts, near) = (simd.load(gains), simd.load(discounts), simd.load(near));
@@ -174,4 +172,9 @@ fn pair_up<const N: usize, S: Simd<N>, P: Pair, F: Factor, const LOSS: bool>(
         }
     }
     (simd.sum(pulls), simd.sum(losses))
+}
+
+#[inline(always)]
+fn chunks<const N: usize>(values: &[f32], from: usize, length: usize) -> &[[f32; N]] {
+    values[from..from + length].as_chunks::<N>().0
 }

@@ -11,6 +11,8 @@ pub(super) struct Levels {
     /// The end of each group in `order`.
     pub ends: Vec<u32>,
     keys: Vec<u64>,
+    spare: Vec<u64>,
+    level: Vec<u32>,
 }
 
 impl Levels {
@@ -22,17 +24,29 @@ impl Levels {
         }
     }
 
+    /// Calls back with every place and the index of its group, the highest label first.
+    pub fn for_each(&self, mut each: impl FnMut(usize, u32)) {
+        let mut start = 0;
+        for (level, &end) in self.ends.iter().enumerate() {
+            self.order[start..end as usize].iter().for_each(|&place| each(place as usize, level as u32));
+            start = end as usize;
+        }
+    }
+
     /// By counting; false when a label is not whole or too high.
     fn count(&mut self, labels: &[f32]) -> bool {
-        let mut counts = [0u32; COUNTED];
-        for &label in labels {
+        let mut whole = true;
+        self.level.resize(labels.len(), 0);
+        for (level, &label) in self.level.iter_mut().zip(labels) {
             // A negative label, a fraction or a NaN does not survive the round trip.
-            let level = label as usize;
-            if level >= COUNTED || level as f32 != label {
-                return false;
-            }
-            counts[level] += 1;
+            *level = (label as i32).cast_unsigned();
+            whole &= (*level < COUNTED as u32) & (*level as f32 == label);
         }
+        if !whole {
+            return false;
+        }
+        let mut counts = [0u32; COUNTED];
+        self.level.iter().for_each(|&level| counts[level as usize % COUNTED] += 1);
         let mut end = 0;
         for count in counts.iter_mut().rev() {
             let start = end;
@@ -43,8 +57,8 @@ impl Levels {
             *count = start;
         }
         self.order.resize(labels.len(), 0);
-        for (place, &label) in labels.iter().enumerate() {
-            let next = &mut counts[label as usize];
+        for (place, &level) in self.level.iter().enumerate() {
+            let next = &mut counts[level as usize % COUNTED];
             self.order[*next as usize] = place as u32;
             *next += 1;
         }
@@ -54,7 +68,7 @@ impl Levels {
     fn sort(&mut self, labels: &[f32]) {
         self.keys.clear();
         self.keys.extend(labels.iter().enumerate().map(|(place, &label)| super::sort::key(label + 0.0, place)));
-        self.keys.sort_unstable();
+        super::sort::sort_keys(&mut self.keys, &mut self.spare);
         self.order.extend(self.keys.iter().map(|&key| key as u32));
         let mut end = 0;
         self.ends.extend(self.keys.chunk_by(|a, b| a >> 32 == b >> 32).map(|group| {

@@ -9,10 +9,21 @@
 //! where `w_ij` depends on labels and ranks only ([`Weighting`]).
 
 mod any;
+mod ap;
 mod batch;
+mod count;
+mod direct;
+mod exp;
+mod grid;
+mod lanes;
+mod levels;
+mod long;
 mod oracle;
 mod pairs;
+mod ranked;
+mod rr;
 mod sampled;
+mod simd;
 mod sort;
 mod types;
 mod weights;
@@ -26,7 +37,14 @@ pub use weights::PairWeights;
 
 use crate::error::{Error, Result};
 use crate::metric::Gain;
-use sort::{document, safe, sort};
+use count::Count;
+use direct::Direct;
+use long::Long;
+use ranked::Ranked;
+use sort::document;
+
+/// The steepest sigmoid: scores of 1e30 times it are finite in f32.
+const LARGEST_SIGMA: f64 = 1e6;
 
 /// A pair loss: what pairs weigh, and how the sums are computed.
 ///
@@ -61,7 +79,11 @@ pub struct Kernel {
 /// Memory that kernels reuse from query to query.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    keys: Vec<u64>,
+    ranked: Ranked,
+    direct: Direct,
+    long: Long,
+    count: Count,
+    sums: Vec<f64>,
 }
 
 impl Kernel {
@@ -79,11 +101,11 @@ impl Kernel {
     /// Refuses settings that make no sense.
     ///
     /// # Errors
-    /// When `sigma` is not a number above 0, a cutoff is 0, or a share or a threshold of the weighting is no number.
+    /// When `sigma` is not a number above 0 (and of reason), a cutoff is 0, or a share or a threshold of the weighting is no number.
     pub fn check(&self) -> Result<()> {
         let refuse = |message: String| Err(Error::Config(message));
-        if !(self.sigma > 0.0 && self.sigma.is_finite()) {
-            return refuse(format!("sigma must be a number above 0, not {}", self.sigma));
+        if !(self.sigma > 0.0 && self.sigma <= LARGEST_SIGMA) {
+            return refuse(format!("sigma must be a number above 0 and at most {LARGEST_SIGMA}, not {}", self.sigma));
         }
         if self.truncation == Some(0) {
             return refuse("truncation must keep at least one rank".to_owned());
@@ -119,24 +141,41 @@ impl Kernel {
         want: Want,
     ) -> Result<QueryResult> {
         self.check_query(scores, labels, gradient)?;
-        sort(scores.iter().map(|&score| safe(score)), &mut scratch.keys);
-        let order = &scratch.keys;
-        let ranked: Vec<f32> = order.iter().map(|&key| labels[document(key)]).collect();
-        let scaled: Vec<f64> = order.iter().map(|&key| self.sigma * f64::from(safe(scores[document(key)]))).collect();
-        let mut sums = vec![0.0; scores.len()];
-        let top = self.truncation.unwrap_or(usize::MAX);
-        let ranking = any::Ranking { scaled: &scaled, labels: &ranked, pairs: self.weighting.pairs(), top };
-        let result = any::sum_pairs(&ranking, &self.weights(&ranked), &mut sums, want);
-        let unit = self.base.nats();
-        for (&key, sum) in order.iter().zip(&sums) {
-            gradient[document(key)] = (sum * self.sigma / unit) as f32;
+        let Scratch { ranked, direct, long, count, sums } = scratch;
+        ranked.fill(scores, labels, self.sigma);
+        self.prepare(ranked);
+        sums.clear();
+        sums.resize(scores.len(), 0.0);
+        let mut result = QueryResult::default();
+        if self.has_formula() {
+            if self.goes_fast(ranked) {
+                result.loss = self.fast(ranked, long, sums, want.loss);
+            } else {
+                ranked.exponentiate(self.sigma);
+                result.loss = self.direct(ranked, direct, sums, want.loss);
+            }
+            if want.pairs {
+                (result.pairs, result.saturated) = self.count(ranked, count);
+            }
+        } else {
+            result = self.any(ranked, sums, want);
         }
-        Ok(QueryResult { loss: result.loss / unit, ..result })
+        let unit = self.base.nats();
+        let scale = self.sigma / unit;
+        for (&key, sum) in ranked.keys.iter().zip(sums.iter()) {
+            gradient[document(key)] = (sum * scale) as f32;
+        }
+        result.loss /= unit;
+        Ok(result)
     }
 
-    /// Whether there is a near-linear way to the sums of this kernel.
+    /// Whether there is a near-linear way to the sums of this kernel: for all weights with a formula that are not cut off.
+    ///
+    /// A kernel that is cut off at `k` takes O(nk) anyway; `lambdarank:ndcg@k` has both ways.
     pub fn has_fast_method(&self) -> bool {
-        false
+        self.has_formula()
+            && self.truncation.is_none()
+            && !matches!(self.weighting, Weighting::SwapAp { k: Some(_), .. })
     }
 
     fn check_query(&self, scores: &[f32], labels: &[f32], gradient: &[f32]) -> Result<()> {
@@ -147,6 +186,10 @@ impl Kernel {
             return Err(Error::Mismatch(format!("{n} scores, {labels} labels, {gradients} gradients of one query")));
         }
         let largest = self.largest_label();
+        // All of them, without an early exit: that is a vector loop.
+        if labels.iter().fold(true, |fine, label| fine & (label.abs() <= largest)) {
+            return Ok(());
+        }
         match labels.iter().position(|label| !(label.abs() <= largest)) {
             Some(document) => Err(Error::Mismatch(format!(
                 "document {document} has the label {}, not a number of at most {largest}",

@@ -109,11 +109,12 @@ impl Kernel {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let n = scores.len();
         let safe_scores: Vec<f32> = scores.iter().map(|&score| safe(score)).collect();
-        let (mut keys, mut sums) = (Vec::with_capacity(n), vec![0.0; n]);
+        let (mut keys, mut spare, mut sums) = (Vec::with_capacity(n), Vec::new(), vec![0.0; n]);
         let (mut scaled, mut ranked, mut parts) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         let mut total = QueryResult::default();
         for sample in 0..assignment.samples() {
-            sort(safe_scores.iter().map(|&score| assignment.disturbed(score, self.sigma, &mut random)), &mut keys);
+            let disturbed = safe_scores.iter().map(|&score| assignment.disturbed(score, self.sigma, &mut random));
+            sort(disturbed, &mut keys, &mut spare);
             for (place, &key) in keys.iter().enumerate() {
                 scaled[place] = self.sigma * f64::from(safe_scores[document(key)]);
                 ranked[place] = labels[document(key)];
@@ -156,10 +157,97 @@ impl Kernel {
         let results: Result<Vec<QueryResult>> = tasks
             .into_par_iter()
             .zip(seeds)
-            .map(|(task, &seed)| {
-                self.query_sampled(task.scores, task.labels, assignment, seed, task.gradient, want)
-            })
+            .map(|(task, &seed)| self.query_sampled(task.scores, task.labels, assignment, seed, task.gradient, want))
             .collect();
         Ok(results?.into_iter().sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{PairWeight, Pairs, Weighting};
+    use super::*;
+    use std::sync::Arc;
+
+    const SCORES: [f32; 4] = [0.8, -0.3, 0.1, 1.4];
+    const LABELS: [f32; 4] = [0.0, 2.0, 1.0, 0.0];
+    const WANT: Want = Want { loss: true, pairs: true };
+
+    fn run(kernel: &Kernel, assignment: Assignment, seed: u64) -> (Vec<f32>, QueryResult) {
+        let mut gradient = vec![f32::NAN; 4];
+        let result = kernel.query_sampled(&SCORES, &LABELS, assignment, seed, &mut gradient, WANT).unwrap();
+        (gradient, result)
+    }
+
+    fn lambdarank() -> Kernel {
+        Kernel::new(Weighting::Ndcg2 { rho: 1.0, delta: 0.0 })
+    }
+
+    #[test]
+    fn little_noise_is_a_hard_assignment() {
+        for kernel in
+            [lambdarank(), Kernel::new(Weighting::Ndcg1), Kernel::new(Weighting::Ndcg2 { rho: 0.5, delta: 2.0 })]
+        {
+            let (hard, sums) = run(&kernel, Assignment::Hard, 0);
+            let (soft, near) = run(&kernel, Assignment::Gaussian { samples: 3, scale: 1e-4 }, 1);
+            hard.iter().zip(&soft).for_each(|(hard, soft)| assert!((hard - soft).abs() < 1e-6));
+            assert!((sums.loss - near.loss).abs() < 1e-6 * sums.loss);
+            assert_eq!((sums.pairs, sums.saturated), (near.pairs, near.saturated));
+        }
+    }
+
+    #[test]
+    fn seeds_and_nothing_else_decide() {
+        let assignment = Assignment::Gaussian { samples: 2, scale: 1.0 };
+        let kernel = lambdarank();
+        assert_eq!(run(&kernel, assignment, 3), run(&kernel, assignment, 3));
+        assert_ne!(run(&kernel, assignment, 3).0, run(&kernel, assignment, 4).0);
+        let mut gradient = [0.0; 8];
+        let (scores, labels) = ([SCORES, SCORES].concat(), [LABELS, LABELS].concat());
+        let batch =
+            kernel.batch_sampled(&scores, &labels, &[0, 4, 8], assignment, &[4, 3], &mut gradient, WANT).unwrap();
+        let ((first, one), (second, two)) = (run(&kernel, assignment, 4), run(&kernel, assignment, 3));
+        assert_eq!(gradient.to_vec(), [first, second].concat());
+        assert_eq!(batch, one + two);
+        assert!(kernel.batch_sampled(&scores, &labels, &[0, 4, 8], assignment, &[4], &mut gradient, WANT).is_err());
+    }
+
+    /// 1 when the document at `i` is the top one.
+    #[derive(Debug)]
+    struct IsFirst;
+
+    impl PairWeight for IsFirst {
+        fn weight(&self, _: &[f32], i: usize, _: usize) -> f64 {
+            f64::from(u8::from(i == 0))
+        }
+
+        fn pairs(&self) -> Pairs {
+            Pairs::All
+        }
+    }
+
+    #[test]
+    fn plackett_luce_draws_the_first_document_by_softmax() {
+        let kernel = Kernel { sigma: 1.5, ..Kernel::new(Weighting::Custom(Arc::new(IsFirst))) };
+        let (_, soft) = run(&kernel, Assignment::PlackettLuce { samples: 40_000 }, 5);
+        let softmax: Vec<f64> = SCORES.iter().map(|&score| (1.5 * f64::from(score)).exp()).collect();
+        let total: f64 = softmax.iter().sum();
+        let mut expected = 0.0;
+        for (i, &own) in SCORES.iter().enumerate() {
+            for (j, &other) in SCORES.iter().enumerate().filter(|&(j, _)| j != i) {
+                assert_ne!(i, j);
+                expected += softmax[i] / total * (1.5 * f64::from(other - own)).exp().ln_1p();
+            }
+        }
+        assert!((soft.loss / expected - 1.0).abs() < 0.02, "{} is not {expected}", soft.loss);
+    }
+
+    #[test]
+    fn assignments_that_make_no_sense_are_refused() {
+        assert!(Assignment::PlackettLuce { samples: 0 }.check().is_err());
+        assert!(Assignment::Gaussian { samples: 0, scale: 1.0 }.check().is_err());
+        assert!(Assignment::Gaussian { samples: 1, scale: f64::NAN }.check().is_err());
+        assert!(Assignment::Gaussian { samples: 1, scale: 0.0 }.check().is_err());
+        assert!(Assignment::Hard.check().is_ok());
     }
 }

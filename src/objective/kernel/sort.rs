@@ -20,11 +20,54 @@ pub(super) fn key(score: f32, document: usize) -> u64 {
     (u64::from(!upwards) << 32) | document as u64
 }
 
-/// The order of safe scores: `keys` come back sorted, their lower halves are the documents from the top rank down.
-pub(super) fn sort(scores: impl Iterator<Item = f32>, keys: &mut Vec<u64>) {
+/// The number that a key was made of.
+#[inline]
+pub(super) fn number(key: u64) -> f32 {
+    let upwards = !((key >> 32) as u32);
+    f32::from_bits(if upwards >> 31 == 1 { upwards & !(1 << 31) } else { !upwards })
+}
+
+/// Sorts scores: `keys` come back sorted, their lower halves are the documents from the top rank down.
+pub(super) fn sort(scores: impl Iterator<Item = f32>, keys: &mut Vec<u64>, spare: &mut Vec<u64>) {
     keys.clear();
     keys.extend(scores.enumerate().map(|(document, score)| key(score, document)));
-    keys.sort_unstable();
+    sort_keys(keys, spare);
+}
+
+/// Keys whose lower halves are in order already are sorted by their upper halves.
+pub(super) fn sort_keys(keys: &mut Vec<u64>, spare: &mut Vec<u64>) {
+    if keys.len() < BY_DIGITS {
+        keys.sort_unstable();
+    } else {
+        sort_by_digits(keys, spare);
+    }
+}
+
+/// Lists from this length on are sorted by digits, in linear time.
+const BY_DIGITS: usize = 1500;
+const DIGIT: u32 = 11;
+const BUCKETS: usize = 1 << DIGIT;
+
+/// Three stable passes over the digits of the upper halves.
+fn sort_by_digits(keys: &mut Vec<u64>, spare: &mut Vec<u64>) {
+    let digit = |key: u64, pass: usize| (key >> (32 + DIGIT * pass as u32)) as usize % BUCKETS;
+    let mut starts = [[0u32; BUCKETS]; 3];
+    for &key in keys.iter() {
+        for (pass, counts) in starts.iter_mut().enumerate() {
+            counts[digit(key, pass)] += 1;
+        }
+    }
+    spare.resize(keys.len(), 0);
+    for (pass, starts) in starts.iter_mut().enumerate() {
+        let mut sum = 0;
+        starts.iter_mut().for_each(|start| sum += std::mem::replace(start, sum));
+        for &key in keys.iter() {
+            let start = &mut starts[digit(key, pass)];
+            spare[*start as usize] = key;
+            *start += 1;
+        }
+        std::mem::swap(keys, spare);
+    }
 }
 
 /// The document of a sorted key.
@@ -42,7 +85,7 @@ pub(super) fn document(key: u64) -> usize {
 /// ```
 pub fn training_order(scores: &[f32]) -> Vec<usize> {
     let mut keys = Vec::new();
-    sort(scores.iter().map(|&score| safe(score)), &mut keys);
+    sort(scores.iter().map(|&score| safe(score)), &mut keys, &mut Vec::new());
     keys.into_iter().map(document).collect()
 }
 
@@ -64,9 +107,19 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_a_stable_sort() {
-        let scores: Vec<f32> = (0..500).map(|i| ((i * 7919) % 83) as f32 / 8.0 - 5.0).collect();
-        let mut expected: Vec<usize> = (0..500).collect();
-        expected.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        assert_eq!(training_order(&scores), expected);
+        for n in [0, 1, 2, 500, BY_DIGITS, 5_000] {
+            let scores: Vec<f32> = (0..n).map(|i| ((i * 7919) % 883) as f32 / 8.0 - 50.0).collect();
+            let mut expected: Vec<usize> = (0..n).collect();
+            expected.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+            assert_eq!(training_order(&scores), expected);
+        }
+    }
+
+    #[test]
+    fn a_key_gives_its_number_back() {
+        for score in [0.0, 1.5, -1.5, LARGEST_SCORE, -LARGEST_SCORE, f32::MIN_POSITIVE, -1e-40] {
+            assert_eq!(number(key(score, 7)), score);
+            assert_eq!(document(key(score, 7)), 7);
+        }
     }
 }

@@ -18,24 +18,43 @@ impl Kernel {
     }
 
     /// `G_i = g_i / maxDCG` of labels in any order; all 0 when nothing is relevant.
-    pub(super) fn normalised_gains(&self, labels: &[f32]) -> Vec<f64> {
-        let ideal = self.ideal(labels);
+    fn normalised_gains(&self, labels: &[f32]) -> Vec<f64> {
+        let ideal = max_dcg(labels, self.ideal_cut(), self.gain);
         labels.iter().map(|&label| if ideal > 0.0 { self.gain.of(label) / ideal } else { 0.0 }).collect()
     }
 
-    /// The DCG that gains are divided by.
-    pub(super) fn ideal(&self, labels: &[f32]) -> f64 {
-        let cut = match self.weighting {
+    /// The rank at which the ideal DCG is taken.
+    pub(super) fn ideal_cut(&self) -> Option<usize> {
+        if let Weighting::SwapNdcg { k } = self.weighting { Some(k) } else { self.truncation }
+    }
+
+    /// The last rank that counts in the measure that weights are swaps of.
+    pub(super) fn cutoff(&self) -> Option<usize> {
+        match self.weighting {
             Weighting::SwapNdcg { k } => Some(k),
-            _ => self.truncation,
-        };
-        max_dcg(labels, cut, self.gain)
+            Weighting::SwapAp { k, .. } | Weighting::SwapRr { k, .. } => k,
+            _ => None,
+        }
+    }
+
+    /// How many of `n` ranks have pairs with all ranks below them; there are no others.
+    pub(super) fn top(&self, n: usize) -> usize {
+        n.min(self.truncation.unwrap_or(n)).min(self.cutoff().unwrap_or(n))
+    }
+
+    /// Whether weights are made of gains.
+    pub(super) fn has_gains(&self) -> bool {
+        matches!(self.weighting, Weighting::Ndcg1 | Weighting::Ndcg2 { .. } | Weighting::SwapNdcg { .. })
+    }
+
+    /// Whether the weighting has a formula, and so a kernel in lanes.
+    pub(super) fn has_formula(&self) -> bool {
+        !matches!(self.weighting, Weighting::SwapMetric(_) | Weighting::Custom(_))
     }
 
     /// Labels beyond this have no finite loss.
     pub(super) fn largest_label(&self) -> f32 {
-        let gains = matches!(self.weighting, Weighting::Ndcg1 | Weighting::Ndcg2 { .. } | Weighting::SwapNdcg { .. });
-        if gains && self.gain == Gain::Exponential { 1e3 } else { 1e9 }
+        if self.has_gains() && self.gain == Gain::Exponential { 1e3 } else { 1e9 }
     }
 }
 
@@ -82,7 +101,7 @@ impl<'a> Form<'a> {
             }
             Weighting::Ndcg2 { rho, delta } => Form::Gap {
                 discounts: discounts(n).iter().map(|discount| rho * discount).collect(),
-                nearness: nearness(n).map(|near| delta * near).collect(),
+                nearness: nearness(&discounts(n)).map(|near| delta * near).collect(),
                 gains: kernel.normalised_gains(ranked),
             },
             Weighting::SwapNdcg { k } => Form::Gap {
@@ -119,10 +138,9 @@ impl<'a> Form<'a> {
     }
 }
 
-/// `delta = 1/D_m - 1/D_(m+1)` of ranks `m` apart, for `m = 0..n`; 0 for a document and itself.
-pub(super) fn nearness(n: usize) -> impl Iterator<Item = f64> {
-    let steps = discounts(n);
-    (0..n).map(move |m| if m == 0 { 0.0 } else { steps[m - 1] - steps[m] })
+/// `delta = 1/D_m - 1/D_(m+1)` of ranks `m` apart, for `m` up to the number of discounts; 0 for a document and itself.
+pub(super) fn nearness(discounts: &[f64]) -> impl Iterator<Item = f64> {
+    (0..discounts.len()).map(|m| if m == 0 { 0.0 } else { discounts[m - 1] - discounts[m] })
 }
 
 /// The change of average precision by any swap, O(1) each.
@@ -131,8 +149,12 @@ pub(super) fn nearness(n: usize) -> impl Iterator<Item = f64> {
 /// them, `AP = sum of c_p h_p over relevant p / R`. Swapping a relevant document `i` with another `j` changes `AP` by
 /// `A_j - A_i` when `i` is above, where `A_p = c_p h_p - S_p`, and by `B_j - B_i` when `j` is above, where
 /// `B_p = A_p + h_p`: all that lies between is in the difference of the sums.
+#[derive(Debug, Default)]
 pub(super) struct ApSwaps {
     pub relevant: Vec<bool>,
+    /// The positions of relevant documents, and of all others.
+    pub hits: Vec<u32>,
+    pub others: Vec<u32>,
     /// `A_p / R`, for relevant documents above.
     pub fall: Vec<f64>,
     /// `B_p / R`, for relevant documents below.
@@ -141,20 +163,33 @@ pub(super) struct ApSwaps {
 
 impl ApSwaps {
     pub fn new(ranked: &[f32], k: Option<usize>, threshold: f32) -> Self {
-        let relevant: Vec<bool> = ranked.iter().map(|&label| label >= threshold).collect();
-        let total = relevant.iter().filter(|&&relevant| relevant).count().max(1) as f64;
+        let mut swaps = ApSwaps::default();
+        swaps.fill(ranked, k, threshold);
+        swaps
+    }
+
+    /// Prepares the swaps of another list.
+    pub fn fill(&mut self, ranked: &[f32], k: Option<usize>, threshold: f32) {
+        self.relevant.clear();
+        self.relevant.extend(ranked.iter().map(|&label| label >= threshold));
+        for (positions, relevant) in [(&mut self.hits, true), (&mut self.others, false)] {
+            positions.clear();
+            positions
+                .extend((0..ranked.len()).filter(|&position| self.relevant[position] == relevant).map(|i| i as u32));
+        }
+        let share = (self.hits.len().max(1) as f64).recip();
         let (mut count, mut sum) = (0.0, 0.0);
-        let (mut fall, mut rise) = (Vec::with_capacity(ranked.len()), Vec::with_capacity(ranked.len()));
-        for (position, &relevant) in relevant.iter().enumerate() {
+        self.fall.clear();
+        self.rise.clear();
+        for (position, &relevant) in self.relevant.iter().enumerate() {
             let inverse = inverse_rank(position, k);
             if relevant {
                 count += 1.0;
                 sum += inverse;
             }
-            fall.push((count * inverse - sum) / total);
-            rise.push(((count + 1.0) * inverse - sum) / total);
+            self.fall.push((count * inverse - sum) * share);
+            self.rise.push(((count + 1.0) * inverse - sum) * share);
         }
-        ApSwaps { relevant, fall, rise }
     }
 
     fn weight(&self, i: usize, j: usize) -> f64 {
@@ -169,6 +204,7 @@ impl ApSwaps {
 }
 
 /// The change of the reciprocal rank by any swap, O(1) each: nonzero only when the top relevant document changes.
+#[derive(Debug, Default)]
 pub(super) struct RrSwaps {
     pub relevant: Vec<bool>,
     /// The positions of the first and the second relevant document; the length of the list when there is none.
@@ -179,11 +215,19 @@ pub(super) struct RrSwaps {
 
 impl RrSwaps {
     pub fn new(ranked: &[f32], k: Option<usize>, threshold: f32) -> Self {
-        let relevant: Vec<bool> = ranked.iter().map(|&label| label >= threshold).collect();
-        let mut places = (0..ranked.len()).filter(|&place| relevant[place]);
-        let first = places.next().unwrap_or(ranked.len());
-        let second = places.next().unwrap_or(ranked.len());
-        RrSwaps { relevant, first, second, k }
+        let mut swaps = RrSwaps::default();
+        swaps.fill(ranked, k, threshold);
+        swaps
+    }
+
+    /// Prepares the swaps of another list.
+    pub fn fill(&mut self, ranked: &[f32], k: Option<usize>, threshold: f32) {
+        self.relevant.clear();
+        self.relevant.extend(ranked.iter().map(|&label| label >= threshold));
+        let mut places = (0..ranked.len()).filter(|&place| self.relevant[place]);
+        self.first = places.next().unwrap_or(ranked.len());
+        self.second = places.next().unwrap_or(ranked.len());
+        self.k = k;
     }
 
     pub fn weight(&self, i: usize, j: usize) -> f64 {
@@ -198,7 +242,8 @@ impl RrSwaps {
         }
     }
 
-    fn value(&self, position: usize) -> f64 {
+    /// The reciprocal rank when this is the top relevant position.
+    pub fn value(&self, position: usize) -> f64 {
         inverse_rank(position, self.k)
     }
 }

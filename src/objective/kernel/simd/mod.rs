@@ -5,10 +5,23 @@
 //! Sums are taken lane by lane in a fixed order: one machine always gives the same bytes, but another instruction set may
 //! differ in the last bits.
 
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
 /// What a kernel may do with `N` lanes.
 pub(super) trait Simd<const N: usize>: Copy {
     /// `N` lanes.
     type V: Copy;
+    /// Four lanes of f64.
+    type D: Copy;
+    fn splat64(self, value: f64) -> Self::D;
+    fn load64(self, from: &[f64; 4]) -> Self::D;
+    fn add64(self, a: Self::D, b: Self::D) -> Self::D;
+    fn mul64(self, a: Self::D, b: Self::D) -> Self::D;
+    /// `a b + c`.
+    fn fma64(self, a: Self::D, b: Self::D, c: Self::D) -> Self::D;
+    /// The sum of the lanes.
+    fn sum64(self, a: Self::D) -> f64;
     fn splat(self, value: f32) -> Self::V;
     fn load(self, from: &[f32; N]) -> Self::V;
     fn store(self, to: &mut [f32; N], value: Self::V);
@@ -67,9 +80,19 @@ pub(super) trait Vectorised {
 /// The widest lanes of any instruction set: arrays are padded to a multiple of it.
 pub(super) const WIDEST: usize = 16;
 
+#[cfg(test)]
+thread_local! {
+    /// Whether this thread leaves the lanes of its machine alone.
+    pub(super) static PORTABLE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 /// Runs on the best lanes of this machine.
 #[inline]
 pub(super) fn dispatch<T: Vectorised>(task: T) -> T::Output {
+    #[cfg(test)]
+    if PORTABLE.get() {
+        return task.run(Portable);
+    }
     #[cfg(target_arch = "x86_64")]
     {
         if std::arch::is_x86_feature_detected!("avx512f") {
@@ -95,6 +118,41 @@ fn zip(a: [f32; 8], b: [f32; 8], of: impl Fn(f32, f32) -> f32) -> [f32; 8] {
 
 impl Simd<8> for Portable {
     type V = [f32; 8];
+    type D = [f64; 4];
+
+    #[inline(always)]
+    fn splat64(self, value: f64) -> Self::D {
+        [value; 4]
+    }
+
+    #[inline(always)]
+    fn load64(self, from: &[f64; 4]) -> Self::D {
+        *from
+    }
+
+    #[inline(always)]
+    fn add64(self, a: Self::D, b: Self::D) -> Self::D {
+        std::array::from_fn(|lane| a[lane] + b[lane])
+    }
+
+    #[inline(always)]
+    fn mul64(self, a: Self::D, b: Self::D) -> Self::D {
+        std::array::from_fn(|lane| a[lane] * b[lane])
+    }
+
+    #[inline(always)]
+    fn fma64(self, a: Self::D, b: Self::D, c: Self::D) -> Self::D {
+        if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
+            std::array::from_fn(|lane| a[lane].mul_add(b[lane], c[lane]))
+        } else {
+            std::array::from_fn(|lane| a[lane] * b[lane] + c[lane])
+        }
+    }
+
+    #[inline(always)]
+    fn sum64(self, a: Self::D) -> f64 {
+        (a[0] + a[2]) + (a[1] + a[3])
+    }
 
     #[inline(always)]
     fn splat(self, value: f32) -> Self::V {
@@ -177,174 +235,6 @@ impl Simd<8> for Portable {
     #[inline(always)]
     fn sum(self, a: Self::V) -> f32 {
         ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::{Simd, Vectorised};
-    use std::arch::x86_64::*;
-
-    /// # Safety
-    /// The machine must have AVX2 and FMA.
-    #[target_feature(enable = "avx2,fma")]
-    pub unsafe fn run_avx2<T: Vectorised>(task: T) -> T::Output {
-        task.run(Avx2(()))
-    }
-
-    /// # Safety
-    /// The machine must have AVX-512F.
-    #[target_feature(enable = "avx512f,avx2,fma")]
-    pub unsafe fn run_avx512<T: Vectorised>(task: T) -> T::Output {
-        task.run(Avx512(()))
-    }
-
-    /// Proof that the machine has AVX2 and FMA: made only in `run_avx2`.
-    #[derive(Clone, Copy)]
-    pub struct Avx2(());
-
-    /// Proof that the machine has AVX-512F: made only in `run_avx512`.
-    #[derive(Clone, Copy)]
-    pub struct Avx512(());
-
-    /// The methods that are one instruction.
-    macro_rules! instructions {
-        ($($name:ident($($argument:ident),*) = $intrinsic:ident;)*) => {$(
-            #[inline(always)]
-            fn $name(self, $($argument: Self::V),*) -> Self::V {
-                // SAFETY: `self` is the proof that the machine has the instruction.
-                unsafe { $intrinsic($($argument),*) }
-            }
-        )*};
-    }
-
-    impl Simd<8> for Avx2 {
-        type V = __m256;
-
-        instructions! {
-            add(a, b) = _mm256_add_ps;
-            sub(a, b) = _mm256_sub_ps;
-            mul(a, b) = _mm256_mul_ps;
-            div(a, b) = _mm256_div_ps;
-            min(a, b) = _mm256_min_ps;
-            max(a, b) = _mm256_max_ps;
-            fma(a, b, c) = _mm256_fmadd_ps;
-        }
-
-        #[inline(always)]
-        fn splat(self, value: f32) -> Self::V {
-            // SAFETY: `self` is the proof that the machine has the instruction.
-            unsafe { _mm256_set1_ps(value) }
-        }
-
-        #[inline(always)]
-        fn load(self, from: &[f32; 8]) -> Self::V {
-            // SAFETY: eight floats are there, at any alignment.
-            unsafe { _mm256_loadu_ps(from.as_ptr()) }
-        }
-
-        #[inline(always)]
-        fn store(self, to: &mut [f32; 8], value: Self::V) {
-            // SAFETY: there is room for eight floats, at any alignment.
-            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), value) }
-        }
-
-        #[inline(always)]
-        fn abs(self, a: Self::V) -> Self::V {
-            // SAFETY: `self` is the proof that the machine has the instruction.
-            unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), a) }
-        }
-
-        #[inline(always)]
-        fn if_less(self, a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V {
-            // SAFETY: `self` is the proof that the machine has the instructions.
-            unsafe { _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LT_OQ>(a, b)) }
-        }
-
-        #[inline(always)]
-        fn round(self, a: Self::V) -> Self::V {
-            // SAFETY: `self` is the proof that the machine has the instruction.
-            unsafe { _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }
-        }
-
-        #[inline(always)]
-        fn pow2(self, a: Self::V) -> Self::V {
-            // SAFETY: `self` is the proof that the machine has the instructions.
-            unsafe {
-                let biased = _mm256_add_epi32(_mm256_cvtps_epi32(a), _mm256_set1_epi32(127));
-                _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
-            }
-        }
-
-        #[inline(always)]
-        fn sum(self, a: Self::V) -> f32 {
-            // SAFETY: `self` is the proof that the machine has the instructions.
-            unsafe {
-                let four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps::<1>(a));
-                let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-                _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
-            }
-        }
-    }
-
-    impl Simd<16> for Avx512 {
-        type V = __m512;
-
-        instructions! {
-            add(a, b) = _mm512_add_ps;
-            sub(a, b) = _mm512_sub_ps;
-            mul(a, b) = _mm512_mul_ps;
-            div(a, b) = _mm512_div_ps;
-            min(a, b) = _mm512_min_ps;
-            max(a, b) = _mm512_max_ps;
-            abs(a) = _mm512_abs_ps;
-            fma(a, b, c) = _mm512_fmadd_ps;
-        }
-
-        #[inline(always)]
-        fn splat(self, value: f32) -> Self::V {
-            // SAFETY: `self` is the proof that the machine has the instruction.
-            unsafe { _mm512_set1_ps(value) }
-        }
-
-        #[inline(always)]
-        fn load(self, from: &[f32; 16]) -> Self::V {
-            // SAFETY: sixteen floats are there, at any alignment.
-            unsafe { _mm512_loadu_ps(from.as_ptr()) }
-        }
-
-        #[inline(always)]
-        fn store(self, to: &mut [f32; 16], value: Self::V) {
-            // SAFETY: there is room for sixteen floats, at any alignment.
-            unsafe { _mm512_storeu_ps(to.as_mut_ptr(), value) }
-        }
-
-        #[inline(always)]
-        fn if_less(self, a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V {
-            // SAFETY: `self` is the proof that the machine has the instructions.
-            unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), no, yes) }
-        }
-
-        #[inline(always)]
-        fn round(self, a: Self::V) -> Self::V {
-            // SAFETY: `self` is the proof that the machine has the instruction.
-            unsafe { _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }
-        }
-
-        #[inline(always)]
-        fn pow2(self, a: Self::V) -> Self::V {
-            // SAFETY: `self` is the proof that the machine has the instructions.
-            unsafe {
-                let biased = _mm512_add_epi32(_mm512_cvtps_epi32(a), _mm512_set1_epi32(127));
-                _mm512_castsi512_ps(_mm512_slli_epi32::<23>(biased))
-            }
-        }
-
-        #[inline(always)]
-        fn sum(self, a: Self::V) -> f32 {
-            // SAFETY: `self` is the proof that the machine has the instruction.
-            unsafe { _mm512_reduce_add_ps(a) }
-        }
     }
 }
 

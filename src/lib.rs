@@ -30,6 +30,10 @@ mod model;
 mod objective;
 mod train;
 
+pub use analysis::optimality::{
+    COARSE_STEPS, Certificate, CertifyOptions, EachWeight, Envelope, FINE_STEPS, Move, StepReport, WeightPeak, certify,
+    certify_control, directions_needed, each_weight, miss_probability, share_not_refuted,
+};
 pub use analysis::significance::{
     Adjusted, Better, Bootstrap, CompareOptions, Comparison, Mover, PMethod, PerQuery, Randomisation, TTest, Wilcoxon,
     bootstrap, correct, effect_size, holm, randomisation, t_test, wilcoxon,

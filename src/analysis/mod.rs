@@ -1,3 +1,5 @@
 //! What can be proved about a result.
 
+pub mod field;
+pub mod optimality;
 pub mod significance;

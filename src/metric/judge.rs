@@ -186,18 +186,7 @@ fn judge_one<S: Score>(
             Empty::Skip => None,
         });
     }
-    ranking.rank(scores, labels, conventions.ties, metric.depth());
-    let retrieved = match conventions.missing {
-        Missing::Last => scores.len(),
-        Missing::Absent => scores.iter().filter(|score| score.is_above_bottom()).count(),
-    };
-    let value = match conventions.ties {
-        Ties::Average => {
-            metric.value_over_ties(&ranking.ranked, &ranking.ends, retrieved).ok_or_else(|| no_average(metric))?
-        }
-        _ if retrieved < scores.len() => metric.value_of_retrieved(&ranking.ranked, retrieved),
-        _ => metric.value(&ranking.ranked),
-    };
+    let value = ranked_value(metric, scores, labels, conventions, ranking).ok_or_else(|| no_average(metric))?;
     if value.is_finite() {
         return Ok(Some(value));
     }
@@ -206,6 +195,43 @@ fn judge_one<S: Score>(
         "{} is not finite: label {highest} is too high for the gain 2^y - 1, use a linear gain as in 'ndcg:linear'",
         metric.name()
     )))
+}
+
+/// The measure of a query with something to find; `None` when averaged ties are asked for and have no closed form.
+fn ranked_value<S: Score>(
+    metric: &dyn Metric,
+    scores: &[S],
+    labels: &[f32],
+    conventions: &Conventions,
+    ranking: &mut Ranking<S>,
+) -> Option<f64> {
+    ranking.rank(scores, labels, conventions.ties, metric.depth());
+    let retrieved = match conventions.missing {
+        Missing::Last => scores.len(),
+        Missing::Absent => scores.iter().filter(|score| score.is_above_bottom()).count(),
+    };
+    match conventions.ties {
+        Ties::Average => metric.value_over_ties(&ranking.ranked, &ranking.ends, retrieved),
+        _ if retrieved < scores.len() => Some(metric.value_of_retrieved(&ranking.ranked, retrieved)),
+        _ => Some(metric.value(&ranking.ranked)),
+    }
+}
+
+/// Judges the same queries again and again under other scores, without checking labels anew or taking memory.
+///
+/// The queries must have passed [`judge`] with the same conventions, and must not be empty.
+pub(crate) struct Rejudge {
+    ranking: Ranking<f32>,
+}
+
+impl Rejudge {
+    pub(crate) fn new() -> Self {
+        Rejudge { ranking: Ranking::new() }
+    }
+
+    pub(crate) fn value(&mut self, metric: &dyn Metric, scores: &[f32], labels: &[f32], conventions: &Conventions) -> f64 {
+        ranked_value(metric, scores, labels, conventions, &mut self.ranking).unwrap_or(f64::NAN)
+    }
 }
 
 fn no_average(metric: &dyn Metric) -> Error {

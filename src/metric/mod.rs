@@ -29,6 +29,7 @@ pub use bpref::Bpref;
 pub use dcg::Dcg;
 pub use err::ExpectedRr;
 pub use gain::{Gain, discount, discounts, max_dcg};
+pub(crate) use judge::Rejudge;
 pub use judge::{Conventions, Empty, Missing, judge, judge_query};
 pub use name::{KNOWN_METRICS, parse, parse_with};
 pub use ndcg::Ndcg;

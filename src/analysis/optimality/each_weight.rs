@@ -1,0 +1,97 @@
+//! Each weight moved alone: is its learned value the best?
+
+use super::certificate::ROUNDING;
+use super::direction::norm;
+use super::net::Net;
+use super::options::check_steps;
+use super::sweep::Sweep;
+use super::CertifyOptions;
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::metric::Metric;
+use crate::model::Ranker;
+use burn::tensor::Device;
+use serde::Serialize;
+
+/// The per-weight check of section 7.1 of the 2009 paper: all weights stay but one, which moves both ways.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EachWeight {
+    /// The measure.
+    pub metric: String,
+    /// Whether smaller values are better.
+    pub cost: bool,
+    /// The measure at the model's own weights.
+    pub value: f64,
+    /// How far each weight was moved, up and down.
+    pub steps: Vec<f64>,
+    /// How many weights are best where they are.
+    pub best_as_learned: usize,
+    /// All weights, in the order of the net.
+    pub weights: Vec<WeightPeak>,
+}
+
+/// One weight and the best place for it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WeightPeak {
+    /// What it is, as in "feature 7 to unit 2".
+    pub name: String,
+    /// Its learned value.
+    pub weight: f64,
+    /// The move that is best for the measure; 0 when the learned value is.
+    pub step: f64,
+    /// The change for the better by that move.
+    pub rise: f64,
+    /// The smallest loss by any move, where none is better: how clearly the learned value is the best.
+    pub margin: f64,
+}
+
+impl EachWeight {
+    /// Whether every weight is best where it is.
+    pub fn holds(&self) -> bool {
+        self.best_as_learned == self.weights.len()
+    }
+}
+
+/// Moves each weight alone by plus and minus every step of every set of the options, and watches the measure.
+///
+/// # Errors
+/// As [`certify`](super::certify).
+pub fn each_weight(
+    ranker: &Ranker,
+    data: &Dataset,
+    metric: &dyn Metric,
+    device: &Device,
+    options: &CertifyOptions,
+    progress: &mut dyn FnMut(f64),
+) -> Result<EachWeight> {
+    let net = Net::of(ranker)?;
+    let scale = if options.relative { norm(net.weights.iter().map(|&w| f64::from(w))) } else { 1.0 };
+    let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
+    check_steps(&options.steps.concat())?;
+    let moves: Vec<f64> = steps.iter().map(|step| -step).chain(steps.iter().copied()).collect();
+    let sweep = Sweep::new(&net, data, metric, options.conventions, device)?;
+    let (cost, count) = (metric.is_cost(), net.weights.len());
+    let values = sweep.alone(0..count, &moves, progress)?;
+    let peak = |(index, line): (usize, &[f64])| {
+        let better = |value: f64| if cost { sweep.value - value } else { value - sweep.value };
+        let rises = line.iter().zip(&moves).map(|(&value, &step)| (better(value), step));
+        let (rise, step) = rises.fold((f64::NEG_INFINITY, 0.0), |best, next| if next.0 > best.0 { next } else { best });
+        let up = rise > ROUNDING;
+        WeightPeak {
+            name: net.name(index),
+            weight: net.weights[index].into(),
+            step: if up { step } else { 0.0 },
+            rise: if up { rise } else { 0.0 },
+            margin: if up { 0.0 } else { -rise.min(0.0) },
+        }
+    };
+    let weights: Vec<WeightPeak> = values.chunks_exact(moves.len()).enumerate().map(peak).collect();
+    Ok(EachWeight {
+        metric: metric.name(),
+        cost,
+        value: sweep.value,
+        steps,
+        best_as_learned: weights.iter().filter(|weight| weight.step == 0.0).count(),
+        weights,
+    })
+}

@@ -1,0 +1,146 @@
+//! Is a model at a local optimum of the measure that one cares about, and how sure is that?
+
+mod bound;
+mod certificate;
+mod direction;
+mod each_weight;
+mod net;
+mod options;
+mod sweep;
+
+pub use bound::{directions_needed, miss_probability, share_not_refuted};
+pub use certificate::{Certificate, Envelope, Move, StepReport};
+pub use each_weight::{EachWeight, WeightPeak, each_weight};
+pub use options::{COARSE_STEPS, CertifyOptions, FINE_STEPS};
+
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::metric::Metric;
+use crate::model::Ranker;
+use burn::tensor::Device;
+use certificate::ROUNDING;
+use direction::{norm, on_sphere};
+use net::Net;
+use rayon::prelude::*;
+use sweep::Sweep;
+
+/// Directions a pass when the first rise ends the search.
+const CAUTIOUS: usize = 16;
+
+/// Moves all weights of a ranker along random directions and watches the measure on data that are scaled as the ranker expects.
+///
+/// `progress` is called now and then with the share of the work that is done.
+///
+/// ```
+/// use burnrank::{CertifyOptions, Dataset, RankerConfig, certify, device, parse};
+/// // The label is the first feature: a net that looks at nothing else is at the top, one that looks away is not.
+/// let features = vec![0.0, 0.3, 1.0, 0.1, 2.0, -0.2, 3.0, 0.5];
+/// let data = Dataset::new(2, features, vec![0.0, 1.0, 2.0, 3.0], vec![("q".into(), 4)])?;
+/// let device = device::open("auto")?;
+/// let options = CertifyOptions { steps: vec![vec![0.1, 0.5]], ..CertifyOptions::default() };
+/// let ask = |weights: [f32; 2]| {
+///     let ranker = RankerConfig::linear(2).from_weights(&[weights.to_vec()], &device)?;
+///     certify(&ranker, &data, &*parse("ndcg")?, &device, &options, &mut |_| ())
+/// };
+/// let top = ask([1.0, 0.0])?;
+/// assert!(top.holds() && top.tried == 459 && top.value == 1.0);
+/// assert!(!ask([0.1, -0.5])?.holds());
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// Options that make no sense, data of another width than the ranker's or with labels that the measure refuses, a device
+/// that fails.
+pub fn certify(
+    ranker: &Ranker,
+    data: &Dataset,
+    metric: &dyn Metric,
+    device: &Device,
+    options: &CertifyOptions,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Certificate> {
+    let planned = options.check()?;
+    certify_net(&Net::of(ranker)?, planned, data, metric, device, options, progress)
+}
+
+/// The negative control: the same test for random weights, drawn uniformly among those as long as the ranker's own.
+///
+/// Random weights are no local optimum, so a test that does not refute them cannot be trusted with others.
+///
+/// # Errors
+/// As [`certify`].
+pub fn certify_control(
+    ranker: &Ranker,
+    data: &Dataset,
+    metric: &dyn Metric,
+    device: &Device,
+    options: &CertifyOptions,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Certificate> {
+    let planned = options.check()?;
+    let mut net = Net::of(ranker)?;
+    let length = norm(net.weights.iter().map(|&w| f64::from(w))) as f32;
+    // A stream that no direction uses.
+    net.weights = on_sphere(net.weights.len(), options.seed, u64::MAX).iter().map(|x| x * length).collect();
+    certify_net(&net, planned, data, metric, device, options, progress)
+}
+
+fn certify_net(
+    net: &Net,
+    planned: usize,
+    data: &Dataset,
+    metric: &dyn Metric,
+    device: &Device,
+    options: &CertifyOptions,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Certificate> {
+    let sweep = Sweep::new(net, data, metric, options.conventions, device)?;
+    let length = norm(net.weights.iter().map(|&w| f64::from(w)));
+    let mut about = Certificate {
+        metric: metric.name(),
+        cost: metric.is_cost(),
+        conventions: options.conventions.to_string(),
+        queries: data.n_queries(),
+        documents: data.n_documents(),
+        weights: net.weights.len(),
+        length,
+        value: sweep.value,
+        epsilon: options.epsilon,
+        delta: options.delta,
+        planned,
+        tried: 0,
+        seed: options.seed,
+        reports: Vec::new(),
+    };
+    let scale = if options.relative { length } else { 1.0 };
+    let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
+    let block = if options.stop_at_first { CAUTIOUS.min(sweep.block()) } else { sweep.block() };
+    let mut values: Vec<f64> = Vec::with_capacity(planned * steps.len());
+    while about.tried < planned {
+        let last = (about.tried + block).min(planned);
+        let draw = |index: usize| on_sphere(net.weights.len(), options.seed, index as u64);
+        let directions: Vec<Vec<f32>> = (about.tried..last).into_par_iter().map(draw).collect();
+        let (start, width) = (about.tried as f64, directions.len() as f64);
+        let found =
+            sweep.along(&directions, &steps, &mut |share| progress((start + share * width) / planned as f64))?;
+        let rises = |value: f64| if about.cost { about.value - value > ROUNDING } else { value - about.value > ROUNDING };
+        let first = found.iter().position(|&value| rises(value)).filter(|_| options.stop_at_first);
+        let keep = first.map_or(found.len(), |at| (at / steps.len() + 1) * steps.len());
+        values.extend_from_slice(&found[..keep]);
+        about.tried += keep / steps.len();
+        if first.is_some() {
+            break;
+        }
+    }
+    let mut start = 0;
+    for set in &options.steps {
+        let own = start..start + set.len();
+        start = own.end;
+        let values: Vec<f64> = values.chunks_exact(steps.len()).flat_map(|line| line[own.clone()].to_vec()).collect();
+        about.reports.push(StepReport::new(&about, &steps[own], &values, options.curves));
+    }
+    Ok(about)
+}
+
+#[cfg(test)]
+mod tests;

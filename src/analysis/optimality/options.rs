@@ -1,0 +1,79 @@
+//! What a certificate is asked for.
+
+use super::bound::directions_needed;
+use crate::error::{Error, Result};
+use crate::metric::Conventions;
+
+/// The paper's steps: `{0.1, 0.2, ..., 1}`.
+pub const COARSE_STEPS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+
+/// The steps of the paper's footnote 4: `{0.001, 0.002, ...}`, ten of them.
+pub const FINE_STEPS: [f64; 10] = [0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.008, 0.009, 0.01];
+
+/// How a local optimum is looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CertifyOptions {
+    /// The share of rising directions that is to be refuted.
+    pub epsilon: f64,
+    /// The probability of missing them all, at most.
+    pub delta: f64,
+    /// Directions to try instead of the `K` that follow from `epsilon` and `delta`.
+    pub directions: Option<usize>,
+    /// Sets of steps, each of which gets a verdict of its own.
+    pub steps: Vec<Vec<f64>>,
+    /// Whether steps are multiples of the length of the weights: a linear net ranks alike at any length.
+    pub relative: bool,
+    /// Whether to stop at the first direction that rises, at any step of any set.
+    pub stop_at_first: bool,
+    /// How many directions' curves are kept to be drawn.
+    pub curves: usize,
+    /// What all random numbers follow from.
+    pub seed: u64,
+    /// How rankings are judged.
+    pub conventions: Conventions,
+}
+
+impl Default for CertifyOptions {
+    /// The paper's: `epsilon` and `delta` 0.01, so 459 directions; steps 0.1 to 1 and, separately, 0.001 to 0.01.
+    fn default() -> Self {
+        CertifyOptions {
+            epsilon: 0.01,
+            delta: 0.01,
+            directions: None,
+            steps: vec![COARSE_STEPS.to_vec(), FINE_STEPS.to_vec()],
+            relative: false,
+            stop_at_first: false,
+            curves: 4,
+            seed: 0,
+            conventions: Conventions::default(),
+        }
+    }
+}
+
+impl CertifyOptions {
+    /// The number of directions to try, once all options are found to make sense.
+    ///
+    /// # Errors
+    /// When a probability is not between 0 and 1, there is no direction or step, or a step is not a number above 0.
+    pub fn check(&self) -> Result<usize> {
+        let needed = directions_needed(self.epsilon, self.delta)?;
+        if self.directions == Some(0) {
+            return Err(Error::Config("0 directions prove nothing: try at least one".into()));
+        }
+        check_steps(&self.steps.concat())?;
+        if self.steps.iter().any(Vec::is_empty) {
+            return Err(Error::Config("a set of steps has none: give at least one".into()));
+        }
+        Ok(self.directions.unwrap_or(needed))
+    }
+}
+
+pub(super) fn check_steps(steps: &[f64]) -> Result<()> {
+    if steps.is_empty() {
+        return Err(Error::Config("no steps to move by: give at least one".into()));
+    }
+    match steps.iter().find(|step| !(**step > 0.0 && **step <= 1e6)) {
+        Some(step) => Err(Error::Config(format!("step {step}: expected a number above 0, at most 1000000"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,358 @@
+//! A measure along many lines through weight space, all documents, all cores.
+//!
+//! What a unit receives is affine in the step: `z(eta) = x W + b + eta (x R + r)`. So two matrix products, shared by all
+//! directions of a block, serve all steps; what is left for each step is the hidden units' function, the sort and the measure.
+
+use super::net::{Net, Role, activate};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::metric::{self, Conventions, Empty, Metric, Rejudge};
+use crate::model::Activation;
+use burn::tensor::{Device, Tensor, TensorData};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Documents of one part: their products with a block of directions stay near the cores.
+const ROWS: usize = 4096;
+/// Columns of one product, units times directions.
+const COLUMNS: usize = 1024;
+
+/// A net on its data, ready to be moved.
+pub(super) struct Sweep<'a> {
+    pub net: &'a Net,
+    data: &'a Dataset,
+    metric: &'a dyn Metric,
+    conventions: Conventions,
+    device: Device,
+    /// Ranges of whole queries of about [`ROWS`] documents.
+    parts: Vec<Range<usize>>,
+    /// Whether a query's value depends on the scores at all.
+    live: Vec<bool>,
+    /// The sum over all other queries, and the number of queries that count.
+    constant: f64,
+    counted: f64,
+    /// The mean at the net's own weights.
+    pub value: f64,
+}
+
+/// The documents of a part and what their units receive, unit by unit.
+struct Part<'p> {
+    queries: Range<usize>,
+    rows: Range<usize>,
+    /// `[columns, documents]`, the net's own columns first.
+    received: &'p [f32],
+}
+
+impl<'a> Sweep<'a> {
+    /// # Errors
+    /// Data of another width or without queries that count, or labels that the measure refuses.
+    pub fn new(
+        net: &'a Net,
+        data: &'a Dataset,
+        metric: &'a dyn Metric,
+        conventions: Conventions,
+        device: &Device,
+    ) -> Result<Self> {
+        if data.n_features() != net.features {
+            let (net, data) = (net.features, data.n_features());
+            return Err(Error::Mismatch(format!("the model scores {net} features, the data has {data}")));
+        }
+        let live: Vec<bool> = data.queries().map(|query| !metric.is_empty(query.labels)).collect();
+        let empty = live.iter().filter(|&&live| !live).count();
+        let (constant, counted) = match conventions.empty {
+            Empty::Zero => (0.0, live.len()),
+            Empty::One => (empty as f64, live.len()),
+            Empty::Skip => (0.0, live.len() - empty),
+        };
+        if empty == live.len() {
+            return Err(Error::Config(format!("no query has anything that {} could find", metric.name())));
+        }
+        let parts = parts(data.offsets());
+        let device = device.clone().without_autodiff();
+        let counted = counted as f64;
+        let mut sweep = Sweep { net, data, metric, conventions, device, parts, live, constant, counted, value: 0.0 };
+        // Any direction will do for no step at all; the checked way first, because the fast one trusts its labels.
+        metric::judge(metric, &vec![0.0f32; data.n_documents()], data.labels(), data.offsets(), &conventions)?;
+        sweep.value = sweep.along(&[vec![0.0; net.weights.len()]], &[0.0], &mut |_| ())?[0];
+        Ok(sweep)
+    }
+
+    /// Directions that share a pass over the data.
+    pub fn block(&self) -> usize {
+        (COLUMNS / self.net.units()).saturating_sub(1).max(1)
+    }
+
+    /// The mean of the measure at each step along each direction, the steps of a direction side by side.
+    ///
+    /// Calls back with the share of the work that is done.
+    pub fn along(&self, directions: &[Vec<f32>], steps: &[f64], progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>> {
+        let units = self.net.units();
+        let mut columns = Vec::with_capacity((directions.len() + 1) * units * self.net.features);
+        let mut bias = Vec::new();
+        for point in std::iter::once(&self.net.weights).chain(directions) {
+            columns.extend(self.net.columns(point));
+            bias.extend_from_slice(self.net.bias(point));
+        }
+        self.sums(&columns, &bias, directions.len() * steps.len(), progress, |part, sums| {
+            let lines = sums.par_chunks_mut(steps.len().max(1)).zip(directions).enumerate();
+            lines.for_each_init(Desk::new, |desk, (index, (sums, direction))| {
+                let own = part.units(0, units);
+                let moved = part.units(index + 1, units);
+                self.each_query(part, |query, span| {
+                    let labels = self.data.query(query).labels;
+                    for (&step, sum) in steps.iter().zip(&mut *sums) {
+                        self.score_along(&own, &moved, direction, step as f32, span.clone(), &mut desk.scores);
+                        *sum += desk.judge.value(self.metric, &desk.scores, labels, &self.conventions);
+                    }
+                });
+            });
+        })
+    }
+
+    /// As [`Sweep::along`], each of the weights moved alone. No product is needed: the column of a weight is a feature.
+    pub fn alone(&self, weights: Range<usize>, steps: &[f64], progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>> {
+        let units = self.net.units();
+        let columns: Vec<f32> = self.net.columns(&self.net.weights).collect();
+        let bias = self.net.bias(&self.net.weights).to_vec();
+        let still = vec![0.0; self.net.weights.len()];
+        self.sums(&columns, &bias, weights.len() * steps.len(), progress, |part, sums| {
+            let own = part.units(0, units);
+            let lines = sums.par_chunks_mut(steps.len().max(1)).zip(weights.clone());
+            lines.for_each_init(Desk::new, |desk, (sums, weight)| {
+                self.each_query(part, |query, span| {
+                    let query = self.data.query(query);
+                    self.score_along(&own, &own, &still, 0.0, span.clone(), &mut desk.base);
+                    for (&step, sum) in steps.iter().zip(&mut *sums) {
+                        self.score_alone(weight, &own, query.features, step as f32, span.clone(), desk);
+                        *sum += desk.judge.value(self.metric, &desk.scores, query.labels, &self.conventions);
+                    }
+                });
+            });
+        })
+    }
+
+    /// Means from sums over queries, part after part, in the order of the data whatever the number of threads.
+    fn sums(
+        &self,
+        columns: &[f32],
+        bias: &[f32],
+        values: usize,
+        progress: &mut dyn FnMut(f64),
+        mut add: impl FnMut(&Part, &mut [f64]),
+    ) -> Result<Vec<f64>> {
+        let mut sums = vec![self.constant; values];
+        let features = self.net.features;
+        let height = columns.len() / features;
+        let matrix = Tensor::<2>::from_data(TensorData::new(columns.to_vec(), [height, features]), &self.device);
+        for (done, queries) in self.parts.iter().enumerate() {
+            let rows = self.data.offsets()[queries.start]..self.data.offsets()[queries.end];
+            let documents = self.data.features()[rows.start * features..rows.end * features].to_vec();
+            let documents = TensorData::new(documents, [rows.len(), features]);
+            let documents = Tensor::<2>::from_data(documents, &self.device);
+            let mut received: Vec<f32> = matrix
+                .clone()
+                .matmul(documents.transpose())
+                .try_into_vec_as()
+                .map_err(|error| Error::Config(format!("the device failed: {error}")))?;
+            for (row, bias) in received.chunks_exact_mut(rows.len().max(1)).zip(bias) {
+                row.iter_mut().for_each(|z| *z += bias);
+            }
+            add(&Part { queries: queries.clone(), rows, received: &received }, &mut sums);
+            progress((done + 1) as f64 / self.parts.len() as f64);
+        }
+        sums.iter_mut().for_each(|sum| *sum /= self.counted);
+        Ok(sums)
+    }
+
+    fn each_query(&self, part: &Part, mut visit: impl FnMut(usize, Range<usize>)) {
+        for query in part.queries.clone().filter(|&query| self.live[query]) {
+            let rows = self.data.offsets()[query]..self.data.offsets()[query + 1];
+            visit(query, rows.start - part.rows.start..rows.end - part.rows.start);
+        }
+    }
+
+    /// Scores of the documents `span` of a part at `weights + step * direction`.
+    fn score_along(
+        &self,
+        own: &[&[f32]],
+        moved: &[&[f32]],
+        direction: &[f32],
+        step: f32,
+        span: Range<usize>,
+        scores: &mut Vec<f32>,
+    ) {
+        scores.clear();
+        let Some((_, activation)) = self.net.hidden else {
+            scores.extend(own[0][span.clone()].iter().zip(&moved[0][span]).map(|(own, moved)| own + step * moved));
+            return;
+        };
+        scores.resize(span.len(), 0.0);
+        let outputs = self.net.output(&self.net.weights).iter().zip(self.net.output(direction));
+        for ((own, moved), (weight, change)) in own.iter().zip(moved).zip(outputs) {
+            let (own, moved) = (&own[span.clone()], &moved[span.clone()]);
+            add_unit(activation, own, moved, step, weight + step * change, scores);
+        }
+    }
+
+    /// Scores when one weight moves by `step`, into `desk.scores`; `desk.base` holds them without the move.
+    fn score_alone(&self, weight: usize, own: &[&[f32]], features: &[f32], step: f32, span: Range<usize>, desk: &mut Desk) {
+        let Desk { base, scores, .. } = desk;
+        scores.clear();
+        let role = self.net.role(weight);
+        let Some((_, activation)) = self.net.hidden else {
+            if let Role::Feature { feature, .. } = role {
+                let column = features.iter().skip(feature).step_by(self.net.features);
+                scores.extend(base.iter().zip(column).map(|(base, x)| base + step * x));
+            }
+            return;
+        };
+        let output = self.net.output(&self.net.weights);
+        let g = |z: f32| activate(activation, z);
+        match role {
+            Role::Feature { feature, unit } => {
+                let column = features.iter().skip(feature).step_by(self.net.features);
+                let unmoved = base.iter().zip(&own[unit][span]).zip(column);
+                scores.extend(unmoved.map(|((base, &z), x)| base + output[unit] * (g(z + step * x) - g(z))));
+            }
+            Role::Bias { unit } => {
+                let unmoved = base.iter().zip(&own[unit][span]);
+                scores.extend(unmoved.map(|(base, &z)| base + output[unit] * (g(z + step) - g(z))));
+            }
+            Role::Output { unit } => {
+                scores.extend(base.iter().zip(&own[unit][span]).map(|(base, &z)| base + step * g(z)));
+            }
+        }
+    }
+}
+
+impl<'p> Part<'p> {
+    /// What each unit receives from block `index` of the columns.
+    fn units(&self, index: usize, units: usize) -> Vec<&'p [f32]> {
+        let documents = self.rows.len();
+        (index * units..(index + 1) * units).map(|unit| &self.received[unit * documents..][..documents]).collect()
+    }
+}
+
+/// What a thread works with.
+struct Desk {
+    judge: Rejudge,
+    scores: Vec<f32>,
+    base: Vec<f32>,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Desk { judge: Rejudge::new(), scores: Vec::new(), base: Vec::new() }
+    }
+}
+
+/// Adds `weight * g(own + step * moved)`; one loop an activation, so that each is compiled to vector instructions.
+fn add_unit(activation: Activation, own: &[f32], moved: &[f32], step: f32, weight: f32, scores: &mut [f32]) {
+    fn run(own: &[f32], moved: &[f32], step: f32, weight: f32, scores: &mut [f32], g: impl Fn(f32) -> f32) {
+        for ((score, own), moved) in scores.iter_mut().zip(own).zip(moved) {
+            *score += weight * g(own + step * moved);
+        }
+    }
+    match activation {
+        Activation::Tanh => run(own, moved, step, weight, scores, |z| activate(Activation::Tanh, z)),
+        Activation::Sigmoid => run(own, moved, step, weight, scores, |z| activate(Activation::Sigmoid, z)),
+        Activation::Relu => run(own, moved, step, weight, scores, |z| activate(Activation::Relu, z)),
+    }
+}
+
+fn parts(offsets: &[usize]) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for query in 1..offsets.len() {
+        if query + 1 == offsets.len() || offsets[query + 1] - offsets[start] > ROWS {
+            parts.push(start..query);
+            start = query;
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::synthetic::Synthetic;
+    use crate::device;
+    use crate::metric::Summary;
+    use crate::model::RankerConfig;
+    use crate::train::score;
+
+    fn data() -> Dataset {
+        Synthetic { queries: 40, documents: 23, features: 7, ..Synthetic::net() }.generator().unwrap().dataset().unwrap()
+    }
+
+    /// The same by moving a copy of the net and scoring it as everything else does.
+    fn oracle(config: &RankerConfig, weights: &[f32], data: &Dataset, metric: &dyn Metric, conventions: &Conventions) -> f64 {
+        let mut rest = weights;
+        let split: Vec<Vec<f32>> = config
+            .shapes()
+            .iter()
+            .map(|shape| {
+                let (own, after) = rest.split_at(shape.iter().product());
+                rest = after;
+                own.to_vec()
+            })
+            .collect();
+        let device = device::open("auto").unwrap();
+        let scores = score(&config.from_weights(&split, &device).unwrap(), data, &device).unwrap();
+        Summary::of(&metric::judge(metric, &scores, data.labels(), data.offsets(), conventions).unwrap()).mean
+    }
+
+    #[test]
+    fn sweeping_is_moving_scoring_and_judging() {
+        let (data, device) = (data(), device::open("auto").unwrap());
+        let steps = [-0.5, 0.1, 0.7];
+        let configs = [
+            RankerConfig::linear(7),
+            RankerConfig::mlp(7, 3, Activation::Tanh),
+            RankerConfig::mlp(7, 4, Activation::Sigmoid),
+            RankerConfig::mlp(7, 2, Activation::Relu),
+        ];
+        for (index, config) in configs.iter().enumerate() {
+            let name = ["ndcg@5", "map:rel=3", "mrr:rel=4", "arp"][index];
+            let metric = metric::parse(name).unwrap();
+            let conventions = Conventions { empty: [Empty::Skip, Empty::One, Empty::Zero][index % 3], ..Conventions::default() };
+            let n = config.n_weights();
+            let weights = super::super::direction::on_sphere(n, 9, 0);
+            let hidden = match config.architecture {
+                crate::model::Architecture::Linear => None,
+                crate::model::Architecture::Mlp { hidden, activation } => Some((hidden, activation)),
+            };
+            let net = Net { features: 7, hidden, weights: weights.clone() };
+            let sweep = Sweep::new(&net, &data, &*metric, conventions, &device).unwrap();
+            let value = |point: &[f32]| oracle(config, point, &data, &*metric, &conventions);
+            assert!((sweep.value - value(&weights)).abs() < 1e-3, "{name}: {} {}", sweep.value, value(&weights));
+            let directions: Vec<Vec<f32>> = (0..3).map(|i| super::super::direction::on_sphere(n, 4, i)).collect();
+            let found = sweep.along(&directions, &steps, &mut |_| ()).unwrap();
+            let alone = sweep.alone(0..n, &steps, &mut |_| ()).unwrap();
+            for (s, &step) in steps.iter().enumerate() {
+                for (d, direction) in directions.iter().enumerate() {
+                    let moved: Vec<f32> = weights.iter().zip(direction).map(|(w, r)| w + step as f32 * r).collect();
+                    // Scores differ in the last bits, so that a near tie may fall the other way.
+                    assert!((found[d * 3 + s] - value(&moved)).abs() < 2e-3, "{name} {d} {step}");
+                }
+                for weight in 0..n {
+                    let mut moved = weights.clone();
+                    moved[weight] += step as f32;
+                    assert!((alone[weight * 3 + s] - value(&moved)).abs() < 2e-3, "{name} {weight} {step}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parts_hold_whole_queries_and_all_of_them() {
+        let offsets: Vec<usize> = (0..=100).map(|q| q * 300).collect();
+        let parts = parts(&offsets);
+        assert_eq!(parts.first().unwrap().start, 0);
+        assert_eq!(parts.last().unwrap().end, 100);
+        assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert!(parts.iter().all(|part| (1..=ROWS / 300).contains(&part.len())));
+        assert_eq!(super::parts(&[0, 9000, 9001, 18000]), [0..1, 1..2, 2..3]);
+        assert!(super::parts(&[0]).is_empty());
+    }
+}

@@ -30,6 +30,7 @@ mod model;
 mod objective;
 mod train;
 
+pub use analysis::field::{Crossing, FieldReport, MOST_DOCUMENTS, MarginLambda, Potential, Regularised, eigenvalues};
 pub use analysis::optimality::{
     COARSE_STEPS, Certificate, CertifyOptions, EachWeight, Envelope, FINE_STEPS, Move, StepReport, WeightPeak, certify,
     certify_control, directions_needed, each_weight, miss_probability, share_not_refuted,
@@ -65,8 +66,8 @@ pub use metric::{
 pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
 pub use objective::probability;
 pub use objective::{
-    Assignment, Batch, Kernel, LARGEST_SCORE, LogBase, Method, OBJECTIVES, Objective, PAIR_BUDGET, PairTarget,
-    PairWeight, PairWeights, Pairs, QueryResult, Reference, Scratch, Targets, TensorGradient, Want, Weighting,
-    for_each_weight, ranknet_pairs, surrogate, training_order,
+    Assignment, Batch, Construction, Kernel, LARGEST_SCORE, LambdaField, LogBase, Method, OBJECTIVES, Objective,
+    ObjectiveField, PAIR_BUDGET, PairTarget, PairWeight, PairWeights, Pairs, QueryResult, Reference, Scratch, Targets,
+    TensorGradient, Want, Weighting, for_each_weight, ranknet_pairs, surrogate, training_order,
 };
 pub use train::{EpochRecord, Finish, GradientPath, OptimizerKind, StepRule, TrainConfig, Trained, Trainer, score};

@@ -217,19 +217,23 @@ fn ranked_value<S: Score>(
     }
 }
 
-/// Judges the same queries again and again under other scores, without checking labels anew or taking memory.
-///
-/// The queries must have passed [`judge`] with the same conventions, and must not be empty.
-pub(crate) struct Rejudge {
+/// Judges queries that passed [`judge`] and are not empty under other scores, without checking anew or taking memory.
+pub(super) struct Rejudge {
     ranking: Ranking<f32>,
 }
 
 impl Rejudge {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Rejudge { ranking: Ranking::new() }
     }
 
-    pub(crate) fn value(&mut self, metric: &dyn Metric, scores: &[f32], labels: &[f32], conventions: &Conventions) -> f64 {
+    pub(super) fn value(
+        &mut self,
+        metric: &dyn Metric,
+        scores: &[f32],
+        labels: &[f32],
+        conventions: &Conventions,
+    ) -> f64 {
         ranked_value(metric, scores, labels, conventions, &mut self.ranking).unwrap_or(f64::NAN)
     }
 }

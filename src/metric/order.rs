@@ -167,6 +167,15 @@ pub fn rank_order<S: Score>(scores: &[S], labels: &[f32], ties: Ties) -> Result<
     Ok(keys.into_iter().map(|(_, index)| index).collect())
 }
 
+/// The part of a document's key that decides between equal scores.
+pub(super) fn tie_breaker(label: f32, index: u32, ties: Ties) -> u32 {
+    match ties {
+        Ties::Document => index,
+        Ties::Optimistic => !ascending(label),
+        Ties::Pessimistic | Ties::Average => ascending(label),
+    }
+}
+
 /// Buffers that many queries are ranked in, one after the other.
 pub(super) struct Ranking<S: Score> {
     keys: Vec<S::Packed>,

@@ -1,5 +1,6 @@
 //! What is optimised: pair weights, tensor losses, lambda kernels and the surrogate that injects lambdas.
 
+pub(crate) mod construction;
 pub(crate) mod kernel;
 mod name;
 pub mod probability;
@@ -9,6 +10,7 @@ mod tensor;
 mod tile;
 mod weights;
 
+pub use construction::{Construction, LambdaField, ObjectiveField};
 pub use kernel::{
     Assignment, Kernel, LARGEST_SCORE, LogBase, Method, PairTarget, PairWeight, PairWeights, Pairs, QueryResult,
     Reference, Scratch, Want, Weighting, for_each_weight, ranknet_pairs, training_order,
@@ -51,6 +53,8 @@ enum Family {
     Ndcg2,
     Ndcg2pp { mu: f64 },
     LambdaRank(Arc<dyn Metric>),
+    Constructed { metric: Arc<dyn Metric>, construction: Construction },
+    Field(Arc<dyn LambdaField>),
     Custom { name: String, weight: Arc<dyn PairWeight> },
 }
 
@@ -63,15 +67,17 @@ impl Family {
             Family::Ndcg1 => Weighting::Ndcg1,
             Family::Ndcg2 => Weighting::Ndcg2 { rho: 0.0, delta: 1.0 },
             Family::Ndcg2pp { mu } => Weighting::Ndcg2 { rho: 1.0, delta: *mu },
-            Family::LambdaRank(metric) => Weighting::lambdarank(metric.clone()),
+            Family::LambdaRank(metric) | Family::Constructed { metric, .. } => Weighting::lambdarank(metric.clone()),
+            // Never asked: a field has forces, not weights.
+            Family::Field(_) => Weighting::RankNet { ties: false },
             Family::Custom { weight, .. } => Weighting::Custom(weight.clone()),
         }
     }
 
     fn base(&self) -> LogBase {
         match self {
-            Family::RankNet { .. } | Family::LambdaRank(_) | Family::Custom { .. } => LogBase::Nats,
-            _ => LogBase::Bits,
+            Family::Arp1 | Family::Arp2 | Family::Ndcg1 | Family::Ndcg2 | Family::Ndcg2pp { .. } => LogBase::Bits,
+            _ => LogBase::Nats,
         }
     }
 
@@ -107,6 +113,36 @@ impl Objective {
     /// A logistic pair loss with a pair weight of one's own; `name` stands for it in reports.
     pub fn custom(name: impl Into<String>, weight: Arc<dyn PairWeight>) -> Self {
         Objective::new(Family::Custom { name: name.into(), weight })
+    }
+
+    /// LambdaRank for any metric with lambdas made another way (lambda path only).
+    pub fn constructed(metric: Arc<dyn Metric>, construction: Construction) -> Self {
+        match construction {
+            Construction::RankNetWeightPairs => Objective::lambdarank(metric),
+            _ => Objective::new(Family::Constructed { metric, construction }),
+        }
+    }
+
+    /// A lambda function of one's own, which need not be the slope of any cost (lambda path only).
+    pub fn field(field: Arc<dyn LambdaField>) -> Self {
+        Objective::new(Family::Field(field))
+    }
+
+    /// The lambda function, when the objective is not a sum over weighted pairs.
+    pub(crate) fn own_field(&self) -> Option<Arc<dyn LambdaField>> {
+        match &self.family {
+            Family::Constructed { metric, construction } => {
+                let (metric, construction) = (metric.clone(), *construction);
+                Some(Arc::new(construction::Constructed { metric, construction, sigma: self.sigma() }))
+            }
+            Family::Field(field) => Some(field.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether there is no loss that tensors could compute: sampled rankings, constructions and fields of one's own.
+    pub fn is_lambda_only(&self) -> bool {
+        self.is_sampled() || matches!(self.family, Family::Constructed { .. } | Family::Field(_))
     }
 
     /// The same objective with another slope of the sigmoid.
@@ -149,7 +185,7 @@ impl Objective {
             self.kernel.weighting,
             Weighting::SwapAp { .. } | Weighting::SwapRr { .. } | Weighting::SwapMetric(_) | Weighting::Custom(_)
         );
-        !host && matches!(self.assignment, Assignment::Hard)
+        !host && !self.is_lambda_only()
     }
 
     fn weighting(&self) -> &Weighting {
@@ -207,6 +243,10 @@ impl Objective {
         seeds: &[u64],
     ) -> Result<QueryResult> {
         let Batch { labels, offsets } = batch;
+        if let Some(field) = self.own_field() {
+            let result = field.batch(scores, batch, gradient)?;
+            return Ok(mean_over_queries(result, gradient, batch));
+        }
         let result = match self.assignment {
             Assignment::Hard => self.kernel.batch(scores, labels, offsets, gradient, want)?,
             sampled => self.kernel.batch_sampled(scores, labels, offsets, sampled, seeds, gradient, want)?,

@@ -1,6 +1,6 @@
 //! An objective's name is its identity: it parses, prints and appears in results the same way.
 
-use super::{Assignment, Family, Objective};
+use super::{Assignment, Construction, Family, Objective};
 use crate::error::{Error, Result};
 use crate::metric;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,7 +9,8 @@ use std::str::FromStr;
 
 /// What `--objective` takes, for messages and help.
 pub const OBJECTIVES: &str = "ranknet, ranknet:ties, arp-loss1, arp-loss2, ndcg-loss1, ndcg-loss2, ndcg-loss2++:mu=5, \
-     lambdarank:METRIC (as in lambdarank:ndcg@10); @K truncates, :sigma=S sets the sigmoid's slope, \
+     lambdarank:METRIC (as in lambdarank:ndcg@10), lambdarank:METRIC:CONSTRUCTION (springsmooth, localgradient, localcost, \
+     discretebounded); @K truncates, :sigma=S sets the sigmoid's slope, \
      :gaussian=SAMPLES and :plackett-luce=SAMPLES average the weights over sampled rankings";
 
 /// The papers' best value of NDCG-Loss2++'s mu.
@@ -49,17 +50,29 @@ impl Objective {
                 return Err(wrong("write the cut-off with the metric, as in lambdarank:ndcg@10".into()));
             }
             "lambdarank" => {
+                let construction = settings.construction(&mut rest).map_err(&wrong)?;
                 let metric = if rest.is_empty() { "ndcg".to_owned() } else { rest.join(":") };
                 rest.clear();
-                Family::LambdaRank(metric::parse(&metric)?)
+                Objective::constructed(metric::parse(&metric)?, construction).family
             }
             _ => return Err(wrong(format!("unknown; known are {OBJECTIVES}"))),
         };
+        if settings.margin.is_some() {
+            return Err(wrong("margin belongs to localgradient and localcost".into()));
+        }
         if settings.mu.is_some() {
             return Err(wrong("mu belongs to ndcg-loss2++".into()));
         }
         if let Some(unknown) = rest.first() {
             return Err(wrong(format!("unknown setting '{unknown}'; known are {OBJECTIVES}")));
+        }
+        if let Family::Constructed { construction, .. } = &family {
+            if settings.assignment().map_err(&wrong)? != Assignment::Hard {
+                return Err(wrong(format!("{} has no pair weights to average over samples", construction.name())));
+            }
+            if settings.sigma.is_some() && *construction != Construction::SpringSmooth {
+                return Err(wrong(format!("{} has no sigmoid for sigma to steepen", construction.name())));
+            }
         }
         let objective = Objective::new(family).with_truncation(truncation).with_sigma(settings.sigma.unwrap_or(1.0));
         Ok(objective.with_assignment(settings.assignment().map_err(&wrong)?))
@@ -77,6 +90,10 @@ impl Objective {
             Family::Ndcg2 => format!("ndcg-loss2{cut}"),
             Family::Ndcg2pp { mu } => format!("ndcg-loss2++{cut}:mu={mu}"),
             Family::LambdaRank(metric) => format!("lambdarank:{}", metric.name()),
+            Family::Constructed { metric, construction } => {
+                format!("lambdarank:{}:{}", metric.name(), construction.name())
+            }
+            Family::Field(field) => format!("field:{}", field.name()),
             Family::Custom { name, .. } => format!("custom:{name}{cut}"),
         };
         if self.sigma() != 1.0 {
@@ -110,6 +127,7 @@ struct Settings {
     gaussian: Option<f64>,
     plackett_luce: Option<f64>,
     noise: Option<f64>,
+    margin: Option<f64>,
 }
 
 impl Settings {
@@ -121,6 +139,7 @@ impl Settings {
             "sigma" => (&mut self.sigma, false),
             "mu" => (&mut self.mu, false),
             "noise" => (&mut self.noise, false),
+            "margin" => (&mut self.margin, false),
             "gaussian" => (&mut self.gaussian, true),
             "plackett-luce" => (&mut self.plackett_luce, true),
             _ => return Ok(false),
@@ -130,6 +149,20 @@ impl Settings {
         let expected = if whole { "a whole number of 1 to 1000000" } else { "a number above 0, at most 1000000" };
         *place = Some(number.ok_or_else(|| format!("{key}={value}: expected {expected}"))?);
         Ok(true)
+    }
+
+    /// Takes the name of a construction out of the parts, and the margin with it.
+    fn construction(&mut self, parts: &mut Vec<&str>) -> std::result::Result<Construction, String> {
+        let at = parts.iter().position(|part| Construction::find(part).is_some());
+        let found = at.and_then(|at| Construction::find(parts.remove(at))).unwrap_or_default();
+        match self.margin {
+            None => Ok(found),
+            Some(margin) => {
+                let changed = found.with_margin(margin);
+                self.margin = None;
+                changed.ok_or_else(|| "margin belongs to localgradient and localcost".to_owned())
+            }
+        }
     }
 
     fn assignment(&self) -> std::result::Result<Assignment, String> {
@@ -194,10 +227,16 @@ mod tests {
             "lambdarank:mrr:sigma=0.5",
             "ndcg-loss2:gaussian=8:noise=0.5",
             "ndcg-loss2++:mu=10:plackett-luce=4",
+            "lambdarank:map:springsmooth:sigma=2",
+            "lambdarank:ndcg@10:localgradient:margin=0.5",
+            "lambdarank:mrr:rel=2:localcost",
+            "lambdarank:err:discretebounded",
         ] {
             assert_eq!(Objective::parse(name).unwrap().name(), name);
         }
         assert_eq!(Objective::parse("LambdaRank:nDCG@10").unwrap().name(), "lambdarank:ndcg@10");
+        assert_eq!(Objective::parse("lambdarank:map:RankNetWeightPairs").unwrap().name(), "lambdarank:map");
+        assert_eq!(Objective::parse("lambdarank:SpringSmooth").unwrap().name(), "lambdarank:ndcg:springsmooth");
         assert_eq!(Objective::parse("lambdarank").unwrap().name(), "lambdarank:ndcg");
         assert_eq!(Objective::parse("ndcg-loss2++").unwrap().name(), "ndcg-loss2++:mu=5");
     }
@@ -215,6 +254,11 @@ mod tests {
             ("arp-loss1:sigma=nan", "sigma=nan"),
             ("ndcg-loss2:gaussian=1.5", "gaussian=1.5"),
             ("ndcg-loss2:noise=1", "noise belongs"),
+            ("lambdarank:map:margin=1", "margin belongs"),
+            ("ranknet:margin=1", "margin belongs"),
+            ("ranknet:springsmooth", "unknown setting"),
+            ("lambdarank:map:localcost:sigma=2", "no sigmoid"),
+            ("lambdarank:map:springsmooth:gaussian=4", "no pair weights"),
             ("", "unknown"),
         ] {
             let message = Objective::parse(name).unwrap_err().to_string();

@@ -125,8 +125,11 @@ impl<'a> Trainer<'a> {
             GradientPath::Auto => GradientPath::Tensor,
             chosen => chosen,
         };
-        if path == GradientPath::Tensor && config.objective.is_sampled() {
-            return Err(Error::Config("sampled rankings need the lambda path: leave out --gradient tensor".into()));
+        if path == GradientPath::Tensor && config.objective.is_lambda_only() {
+            return Err(Error::Config(format!(
+                "{} has lambdas but no loss in tensor operations: leave out --gradient tensor",
+                config.objective
+            )));
         }
         let device = device.clone().autodiff();
         let shape = RankerConfig { features: train.n_features(), architecture: config.architecture };

@@ -21,7 +21,9 @@ pub fn directions_needed(epsilon: f64, delta: f64) -> Result<usize> {
     // ln_1p, because ln(1 - epsilon) loses all digits of a small epsilon.
     let needed = (delta.ln() / (-epsilon).ln_1p()).ceil().max(1.0);
     if needed > 1e7 {
-        return Err(Error::Config(format!("epsilon {epsilon} and delta {delta} ask for {needed} directions, too many")));
+        return Err(Error::Config(format!(
+            "epsilon {epsilon} and delta {delta} ask for {needed} directions, too many"
+        )));
     }
     Ok(needed as usize)
 }

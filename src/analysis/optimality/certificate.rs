@@ -153,15 +153,19 @@ impl StepReport {
             (Some(only), _) => format!("step {only}"),
             _ => "no steps".to_owned(),
         };
-        let verb = if about.cost { "lowers" } else { "raises" };
+        let (verb, verbs) = if about.cost { ("lower", "lowers") } else { ("raise", "raises") };
         match (self.miss, self.share) {
             (Some(miss), Some(share)) => format!(
-                "None of {tried} random directions {verb} {metric} at {range}. Were {:.4}% or more of all directions to do so, \
+                "None of {tried} random directions {verbs} {metric} at {range}. Were {:.4}% or more of all directions to do so, \
                  {tried} draws would miss them with probability {miss:.2e} at most; at {}% confidence fewer than {:.4}% do.{}",
                 100.0 * about.epsilon,
                 100.0 * (1.0 - about.delta),
                 100.0 * share,
-                if self.flat > 0 { format!(" {} of them leave it exactly as it is.", self.flat) } else { String::new() }
+                if self.flat > 0 {
+                    format!(" {} of them leave it exactly as it is.", self.flat)
+                } else {
+                    String::new()
+                }
             ),
             _ => format!(
                 "Not a local optimum at {range}: {} of {tried} random directions {verb} {metric}, direction {} by {:.3e} at \
@@ -204,7 +208,11 @@ mod tests {
         assert_eq!((report.miss, report.share, report.holds()), (None, None, false));
         assert_eq!(report.envelope[1], Envelope { step: 0.2, lowest: 0.3, mean: 1.55 / 3.0, highest: 0.75 });
         assert_eq!(report.curves, [[0.4, 0.3]]);
-        assert!(report.statement.starts_with("Not a local optimum at steps 0.1 to 0.2: 1 of 3"), "{}", report.statement);
+        assert!(
+            report.statement.starts_with("Not a local optimum at steps 0.1 to 0.2: 1 of 3"),
+            "{}",
+            report.statement
+        );
     }
 
     #[test]

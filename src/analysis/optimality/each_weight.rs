@@ -1,11 +1,11 @@
 //! Each weight moved alone: is its learned value the best?
 
+use super::CertifyOptions;
 use super::certificate::ROUNDING;
 use super::direction::norm;
 use super::net::Net;
 use super::options::check_steps;
 use super::sweep::Sweep;
-use super::CertifyOptions;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::metric::Metric;

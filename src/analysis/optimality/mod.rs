@@ -123,7 +123,8 @@ fn certify_net(
         let (start, width) = (about.tried as f64, directions.len() as f64);
         let found =
             sweep.along(&directions, &steps, &mut |share| progress((start + share * width) / planned as f64))?;
-        let rises = |value: f64| if about.cost { about.value - value > ROUNDING } else { value - about.value > ROUNDING };
+        let rises =
+            |value: f64| if about.cost { about.value - value > ROUNDING } else { value - about.value > ROUNDING };
         let first = found.iter().position(|&value| rises(value)).filter(|_| options.stop_at_first);
         let keep = first.map_or(found.len(), |at| (at / steps.len() + 1) * steps.len());
         values.extend_from_slice(&found[..keep]);

@@ -19,9 +19,16 @@ pub(super) struct Net {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Role {
     /// From a feature to a unit; a linear net has one unit.
-    Feature { feature: usize, unit: usize },
-    Bias { unit: usize },
-    Output { unit: usize },
+    Feature {
+        feature: usize,
+        unit: usize,
+    },
+    Bias {
+        unit: usize,
+    },
+    Output {
+        unit: usize,
+    },
 }
 
 impl Net {
@@ -135,7 +142,8 @@ mod tests {
 
     #[test]
     fn weights_have_roles_and_names() {
-        let net = Net { features: 2, hidden: Some((3, Activation::Tanh)), weights: (0..12).map(|i| i as f32).collect() };
+        let net =
+            Net { features: 2, hidden: Some((3, Activation::Tanh)), weights: (0..12).map(|i| i as f32).collect() };
         assert_eq!(net.role(4), Role::Feature { feature: 1, unit: 1 });
         assert_eq!(net.name(4), "feature 2 to unit 2");
         assert_eq!(net.name(8), "bias of unit 3");

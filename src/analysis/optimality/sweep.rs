@@ -6,7 +6,7 @@
 use super::net::{Net, Role, activate};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::metric::{self, Conventions, Empty, Metric, Rejudge};
+use crate::metric::{self, Conventions, Empty, Follow, Metric, Subject};
 use crate::model::Activation;
 use burn::tensor::{Device, Tensor, TensorData};
 use rayon::prelude::*;
@@ -26,8 +26,8 @@ pub(super) struct Sweep<'a> {
     device: Device,
     /// Ranges of whole queries of about [`ROWS`] documents.
     parts: Vec<Range<usize>>,
-    /// Whether a query's value depends on the scores at all.
-    live: Vec<bool>,
+    /// What stays the same about each query; nothing where its value does not depend on the scores at all.
+    subjects: Vec<Option<Subject<'a>>>,
     /// The sum over all other queries, and the number of queries that count.
     constant: f64,
     counted: f64,
@@ -57,22 +57,25 @@ impl<'a> Sweep<'a> {
             let (net, data) = (net.features, data.n_features());
             return Err(Error::Mismatch(format!("the model scores {net} features, the data has {data}")));
         }
-        let live: Vec<bool> = data.queries().map(|query| !metric.is_empty(query.labels)).collect();
-        let empty = live.iter().filter(|&&live| !live).count();
+        // The checked way first, because the fast one trusts its labels.
+        metric::judge(metric, &vec![0.0f32; data.n_documents()], data.labels(), data.offsets(), &conventions)?;
+        let live = |labels| (!metric.is_empty(labels)).then(|| Subject::new(metric, labels, &conventions));
+        let subjects: Vec<Option<Subject>> = data.queries().map(|query| live(query.labels)).collect();
+        let empty = subjects.iter().filter(|subject| subject.is_none()).count();
         let (constant, counted) = match conventions.empty {
-            Empty::Zero => (0.0, live.len()),
-            Empty::One => (empty as f64, live.len()),
-            Empty::Skip => (0.0, live.len() - empty),
+            Empty::Zero => (0.0, subjects.len()),
+            Empty::One => (empty as f64, subjects.len()),
+            Empty::Skip => (0.0, subjects.len() - empty),
         };
-        if empty == live.len() {
+        if empty == subjects.len() {
             return Err(Error::Config(format!("no query has anything that {} could find", metric.name())));
         }
         let parts = parts(data.offsets());
         let device = device.clone().without_autodiff();
         let counted = counted as f64;
-        let mut sweep = Sweep { net, data, metric, conventions, device, parts, live, constant, counted, value: 0.0 };
-        // Any direction will do for no step at all; the checked way first, because the fast one trusts its labels.
-        metric::judge(metric, &vec![0.0f32; data.n_documents()], data.labels(), data.offsets(), &conventions)?;
+        let mut sweep =
+            Sweep { net, data, metric, conventions, device, parts, subjects, constant, counted, value: 0.0 };
+        // Any direction will do for no step at all.
         sweep.value = sweep.along(&[vec![0.0; net.weights.len()]], &[0.0], &mut |_| ())?[0];
         Ok(sweep)
     }
@@ -94,18 +97,22 @@ impl<'a> Sweep<'a> {
             bias.extend_from_slice(self.net.bias(point));
         }
         self.sums(&columns, &bias, directions.len() * steps.len(), progress, |part, sums| {
+            let own = part.units(0, units);
+            let orders = self.orders(part, &own);
             let lines = sums.par_chunks_mut(steps.len().max(1)).zip(directions).enumerate();
-            lines.for_each_init(Desk::new, |desk, (index, (sums, direction))| {
-                let own = part.units(0, units);
-                let moved = part.units(index + 1, units);
-                self.each_query(part, |query, span| {
-                    let labels = self.data.query(query).labels;
-                    for (&step, sum) in steps.iter().zip(&mut *sums) {
-                        self.score_along(&own, &moved, direction, step as f32, span.clone(), &mut desk.scores);
-                        *sum += desk.judge.value(self.metric, &desk.scores, labels, &self.conventions);
-                    }
-                });
-            });
+            lines.for_each_init(
+                || self.desk(),
+                |desk, (index, (sums, direction))| {
+                    let moved = part.units(index + 1, units);
+                    self.each_query(part, |_, subject, span| {
+                        desk.follow.start(&orders[span.clone()]);
+                        for (&step, sum) in steps.iter().zip(&mut *sums) {
+                            self.score_along(&own, &moved, direction, step as f32, span.clone(), &mut desk.scores);
+                            *sum += desk.follow.value(subject, &desk.scores);
+                        }
+                    });
+                },
+            );
         })
     }
 
@@ -114,20 +121,30 @@ impl<'a> Sweep<'a> {
         let units = self.net.units();
         let columns: Vec<f32> = self.net.columns(&self.net.weights).collect();
         let bias = self.net.bias(&self.net.weights).to_vec();
-        let still = vec![0.0; self.net.weights.len()];
         self.sums(&columns, &bias, weights.len() * steps.len(), progress, |part, sums| {
             let own = part.units(0, units);
+            let orders = self.orders(part, &own);
             let lines = sums.par_chunks_mut(steps.len().max(1)).zip(weights.clone());
-            lines.for_each_init(Desk::new, |desk, (sums, weight)| {
-                self.each_query(part, |query, span| {
-                    let query = self.data.query(query);
-                    self.score_along(&own, &own, &still, 0.0, span.clone(), &mut desk.base);
-                    for (&step, sum) in steps.iter().zip(&mut *sums) {
-                        self.score_alone(weight, &own, query.features, step as f32, span.clone(), desk);
-                        *sum += desk.judge.value(self.metric, &desk.scores, query.labels, &self.conventions);
-                    }
-                });
-            });
+            lines.for_each_init(
+                || self.desk(),
+                |desk, (sums, weight)| {
+                    self.each_query(part, |query, subject, span| {
+                        desk.follow.start(&orders[span.clone()]);
+                        self.score_still(&own, span.clone(), &mut desk.base);
+                        for (&step, sum) in steps.iter().zip(&mut *sums) {
+                            self.score_alone(
+                                weight,
+                                &own,
+                                self.data.query(query).features,
+                                step as f32,
+                                span.clone(),
+                                desk,
+                            );
+                            *sum += desk.follow.value(subject, &desk.scores);
+                        }
+                    });
+                },
+            );
         })
     }
 
@@ -164,11 +181,35 @@ impl<'a> Sweep<'a> {
         Ok(sums)
     }
 
-    fn each_query(&self, part: &Part, mut visit: impl FnMut(usize, Range<usize>)) {
-        for query in part.queries.clone().filter(|&query| self.live[query]) {
-            let rows = self.data.offsets()[query]..self.data.offsets()[query + 1];
-            visit(query, rows.start - part.rows.start..rows.end - part.rows.start);
+    fn each_query(&self, part: &Part, mut visit: impl FnMut(usize, &Subject, Range<usize>)) {
+        for query in part.queries.clone() {
+            if let Some(subject) = &self.subjects[query] {
+                let rows = self.data.offsets()[query]..self.data.offsets()[query + 1];
+                visit(query, subject, rows.start - part.rows.start..rows.end - part.rows.start);
+            }
         }
+    }
+
+    /// The ranking of each query at the net's own weights, where every line starts.
+    fn orders(&self, part: &Part, own: &[&[f32]]) -> Vec<u32> {
+        let mut desk = self.desk();
+        let mut orders = vec![0; part.rows.len()];
+        self.each_query(part, |_, subject, span| {
+            self.score_still(own, span.clone(), &mut desk.scores);
+            desk.follow.start(&(0..span.len() as u32).collect::<Vec<_>>());
+            desk.follow.value(subject, &desk.scores);
+            orders[span].iter_mut().zip(desk.follow.order()).for_each(|(to, from)| *to = from);
+        });
+        orders
+    }
+
+    fn desk(&self) -> Desk<'a> {
+        Desk { follow: Follow::new(self.metric, self.conventions), scores: Vec::new(), base: Vec::new() }
+    }
+
+    /// Scores of the documents `span` of a part at the net's own weights.
+    fn score_still(&self, own: &[&[f32]], span: Range<usize>, scores: &mut Vec<f32>) {
+        self.score_along(own, own, &self.net.weights, 0.0, span, scores);
     }
 
     /// Scores of the documents `span` of a part at `weights + step * direction`.
@@ -195,7 +236,15 @@ impl<'a> Sweep<'a> {
     }
 
     /// Scores when one weight moves by `step`, into `desk.scores`; `desk.base` holds them without the move.
-    fn score_alone(&self, weight: usize, own: &[&[f32]], features: &[f32], step: f32, span: Range<usize>, desk: &mut Desk) {
+    fn score_alone(
+        &self,
+        weight: usize,
+        own: &[&[f32]],
+        features: &[f32],
+        step: f32,
+        span: Range<usize>,
+        desk: &mut Desk,
+    ) {
         let Desk { base, scores, .. } = desk;
         scores.clear();
         let role = self.net.role(weight);
@@ -234,16 +283,10 @@ impl<'p> Part<'p> {
 }
 
 /// What a thread works with.
-struct Desk {
-    judge: Rejudge,
+struct Desk<'a> {
+    follow: Follow<'a>,
     scores: Vec<f32>,
     base: Vec<f32>,
-}
-
-impl Desk {
-    fn new() -> Self {
-        Desk { judge: Rejudge::new(), scores: Vec::new(), base: Vec::new() }
-    }
 }
 
 /// Adds `weight * g(own + step * moved)`; one loop an activation, so that each is compiled to vector instructions.
@@ -282,11 +325,21 @@ mod tests {
     use crate::train::score;
 
     fn data() -> Dataset {
-        Synthetic { queries: 40, documents: 23, features: 7, ..Synthetic::net() }.generator().unwrap().dataset().unwrap()
+        Synthetic { queries: 40, documents: 23, features: 7, ..Synthetic::net() }
+            .generator()
+            .unwrap()
+            .dataset()
+            .unwrap()
     }
 
     /// The same by moving a copy of the net and scoring it as everything else does.
-    fn oracle(config: &RankerConfig, weights: &[f32], data: &Dataset, metric: &dyn Metric, conventions: &Conventions) -> f64 {
+    fn oracle(
+        config: &RankerConfig,
+        weights: &[f32],
+        data: &Dataset,
+        metric: &dyn Metric,
+        conventions: &Conventions,
+    ) -> f64 {
         let mut rest = weights;
         let split: Vec<Vec<f32>> = config
             .shapes()
@@ -315,7 +368,8 @@ mod tests {
         for (index, config) in configs.iter().enumerate() {
             let name = ["ndcg@5", "map:rel=3", "mrr:rel=4", "arp"][index];
             let metric = metric::parse(name).unwrap();
-            let conventions = Conventions { empty: [Empty::Skip, Empty::One, Empty::Zero][index % 3], ..Conventions::default() };
+            let conventions =
+                Conventions { empty: [Empty::Skip, Empty::One, Empty::Zero][index % 3], ..Conventions::default() };
             let n = config.n_weights();
             let weights = super::super::direction::on_sphere(n, 9, 0);
             let hidden = match config.architecture {

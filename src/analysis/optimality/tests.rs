@@ -121,7 +121,10 @@ fn two_layers_and_costs_are_certified_too() {
         let metric = parse(name).unwrap();
         let found = certify(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap();
         assert!(found.holds(), "{name}: {}", found.reports[0].statement);
-        assert!(found.reports[0].tried == 50 && !certify_control(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap().holds());
+        assert!(
+            found.reports[0].tried == 50
+                && !certify_control(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap().holds()
+        );
         assert!(each_weight(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap().holds());
     }
 }

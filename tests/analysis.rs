@@ -26,7 +26,7 @@ fn lambdarank(objective: &str, metric: &str, epochs: usize, data: &Dataset, devi
         patience: 0,
         learning_rate: 0.01,
         optimizer: OptimizerKind::Sgd,
-        step_rule: StepRule::Shrink,
+        step_rule: StepRule::ShrinkSometimes,
         ..TrainConfig::default()
     };
     train(config, data, device)

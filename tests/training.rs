@@ -269,7 +269,7 @@ fn settings_that_make_no_sense_are_refused_before_any_work() {
     let refused = |config: TrainConfig| Trainer::new(config, &train_data, &valid, &cpu()).err().unwrap().to_string();
     assert!(refused(TrainConfig { epochs: 0, ..config("ranknet") }).contains("epochs"));
     let sampled = TrainConfig { gradient: GradientPath::Tensor, ..config("ndcg-loss2:gaussian=2") };
-    assert!(refused(sampled).contains("lambda path"));
+    assert!(refused(sampled).contains("--gradient tensor"));
     let narrow = valid.clone().with_width(5);
     let error = Trainer::new(config("ranknet"), &train_data, &narrow, &cpu()).err().unwrap().to_string();
     assert!(error.contains("12 features") && error.contains('5'), "{error}");

@@ -28,7 +28,7 @@ pub(super) fn sum_pairs(ranking: &Ranking, weights: &PairWeights, gradient: &mut
     let n = ranking.scaled.len();
     for above in 0..n.min(ranking.top) {
         let mut own = 0.0;
-        for below in above + 1..n {
+        for (below, slope) in gradient.iter_mut().enumerate().skip(above + 1) {
             let (label, other) = (ranking.labels[above], ranking.labels[below]);
             // A weight may be dear to compute: ask for it only where there is a pair.
             let both = ranking.pairs == Pairs::All;
@@ -44,7 +44,7 @@ pub(super) fn sum_pairs(ranking: &Ranking, weights: &PairWeights, gradient: &mut
             let (kept, swapped) = if difference >= 0.0 { (factor, 1.0 - factor) } else { (1.0 - factor, factor) };
             let pull = swap * swapped - keep * kept;
             own += pull;
-            gradient[below] -= pull;
+            *slope -= pull;
             if want.loss {
                 let log = small.ln_1p();
                 result.loss += keep * (log + (-difference).max(0.0)) + swap * (log + difference.max(0.0));

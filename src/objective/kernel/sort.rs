@@ -8,8 +8,9 @@ pub const LARGEST_SCORE: f32 = 1e30;
 /// [`LARGEST_SCORE`].
 #[inline]
 pub(super) fn safe(score: f32) -> f32 {
-    // `max` drops a NaN; adding 0 makes -0 equal to 0 in its bits as well.
-    score.max(-LARGEST_SCORE).min(LARGEST_SCORE) + 0.0
+    let number = if score.is_nan() { -LARGEST_SCORE } else { score };
+    // Adding 0 makes -0 equal to 0 in its bits as well.
+    number.clamp(-LARGEST_SCORE, LARGEST_SCORE) + 0.0
 }
 
 /// A key that sorts upwards where numbers (not -0 or NaN) sort downwards, then by document.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 mod edges;
 mod formula;
 mod long;
+mod speed;
 
 const SCORES: [f32; 5] = [0.9, 0.1, -0.4, 1.5, 0.3];
 const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
@@ -22,7 +23,7 @@ fn run(kernel: &Kernel, scores: &[f32], labels: &[f32]) -> (Vec<f32>, QueryResul
     (gradient, result)
 }
 
-fn close(kernel: &Kernel, loss: Option<f64>, gradient: Option<[f32; 5]>) {
+fn close(kernel: &Kernel, loss: Option<f64>, gradient: Option<[f64; 5]>) {
     for method in [Method::Auto, Method::Direct, Method::Fast] {
         let kernel = Kernel { method, ..kernel.clone() };
         let (found, result) = run(&kernel, &SCORES, &LABELS);
@@ -30,7 +31,7 @@ fn close(kernel: &Kernel, loss: Option<f64>, gradient: Option<[f32; 5]>) {
             assert!((result.loss - loss).abs() < 1e-6 * loss.max(1.0), "{kernel:?}: {} is not {loss}", result.loss);
         }
         for (found, expected) in found.iter().zip(gradient.iter().flatten()) {
-            assert!((found - expected).abs() < 2e-6, "{kernel:?}: {found} is not {expected}");
+            assert!((f64::from(*found) - expected).abs() < 2e-6, "{kernel:?}: {found} is not {expected}");
         }
     }
 }

@@ -1,0 +1,69 @@
+//! How fast the kernels are: `cargo test --release speed -- --ignored --nocapture` on a quiet machine.
+
+use super::*;
+use std::time::Instant;
+
+/// The least of several times of one call, in seconds.
+fn seconds<T>(times: usize, mut call: impl FnMut() -> T) -> f64 {
+    let once = |_| {
+        let start = Instant::now();
+        std::hint::black_box(call());
+        start.elapsed().as_secs_f64()
+    };
+    (0..times).map(once).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+#[ignore = "measures time"]
+fn eight_hundred_million_pairs_a_second_on_one_core() {
+    let mut random = ChaCha8Rng::seed_from_u64(20);
+    let queries: Vec<Query> = (0..500).map(|_| query(120, 6.0, 1e6, 5, &mut random)).collect();
+    let mut scratch = Scratch::default();
+    let mut gradient = [0.0; 120];
+    for weighting in formulas() {
+        let kernel = Kernel { method: Method::Direct, ..Kernel::new(weighting) };
+        let mut all = |want: Want| -> u64 {
+            let mut one = |query: &Query| kernel.query(&query.scores, &query.labels, &mut gradient, &mut scratch, want);
+            queries.iter().map(|query| one(query).unwrap().pairs).sum()
+        };
+        let pairs = all(Want { loss: false, pairs: true });
+        let time = seconds(50, || all(Want::default()));
+        let with_loss = seconds(50, || all(Want { loss: true, pairs: false }));
+        let rate = pairs as f64 / time / 1e9;
+        eprintln!("{rate:.3} G pairs/s, {:.2} times as long with the loss: {:?}", with_loss / time, kernel.weighting);
+        if matches!(kernel.weighting, Weighting::Ndcg2 { rho: 1.0, delta: 0.0 }) {
+            assert!(rate > 0.8);
+        }
+    }
+}
+
+#[test]
+#[ignore = "measures time"]
+fn long_lists_take_near_linear_time() {
+    let mut random = ChaCha8Rng::seed_from_u64(21);
+    let sizes = [4_000, 16_000, 64_000, 200_000, 512_000, 1_000_000];
+    let lists: Vec<Query> = sizes.iter().map(|&n| query(n, 10.0, 1e6, 5, &mut random)).collect();
+    for weighting in formulas() {
+        let kernel = Kernel::new(weighting);
+        let mut scratch = Scratch::default();
+        let mut times = Vec::new();
+        for list in &lists {
+            let mut gradient = vec![0.0; list.scores.len()];
+            let mut one = || kernel.query(&list.scores, &list.labels, &mut gradient, &mut scratch, Want::default());
+            times.push(seconds(5, || one().unwrap()));
+        }
+        // Least squares of log time by log length, up to 512,000.
+        let points: Vec<(f64, f64)> =
+            sizes.iter().zip(&times).take(5).map(|(&n, t)| ((n as f64).ln(), t.ln())).collect();
+        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+        let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>()
+            / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>();
+        eprintln!("slope {slope:.3}, seconds {times:.5?}: {:?}", kernel.weighting);
+        match kernel.weighting {
+            Weighting::RankNet { .. } => assert!(times[5] < 2.0 && slope <= 1.2),
+            Weighting::Ndcg2 { rho: 1.0, delta: 0.0 } => assert!(times[3] < 2.0 && slope <= 1.2),
+            _ => {}
+        }
+    }
+}

@@ -2,9 +2,10 @@
 
 use super::input::{self, ReadArgs};
 use super::oddities::Oddity;
+use super::pairs::EffectivePairs;
 use super::statistics::{LabelCount, Labels, Statistics};
 use super::ui::{self, Align, Table, count, counted, heading, percent, printable};
-use burnrank::{Dataset, find_folds};
+use burnrank::{Dataset, Objective, find_folds};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   burnrank data train.txt
   burnrank data train.txt.gz --first-index 0
+  burnrank data train.txt --objective lambdarank:ndcg --objective lambdarank:mrr
   burnrank data MSLR-WEB10K              Fold1 to Fold5, one line each file
   zcat train.gz | burnrank data - --json";
 
@@ -23,6 +25,12 @@ pub struct Args {
     /// LETOR files, '-' for standard input, or folders with Fold1, Fold2, ... of train.txt, vali.txt and test.txt
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Count the pairs that this objective learns from; may be repeated
+    #[arg(long = "objective", value_name = "NAME", value_parser = Objective::parse)]
+    objectives: Vec<Objective>,
+    /// Count them at the scores of this model, instead of at equal scores
+    #[arg(long, value_name = "DIR", requires = "objectives")]
+    model: Option<PathBuf>,
     /// Print JSON for machines
     #[arg(long)]
     json: bool,
@@ -42,6 +50,8 @@ struct File {
     skipped_lines: usize,
     #[serde(flatten)]
     statistics: Statistics,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    effective_pairs: Vec<EffectivePairs>,
     odd: Vec<Oddity>,
 }
 
@@ -68,12 +78,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             text.push('\n');
         }
         if path.is_dir() {
-            let (folder, files) = look_at_folder(path, &args.reading)?;
+            let (folder, files) = look_at_folder(path, args)?;
             text.push_str(&folder_text(&folder, &files));
             report.folders.push(folder);
             report.files.extend(files);
         } else {
-            let (file, _) = look_at(path, &args.reading)?;
+            let (file, _) = look_at(path, args)?;
             text.push_str(&file_text(&file));
             report.files.push(file);
         }
@@ -81,9 +91,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.json { ui::print_json(&report) } else { ui::print(&text) }
 }
 
-fn look_at(path: &Path, reading: &ReadArgs) -> anyhow::Result<(File, Dataset)> {
-    let report = input::read_report(path, reading)?;
-    let statistics = Statistics::of(&report.data, reading.first_index);
+fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
+    let report = input::read_report(path, &args.reading)?;
+    let statistics = Statistics::of(&report.data, args.reading.first_index);
+    let pairs = |objective| EffectivePairs::count(objective, &report.data, args.model.as_deref());
+    let effective_pairs = args.objectives.iter().map(pairs).collect::<anyhow::Result<_>>()?;
     let file = File {
         file: input::name(path),
         fold: None,
@@ -92,16 +104,17 @@ fn look_at(path: &Path, reading: &ReadArgs) -> anyhow::Result<(File, Dataset)> {
         skipped_lines: report.skipped.lines,
         odd: statistics.oddities(),
         statistics,
+        effective_pairs,
     };
     Ok((file, report.data))
 }
 
-fn look_at_folder(path: &Path, reading: &ReadArgs) -> anyhow::Result<(Folder, Vec<File>)> {
+fn look_at_folder(path: &Path, args: &Args) -> anyhow::Result<(Folder, Vec<File>)> {
     let (mut files, mut odd) = (Vec::new(), Vec::new());
     for fold in find_folds(path)? {
         let mut earlier: Vec<(&str, HashSet<String>)> = Vec::new();
         for (split, path) in [("train", &fold.train), ("vali", &fold.vali), ("test", &fold.test)] {
-            let (file, data) = look_at(path, reading)?;
+            let (file, data) = look_at(path, args)?;
             let ids: HashSet<String> = data.query_ids().iter().cloned().collect();
             for (other, others) in &earlier {
                 odd.extend(shared(&fold.name, split, other, ids.intersection(others).count()));
@@ -163,6 +176,10 @@ fn file_text(file: &File) -> String {
     }
     text.push('\n');
     text.push_str(&labels_text(labels));
+    if !file.effective_pairs.is_empty() {
+        text.push_str(&format!("\n{}\n", heading("Pairs")));
+        file.effective_pairs.iter().for_each(|pairs| text.push_str(&(pairs.text() + "\n")));
+    }
     text + &odd_text(&file.odd)
 }
 
@@ -210,6 +227,10 @@ fn folder_text(folder: &Folder, files: &[File]) -> String {
     let mut text = format!("{}\n{}", heading(&folder.folder), table.render());
     if !folder.odd.is_empty() {
         text.push_str(&odd_text(&folder.odd));
+    }
+    for File { fold, split, effective_pairs, .. } in files {
+        let place = format!("{} {}", fold.as_deref().unwrap_or_default(), split.unwrap_or_default());
+        effective_pairs.iter().for_each(|pairs| text.push_str(&format!("{place}: {}\n", pairs.text())));
     }
     if let Some(file) = files.iter().find(|file| !file.odd.is_empty()) {
         text.push_str(&format!("\nWhat is odd about a file: burnrank data {}\n", file.file));

@@ -1,17 +1,23 @@
 //! The tool: one file a command. The only place that prints.
 
+mod certify;
+mod compare;
 mod convert;
 mod data;
 mod evaluate;
+mod figure;
 mod generate;
 mod info;
 mod input;
 mod interrupt;
+mod lambda;
 mod oddities;
 mod output;
+mod pairs;
 mod predict;
 mod split;
 mod statistics;
+mod systems;
 mod train;
 mod ui;
 
@@ -28,6 +34,9 @@ Examples:
   burnrank split all.txt --out parts
   burnrank data parts/train.txt
   burnrank evaluate --data parts/test.txt --scores scores.txt --metric ndcg@10
+  burnrank compare model other.txt --data parts/test.txt      is the difference real?
+  burnrank certify --model model --data parts/train.txt       is the model at a local optimum?
+  burnrank lambda --objective lambdarank:ndcg                 do these forces come from a cost?
 
 Files are LETOR text, '<label> qid:<id> <index>:<value> ... # comment', plain or packed with gzip or
 Zstandard; '-' is standard input or output.
@@ -51,6 +60,9 @@ enum Command {
     Info(info::Args),
     Data(data::Args),
     Evaluate(evaluate::Args),
+    Compare(compare::Args),
+    Certify(certify::Args),
+    Lambda(lambda::Args),
     Generate(generate::Args),
     Convert(convert::Args),
     Split(split::Args),
@@ -90,6 +102,9 @@ pub fn run() -> ExitCode {
         Command::Info(args) => info::run(&args),
         Command::Data(args) => data::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Certify(args) => certify::run(&args),
+        Command::Lambda(args) => lambda::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Split(args) => split::run(&args),

@@ -146,6 +146,8 @@ pub fn printable(text: &str) -> String {
 pub enum Unit {
     Bytes,
     Queries,
+    /// Thousandths of the whole.
+    Share,
 }
 
 /// A bar on standard error that appears when work takes over a second, and only on a terminal.
@@ -191,6 +193,8 @@ impl Bar {
         let template = match (self.unit, bounded) {
             (Unit::Bytes, true) => "{msg} {wide_bar} {bytes}/{total_bytes} {eta}",
             (Unit::Bytes, false) => "{msg} {spinner} {bytes} {elapsed}",
+            (Unit::Share, true) => "{msg} {wide_bar} {percent}% {eta}",
+            (Unit::Share, false) => "{msg} {spinner} {elapsed}",
             (Unit::Queries, true) => "{msg} {wide_bar} {human_pos}/{human_len} queries {eta}",
             (Unit::Queries, false) => "{msg} {spinner} {human_pos} queries {elapsed}",
         };

@@ -1,0 +1,283 @@
+//! `burnrank lambda`: do the forces of an objective come from a cost at all?
+
+use super::Usage;
+use super::figure;
+use super::input::{self, ReadArgs};
+use super::ui::{self, Align, Table, counted, heading};
+use anyhow::{Context, bail};
+use burnrank::{
+    FieldReport, LambdaField, MOST_DOCUMENTS, Model, Objective, Potential, Regularised, device, read_scores,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  burnrank lambda --objective lambdarank:ndcg
+  burnrank lambda --objective ranknet --queries 100 --documents 20
+  burnrank lambda --objective lambdarank:map:localcost --data test.txt --query 7 --figure forces.svg
+  burnrank lambda --objective lambdarank:ndcg --data test.txt --query 7 --model model
+
+A cost exists where the Jacobian of the lambdas is symmetric, and is convex where that of -lambda is positive semidefinite.
+Where documents tie, lambdas may jump: across the tie alone, a cost explains it; sideways, no cost does.";
+
+/// Do the forces of an objective come from a cost, is it convex, do they balance, where do they jump?
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The objective, as for training
+    #[arg(long, value_name = "NAME", value_parser = Objective::parse)]
+    objective: Objective,
+    /// Look at queries of this file instead of random labels
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Only this query of the data
+    #[arg(long, value_name = "QID", requires = "data")]
+    query: Option<String>,
+    /// Model that scores the data; without it or --scores, scores are random
+    #[arg(long, value_name = "DIR", requires = "data", conflicts_with = "scores")]
+    model: Option<PathBuf>,
+    /// Scores of the data's documents, one a line
+    #[arg(long, value_name = "FILE", requires = "data")]
+    scores: Option<PathBuf>,
+    /// How many queries to look at, at most
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    queries: u32,
+    /// Documents of a random query
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=400), conflicts_with = "data")]
+    documents: u32,
+    /// Subtract so much of each document's score from its lambda: the diagonal regulariser
+    #[arg(long, value_name = "ALPHA", default_value_t = 0.0)]
+    alpha: f64,
+    /// The seed of everything random
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// Draw the forces on the documents of the first query as SVG
+    #[arg(long, value_name = "FILE")]
+    figure: Option<PathBuf>,
+    /// Print JSON for machines
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+/// A query to look at.
+struct Query {
+    id: String,
+    scores: Vec<f64>,
+    labels: Vec<f32>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    if !(args.alpha >= 0.0 && args.alpha.is_finite()) {
+        bail!(Usage(format!("--alpha {}: expected a number of 0 or more", args.alpha)));
+    }
+    let field = args.objective.as_field()?;
+    let held = Regularised { field: field.clone(), alpha: args.alpha };
+    let field: &dyn LambdaField = if args.alpha > 0.0 { &held } else { &field };
+    let (queries, left_out) = queries(args)?;
+    let report = |query: &Query| {
+        let found = FieldReport::new(field, &query.scores, &query.labels);
+        found.with_context(|| format!("query {}", ui::printable(&query.id)))
+    };
+    let reports: Vec<FieldReport> = queries.iter().map(report).collect::<anyhow::Result<_>>()?;
+    if let Some(path) = &args.figure {
+        figure::forces(path, &reports[0])?;
+    }
+    let all = Summary::of(&reports);
+    if args.json {
+        let queries: Vec<_> =
+            queries.iter().zip(&reports).map(|(q, report)| json!({ "query": q.id, "report": report })).collect();
+        return ui::print_json(&json!({
+            "objective": args.objective.name(),
+            "alpha": args.alpha,
+            "conservative": all.potential == Potential::Conservative,
+            "potential": all.potential,
+            "convex": all.convex,
+            "convex_between_ties": all.psd,
+            "balanced": all.balanced,
+            "worst_asymmetry": all.asymmetry,
+            "smallest_eigenvalue": all.smallest,
+            "largest_jump": all.jump,
+            "left_out": left_out,
+            "queries": queries,
+        }));
+    }
+    let mut text = all.text(&reports[0].field, source(args), left_out);
+    if let ([query], [report]) = (&queries[..], &reports[..]) {
+        text += &one(query, report);
+    }
+    ui::print(&text)
+}
+
+fn source(args: &Args) -> String {
+    let scores = match (&args.model, &args.scores) {
+        (Some(model), _) => format!("scores by {}", input::name(model)),
+        (_, Some(scores)) => format!("scores of {}", input::name(scores)),
+        _ => format!("random scores, seed {}", args.seed),
+    };
+    match &args.data {
+        Some(data) => format!("{}, {scores}", input::name(data)),
+        None => format!("random labels 0 to 4, {} documents each, {scores}", args.documents),
+    }
+}
+
+/// The queries, and how many of the data were too long.
+fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
+    let mut random = ChaCha8Rng::seed_from_u64(args.seed);
+    let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| random.random_range(-2.0..2.0)).collect() };
+    let Some(path) = &args.data else {
+        let mut labels = ChaCha8Rng::seed_from_u64(args.seed);
+        labels.set_stream(1);
+        let query = |index: u32| Query {
+            id: (index + 1).to_string(),
+            scores: draw(args.documents as usize),
+            labels: (0..args.documents).map(|_| f32::from(labels.random_range(0..5u8))).collect(),
+        };
+        return Ok(((0..args.queries).map(query).collect(), 0));
+    };
+    let data = input::read_data(path, &args.reading)?;
+    let scores = match (&args.model, &args.scores) {
+        (Some(folder), _) => {
+            let device = device::open("auto")?;
+            Model::load(folder, &device)?.score(&data, &device)?.into_iter().map(f64::from).collect()
+        }
+        (_, Some(file)) => read_scores(file, data.n_documents())?,
+        _ => draw(data.n_documents()),
+    };
+    let chosen = data.queries().filter(|query| args.query.as_ref().is_none_or(|id| id == query.id));
+    let (mut found, mut left_out) = (Vec::new(), 0);
+    for query in chosen {
+        if query.labels.len() > MOST_DOCUMENTS && args.query.is_none() {
+            left_out += 1;
+        } else if found.len() < args.queries as usize {
+            let own = scores[query.rows].to_vec();
+            found.push(Query { id: query.id.to_owned(), scores: own, labels: query.labels.to_vec() });
+        }
+    }
+    if found.is_empty() {
+        match &args.query {
+            Some(id) => bail!("{}: there is no query '{}' in it", input::name(path), ui::printable(id)),
+            None => bail!("{}: no query of {MOST_DOCUMENTS} documents or fewer", input::name(path)),
+        }
+    }
+    Ok((found, left_out))
+}
+
+/// The worst over all queries.
+struct Summary {
+    queries: usize,
+    potential: Potential,
+    asymmetry: f64,
+    largest: f64,
+    closed: Option<f64>,
+    smallest: f64,
+    psd: bool,
+    convex: bool,
+    balanced: bool,
+    sum: f64,
+    jump: f64,
+    sideways: f64,
+    ties: usize,
+    jumps: usize,
+}
+
+impl Summary {
+    fn of(reports: &[FieldReport]) -> Self {
+        let most = |value: &dyn Fn(&FieldReport) -> f64| reports.iter().map(value).fold(0.0, f64::max);
+        let crossings = || reports.iter().flat_map(|report| report.crossings.iter().map(move |at| (report, at)));
+        let jumps = || crossings().filter(|(report, at)| at.jump > report.force_tolerance).map(|(_, at)| at);
+        let rank = |potential: Potential| match potential {
+            Potential::Conservative => 0,
+            Potential::BetweenTies => 1,
+            Potential::None => 2,
+        };
+        let worst = reports.iter().map(|report| report.potential).max_by_key(|&potential| rank(potential));
+        Summary {
+            queries: reports.len(),
+            potential: worst.unwrap_or(Potential::Conservative),
+            asymmetry: most(&|report| report.asymmetry),
+            largest: most(&|report| report.largest),
+            closed: reports.iter().filter_map(|report| report.from_closed_form).reduce(f64::max),
+            smallest: reports.iter().map(|report| report.smallest_eigenvalue).fold(f64::INFINITY, f64::min),
+            psd: reports.iter().all(FieldReport::psd),
+            convex: reports.iter().all(FieldReport::convex),
+            balanced: reports.iter().all(FieldReport::balanced),
+            sum: most(&|report| report.sum.abs()),
+            jump: jumps().map(|at| at.jump).fold(0.0, f64::max),
+            sideways: jumps().map(|at| at.sideways).fold(0.0, f64::max),
+            ties: crossings().count(),
+            jumps: jumps().count(),
+        }
+    }
+
+    fn text(&self, field: &str, source: String, left_out: usize) -> String {
+        let cost = match self.potential {
+            Potential::Conservative => "yes: the Jacobian is symmetric, and jumps at ties, if any, are along the tie",
+            Potential::BetweenTies => {
+                "between ties only: symmetric there, but jumps at ties do work, so no one cost for all orders"
+            }
+            Potential::None => "no: the Jacobian is not symmetric",
+        };
+        let closed =
+            self.closed.map(|error| format!("; closed form and differences agree to {error:.1e}")).unwrap_or_default();
+        let convex = match (self.convex, self.psd) {
+            (true, _) => "yes",
+            (false, true) => "between ties only",
+            (false, false) => "no",
+        };
+        let left_out = if left_out > 0 { format!("; {left_out} too long, left out") } else { String::new() };
+        let lines = [
+            ("field", field.to_owned()),
+            ("points", format!("{}: {source}{left_out}", counted(self.queries, "query", "queries"))),
+            ("cost", cost.to_owned()),
+            (
+                "symmetry",
+                format!("largest |J_ij - J_ji| {:.1e}, largest |J_ij| {:.3e}{closed}", self.asymmetry, self.largest),
+            ),
+            ("convex", format!("{convex}: smallest eigenvalue of -J {:.3e}", self.smallest)),
+            (
+                "balance",
+                format!("{}: largest |sum of lambdas| {:.1e}", if self.balanced { "yes" } else { "no" }, self.sum),
+            ),
+            (
+                "ties",
+                format!(
+                    "lambdas jump at {} of {} crossings of neighbours, by {:.3e} at most, {:.3e} of it sideways",
+                    self.jumps, self.ties, self.jump, self.sideways
+                ),
+            ),
+        ];
+        lines.iter().map(|(name, what)| format!("{name:<8}  {}\n", ui::printable(what))).collect()
+    }
+}
+
+/// The documents of a single query, best first.
+fn one(query: &Query, report: &FieldReport) -> String {
+    let mut order: Vec<usize> = (0..report.scores.len()).collect();
+    order.sort_by(|&a, &b| report.scores[b].total_cmp(&report.scores[a]));
+    let right = |name| (name, Align::Right);
+    let mut table = Table::new(&[
+        right("rank"),
+        right("document"),
+        right("label"),
+        right("score"),
+        right("lambda"),
+        right("jump at tie with next"),
+    ]);
+    for (rank, &document) in order.iter().enumerate() {
+        let jump = report.crossings.get(rank).map_or("-".into(), |at| format!("{:.3e}", at.jump));
+        table.row([
+            (rank + 1).to_string(),
+            (document + 1).to_string(),
+            report.labels[document].to_string(),
+            format!("{:.4}", report.scores[document]),
+            format!("{:+.6}", report.lambdas[document]),
+            jump,
+        ]);
+    }
+    format!("\n{}\n{}", heading(&format!("query {}", ui::printable(&query.id))), table.render())
+}

@@ -4,6 +4,9 @@ use burnrank::{
     Architecture, CertifyOptions, Dataset, Device, LambdaField, Objective, OptimizerKind, StepRule, Synthetic,
     TrainConfig, Trained, Trainer, certify, certify_control, device, parse,
 };
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -140,4 +143,194 @@ fn a_broken_field_is_an_error_not_a_panic() {
         let message = Trainer::new(config, &data, &data, &device).unwrap().epoch().unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }
+}
+
+/// Runs the tool in a folder.
+fn tool(folder: &Path, arguments: &str) -> Output {
+    let arguments = arguments.split_whitespace();
+    Command::new(env!("CARGO_BIN_EXE_burnrank")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn text(folder: &Path, arguments: &str) -> String {
+    let output = tool(folder, arguments);
+    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(folder: &Path, arguments: &str) -> Value {
+    serde_json::from_str(&text(folder, &format!("{arguments} --json"))).unwrap()
+}
+
+fn refuse(folder: &Path, arguments: &str, code: i32, expected: &str) {
+    let output = tool(folder, arguments);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {message}");
+    assert!(message.contains(expected), "{arguments}: {message}");
+    assert!(output.stdout.is_empty());
+}
+
+fn is_picture(path: &Path) {
+    let svg = std::fs::read_to_string(path).unwrap();
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>") && svg.len() > 1000);
+    assert!(!svg.contains("NaN"));
+}
+
+/// A folder with data, a model trained on them, its scores and its run.
+fn workshop() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    text(at, "generate net --queries 60 --documents 12 --features 6 --out all.txt");
+    text(
+        at,
+        "train --train all.txt --valid all.txt --model linear --objective lambdarank:ndcg --epochs 5 --out model --json",
+    );
+    text(at, "predict --model model --data all.txt --out scores.txt");
+    text(at, "predict --model model --data all.txt --format trec --out run.txt");
+    folder
+}
+
+#[test]
+fn certify_answers_in_words_numbers_and_pictures() {
+    let folder = workshop();
+    let at = folder.path();
+    let ask = "certify --model model --data all.txt --metric ndcg --epsilon 0.1 --delta 0.1 --control --each-weight";
+    let found = json(at, &format!("{ask} --figure curves.svg --seed 4"));
+    is_picture(&at.join("curves.svg"));
+    // ceil(ln 0.1 / ln 0.9)
+    assert_eq!(found["certificate"]["planned"], 22);
+    assert_eq!(found["certificate"]["reports"].as_array().unwrap().len(), 2);
+    assert_eq!(found["certificate"]["reports"][0]["steps"].as_array().unwrap().len(), 10);
+    assert_eq!(found["each_weight"]["weights"].as_array().unwrap().len(), 6);
+    assert!(found["control"]["reports"][0]["rising"].as_u64().unwrap() > 0);
+    let judged = json(at, "evaluate --model model --data all.txt --metric ndcg");
+    let difference = judged["measures"][0]["mean"].as_f64().unwrap() - found["certificate"]["value"].as_f64().unwrap();
+    assert!(difference.abs() < 1e-6, "the certificate judges what evaluate judges");
+    // The same seed, the same bytes, whatever the number of threads.
+    assert_eq!(json(at, &format!("{ask} --seed 4 --threads 1")), found);
+    assert_ne!(json(at, &format!("{ask} --seed 5")), found);
+    let words = text(at, &format!("{ask} --steps 0.5 --relative --stop-at-first"));
+    assert!(words.contains("random weights of the same length") && words.contains("each weight alone"), "{words}");
+    refuse(at, "certify --model model --data all.txt --steps 0.1,x", 2, "'x' is not a number");
+    refuse(at, "certify --model model --data all.txt --steps 0", 2, "step 0");
+    refuse(at, "certify --model model --data all.txt --epsilon 1", 2, "epsilon 1");
+    refuse(at, "certify --model model --data all.txt --metric nonsense", 2, "nonsense");
+    refuse(at, "certify --model all.txt --data all.txt", 1, "all.txt");
+}
+
+#[test]
+fn lambda_tells_fields_apart() {
+    let folder = workshop();
+    let at = folder.path();
+    for (objective, potential, convex) in [
+        ("ranknet", "conservative", true),
+        ("arp-loss2", "conservative", true),
+        ("lambdarank:ndcg", "between-ties", false),
+        ("lambdarank:ndcg:localcost", "none", false),
+    ] {
+        let found = json(at, &format!("lambda --objective {objective} --queries 6 --documents 7"));
+        assert_eq!(
+            (&found["potential"], &found["convex"]),
+            (&Value::from(potential), &Value::from(convex)),
+            "{objective}"
+        );
+        assert_eq!(found["balanced"], true, "{objective}");
+    }
+    let held = json(at, "lambda --objective ranknet --alpha 0.5 --queries 2");
+    assert!((held["smallest_eigenvalue"].as_f64().unwrap() - 0.5).abs() < 1e-6);
+    for scores in ["", "--model model", "--scores scores.txt"] {
+        let words =
+            text(at, &format!("lambda --objective lambdarank:map --data all.txt --query 7 --figure f.svg {scores}"));
+        assert!(words.contains("query 7") && words.contains("jump at tie"), "{words}");
+        is_picture(&at.join("f.svg"));
+    }
+    refuse(at, "lambda --objective ranknet --data all.txt --query none", 1, "no query 'none'");
+    refuse(at, "lambda --objective ndcg-loss2:gaussian=4", 1, "random field");
+    refuse(at, "lambda --objective nonsense", 2, "nonsense");
+}
+
+#[test]
+fn compare_takes_models_scores_and_runs() {
+    let folder = workshop();
+    let at = folder.path();
+    let found = json(at, "compare model scores.txt run.txt --data all.txt --metric ndcg@10,map:rel=3 --figure d.svg");
+    is_picture(&at.join("d.svg"));
+    let comparisons = found["comparisons"].as_array().unwrap();
+    assert_eq!((comparisons.len(), &found["family"]), (6, &Value::from(6)));
+    for comparison in comparisons {
+        // Three spellings of one system.
+        assert_eq!(comparison["ties"], 60, "{comparison}");
+        assert_eq!(comparison["t_test"]["p"], 1.0);
+        assert_eq!(comparison["adjusted"]["randomisation"], 1.0);
+    }
+    // Scores turned round are worse, and that is no accident.
+    let scores = std::fs::read_to_string(at.join("scores.txt")).unwrap();
+    let worse: String = scores.lines().map(|line| format!("{}\n", -line.parse::<f64>().unwrap())).collect();
+    std::fs::write(at.join("worse.txt"), worse).unwrap();
+    let found = json(at, "compare model worse.txt scores.txt --baseline --data all.txt --seed 3");
+    assert_eq!(found["comparisons"].as_array().unwrap().len(), 2);
+    assert!(found["comparisons"][0]["difference"].as_f64().unwrap() < -0.1);
+    assert!(found["comparisons"][0]["adjusted"]["randomisation"].as_f64().unwrap() < 1e-3);
+    assert_eq!(found, json(at, "compare model worse.txt scores.txt --baseline --data all.txt --seed 3 --threads 1"));
+    let words = text(at, "compare scores.txt worse.txt --data all.txt --movers 3");
+    assert!(words.contains("significant") && words.contains("moved most"), "{words}");
+    refuse(at, "compare scores.txt --data all.txt", 2, "SYSTEM");
+    refuse(at, "compare scores.txt all.txt --data all.txt", 1, "all.txt:1:1: bad score");
+    refuse(at, "compare scores.txt missing.txt --data all.txt", 1, "missing.txt");
+    refuse(at, "compare scores.txt worse.txt --data all.txt --folds 2", 2, "{}");
+    refuse(at, "compare scores.txt worse.txt --data all.txt --alpha 0", 2, "--alpha 0");
+}
+
+#[test]
+fn data_counts_the_pairs_that_an_objective_learns_from() {
+    let folder = workshop();
+    let at = folder.path();
+    let found = json(at, "data all.txt --objective lambdarank:ndcg --objective lambdarank:mrr:rel=4 --model model");
+    let pairs = found["files"][0]["effective_pairs"].as_array().unwrap();
+    let count = |index: usize, what: &str| pairs[index][what].as_u64().unwrap();
+    assert!(count(0, "effective") <= count(0, "label_pairs") && count(1, "effective") < count(0, "effective"));
+    assert!(count(0, "saturated") <= count(0, "effective"));
+    assert!(text(at, "data all.txt --objective ranknet").contains("effective pairs (100.0% of"));
+    refuse(at, "data all.txt --model model", 2, "--objective");
+}
+
+#[test]
+fn compare_says_which_of_the_stored_peers_differ_on_mq2008() {
+    let root = std::env::var_os("BURNRANK_DATA").map(|root| PathBuf::from(root).join("mq2008"));
+    let Some(root) = root.filter(|path| path.is_dir()) else {
+        println!("skipped: BURNRANK_DATA names no folder with mq2008");
+        return;
+    };
+    let systems = ["AdaRank", "ListNet", "RankBoost", "RankNet", "svm_rank"];
+    let names = systems.map(|system| format!("scores/{system}.Fold{{}}.test.txt")).join(" ");
+    let found = json(&root, &format!("compare {names} --data Fold{{}}/test.txt --folds 5 --metric ndcg@10"));
+    // SciPy 1.17.1 on the same per-query values: ttest_rel(second, first).pvalue, and
+    // wilcoxon(second - first, zero_method='wilcox', method='approx').pvalue
+    let stored = [
+        (3.42422e-06, 3.37865e-07),
+        (0.842328, 0.510766),
+        (0.00235071, 0.000383397),
+        (0.78896, 0.693959),
+        (1.6699e-08, 1.24647e-10),
+        (0.00121279, 0.000363271),
+        (1.38822e-09, 1.86344e-12),
+        (0.000668301, 3.65637e-05),
+        (0.936193, 0.729889),
+        (7.69132e-05, 2.03653e-07),
+    ];
+    let comparisons = found["comparisons"].as_array().unwrap();
+    assert_eq!(comparisons.len(), stored.len());
+    for (comparison, (t_test, wilcoxon)) in comparisons.iter().zip(stored) {
+        for (test, expected) in [("t_test", t_test), ("wilcoxon", wilcoxon)] {
+            let p = comparison[test]["p"].as_f64().unwrap();
+            assert!((p - expected).abs() < 1e-5 * expected, "{test}: {p}, SciPy {expected}");
+        }
+    }
+    // AdaRank, RankBoost and svm_rank cannot be told apart; each beats ListNet and RankNet, and RankNet beats ListNet.
+    let alike: Vec<(&str, &str)> = comparisons
+        .iter()
+        .filter(|comparison| comparison["adjusted"]["randomisation"].as_f64().unwrap() > 0.05)
+        .map(|comparison| (comparison["baseline"].as_str().unwrap(), comparison["system"].as_str().unwrap()))
+        .map(|(first, second)| (first.split('.').next().unwrap(), second.split('.').next().unwrap()))
+        .collect();
+    assert_eq!(alike, [("AdaRank", "RankBoost"), ("AdaRank", "svm_rank"), ("RankBoost", "svm_rank")]);
 }

@@ -1,0 +1,3 @@
+//! stub
+use crate::plumbing::Experiment;
+pub const EXPERIMENT: Experiment = Experiment { name: "lambdaloss_table3", paper: "", claim: "", time: "", protocol: |_| Ok(serde_json::Value::Null), run: |_| anyhow::bail!("not yet") };

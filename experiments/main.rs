@@ -1,0 +1,76 @@
+//! Tables and figures of papers as programs: `cargo run --release --bin experiments -- list`.
+
+mod lambdaloss_table3;
+mod lambdarank_cubic;
+mod plumbing;
+mod ranknet_table1;
+
+use anyhow::bail;
+use clap::Parser;
+use plumbing::{Experiment, Scale, Session};
+use std::path::PathBuf;
+
+/// Every experiment, in the order of the papers.
+const EXPERIMENTS: [Experiment; 3] =
+    [ranknet_table1::EXPERIMENT, lambdarank_cubic::EXPERIMENT, lambdaloss_table3::EXPERIMENT];
+
+/// Runs the tables and figures of papers and says which of them come out.
+#[derive(Debug, Parser)]
+#[command(name = "experiments")]
+struct Args {
+    /// `list`, `all`, `index` (writes the index anew), or the name of an experiment.
+    name: String,
+    /// A small version of the experiment, in well under a minute.
+    #[arg(long)]
+    quick: bool,
+    /// The folder of real data, one folder of LETOR folds a data set; without it, what BURNRANK_DATA says.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// What all random numbers follow from.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Writes DIR/experiments/results/NAME and DIR/models; the default is here, and target/quick with --quick.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// The device to train on: auto, or a backend of this build.
+    #[arg(long, default_value = "auto")]
+    device: String,
+    /// Runs that go on at the same time; the results do not depend on it.
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Starts anew instead of going on from the runs that are already in results.json.
+    #[arg(long)]
+    fresh: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let scale = if args.quick { Scale::Quick } else { Scale::Paper };
+    let place = if args.quick { "target/quick" } else { "." };
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(place));
+    let chosen: Vec<&Experiment> = match args.name.as_str() {
+        "list" => return plumbing::list(&EXPERIMENTS),
+        "index" => return plumbing::write_index(&EXPERIMENTS, &out),
+        "all" => EXPERIMENTS.iter().collect(),
+        name => EXPERIMENTS.iter().filter(|experiment| experiment.name == name).collect(),
+    };
+    if chosen.is_empty() {
+        let known: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name).collect();
+        bail!("unknown experiment '{}': expected list, all, index, {}", args.name, known.join(", "));
+    }
+    let session = Session {
+        scale,
+        seed: args.seed,
+        data: args.data.or_else(|| std::env::var_os("BURNRANK_DATA").map(PathBuf::from)),
+        device: burnrank::device::open(&args.device)?,
+        backend: burnrank::device::resolve(&args.device)?,
+        jobs: args.jobs.or(std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1).max(1),
+        fresh: args.fresh,
+        out,
+    };
+    for experiment in chosen {
+        session.run(experiment)?;
+        plumbing::write_index(&EXPERIMENTS, &session.out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! Figures: panels side by side, the paper's points hollow and dashed, ours filled with whiskers.
+
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::prelude::*;
+use std::ops::Range;
+
+/// Whose numbers a series is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    Ours,
+    Paper,
+}
+
+/// One line of points.
+#[derive(Debug, Clone)]
+pub struct Series {
+    pub name: String,
+    pub whose: Whose,
+    /// Series of the same colour belong together.
+    pub colour: usize,
+    /// Whether points are joined.
+    pub joined: bool,
+    /// Place, value, and the ends of an interval where there is one.
+    pub points: Vec<(f64, f64, Option<(f64, f64)>)>,
+}
+
+/// One coordinate system.
+#[derive(Debug, Clone)]
+pub struct Panel {
+    pub title: String,
+    pub x_label: String,
+    pub y_label: String,
+    /// Places of the horizontal axis and their names.
+    pub ticks: Vec<(f64, String)>,
+    pub series: Vec<Series>,
+    /// A horizontal line to compare with.
+    pub zero: Option<f64>,
+}
+
+/// Colours that people with any colour vision can tell apart (Okabe and Ito).
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(90, 90, 90),
+];
+const PANEL: (u32, u32) = (560, 440);
+
+/// All panels in a row, as SVG.
+pub fn draw(panels: &[Panel]) -> anyhow::Result<String> {
+    let mut text = String::new();
+    {
+        let size = (PANEL.0 * panels.len().max(1) as u32, PANEL.1);
+        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        let failed = |error: DrawingAreaErrorKind<_>| anyhow::anyhow!("cannot draw the figure: {error}");
+        root.fill(&WHITE).map_err(failed)?;
+        for (area, panel) in root.split_evenly((1, panels.len().max(1))).iter().zip(panels) {
+            draw_panel(area, panel).map_err(failed)?;
+        }
+        root.present().map_err(failed)?;
+    }
+    Ok(text + "\n")
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+type Failure<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
+
+fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
+    let places: Vec<f64> = panel.ticks.iter().map(|(place, _)| *place).collect();
+    let (left, right) = range(places.iter().copied(), 0.08);
+    let values = panel.series.iter().flat_map(|series| &series.points);
+    let values = values.flat_map(|&(_, value, interval)| [value, interval.map_or(value, |i| i.0), interval.map_or(value, |i| i.1)]);
+    let (bottom, top) = range(values.chain(panel.zero), 0.06);
+    let mut chart = ChartBuilder::on(area)
+        .caption(&panel.title, ("sans-serif", 17))
+        .margin(12)
+        .x_label_area_size(44)
+        .y_label_area_size(56)
+        .build_cartesian_2d(Axis { left, right, ticks: places }, bottom..top)?;
+    let name = |place: &f64| {
+        let found = panel.ticks.iter().find(|(tick, _)| (tick - place).abs() < 1e-9);
+        found.map_or(String::new(), |(_, name)| name.clone())
+    };
+    let decimals = if top - bottom < 0.5 { 2 } else { 1 };
+    chart
+        .configure_mesh()
+        .x_label_formatter(&name)
+        .y_label_formatter(&|value| format!("{value:.decimals$}"))
+        .x_desc(&panel.x_label)
+        .y_desc(&panel.y_label)
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(RGBColor(225, 225, 225))
+        .label_style(("sans-serif", 13))
+        .axis_desc_style(("sans-serif", 14))
+        .draw()?;
+    if let Some(zero) = panel.zero {
+        chart.draw_series(LineSeries::new([(left, zero), (right, zero)], BLACK.stroke_width(1)))?;
+    }
+    // Whiskers of neighbouring series must not hide each other: each has its own small shift.
+    let step = (right - left) * 0.006;
+    for (number, series) in panel.series.iter().enumerate() {
+        let colour = COLOURS[series.colour % COLOURS.len()];
+        let shift = step * (number as f64 - (panel.series.len() as f64 - 1.0) / 2.0);
+        let line: Vec<(f64, f64)> = series.points.iter().map(|&(x, y, _)| (x + shift, y)).collect();
+        let paper = series.whose == Whose::Paper;
+        if series.joined && paper {
+            chart.draw_series(DashedLineSeries::new(line.clone(), 5, 4, colour.stroke_width(1)))?;
+        } else if series.joined {
+            chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2)))?;
+        }
+        for &(x, _, interval) in &series.points {
+            if let Some((low, high)) = interval {
+                chart.draw_series([PathElement::new([(x + shift, low), (x + shift, high)], colour.stroke_width(2))])?;
+            }
+        }
+        let style: ShapeStyle = if paper { colour.stroke_width(2) } else { colour.filled() };
+        let size = if paper { 6 } else { 4 };
+        chart
+            .draw_series(line.iter().map(|&point| Circle::new(point, size, style)))?
+            .label(&series.name)
+            .legend(move |(x, y)| Circle::new((x + 8, y), size, style));
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(RGBColor(200, 200, 200))
+        .label_font(("sans-serif", 13))
+        .draw()
+}
+
+/// A horizontal axis with marks where we want them.
+struct Axis {
+    left: f64,
+    right: f64,
+    ticks: Vec<f64>,
+}
+
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let share = (value - self.left) / (self.right - self.left);
+        limit.0 + (share * f64::from(limit.1 - limit.0)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.left..self.right
+    }
+}
+
+impl From<Axis> for Range<f64> {
+    fn from(axis: Axis) -> Range<f64> {
+        axis.left..axis.right
+    }
+}
+
+/// The range of the values with some room around it.
+fn range(values: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
+    let (low, high) = values.filter(|value| value.is_finite()).fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+    if low > high {
+        return (0.0, 1.0);
+    }
+    let width = (high - low).max(1e-6);
+    (low - room * width, high + room * width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_holds_titles_labels_and_names() {
+        let points = vec![(0.0, 0.5, Some((0.4, 0.6))), (1.0, 0.7, None)];
+        let series = |name: &str, whose| Series { name: name.into(), whose, colour: 0, joined: true, points: points.clone() };
+        let panel = Panel {
+            title: "a title".into(),
+            x_label: "across".into(),
+            y_label: "up".into(),
+            ticks: vec![(0.0, "first".into()), (1.0, "second".into())],
+            series: vec![series("the paper", Whose::Paper), series("burnrank", Whose::Ours)],
+            zero: None,
+        };
+        let svg = draw(&[panel.clone(), panel]).unwrap();
+        for word in ["a title", "across", "up", "first", "second", "the paper", "burnrank", "</svg>"] {
+            assert!(svg.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn ranges_have_room_and_never_vanish() {
+        assert_eq!(range([1.0, 3.0, f64::NAN].into_iter(), 0.1), (0.8, 3.2));
+        assert_eq!(range([].into_iter(), 0.1), (0.0, 1.0));
+        let (low, high) = range([2.0].into_iter(), 0.1);
+        assert!(low < 2.0 && 2.0 < high);
+    }
+}

@@ -1,0 +1,141 @@
+//! Independent runs side by side, each on one core, stored as soon as it ends, with the time left.
+
+use super::Lab;
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One run: a name that is unique in its experiment, how much work it is at most, and what it is.
+pub struct Job<T> {
+    pub key: String,
+    /// In any unit, the same for all runs of an experiment.
+    pub work: f64,
+    pub what: T,
+}
+
+/// All runs' progress.
+struct Progress {
+    bar: ProgressBar,
+    start: Instant,
+    total: f64,
+    done: Mutex<(f64, usize)>,
+    runs: usize,
+}
+
+/// One run's progress.
+pub struct Ticker<'a> {
+    progress: &'a Progress,
+    work: f64,
+    told: Mutex<f64>,
+}
+
+impl Lab<'_> {
+    /// The result of every job, in order: from `results.json` where it is already there, else by running it.
+    ///
+    /// Each job has one thread to itself, so that results do not depend on the number of threads, and small steps lose
+    /// no time in handing work around.
+    pub fn run_all<T: Sync, R: Serialize + DeserializeOwned>(
+        &self,
+        jobs: &[Job<T>],
+        each: impl Fn(&Job<T>, &Ticker<'_>) -> anyhow::Result<R> + Sync,
+    ) -> anyhow::Result<Vec<R>> {
+        let open: Vec<&Job<T>> = jobs.iter().filter(|job| self.store.get(&job.key).is_none()).collect();
+        if open.len() < jobs.len() {
+            eprintln!("{} of {} runs are there from before", jobs.len() - open.len(), jobs.len());
+        }
+        let progress = Progress::new(&open);
+        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let work = || -> anyhow::Result<()> {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+            while let Some(job) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if failed.load(Ordering::Relaxed) {
+                    break;
+                }
+                let start = Instant::now();
+                let ticker = Ticker { progress: &progress, work: job.work, told: Mutex::new(0.0) };
+                let outcome = pool
+                    .install(|| Ok(serde_json::to_value(each(job, &ticker)?)?))
+                    .and_then(|run| self.store.put(&job.key, run, start.elapsed().as_secs_f64()));
+                if let Err(error) = outcome {
+                    failed.store(true, Ordering::Relaxed);
+                    return Err(error.context(format!("run {}", job.key)));
+                }
+                ticker.tick(1.0);
+                progress.finished(&job.key, start.elapsed());
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.session.jobs.min(open.len())).map(|_| scope.spawn(work)).collect();
+            let results = workers.into_iter().map(|worker| worker.join());
+            results.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect::<anyhow::Result<()>>()
+        })
+        .and_then(|()| {
+            progress.bar.finish_and_clear();
+            let stored = |job: &Job<T>| {
+                let run = self.store.get(&job.key).with_context(|| format!("run {} is missing", job.key))?;
+                serde_json::from_value(run).with_context(|| format!("run {} of results.json cannot be read", job.key))
+            };
+            jobs.iter().map(stored).collect()
+        })
+    }
+}
+
+impl Progress {
+    fn new<T>(jobs: &[&Job<T>]) -> Progress {
+        let visible = std::io::stderr().is_terminal();
+        let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(1000), target);
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent}% {msg}") {
+            bar.set_style(style);
+        }
+        let total = jobs.iter().map(|job| job.work).sum();
+        Progress { bar, start: Instant::now(), total, done: Mutex::new((0.0, 0)), runs: jobs.len() }
+    }
+
+    fn add(&self, work: f64) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.0 += work;
+        self.bar.set_position((1000.0 * done.0 / self.total) as u64);
+        self.bar.set_message(format!("{} of {} runs, {}", done.1, self.runs, self.left(done.0)));
+    }
+
+    fn left(&self, done: f64) -> String {
+        let seconds = self.start.elapsed().as_secs_f64() * (self.total - done).max(0.0) / done.max(1e-9);
+        format!("about {} left", duration(seconds))
+    }
+
+    fn finished(&self, key: &str, time: Duration) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.1 += 1;
+        let line = format!("[{}/{}] {key}: {}, {}", done.1, self.runs, duration(time.as_secs_f64()), self.left(done.0));
+        if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
+    }
+}
+
+impl Ticker<'_> {
+    /// Tells which share of the run is done.
+    pub fn tick(&self, share: f64) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = (share.min(1.0) - *told).max(0.0);
+        *told += more;
+        self.progress.add(more * self.work);
+    }
+}
+
+/// Seconds, or minutes and seconds.
+pub fn duration(seconds: f64) -> String {
+    if seconds < 10.0 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = seconds.round() as u64;
+    match whole {
+        0..120 => format!("{whole} s"),
+        _ => format!("{} min", (whole + 30) / 60),
+    }
+}

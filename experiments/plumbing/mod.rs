@@ -1,0 +1,139 @@
+//! What all experiments share: sessions, stored runs, training, reports and figures.
+
+pub mod figure;
+mod jobs;
+mod report;
+mod store;
+mod training;
+
+pub use jobs::{Job, Ticker};
+pub use report::{Check, Report, Table, write_index};
+pub use training::{per_query, train};
+
+use anyhow::Context;
+use burnrank::Device;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use store::Store;
+
+/// One table or figure of a paper.
+pub struct Experiment {
+    /// How it is called on the command line, and its folder.
+    pub name: &'static str,
+    /// Authors, title, year, and which table or figure.
+    pub paper: &'static str,
+    /// What the paper says, in a sentence or two.
+    pub claim: &'static str,
+    /// How long it takes at paper scale.
+    pub time: &'static str,
+    /// Every setting that decides the results: runs stored under others are not taken over.
+    pub protocol: fn(&Session) -> anyhow::Result<Value>,
+    /// Runs it.
+    pub run: fn(&Lab<'_>) -> anyhow::Result<Report>,
+}
+
+/// How much is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// As the paper did.
+    Paper,
+    /// Enough to see that everything works.
+    Quick,
+}
+
+impl Scale {
+    /// One of two values.
+    pub fn pick<T>(self, paper: T, quick: T) -> T {
+        match self {
+            Scale::Paper => paper,
+            Scale::Quick => quick,
+        }
+    }
+
+    /// As it is called in results.
+    pub fn name(self) -> &'static str {
+        self.pick("paper", "quick")
+    }
+}
+
+/// What the command line asked for.
+pub struct Session {
+    pub scale: Scale,
+    pub seed: u64,
+    pub data: Option<PathBuf>,
+    pub device: Device,
+    pub backend: &'static str,
+    pub jobs: usize,
+    pub fresh: bool,
+    pub out: PathBuf,
+}
+
+/// One experiment at work: the session and the runs that it has already finished.
+pub struct Lab<'a> {
+    pub session: &'a Session,
+    folder: PathBuf,
+    store: Store,
+}
+
+impl Session {
+    /// Runs an experiment, from where it was, and writes its results, figure and report.
+    pub fn run(&self, experiment: &Experiment) -> anyhow::Result<()> {
+        let start = Instant::now();
+        let folder = folder_of(&self.out, experiment.name);
+        eprintln!("{} ({} scale, seed {}, {})", experiment.name, self.scale.name(), self.seed, self.backend);
+        let header = store::Header {
+            experiment: experiment.name.into(),
+            scale: self.scale.name().into(),
+            seed: self.seed,
+            backend: self.backend.into(),
+            protocol: (experiment.protocol)(self)?,
+        };
+        let store = Store::open(&folder, header, self.fresh)?;
+        let lab = Lab { session: self, folder, store };
+        let report = (experiment.run)(&lab)?;
+        let _ = std::fs::remove_dir(lab.folder.join("checkpoints"));
+        lab.store.conclude(report.outcome(), start.elapsed().as_secs_f64())?;
+        write(&lab.folder.join("figure.svg"), &report.figure)?;
+        let seconds = lab.store.seconds();
+        write(&lab.folder.join("README.md"), &report.page(experiment, self, seconds))?;
+        print!("{}", report.text(experiment, seconds));
+        println!("written: {}\n", lab.folder.display());
+        Ok(())
+    }
+}
+
+impl Lab<'_> {
+    /// The scale of the session.
+    pub fn scale(&self) -> Scale {
+        self.session.scale
+    }
+
+    /// Where a model of interest is exported to.
+    pub fn model_folder(&self, name: &str) -> PathBuf {
+        self.session.out.join("models").join(name)
+    }
+}
+
+/// Prints every experiment with its paper, claim and time.
+pub fn list(experiments: &[Experiment]) -> anyhow::Result<()> {
+    for Experiment { name, paper, claim, time, .. } in experiments {
+        println!("{name}\n  paper: {paper}\n  claim: {claim}\n  time:  {time} at paper scale; --quick: under a minute\n");
+    }
+    Ok(())
+}
+
+/// The folder of an experiment's results.
+fn folder_of(out: &Path, name: &str) -> PathBuf {
+    out.join("experiments/results").join(name)
+}
+
+/// Writes a file that is either the old one or the whole new one at any moment.
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let new = path.with_extension("new");
+    std::fs::write(&new, text).with_context(|| format!("cannot write {}", new.display()))?;
+    std::fs::rename(&new, path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! What an experiment says in the end: tables, a verdict that is computed, a page, and the index of all pages.
+
+use super::jobs::duration;
+use super::{Experiment, Session, folder_of, store};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt;
+use std::fmt::Write;
+use std::path::Path;
+
+/// One statement of the paper beside what came out here.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Check {
+    pub claim: String,
+    pub paper: String,
+    pub ours: String,
+    pub holds: bool,
+}
+
+/// Whether the paper's statements hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// All of them.
+    Reproduced,
+    /// Some of them.
+    InPart,
+    /// None of them.
+    NotReproduced,
+}
+
+impl Verdict {
+    /// Counts the checks that hold.
+    pub fn of(checks: &[Check]) -> Verdict {
+        match checks.iter().filter(|check| check.holds).count() {
+            0 => Verdict::NotReproduced,
+            n if n == checks.len() => Verdict::Reproduced,
+            _ => Verdict::InPart,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::InPart => "reproduced in part",
+            Verdict::NotReproduced => "not reproduced",
+        })
+    }
+}
+
+/// A table, for terminals and pages.
+#[derive(Debug, Clone)]
+pub struct Table {
+    pub title: String,
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(title: impl Into<String>, columns: &[&str]) -> Table {
+        Table { title: title.into(), columns: columns.iter().map(|name| name.to_string()).collect(), rows: vec![] }
+    }
+
+    fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        format!("{}\n\n{}|{}\n{rows}\n", self.title, line(&self.columns), "---|".repeat(self.columns.len()))
+    }
+
+    fn text(&self) -> String {
+        let length = |cell: &String| cell.chars().count();
+        let all = || self.rows.iter().chain([&self.columns]);
+        let widths: Vec<usize> =
+            (0..self.columns.len()).map(|i| all().filter_map(|row| row.get(i)).map(length).max().unwrap_or(0)).collect();
+        let line = |row: &Vec<String>| {
+            let cells = row.iter().zip(&widths).enumerate();
+            let cells = cells.map(|(i, (cell, w))| if i == 0 { format!("{cell:<w$}") } else { format!("{cell:>w$}") });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+        };
+        format!("\n{}\n\n{}{}", self.title, line(&self.columns), self.rows.iter().map(line).collect::<String>())
+    }
+}
+
+/// Everything an experiment has to say.
+pub struct Report {
+    /// How it was done, in paragraphs.
+    pub protocol: Vec<String>,
+    /// Everything that was done in another way than the paper did it, and why.
+    pub deviations: Vec<String>,
+    pub tables: Vec<Table>,
+    pub checks: Vec<Check>,
+    /// The number for the index.
+    pub main: String,
+    /// What else a reader should know.
+    pub notes: Vec<String>,
+    /// SVG.
+    pub figure: String,
+}
+
+impl Report {
+    pub fn outcome(&self) -> Value {
+        json!({"verdict": Verdict::of(&self.checks).to_string(), "main": self.main, "checks": self.checks})
+    }
+
+    fn check_table(&self) -> Table {
+        let mut table = Table::new("What the verdict is computed from:", &["statement", "paper", "here", "holds"]);
+        for Check { claim, paper, ours, holds } in &self.checks {
+            let holds = if *holds { "yes" } else { "no" };
+            table.rows.push(vec![claim.clone(), paper.clone(), ours.clone(), holds.into()]);
+        }
+        table
+    }
+
+    /// For the terminal.
+    pub fn text(&self, experiment: &Experiment, seconds: f64) -> String {
+        let mut text = format!("{}\n{}\n", experiment.paper, experiment.claim);
+        self.tables.iter().chain([&self.check_table()]).for_each(|table| text += &table.text());
+        self.notes.iter().for_each(|note| text += &format!("\n{note}\n"));
+        let verdict = Verdict::of(&self.checks);
+        let _ = writeln!(text, "\n{}: {verdict} ({}; {} of runs)", experiment.name, self.main, duration(seconds));
+        text
+    }
+
+    /// The experiment's README.
+    pub fn page(&self, experiment: &Experiment, session: &Session, seconds: f64) -> String {
+        let Experiment { name, paper, claim, .. } = experiment;
+        let verdict = Verdict::of(&self.checks);
+        let mut page = format!("# {name}: {verdict}\n\n{GENERATED}\n\n{paper}\n\n> {claim}\n\n{}\n\n", self.main);
+        page += "![the paper's numbers beside ours](figure.svg)\n\n";
+        self.tables.iter().chain([&self.check_table()]).for_each(|table| page += &table.markdown());
+        let mut section = |title: &str, parts: &[String], bullet: &str, gap: &str| {
+            if !parts.is_empty() {
+                let parts: Vec<String> = parts.iter().map(|part| format!("{bullet}{part}")).collect();
+                let _ = write!(page, "## {title}\n\n{}\n\n", parts.join(gap));
+            }
+        };
+        section("Remarks", &self.notes, "", "\n\n");
+        section("Protocol", &self.protocol, "", "\n\n");
+        section("Where this is not what the paper did", &self.deviations, "- ", "\n");
+        let quick = session.scale.pick("", " --quick");
+        let _ = write!(
+            page,
+            "## Again\n\n```sh\ncargo run --release --bin experiments -- {name}{quick} --seed {} --fresh\n```\n\n\
+             Scale: {}; seed {}; backend {}; burnrank {}. All runs one after the other took {}; every run is in \
+             `results.json`, its time in `times.json`.\n",
+            session.seed,
+            session.scale.name(),
+            session.seed,
+            session.backend,
+            env!("CARGO_PKG_VERSION"),
+            duration(seconds),
+        );
+        page
+    }
+}
+
+const GENERATED: &str = "_Generated by the `experiments` program: do not edit._";
+
+/// Writes the index of all experiments from their stored results.
+pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()> {
+    let columns = ["name", "paper", "claim", "verdict", "main number", "time"];
+    let mut table = Table::new("Time is that of all runs one after the other.", &columns);
+    for Experiment { name, paper, claim, .. } in experiments {
+        let folder = folder_of(out, name);
+        let stored = store::read(&folder);
+        let word = |key: &str| stored.as_ref().and_then(|results| results.outcome[key].as_str()).map(str::to_owned);
+        let verdict = match (&stored, word("verdict")) {
+            (None, _) => "not run yet".to_owned(),
+            (Some(results), None) => format!("unfinished, {} runs are done", results.runs.len()),
+            (Some(results), Some(verdict)) if results.header.scale == "quick" => format!("{verdict} (quick)"),
+            (_, Some(verdict)) => verdict,
+        };
+        let link = if stored.is_some() { format!("[{name}](results/{name}/README.md)") } else { name.to_string() };
+        let time = store::read_seconds(&folder).map_or("-".into(), duration);
+        let main = word("main").unwrap_or_else(|| "-".into());
+        table.rows.push(vec![link, paper.to_string(), claim.to_string(), verdict, main, time]);
+    }
+    let page = format!(
+        "# Experiments\n\n{GENERATED}\n\nA paper's table is a program here. `cargo run --release --bin experiments -- list` \
+         names them; `-- NAME` runs one as the paper did, `-- NAME --quick` in well under a minute, `-- all [--quick]` all \
+         of them. Interrupted, an experiment goes on where it was. `--data DIR` (or BURNRANK_DATA) is where real data is: \
+         one folder of LETOR folds a data set.\n\n{}",
+        table.markdown()
+    );
+    super::write(&out.join("experiments/README.md"), &page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(holds: bool) -> Check {
+        Check { claim: "a".into(), paper: "1".into(), ours: "2".into(), holds }
+    }
+
+    #[test]
+    fn verdicts_follow_from_checks() {
+        assert_eq!(Verdict::of(&[check(true), check(true)]), Verdict::Reproduced);
+        assert_eq!(Verdict::of(&[check(true), check(false)]), Verdict::InPart);
+        assert_eq!(Verdict::of(&[check(false)]), Verdict::NotReproduced);
+        assert_eq!(Verdict::of(&[]), Verdict::NotReproduced);
+    }
+
+    #[test]
+    fn a_table_lines_up_and_makes_markdown() {
+        let mut table = Table::new("t", &["name", "n"]);
+        table.rows.push(vec!["long name".into(), "1".into()]);
+        assert_eq!(table.text(), "\nt\n\nname       n\nlong name  1\n");
+        assert_eq!(table.markdown(), "t\n\n| name | n |\n|---|---|\n| long name | 1 |\n\n");
+    }
+}

@@ -63,6 +63,9 @@ fn a_quick_run_writes_its_files_and_an_interrupted_one_ends_in_the_same_bytes() 
     std::fs::write(results.join("results.json"), cut.to_string()).unwrap();
     let again = experiments(&["ranknet-table1", "--quick", "--seed", "3", "--jobs", "1"], folder.path());
     let told = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(told.contains(&format!("of {} runs are there from before", parsed["runs"].as_object().unwrap().len())), "{told}");
+    assert!(
+        told.contains(&format!("of {} runs are there from before", parsed["runs"].as_object().unwrap().len())),
+        "{told}"
+    );
     assert_eq!(std::fs::read_to_string(results.join("results.json")).unwrap(), whole);
 }

@@ -71,7 +71,8 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
     let places: Vec<f64> = panel.ticks.iter().map(|(place, _)| *place).collect();
     let (left, right) = range(places.iter().copied(), 0.08);
     let values = panel.series.iter().flat_map(|series| &series.points);
-    let values = values.flat_map(|&(_, value, interval)| [value, interval.map_or(value, |i| i.0), interval.map_or(value, |i| i.1)]);
+    let values = values
+        .flat_map(|&(_, value, interval)| [value, interval.map_or(value, |i| i.0), interval.map_or(value, |i| i.1)]);
     let (bottom, top) = range(values.chain(panel.zero), 0.06);
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, ("sans-serif", 17))
@@ -164,7 +165,9 @@ impl From<Axis> for Range<f64> {
 
 /// The range of the values with some room around it.
 fn range(values: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
-    let (low, high) = values.filter(|value| value.is_finite()).fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+    let (low, high) = values
+        .filter(|value| value.is_finite())
+        .fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
     if low > high {
         return (0.0, 1.0);
     }
@@ -179,7 +182,8 @@ mod tests {
     #[test]
     fn a_figure_holds_titles_labels_and_names() {
         let points = vec![(0.0, 0.5, Some((0.4, 0.6))), (1.0, 0.7, None)];
-        let series = |name: &str, whose| Series { name: name.into(), whose, colour: 0, joined: true, points: points.clone() };
+        let series =
+            |name: &str, whose| Series { name: name.into(), whose, colour: 0, joined: true, points: points.clone() };
         let panel = Panel {
             title: "a title".into(),
             x_label: "across".into(),

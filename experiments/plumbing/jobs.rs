@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// One run: a name that is unique in its experiment, how much work it is at most, and what it is.
@@ -16,6 +16,28 @@ pub struct Job<T> {
     /// In any unit, the same for all runs of an experiment.
     pub work: f64,
     pub what: T,
+}
+
+/// The newest of the things that several runs share, such as a fold's data.
+pub struct Kept<K, V>(Mutex<Option<(K, Arc<V>)>>);
+
+impl<K, V> Default for Kept<K, V> {
+    fn default() -> Self {
+        Kept(Mutex::new(None))
+    }
+}
+
+impl<K: PartialEq, V> Kept<K, V> {
+    /// What is kept under a key, or else what `make` gives, which is kept instead.
+    pub fn get(&self, key: K, make: impl FnOnce() -> anyhow::Result<V>) -> anyhow::Result<Arc<V>> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, value)) = kept.as_ref().filter(|(known, _)| *known == key) {
+            return Ok(value.clone());
+        }
+        let value = Arc::new(make()?);
+        *kept = Some((key, value.clone()));
+        Ok(value)
+    }
 }
 
 /// All runs' progress.
@@ -73,7 +95,9 @@ impl Lab<'_> {
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.session.jobs.min(open.len())).map(|_| scope.spawn(work)).collect();
             let results = workers.into_iter().map(|worker| worker.join());
-            results.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect::<anyhow::Result<()>>()
+            results
+                .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect::<anyhow::Result<()>>()
         })
         .and_then(|()| {
             progress.bar.finish_and_clear();

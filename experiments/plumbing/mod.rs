@@ -6,9 +6,9 @@ mod report;
 mod store;
 mod training;
 
-pub use jobs::{Job, Ticker};
+pub use jobs::{Job, Kept, Ticker};
 pub use report::{Check, Report, Table, write_index};
-pub use training::{per_query, train};
+pub use training::{export, once, per_query, train};
 
 use anyhow::Context;
 use burnrank::Device;
@@ -16,6 +16,9 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use store::Store;
+
+/// What unfinished runs keep, below the folder of results; gone when the experiment ends.
+const CHECKPOINTS: &str = "checkpoints";
 
 /// One table or figure of a paper.
 pub struct Experiment {
@@ -92,7 +95,7 @@ impl Session {
         let store = Store::open(&folder, header, self.fresh)?;
         let lab = Lab { session: self, folder, store };
         let report = (experiment.run)(&lab)?;
-        let _ = std::fs::remove_dir(lab.folder.join("checkpoints"));
+        let _ = std::fs::remove_dir_all(lab.folder.join(CHECKPOINTS));
         lab.store.conclude(report.outcome(), start.elapsed().as_secs_f64())?;
         write(&lab.folder.join("figure.svg"), &report.figure)?;
         let seconds = lab.store.seconds();
@@ -108,17 +111,14 @@ impl Lab<'_> {
     pub fn scale(&self) -> Scale {
         self.session.scale
     }
-
-    /// Where a model of interest is exported to.
-    pub fn model_folder(&self, name: &str) -> PathBuf {
-        self.session.out.join("models").join(name)
-    }
 }
 
 /// Prints every experiment with its paper, claim and time.
 pub fn list(experiments: &[Experiment]) -> anyhow::Result<()> {
     for Experiment { name, paper, claim, time, .. } in experiments {
-        println!("{name}\n  paper: {paper}\n  claim: {claim}\n  time:  {time} at paper scale; --quick: under a minute\n");
+        println!(
+            "{name}\n  paper: {paper}\n  claim: {claim}\n  time:  {time} at paper scale; --quick: under a minute\n"
+        );
     }
     Ok(())
 }

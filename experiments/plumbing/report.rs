@@ -72,8 +72,9 @@ impl Table {
     fn text(&self) -> String {
         let length = |cell: &String| cell.chars().count();
         let all = || self.rows.iter().chain([&self.columns]);
-        let widths: Vec<usize> =
-            (0..self.columns.len()).map(|i| all().filter_map(|row| row.get(i)).map(length).max().unwrap_or(0)).collect();
+        let widths: Vec<usize> = (0..self.columns.len())
+            .map(|i| all().filter_map(|row| row.get(i)).map(length).max().unwrap_or(0))
+            .collect();
         let line = |row: &Vec<String>| {
             let cells = row.iter().zip(&widths).enumerate();
             let cells = cells.map(|(i, (cell, w))| if i == 0 { format!("{cell:<w$}") } else { format!("{cell:>w$}") });

@@ -43,15 +43,24 @@ pub struct Store {
 }
 
 impl Store {
-    /// Takes over the runs of a file with the same header.
+    /// Takes over the runs of a file with the same header; of any other, nothing is left.
     pub fn open(folder: &Path, header: Header, fresh: bool) -> anyhow::Result<Store> {
-        let results = read(folder).filter(|results| !fresh && results.header == header);
-        let times = std::fs::read(folder.join("times.json")).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        let (results, times) = match results {
-            Some(results) => (Results { outcome: Value::Null, ..results }, times.unwrap_or_default()),
-            None => (Results { header, outcome: Value::Null, runs: BTreeMap::new() }, Times::default()),
+        let same = read(folder).filter(|results| !fresh && results.header == header);
+        let inside = match same {
+            Some(results) => {
+                let times = std::fs::read(folder.join("times.json")).ok();
+                let times = times.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+                (Results { outcome: Value::Null, ..results }, times)
+            }
+            None => {
+                let _ = std::fs::remove_dir_all(folder.join(super::CHECKPOINTS));
+                (Results { header, outcome: Value::Null, runs: BTreeMap::new() }, Times::default())
+            }
         };
-        Ok(Store { folder: folder.to_path_buf(), inside: Mutex::new((results, times)) })
+        let store = Store { folder: folder.to_path_buf(), inside: Mutex::new(inside) };
+        // Checkpoints belong to a header, so it must be there before them.
+        store.write(&store.lock())?;
+        Ok(store)
     }
 
     /// A run that is already there.
@@ -132,9 +141,13 @@ mod tests {
         again.conclude(json!({"verdict": "reproduced"}), 1.0).unwrap();
         assert_eq!(read(folder.path()).unwrap().outcome["verdict"], "reproduced");
         assert_eq!(read(folder.path()).unwrap().runs.len(), 2);
-        for other in [Store::open(folder.path(), header(2), false), Store::open(folder.path(), header(1), true)] {
-            assert_eq!(other.unwrap().get("a"), None);
-        }
+        let checkpoints = folder.path().join("checkpoints");
+        std::fs::create_dir(&checkpoints).unwrap();
+        assert!(Store::open(folder.path(), header(1), false).unwrap().get("a").is_some() && checkpoints.exists());
+        assert_eq!(Store::open(folder.path(), header(1), true).unwrap().get("a"), None);
+        assert!(!checkpoints.exists());
+        store.put("a", json!(1), 1.0).unwrap();
+        assert_eq!(Store::open(folder.path(), header(2), false).unwrap().get("a"), None);
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! One training run that survives interruption, and the judging of its ranker.
 
 use super::{Lab, Ticker};
-use burnrank::{Conventions, Dataset, EpochRecord, Ranker, TrainConfig, Trained, Trainer, judge, parse, score};
+use burnrank::{
+    Conventions, DataInfo, Dataset, EpochRecord, Model, ModelInfo, Ranker, Scaler, TrainConfig, Trained, Trainer,
+    judge, parse, score,
+};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How much work may be lost.
@@ -18,7 +22,7 @@ pub fn train(
     (ticker, share): (&Ticker<'_>, (f64, f64)),
     enough: impl Fn(&EpochRecord) -> bool,
 ) -> anyhow::Result<Trained> {
-    let path = lab.folder.join("checkpoints").join(key.replace(['/', ' '], "_") + ".checkpoint");
+    let path = lab.checkpoint(key, "checkpoint");
     let new = || Trainer::new(config.clone(), train, valid, &lab.session.device);
     // A checkpoint of other settings or a damaged one is as good as none.
     let mut trainer = match path.is_file().then(|| new()?.resume(&path)) {
@@ -39,9 +43,49 @@ pub fn train(
     Ok(trainer.finish()?)
 }
 
+/// A number that a run needs on its way, computed once even if the run is interrupted later.
+pub fn once(lab: &Lab<'_>, key: &str, compute: impl FnOnce() -> anyhow::Result<f64>) -> anyhow::Result<f64> {
+    let path = lab.checkpoint(key, "value");
+    if let Some(value) = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
+        return Ok(value);
+    }
+    let value = compute()?;
+    super::write(&path, &serde_json::to_string(&value)?)?;
+    Ok(value)
+}
+
+impl Lab<'_> {
+    /// Where an unfinished run keeps what it has.
+    fn checkpoint(&self, key: &str, kind: &str) -> PathBuf {
+        self.folder.join(super::CHECKPOINTS).join(format!("{}.{kind}", key.replace(['/', ' '], "_")))
+    }
+}
+
 /// The value of a measure for each query, under the default conventions.
 pub fn per_query(lab: &Lab<'_>, ranker: &Ranker, data: &Dataset, measure: &str) -> anyhow::Result<Vec<f64>> {
     let scores = score(ranker, data, &lab.session.device)?;
     let values = judge(&*parse(measure)?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
     Ok(values.into_iter().flatten().collect())
+}
+
+/// Writes a model of interest to models/, with its card: the data it is from by split, and what it reaches on the test set.
+pub fn export(
+    lab: &Lab<'_>,
+    name: &str,
+    config: &TrainConfig,
+    trained: &Trained,
+    scaler: Scaler,
+    sets: &[(&str, &str, &Dataset)],
+    test: impl IntoIterator<Item = (String, f64)>,
+) -> anyhow::Result<()> {
+    let mut info = ModelInfo::new(trained.config, scaler, config.objective.name());
+    info.settings = serde_json::to_value(config)?;
+    info.best_epoch = trained.best_epoch;
+    info.conventions = Conventions::default().to_string();
+    for (split, source, data) in sets {
+        info.data.insert(split.to_string(), DataInfo::of(*source, data));
+    }
+    info.metrics.insert("test".into(), test.into_iter().collect());
+    let model = Model { ranker: trained.ranker.clone(), info };
+    Ok(model.save(&lab.session.out.join("models").join(name), &[])?)
 }

@@ -7,8 +7,11 @@ use rand_chacha::ChaCha8Rng;
 const SCORES: [f32; 5] = [0.9, 0.1, -0.4, 1.5, 0.3];
 const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
 
+/// Objective, loss, gradient.
+type Check = (&'static str, Option<f64>, Option<[f64; 5]>);
+
 /// Values agreed with Rax, LightGBM and XGBoost, or worked out by brute force; rounded to six digits.
-const CHECKS: [(&str, Option<f64>, Option<[f64; 5]>); 10] = [
+const CHECKS: [Check; 10] = [
     ("ranknet", Some(10.848086), Some([2.121466, -0.419533, -1.946374, 2.440600, -2.196159])),
     ("lambdarank:ndcg", Some(1.344197), Some([0.138972, -0.037590, -0.221437, 0.505351, -0.385296])),
     ("lambdarank:map", None, Some([0.239140, -0.299493, -0.411738, 0.678743, -0.206653])),

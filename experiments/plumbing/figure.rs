@@ -11,6 +11,9 @@ pub enum Whose {
     Paper,
 }
 
+/// A place, and the interval of its height where there is one.
+pub type Point = (f64, f64, Option<(f64, f64)>);
+
 /// One line of points.
 #[derive(Debug, Clone)]
 pub struct Series {
@@ -21,7 +24,7 @@ pub struct Series {
     /// Whether points are joined.
     pub joined: bool,
     /// Place, value, and the ends of an interval where there is one.
-    pub points: Vec<(f64, f64, Option<(f64, f64)>)>,
+    pub points: Vec<Point>,
 }
 
 /// One coordinate system.

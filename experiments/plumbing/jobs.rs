@@ -95,9 +95,10 @@ impl Lab<'_> {
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.session.jobs.min(open.len())).map(|_| scope.spawn(work)).collect();
             let results = workers.into_iter().map(|worker| worker.join());
-            results
-                .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect::<anyhow::Result<()>>()
+            // All are joined before the first error is passed on.
+            let all: Vec<anyhow::Result<()>> =
+                results.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
+            all.into_iter().collect()
         })
         .and_then(|()| {
             progress.bar.finish_and_clear();

@@ -64,7 +64,13 @@ fn curves(area: &Area, found: &Certificate, report: &StepReport) -> anyhow::Resu
         .y_label_area_size(70)
         .build_cartesian_2d(room(steps.iter().copied()), y)
         .map_err(failed)?;
-    chart.configure_mesh().light_line_style(TRANSPARENT).x_desc("step").y_desc(found.metric.clone()).draw().map_err(failed)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .x_desc("step")
+        .y_desc(found.metric.clone())
+        .draw()
+        .map_err(failed)?;
     let outline: Vec<(f64, f64)> = low.iter().copied().chain(high.iter().rev().copied()).collect();
     chart.draw_series(std::iter::once(Polygon::new(outline, BLUE.mix(0.12)))).map_err(failed)?;
     for (index, curve) in report.curves.iter().enumerate() {
@@ -93,7 +99,10 @@ pub fn forces(path: &Path, report: &FieldReport) -> anyhow::Result<()> {
             .build_cartesian_2d(x, -1.0..n)
             .map_err(failed)?;
         let mesh = &mut chart.configure_mesh();
-        mesh.light_line_style(TRANSPARENT).disable_y_mesh().disable_y_axis().x_desc("score (one document a row, its arrow pulls it up or down)");
+        mesh.light_line_style(TRANSPARENT)
+            .disable_y_mesh()
+            .disable_y_axis()
+            .x_desc("score (one document a row, its arrow pulls it up or down)");
         mesh.draw().map_err(failed)?;
         let top = report.labels.iter().copied().fold(1.0, f32::max);
         let mut order: Vec<usize> = (0..report.scores.len()).collect();
@@ -140,7 +149,13 @@ pub fn differences(path: &Path, comparisons: &[Comparison]) -> anyhow::Result<()
             .y_label_area_size(60)
             .build_cartesian_2d(0.0..sorted.len() as f64, room(sorted.iter().copied().chain([0.0])))
             .map_err(failed)?;
-        chart.configure_mesh().light_line_style(TRANSPARENT).x_desc("queries, sorted").y_desc("difference").draw().map_err(failed)?;
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .x_desc("queries, sorted")
+            .y_desc("difference")
+            .draw()
+            .map_err(failed)?;
         let bar = |(place, &value): (usize, &f64)| {
             let colour = if value >= 0.0 { GREEN.mix(0.6) } else { RED.mix(0.6) };
             Rectangle::new([(place as f64, 0.0), (place as f64 + 1.0, value)], colour.filled())

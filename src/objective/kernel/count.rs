@@ -92,6 +92,7 @@ fn count_rr(ranked: &Ranked, swaps: &RrSwaps, top: usize) -> (u64, u64) {
 #[derive(Debug, Default)]
 struct Sweep {
     level: Vec<u32>,
+    below: Vec<u64>,
     seen: Fenwick,
 }
 
@@ -110,25 +111,28 @@ impl Sweep {
         self.level.resize(n, 0);
         levels.for_each(|place, level| self.level[place] = level);
         let level = &self.level;
-        let (mut pairs, mut saturated) = (0, 0);
-        let seen = &mut self.seen;
-        seen.clear(groups);
-        level[top..].iter().for_each(|&level| seen.add(level as usize));
+        self.below.clear();
+        self.below.resize(groups, 0);
+        level[top..].iter().for_each(|&level| self.below[level as usize] += 1);
+        let mut pairs = 0;
         for own in (0..top).rev() {
-            let (level, below) = (level[own] as usize, (n - 1 - own) as u64);
-            let equal = seen.up_to(level) - seen.before(level);
-            pairs += below - equal + if ties { 2 * equal } else { 0 };
-            seen.add(level);
+            let equal = &mut self.below[level[own] as usize];
+            pairs += (n - 1 - own) as u64 - *equal + if ties { 2 * *equal } else { 0 };
+            *equal += 1;
         }
-        seen.clear(groups);
-        let mut next = n;
-        beaten(ranked, top, |own, first| {
-            level[first..next].iter().for_each(|&level| seen.add(level as usize));
-            next = first;
-            let level = level[own] as usize;
-            // Levels count from the highest label down: those behind the own one are lost to it.
-            saturated += (n - first) as u64 - if ties { seen.before(level) } else { seen.up_to(level) };
-        });
+        let mut saturated = 0;
+        if wins {
+            let seen = &mut self.seen;
+            seen.clear(groups);
+            let mut next = n;
+            beaten(ranked, top, |own, first| {
+                level[first..next].iter().for_each(|&level| seen.add(level as usize));
+                next = first;
+                let level = level[own] as usize;
+                // Levels count from the highest label down: those behind the own one are lost to it.
+                saturated += (n - first) as u64 - seen.before(if ties { level } else { level + 1 });
+            });
+        }
         (pairs, saturated)
     }
 }
@@ -159,9 +163,5 @@ impl Fenwick {
             node &= node - 1;
         }
         sum
-    }
-
-    fn up_to(&self, level: usize) -> u64 {
-        self.before(level + 1)
     }
 }

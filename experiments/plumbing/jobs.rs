@@ -98,7 +98,7 @@ impl Lab<'_> {
             // All are joined before the first error is passed on.
             let all: Vec<anyhow::Result<()>> =
                 results.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
-            all.into_iter().collect()
+            all.into_iter().collect::<anyhow::Result<()>>()
         })
         .and_then(|()| {
             progress.bar.finish_and_clear();

@@ -173,7 +173,7 @@ pub fn train_with(
     while trainer.finished().is_none() && !Graceful::asked() {
         let epoch = trainer.epoch()?;
         bar.set_position(epoch.epoch as u64);
-        let best = trainer.history().iter().filter(|epoch| epoch.best).next_back();
+        let best = trainer.history().iter().rfind(|epoch| epoch.best);
         bar.set_message(message(config, &epoch, best));
         if args.json {
             ui::print(&(serde_json::to_string(&epoch)? + "\n"))?;

@@ -57,9 +57,10 @@ impl Levels {
             *count = start;
         }
         self.order.resize(labels.len(), 0);
+        let order = self.order.as_mut_slice();
         for (place, &level) in self.level.iter().enumerate() {
             let next = &mut counts[level as usize % COUNTED];
-            self.order[*next as usize] = place as u32;
+            order[*next as usize] = place as u32;
             *next += 1;
         }
         true

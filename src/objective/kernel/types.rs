@@ -14,7 +14,8 @@ use std::sync::Arc;
 pub enum Weighting {
     /// 1 for `y_i > y_j`.
     RankNet {
-        /// Whether documents of equal label are pairs too, with a target probability of 1/2.
+        /// Whether documents of equal label are pairs too, with a target probability of 1/2: in every query, also where
+        /// nothing is relevant.
         ties: bool,
     },
     /// `y_i`, all pairs: ARP-Loss1.

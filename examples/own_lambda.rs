@@ -1,6 +1,6 @@
 //! Train with a lambda function of one's own: forces on documents that need not come from any cost.
 
-use burnrank::{FieldReport, LambdaField, Objective, Synthetic, TrainConfig, Trainer, device, split};
+use burnrank::{FieldReport, LambdaField, Objective, Synthetic, TrainConfig, Trainer, device};
 use std::sync::Arc;
 
 /// Neighbours of the ranking that stand in the wrong order push each other apart, harder near the top.
@@ -26,12 +26,9 @@ impl LambdaField for Bubble {
 fn main() -> Result<(), burnrank::Error> {
     let report = FieldReport::new(&Bubble, &[0.3, 0.2, 0.1], &[0.0, 1.0, 2.0])?;
     println!("forces {:?}, balanced: {}, {:?}", report.lambdas, report.balanced(), report.potential);
-
     let data = Synthetic { queries: 90, ..Synthetic::net() }.generator()?.dataset()?;
-    let parts = split(data.n_queries(), &[2.0, 1.0], 1)?;
-    let (train, valid) = (data.select(&parts[0]), data.select(&parts[1]));
     let config = TrainConfig { objective: Objective::field(Arc::new(Bubble)), epochs: 15, ..TrainConfig::default() };
-    let mut trainer = Trainer::new(config, &train, &valid, &device::open("auto")?)?;
+    let mut trainer = Trainer::new(config, &data, &data, &device::open("auto")?)?;
     while trainer.finished().is_none() {
         let epoch = trainer.epoch()?;
         println!("epoch {:2}: nDCG@10 {:.4}, {} documents pushed", epoch.epoch, epoch.valid, epoch.effective_pairs);

@@ -14,7 +14,6 @@ use anyhow::Context;
 use burnrank::Device;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use store::Store;
 
 /// What unfinished runs keep, below the folder of results; gone when the experiment ends.
@@ -82,7 +81,6 @@ pub struct Lab<'a> {
 impl Session {
     /// Runs an experiment, from where it was, and writes its results, figure and report.
     pub fn run(&self, experiment: &Experiment) -> anyhow::Result<()> {
-        let start = Instant::now();
         let folder = folder_of(&self.out, experiment.name);
         eprintln!("{} ({} scale, seed {}, {})", experiment.name, self.scale.name(), self.seed, self.backend);
         let header = store::Header {
@@ -96,7 +94,7 @@ impl Session {
         let lab = Lab { session: self, folder, store };
         let report = (experiment.run)(&lab)?;
         let _ = std::fs::remove_dir_all(lab.folder.join(CHECKPOINTS));
-        lab.store.conclude(report.outcome(), start.elapsed().as_secs_f64())?;
+        lab.store.conclude(report.outcome())?;
         write(&lab.folder.join("figure.svg"), &report.figure)?;
         let seconds = lab.store.seconds();
         write(&lab.folder.join("README.md"), &report.page(experiment, self, seconds))?;

@@ -1,5 +1,6 @@
 //! What is documented works: the README's commands, in its order, and every example.
 
+use burnrank::{Model, device};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -72,4 +73,32 @@ fn every_example_runs_and_says_something() {
         let (text, trouble) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success() && !text.trim().is_empty(), "{name}: {text}{trouble}");
     }
+}
+
+#[test]
+fn the_readmes_numbers_are_those_of_the_results() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let results = std::fs::read_to_string(root.join("experiments/results/demo/results.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&results).unwrap();
+    let rows = results["demo"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    for row in rows {
+        let value = |measure: &str| row["test"][measure].as_f64().unwrap();
+        let objective = row["objective"].as_str().unwrap();
+        let line = format!("| `{objective}` | {:.4} | {:.4} |", value("ndcg@10"), value("pairs"));
+        assert!(readme.contains(&line), "the README lacks {line}");
+    }
+}
+
+#[test]
+fn the_models_that_ship_load() {
+    let device = device::open("auto").unwrap();
+    let mut loaded = 0;
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("models")).unwrap() {
+        let model = Model::load(&entry.unwrap().path(), &device).unwrap();
+        assert_eq!(model.info.ranker.features, 50);
+        loaded += 1;
+    }
+    assert!(loaded >= 3);
 }

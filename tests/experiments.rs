@@ -51,7 +51,7 @@ fn a_quick_run_writes_its_files_and_an_interrupted_one_ends_in_the_same_bytes() 
     assert!(index.contains("ranknet-table1/README.md") && index.contains("not run yet"), "{index}");
     assert!(base.join("models/ranknet-table1-net/model.bpk").is_file());
     // A linear net learns a random net's order far above chance, and never all of it.
-    let linear = parsed["runs"]["net linear 2500 function 0"]["all_pairs"].as_f64().unwrap();
+    let linear = parsed["runs"]["net linear sigmoid 2500 function 0"]["all_pairs"].as_f64().unwrap();
     assert!((85.0..95.0).contains(&linear), "{linear}");
 
     // As if the program had been killed after every other run: the rest comes out the same, on another number of threads.

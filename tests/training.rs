@@ -107,7 +107,9 @@ fn resuming_gives_the_bytes_of_an_uninterrupted_run() {
             for stop in [1, 3, 5] {
                 let path = folder.path().join(format!("{stop}.checkpoint"));
                 let mut trainer = Trainer::new(config.clone(), &train_data, &valid, &cpu()).unwrap();
-                (0..stop).for_each(|_| drop(trainer.epoch().unwrap()));
+                for _ in 0..stop {
+                    trainer.epoch().unwrap();
+                }
                 trainer.save_checkpoint(&path).unwrap();
                 drop(trainer);
                 let mut trainer =
@@ -227,7 +229,7 @@ fn damaged_foreign_and_newer_models_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     saved(&path);
-    let refused = || Model::load(&path, &cpu()).err().expect("loads").to_string();
+    let refused = || Model::load(&path, &cpu()).expect_err("loads").to_string();
     let (json, record) = (path.join("model.json"), path.join("model.bpk"));
     let (good_json, good_record) = (fs::read_to_string(&json).unwrap(), fs::read(&record).unwrap());
 

@@ -67,21 +67,26 @@ pub fn open(name: &str) -> Result<Device> {
     if is_cpu(backend) {
         return Ok(create(backend));
     }
-    // GPU backends panic when there is no driver; a user's missing driver must be an error instead.
-    let hook = take_hook();
-    set_hook(Box::new(|_| {}));
-    let tried = catch_unwind(AssertUnwindSafe(|| {
+    let tried = without_panic(|| {
         let device = create(backend);
         let probe: f32 = Tensor::<1>::from_floats([1.0, 2.0], &device).sum().into_scalar();
         (probe == 3.0).then_some(device)
-    }));
-    set_hook(hook);
-    tried.ok().flatten().ok_or_else(|| {
+    });
+    tried.flatten().ok_or_else(|| {
         Error::Config(format!(
             "device '{backend}' does not work here: no suitable GPU or driver was found (a software Vulkan driver, such as \
              Mesa's llvmpipe, serves for tests); a CPU build is made with --features flex"
         ))
     })
+}
+
+/// GPU backends panic when there is no driver; a user's missing driver must be an error instead.
+pub(crate) fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let hook = take_hook();
+    set_hook(Box::new(|_| {}));
+    let tried = catch_unwind(AssertUnwindSafe(work));
+    set_hook(hook);
+    tried.ok()
 }
 
 fn create(backend: &str) -> Device {

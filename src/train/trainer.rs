@@ -193,9 +193,10 @@ impl<'a> Trainer<'a> {
         let [ranker, best, optimizer] = <[Vec<u8>; 3]>::try_from(parts).map_err(|_| wrong("damaged checkpoint"))?;
         self.ranker =
             ranker_from_bytes(&self.shape, ranker, &self.device).map_err(|error| wrong(&error.to_string()))?;
-        self.optimizer = self
-            .optimizer
-            .from_bytes(Bytes::from_bytes_vec(optimizer))
+        let (state, fresh) = (Bytes::from_bytes_vec(optimizer), self.optimizer);
+        // Burn loads the state on its own default device, which may be a GPU without a driver.
+        self.optimizer = device::without_panic(|| fresh.from_bytes(state))
+            .ok_or_else(|| wrong("Burn's default device does not work here: resume with a build without GPU backends"))?
             .map_err(|error| wrong(&format!("damaged checkpoint: {error}")))?;
         self.best_ranker = best;
         self.progress = progress;

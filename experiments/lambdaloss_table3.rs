@@ -110,7 +110,7 @@ fn sizes(scale: Scale) -> Sizes {
         Scale::Paper => Sizes {
             functions: 2,
             queries: [600, 300, 1_000],
-            step_sizes: &[1e-3, 3e-3, 1e-2],
+            step_sizes: &[1e-4, 3e-4, 1e-3, 3e-3, 1e-2],
             seeds: 3,
             epochs: 100,
             folds: 5,

@@ -73,13 +73,21 @@ type Failure<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::Erro
 fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
     let places: Vec<f64> = panel.ticks.iter().map(|(place, _)| *place).collect();
     let (left, right) = range(places.iter().copied(), 0.08);
-    let values = panel.series.iter().flat_map(|series| &series.points);
-    let values = values
-        .flat_map(|&(_, value, interval)| [value, interval.map_or(value, |i| i.0), interval.map_or(value, |i| i.1)]);
-    let (bottom, top) = range(values.chain(panel.zero), 0.06);
+    let ends = |&(x, value, interval): &(f64, f64, Option<(f64, f64)>)| {
+        let (low, high) = interval.unwrap_or((value, value));
+        [(x, low), (x, value), (x, high)]
+    };
+    let marks: Vec<(f64, f64)> = panel.series.iter().flat_map(|series| &series.points).flat_map(ends).collect();
+    let (mut bottom, top) = range(marks.iter().map(|mark| mark.1).chain(panel.zero), 0.06);
+    // The legend stands at the lower right: where there are marks, they move up.
+    let corner = (left + 0.55 * (right - left), bottom + 0.3 * (top - bottom));
+    if marks.iter().any(|&(x, y)| x > corner.0 && y < corner.1) {
+        bottom -= 0.35 * (top - bottom);
+    }
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, ("sans-serif", 17))
         .margin(12)
+        .margin_right(28)
         .x_label_area_size(44)
         .y_label_area_size(56)
         .build_cartesian_2d(Axis { left, right, ticks: places }, bottom..top)?;

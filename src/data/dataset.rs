@@ -168,6 +168,44 @@ impl Dataset {
         chosen
     }
 
+    /// Moves the chosen queries out, in the order given; the others stay in theirs, in the memory that they already have.
+    ///
+    /// ```
+    /// use burnrank::Dataset;
+    /// let queries = vec![("a".into(), 1), ("b".into(), 2), ("c".into(), 1)];
+    /// let mut data = Dataset::new(1, vec![0.1, 0.2, 0.3, 0.4], vec![0.0, 1.0, 2.0, 3.0], queries)?;
+    /// assert_eq!(data.take_out(&[1]).labels(), [1.0, 2.0]);
+    /// assert_eq!((data.query_ids(), data.labels()), (&["a".to_owned(), "c".to_owned()][..], &[0.0, 3.0][..]));
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When an index is no query's.
+    pub fn take_out(&mut self, queries: &[usize]) -> Dataset {
+        let taken = self.select(queries);
+        let mut goes = vec![false; self.n_queries()];
+        queries.iter().for_each(|&query| goes[query] = true);
+        let (mut offsets, mut ids) = (vec![0], self.document_ids.as_ref().map(|_| DocumentIds::default()));
+        let mut end = 0;
+        for (query, _) in goes.iter().enumerate().filter(|(_, goes)| !**goes) {
+            let rows = self.offsets[query]..self.offsets[query + 1];
+            self.labels.copy_within(rows.clone(), end);
+            self.features.copy_within(rows.start * self.width..rows.end * self.width, end * self.width);
+            if let (Some(to), Some(from)) = (&mut ids, &self.document_ids) {
+                rows.clone().for_each(|row| to.push(from.get(row)));
+            }
+            end += rows.len();
+            offsets.push(end);
+        }
+        let mut goes = goes.into_iter();
+        self.query_ids.retain(|_| !goes.next().unwrap_or(false));
+        self.labels.truncate(end);
+        self.features.truncate(end * self.width);
+        self.features.shrink_to_fit();
+        (self.offsets, self.document_ids) = (offsets, ids);
+        taken
+    }
+
     /// The same documents with `width` features: zeros are added, or the last features dropped.
     pub fn with_width(self, width: usize) -> Dataset {
         if width == self.width {
@@ -233,6 +271,22 @@ mod tests {
     fn small() -> Dataset {
         let queries = vec![("a".to_owned(), 2), ("b".to_owned(), 1)];
         Dataset::new(2, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], vec![1.0, 0.0, 2.0], queries).unwrap()
+    }
+
+    #[test]
+    fn what_is_taken_out_and_what_stays_are_the_whole() {
+        let queries = (0..9).map(|q| (q.to_string(), q % 3 + 1)).collect();
+        let mut ids = DocumentIds::default();
+        (0..18).for_each(|row| ids.push(&format!("d{row}")));
+        let features = (0..36).map(|x| x as f32).collect();
+        let whole = Dataset::new(2, features, (0..18).map(|x| x as f32).collect(), queries).unwrap();
+        let whole = whole.with_document_ids(ids).unwrap();
+        for chosen in [vec![], vec![0], vec![8], vec![1, 4, 5], (0..9).collect()] {
+            let mut rest = whole.clone();
+            assert_eq!(rest.take_out(&chosen), whole.select(&chosen));
+            let others: Vec<usize> = (0..9).filter(|query| !chosen.contains(query)).collect();
+            assert_eq!(rest, whole.select(&others));
+        }
     }
 
     #[test]

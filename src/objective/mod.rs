@@ -242,16 +242,27 @@ impl Objective {
         want: Want,
         seeds: &[u64],
     ) -> Result<QueryResult> {
+        let sum = self.lambda_sum(scores, batch, gradient, want, seeds)?;
+        Ok(mean_over(batch.n_queries(), sum, gradient))
+    }
+
+    /// The same, the sum over its queries.
+    pub(crate) fn lambda_sum(
+        &self,
+        scores: &[f32],
+        batch: Batch<'_>,
+        gradient: &mut [f32],
+        want: Want,
+        seeds: &[u64],
+    ) -> Result<QueryResult> {
         let Batch { labels, offsets } = batch;
         if let Some(field) = self.own_field() {
-            let result = field.batch(scores, batch, gradient)?;
-            return Ok(mean_over_queries(result, gradient, batch));
+            return field.batch(scores, batch, gradient);
         }
-        let result = match self.assignment {
-            Assignment::Hard => self.kernel.batch(scores, labels, offsets, gradient, want)?,
-            sampled => self.kernel.batch_sampled(scores, labels, offsets, sampled, seeds, gradient, want)?,
-        };
-        Ok(mean_over_queries(result, gradient, batch))
+        match self.assignment {
+            Assignment::Hard => self.kernel.batch(scores, labels, offsets, gradient, want),
+            sampled => self.kernel.batch_sampled(scores, labels, offsets, sampled, seeds, gradient, want),
+        }
     }
 
     /// RankNet's gradient for given target probabilities, one list of pairs a query, the mean over the queries.
@@ -259,6 +270,18 @@ impl Objective {
     /// # Errors
     /// When lengths do not fit together or a pair names a document that is not there.
     pub fn target_gradient<'p>(
+        &self,
+        scores: &[f32],
+        batch: Batch<'_>,
+        targets: impl Iterator<Item = &'p [PairTarget]>,
+        gradient: &mut [f32],
+    ) -> Result<QueryResult> {
+        let sum = self.target_sum(scores, batch, targets, gradient)?;
+        Ok(mean_over(batch.n_queries(), sum, gradient))
+    }
+
+    /// The same, the sum over its queries.
+    pub(crate) fn target_sum<'p>(
         &self,
         scores: &[f32],
         batch: Batch<'_>,
@@ -277,15 +300,15 @@ impl Objective {
             };
             result.saturated += pairs.iter().filter(|pair| factor(pair) < 1e-3).count() as u64;
         }
-        Ok(mean_over_queries(result, gradient, batch))
+        Ok(result)
     }
 }
 
-fn mean_over_queries(mut sum: QueryResult, gradient: &mut [f32], batch: Batch<'_>) -> QueryResult {
-    let queries = batch.n_queries().max(1);
+/// Makes the sum over so many queries their mean.
+pub(crate) fn mean_over(queries: usize, mut sum: QueryResult, gradient: &mut [f32]) -> QueryResult {
     if queries > 1 {
         gradient.iter_mut().for_each(|slope| *slope /= queries as f32);
     }
-    sum.loss /= queries as f64;
+    sum.loss /= queries.max(1) as f64;
     sum
 }

@@ -6,6 +6,7 @@ mod epoch;
 mod optimizer;
 mod record;
 mod score;
+mod shard;
 mod step;
 mod trainer;
 

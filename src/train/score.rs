@@ -1,13 +1,17 @@
-//! Scores of whole data sets, in large batches, without gradients.
+//! Scores of whole data sets, without gradients.
 
 use crate::data::Dataset;
+use crate::device::on_host;
 use crate::error::{Error, Result};
 use crate::model::Ranker;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
+use rayon::prelude::*;
 
-/// Documents scored at once: large enough to fill all cores, small enough to stay in cache with a few features.
-const DOCUMENTS_AT_ONCE: usize = 1 << 14;
+/// Documents that a GPU scores at once: enough to fill it.
+const ON_A_GPU: usize = 1 << 14;
+/// Documents that a core scores at once: few enough that features and hidden units stay in its cache.
+const ON_A_CORE: usize = 512;
 
 /// The score of every document of a data set, in its order.
 ///
@@ -21,12 +25,19 @@ pub fn score(ranker: &Ranker, data: &Dataset, device: &Device) -> Result<Vec<f32
 pub(crate) fn score_rows(ranker: &Ranker, features: &[f32], width: usize, device: &Device) -> Result<Vec<f32>> {
     let ranker = ranker.valid();
     let device = device.clone().without_autodiff();
-    let mut scores = Vec::with_capacity(features.len() / width.max(1));
-    for rows in features.chunks(DOCUMENTS_AT_ONCE * width.max(1)) {
+    let width = width.max(1);
+    let score = |rows: &[f32]| {
         let data = TensorData::new(rows.to_vec(), [rows.len() / width, width]);
-        scores.extend(to_host(ranker.forward(Tensor::from_data(data, &device)))?);
+        to_host(ranker.forward(Tensor::from_data(data, &device)))
+    };
+    if on_host(&device) {
+        let mut scores = vec![0.0; features.len() / width];
+        let blocks = scores.par_chunks_mut(ON_A_CORE).zip(features.par_chunks(ON_A_CORE * width));
+        blocks.try_for_each(|(scores, rows)| score(rows).map(|found| scores.copy_from_slice(&found)))?;
+        return Ok(scores);
     }
-    Ok(scores)
+    let blocks: Result<Vec<Vec<f32>>> = features.chunks(ON_A_GPU * width).map(score).collect();
+    Ok(blocks?.concat())
 }
 
 /// Copies a vector from a device.

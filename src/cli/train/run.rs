@@ -23,7 +23,7 @@ const VALIDATION_SHARE: f64 = 0.2;
 
 /// `burnrank train --train ...`
 pub fn run(args: &Args, train: &Path, out: &Path, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
-    let whole = input::read_data(train, &args.read)?;
+    let mut whole = input::read_data(train, &args.read)?;
     let targets = args.targets.as_deref().map(|path| Targets::read(path, &whole)).transpose()?;
     let source = train.display().to_string();
     let (train, valid, targets) = match &args.valid {
@@ -36,9 +36,9 @@ pub fn run(args: &Args, train: &Path, out: &Path, config: TrainConfig, device: &
             let parts = split(whole.n_queries(), &[1.0 - VALIDATION_SHARE, VALIDATION_SHARE], args.settings.seed)
                 .context("too few queries to keep some for validation: give --valid FILE")?;
             let targets = targets.map(|targets| targets.select(&parts[0]));
-            let named =
-                |part: &[usize], which| Named::new(format!("{source}, {which} in 5 queries"), whole.select(part));
-            (named(&parts[0], "4"), named(&parts[1], "1"), targets)
+            let valid = whole.take_out(&parts[1]);
+            let named = |which, data| Named::new(format!("{source}, {which} in 5 queries"), data);
+            (named("4", whole), named("1", valid), targets)
         }
     };
     let test = match &args.test {

@@ -1,0 +1,135 @@
+//! A part of a batch: whole queries, few enough to stay in a core's cache from the forward pass to the backward pass.
+
+use super::config::GradientPath;
+use super::epoch::Ground;
+use super::score::to_host;
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::model::Ranker;
+use crate::objective::{Batch, QueryResult, Want, mean_over, surrogate};
+use burn::optim::GradientsParams;
+use burn::tensor::{Tensor, TensorData};
+use std::cell::Cell;
+
+/// A part of a batch is closed when it has this many documents.
+///
+/// The parts of a batch never depend on the number of threads, so neither do the sums over them.
+const DOCUMENTS: usize = 1024;
+
+thread_local! {
+    static FEATURES: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
+}
+
+/// What a part of a batch adds to it.
+pub(super) struct Outcome {
+    /// By the weights, of the mean over the queries of the whole batch.
+    pub gradients: GradientsParams,
+    /// Of the mean over the queries of the whole batch.
+    pub result: QueryResult,
+    /// One a document.
+    pub scores: Vec<f32>,
+}
+
+/// Cuts a batch into parts that can be worked on side by side.
+pub(super) fn split<'q>(data: &Dataset, queries: &'q [usize]) -> Vec<&'q [usize]> {
+    let mut parts = Vec::new();
+    let (mut start, mut documents) = (0, 0);
+    for (i, &query) in queries.iter().enumerate() {
+        documents += data.offsets()[query + 1] - data.offsets()[query];
+        if documents >= DOCUMENTS || i + 1 == queries.len() {
+            parts.push(&queries[start..=i]);
+            (start, documents) = (i + 1, 0);
+        }
+    }
+    parts
+}
+
+/// The gradient of some of the queries of a batch of `whole` queries.
+pub(super) fn run(ground: &Ground<'_>, ranker: &Ranker, queries: &[usize], whole: usize, seed: u64) -> Result<Outcome> {
+    let documents = Documents::gather(ground.data, queries);
+    let batch = Batch { labels: &documents.labels, offsets: &documents.offsets };
+    let shape = [documents.labels.len(), ground.data.n_features()];
+    let features = Tensor::<2>::from_data(TensorData::new(documents.features, shape), ground.device);
+    let scores = ranker.forward(features.clone());
+    let host = to_host(scores.clone())?;
+    let (surrogate, result) = surrogate_of(ground, scores, &host, batch, queries, whole, seed)?;
+    let gradients = GradientsParams::from_grads(surrogate.backward(), ranker);
+    // The graph is gone, so where tensors live in the host's memory, this is the only owner of the features' memory.
+    if let Ok(memory) = features.without_autodiff().into_data().try_into_vec() {
+        FEATURES.set(memory);
+    }
+    Ok(Outcome { gradients, result, scores: host })
+}
+
+/// A tensor whose backward pass carries the objective's gradient into the weights.
+fn surrogate_of(
+    ground: &Ground<'_>,
+    scores: Tensor<1>,
+    host: &[f32],
+    batch: Batch<'_>,
+    queries: &[usize],
+    whole: usize,
+    seed: u64,
+) -> Result<(Tensor<1>, QueryResult)> {
+    let objective = &ground.config.objective;
+    if ground.path == GradientPath::Tensor && ground.targets.is_none() {
+        let tensors = objective.tensor_gradient(scores.clone(), batch, ground.config.pair_budget);
+        let (pairs, saturated) = tensors.pairs();
+        let loss = f64::from(to_host(tensors.loss)?.first().copied().unwrap_or(0.0));
+        let surrogate = (scores * tensors.gradient).sum();
+        return Ok((surrogate, QueryResult { loss, pairs, saturated }));
+    }
+    let mut slopes = vec![0.0; host.len()];
+    let sum = match ground.targets {
+        Some(targets) => {
+            let pairs = queries.iter().map(|&query| targets.query(query));
+            objective.target_sum(host, batch, pairs, &mut slopes)?
+        }
+        None => {
+            // One seed a query, whatever batch it is in.
+            let seed_of = |&query: &usize| seed ^ (query as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let seeds: Vec<u64> = if objective.is_sampled() { queries.iter().map(seed_of).collect() } else { vec![] };
+            objective.lambda_sum(host, batch, &mut slopes, Want { loss: true, pairs: true }, &seeds)?
+        }
+    };
+    let result = mean_over(whole, sum, &mut slopes);
+    Ok((surrogate(scores, slopes), result))
+}
+
+/// Documents of several queries, copied together.
+struct Documents {
+    features: Vec<f32>,
+    labels: Vec<f32>,
+    offsets: Vec<usize>,
+}
+
+impl Documents {
+    fn gather(data: &Dataset, queries: &[usize]) -> Documents {
+        let mut features = FEATURES.take();
+        features.clear();
+        let (mut labels, mut offsets) = (Vec::new(), vec![0]);
+        for &query in queries {
+            let query = data.query(query);
+            labels.extend_from_slice(query.labels);
+            offsets.push(labels.len());
+            features.extend_from_slice(query.features);
+        }
+        Documents { features, labels, offsets }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_whole_queries_in_order_and_large_enough() {
+        let lengths = [1, 1023, 700, 5000, 1, 1, 1];
+        let documents = lengths.iter().sum();
+        let queries = lengths.iter().enumerate().map(|(query, &n)| (query.to_string(), n)).collect();
+        let data = Dataset::new(1, vec![0.0; documents], vec![0.0; documents], queries).unwrap();
+        let order = [0, 1, 2, 3, 6, 5, 4];
+        assert_eq!(split(&data, &order), [&[0, 1][..], &[2, 3], &[6, 5, 4]]);
+        assert_eq!(split(&data, &[3]), [[3]]);
+    }
+}

@@ -28,6 +28,7 @@ mod hash;
 mod metric;
 mod model;
 mod objective;
+mod simd;
 mod train;
 
 pub use analysis::field::{Crossing, FieldReport, MOST_DOCUMENTS, MarginLambda, Potential, Regularised, eigenvalues};

@@ -1,9 +1,10 @@
 //! The two-layer net: `s = g(x W + b) . v`.
 
 use super::Activation;
+use super::units::units;
 use burn::module::{Module, Param};
+use burn::tensor::Tensor;
 use burn::tensor::module::linear;
-use burn::tensor::{Tensor, activation};
 
 /// One hidden layer, `s = g(x W + b) . v`.
 ///
@@ -30,11 +31,6 @@ impl MlpRanker {
     pub fn forward(&self, features: Tensor<2>) -> Tensor<1> {
         let [documents, _] = features.dims();
         let hidden = linear(features, self.hidden_weight.val(), Some(self.hidden_bias.val()));
-        let hidden = match self.activation {
-            Activation::Sigmoid => activation::sigmoid(hidden),
-            Activation::Tanh => activation::tanh(hidden),
-            Activation::Relu => activation::relu(hidden),
-        };
-        hidden.matmul(self.output_weight.val()).reshape([documents])
+        units(hidden, self.activation).matmul(self.output_weight.val()).reshape([documents])
     }
 }

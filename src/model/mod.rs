@@ -4,6 +4,7 @@ mod config;
 mod init;
 mod linear;
 mod mlp;
+mod units;
 
 pub use config::{Activation, Architecture, RankerConfig};
 pub use init::Init;

@@ -3,9 +3,9 @@
 use super::grid::{Grid, Sweep};
 use super::lanes::{Pair, Sides};
 use super::ranked::Ranked;
-use super::simd::Simd;
 use super::weights::{ApSwaps, RrSwaps, nearness};
 use super::{Kernel, Weighting};
+use crate::simd::Simd;
 
 /// The memory of the direct kernels.
 #[derive(Debug, Default)]

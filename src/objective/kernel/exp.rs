@@ -1,6 +1,6 @@
 //! Exponentials of many numbers at once, in f64.
 
-use super::simd::{Simd, Vectorised, dispatch};
+use crate::simd::{Simd, Vectorised, dispatch};
 
 /// Replaces every `x` by `e^x`, relative error below 1e-14; `x` is cut to -700 and 700.
 pub(super) fn exponentials(values: &mut [f64]) {

@@ -10,7 +10,7 @@
 
 use super::lanes::{Block, BlockSums, Factor, Narrow, Pair, Wide};
 use super::ranked::Ranked;
-use super::simd::{WIDEST, dispatch};
+use crate::simd::{WIDEST, dispatch};
 use rayon::prelude::*;
 use std::ops::Range;
 

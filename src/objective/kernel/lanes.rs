@@ -4,7 +4,7 @@
 //! span less than [`NARROW`]; a wider query pays for one a pair ([`Wide`]).
 
 use super::grid::{BLOCK, Grid};
-use super::simd::{Simd, Vectorised};
+use crate::simd::{Simd, Vectorised};
 use std::marker::PhantomData;
 use std::ops::Range;
 

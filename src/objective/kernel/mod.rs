@@ -32,7 +32,6 @@ mod pairs;
 mod ranked;
 mod rr;
 mod sampled;
-mod simd;
 mod sort;
 mod types;
 mod weights;

@@ -1,8 +1,8 @@
 //! The sweep: for every document the sums over all documents above it, or below it.
 
-use super::super::simd::{Simd, Vectorised};
 use super::form::{Document, Form, Side};
 use super::series::{SERIES, TERMS};
+use crate::simd::{Simd, Vectorised};
 
 /// `TERMS` numbers in lanes of four.
 type Lanes<D> = [D; TERMS / 4];

@@ -3,12 +3,12 @@
 use super::super::exp::exponentials;
 use super::super::levels::Levels;
 use super::super::ranked::Ranked;
-use super::super::simd::dispatch;
 use super::super::weights::{ApSwaps, RrSwaps};
 use super::super::{Kernel, Weighting};
 use super::form::{Document, FallOrRise, Form, Gap, GapAndDiscount, One, Own, Side};
 use super::modes::MODES;
 use super::scan::Scan;
+use crate::simd::dispatch;
 
 /// The memory of the near-linear kernels: O(n).
 #[derive(Debug, Default)]

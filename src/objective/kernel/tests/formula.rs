@@ -10,9 +10,9 @@ fn every_kernel_is_the_formula() {
             for method in [Method::Direct, Method::Fast] {
                 let kernel = Kernel { method, ..kernel.clone() };
                 agree(&kernel, query, &reference, 1e-5);
-                simd::PORTABLE.set(true);
+                crate::simd::PORTABLE.set(true);
                 agree(&kernel, query, &reference, 1e-5);
-                simd::PORTABLE.set(false);
+                crate::simd::PORTABLE.set(false);
             }
         }
     }

@@ -9,7 +9,7 @@
 mod x86;
 
 /// What a kernel may do with `N` lanes.
-pub(super) trait Simd<const N: usize>: Copy {
+pub(crate) trait Simd<const N: usize>: Copy {
     /// `N` lanes.
     type V: Copy;
     /// Four lanes of f64.
@@ -72,23 +72,23 @@ pub(super) trait Simd<const N: usize>: Copy {
 /// A computation that can be compiled for any lanes.
 ///
 /// `run` must be `#[inline(always)]`: only then is it compiled with the instructions of its caller.
-pub(super) trait Vectorised {
+pub(crate) trait Vectorised {
     type Output;
     fn run<const N: usize, S: Simd<N>>(self, simd: S) -> Self::Output;
 }
 
 /// The widest lanes of any instruction set: arrays are padded to a multiple of it.
-pub(super) const WIDEST: usize = 16;
+pub(crate) const WIDEST: usize = 16;
 
 #[cfg(test)]
 thread_local! {
     /// Whether this thread leaves the lanes of its machine alone.
-    pub(super) static PORTABLE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    pub(crate) static PORTABLE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// Runs on the best lanes of this machine.
 #[inline]
-pub(super) fn dispatch<T: Vectorised>(task: T) -> T::Output {
+pub(crate) fn dispatch<T: Vectorised>(task: T) -> T::Output {
     #[cfg(test)]
     if PORTABLE.get() {
         return task.run(Portable);
@@ -109,7 +109,7 @@ pub(super) fn dispatch<T: Vectorised>(task: T) -> T::Output {
 
 /// Eight lanes in an array.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Portable;
+pub(crate) struct Portable;
 
 #[inline(always)]
 fn zip(a: [f32; 8], b: [f32; 8], of: impl Fn(f32, f32) -> f32) -> [f32; 8] {

@@ -2,7 +2,7 @@
 
 use crate::plumbing::figure::{self, Panel, Series, Whose};
 use crate::plumbing::{
-    Check, Experiment, Job, Kept, Lab, Report, Scale, Session, Table, Ticker, export, per_query, train,
+    Check, Experiment, Job, Kept, Kind, Lab, Report, Scale, Session, Table, Ticker, export, per_query, train,
 };
 use anyhow::Context;
 use burnrank::{
@@ -16,6 +16,7 @@ use std::path::Path;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdaloss-table3",
+    kind: Kind::Paper,
     paper: "Wang et al., The LambdaLoss Framework for Ranking Metric Optimization, 2018: Table 3",
     claim: "By NDCG@5 of test queries, NDCG-Loss2, NDCG-Loss2++ and ARP-Loss1 beat LambdaRank, and NDCG-Loss2 beats \
             NDCG-Loss1 and both ARP losses (boosted trees; YAHOO, WEB10K and WEB30K).",
@@ -414,6 +415,7 @@ fn panel(set: &Set, columns: &[Column]) -> Panel {
         ticks: (1..LOSSES.len()).map(|loss| (loss as f64, LOSSES[loss].0.to_owned())).collect(),
         series,
         zero: Some(0.0),
+        ..Panel::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::plumbing::figure::{self, Panel, Series, Whose};
 use crate::plumbing::{
-    Check, Experiment, Job, Kept, Lab, Report, Scale, Session, Table, Ticker, export, once, per_query, train,
+    Check, Experiment, Job, Kept, Kind, Lab, Report, Scale, Session, Table, Ticker, export, once, per_query, train,
 };
 use burnrank::{
     Activation, Architecture, Dataset, EpochRecord, Init, Objective, OptimizerKind, ScaleKind, Scaler, StepRule,
@@ -15,6 +15,7 @@ use std::ops::Range;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "lambdarank-cubic",
+    kind: Kind::Paper,
     paper: "Burges et al., Learning to Rank with Nonsmooth Cost Functions, 2006: Figure 2, left",
     claim: "On clean artificial data LambdaRank clearly outperforms RankNet by NDCG at 1 to 10, with linear and with \
             two-layer nets, and most at the top ranks.",
@@ -290,6 +291,7 @@ fn report(lab: &Lab<'_>, sizes: &Sizes, runs: &[(&Curve, &Found)]) -> anyhow::Re
         ticks: DEPTHS.map(|depth| (depth as f64, depth.to_string())).collect(),
         series,
         zero: None,
+        ..Panel::default()
     };
     Ok(Report {
         main: format!("LambdaRank less RankNet, NDCG@1: {}", main.join(", ")),

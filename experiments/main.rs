@@ -4,15 +4,16 @@ mod lambdaloss_table3;
 mod lambdarank_cubic;
 mod plumbing;
 mod ranknet_table1;
+mod speed;
 
 use anyhow::bail;
 use clap::Parser;
-use plumbing::{Experiment, Scale, Session};
+use plumbing::{Experiment, Kind, Scale, Session};
 use std::path::PathBuf;
 
 /// Every experiment, in the order of the papers.
-const EXPERIMENTS: [Experiment; 3] =
-    [ranknet_table1::EXPERIMENT, lambdarank_cubic::EXPERIMENT, lambdaloss_table3::EXPERIMENT];
+const EXPERIMENTS: [Experiment; 4] =
+    [ranknet_table1::EXPERIMENT, lambdarank_cubic::EXPERIMENT, lambdaloss_table3::EXPERIMENT, speed::EXPERIMENT];
 
 /// Runs the tables and figures of papers and says which of them come out.
 #[derive(Debug, Parser)]
@@ -41,17 +42,29 @@ struct Args {
     /// Starts anew instead of going on from the runs that are already in results.json.
     #[arg(long)]
     fresh: bool,
+    /// speed: measures other tools on the same data too, from a virtual environment that is made if it is not there.
+    #[arg(long)]
+    peers: bool,
+    /// speed: the folder of that virtual environment.
+    #[arg(long, value_name = "DIR", default_value = "target/peers-venv")]
+    peers_venv: PathBuf,
+    /// speed: the part that runs in a process of its own, where nothing else takes memory.
+    #[arg(long, hide = true, value_name = "JSON")]
+    memory_child: Option<String>,
 }
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
+    if let Some(task) = &args.memory_child {
+        return speed::memory::child(task, &burnrank::device::open(&args.device)?);
+    }
     let scale = if args.quick { Scale::Quick } else { Scale::Paper };
     let place = if args.quick { "target/quick" } else { "." };
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(place));
     let chosen: Vec<&Experiment> = match args.name.as_str() {
         "list" => return plumbing::list(&EXPERIMENTS),
         "index" => return plumbing::write_index(&EXPERIMENTS, &out),
-        "all" => EXPERIMENTS.iter().collect(),
+        "all" => EXPERIMENTS.iter().filter(|experiment| args.quick || experiment.kind == Kind::Paper).collect(),
         name => EXPERIMENTS.iter().filter(|experiment| experiment.name == name).collect(),
     };
     if chosen.is_empty() {
@@ -66,6 +79,7 @@ fn main() -> anyhow::Result<()> {
         backend: burnrank::device::resolve(&args.device)?,
         jobs: args.jobs.or(std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1).max(1),
         fresh: args.fresh,
+        peers: args.peers.then(|| args.peers_venv.clone()),
         out,
     };
     for experiment in chosen {

@@ -1,7 +1,9 @@
 //! RankNet, Table 1: how many pairs of artificial documents are ordered right, by the size of the training set.
 
 use crate::plumbing::figure::{self, Panel, Series, Whose};
-use crate::plumbing::{Check, Experiment, Job, Lab, Report, Scale, Session, Table, Ticker, export, per_query, train};
+use crate::plumbing::{
+    Check, Experiment, Job, Kind, Lab, Report, Scale, Session, Table, Ticker, export, per_query, train,
+};
 use burnrank::{
     Activation, Architecture, Dataset, Generator, Init, Objective, OptimizerKind, ScaleKind, Scaler, StepRule, Summary,
     Synthetic, Target, TargetActivation, TrainConfig,
@@ -13,6 +15,7 @@ use std::ops::Range;
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "ranknet-table1",
+    kind: Kind::Paper,
     paper: "Burges et al., Learning to Rank using Gradient Descent, 2005: Table 1",
     claim: "Test pairs ordered right, by the number of training vectors: on a random net's data a two-layer net goes from \
             82% (100 vectors) to 97.7% (12,500), past a linear one's 90.1%; on a random cubic polynomial's both stay near 69%.",
@@ -368,6 +371,7 @@ fn panel(runs: &[(&Cell, &Found)], data: Data, sizes: &[usize]) -> Panel {
         ticks: sizes.iter().enumerate().map(|(i, size)| (i as f64, size.to_string())).collect(),
         series,
         zero: None,
+        ..Panel::default()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Figures: panels side by side, the paper's points hollow and dashed, ours filled with whiskers.
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use std::ops::Range;
 
@@ -27,17 +28,28 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
+/// Where the names of the series are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Legend {
+    #[default]
+    LowerRight,
+    UpperRight,
+}
+
 /// One coordinate system.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Panel {
     pub title: String,
     pub x_label: String,
     pub y_label: String,
     /// Places of the horizontal axis and their names.
     pub ticks: Vec<(f64, String)>,
+    /// The same of the vertical axis; none for marks at round numbers.
+    pub y_ticks: Vec<(f64, String)>,
     pub series: Vec<Series>,
     /// A horizontal line to compare with.
     pub zero: Option<f64>,
+    pub legend: Legend,
 }
 
 /// Colours that people with any colour vision can tell apart (Okabe and Ito).
@@ -90,16 +102,21 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
         .margin_right(28)
         .x_label_area_size(44)
         .y_label_area_size(56)
-        .build_cartesian_2d(Axis { left, right, ticks: places }, bottom..top)?;
-    let name = |place: &f64| {
-        let found = panel.ticks.iter().find(|(tick, _)| (tick - place).abs() < 1e-9);
+        .build_cartesian_2d(Axis { left, right, ticks: places }, Vertical::new(bottom, top, &panel.y_ticks))?;
+    let found = |ticks: &[(f64, String)], place: f64| {
+        let found = ticks.iter().find(|(tick, _)| (tick - place).abs() < 1e-9);
         found.map_or(String::new(), |(_, name)| name.clone())
     };
+    let name = |place: &f64| found(&panel.ticks, *place);
     let decimals = if top - bottom < 0.5 { 2 } else { 1 };
+    let height = |value: &f64| match panel.y_ticks.is_empty() {
+        true => format!("{value:.decimals$}"),
+        false => found(&panel.y_ticks, *value),
+    };
     chart
         .configure_mesh()
         .x_label_formatter(&name)
-        .y_label_formatter(&|value| format!("{value:.decimals$}"))
+        .y_label_formatter(&height)
         .x_desc(&panel.x_label)
         .y_desc(&panel.y_label)
         .light_line_style(TRANSPARENT)
@@ -136,14 +153,17 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
+        .position(match panel.legend {
+            Legend::LowerRight => SeriesLabelPosition::LowerRight,
+            Legend::UpperRight => SeriesLabelPosition::UpperRight,
+        })
         .background_style(WHITE.mix(0.85))
         .border_style(RGBColor(200, 200, 200))
         .label_font(("sans-serif", 13))
         .draw()
 }
 
-/// A horizontal axis with marks where we want them.
+/// An axis with marks where we want them.
 struct Axis {
     left: f64,
     right: f64,
@@ -171,6 +191,56 @@ impl Ranged for Axis {
 impl From<Axis> for Range<f64> {
     fn from(axis: Axis) -> Range<f64> {
         axis.left..axis.right
+    }
+}
+
+/// A vertical axis, with marks at round numbers or where we want them.
+enum Vertical {
+    Round(RangedCoordf64),
+    Marked(Axis),
+}
+
+impl Vertical {
+    fn new(bottom: f64, top: f64, ticks: &[(f64, String)]) -> Vertical {
+        match ticks {
+            [] => Vertical::Round((bottom..top).into()),
+            _ => {
+                let ticks = ticks.iter().map(|(place, _)| *place).filter(|place| (bottom..=top).contains(place));
+                Vertical::Marked(Axis { left: bottom, right: top, ticks: ticks.collect() })
+            }
+        }
+    }
+}
+
+impl Ranged for Vertical {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        match self {
+            Vertical::Round(axis) => axis.map(value, limit),
+            Vertical::Marked(axis) => axis.map(value, limit),
+        }
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        match self {
+            Vertical::Round(axis) => axis.key_points(hint),
+            Vertical::Marked(axis) => axis.key_points(hint),
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        match self {
+            Vertical::Round(axis) => axis.range(),
+            Vertical::Marked(axis) => axis.range(),
+        }
+    }
+}
+
+impl From<Vertical> for Range<f64> {
+    fn from(axis: Vertical) -> Range<f64> {
+        axis.range()
     }
 }
 
@@ -202,6 +272,7 @@ mod tests {
             ticks: vec![(0.0, "first".into()), (1.0, "second".into())],
             series: vec![series("the paper", Whose::Paper), series("burnrank", Whose::Ours)],
             zero: None,
+            ..Panel::default()
         };
         let svg = draw(&[panel.clone(), panel]).unwrap();
         for word in ["a title", "across", "up", "first", "second", "the paper", "burnrank", "</svg>"] {

@@ -12,6 +12,7 @@ pub use training::{export, once, per_query, train};
 
 use anyhow::Context;
 use burnrank::Device;
+use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use store::Store;
@@ -19,10 +20,20 @@ use store::Store;
 /// What unfinished runs keep, below the folder of results; gone when the experiment ends.
 const CHECKPOINTS: &str = "checkpoints";
 
+/// What an experiment is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A paper's numbers: the same seed gives the same bytes, so runs that are stored are not run again.
+    Paper,
+    /// Times of this machine: always measured anew, and never together with other experiments at full size.
+    Speed,
+}
+
 /// One table or figure of a paper.
 pub struct Experiment {
     /// How it is called on the command line, and its folder.
     pub name: &'static str,
+    pub kind: Kind,
     /// Authors, title, year, and which table or figure.
     pub paper: &'static str,
     /// What the paper says, in a sentence or two.
@@ -68,6 +79,8 @@ pub struct Session {
     pub backend: &'static str,
     pub jobs: usize,
     pub fresh: bool,
+    /// The virtual environment of the peers to compare with, when that is asked for.
+    pub peers: Option<PathBuf>,
     pub out: PathBuf,
 }
 
@@ -90,11 +103,11 @@ impl Session {
             backend: self.backend.into(),
             protocol: (experiment.protocol)(self)?,
         };
-        let store = Store::open(&folder, header, self.fresh)?;
+        let store = Store::open(&folder, header, self.fresh || experiment.kind == Kind::Speed)?;
         let lab = Lab { session: self, folder, store };
         let report = (experiment.run)(&lab)?;
         let _ = std::fs::remove_dir_all(lab.folder.join(CHECKPOINTS));
-        lab.store.conclude(report.outcome())?;
+        lab.store.conclude(report.outcome(experiment.kind))?;
         write(&lab.folder.join("figure.svg"), &report.figure)?;
         let seconds = lab.store.seconds();
         write(&lab.folder.join("README.md"), &report.page(experiment, self, seconds))?;
@@ -109,13 +122,35 @@ impl Lab<'_> {
     pub fn scale(&self) -> Scale {
         self.session.scale
     }
+
+    /// Stores what one measurement gave, and writes everything so far.
+    pub fn keep(&self, key: &str, run: &impl Serialize, seconds: f64) -> anyhow::Result<()> {
+        self.store.put(key, serde_json::to_value(run)?, seconds)
+    }
+
+    /// Writes one more file beside the results, or removes it.
+    pub fn side_file(&self, name: &str, text: Option<&str>) -> anyhow::Result<()> {
+        let path = self.folder.join(name);
+        match text {
+            Some(text) => write(&path, text),
+            None if path.exists() => {
+                std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// Prints every experiment with its paper, claim and time.
 pub fn list(experiments: &[Experiment]) -> anyhow::Result<()> {
-    for Experiment { name, paper, claim, time, .. } in experiments {
+    for Experiment { name, kind, paper, claim, time, .. } in experiments {
+        let alone = match kind {
+            Kind::Paper => "",
+            Kind::Speed => "; not part of `all` without --quick, because other work would spoil its times",
+        };
         println!(
-            "{name}\n  paper: {paper}\n  claim: {claim}\n  time:  {time} at paper scale; --quick: under a minute\n"
+            "{name}\n  paper: {paper}\n  claim: {claim}\n  time:  {time} at paper scale; --quick: under a \
+             minute{alone}\n"
         );
     }
     Ok(())

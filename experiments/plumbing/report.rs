@@ -1,10 +1,9 @@
 //! What an experiment says in the end: tables, a verdict that is computed, a page, and the index of all pages.
 
 use super::jobs::duration;
-use super::{Experiment, Session, folder_of, store};
+use super::{Experiment, Kind, Session, folder_of, store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::fmt;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -37,15 +36,17 @@ impl Verdict {
             _ => Verdict::InPart,
         }
     }
-}
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Verdict::Reproduced => "reproduced",
-            Verdict::InPart => "reproduced in part",
-            Verdict::NotReproduced => "not reproduced",
-        })
+    /// In words: statements of a paper are reproduced, bounds of time and memory are kept.
+    fn words(self, kind: Kind) -> &'static str {
+        match (kind, self) {
+            (Kind::Paper, Verdict::Reproduced) => "reproduced",
+            (Kind::Paper, Verdict::InPart) => "reproduced in part",
+            (Kind::Paper, Verdict::NotReproduced) => "not reproduced",
+            (Kind::Speed, Verdict::Reproduced) => "all bounds kept",
+            (Kind::Speed, Verdict::InPart) => "some bounds kept",
+            (Kind::Speed, Verdict::NotReproduced) => "no bound kept",
+        }
     }
 }
 
@@ -101,12 +102,16 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn outcome(&self) -> Value {
-        json!({"verdict": Verdict::of(&self.checks).to_string(), "main": self.main, "checks": self.checks})
+    pub fn outcome(&self, kind: Kind) -> Value {
+        json!({"verdict": Verdict::of(&self.checks).words(kind), "main": self.main, "checks": self.checks})
     }
 
-    fn check_table(&self) -> Table {
-        let mut table = Table::new("What the verdict is computed from:", &["statement", "paper", "here", "holds"]);
+    fn check_table(&self, kind: Kind) -> Table {
+        let whose = match kind {
+            Kind::Paper => "paper",
+            Kind::Speed => "bound",
+        };
+        let mut table = Table::new("What the verdict is computed from:", &["statement", whose, "here", "holds"]);
         for Check { claim, paper, ours, holds } in &self.checks {
             let holds = if *holds { "yes" } else { "no" };
             table.rows.push(vec![claim.clone(), paper.clone(), ours.clone(), holds.into()]);
@@ -117,20 +122,23 @@ impl Report {
     /// For the terminal.
     pub fn text(&self, experiment: &Experiment, seconds: f64) -> String {
         let mut text = format!("{}\n{}\n", experiment.paper, experiment.claim);
-        self.tables.iter().chain([&self.check_table()]).for_each(|table| text += &table.text());
+        self.tables.iter().chain([&self.check_table(experiment.kind)]).for_each(|table| text += &table.text());
         self.notes.iter().for_each(|note| text += &format!("\n{note}\n"));
-        let verdict = Verdict::of(&self.checks);
+        let verdict = Verdict::of(&self.checks).words(experiment.kind);
         let _ = writeln!(text, "\n{}: {verdict} ({}; {})", experiment.name, self.main, duration(seconds));
         text
     }
 
     /// The experiment's README.
     pub fn page(&self, experiment: &Experiment, session: &Session, seconds: f64) -> String {
-        let Experiment { name, paper, claim, .. } = experiment;
-        let verdict = Verdict::of(&self.checks);
+        let Experiment { name, kind, paper, claim, .. } = experiment;
+        let verdict = Verdict::of(&self.checks).words(*kind);
         let mut page = format!("# {name}: {verdict}\n\n{GENERATED}\n\n{paper}\n\n> {claim}\n\n{}\n\n", self.main);
-        page += "![the paper's numbers beside ours](figure.svg)\n\n";
-        self.tables.iter().chain([&self.check_table()]).for_each(|table| page += &table.markdown());
+        page += match kind {
+            Kind::Paper => "![the paper's numbers beside ours](figure.svg)\n\n",
+            Kind::Speed => "![time against the number of documents a query](figure.svg)\n\n",
+        };
+        self.tables.iter().chain([&self.check_table(*kind)]).for_each(|table| page += &table.markdown());
         let mut section = |title: &str, parts: &[String], bullet: &str, gap: &str| {
             if !parts.is_empty() {
                 let parts: Vec<String> = parts.iter().map(|part| format!("{bullet}{part}")).collect();
@@ -141,9 +149,10 @@ impl Report {
         section("Protocol", &self.protocol, "", "\n\n");
         section("Where this is not what the paper did", &self.deviations, "- ", "\n");
         let quick = session.scale.pick("", " --quick");
+        let peers = if session.peers.is_some() && *kind == Kind::Speed { " --peers" } else { "" };
         let _ = write!(
             page,
-            "## Again\n\n```sh\ncargo run --release --bin experiments -- {name}{quick} --seed {} --fresh\n```\n\n\
+            "## Again\n\n```sh\ncargo run --release --bin experiments -- {name}{quick}{peers} --seed {} --fresh\n```\n\n\
              Scale: {}; seed {}; backend {}; burnrank {}. It took {} on {} threads; every run is in \
              `results.json`, its time in `times.json`.\n",
             session.seed,

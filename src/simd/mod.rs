@@ -10,6 +10,8 @@ mod x86;
 
 /// What a kernel may do with `N` lanes.
 pub(crate) trait Simd<const N: usize>: Copy {
+    /// What the instruction set is called.
+    const NAME: &'static str;
     /// `N` lanes.
     type V: Copy;
     /// Four lanes of f64.
@@ -107,6 +109,21 @@ pub(crate) fn dispatch<T: Vectorised>(task: T) -> T::Output {
     task.run(Portable)
 }
 
+/// The instruction set that lambda kernels take on this machine: `AVX-512`, `AVX2 with FMA`, or the `baseline` that the
+/// program was compiled for (SSE2, NEON).
+pub fn instruction_set() -> &'static str {
+    struct Name;
+    impl Vectorised for Name {
+        type Output = &'static str;
+
+        #[inline(always)]
+        fn run<const N: usize, S: Simd<N>>(self, _: S) -> &'static str {
+            S::NAME
+        }
+    }
+    dispatch(Name)
+}
+
 /// Eight lanes in an array.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable;
@@ -117,6 +134,7 @@ fn zip(a: [f32; 8], b: [f32; 8], of: impl Fn(f32, f32) -> f32) -> [f32; 8] {
 }
 
 impl Simd<8> for Portable {
+    const NAME: &'static str = "baseline";
     type V = [f32; 8];
     type D = [f64; 4];
 

@@ -83,6 +83,7 @@ macro_rules! doubles {
 }
 
 impl Simd<8> for Avx2 {
+    const NAME: &'static str = "AVX2 with FMA";
     type V = __m256;
     doubles!();
 
@@ -153,6 +154,7 @@ impl Simd<8> for Avx2 {
 }
 
 impl Simd<16> for Avx512 {
+    const NAME: &'static str = "AVX-512";
     type V = __m512;
     doubles!();
 

@@ -1,0 +1,83 @@
+//! What the machine is, and the roofline that it sets: memory bandwidth by a copy, multiply-adds by a square matrix product.
+
+use super::shape::HIDDEN;
+use super::timing::Patience;
+use burn::tensor::Distribution;
+use burnrank::{Device, Tensor};
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Bytes that one task of the copy moves.
+const PIECE: usize = 1 << 20;
+
+/// What the machine can do, with all threads or with one.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Limits {
+    pub threads: usize,
+    /// Of a copy: bytes read and bytes written.
+    pub bytes_per_second: f64,
+    /// Of a product of square matrices by the backend.
+    pub multiply_adds_per_second: f64,
+}
+
+/// Sizes of the two measurements.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// Bytes of the source of the copy: far more than any cache.
+    pub copy: usize,
+    /// Rows and columns of the matrices.
+    pub matrix: usize,
+}
+
+impl Limits {
+    /// Measured by the threads of the running pool.
+    pub fn measure(sizes: Sizes, device: &Device, patience: Patience) -> anyhow::Result<Limits> {
+        let from = vec![1_u8; sizes.copy];
+        let mut to = vec![0_u8; sizes.copy];
+        let copy = patience.time(|| {
+            to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+            Ok(())
+        })?;
+        drop((from, to));
+        let n = sizes.matrix;
+        let device = device.clone().without_autodiff();
+        let square = || Tensor::<2>::random([n, n], Distribution::Uniform(-1.0, 1.0), &device);
+        let (a, b) = (square(), square());
+        // One number is read back, so that devices that compute later have to be done.
+        let product = patience.time(|| Ok(a.clone().matmul(b.clone()).slice([0..1, 0..1]).into_scalar::<f32>()))?;
+        Ok(Limits {
+            threads: rayon::current_num_threads(),
+            bytes_per_second: 2.0 * sizes.copy as f64 / copy.seconds,
+            multiply_adds_per_second: (n as f64).powi(3) / product.seconds,
+        })
+    }
+
+    /// The least time for passes over all features and as many times the net's multiply-adds, one after the other.
+    ///
+    /// An epoch has two of both (forward; gradient of the weights), scoring one.
+    pub fn passes(&self, documents: usize, features: usize, passes: f64) -> f64 {
+        let bytes = (documents * features * 4) as f64;
+        let work = (documents * (features * HIDDEN + HIDDEN)) as f64;
+        passes * (bytes / self.bytes_per_second + work / self.multiply_adds_per_second)
+    }
+
+    /// The least time to move some bytes.
+    pub fn moving(&self, bytes: f64) -> f64 {
+        bytes / self.bytes_per_second
+    }
+}
+
+/// What a reader of the numbers must know of the machine.
+pub fn describe() -> Value {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split_once(':'));
+    json!({
+        "cpu": model.map_or("unknown", |(_, name)| name.trim()),
+        "architecture": std::env::consts::ARCH,
+        "system": std::env::consts::OS,
+        "cores": std::thread::available_parallelism().map_or(1, usize::from),
+        "threads": rayon::current_num_threads(),
+        "lambda_kernels": burnrank::instruction_set(),
+    })
+}

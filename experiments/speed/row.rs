@@ -1,0 +1,160 @@
+//! One line of the table: what was measured, how long it took, and how far from the roofline that is.
+
+use super::timing::Timing;
+use crate::plumbing::Table;
+use serde_json::{Value, json};
+
+/// One measurement.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// `read`, `epoch`, `score`, `evaluate` or `kernel`.
+    pub task: &'static str,
+    pub objective: Option<String>,
+    /// `lambda`, `tensor` or `V1`.
+    pub path: Option<&'static str>,
+    /// Queries a batch.
+    pub batch: Option<usize>,
+    pub timing: Timing,
+    pub documents: usize,
+    /// Pairs with a lambda.
+    pub pairs: Option<f64>,
+    /// The peak of the process's memory meanwhile, in bytes.
+    pub peak: Option<f64>,
+    /// The roofline in seconds, where there is one.
+    pub roofline: Option<f64>,
+    /// Whether no other batch size was faster.
+    pub best: bool,
+    /// Whether the table shows it.
+    pub shown: bool,
+}
+
+impl Row {
+    /// A measurement without an objective.
+    pub fn plain(task: &'static str, timing: Timing, documents: usize) -> Row {
+        Row {
+            task,
+            objective: None,
+            path: None,
+            batch: None,
+            timing,
+            documents,
+            pairs: None,
+            peak: None,
+            roofline: None,
+            best: true,
+            shown: true,
+        }
+    }
+
+    /// Its name in `results.json`.
+    pub fn key(&self) -> String {
+        let mut key = self.task.to_owned();
+        self.objective.iter().for_each(|objective| key += &format!(" {objective}"));
+        self.path.iter().for_each(|path| key += &format!(" {path}"));
+        self.batch.iter().for_each(|batch| key += &format!(" batch {batch}"));
+        key
+    }
+
+    pub fn ratio(&self) -> Option<f64> {
+        self.roofline.map(|roofline| self.timing.seconds / roofline)
+    }
+
+    pub fn json(&self) -> Value {
+        json!({
+            "task": self.task,
+            "objective": self.objective,
+            "path": self.path,
+            "batch_queries": self.batch,
+            "best_batch": self.best,
+            "seconds": self.timing.seconds,
+            "median_seconds": self.timing.median,
+            "repeats": self.timing.repeats,
+            "documents": self.documents,
+            "documents_per_second": self.documents as f64 / self.timing.seconds,
+            "pairs_per_second": self.pairs.map(|pairs| pairs / self.timing.seconds),
+            "peak_bytes": self.peak,
+            "roofline_seconds": self.roofline,
+            "ratio_to_roofline": self.ratio(),
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let seconds = self.timing.seconds;
+        let objective = self.objective.as_deref().unwrap_or("");
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
+        vec![
+            format!("{} {objective}", self.task).trim_end().to_owned(),
+            self.path.unwrap_or("-").into(),
+            or_dash(self.batch.map(|batch| batch.to_string())),
+            number(seconds),
+            number(self.timing.median),
+            count(self.documents as f64 / seconds),
+            or_dash(self.pairs.map(|pairs| count(pairs / seconds))),
+            or_dash(self.peak.map(|peak| format!("{:.0}", peak / 1e6))),
+            or_dash(self.ratio().map(|ratio| format!("{ratio:.2}"))),
+        ]
+    }
+}
+
+/// The table of all rows that are to be shown.
+pub fn table(title: impl Into<String>, rows: &[Row]) -> Table {
+    let columns = [
+        "what",
+        "path",
+        "queries a batch",
+        "seconds",
+        "median",
+        "documents/s",
+        "pairs/s",
+        "peak MB",
+        "times the roofline",
+    ];
+    let mut table = Table::new(title, &columns);
+    table.rows = rows.iter().filter(|row| row.shown).map(Row::cells).collect();
+    table
+}
+
+/// Seconds with three digits that count.
+pub fn number(seconds: f64) -> String {
+    match seconds {
+        s if s >= 100.0 => format!("{s:.0}"),
+        s if s >= 10.0 => format!("{s:.1}"),
+        s if s >= 1.0 => format!("{s:.2}"),
+        s if s >= 0.1 => format!("{s:.3}"),
+        s if s >= 0.01 => format!("{s:.4}"),
+        s if s >= 0.001 => format!("{s:.5}"),
+        s => format!("{s:.2e}"),
+    }
+}
+
+/// A large number in thousands, millions or thousands of millions.
+pub fn count(number: f64) -> String {
+    match number {
+        n if n >= 1e9 => format!("{:.2} G", n / 1e9),
+        n if n >= 1e6 => format!("{:.2} M", n / 1e6),
+        n if n >= 1e3 => format!("{:.1} k", n / 1e3),
+        n => format!("{n:.1}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits() {
+        assert_eq!([123.4, 1.234, 0.012_34, 0.000_123_4].map(number), ["123", "1.23", "0.0123", "1.23e-4"]);
+        assert_eq!([1.5e9, 2.345e6, 7_000.0, 12.0].map(count), ["1.50 G", "2.35 M", "7.0 k", "12.0"]);
+    }
+
+    #[test]
+    fn a_row_knows_its_rates() {
+        let timing = Timing { seconds: 0.5, median: 0.6, repeats: 3 };
+        let row = Row { roofline: Some(0.25), batch: Some(4), pairs: Some(100.0), ..Row::plain("epoch", timing, 10) };
+        assert_eq!(row.key(), "epoch batch 4");
+        let json = row.json();
+        assert_eq!(json["documents_per_second"], 20.0);
+        assert_eq!(json["pairs_per_second"], 200.0);
+        assert_eq!(json["ratio_to_roofline"], 2.0);
+    }
+}

@@ -1,0 +1,128 @@
+//! V1 of the LambdaRank paper: every pair is propagated. Both documents of a pair go through the net, forward and backward,
+//! as often as there are pairs that they are part of.
+//!
+//! The gradient is the same as that of V2 (documents propagated once, pairs only in the lambdas): a test holds them equal.
+
+use super::shape::HIDDEN;
+use anyhow::Context;
+use burn::module::Module;
+use burn::optim::{AdamConfig, GradientsAccumulator, GradientsParams, ModuleOptimizer};
+use burn::tensor::activation::softplus;
+use burn::tensor::{Int, TensorData};
+use burnrank::{Activation, Device, Init, Kernel, Objective, QueryView, Ranker, RankerConfig, Tensor, for_each_weight};
+
+/// Pairs that are propagated at once: enough to fill a matrix product, few enough for any memory.
+const PAIRS_AT_ONCE: usize = 1 << 13;
+
+/// A net and its optimiser, stepping after each query.
+pub struct EveryPair {
+    kernel: Kernel,
+    ranker: Ranker,
+    optimizer: ModuleOptimizer,
+    device: Device,
+}
+
+/// Pairs to propagate: which document should be above which, and what that weighs.
+#[derive(Default)]
+struct Pairs {
+    above: Vec<i32>,
+    below: Vec<i32>,
+    weights: Vec<f32>,
+}
+
+impl EveryPair {
+    /// A new net, trained with LambdaRank for NDCG and Adam.
+    pub fn new(features: usize, seed: u64, device: &Device) -> anyhow::Result<EveryPair> {
+        let device = device.clone().autodiff();
+        let shape = RankerConfig::mlp(features, HIDDEN, Activation::Sigmoid);
+        Ok(EveryPair {
+            kernel: Objective::parse("lambdarank:ndcg")?.kernel().clone(),
+            ranker: shape.init(Init::Burn, seed, &device)?,
+            optimizer: AdamConfig::new().init(),
+            device,
+        })
+    }
+
+    /// Trains on one query; returns the number of its pairs.
+    pub fn step(&mut self, query: QueryView<'_>) -> anyhow::Result<u64> {
+        let (gradients, pairs) = self.gradients(query)?;
+        self.ranker = self.optimizer.step(1e-3, self.ranker.clone(), gradients);
+        Ok(pairs)
+    }
+
+    fn gradients(&self, query: QueryView<'_>) -> anyhow::Result<(GradientsParams, u64)> {
+        let n = query.labels.len();
+        let data = TensorData::new(query.features.to_vec(), [n, query.features.len() / n.max(1)]);
+        let features = Tensor::<2>::from_data(data, &self.device);
+        // Weights depend on ranks, so that the documents have to be scored first; that is nothing beside their pairs.
+        let scores = self.ranker.valid().forward(features.clone().without_autodiff());
+        let scores: Vec<f32> = scores.try_into_vec_as().ok().context("the device failed")?;
+        let mut sum = GradientsAccumulator::new();
+        let mut count = 0;
+        let mut pairs = Pairs::default();
+        for_each_weight(&self.kernel, &scores, query.labels, |above, below, weight| {
+            pairs.above.push(above as i32);
+            pairs.below.push(below as i32);
+            pairs.weights.push(weight as f32);
+            count += 1;
+            if pairs.weights.len() == PAIRS_AT_ONCE {
+                sum.accumulate(&self.ranker, self.propagate(&features, std::mem::take(&mut pairs)));
+            }
+        });
+        if !pairs.weights.is_empty() {
+            sum.accumulate(&self.ranker, self.propagate(&features, pairs));
+        }
+        Ok((sum.grads(), count))
+    }
+
+    /// The gradient of `sum of w log(1 + exp(s_below - s_above))` by the net's weights.
+    fn propagate(&self, features: &Tensor<2>, pairs: Pairs) -> GradientsParams {
+        let device = self.device.clone().without_autodiff();
+        let n = pairs.weights.len();
+        let scores = |documents: Vec<i32>| {
+            let documents = Tensor::<1, Int>::from_data(TensorData::new(documents, [n]), &device);
+            self.ranker.forward(features.clone().select(0, documents))
+        };
+        let weights = Tensor::<1>::from_data(TensorData::new(pairs.weights, [n]), &device);
+        let loss = (softplus(scores(pairs.below) - scores(pairs.above), 1.0) * weights).sum();
+        GradientsParams::from_grads(loss.backward(), &self.ranker)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape;
+    use super::*;
+    use burnrank::{Batch, Want, surrogate};
+
+    #[test]
+    fn propagating_every_pair_gives_the_gradient_of_the_lambdas() {
+        let device = burnrank::device::open("auto").unwrap();
+        // More pairs than go at once.
+        let data = shape::dataset(&[200], 12, 3).unwrap();
+        let all = EveryPair::new(12, 1, &device).unwrap();
+        let (gradients, pairs) = all.gradients(data.query(0)).unwrap();
+        assert!(pairs > PAIRS_AT_ONCE as u64);
+        assert_eq!(pairs, shape::pairs(&data));
+
+        let features = Tensor::<2>::from_data(TensorData::new(data.features().to_vec(), [200, 12]), &all.device);
+        let scores = all.ranker.forward(features);
+        let host: Vec<f32> = scores.clone().without_autodiff().try_into_vec_as().unwrap();
+        let mut slopes = vec![0.0; 200];
+        let batch = Batch { labels: data.labels(), offsets: data.offsets() };
+        let objective = Objective::parse("lambdarank:ndcg").unwrap();
+        objective.lambda_gradient(&host, batch, &mut slopes, Want::default(), &[]).unwrap();
+        let expected = GradientsParams::from_grads(surrogate(scores, slopes).backward(), &all.ranker);
+
+        let Ranker::Mlp(net) = &all.ranker else { panic!("a two-layer net") };
+        let values = |gradients: &GradientsParams| -> Vec<f32> {
+            gradients.get::<2>(net.hidden_weight.id).unwrap().try_into_vec_as().unwrap()
+        };
+        let (own, expected) = (values(&gradients), values(&expected));
+        let scale = expected.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+        assert!(scale > 0.0);
+        for (a, b) in own.iter().zip(&expected) {
+            assert!((a - b).abs() < 1e-4 * scale, "{a} {b}");
+        }
+    }
+}

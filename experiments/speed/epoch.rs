@@ -6,6 +6,9 @@ use burnrank::{
     Activation, Architecture, Dataset, Device, GradientPath, Objective, OptimizerKind, TrainConfig, Trainer,
 };
 
+/// What the trainer judges after each epoch: cheap to compute, because it is not what is measured.
+pub const METRIC: &str = "p@1";
+
 /// What an epoch took.
 #[derive(Debug, Clone, Copy)]
 pub struct Epoch {
@@ -26,8 +29,7 @@ pub fn config(objective: &str, gradient: GradientPath, batch: usize, seed: u64) 
         gradient,
         epochs: usize::MAX,
         patience: 0,
-        // The cheapest to compute: it is not what is measured.
-        metric: "p@1".into(),
+        metric: METRIC.into(),
         seed,
         ..TrainConfig::default()
     })

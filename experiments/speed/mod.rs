@@ -42,7 +42,7 @@ const OBJECTIVES: [&str; 6] =
 const MAIN: &str = OBJECTIVES[0];
 /// The paths of an epoch, and the queries a batch that are tried on each.
 const LAMBDA_BATCHES: [usize; 5] = [1, 16, 64, 256, 1024];
-const TENSOR_BATCHES: [usize; 3] = [4, 16, 64];
+const TENSOR_BATCHES: [usize; 3] = [1, 4, 16];
 
 /// How much of everything.
 #[derive(Clone)]
@@ -161,8 +161,7 @@ fn run(lab: &Lab<'_>) -> anyhow::Result<Report> {
     bench.keep(&mut rows, row)?;
     bench.tensor_epochs(&mut rows, &data, &limits[0])?;
     bench.every_pair(&mut rows, &data, &limits[0])?;
-    let best = rows.iter().find(|row| row.best && row.objective.as_deref() == Some(MAIN)).and_then(|row| row.batch);
-    let batch = best.unwrap_or(64);
+    let batch = report::best(&rows).and_then(|row| row.batch).unwrap_or(64);
     let threads = bench.threads(&data, batch)?;
     let memory = memory::run(&memory::Task { feature_bytes: sizes.memory, batch, seed }, lab.session.backend)?;
     lab.keep("memory", &memory, memory.seconds)?;
@@ -256,7 +255,7 @@ impl Bench<'_> {
                 peak: found.peak,
                 roofline: Some(limits.passes(data.n_documents(), FEATURES, 2.0)),
                 best: false,
-                shown: batch == 1,
+                shown: batch == 1 && gradient == GradientPath::Lambda,
                 ..Row::plain("epoch", found.timing, data.n_documents())
             });
         }
@@ -279,12 +278,15 @@ impl Bench<'_> {
         })?;
         let roofline = Some(limits.passes(data.n_documents(), FEATURES, 1.0));
         self.keep(rows, Row { peak, roofline, ..Row::plain("score", timing, data.n_documents()) })?;
-        let metric = parse("ndcg@10")?;
-        let conventions = Conventions::default();
-        let judge = || Ok(judge(&*metric, &scores, data.labels(), data.offsets(), &conventions)?);
-        let (timing, peak) = with_peak(|| patience.time(judge))?;
-        let row = Row { peak, ..Row::plain("evaluate", timing, data.n_documents()) };
-        self.keep(rows, Row { objective: Some("ndcg@10".into()), ..row })
+        // The second is what a trainer judges in each epoch here.
+        for measure in ["ndcg@10", epoch::METRIC] {
+            let (metric, conventions) = (parse(measure)?, Conventions::default());
+            let judge = || Ok(judge(&*metric, &scores, data.labels(), data.offsets(), &conventions)?);
+            let (timing, peak) = with_peak(|| patience.time(judge))?;
+            let row = Row { peak, ..Row::plain("evaluate", timing, data.n_documents()) };
+            self.keep(rows, Row { objective: Some(measure.into()), ..row })?;
+        }
+        Ok(())
     }
 
     /// V1 on some of the queries, of all lengths alike; its time grows with the pairs, so by them it is scaled up.

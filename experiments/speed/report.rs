@@ -70,7 +70,7 @@ pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<
 }
 
 /// The fastest epoch of the main objective.
-fn best(rows: &[Row]) -> Option<&Row> {
+pub fn best(rows: &[Row]) -> Option<&Row> {
     rows.iter().find(|row| row.best && row.path == Some("lambda") && row.objective.as_deref() == Some(MAIN))
 }
 

@@ -91,9 +91,9 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
     };
     let marks: Vec<(f64, f64)> = panel.series.iter().flat_map(|series| &series.points).flat_map(ends).collect();
     let (mut bottom, top) = range(marks.iter().map(|mark| mark.1).chain(panel.zero), 0.06);
-    // The legend stands at the lower right: where there are marks, they move up.
+    // A legend at the lower right: where there are marks, they move up.
     let corner = (left + 0.55 * (right - left), bottom + 0.3 * (top - bottom));
-    if marks.iter().any(|&(x, y)| x > corner.0 && y < corner.1) {
+    if panel.legend == Legend::LowerRight && marks.iter().any(|&(x, y)| x > corner.0 && y < corner.1) {
         bottom -= 0.35 * (top - bottom);
     }
     let mut chart = ChartBuilder::on(area)

@@ -53,18 +53,36 @@ impl Limits {
         })
     }
 
-    /// The least time for passes over all features and as many times the net's multiply-adds, one after the other.
-    ///
-    /// An epoch has two of both (forward; gradient of the weights), scoring one.
-    pub fn passes(&self, documents: usize, features: usize, passes: f64) -> f64 {
-        let bytes = (documents * features * 4) as f64;
-        let work = (documents * (features * HIDDEN + HIDDEN)) as f64;
-        passes * (bytes / self.bytes_per_second + work / self.multiply_adds_per_second)
+    /// The better of two measurements, each number by itself: a limit that was reached once can be reached.
+    pub fn or_better(self, other: Limits) -> Limits {
+        Limits {
+            threads: self.threads,
+            bytes_per_second: self.bytes_per_second.max(other.bytes_per_second),
+            multiply_adds_per_second: self.multiply_adds_per_second.max(other.multiply_adds_per_second),
+        }
     }
 
-    /// The least time to move some bytes.
-    pub fn moving(&self, bytes: f64) -> f64 {
-        bytes / self.bytes_per_second
+    /// The least time for some work: first its bytes are moved, then it is computed.
+    pub fn least(&self, work: Work) -> f64 {
+        work.bytes / self.bytes_per_second + work.multiply_adds / self.multiply_adds_per_second
+    }
+}
+
+/// What cannot be left out.
+#[derive(Debug, Clone, Copy)]
+pub struct Work {
+    pub bytes: f64,
+    pub multiply_adds: f64,
+}
+
+impl Work {
+    /// Passes over all features, and the net's multiply-adds as often: an epoch has two of both (forward; gradient of the
+    /// weights), scoring one.
+    pub fn passes(documents: usize, features: usize, passes: f64) -> Work {
+        Work {
+            bytes: passes * (documents * features * 4) as f64,
+            multiply_adds: passes * (documents * (features * HIDDEN + HIDDEN)) as f64,
+        }
     }
 }
 

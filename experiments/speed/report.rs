@@ -1,8 +1,9 @@
 //! What the measurements say: tables, bounds, and how everything was done.
 
 use super::bars::{self, Bar};
+use super::machine::{self, Work};
 use super::row::{self, Row, count, number};
-use super::{FEATURES, HIDDEN, MAIN, Measured, Sizes, kernel, machine, peers, scaling};
+use super::{FEATURES, HIDDEN, MAIN, Measured, Sizes, kernel, peers, scaling};
 use crate::plumbing::{Check, Lab, Report, Table};
 
 /// Bounds that the numbers are held against.
@@ -29,7 +30,13 @@ pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<
         found.limits[0].threads,
         facts.documents as f64 * FEATURES as f64 * 4e-6,
     );
-    let mut tables = vec![row::table(title, &found.rows), limits(found), threads(found), memory(found), long(found)];
+    let mut tables = vec![
+        row::table(title, &found.rows, &found.limits[0]),
+        limits(found),
+        threads(found),
+        memory(found),
+        long(found),
+    ];
     tables.push(scaling::table(&found.scaling, sizes.scaling.documents));
     let mut notes = vec![];
     let peers = found.peers.as_deref().unwrap_or_default();
@@ -51,7 +58,7 @@ pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<
     let checks = checks(found, peers);
     let kept = checks.iter().filter(|check| check.holds).count();
     let main = best(&found.rows).map_or_else(String::new, |row| {
-        let ratio = row.ratio().unwrap_or(f64::NAN);
+        let ratio = row.ratio(&found.limits[0]).unwrap_or(f64::NAN);
         format!(
             "{MAIN} epoch {} s, {ratio:.1} times the roofline; {kept} of {} bounds kept",
             number(row.timing.seconds),
@@ -94,7 +101,7 @@ fn limits(found: &Measured) -> Table {
             limit.threads.to_string(),
             count(limit.bytes_per_second),
             count(limit.multiply_adds_per_second),
-            number(limit.passes(facts.documents, FEATURES, 2.0)),
+            number(limit.least(Work::passes(facts.documents, FEATURES, 2.0))),
         ]);
     }
     table
@@ -180,7 +187,7 @@ fn checks(found: &Measured, peers: &[peers::Peer]) -> Vec<Check> {
         Some(format!("{:.1e}", found.error)),
         found.error <= ERROR,
     ));
-    let ratio = best(rows).and_then(Row::ratio);
+    let ratio = best(rows).and_then(|row| row.ratio(&found.limits[0]));
     all.push(check(
         format!("epoch of {MAIN}: times the roofline"),
         format!("<= {ROOFLINE}"),
@@ -279,7 +286,7 @@ fn protocol(sizes: &Sizes, found: &Measured) -> Vec<String> {
              is scaled up by the number of pairs.",
             sizes.v1_share
         ),
-        "Roofline: the bandwidth is that of a copy by all threads, where bytes count when they are read and when they are \
+        "Roofline: the bandwidth is that of a copy by all threads (the better of two times in this run), where bytes count when they are read and when they are \
          written; the multiply-adds are those of a square matrix product by the backend. An epoch's roofline is two passes \
          over the features at that bandwidth plus, one after the other, two times the multiply-adds of the net (forward, and \
          gradient of the weights); scoring's is one of each; reading's is the text and the features once."

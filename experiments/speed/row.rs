@@ -1,5 +1,6 @@
 //! One line of the table: what was measured, how long it took, and how far from the roofline that is.
 
+use super::machine::{Limits, Work};
 use super::timing::Timing;
 use crate::plumbing::Table;
 use serde_json::{Value, json};
@@ -20,8 +21,8 @@ pub struct Row {
     pub pairs: Option<f64>,
     /// The peak of the process's memory meanwhile, in bytes.
     pub peak: Option<f64>,
-    /// The roofline in seconds, where there is one.
-    pub roofline: Option<f64>,
+    /// What the roofline is computed from, where there is one.
+    pub work: Option<Work>,
     /// Whether no other batch size was faster.
     pub best: bool,
     /// Whether the table shows it.
@@ -40,7 +41,7 @@ impl Row {
             documents,
             pairs: None,
             peak: None,
-            roofline: None,
+            work: None,
             best: true,
             shown: true,
         }
@@ -55,11 +56,12 @@ impl Row {
         key
     }
 
-    pub fn ratio(&self) -> Option<f64> {
-        self.roofline.map(|roofline| self.timing.seconds / roofline)
+    /// How many times the roofline it takes.
+    pub fn ratio(&self, limits: &Limits) -> Option<f64> {
+        self.work.map(|work| self.timing.seconds / limits.least(work))
     }
 
-    pub fn json(&self) -> Value {
+    pub fn json(&self, limits: &Limits) -> Value {
         json!({
             "task": self.task,
             "objective": self.objective,
@@ -73,12 +75,12 @@ impl Row {
             "documents_per_second": self.documents as f64 / self.timing.seconds,
             "pairs_per_second": self.pairs.map(|pairs| pairs / self.timing.seconds),
             "peak_bytes": self.peak,
-            "roofline_seconds": self.roofline,
-            "ratio_to_roofline": self.ratio(),
+            "roofline_seconds": self.work.map(|work| limits.least(work)),
+            "ratio_to_roofline": self.ratio(limits),
         })
     }
 
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self, limits: &Limits) -> Vec<String> {
         let seconds = self.timing.seconds;
         let objective = self.objective.as_deref().unwrap_or("");
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
@@ -91,13 +93,13 @@ impl Row {
             count(self.documents as f64 / seconds),
             or_dash(self.pairs.map(|pairs| count(pairs / seconds))),
             or_dash(self.peak.map(|peak| format!("{:.0}", peak / 1e6))),
-            or_dash(self.ratio().map(|ratio| format!("{ratio:.2}"))),
+            or_dash(self.ratio(limits).map(|ratio| format!("{ratio:.2}"))),
         ]
     }
 }
 
 /// The table of all rows that are to be shown.
-pub fn table(title: impl Into<String>, rows: &[Row]) -> Table {
+pub fn table(title: impl Into<String>, rows: &[Row], limits: &Limits) -> Table {
     let columns = [
         "what",
         "path",
@@ -110,7 +112,7 @@ pub fn table(title: impl Into<String>, rows: &[Row]) -> Table {
         "times the roofline",
     ];
     let mut table = Table::new(title, &columns);
-    table.rows = rows.iter().filter(|row| row.shown).map(Row::cells).collect();
+    table.rows = rows.iter().filter(|row| row.shown).map(|row| row.cells(limits)).collect();
     table
 }
 
@@ -150,9 +152,12 @@ mod tests {
     #[test]
     fn a_row_knows_its_rates() {
         let timing = Timing { seconds: 0.5, median: 0.6, repeats: 3 };
-        let row = Row { roofline: Some(0.25), batch: Some(4), pairs: Some(100.0), ..Row::plain("epoch", timing, 10) };
+        let work = Some(Work { bytes: 1.0, multiply_adds: 6.0 });
+        let row = Row { work, batch: Some(4), pairs: Some(100.0), ..Row::plain("epoch", timing, 10) };
         assert_eq!(row.key(), "epoch batch 4");
-        let json = row.json();
+        // 1/20 s to move the bytes, 6/30 s to compute.
+        let limits = Limits { threads: 1, bytes_per_second: 20.0, multiply_adds_per_second: 30.0 };
+        let json = row.json(&limits);
         assert_eq!(json["documents_per_second"], 20.0);
         assert_eq!(json["pairs_per_second"], 200.0);
         assert_eq!(json["ratio_to_roofline"], 2.0);

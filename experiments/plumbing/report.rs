@@ -123,7 +123,9 @@ impl Report {
     pub fn text(&self, experiment: &Experiment, seconds: f64) -> String {
         let mut text = format!("{}\n{}\n", experiment.paper, experiment.claim);
         self.tables.iter().chain([&self.check_table(experiment.kind)]).for_each(|table| text += &table.text());
-        self.notes.iter().for_each(|note| text += &format!("\n{note}\n"));
+        // A terminal shows no pictures.
+        let words = self.notes.iter().filter(|note| !note.starts_with("!["));
+        words.for_each(|note| text += &format!("\n{note}\n"));
         let verdict = Verdict::of(&self.checks).words(experiment.kind);
         let _ = writeln!(text, "\n{}: {verdict} ({}; {})", experiment.name, self.main, duration(seconds));
         text

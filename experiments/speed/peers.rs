@@ -84,11 +84,8 @@ pub fn counterpart<'a>(rows: &'a [Row], peer: &Peer) -> Option<&'a Row> {
     let task = peer.task.as_deref()?;
     let fits = |row: &&Row| row.task == task && row.best && row.path.is_none_or(|path| path == "lambda");
     let same = rows.iter().filter(fits).find(|row| row.objective == peer.objective);
-    same.or_else(|| {
-        // Tools name their objectives in their own way; all of them are LambdaRank for NDCG.
-        let ndcg = |row: &&Row| row.objective.as_deref().is_none_or(|name| name == "lambdarank:ndcg");
-        rows.iter().filter(fits).find(ndcg)
-    })
+    // Tools name what they do in their own way: then it is compared with our first row, which is of LambdaRank for NDCG.
+    same.or_else(|| rows.iter().find(fits))
 }
 
 /// The fastest epoch of a peer.
@@ -148,11 +145,13 @@ mod tests {
             epoch("lambdarank:ndcg", "tensor", true),
             epoch("lambdarank:ndcg", "lambda", false),
             epoch("lambdarank:ndcg", "lambda", true),
-            Row::plain("read", timing, 10),
+            Row { objective: Some("ndcg@10".into()), ..Row::plain("evaluate", timing, 10) },
         ];
         let rax =
             peer(r#"{"peer":"rax","task":"epoch","objective":"lambdarank:ndcg","batch":64,"seconds":5,"best":true}"#);
         let trees = peer(r#"{"peer":"lightgbm","task":"epoch","objective":"lambdarank","seconds":1,"best":true}"#);
+        let judge = peer(r#"{"peer":"sklearn","task":"evaluate","seconds":1,"best":true}"#);
+        assert_eq!(counterpart(&rows, &judge).unwrap().task, "evaluate");
         let gone = peer(r#"{"peer":"torch","missing":"no | module"}"#);
         for one in [&rax, &trees] {
             let found = counterpart(&rows, one).unwrap();

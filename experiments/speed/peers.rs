@@ -65,6 +65,13 @@ pub fn run(venv: &Path, data: &Path, quick: bool) -> anyhow::Result<Vec<Peer>> {
         }
     }
     let status = child.wait()?;
+    if !status.success() && all.is_empty() {
+        bail!(
+            "{} failed ({status}): see what it said above, or remove {} to have it made anew",
+            script.display(),
+            venv.display()
+        );
+    }
     if !status.success() {
         eprintln!("peers: the script ended early ({status}); what it said before counts");
     }

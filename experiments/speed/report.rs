@@ -253,11 +253,16 @@ fn draw_peers(found: &Measured, peers: &[peers::Peer]) -> anyhow::Result<String>
     for peer in peers.iter().filter(|peer| peer.best && peer.task.as_deref() == Some("epoch")) {
         let batch = peer.batch.map_or(String::new(), |batch| format!(", {batch} queries a batch"));
         let version = peer.version.as_deref().unwrap_or("");
-        let name = format!("{} {version}{batch}", peer.peer);
+        // Boosted trees come with several choices of pairs.
+        let objective = peer.objective.as_deref().filter(|name| *name != MAIN);
+        let objective = objective.map_or(String::new(), |name| format!(", {name}"));
+        let name = format!("{} {version}{objective}{batch}", peer.peer);
         bars.push(Bar { name, seconds: peer.seconds.unwrap_or(f64::NAN), ours: false });
     }
-    let title =
-        format!("One epoch of LambdaRank for NDCG ({} documents; one tree for boosted trees)", found.data.documents);
+    let title = format!(
+        "One epoch of LambdaRank for NDCG ({} documents; one tree for boosted trees; logarithmic)",
+        found.data.documents
+    );
     bars::draw(&title, bars)
 }
 

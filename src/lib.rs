@@ -69,6 +69,7 @@ pub use objective::probability;
 pub use objective::{
     Assignment, Batch, Construction, Kernel, LARGEST_SCORE, LambdaField, LogBase, Method, OBJECTIVES, Objective,
     ObjectiveField, PAIR_BUDGET, PairTarget, PairWeight, PairWeights, Pairs, QueryResult, Reference, Scratch, Targets,
-    TensorGradient, Want, Weighting, for_each_weight, instruction_set, ranknet_pairs, surrogate, training_order,
+    TensorGradient, Want, Weighting, for_each_weight, ranknet_pairs, surrogate, training_order,
 };
+pub use simd::instruction_set;
 pub use train::{EpochRecord, Finish, GradientPath, OptimizerKind, StepRule, TrainConfig, Trained, Trainer, score};

@@ -13,7 +13,7 @@ mod weights;
 pub use construction::{Construction, LambdaField, ObjectiveField};
 pub use kernel::{
     Assignment, Kernel, LARGEST_SCORE, LogBase, Method, PairTarget, PairWeight, PairWeights, Pairs, QueryResult,
-    Reference, Scratch, Want, Weighting, for_each_weight, instruction_set, ranknet_pairs, training_order,
+    Reference, Scratch, Want, Weighting, for_each_weight, ranknet_pairs, training_order,
 };
 pub use name::OBJECTIVES;
 pub use surrogate::surrogate;

@@ -39,7 +39,6 @@ mod weights;
 pub use oracle::{Reference, for_each_weight};
 pub use pairs::{PairTarget, ranknet_pairs};
 pub use sampled::Assignment;
-pub use simd::instruction_set;
 pub use sort::{LARGEST_SCORE, training_order};
 pub use types::{LogBase, Method, PairWeight, Pairs, QueryResult, Want, Weighting};
 pub use weights::PairWeights;

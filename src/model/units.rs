@@ -160,7 +160,8 @@ mod tests {
                 (host(output.without_autodiff()), host(input.grad(&gradients).unwrap()))
             };
             let (ours, burns) = (run(units), run(by_burn));
-            let far = |a: &f32, b: &f32| (a - b).abs() > 1e-6 * b.abs() + 1e-7;
+            // Burn's slope of tanh, 1 - y y, cancels where y is near 1.
+            let far = |a: &f32, b: &f32| (a - b).abs() > 1e-6 * b.abs() + 1e-6;
             assert!(!ours.0.iter().zip(&burns.0).any(|(a, b)| far(a, b)), "{function}: {ours:?}, {burns:?}");
             assert!(!ours.1.iter().zip(&burns.1).any(|(a, b)| far(a, b)), "{function}: {ours:?}, {burns:?}");
             let plain =

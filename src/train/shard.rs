@@ -11,7 +11,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, TensorData};
 use std::cell::Cell;
 
-/// A part of a batch is closed when it has this many documents.
+/// The least documents of a part: fewer are not worth a graph of their own.
 ///
 /// The parts of a batch never depend on the number of threads, so neither do the sums over them.
 const DOCUMENTS: usize = 1024;
@@ -30,15 +30,18 @@ pub(super) struct Outcome {
     pub scores: Vec<f32>,
 }
 
-/// Cuts a batch into parts that can be worked on side by side.
+/// Cuts a batch into parts of about the same size that can be worked on side by side.
 pub(super) fn split<'q>(data: &Dataset, queries: &'q [usize]) -> Vec<&'q [usize]> {
+    let length = |query: usize| data.offsets()[query + 1] - data.offsets()[query];
+    let documents: usize = queries.iter().map(|&query| length(query)).sum();
+    let least = documents / (documents / DOCUMENTS).max(1);
     let mut parts = Vec::new();
-    let (mut start, mut documents) = (0, 0);
+    let (mut start, mut gathered) = (0, 0);
     for (i, &query) in queries.iter().enumerate() {
-        documents += data.offsets()[query + 1] - data.offsets()[query];
-        if documents >= DOCUMENTS || i + 1 == queries.len() {
+        gathered += length(query);
+        if gathered >= least || i + 1 == queries.len() {
             parts.push(&queries[start..=i]);
-            (start, documents) = (i + 1, 0);
+            (start, gathered) = (i + 1, 0);
         }
     }
     parts
@@ -124,12 +127,14 @@ mod tests {
 
     #[test]
     fn parts_are_whole_queries_in_order_and_large_enough() {
-        let lengths = [1, 1023, 700, 5000, 1, 1, 1];
+        // 6,727 documents in at most 6 parts of at least 1,121.
+        let lengths = [1, 1023, 500, 5000, 1, 1, 201];
         let documents = lengths.iter().sum();
         let queries = lengths.iter().enumerate().map(|(query, &n)| (query.to_string(), n)).collect();
         let data = Dataset::new(1, vec![0.0; documents], vec![0.0; documents], queries).unwrap();
         let order = [0, 1, 2, 3, 6, 5, 4];
-        assert_eq!(split(&data, &order), [&[0, 1][..], &[2, 3], &[6, 5, 4]]);
+        assert_eq!(split(&data, &order), [&[0, 1, 2][..], &[3], &[6, 5, 4]]);
         assert_eq!(split(&data, &[3]), [[3]]);
+        assert_eq!(split(&data, &[0, 4]), [[0, 4]]);
     }
 }

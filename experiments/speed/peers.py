@@ -6,8 +6,12 @@
 
 DATA holds shape.json, features.f32, labels.f32, offsets.u64 (little-endian) and data.svm. One JSON object
 a line goes to stdout, everything else to stderr. Every peer runs in a process of its own, so that no thread
-pool disturbs another's times. A time is the minimum over the repeats. What is prepared before the clock
-starts (padding, binning, compilation) favours the peers: batches are made once and never shuffled.
+pool disturbs another's times. A time is the minimum over the repeats. Compilation and binning are not timed.
+
+The neural peers come in two forms. "plain" is how they are used: every epoch shuffles the queries and pads them
+while the clock runs, torch to the longest query of a batch, rax to the longest of all, for jit wants one shape.
+"tuned" is as fast as they were made to go here, and favours them: queries of like length together, padded before
+the clock starts, the same batches every epoch.
 """
 import argparse
 import importlib
@@ -57,6 +61,7 @@ class Bench:
         self.peer, self.version, self.out, self.lines = peer, version, out, []
         self.quick, self.check, self.threads = options.quick, options.check, options.threads
         self.repeats, self.rounds = (1, 2) if self.quick else (5, 10)
+        self.random = np.random.default_rng(0)
         with open(os.path.join(options.data, "shape.json")) as file:
             shape = json.load(file)
         self.documents, self.features, self.hidden = shape["documents"], shape["features"], shape["hidden"]
@@ -68,11 +73,11 @@ class Bench:
         self.spans = list(zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist()))
         assert len(self.y) == self.documents == self.offsets[-1] and len(self.lengths) == shape["queries"]
 
-    def add(self, task, seconds, repeats, note, objective=None, batch=None):
+    def add(self, task, seconds, repeats, note, objective=None, batch=None, form="tuned"):
         say(f"{self.peer:9} {task:9} {seconds:9.4f} s  batch {batch}  {objective or ''}  {note}")
         self.lines.append({"peer": self.peer, "version": self.version, "task": task, "objective": objective,
                            "batch": batch, "seconds": seconds, "repeats": repeats, "best": False,
-                           "threads": self.threads, "note": note})
+                           "threads": self.threads, "form": form, "note": note})
 
     def task(self, name, run):
         """Runs one task and prints its lines, the best of each objective marked; if it fails, says so."""
@@ -80,8 +85,8 @@ class Bench:
             run()
         except Exception as error:  # whatever a foreign library may raise: the other tasks go on
             emit(self.out, {"peer": self.peer, "task": name, "missing": f"{type(error).__name__}: {error}"[:300]})
-        for objective in {line["objective"] for line in self.lines}:
-            same = [line for line in self.lines if line["objective"] == objective]
+        for kind in {(line["objective"], line["form"]) for line in self.lines}:
+            same = [line for line in self.lines if (line["objective"], line["form"]) == kind]
             min(same, key=lambda line: line["seconds"])["best"] = True
         for line in self.lines:
             emit(self.out, line)
@@ -97,13 +102,15 @@ class Bench:
             total += dcg(gains[np.argsort(-scores[begin:end], kind="stable")]) / ideal if ideal > 0 else 0.0
         return total / len(self.spans)
 
-    def batches(self, size, shapes=None):
-        """(features, labels, mask) of `size` queries of like length together, padded to the longest of them; with
-        `shapes`, to at most so many different lengths, the last batch filled with empty queries."""
-        order = np.argsort(self.lengths, kind="stable")
+    def batches(self, size, shapes=None, order=None):
+        """(features, labels, mask) of `size` queries together, in an order or of like length, padded to the longest of
+        them; with `shapes`, to at most so many different lengths, the last batch filled with empty queries."""
+        order = np.argsort(self.lengths, kind="stable") if order is None else order
         groups = [order[start:start + size] for start in range(0, len(order), size)]
         longest = np.array([self.lengths[group].max() for group in groups])
-        if shapes:
+        if shapes == 1:
+            longest[:] = self.lengths.max()
+        elif shapes:
             longest = few_lengths(-(-longest // 8) * 8, shapes)
         made = []
         for group, length in zip(groups, longest.tolist()):
@@ -118,7 +125,11 @@ class Bench:
         assert sum(int(mask.sum()) for _, _, mask in made) == self.documents, "every document once"
         return made
 
-    def sweep(self, start, seconds, note, prepare, sizes=BATCHES):
+    def shuffled(self, size, shapes=None):
+        """The same in a new random order."""
+        return self.batches(size, shapes, self.random.permutation(len(self.lengths)))
+
+    def sweep(self, start, seconds, note, prepare, sizes=BATCHES, form="tuned"):
         """Times epochs by batch size, those near `start` first, none begun after so many seconds.
         `prepare(size)` gives two functions: train one epoch; score all documents. Returns the best size."""
         begun, slow, best = time.perf_counter(), set(), (float("inf"), start)
@@ -133,7 +144,7 @@ class Bench:
             before = self.ndcg10(score()) if self.check else None
             epoch()  # warm-up: compiles and fills the caches
             took, repeats = minimum(epoch, self.repeats, best[0])
-            self.add("epoch", took, repeats, note, "lambdarank:ndcg", size)
+            self.add("epoch", took, repeats, note, "lambdarank:ndcg", size, form)
             best = min(best, (took, size))
             if took > 3 * best[0]:
                 slow.add(size > start)
@@ -214,19 +225,24 @@ def run_torch(bench):
         return torch.nn.Sequential(torch.nn.Linear(bench.features, bench.hidden), torch.nn.Sigmoid(),
                                    torch.nn.Linear(bench.hidden, 1))
 
-    def prepare(size, kernel):
-        net, batches = network(), []
-        optimizer = torch.optim.Adam(net.parameters(), LEARNING_RATE, fused=True)
-        for batch in bench.batches(size):
+    def tensors(batches):
+        made = []
+        for batch in batches:
             x, y, mask = map(torch.from_numpy, batch)
             gains = (2 ** y - 1) * mask
             ideal = (gains.sort(1, descending=True)[0] * discounts[:y.shape[1]]).sum(1, keepdim=True)
             gains = gains / ideal.clamp(min=1e-9)
             # No pair has positive gain when padding is worst as its better and best as its worse document.
-            batches.append((x, ~mask, gains.masked_fill(~mask, -1e9), gains.masked_fill(~mask, 1e9), gains, mask.float()))
+            made.append((x, ~mask, gains.masked_fill(~mask, -1e9), gains.masked_fill(~mask, 1e9), gains, mask.float()))
+        return made
+
+    def prepare(size, kernel, plain=False):
+        net = network()
+        optimizer = torch.optim.Adam(net.parameters(), LEARNING_RATE, fused=True)
+        batches = None if plain else tensors(bench.batches(size))
 
         def epoch():
-            for x, padding, up, down, gains, valid in batches:
+            for x, padding, up, down, gains, valid in batches or tensors(bench.shuffled(size)):
                 scores = net(x).squeeze(2)
                 with torch.no_grad():
                     s = scores.detach()
@@ -242,6 +258,8 @@ def run_torch(bench):
         return epoch, lambda: net(torch.from_numpy(bench.x)).detach().numpy()[:, 0]
 
     def epochs():
+        note = "autograd through padded pair tensors, shuffled"
+        bench.sweep(16, 40, note, lambda size: prepare(size, loss_gradient, True), form="plain")
         for kernel, note in [(loss_gradient, "autograd through padded pair tensors"),
                              (lambdas, "lambdas without autograd"), (compiled, "lambdas by torch.compile")]:
             try:
@@ -285,13 +303,13 @@ def run_rax(bench):
         net = {"w1": draw(keys[0], (bench.features, bench.hidden)), "b1": jnp.zeros(bench.hidden),
                "w2": draw(keys[1], (bench.hidden,)), "b2": jnp.zeros(())}
         state = net, optimizer.init(net)
-        batches = [tuple(map(jnp.asarray, batch)) for batch in bench.batches(size, shapes)]
+        batches = None if shapes == 1 else [tuple(map(jnp.asarray, batch)) for batch in bench.batches(size, shapes)]
         train = jax.jit(step, donate_argnums=0)
 
         def epoch():
             nonlocal state
-            for batch in batches:
-                state = train(state, batch)
+            for batch in batches or bench.shuffled(size, 1):
+                state = train(state, tuple(map(jnp.asarray, batch)))
             jax.block_until_ready(state)
 
         return epoch, lambda: np.asarray(forward(state[0], bench.x))
@@ -299,6 +317,7 @@ def run_rax(bench):
     def epochs():
         # Every shape costs a second of compilation: few for the search, more for the batch size that it finds.
         note = "pairwise_logistic_loss with dcg_lambdaweight, at most {} padded lengths"
+        bench.sweep(8, 40, note.format(1) + ", shuffled", lambda size: prepare(size, 1), form="plain")
         few = 2 if bench.quick else 8
         best = bench.sweep(8, 70, note.format(few), lambda size: prepare(size, few))
         if not bench.quick:

@@ -24,7 +24,10 @@ pub struct Peer {
     pub seconds: Option<f64>,
     #[serde(default)]
     pub repeats: Option<usize>,
-    /// Whether no other batch size of this task was faster.
+    /// `plain`, as the tool is used, or `tuned`, as fast as it was made to go.
+    #[serde(default)]
+    pub form: Option<String>,
+    /// Whether no other batch size of this task and form was faster.
     #[serde(default)]
     pub best: bool,
     #[serde(default)]
@@ -95,15 +98,16 @@ pub fn counterpart<'a>(rows: &'a [Row], peer: &Peer) -> Option<&'a Row> {
     same.or_else(|| rows.iter().find(fits))
 }
 
-/// The fastest epoch of a peer.
-pub fn fastest_epoch(peers: &[Peer], name: &str) -> Option<f64> {
-    let epochs = peers.iter().filter(|peer| peer.peer == name && peer.task.as_deref() == Some("epoch"));
+/// The fastest epoch of a peer in one form.
+pub fn fastest_epoch(peers: &[Peer], name: &str, form: &str) -> Option<f64> {
+    let fits = |peer: &&Peer| peer.peer == name && peer.task.as_deref() == Some("epoch");
+    let epochs = peers.iter().filter(fits).filter(|peer| peer.form.as_deref() == Some(form));
     epochs.filter_map(|peer| peer.seconds).min_by(f64::total_cmp)
 }
 
 /// The best of each peer and task beside ours.
 pub fn table(peers: &[Peer], rows: &[Row]) -> Table {
-    let columns = ["peer", "what", "queries a batch", "seconds", "burnrank", "times as long", "note"];
+    let columns = ["peer", "what", "form", "queries a batch", "seconds", "burnrank", "times as long", "note"];
     let mut table = Table::new("Peers on the same data in the same run, each at its best batch size:", &columns);
     for peer in peers {
         let name = format!("{} {}", peer.peer, peer.version.as_deref().unwrap_or("")).trim_end().to_owned();
@@ -111,13 +115,14 @@ pub fn table(peers: &[Peer], rows: &[Row]) -> Table {
         let what = format!("{} {}", text(&peer.task), text(&peer.objective)).trim().to_owned();
         if let Some(reason) = &peer.missing {
             let dash = || "-".to_owned();
-            table.rows.push(vec![name, what, dash(), dash(), dash(), dash(), format!("missing: {reason}")]);
+            table.rows.push(vec![name, what, dash(), dash(), dash(), dash(), dash(), format!("missing: {reason}")]);
         } else if let (Some(seconds), true) = (peer.seconds, peer.best) {
             let own = counterpart(rows, peer).map(|row| row.timing.seconds);
             let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
             table.rows.push(vec![
                 name,
                 what,
+                text(&peer.form),
                 or_dash(peer.batch.map(|batch| batch.to_string())),
                 number(seconds),
                 or_dash(own.map(number)),
@@ -165,17 +170,19 @@ mod tests {
             assert!(found.best && found.path == Some("lambda"));
         }
         let table = table(&[rax, trees, gone.clone()], &rows);
-        assert_eq!(table.rows[0][5], "10.0");
-        assert_eq!(table.rows[2][6], "missing: no   module");
+        assert_eq!(table.rows[0][6], "10.0");
+        assert_eq!(table.rows[2][7], "missing: no   module");
         assert!(counterpart(&rows, &gone).is_none());
     }
 
     #[test]
     fn the_fastest_epoch_is_over_all_batch_sizes() {
         let line = |batch, seconds| {
-            peer(&format!(r#"{{"peer":"rax","task":"epoch","batch":{batch},"seconds":{seconds},"best":false}}"#))
+            let text = format!(r#"{{"peer":"rax","task":"epoch","form":"plain","batch":{batch},"seconds":{seconds}}}"#);
+            peer(&text)
         };
-        assert_eq!(fastest_epoch(&[line(1, 3.0), line(4, 2.0)], "rax"), Some(2.0));
-        assert_eq!(fastest_epoch(&[line(1, 3.0)], "torch"), None);
+        assert_eq!(fastest_epoch(&[line(1, 3.0), line(4, 2.0)], "rax", "plain"), Some(2.0));
+        assert_eq!(fastest_epoch(&[line(1, 3.0)], "rax", "tuned"), None);
+        assert_eq!(fastest_epoch(&[line(1, 3.0)], "torch", "plain"), None);
     }
 }

@@ -19,7 +19,7 @@ fn main() -> burnrank::Result<()> {
     let mut optimizer = AdamConfig::new().init();
     for epoch in 0..=50 {
         let scores = net.forward(features.clone()).reshape([-1]);
-        let loss = objective.loss(scores.clone(), batch);
+        let loss = objective.loss(scores.clone(), batch)?;
         if epoch % 25 == 0 {
             let scores: Vec<f32> = scores.try_into_vec_as().unwrap_or_default();
             let values = judge(&Ndcg::default(), &scores, data.labels(), data.offsets(), &Conventions::default())?;

@@ -1,8 +1,9 @@
 //! Every objective, on every backend of this build: check values, two paths that agree, and hard cases.
 
-use burnrank::{Batch, Device, Objective, PAIR_BUDGET, Tensor, Want, device};
+use burnrank::{Batch, Construction, Device, Metric, Ndcg, Objective, PAIR_BUDGET, Tensor, Want, device};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
 
 const SCORES: [f32; 5] = [0.9, 0.1, -0.4, 1.5, 0.3];
 const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
@@ -75,7 +76,7 @@ fn tensor(
 ) -> (f64, Vec<f32>) {
     let objective = Objective::parse(name).unwrap();
     let scores = Tensor::<1>::from_floats(scores, device);
-    let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget);
+    let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget).unwrap();
     (f64::from(found.loss.into_scalar::<f32>()), found.gradient.try_into_vec_as().unwrap())
 }
 
@@ -83,7 +84,7 @@ fn tensor(
 fn autodiff(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], device: &Device) -> (f64, Vec<f32>) {
     let objective = Objective::parse(name).unwrap();
     let scores = Tensor::<1>::from_floats(scores, &device.clone().autodiff()).require_grad();
-    let loss = objective.loss(scores.clone(), Batch { labels, offsets });
+    let loss = objective.loss(scores.clone(), Batch { labels, offsets }).unwrap();
     let gradients = loss.backward();
     (f64::from(loss.into_scalar::<f32>()), scores.grad(&gradients).unwrap().try_into_vec_as().unwrap())
 }
@@ -302,5 +303,22 @@ fn permuting_documents_permutes_the_gradient() {
         let shifted: Vec<f32> = scores.iter().map(|score| score + 8.0).collect();
         let (_, gradient_shifted) = lambda(name, &shifted, &labels, &[0, n]);
         assert_close(&gradient_shifted, &gradient, 1e-5, name);
+    }
+}
+
+#[test]
+fn what_has_lambdas_but_no_loss_is_refused_on_the_tensor_path() {
+    let ndcg: Arc<dyn Metric> = Arc::new(Ndcg::default());
+    let sampled = Objective::parse("ndcg-loss2++:mu=5:gaussian=3").unwrap();
+    let constructed = Objective::constructed(ndcg, Construction::SpringSmooth);
+    let batch = Batch { labels: &LABELS, offsets: &[0, 5] };
+    let scores = || Tensor::<1>::from_floats(SCORES, &device::open("auto").unwrap());
+    for objective in [sampled, constructed] {
+        for refused in [
+            objective.loss(scores(), batch).unwrap_err(),
+            objective.tensor_gradient(scores(), batch, PAIR_BUDGET).unwrap_err(),
+        ] {
+            assert!(refused.to_string().contains("no loss"), "{objective}: {refused}");
+        }
     }
 }

@@ -11,6 +11,7 @@
 use super::kernel::LARGEST_SCORE;
 use super::tile::{Batch, PAIR_BUDGET, Tile, tiles};
 use super::{LogBase, Objective};
+use crate::error::{Error, Result};
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
@@ -31,29 +32,37 @@ impl Objective {
     /// let device = device::open("auto")?.autodiff();
     /// let scores = Tensor::<1>::from_floats([0.9, 0.1, -0.4, 1.5, 0.3], &device).require_grad();
     /// let batch = Batch { labels: &[0.0, 1.0, 2.0, 0.0, 3.0], offsets: &[0, 5] };
-    /// let loss = Objective::parse("ndcg-loss2")?.loss(scores.clone(), batch);
+    /// let loss = Objective::parse("ndcg-loss2")?.loss(scores.clone(), batch)?;
     /// let slope: Vec<f32> = scores.grad(&loss.backward()).unwrap().into_data().to_vec().unwrap();
     /// assert!((loss.into_scalar::<f32>() - 1.095203).abs() < 1e-5);
     /// assert!((slope[4] + 0.544197).abs() < 1e-5);
     /// # Ok::<(), burnrank::Error>(())
     /// ```
-    pub fn loss(&self, scores: Tensor<1>, batch: Batch<'_>) -> Tensor<1> {
+    ///
+    /// # Errors
+    /// When the objective has lambdas but no loss ([`Objective::is_lambda_only`]).
+    pub fn loss(&self, scores: Tensor<1>, batch: Batch<'_>) -> Result<Tensor<1>> {
+        self.check_has_loss()?;
         let queries = batch.n_queries().max(1) as f64;
         let device = scores.device();
         let detached = scores.clone().without_autodiff();
         let zero = Tensor::zeros([1], &device);
-        tiles(batch.offsets, PAIR_BUDGET)
+        Ok(tiles(batch.offsets, PAIR_BUDGET)
             .iter()
             .map(|tile| self.tile_pairs(&scores, &detached, batch, tile).loss(self.base()))
             .fold(zero, |sum, loss| sum + loss)
-            .div_scalar(queries)
+            .div_scalar(queries))
     }
 
     /// The loss of a batch and its gradient by the scores, tile by tile, so that at most `budget` pairs are in memory.
     ///
     /// # Shapes
     /// - scores: `[documents]`
-    pub fn tensor_gradient(&self, scores: Tensor<1>, batch: Batch<'_>, budget: usize) -> TensorGradient {
+    ///
+    /// # Errors
+    /// When the objective has lambdas but no loss ([`Objective::is_lambda_only`]).
+    pub fn tensor_gradient(&self, scores: Tensor<1>, batch: Batch<'_>, budget: usize) -> Result<TensorGradient> {
+        self.check_has_loss()?;
         let queries = batch.n_queries().max(1) as f64;
         let detached = scores.without_autodiff();
         let device = detached.device();
@@ -70,7 +79,17 @@ impl Objective {
                 gradient = gradient + slope.without_autodiff();
             }
         }
-        TensorGradient { loss: loss.div_scalar(queries), gradient: gradient.div_scalar(queries), counts }
+        Ok(TensorGradient { loss: loss.div_scalar(queries), gradient: gradient.div_scalar(queries), counts })
+    }
+
+    /// Refuses what the tensor path would silently compute as another objective.
+    pub(crate) fn check_has_loss(&self) -> Result<()> {
+        if self.is_lambda_only() {
+            return Err(Error::Config(format!(
+                "{self} has lambdas but no loss in tensor operations: take the lambda path, without --gradient tensor"
+            )));
+        }
+        Ok(())
     }
 
     fn tile_pairs(&self, scores: &Tensor<1>, detached: &Tensor<1>, batch: Batch<'_>, tile: &Tile) -> TilePairs {

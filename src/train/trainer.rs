@@ -125,11 +125,8 @@ impl<'a> Trainer<'a> {
             GradientPath::Auto => GradientPath::Tensor,
             chosen => chosen,
         };
-        if path == GradientPath::Tensor && config.objective.is_lambda_only() {
-            return Err(Error::Config(format!(
-                "{} has lambdas but no loss in tensor operations: leave out --gradient tensor",
-                config.objective
-            )));
+        if path == GradientPath::Tensor {
+            config.objective.check_has_loss()?;
         }
         let device = device.clone().autodiff();
         let shape = RankerConfig { features: train.n_features(), architecture: config.architecture };

@@ -92,6 +92,34 @@ fn the_readmes_numbers_are_those_of_the_results() {
 }
 
 #[test]
+fn the_readmes_speeds_are_those_of_the_results() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let results = std::fs::read_to_string(root.join("experiments/results/speed/results.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&results).unwrap();
+    let runs = results["runs"].as_object().unwrap();
+    let least = |found: Vec<f64>| found.into_iter().min_by(f64::total_cmp).expect("there is a time");
+    let seconds = |run: &serde_json::Value| run["seconds"].as_f64();
+    let own = runs.iter().filter(|(name, _)| name.starts_with("epoch lambdarank:ndcg lambda "));
+    let mut rows = vec![("burnrank".to_owned(), least(own.filter_map(|(_, run)| seconds(run)).collect()))];
+    for (peer, form, name) in [
+        ("lightgbm", "tuned", "LightGBM, one tree"),
+        ("torch", "tuned", "PyTorch, tuned"),
+        ("rax", "tuned", "Rax, tuned"),
+        ("torch", "plain", "PyTorch, plain"),
+        ("rax", "plain", "Rax, plain"),
+    ] {
+        let peers = runs["peers"].as_array().unwrap().iter();
+        let same = peers.filter(|run| run["peer"] == peer && run["form"] == form && run["task"] == "epoch");
+        rows.push((name.to_owned(), least(same.filter_map(seconds).collect())));
+    }
+    for (name, seconds) in rows {
+        let line = format!("| {name} | {seconds:.4} |");
+        assert!(readme.contains(&line), "the README lacks {line}");
+    }
+}
+
+#[test]
 fn the_models_that_ship_load() {
     let device = device::open("auto").unwrap();
     let mut loaded = 0;

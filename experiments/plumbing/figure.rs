@@ -33,7 +33,7 @@ pub struct Series {
 pub enum Legend {
     #[default]
     LowerRight,
-    UpperRight,
+    MiddleRight,
 }
 
 /// One coordinate system.
@@ -155,7 +155,7 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
         .configure_series_labels()
         .position(match panel.legend {
             Legend::LowerRight => SeriesLabelPosition::LowerRight,
-            Legend::UpperRight => SeriesLabelPosition::UpperRight,
+            Legend::MiddleRight => SeriesLabelPosition::MiddleRight,
         })
         .background_style(WHITE.mix(0.85))
         .border_style(RGBColor(200, 200, 200))

@@ -259,7 +259,7 @@ def run_torch(bench):
 
     def epochs():
         note = "autograd through padded pair tensors, shuffled"
-        bench.sweep(16, 40, note, lambda size: prepare(size, loss_gradient, True), form="plain")
+        bench.sweep(4, 60, note, lambda size: prepare(size, loss_gradient, True), form="plain")
         for kernel, note in [(loss_gradient, "autograd through padded pair tensors"),
                              (lambdas, "lambdas without autograd"), (compiled, "lambdas by torch.compile")]:
             try:
@@ -317,7 +317,7 @@ def run_rax(bench):
     def epochs():
         # Every shape costs a second of compilation: few for the search, more for the batch size that it finds.
         note = "pairwise_logistic_loss with dcg_lambdaweight, at most {} padded lengths"
-        bench.sweep(8, 40, note.format(1) + ", shuffled", lambda size: prepare(size, 1), form="plain")
+        bench.sweep(2, 60, note.format(1) + ", shuffled", lambda size: prepare(size, 1), form="plain")
         few = 2 if bench.quick else 8
         best = bench.sweep(8, 70, note.format(few), lambda size: prepare(size, few))
         if not bench.quick:

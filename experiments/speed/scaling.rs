@@ -152,7 +152,7 @@ pub fn draw(lines: &[Line], documents: usize) -> anyhow::Result<String> {
     let query = format!("One query (slopes in the paper: V1 {}, V2 {})", PAPER[0], PAPER[1]);
     let title = format!("One epoch of {documents} documents");
     figure::draw(&[
-        panel(&title, "seconds an epoch", Legend::UpperRight, 1.0, |seconds, _| seconds),
+        panel(&title, "seconds an epoch", Legend::MiddleRight, 1.0, |seconds, _| seconds),
         panel(&query, "seconds a query", Legend::LowerRight, 0.0, |seconds, queries| seconds / queries),
     ])
 }

@@ -6,7 +6,8 @@ use std::time::Instant;
 /// How often something is repeated.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// The most repeats.
+    /// The most repeats, but for work so short that they take less than a tenth of the seconds: that is repeated on, or a
+    /// slow moment of the machine would be all there is.
     pub repeats: usize,
     /// No repeat starts later than this after the first.
     pub seconds: f64,
@@ -40,8 +41,12 @@ impl Patience {
         }
         let start = Instant::now();
         let mut all = vec![];
-        while all.len() < self.repeats && (all.is_empty() || start.elapsed().as_secs_f64() < self.seconds) {
+        let mut sum = 0.0;
+        while (all.len() < self.repeats || sum < 0.1 * self.seconds)
+            && (all.is_empty() || start.elapsed().as_secs_f64() < self.seconds)
+        {
             all.push(work()?);
+            sum += all.last().copied().unwrap_or(0.0);
         }
         Ok(Timing::of(all))
     }

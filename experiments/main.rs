@@ -11,10 +11,6 @@ use clap::Parser;
 use plumbing::{Experiment, Kind, Scale, Session};
 use std::path::PathBuf;
 
-/// The tool's, so that times are those of the tool.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Every experiment, in the order of the papers.
 const EXPERIMENTS: [Experiment; 4] =
     [ranknet_table1::EXPERIMENT, lambdarank_cubic::EXPERIMENT, lambdaloss_table3::EXPERIMENT, speed::EXPERIMENT];

@@ -3,11 +3,12 @@
 use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
+use super::judging::{JudgeArgs, known_metric};
 use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading};
 use anyhow::bail;
 use burnrank::{
-    Certificate, CertifyOptions, Conventions, Dataset, Device, EachWeight, Empty, Metric, Model, ScaleKind, Ties,
-    certify, certify_control, device, each_weight, parse, parse_with,
+    Certificate, CertifyOptions, Dataset, Device, EachWeight, Metric, Model, ScaleKind, certify, certify_control,
+    device, each_weight,
 };
 use serde_json::json;
 use std::path::PathBuf;
@@ -66,15 +67,8 @@ pub struct Args {
     /// Draw the measure along a few directions, and the envelope of all, as SVG
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
-    /// Which of equally scored documents ranks first: document, pessimistic, optimistic, or average over all orders
-    #[arg(long, value_name = "RULE", default_value_t)]
-    ties: Ties,
-    /// What a query with nothing relevant counts: zero, one, or skip
-    #[arg(long, value_name = "RULE", default_value = "zero")]
-    empty: Empty,
-    /// Lowest relevant label, for binary measures
-    #[arg(long, value_name = "LABEL", default_value_t = 1.0)]
-    threshold: f32,
+    #[command(flatten)]
+    judging: JudgeArgs,
     /// Where to compute: auto, or one of the backends of this build
     #[arg(long, value_name = "NAME", default_value = "auto")]
     device: String,
@@ -85,14 +79,9 @@ pub struct Args {
     reading: ReadArgs,
 }
 
-/// Refuses unknown names before any file is read.
-fn known_metric(name: &str) -> Result<String, burnrank::Error> {
-    parse(name).map(|_| name.to_owned())
-}
-
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let options = options(args)?;
-    let metric = parse_with(&args.metric, args.threshold)?;
+    let metric = args.judging.metric(&args.metric)?;
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
     let data = scaled(&model, input::read_data(&args.data, &args.reading)?)?;
@@ -142,12 +131,10 @@ fn options(args: &Args) -> anyhow::Result<CertifyOptions> {
         relative: args.relative,
         stop_at_first: args.stop_at_first,
         seed: args.seed,
-        conventions: Conventions { ties: args.ties, empty: args.empty, ..Conventions::default() },
+        conventions: args.judging.conventions(),
         ..CertifyOptions::default()
     };
-    if !(args.threshold > 0.0 && args.threshold.is_finite()) {
-        bail!(Usage(format!("--threshold {}: expected a positive number", args.threshold)));
-    }
+    args.judging.check()?;
     if !args.steps.is_empty() {
         options.steps = args.steps.iter().map(|set| steps(set)).collect::<anyhow::Result<_>>()?;
     }

@@ -3,12 +3,11 @@
 use super::Usage;
 use super::figure;
 use super::input::ReadArgs;
+use super::judging::{JudgeArgs, known_metric};
 use super::systems::{System, read_folds};
 use super::ui::{self, Align, Table, count, counted, heading};
 use anyhow::bail;
-use burnrank::{
-    Better, CompareOptions, Comparison, Conventions, Dataset, Empty, Metric, PerQuery, Ties, correct, parse, parse_with,
-};
+use burnrank::{Better, CompareOptions, Comparison, Conventions, Dataset, Metric, PerQuery, correct};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -60,25 +59,13 @@ pub struct Args {
     /// Draw the sorted differences by query as SVG
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
-    /// Which of equally scored documents ranks first: document, pessimistic, optimistic, or average over all orders
-    #[arg(long, value_name = "RULE", default_value_t)]
-    ties: Ties,
-    /// What a query with nothing relevant counts: zero, one, or skip
-    #[arg(long, value_name = "RULE", default_value = "zero")]
-    empty: Empty,
-    /// Lowest relevant label, for binary measures
-    #[arg(long, value_name = "LABEL", default_value_t = 1.0)]
-    threshold: f32,
+    #[command(flatten)]
+    judging: JudgeArgs,
     /// Print JSON for machines
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     reading: ReadArgs,
-}
-
-/// Refuses unknown names before any file is read.
-fn known_metric(name: &str) -> Result<String, burnrank::Error> {
-    parse(name).map(|_| name.to_owned())
 }
 
 /// More panels than this make no picture.
@@ -90,11 +77,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let data = read_folds(&args.data, folds, &args.reading)?;
     let systems: Vec<System> =
         args.systems.iter().map(|system| System::read(system, folds, &data)).collect::<anyhow::Result<_>>()?;
-    let conventions = Conventions { ties: args.ties, empty: args.empty, ..Conventions::default() };
+    let conventions = args.judging.conventions();
     let mut comparisons = Vec::new();
     let mut metrics: Vec<Arc<dyn Metric>> = Vec::new();
     for name in &args.metrics {
-        let metric = parse_with(name, args.threshold)?;
+        let metric = args.judging.metric(name)?;
         if metrics.iter().all(|known| known.name() != metric.name()) {
             comparisons.extend(compare(args, &data, &systems, &*metric, &conventions)?);
             metrics.push(metric);
@@ -123,9 +110,7 @@ fn check(args: &Args) -> anyhow::Result<()> {
     if !(args.alpha > 0.0 && args.alpha < 1.0) {
         bail!(Usage(format!("--alpha {}: expected a number between 0 and 1", args.alpha)));
     }
-    if !(args.threshold > 0.0 && args.threshold.is_finite()) {
-        bail!(Usage(format!("--threshold {}: expected a positive number", args.threshold)));
-    }
+    args.judging.check()?;
     if args.reading.lenient || args.reading.regroup {
         bail!(Usage(
             "--lenient and --regroup move documents away from their scores: 'burnrank convert' the data first".into()

@@ -2,11 +2,12 @@
 
 use super::Usage;
 use super::input::{self, ReadArgs};
+use super::judging::{JudgeArgs, known_metric};
 use super::ui::{self, Align, Table, count, counted, decimals};
 use anyhow::bail;
 use burnrank::{
-    Conventions, Empty, KNOWN_METRICS, Metric, Missing, Model, Summary, Ties, device, join_run, judge, parse,
-    parse_with, read_qrels, read_run, read_scores,
+    Conventions, KNOWN_METRICS, Metric, Missing, Model, Summary, device, join_run, judge, read_qrels, read_run,
+    read_scores,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -57,26 +58,13 @@ pub struct Args {
     /// Print the value of each query
     #[arg(long)]
     per_query: bool,
-    /// Which of equally scored documents ranks first: document (the earlier one; in a run the greater id, as in
-    /// trec_eval), pessimistic, optimistic, or average over all orders
-    #[arg(long, value_name = "RULE", default_value_t)]
-    ties: Ties,
-    /// What a query with nothing relevant counts: zero, one, or skip
-    #[arg(long, value_name = "RULE", default_value = "zero")]
-    empty: Empty,
-    /// Lowest relevant label, for binary measures
-    #[arg(long, value_name = "LABEL", default_value_t = 1.0)]
-    threshold: f32,
+    #[command(flatten)]
+    judging: JudgeArgs,
     /// Print JSON for machines
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     reading: ReadArgs,
-}
-
-/// Refuses unknown names before any file is read.
-fn known_metric(name: &str) -> Result<String, burnrank::Error> {
-    parse(name).map(|_| name.to_owned())
 }
 
 /// Scores and labels, query by query.
@@ -131,7 +119,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         (.., Some(run), Some(qrels)) => judged_run(run, qrels, args.complete)?,
         _ => bail!(Usage("expected --data with --scores or --model, or --run with --qrels".into())),
     };
-    let conventions = Conventions { ties: args.ties, empty: args.empty, missing: ranking.missing };
+    let conventions = Conventions { missing: ranking.missing, ..args.judging.conventions() };
     let judged = |metric: Arc<dyn Metric>| {
         let values = ranking.judge(&*metric, &conventions)?;
         Ok(Judgement { metric, summary: Summary::of(&values), values })
@@ -140,7 +128,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.json {
         return ui::print_json(&as_json(&ranking, &conventions, args, &judgements));
     }
-    let mut text = header(&ranking, &conventions, args.threshold);
+    let mut text = header(&ranking, &conventions, args.judging.threshold);
     if args.per_query {
         text.push_str(&per_query(&ranking, &judgements));
         text.push('\n');
@@ -150,14 +138,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 /// The measures asked for, each once.
 fn metrics(args: &Args) -> anyhow::Result<Vec<Arc<dyn Metric>>> {
-    if !(args.threshold > 0.0 && args.threshold.is_finite()) {
-        bail!(Usage(format!("--threshold {}: expected a positive number", args.threshold)));
-    }
+    args.judging.check()?;
     let usual = ["ndcg@10", "map", "mrr"].map(str::to_owned);
     let names = if args.metrics.is_empty() { &usual[..] } else { &args.metrics };
     let mut metrics: Vec<Arc<dyn Metric>> = Vec::new();
     for name in names {
-        let metric = parse_with(name, args.threshold)?;
+        let metric = args.judging.metric(name)?;
         if metrics.iter().all(|known| known.name() != metric.name()) {
             metrics.push(metric);
         }
@@ -345,7 +331,7 @@ fn as_json(ranking: &Ranking, conventions: &Conventions, args: &Args, judgements
             "missing": conventions.missing.to_string(),
             "gain": "2^y - 1, or y where the name says linear",
             "discount": "1 / log2(1 + rank)",
-            "threshold": args.threshold,
+            "threshold": args.judging.threshold,
         },
         "queries": ranking.query_ids.len(),
         "measures": judgements.iter().map(measure).collect::<Vec<_>>(),

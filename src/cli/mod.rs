@@ -10,6 +10,7 @@ mod generate;
 mod info;
 mod input;
 mod interrupt;
+mod judging;
 mod lambda;
 mod oddities;
 mod output;

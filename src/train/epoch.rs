@@ -3,7 +3,6 @@
 use super::config::{GradientPath, TrainConfig};
 use super::shard::{self, Outcome};
 use crate::data::Dataset;
-use crate::device::on_host;
 use crate::error::Result;
 use crate::model::Ranker;
 use crate::objective::Targets;
@@ -21,6 +20,8 @@ pub(super) struct Ground<'a> {
     pub path: GradientPath,
     /// With autodiff.
     pub device: &'a Device,
+    /// Whether that is the host.
+    pub host: bool,
 }
 
 /// What an epoch found out on its way.
@@ -45,7 +46,7 @@ pub(super) fn run(
 ) -> Result<(Ranker, Pass)> {
     let mut pass = Pass { scores: vec![0.0; ground.data.n_documents()], ..Pass::default() };
     // A GPU is one worker that likes large batches; the host's cores are several that like their caches.
-    let parted = ground.path == GradientPath::Lambda && on_host(ground.device);
+    let parted = ground.path == GradientPath::Lambda && ground.host;
     for batch in order.chunks(ground.config.batch_queries) {
         let parts = if parted { shard::split(ground.data, batch) } else { vec![batch] };
         let gradients = match parts[..] {

@@ -62,8 +62,10 @@ pub(super) fn run(ground: &Ground<'_>, ranker: &Ranker, queries: &[usize], whole
     let host = to_host(scores.clone())?;
     let (surrogate, result) = surrogate_of(ground, scores, &host, batch, queries, whole, seed)?;
     let gradients = GradientsParams::from_grads(surrogate.backward(), ranker);
-    // The graph is gone, so where tensors live in the host's memory, this is the only owner of the features' memory.
-    if let Ok(memory) = features.without_autodiff().into_data().try_into_vec() {
+    // The graph is gone, so on the host this is the only owner of the features' memory; a GPU would copy them back.
+    if ground.host
+        && let Ok(memory) = features.without_autodiff().into_data().try_into_vec()
+    {
         FEATURES.set(memory);
     }
     Ok(Outcome { gradients, result, scores: host })

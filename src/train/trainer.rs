@@ -242,6 +242,7 @@ impl<'a> Trainer<'a> {
             targets: self.targets,
             path: self.path,
             device: &self.device,
+            host: device::on_host(&self.device),
         };
         let order = shuffled(self.train.n_queries(), self.config.seed, number as u64);
         let ranker = self.ranker.clone();

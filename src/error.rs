@@ -28,6 +28,23 @@ pub enum Error {
     /// Two inputs do not fit together, as in scores for another number of documents.
     #[error("{0}")]
     Mismatch(String),
+    /// Work that would take more memory than it may.
+    #[error(
+        "{what} would take {}, and {} may be taken: {remedy}{}allow more with --max-memory",
+        crate::memory::readable(*needed),
+        crate::memory::readable(*left),
+        if remedy.is_empty() { "" } else { ", or " }
+    )]
+    Memory {
+        /// The bytes that the work asked for.
+        needed: u64,
+        /// The bytes that it could have.
+        left: u64,
+        /// What the memory was for.
+        what: String,
+        /// What makes it smaller; may be empty.
+        remedy: String,
+    },
     /// A model folder that cannot be used.
     #[error("{}: {message}", path.display())]
     Model {

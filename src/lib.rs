@@ -25,6 +25,7 @@ pub mod device;
 mod error;
 mod export;
 mod hash;
+pub mod memory;
 mod metric;
 mod model;
 mod objective;

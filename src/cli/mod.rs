@@ -50,6 +50,12 @@ struct Cli {
     /// Threads to work with; 0 for all. Results do not depend on it
     #[arg(long, global = true, display_order = 900, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
+    /// The most memory to take, as in 500MB or 12GB [default: three quarters of the machine's]
+    #[arg(long, global = true, display_order = 901, value_name = "SIZE", value_parser = bytes)]
+    max_memory: Option<u64>,
+    /// No progress on standard error, only errors and what must be known
+    #[arg(long, global = true, display_order = 902)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -97,6 +103,10 @@ impl std::error::Error for Interrupted {}
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     interrupt::install();
+    ui::set_quiet(cli.quiet);
+    if let Some(bytes) = cli.max_memory {
+        burnrank::memory::set_limit(bytes);
+    }
     let done = start_threads(cli.threads).and_then(|()| match cli.command {
         Command::Train(args) => train::run(&args),
         Command::Predict(args) => predict::run(&args),
@@ -122,6 +132,23 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// A size in bytes, as in 500MB, 12GB or 1073741824.
+fn bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let scale = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        _ => f64::NAN,
+    };
+    let size = number.parse::<f64>().unwrap_or(f64::NAN) * scale;
+    if size >= 1.0 && size < 1e18 { Ok(size as u64) } else { Err("expected a size as in 500MB or 12GB".into()) }
+}
+
 fn start_threads(threads: u16) -> anyhow::Result<()> {
     if threads == 0 {
         return Ok(());
@@ -134,6 +161,14 @@ fn start_threads(threads: u16) -> anyhow::Result<()> {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!([bytes("12"), bytes("1.5kB"), bytes("12GB")], [Ok(12), Ok(1500), Ok(12_000_000_000)]);
+        for wrong in ["", "0", "GB", "-1", "1x", "1e9GB", "inf"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

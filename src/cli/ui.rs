@@ -7,6 +7,19 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+/// Whether progress is unwanted.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Turns progress off, or on again.
+pub fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether the user asked for no progress.
+pub fn quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
 /// Writes to standard output.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut output = std::io::stdout().lock();
@@ -171,7 +184,7 @@ impl Bar {
 
     /// How far the work has come; from any thread.
     pub fn update(&self, done: u64, total: Option<u64>) {
-        if self.start.elapsed() < Self::PATIENCE {
+        if quiet() || self.start.elapsed() < Self::PATIENCE {
             return;
         }
         if !self.shown.swap(true, Ordering::Relaxed) {

@@ -1,0 +1,22 @@
+//! Nothing lost, nothing silently wrong: hostile input, full disks, closed pipes, kills, wrong files.
+
+mod support;
+
+#[path = "hard_use/compare.rs"]
+mod compare;
+#[path = "hard_use/experiments.rs"]
+mod experiments;
+#[path = "hard_use/memory.rs"]
+mod memory;
+#[path = "hard_use/models.rs"]
+mod models;
+#[path = "hard_use/objectives.rs"]
+mod objectives;
+#[path = "hard_use/reading.rs"]
+mod reading;
+#[path = "hard_use/scoring.rs"]
+mod scoring;
+#[path = "hard_use/training.rs"]
+mod training;
+#[path = "hard_use/words.rs"]
+mod words;

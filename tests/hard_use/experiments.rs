@@ -1,0 +1,1 @@
+//! Stored runs of experiments are never discarded in silence.

@@ -1,0 +1,1 @@
+//! Whatever a user's input sizes is refused before memory runs out.

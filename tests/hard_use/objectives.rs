@@ -1,0 +1,1 @@
+//! Both gradient paths agree where scores are extreme and lists are long.

@@ -1,0 +1,1 @@
+//! Files that change, lie or are not what they seem.

@@ -1,0 +1,1 @@
+//! A document's score does not depend on what is scored with it.

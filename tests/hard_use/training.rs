@@ -1,0 +1,1 @@
+//! Training that is interrupted, refused or diverges loses nothing and says so.

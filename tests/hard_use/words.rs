@@ -1,0 +1,1 @@
+//! Exit codes, suggestions, and progress in logs.

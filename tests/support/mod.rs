@@ -1,0 +1,93 @@
+//! The tool as tests run it: a folder of its own, a command line, and what came of it.
+#![allow(dead_code)] // not every test file uses all of it
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// What a run of the tool came to.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    pub fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("the tool prints UTF-8");
+        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// Standard output of a run that must have gone well and silently.
+    pub fn good(self) -> String {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{self:?}");
+        self.out
+    }
+
+    /// The message of a run that must have failed with `code`.
+    pub fn bad(self, code: i32) -> String {
+        assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
+        assert!(self.err.starts_with("error: "), "{}", self.err);
+        self.err
+    }
+
+    pub fn json(self) -> serde_json::Value {
+        serde_json::from_str(&self.good()).expect("the tool prints JSON")
+    }
+}
+
+/// A folder of its own for each test, which the tool runs in.
+pub struct Place(pub TempDir);
+
+impl Place {
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        files.iter().for_each(|(name, text)| std::fs::write(folder.path().join(name), text).expect("a file"));
+        Place(folder)
+    }
+
+    pub fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_burnrank"));
+        command.current_dir(self.0.path()).args(arguments.split_whitespace());
+        command
+    }
+
+    pub fn run(&self, arguments: &str) -> Ran {
+        Ran::of(self.command(arguments).stdin(Stdio::null()).output().expect("the tool runs"))
+    }
+
+    pub fn run_with(&self, arguments: &str, input: &[u8]) -> Ran {
+        let mut command = self.command(arguments);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the tool starts");
+        child.stdin.take().expect("a pipe").write_all(input).expect("the tool reads");
+        Ran::of(child.wait_with_output().expect("the tool ends"))
+    }
+
+    pub fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.0.path().join(file)).expect(file)
+    }
+
+    /// All files and folders, hidden ones too.
+    pub fn list(&self) -> Vec<String> {
+        fn walk(folder: &Path, root: &Path, names: &mut Vec<String>) {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                names.push(path.strip_prefix(root).expect("below").display().to_string());
+                if path.is_dir() {
+                    walk(&path, root, names);
+                }
+            }
+        }
+        let mut names = Vec::new();
+        walk(self.0.path(), self.0.path(), &mut names);
+        names.sort();
+        names
+    }
+}

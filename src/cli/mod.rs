@@ -146,7 +146,7 @@ fn bytes(text: &str) -> Result<u64, String> {
         _ => f64::NAN,
     };
     let size = number.parse::<f64>().unwrap_or(f64::NAN) * scale;
-    if size >= 1.0 && size < 1e18 { Ok(size as u64) } else { Err("expected a size as in 500MB or 12GB".into()) }
+    if (1.0..1e18).contains(&size) { Ok(size as u64) } else { Err("expected a size as in 500MB or 12GB".into()) }
 }
 
 fn start_threads(threads: u16) -> anyhow::Result<()> {

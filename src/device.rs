@@ -1,6 +1,7 @@
 //! Where tensors live: the only file that names a backend.
 
 use crate::error::{Error, Result};
+use crate::suggest;
 use burn::tensor::{Device, Tensor};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 
@@ -47,14 +48,22 @@ pub fn resolve(name: &str) -> Result<&'static str> {
     if let Some(found) = compiled.iter().find(|&&backend| backend == name) {
         return Ok(found);
     }
-    let known = ["flex", "ndarray", "wgpu", "vulkan", "metal", "cuda", "rocm"];
-    Err(Error::Config(if known.contains(&name) {
-        format!(
-            "device '{name}' is not in this build, which has: {}; build with --features {name}",
-            compiled.join(", ")
-        )
-    } else {
-        format!("unknown device '{name}': this build has auto, {}", compiled.join(", "))
+    let all = ["flex", "ndarray", "wgpu", "vulkan", "metal", "cuda", "rocm"];
+    let list = compiled.join(", ");
+    let lower = name.to_ascii_lowercase();
+    let meant = match lower.as_str() {
+        "cpu" | "host" => compiled.iter().copied().find(|backend| is_cpu(backend)).or(Some("flex")),
+        "gpu" => compiled.iter().copied().find(|backend| !is_cpu(backend)).or(Some("wgpu")),
+        other => suggest::nearest(other, all.into_iter().chain(["auto"])),
+    };
+    let another_build = |name: &str| format!("is not in this build (auto, {list}): build with --features {name}");
+    Err(Error::Config(match meant {
+        Some(meant) if meant == name => format!("device '{name}' {}", another_build(name)),
+        Some(meant) if meant == "auto" || compiled.contains(&meant) => {
+            format!("unknown device '{name}': did you mean '{meant}'?")
+        }
+        Some(meant) => format!("unknown device '{name}': '{meant}' {}", another_build(meant)),
+        None => format!("unknown device '{name}': this build has auto, {list}"),
     }))
 }
 
@@ -73,7 +82,7 @@ pub fn open(name: &str) -> Result<Device> {
         (probe == 3.0).then_some(device)
     });
     tried.flatten().ok_or_else(|| {
-        Error::Config(format!(
+        Error::Device(format!(
             "device '{backend}' does not work here: no suitable GPU or driver was found (a software Vulkan driver, such as \
              Mesa's llvmpipe, serves for tests); a CPU build is made with --features flex"
         ))
@@ -128,7 +137,23 @@ mod tests {
     #[test]
     fn a_device_of_another_build_says_how_to_get_it() {
         if !cfg!(feature = "rocm") {
-            assert!(resolve("rocm").unwrap_err().to_string().contains("--features rocm"));
+            let message = resolve("rocm").unwrap_err().to_string();
+            assert!(message.starts_with("device 'rocm' is not in this build (auto, "), "{message}");
+            assert!(message.ends_with("): build with --features rocm"), "{message}");
         }
+    }
+
+    #[test]
+    fn a_mistyped_device_is_corrected() {
+        if cfg!(feature = "flex") {
+            for (wrong, meant) in [("flxe", "flex"), ("FLEX", "flex"), ("cpu", "flex"), ("atuo", "auto")] {
+                let message = resolve(wrong).unwrap_err().to_string();
+                assert!(
+                    message.starts_with(&format!("unknown device '{wrong}': did you mean '{meant}'?")),
+                    "{message}"
+                );
+            }
+        }
+        assert!(resolve("gpu").unwrap_err().to_string().starts_with("unknown device 'gpu': "));
     }
 }

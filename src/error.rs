@@ -7,7 +7,19 @@ use std::path::{Path, PathBuf};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong through no fault of the code.
+///
+/// [`Error::Config`] is what the caller asked for and can be known before any file is read; all others come from
+/// files, data and the machine.
+///
+/// ```
+/// use burnrank::{Error, Objective};
+///
+/// let error = Objective::parse("lamdarank:ndcg").unwrap_err();
+/// assert!(matches!(error, Error::Config(_)));
+/// assert_eq!(error.to_string(), "unknown objective 'lamdarank:ndcg': did you mean 'lambdarank:ndcg'?");
+/// ```
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A line of a text file does not say what its format asks for.
     #[error(transparent)]
@@ -22,12 +34,24 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// A setting, an argument or a combination of them makes no sense.
+    /// A setting, an argument or a combination of them makes no sense, whatever the data.
     #[error("{0}")]
     Config(String),
+    /// Data that cannot be used for what was asked, as in no query at all.
+    #[error("{0}")]
+    Data(String),
     /// Two inputs do not fit together, as in scores for another number of documents.
     #[error("{0}")]
     Mismatch(String),
+    /// What computes is not there or failed: a device, its driver, or threads.
+    #[error("{0}")]
+    Device(String),
+    /// Weights or progress that cannot be made bytes, or bytes that are not those of a record.
+    #[error("{0}")]
+    Record(String),
+    /// Training that came to no model, as in scores that are no longer finite.
+    #[error("{0}")]
+    Training(String),
     /// Work that would take more memory than it may.
     #[error(
         "{what} would take {}, and {} may be taken: {remedy}{}allow more with --max-memory",

@@ -30,6 +30,7 @@ mod metric;
 mod model;
 mod objective;
 mod simd;
+pub mod suggest;
 mod train;
 
 pub use analysis::field::{Crossing, FieldReport, MOST_DOCUMENTS, MarginLambda, Potential, Regularised, eigenvalues};

@@ -72,11 +72,7 @@ fn an_unknown_measure_is_named_with_its_neighbour() {
     // The files need not exist: names are checked first.
     let ran = place.run("evaluate --data no.txt --scores no.txt --metric ndgc@10");
     assert_eq!(ran.code, Some(2));
-    assert!(
-        ran.err.contains("unknown measure 'ndgc@10': did you mean 'ndcg'? known are ndcg[:linear][@k], "),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.contains("unknown measure 'ndgc@10': did you mean 'ndcg@10'?"), "{}", ran.err);
 }
 
 #[test]

@@ -110,7 +110,11 @@ fn check(args: &Args) -> anyhow::Result<()> {
     if !(args.alpha > 0.0 && args.alpha < 1.0) {
         bail!(Usage(format!("--alpha {}: expected a number between 0 and 1", args.alpha)));
     }
+    if args.draws == 0 || args.resamples == 0 {
+        bail!(Usage("--draws and --resamples: expected a number of 1 or more".into()));
+    }
     args.judging.check()?;
+    args.metrics.iter().try_for_each(|name| args.judging.metric(name).map(drop))?;
     if args.reading.lenient || args.reading.regroup {
         bail!(Usage(
             "--lenient and --regroup move documents away from their scores: 'burnrank convert' the data first".into()

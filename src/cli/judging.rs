@@ -33,8 +33,15 @@ impl JudgeArgs {
         Conventions { ties: self.ties, empty: self.empty, ..Conventions::default() }
     }
 
-    pub fn metric(&self, name: &str) -> burnrank::Result<Arc<dyn Metric>> {
-        parse_with(name, self.threshold)
+    pub fn metric(&self, name: &str) -> anyhow::Result<Arc<dyn Metric>> {
+        let metric = parse_with(name, self.threshold)?;
+        if self.ties == Ties::Average && metric.value_over_ties(&[1.0, 0.0], &[2], 2).is_none() {
+            bail!(Usage(format!(
+                "--ties average: {} has no closed form for it: choose document, pessimistic or optimistic",
+                metric.name()
+            )));
+        }
+        Ok(metric)
     }
 }
 

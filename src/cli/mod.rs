@@ -21,6 +21,7 @@ mod statistics;
 mod systems;
 mod train;
 mod ui;
+mod usage;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
@@ -101,7 +102,10 @@ impl std::error::Error for Interrupted {}
 
 /// Parses the command line, runs the command, and says how it went.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli: Cli = match usage::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     interrupt::install();
     ui::set_quiet(cli.quiet);
     if let Some(bytes) = cli.max_memory {
@@ -127,9 +131,16 @@ pub fn run() -> ExitCode {
         Err(error) if error.is::<Interrupted>() => ExitCode::from(130),
         Err(error) => {
             ui::error(&error);
-            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+            ExitCode::from(if is_usage(&error) { 2 } else { 1 })
         }
     }
+}
+
+/// Whether the command line is at fault, and not the data or the machine.
+fn is_usage(error: &anyhow::Error) -> bool {
+    let config =
+        |cause: &(dyn std::error::Error + 'static)| matches!(cause.downcast_ref(), Some(burnrank::Error::Config(_)));
+    error.is::<Usage>() || error.chain().any(config)
 }
 
 /// A size in bytes, as in 500MB, 12GB or 1073741824.

@@ -34,15 +34,53 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// Tells the user something on standard error.
 pub fn note(text: &str) {
-    let style = Style::new().bold();
-    // When nobody hears it, there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "{} {text}", paint(&std::io::stderr(), style, "note:"));
+    tell(Style::new().bold(), "note:", text);
 }
 
 /// Tells the user what went wrong.
 pub fn error(error: &anyhow::Error) {
-    let style = AnsiColor::Red.on_default().bold();
-    let _ = writeln!(std::io::stderr(), "{} {}", paint(&std::io::stderr(), style, "error:"), message(error));
+    refuse(&message(error));
+}
+
+/// As [`error`], in words.
+pub fn refuse(text: &str) {
+    tell(AnsiColor::Red.on_default().bold(), "error:", text);
+}
+
+/// Writes to standard error; whole lines where a program may read them, lines that fit where a person does.
+fn tell(style: Style, kind: &str, text: &str) {
+    let stderr = std::io::stderr();
+    let mut text = format!("{kind} {text}");
+    if stderr.is_terminal() {
+        text = wrap(&text, COLUMNS);
+    }
+    // When nobody hears it, there is nobody to tell.
+    let _ = writeln!(&stderr, "{}", text.replacen(kind, &paint(&stderr, style, kind), 1));
+}
+
+/// The columns that a terminal has at least.
+pub const COLUMNS: usize = 80;
+
+/// The text with no line longer than `width` where it has blanks to break at; what continues a line is indented.
+pub fn wrap(text: &str, width: usize) -> String {
+    let mut wrapped = String::with_capacity(text.len() + text.len() / 20);
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            wrapped.push('\n');
+        }
+        let mut used = 0;
+        for word in line.split_inclusive(' ') {
+            let length = word.trim_end().chars().count();
+            if used + length > width && used > 2 {
+                wrapped.truncate(wrapped.trim_end_matches(' ').len());
+                wrapped.push_str("\n  ");
+                used = 2;
+            }
+            wrapped.push_str(word);
+            used += word.chars().count();
+        }
+    }
+    wrapped
 }
 
 /// An error and its causes, as far as they say something new.
@@ -232,6 +270,15 @@ mod tests {
         }
         assert_eq!(counted(1, "query", "queries"), "1 query");
         assert_eq!((percent(0.125), decimals(0.5), decimals(f64::NAN)), ("12.5%".into(), "0.5000".into(), "-".into()));
+    }
+
+    #[test]
+    fn text_is_wrapped_at_blanks() {
+        assert_eq!(wrap("one two three", 80), "one two three");
+        assert_eq!(wrap("one two three", 7), "one two\n  three");
+        assert_eq!(wrap("a\n\n  b c", 4), "a\n\n  b\n  c");
+        let path = "x".repeat(100);
+        assert_eq!(wrap(&format!("error: {path}: gone"), 80), format!("error:\n  {path}:\n  gone"));
     }
 
     #[test]

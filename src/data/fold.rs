@@ -22,9 +22,7 @@ pub fn kfold(n_queries: usize, k: usize, seed: u64) -> Result<Vec<Vec<usize>>> {
         return Err(Error::Config(format!("{k} folds: at least 2 are needed, one to hold out and one to train on")));
     }
     if k > n_queries {
-        return Err(Error::Config(format!(
-            "{k} folds of {n_queries} queries: some would be empty, ask for fewer folds"
-        )));
+        return Err(Error::Data(format!("{k} folds of {n_queries} queries: some would be empty, ask for fewer folds")));
     }
     let sizes: Vec<usize> = (0..k).map(|fold| n_queries / k + usize::from(fold < n_queries % k)).collect();
     Ok(deal(n_queries, &sizes, seed))
@@ -57,7 +55,7 @@ pub fn split(n_queries: usize, proportions: &[f64], seed: u64) -> Result<Vec<Vec
     let shares: Vec<f64> = proportions.iter().map(|p| n_queries as f64 * (p / total)).collect();
     let sizes = largest_remainder(n_queries, &shares);
     if let Some(empty) = sizes.iter().position(|&size| size == 0) {
-        return Err(Error::Config(format!(
+        return Err(Error::Data(format!(
             "part {} of the split would be empty: {} of {n_queries} queries is less than one; change the proportions",
             empty + 1,
             proportions[empty] / total,

@@ -38,14 +38,14 @@ pub fn find_folds(folder: impl AsRef<Path>) -> Result<Vec<FoldFiles>> {
         let name = folder.file_name().map_or_else(|| "fold".into(), |name| name.to_string_lossy().into_owned());
         return match fold(folder, name) {
             Ok(fold) => Ok(vec![fold]),
-            Err(_) => Err(Error::Config(format!(
+            Err(_) => Err(Error::Data(format!(
                 "{}: no folds here: expected the folders Fold1, Fold2, ... or the files train.txt, vali.txt and test.txt",
                 folder.display()
             ))),
         };
     }
     if let Some(missing) = (1..=numbers.len()).find(|&number| numbers[number - 1] != number) {
-        return Err(Error::Config(format!("{}: Fold{missing} is missing", folder.display())));
+        return Err(Error::Data(format!("{}: Fold{missing} is missing", folder.display())));
     }
     numbers.into_iter().map(|number| fold(&folder.join(format!("Fold{number}")), format!("Fold{number}"))).collect()
 }
@@ -54,7 +54,7 @@ fn fold(folder: &Path, name: String) -> Result<FoldFiles> {
     let file = |part: &str| {
         let names = ["txt", "txt.gz", "txt.zst"].map(|ending| folder.join(format!("{part}.{ending}")));
         let found = names.into_iter().find(|path| path.is_file());
-        found.ok_or_else(|| Error::Config(format!("{}: {part}.txt is missing", folder.display())))
+        found.ok_or_else(|| Error::Data(format!("{}: {part}.txt is missing", folder.display())))
     };
     Ok(FoldFiles { name, train: file("train")?, vali: file("vali")?, test: file("test")? })
 }

@@ -65,7 +65,7 @@ pub fn parse_scores(name: &str, text: &[u8]) -> Result<Vec<f64>> {
 pub fn write_scores<S: Copy + Into<f64> + Display>(path: impl AsRef<Path>, scores: &[S]) -> Result<()> {
     let path = path.as_ref();
     if let Some(row) = scores.iter().position(|&score| !score.into().is_finite()) {
-        return Err(Error::Config(format!("the score of document {row} (from 0) is {}", scores[row])));
+        return Err(Error::Data(format!("the score of document {row} (from 0) is {}", scores[row])));
     }
     write_whole(path, |writer| {
         scores.iter().try_for_each(|score| writeln!(writer, "{score}")).map_err(|error| Error::io(path, "write", error))

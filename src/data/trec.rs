@@ -295,13 +295,13 @@ impl TrecFile {
             for (document, value) in &query.documents {
                 check_field("document id", document)?;
                 if !value.is_finite() {
-                    return Err(Error::Config(format!(
+                    return Err(Error::Data(format!(
                         "document '{document}' of query '{}' has the value {value}",
                         query.id
                     )));
                 }
                 if !seen.insert((query.id.as_str(), document.as_str())) {
-                    return Err(Error::Config(format!("query '{}' has document '{document}' twice", query.id)));
+                    return Err(Error::Data(format!("query '{}' has document '{document}' twice", query.id)));
                 }
             }
         }
@@ -311,7 +311,7 @@ impl TrecFile {
 
 fn check_field(what: &str, text: &str) -> Result<()> {
     if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_whitespace()) {
-        return Err(Error::Config(format!("{what} {text:?} cannot be written: it is empty or holds a blank")));
+        return Err(Error::Data(format!("{what} {text:?} cannot be written: it is empty or holds a blank")));
     }
     Ok(())
 }

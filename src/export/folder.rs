@@ -138,10 +138,10 @@ impl Model {
         let record = ranker_to_bytes(&self.ranker)?;
         let mut info = self.info.clone();
         info.checksum = format!("{:016x}", Hasher::of(&record));
-        let json = serde_json::to_string_pretty(&info).map_err(|error| Error::Config(error.to_string()))? + "\n";
+        let json = serde_json::to_string_pretty(&info).map_err(|error| Error::Record(error.to_string()))? + "\n";
         let mut log = String::new();
         for epoch in history {
-            log += &serde_json::to_string(epoch).map_err(|error| Error::Config(error.to_string()))?;
+            log += &serde_json::to_string(epoch).map_err(|error| Error::Record(error.to_string()))?;
             log.push('\n');
         }
         let parent = parent(folder);

@@ -74,7 +74,7 @@ impl Metric for ExpectedRr {
     fn check(&self, labels: &[f32]) -> Result<()> {
         match labels.iter().find(|&&label| label > self.max) {
             None => Ok(()),
-            Some(label) => Err(Error::Config(format!(
+            Some(label) => Err(Error::Data(format!(
                 "{}: label {label} is above the measure's highest grade {}: state your scale's, as in 'err:max={label}'",
                 self.name(),
                 self.max

@@ -2,6 +2,7 @@
 
 use super::{Ap, Arp, ArpForm, Bpref, Dcg, ExpectedRr, Form, Gain, Metric, Ndcg, Pairs, Precision, Recall, Rr, Wta};
 use crate::error::{Error, Result};
+use crate::suggest;
 use std::sync::Arc;
 
 /// The measures that [`parse`] knows: canonical name, other names, what may follow, what it is.
@@ -191,29 +192,22 @@ fn cutoff(name: &str, text: &str) -> Result<usize> {
 }
 
 fn unknown(name: &str, base: &str) -> Error {
-    let known = KNOWN_METRICS.map(|(known, _, suffix, _)| format!("{known}{suffix}")).join(", ");
-    let nearest = KNOWN_METRICS
-        .iter()
-        .flat_map(|(known, aliases, ..)| std::iter::once(known).chain(aliases.iter()))
-        .map(|known| (edits(base, known), *known))
-        .min()
-        .filter(|(edits, known)| *edits <= known.len().div_ceil(2))
-        .map_or(String::new(), |(_, known)| format!("did you mean '{known}'? "));
-    Error::Config(format!("unknown measure '{name}': {nearest}known are {known}"))
-}
-
-/// The least number of letters to add, drop or change.
-fn edits(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, to) in b.bytes().enumerate() {
-            let change = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+    match suggestion(name, base) {
+        Some(meant) => Error::Config(format!("unknown measure '{name}': did you mean '{meant}'?")),
+        None => {
+            let known = KNOWN_METRICS.map(|(known, _, suffix, _)| format!("{known}{suffix}")).join(", ");
+            Error::Config(format!("unknown measure '{name}': known are {known}"))
         }
     }
-    row[b.len()]
+}
+
+/// The whole name with the nearest known base.
+fn suggestion(name: &str, base: &str) -> Option<String> {
+    let all = KNOWN_METRICS.iter().flat_map(|(known, aliases, ..)| std::iter::once(known).chain(aliases.iter()));
+    let known = suggest::nearest(base, all.copied())?;
+    let meant = name.trim().to_ascii_lowercase().replace('_', "-").replacen(base, known, 1);
+    // A name with a second mistake is named by its base alone.
+    Some(if parse(&meant).is_ok() { meant } else { known.to_owned() })
 }
 
 #[cfg(test)]
@@ -319,8 +313,18 @@ mod tests {
 
     #[test]
     fn wrong_names_are_refused_with_a_remedy() {
-        assert!(message("ndgc@10").contains("did you mean 'ndcg'? known are ndcg[:linear][@k], dcg"));
-        assert!(message("recal@5").contains("'recall'"));
+        for (wrong, meant) in [
+            ("ndgc@10", "ndcg@10"),
+            ("ncdg@10", "ndcg@10"),
+            ("nDGC:linear@5", "ndcg:linear@5"),
+            ("recal@5", "recall@5"),
+            ("mapp:rel=2", "map:rel=2"),
+            ("recal@x", "recall"),
+            ("precison_5", "precision-5"),
+        ] {
+            assert_eq!(message(wrong), format!("unknown measure '{wrong}': did you mean '{meant}'?"));
+        }
+        assert!(message("bleu").starts_with("unknown measure 'bleu': known are ndcg[:linear][@k], dcg"));
         assert!(!message("xyzzy-quux-plugh").contains("did you mean"));
         for name in ["ndcg@0", "ndcg@", "ndcg@x", "ndcg@-1", "ndcg@+1", "ndcg_cut_0", "ndcg@99999999999999999999"] {
             assert!(message(name).contains("is not a whole number of 1 or more"), "{name}: {}", message(name));

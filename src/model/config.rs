@@ -138,9 +138,10 @@ impl RankerConfig {
         })
     }
 
-    fn check(&self) -> Result<()> {
+    /// Refuses a shape that no net has.
+    pub(crate) fn check(&self) -> Result<()> {
         if self.features == 0 {
-            return Err(Error::Config("a ranker needs at least one feature".into()));
+            return Err(Error::Data("a ranker needs at least one feature".into()));
         }
         if let Architecture::Mlp { hidden, .. } = self.architecture
             && !(1..=MOST_HIDDEN).contains(&hidden)

@@ -2,7 +2,8 @@
 
 use super::{Assignment, Construction, Family, Objective};
 use crate::error::{Error, Result};
-use crate::metric;
+use crate::metric::{self, KNOWN_METRICS};
+use crate::suggest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +14,29 @@ pub const OBJECTIVES: &str = "ranknet, ranknet:ties, arp-loss1, arp-loss2, ndcg-
      discretebounded); @K truncates, :sigma=S sets the sigmoid's slope, \
      :gaussian=SAMPLES and :plackett-luce=SAMPLES average the weights over sampled rankings";
 
+/// The names that an objective's name may begin with.
+const HEADS: [&str; 7] =
+    ["ranknet", "arp-loss1", "arp-loss2", "ndcg-loss1", "ndcg-loss2", "ndcg-loss2++", "lambdarank"];
+
+/// What other tools call some of them.
+const ELSEWHERE: [(&str, &str); 9] = [
+    ("rank:ndcg", "lambdarank:ndcg"),
+    ("rank:map", "lambdarank:map"),
+    ("rank:pairwise", "ranknet"),
+    ("pairwise", "ranknet"),
+    ("pairlogit", "ranknet"),
+    ("lambdamart", "lambdarank:ndcg"),
+    ("lambdaloss", "ndcg-loss2++:mu=5"),
+    ("arp-loss", "arp-loss2"),
+    ("ndcg-loss", "ndcg-loss2"),
+];
+
+/// What may follow the first word of a name, beside a measure.
+const CONSTRUCTIONS: [&str; 5] =
+    ["ranknetweightpairs", "springsmooth", "localgradient", "localcost", "discretebounded"];
+const SETTINGS: [&str; 11] =
+    ["ties", "sigma", "mu", "gaussian", "plackett-luce", "noise", "margin", "linear", "rel", "max", "sum"];
+
 /// The papers' best value of NDCG-Loss2++'s mu.
 const DEFAULT_MU: f64 = 5.0;
 
@@ -20,8 +44,20 @@ impl Objective {
     /// Reads a name such as `ranknet`, `ndcg-loss2++@10:mu=5` or `lambdarank:map:sigma=2`.
     ///
     /// # Errors
-    /// An unknown objective, metric or setting; the message lists the known ones.
+    /// An unknown objective, metric or setting; the message says what was likely meant, or lists the known ones.
+    ///
+    /// ```
+    /// let error = burnrank::Objective::parse("lambdarank:ncdg@10").unwrap_err();
+    /// assert_eq!(error.to_string(), "unknown objective 'lambdarank:ncdg@10': did you mean 'lambdarank:ndcg@10'?");
+    /// ```
     pub fn parse(name: &str) -> Result<Self> {
+        Self::read(name).map_err(|error| match suggestion(name) {
+            Some(meant) => Error::Config(format!("unknown objective '{name}': did you mean '{meant}'?")),
+            None => error,
+        })
+    }
+
+    fn read(name: &str) -> Result<Self> {
         let wrong = |what: String| Error::Config(format!("objective '{name}': {what}"));
         let mut parts = name.trim().split(':');
         let head = parts.next().unwrap_or_default().to_ascii_lowercase();
@@ -55,7 +91,7 @@ impl Objective {
                 rest.clear();
                 Objective::constructed(metric::parse(&metric)?, construction).family
             }
-            _ => return Err(wrong(format!("unknown; known are {OBJECTIVES}"))),
+            _ => return Err(Error::Config(format!("unknown objective '{name}': known are {OBJECTIVES}"))),
         };
         if settings.margin.is_some() {
             return Err(wrong("margin belongs to localgradient and localcost".into()));
@@ -64,7 +100,7 @@ impl Objective {
             return Err(wrong("mu belongs to ndcg-loss2++".into()));
         }
         if let Some(unknown) = rest.first() {
-            return Err(wrong(format!("unknown setting '{unknown}'; known are {OBJECTIVES}")));
+            return Err(wrong(format!("unknown setting '{unknown}': known are {OBJECTIVES}")));
         }
         if let Family::Constructed { construction, .. } = &family {
             if settings.assignment().map_err(&wrong)? != Assignment::Hard {
@@ -111,6 +147,30 @@ impl Objective {
         }
         name
     }
+}
+
+/// A name that parses and is a few typing mistakes away, or what other tools call the same.
+fn suggestion(name: &str) -> Option<String> {
+    let lower = name.trim().to_ascii_lowercase().replace('_', "-");
+    if let Some((_, ours)) = ELSEWHERE.iter().find(|(theirs, _)| *theirs == lower) {
+        return Some((*ours).to_owned());
+    }
+    // A measure alone is LambdaRank's, as in ndcg@10.
+    let alone = || metric::parse(&lower).is_ok().then(|| format!("lambdarank:{lower}"));
+    let mut parts = lower.split(':');
+    let head = corrected(parts.next()?, HEADS);
+    let of_ranker = KNOWN_METRICS.iter().flat_map(|(known, aliases, ..)| std::iter::once(known).chain(aliases.iter()));
+    let words: Vec<&str> = of_ranker.copied().chain(CONSTRUCTIONS).chain(SETTINGS).collect();
+    let rest = parts.map(|part| corrected(part, words.iter().copied()));
+    let meant = std::iter::once(head).chain(rest).collect::<Vec<_>>().join(":");
+    let parses = |meant: &String| Objective::read(meant).is_ok();
+    Some(meant).filter(parses).or_else(alone).filter(parses)
+}
+
+/// A part of a name, as in `ndgc@10` or `sigam=2`, with its word changed to the nearest known one.
+fn corrected<'a>(part: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let (word, rest) = part.split_at(part.find(['@', '=']).unwrap_or(part.len()));
+    suggest::nearest(word, known).map_or_else(|| part.to_owned(), |known| format!("{known}{rest}"))
 }
 
 fn take_word(words: &mut Vec<&str>, word: &str) -> bool {
@@ -247,7 +307,7 @@ mod tests {
             ("listnet", "known are ranknet"),
             ("ranknet@0", "truncation"),
             ("ranknet:mu=5", "mu belongs to ndcg-loss2++"),
-            ("ranknet:tie", "unknown setting 'tie'"),
+            ("ranknet:nonsense", "unknown setting 'nonsense'"),
             ("lambdarank@10", "lambdarank:ndcg@10"),
             ("lambdarank:nonsense", "nonsense"),
             ("arp-loss1:sigma=0", "sigma=0"),
@@ -260,9 +320,34 @@ mod tests {
             ("lambdarank:map:localcost:sigma=2", "no sigmoid"),
             ("lambdarank:map:springsmooth:gaussian=4", "no pair weights"),
             ("", "unknown"),
+            ("lambdarank:nDCG@x", "cutoff"),
         ] {
             let message = Objective::parse(name).unwrap_err().to_string();
             assert!(message.contains(expected), "{name}: {message}");
+        }
+    }
+
+    #[test]
+    fn mistyped_names_are_corrected() {
+        for (wrong, meant) in [
+            ("lamdarank:ndcg", "lambdarank:ndcg"),
+            ("lambdarank:ncdg", "lambdarank:ndcg"),
+            ("lambda_rank:NDGC@10:sigam=2", "lambdarank:ndcg@10:sigma=2"),
+            ("ndgc-loss2", "ndcg-loss2"),
+            ("ndcg-loss3", "ndcg-loss1"),
+            ("ndcg_loss2++@5", "ndcg-loss2++@5"),
+            ("ranknet:tie", "ranknet:ties"),
+            ("lambdarank:map:sprinsmooth", "lambdarank:map:springsmooth"),
+            ("ndcg@10", "lambdarank:ndcg@10"),
+            ("rank:ndcg", "lambdarank:ndcg"),
+            ("rank:pairwise", "ranknet"),
+        ] {
+            let message = Objective::parse(wrong).unwrap_err().to_string();
+            assert_eq!(message, format!("unknown objective '{wrong}': did you mean '{meant}'?"));
+            assert!(Objective::parse(meant).is_ok(), "{meant}");
+        }
+        for (theirs, ours) in ELSEWHERE {
+            assert!(Objective::parse(theirs).is_err() && Objective::parse(ours).is_ok(), "{theirs} {ours}");
         }
     }
 }

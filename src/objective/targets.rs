@@ -66,7 +66,7 @@ impl Targets {
             pairs[query].push(PairTarget { i: a, j: b, probability: p });
         }
         if pairs.iter().all(Vec::is_empty) {
-            return Err(Error::Config(format!("{name}: no target pair in it: expected lines 'qid docA docB P'")));
+            return Err(Error::Data(format!("{name}: no target pair in it: expected lines 'qid docA docB P'")));
         }
         Ok(Targets { pairs })
     }

@@ -15,7 +15,7 @@ const MAGIC: &[u8; 8] = b"burnrkc1";
 /// Writes a header and binary parts to `path`, which is either the old file or the whole new one at any moment.
 pub(super) fn write<H: Serialize>(path: &Path, header: &H, parts: &[&[u8]]) -> Result<()> {
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
-    let header = serde_json::to_vec(&(lengths, header)).map_err(|error| Error::Config(error.to_string()))?;
+    let header = serde_json::to_vec(&(lengths, header)).map_err(|error| Error::Record(error.to_string()))?;
     let mut body = (header.len() as u64).to_le_bytes().to_vec();
     body.extend(header);
     parts.iter().for_each(|part| body.extend_from_slice(part));

@@ -2,7 +2,7 @@
 
 use super::{OptimizerKind, StepRule};
 use crate::error::{Error, Result};
-use crate::model::{Activation, Architecture, Init};
+use crate::model::{Activation, Architecture, Init, RankerConfig};
 use crate::objective::{Objective, PAIR_BUDGET};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -123,9 +123,9 @@ impl TrainConfig {
             }
             Err(Error::Config(format!("{name} {value}: expected a number of 0 or more")))
         };
-        positive("learning rate", self.learning_rate)?;
+        positive("learning rate (--lr)", self.learning_rate)?;
         positive("epochs", self.epochs as f64)?;
-        positive("queries a batch", self.batch_queries as f64)?;
+        positive("queries a batch (--batch-queries)", self.batch_queries as f64)?;
         positive("pair budget", self.pair_budget as f64)?;
         not_negative("l2", self.l2)?;
         not_negative("clip", self.clip)?;
@@ -134,6 +134,11 @@ impl TrainConfig {
                 "restart after {} epochs would never happen before patience {} stops: set patience 0 or above restart",
                 self.restart, self.patience
             )));
+        }
+        // The number of features is not known yet.
+        RankerConfig { features: 1, architecture: self.architecture }.check()?;
+        if self.gradient == GradientPath::Tensor {
+            self.objective.check_has_loss()?;
         }
         crate::metric::parse(&self.metric).map(|_| ())
     }

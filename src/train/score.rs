@@ -42,5 +42,5 @@ pub(crate) fn score_rows(ranker: &Ranker, features: &[f32], width: usize, device
 
 /// Copies a vector from a device.
 pub(crate) fn to_host(tensor: Tensor<1>) -> Result<Vec<f32>> {
-    tensor.without_autodiff().try_into_vec_as().map_err(|error| Error::Config(format!("the device failed: {error}")))
+    tensor.without_autodiff().try_into_vec_as().map_err(|error| Error::Device(format!("the device failed: {error}")))
 }

@@ -108,7 +108,7 @@ impl<'a> Trainer<'a> {
     pub fn new(config: TrainConfig, train: &'a Dataset, valid: &'a Dataset, device: &Device) -> Result<Self> {
         config.check()?;
         if train.n_queries() == 0 || valid.n_queries() == 0 {
-            return Err(Error::Config("training needs at least one training and one validation query".into()));
+            return Err(Error::Data("training needs at least one training and one validation query".into()));
         }
         if train.n_features() != valid.n_features() {
             return Err(Error::Mismatch(format!(
@@ -206,7 +206,7 @@ impl<'a> Trainer<'a> {
     /// When the file cannot be written.
     pub fn save_checkpoint(&self, path: &Path) -> Result<()> {
         let ranker = ranker_to_bytes(&self.ranker)?;
-        let optimizer = self.optimizer.into_bytes().map_err(|error| Error::Config(error.to_string()))?;
+        let optimizer = self.optimizer.into_bytes().map_err(|error| Error::Record(error.to_string()))?;
         checkpoint::write(path, &self.progress, &[&ranker, &self.best_ranker, &optimizer])
     }
 
@@ -317,7 +317,7 @@ impl<'a> Trainer<'a> {
         progress.history.push(record.clone());
         if diverged {
             if progress.best_epoch == 0 {
-                return Err(Error::Config(format!(
+                return Err(Error::Training(format!(
                     "training diverged in epoch {}: scores are no longer finite; lower --lr (now {}), or scale the \
                      features with --scale",
                     record.epoch, progress.step_size

@@ -85,7 +85,7 @@ impl FieldReport {
             return Err(Error::Mismatch(format!("{n} scores for {} labels", labels.len())));
         }
         if n > MOST_DOCUMENTS {
-            return Err(Error::Config(format!("{n} documents: a field is analysed for {MOST_DOCUMENTS} at most")));
+            return Err(Error::Data(format!("{n} documents: a field is analysed for {MOST_DOCUMENTS} at most")));
         }
         if scores.iter().any(|s| !s.is_finite() || s.abs() > 1e12) || labels.iter().any(|y| !y.is_finite()) {
             return Err(Error::Mismatch("scores and labels must be finite numbers".into()));

@@ -92,7 +92,7 @@ impl Net {
 }
 
 fn to_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
-    tensor.without_autodiff().try_into_vec_as().map_err(|error| Error::Config(format!("the device failed: {error}")))
+    tensor.without_autodiff().try_into_vec_as().map_err(|error| Error::Device(format!("the device failed: {error}")))
 }
 
 /// `g(x)`, the same formula for every number so that the compiler can take many at once.

@@ -68,7 +68,7 @@ impl<'a> Sweep<'a> {
             Empty::Skip => (0.0, subjects.len() - empty),
         };
         if empty == subjects.len() {
-            return Err(Error::Config(format!("no query has anything that {} could find", metric.name())));
+            return Err(Error::Data(format!("no query has anything that {} could find", metric.name())));
         }
         let parts = parts(data.offsets());
         let device = device.clone().without_autodiff();
@@ -170,7 +170,7 @@ impl<'a> Sweep<'a> {
                 .clone()
                 .matmul(documents.transpose())
                 .try_into_vec_as()
-                .map_err(|error| Error::Config(format!("the device failed: {error}")))?;
+                .map_err(|error| Error::Device(format!("the device failed: {error}")))?;
             for (row, bias) in received.chunks_exact_mut(rows.len().max(1)).zip(bias) {
                 row.iter_mut().for_each(|z| *z += bias);
             }

@@ -84,6 +84,10 @@ impl Args {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.config()?;
+    if args.targets.is_some() && !config.objective.takes_targets() {
+        let message = format!("--targets train ranknet, not {}: add --objective ranknet", config.objective);
+        return Err(Usage(message).into());
+    }
     let device = device::open(&args.settings.device)?;
     match (&args.train, &args.folds) {
         (Some(train), _) => {

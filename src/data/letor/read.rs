@@ -71,7 +71,7 @@ fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> 
         return work();
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|error| Error::Config(format!("cannot start {threads} threads: {error}")))?.install(work)
+    pool.map_err(|error| Error::Device(format!("cannot start {threads} threads: {error}")))?.install(work)
 }
 
 fn whole(

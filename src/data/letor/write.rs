@@ -69,10 +69,10 @@ pub fn write_to(writer: &mut dyn Write, data: &Dataset, options: &WriteOptions) 
 
 /// Fails on whatever would not read back the same.
 fn check(data: &Dataset, options: &WriteOptions) -> Result<()> {
-    let fail = |message: String| Err(Error::Config(message));
     if options.first_index > 1 {
-        return fail(format!("the first feature index is 0 or 1, not {}", options.first_index));
+        return Err(Error::Config(format!("the first feature index is 0 or 1, not {}", options.first_index)));
     }
+    let fail = |message: String| Err(Error::Data(message));
     if data.n_documents() == 0 {
         return fail("there is no document to write".into());
     }

@@ -57,14 +57,15 @@ pub use data::synthetic::{
     Activation as TargetActivation, Generator, LabelMix, Synthetic, SyntheticQuery, Target, WEB_MIX,
 };
 pub use data::trec::{
-    Judged, JudgedQuery, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
+    Judged, JudgedQuery, Scored, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
+    read_run_or_scores,
 };
 pub use error::{Error, ParseError, Result};
 pub use export::{DataInfo, Model, ModelInfo};
 pub use metric::{
     Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind,
     Missing, Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts,
-    judge, judge_query, max_dcg, order, parse, parse_with, rank_order,
+    judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
 };
 pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
 pub use objective::probability;

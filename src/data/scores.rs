@@ -23,11 +23,15 @@ use std::path::Path;
 /// On the first line that is not one finite number, and when there is not one a document.
 pub fn read_scores(path: impl AsRef<Path>, documents: usize) -> Result<Vec<f64>> {
     let source = Source::open(path.as_ref(), &|_| ())?;
-    let scores = parse_scores(&source.name, &source)?;
+    parse_scores_of(&source.name, &source, documents)
+}
+
+/// As [`parse_scores`], of so many documents.
+pub(super) fn parse_scores_of(name: &str, text: &[u8], documents: usize) -> Result<Vec<f64>> {
+    let scores = parse_scores(name, text)?;
     if scores.len() != documents {
         return Err(Error::Mismatch(format!(
-            "{}: {} scores for {documents} documents: expected one a line, in the order of the data",
-            source.name,
+            "{name}: {} scores for {documents} documents: expected one per line, in the order of the data",
             scores.len()
         )));
     }

@@ -3,6 +3,7 @@
 use super::dataset::Dataset;
 use super::letor::number::{BadNumber, parse_f32, parse_f64};
 use super::letor::problem::Problem;
+use super::scores::parse_scores_of;
 use super::sink::write_whole;
 use super::source::{Source, whole_file};
 use crate::error::{Error, Result};
@@ -99,6 +100,31 @@ pub fn read_run(path: impl AsRef<Path>) -> Result<TrecFile> {
 /// As [`read_run`].
 pub fn parse_run(name: &str, text: &[u8]) -> Result<TrecFile> {
     parse(name, text, &RUN)
+}
+
+/// What a file says of the documents of a data set.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scored {
+    /// One score per document, in the order of the data.
+    Documents(Vec<f64>),
+    /// The scores of documents by their ids.
+    Run(TrecFile),
+}
+
+/// Reads one score per line for so many documents, as [`read_scores`](crate::read_scores), or a run, as [`read_run`]: a run
+/// is told by the six fields of its first line, packed or not.
+///
+/// # Errors
+/// As [`read_scores`](crate::read_scores) and [`read_run`].
+pub fn read_run_or_scores(path: impl AsRef<Path>, documents: usize) -> Result<Scored> {
+    let source = Source::open(path.as_ref(), &|_| ())?;
+    let text: &[u8] = &source;
+    let first = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    let fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    if fields.count() == RUN.fields {
+        return parse_run(&source.name, text).map(Scored::Run);
+    }
+    parse_scores_of(&source.name, text, documents).map(Scored::Documents)
 }
 
 /// The places of a line's fields.
@@ -210,6 +236,25 @@ fn join_query(run: &TrecQuery, judgements: &TrecQuery) -> JudgedQuery {
 }
 
 impl TrecFile {
+    /// The same run with scores as trec_eval holds them: f32, so that some that differ become equal.
+    #[must_use]
+    pub fn with_f32_scores(mut self) -> Self {
+        let documents = self.queries.iter_mut().flat_map(|query| &mut query.documents);
+        // A finite score stays finite at the lower end: minus infinity says that a document was not retrieved.
+        let held = |score: f64| if score.is_finite() { (score as f32).max(f32::MIN) } else { score as f32 };
+        documents.for_each(|(_, score)| *score = f64::from(held(*score)));
+        self
+    }
+
+    /// The first query and document that comes twice: an id that does not tell which of them is meant.
+    pub fn first_repeated(&self) -> Option<(&str, &str)> {
+        self.queries.iter().find_map(|query| {
+            let mut seen = HashSet::new();
+            let repeated = query.documents.iter().find(|(document, _)| !seen.insert(document.as_str()));
+            repeated.map(|(document, _)| (query.id.as_str(), document.as_str()))
+        })
+    }
+
     /// The labels of a data set as judgements. A document without id is called `<query>.<place in the query, from 1>`.
     pub fn from_labels(data: &Dataset) -> Self {
         Self::from_values(data, data.labels())
@@ -333,6 +378,42 @@ mod tests {
         assert_eq!(judged.queries[0].retrieved, 3);
         assert_eq!(judged.queries[0].judged, [true; 5]);
         assert_eq!((judged.not_in_run, judged.not_judged), (vec!["3".to_owned()], vec!["2".to_owned()]));
+    }
+
+    #[test]
+    fn scores_can_be_held_as_trec_eval_holds_them() {
+        let run = parse_run("r", b"1 Q0 a 1 0.500000001 t\n1 Q0 b 2 0.5 t\n1 Q0 c 3 -1e300 t\n").unwrap();
+        let qrels = parse_qrels("q", b"1 0 a 1\n1 0 b 2\n1 0 c 3\n").unwrap();
+        assert_eq!(join_run(&run, &qrels).queries[0].labels, [1.0, 2.0, 3.0]);
+        let held = join_run(&run.with_f32_scores(), &qrels);
+        assert_eq!(held.queries[0].labels, [2.0, 1.0, 3.0], "a and b are equal, and b is the greater id");
+        assert_eq!(held.queries[0].scores, [0.5, 0.5, f64::from(f32::MIN)], "c is retrieved");
+    }
+
+    #[test]
+    fn runs_and_scores_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let read = |text: &[u8], documents| {
+            std::fs::write(&path, text).unwrap();
+            read_run_or_scores(&path, documents)
+        };
+        assert_eq!(read(b"0.5\n2\n", 2).unwrap(), Scored::Documents(vec![0.5, 2.0]));
+        assert!(read(b"0.5\n2\n", 3).unwrap_err().to_string().contains("2 scores for 3 documents"));
+        let run = b"\n7 Q0 a 1 0.5 t\n";
+        let expected = Scored::Run(parse_run("r", run).unwrap());
+        assert_eq!(read(run, 9).unwrap(), expected);
+        assert_eq!(read(&zstd::encode_all(&run[..], 1).unwrap(), 9).unwrap(), expected);
+        assert!(read(b"7 Q0 a 1 0.5\n", 1).unwrap_err().to_string().contains("bad score '7 Q0 a 1 0.5'"));
+    }
+
+    #[test]
+    fn a_repeated_document_is_found() {
+        let queries = vec![("a".to_owned(), 1), ("b".to_owned(), 2)];
+        let data = Dataset::new(0, vec![], vec![2.0, 0.0, 1.0], queries).unwrap();
+        assert_eq!(TrecFile::from_labels(&data).first_repeated(), None);
+        let data = data.with_document_ids(["x", "x", "x"].into_iter().collect()).unwrap();
+        assert_eq!(TrecFile::from_labels(&data).first_repeated(), Some(("b", "x")));
     }
 
     #[test]

@@ -210,11 +210,13 @@ fn ranked_value<S: Score>(
         Missing::Last => scores.len(),
         Missing::Absent => scores.iter().filter(|score| score.is_above_bottom()).count(),
     };
-    match conventions.ties {
+    let value = match conventions.ties {
         Ties::Average => metric.value_over_ties(&ranking.ranked, &ranking.ends, retrieved),
         _ if retrieved < scores.len() => Some(metric.value_of_retrieved(&ranking.ranked, retrieved)),
         _ => Some(metric.value(&ranking.ranked)),
-    }
+    };
+    // A sum of nothing is -0.
+    value.map(|value| value + 0.0)
 }
 
 /// Judges queries that passed [`judge`] and are not empty under other scores, without checking anew or taking memory.
@@ -298,6 +300,16 @@ mod tests {
         assert_eq!(value("ndcg", Ties::Average), 1.0 / (1.0 + 1.0 / 3f64.log2()));
         let last = judge_query(&*parse("map").unwrap(), &scores, &labels, &Conventions::default()).unwrap();
         assert_eq!(last, Some(1.0));
+    }
+
+    #[test]
+    fn nothing_retrieved_is_zero_and_not_minus_zero() {
+        let conventions = Conventions { missing: Missing::Absent, ..Conventions::default() };
+        for (name, _, suffix, _) in super::super::KNOWN_METRICS {
+            let metric = parse(&if suffix.ends_with("]@k") { format!("{name}@3") } else { name.into() }).unwrap();
+            let value = judge_query(&*metric, &[f32::NEG_INFINITY; 2], &[1.0, 0.0], &conventions).unwrap().unwrap();
+            assert!(value.is_sign_positive(), "{name}: {value:?}");
+        }
     }
 
     #[test]

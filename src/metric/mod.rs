@@ -32,7 +32,7 @@ pub use err::ExpectedRr;
 pub(crate) use follow::{Follow, Subject};
 pub use gain::{Gain, discount, discounts, max_dcg};
 pub use judge::{Conventions, Empty, Missing, judge, judge_query};
-pub use name::{KNOWN_METRICS, parse, parse_with};
+pub use name::{KNOWN_METRICS, parse, parse_like_trec_eval, parse_with};
 pub use ndcg::Ndcg;
 pub use order::{Score, Ties, order, rank_order};
 pub use pairs::Pairs;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// The measures that [`parse`] knows: canonical name, other names, what may follow, what it is.
 #[rustfmt::skip]
 pub const KNOWN_METRICS: [(&str, &[&str], &str, &str); 13] = [
-    ("ndcg", &["ndcg-cut"], "[:linear][@k]", "normalised discounted cumulative gain, gain 2^y - 1 unless linear"),
-    ("dcg", &["dcg-cut"], "[:linear][@k]", "discounted cumulative gain, gain 2^y - 1 unless linear"),
+    ("ndcg", &[], "[:linear][@k]", "normalised discounted cumulative gain, gain 2^y - 1 unless linear"),
+    ("dcg", &[], "[:linear][@k]", "discounted cumulative gain, gain 2^y - 1 unless linear"),
     ("map", &["ap", "map-cut", "average-precision"], "[:rel=y][@k]", "average precision"),
     ("mrr", &["rr", "recip-rank", "reciprocal-rank"], "[:rel=y][@k]", "reciprocal rank of the first relevant document"),
     ("wta", &["winner-takes-all"], "", "1 when the top document has the query's best label"),
@@ -23,14 +23,17 @@ pub const KNOWN_METRICS: [(&str, &[&str], &str, &str); 13] = [
     ("recall", &["r"], "[:rel=y]@k", "recall"),
 ];
 
-/// The measure of a name, in any case and with the usual aliases: `nDCG@10`, `ndcg_cut_10`, `AP`, `recip_rank`, `P_5`.
+/// The measure of a name, in any case and with the usual aliases: `nDCG@10`, `AP`, `recip_rank`, `P_5`.
 ///
-/// trec_eval's spellings name the measure and the rank, not trec_eval's linear gain: that is `ndcg:linear@10`.
+/// trec_eval's names mean what they mean there: `ndcg_cut_10` has the linear gain, and is called `ndcg:linear@10` here. Only
+/// `ndcg` alone is a name of both: here with the gain 2^y - 1, in trec_eval with the linear one; see
+/// [`parse_like_trec_eval`].
 ///
 /// ```
-/// let metric = burnrank::parse("nDCG_cut_10")?;
+/// let metric = burnrank::parse("nDCG@10")?;
 /// assert_eq!(metric.name(), "ndcg@10");
 /// assert_eq!(metric.value(&[0.0, 1.0]), 1.0 / 3f64.log2());
+/// assert_eq!(burnrank::parse("ndcg_cut_10")?.name(), "ndcg:linear@10");
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
@@ -50,7 +53,24 @@ pub fn parse(name: &str) -> Result<Arc<dyn Metric>> {
 /// # Errors
 /// When the name is not one, or the threshold is not a positive number.
 pub fn parse_with(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>> {
-    let mut parts = Parts::new(name, default_threshold)?;
+    parse_parts(Parts::new(name, default_threshold)?)
+}
+
+/// As [`parse_with`], with trec_eval's linear gain where the name states none.
+///
+/// ```
+/// assert_eq!(burnrank::parse_like_trec_eval("ndcg@10", 1.0)?.name(), "ndcg:linear@10");
+/// assert_eq!(burnrank::parse_like_trec_eval("ndcg:exp@10", 1.0)?.name(), "ndcg@10");
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`parse_with`].
+pub fn parse_like_trec_eval(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>> {
+    parse_parts(Parts { default_gain: Gain::Linear, ..Parts::new(name, default_threshold)? })
+}
+
+fn parse_parts(mut parts: Parts) -> Result<Arc<dyn Metric>> {
     let metric: Arc<dyn Metric> = match parts.base {
         "ndcg" => Arc::new(Ndcg { gain: parts.gain()?, k: parts.k() }),
         "dcg" => Arc::new(Dcg { gain: parts.gain()?, k: parts.k() }),
@@ -90,6 +110,7 @@ struct Parts<'a> {
     options: Vec<String>,
     k: Option<usize>,
     default_threshold: f32,
+    default_gain: Gain,
 }
 
 impl<'a> Parts<'a> {
@@ -103,11 +124,11 @@ impl<'a> Parts<'a> {
             Some((base, digits)) if is_digits(digits) => (base, Some(cutoff(name, digits)?)),
             _ => (base, None),
         };
+        let (base, mut options) = trec_eval_cut(name, base, k)?;
         let (base, _, suffix, _) = KNOWN_METRICS
             .into_iter()
             .find(|(known, aliases, ..)| *known == base || aliases.contains(&base))
             .ok_or_else(|| unknown(name, base))?;
-        let mut options = Vec::new();
         let mut rest = rest;
         while let Some(part) = rest.get(1..) {
             let (text, next) = part.split_at(part.find([':', '@']).unwrap_or(part.len()));
@@ -118,7 +139,7 @@ impl<'a> Parts<'a> {
             }
             rest = next;
         }
-        Ok(Parts { name, base, suffix, options, k, default_threshold })
+        Ok(Parts { name, base, suffix, options, k, default_threshold, default_gain: Gain::Exponential })
     }
 
     fn k(&mut self) -> Option<usize> {
@@ -155,7 +176,8 @@ impl<'a> Parts<'a> {
         match (linear, exponential) {
             (true, true) => Err(Error::Config(format!("measure '{}' has two gains: state one", self.name))),
             (true, false) => Ok(Gain::Linear),
-            (false, _) => Ok(Gain::Exponential),
+            (false, true) => Ok(Gain::Exponential),
+            (false, false) => Ok(self.default_gain),
         }
     }
 
@@ -177,6 +199,21 @@ impl<'a> Parts<'a> {
             "measure '{}': {odd} does not belong there: expected '{}{}'",
             self.name, self.base, self.suffix
         )))
+    }
+}
+
+/// `ndcg_cut_10` is trec_eval's name, and means trec_eval's linear gain. The same of `dcg` is nobody's.
+fn trec_eval_cut<'a>(name: &str, base: &'a str, k: Option<usize>) -> Result<(&'a str, Vec<String>)> {
+    match (base, k) {
+        ("ndcg-cut", Some(_)) => Ok(("ndcg", vec!["linear".to_owned()])),
+        ("ndcg-cut" | "dcg-cut", _) => {
+            let (short, cut) = (base.trim_end_matches("-cut"), k.map_or("10".to_owned(), |k| k.to_string()));
+            Err(Error::Config(format!(
+                "measure '{name}': write '{short}:linear@{cut}' for the linear gain, as trec_eval has it, or \
+                 '{short}@{cut}' for the gain 2^y - 1"
+            )))
+        }
+        _ => Ok((base, Vec::new())),
     }
 }
 
@@ -263,7 +300,7 @@ mod tests {
     fn aliases_have_one_canonical_name() {
         for (alias, name) in [
             ("nDCG@10", "ndcg@10"),
-            ("ndcg_cut_10", "ndcg@10"),
+            ("ndcg_cut_10", "ndcg:linear@10"),
             ("NDCG", "ndcg"),
             (" ndcg ", "ndcg"),
             ("AP", "map"),
@@ -301,6 +338,31 @@ mod tests {
                 assert_eq!(canonical(&format!("{name}{cut}")), format!("{known}{cut}"));
             }
         }
+    }
+
+    #[test]
+    fn names_of_trec_eval_mean_what_they_mean_there() {
+        let like = |name: &str| parse_like_trec_eval(name, 1.0).unwrap().name();
+        for (name, ours) in [
+            ("ndcg", "ndcg:linear"),
+            ("ndcg_cut_5", "ndcg:linear@5"),
+            ("map", "map"),
+            ("map_cut_5", "map@5"),
+            ("recip_rank", "mrr"),
+            ("P_10", "p@10"),
+            ("recall_100", "recall@100"),
+            ("bpref", "bpref"),
+        ] {
+            assert_eq!(like(name), ours);
+            // Only one name is also ours, with another meaning.
+            assert_eq!(canonical(name), if name == "ndcg" { "ndcg" } else { ours });
+        }
+        for name in ["ndcg_cut", "dcg_cut_10", "dcg_cut", "ndcg_cut@10"] {
+            let short = if name.starts_with('n') { "ndcg" } else { "dcg" };
+            let choice = format!("'{short}:linear@10' for the linear gain, as trec_eval has it, or '{short}@10'");
+            assert!(message(name).contains(&choice), "{}", message(name));
+        }
+        assert!(message("ndcg_cut_10:exp").contains("two gains"));
     }
 
     #[test]

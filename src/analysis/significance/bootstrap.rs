@@ -1,5 +1,6 @@
 //! Bootstrap intervals of a mean difference.
 
+use super::equal::all_equal;
 use super::{BLOCK, all_finite, block_rng, mean};
 use rand::RngExt;
 use rayon::prelude::*;
@@ -53,7 +54,7 @@ pub fn bootstrap(differences: &[f64], resamples: usize, level: f64, seed: u64) -
 /// The means of the resamples.
 fn draw(differences: &[f64], resamples: usize, seed: u64) -> Vec<f64> {
     // Equal differences have one mean; summing them would leave a rounding error instead.
-    if differences.iter().all(|&d| d == differences[0]) {
+    if all_equal(differences) {
         return vec![differences[0]; resamples];
     }
     let n = differences.len();
@@ -96,8 +97,7 @@ fn corrected(differences: &[f64], sorted: &[f64], tail: f64) -> Option<(f64, f64
     let share = |z: f64| normal.cdf(z0 + (z0 + z) / (1.0 - acceleration * (z0 + z)));
     let z = normal.inverse_cdf(tail);
     let shares = (share(z), share(-z));
-    let same = differences.iter().all(|&d| d == differences[0]);
-    (!same && z0.is_finite() && shares.0.is_finite() && shares.1.is_finite()).then_some(shares)
+    (!all_equal(differences) && z0.is_finite() && shares.0.is_finite() && shares.1.is_finite()).then_some(shares)
 }
 
 /// Linear between neighbours, as NumPy's default.

@@ -1,5 +1,6 @@
 //! Two systems and one measure: everything that can be said about their difference.
 
+use super::equal::paired;
 use super::{
     Bootstrap, Randomisation, TTest, Wilcoxon, bootstrap, deviation, effect_size, holm, mean, randomisation, t_test,
     wilcoxon,
@@ -63,7 +64,8 @@ pub struct Mover {
     pub difference: f64,
 }
 
-/// A system against a baseline on the same queries, by one measure. Differences are system less baseline.
+/// A system against a baseline on the same queries, by one measure. Differences are system less baseline; what differs by
+/// rounding only, by 1e-12 of its size, is equal everywhere: in wins and losses, movers, and all tests.
 ///
 /// A test that has no answer, as for a single query, is `None`; see each test's own page.
 ///
@@ -150,7 +152,7 @@ impl Comparison {
         check(baseline, queries)?;
         check(system, queries)?;
         options.check()?;
-        let differences: Vec<f64> = system.values.iter().zip(baseline.values).map(|(s, b)| s - b).collect();
+        let differences = paired(baseline.values, system.values);
         let better = |d: f64| match options.better {
             Better::Higher => d > 0.0,
             Better::Lower => d < 0.0,
@@ -276,6 +278,27 @@ mod tests {
         let found = compare(&[3.0, 2.0, 1.0], &[1.0, 2.0, 0.0], &options).unwrap();
         assert_eq!((found.wins, found.ties, found.losses), (2, 1, 0));
         assert!(found.difference < 0.0);
+    }
+
+    #[test]
+    fn rounding_is_neither_a_win_nor_a_size() {
+        // The same values, summed in another order.
+        let sums = |order: [f64; 3]| vec![order.iter().sum::<f64>(); 20];
+        let (baseline, system) = (sums([0.1, 0.2, 0.3]), sums([0.3, 0.2, 0.1]));
+        assert_ne!(baseline, system);
+        let same = compare(&baseline, &system, &CompareOptions::default()).unwrap();
+        assert_eq!((same.wins, same.ties, same.losses, same.movers.len()), (0, 20, 0, 0));
+        assert_eq!((same.effect_size, same.deviation), (Some(0.0), Some(0.0)));
+        assert_eq!((same.t_test.unwrap().p, same.wilcoxon.unwrap().p, same.randomisation.unwrap().p), (1.0, 1.0, 1.0));
+        assert_eq!((same.wilcoxon.unwrap().nonzero, same.bootstrap.unwrap().interval()), (0, (0.0, 0.0)));
+        // The same gain of 0.1 from everywhere: no spread, so no effect size and no t-test.
+        let baseline: Vec<f64> = (0..9).map(|i| f64::from(i) / 10.0).collect();
+        let system: Vec<f64> = (1..10).map(|i| f64::from(i) / 10.0).collect();
+        let same = compare(&baseline, &system, &CompareOptions::default()).unwrap();
+        assert!(system.iter().zip(&baseline).any(|(s, b)| s - b != 0.1), "rounding tells them apart");
+        assert_eq!((same.effect_size, same.t_test, same.wins), (None, None, 9));
+        // All ranks are shared: 9 times the mean rank 5, and one of 2^9 outcomes at either end.
+        assert_eq!((same.wilcoxon.unwrap().positive, same.wilcoxon.unwrap().p), (45.0, 2.0 / 512.0));
     }
 
     #[test]

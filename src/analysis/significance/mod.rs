@@ -4,6 +4,7 @@
 
 mod bootstrap;
 mod compare;
+mod equal;
 mod holm;
 mod randomisation;
 #[cfg(test)]

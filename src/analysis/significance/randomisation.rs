@@ -1,5 +1,6 @@
 //! Fisher's randomisation test: which system gave which value is settled by tossing coins.
 
+use super::equal::ROUNDING;
 use super::{BLOCK, PMethod, all_finite, block_rng, mean};
 use rand::Rng;
 use rayon::prelude::*;
@@ -38,7 +39,7 @@ pub fn randomisation(differences: &[f64], draws: usize, seed: u64) -> Option<Ran
         return None;
     }
     // Sums that are equal on paper differ by rounding: they must count as reached.
-    let reach = sum.abs() - 1e-12 * most;
+    let reach = sum.abs() - ROUNDING * most;
     let statistic = mean(differences);
     if sizes.len() <= EXACT {
         let all = 1_u64 << sizes.len();

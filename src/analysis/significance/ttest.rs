@@ -1,5 +1,6 @@
 //! Student's paired t-test, and the effect size that goes with it.
 
+use super::equal::all_equal;
 use super::{all_finite, deviation, mean};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -19,7 +20,8 @@ pub struct TTest {
 /// degrees of freedom.
 ///
 /// When every difference is 0, t is 0 and p is 1. There is no answer (`None`) for fewer than two differences, for values
-/// that are not finite, and when all differences are the same but not 0: a spread of 0 would make any p-value 0.
+/// that are not finite, and when all differences are the same (but for rounding) and not 0: a spread of 0 would make any
+/// p-value 0.
 ///
 /// ```
 /// let test = burnrank::t_test(&[1.0, 2.0, 3.0]).unwrap();
@@ -51,12 +53,11 @@ pub fn effect_size(differences: &[f64]) -> Option<f64> {
     if differences.iter().all(|&d| d == 0.0) {
         return Some(0.0);
     }
-    let same = differences.iter().all(|&d| d == differences[0]);
     // The answer has no scale, so take one in which squares neither overflow nor vanish.
     let largest = differences.iter().fold(0.0_f64, |most, d| most.max(d.abs()));
     let scaled: Vec<f64> = differences.iter().map(|d| d / largest).collect();
     let effect = mean(&scaled) / deviation(&scaled);
-    (!same && effect.is_finite()).then_some(effect)
+    (!all_equal(differences) && effect.is_finite()).then_some(effect)
 }
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
     #[test]
     fn odd_inputs_have_a_documented_answer() {
         assert_eq!(t_test(&[0.0, 0.0]), Some(TTest { statistic: 0.0, freedom: 1, p: 1.0 }));
-        for none in [&[][..], &[1.0], &[0.1; 7], &[1.0, f64::NAN], &[1.0, f64::INFINITY]] {
+        for none in [&[][..], &[1.0], &[0.1; 7], &[0.3, 0.1 + 0.2], &[1.0, f64::NAN], &[1.0, f64::INFINITY]] {
             assert_eq!((t_test(none), effect_size(none)), (None, None), "{none:?}");
         }
     }

@@ -1,5 +1,6 @@
 //! Wilcoxon's signed-rank test.
 
+use super::equal::equal;
 use super::{PMethod, all_finite};
 use serde::Serialize;
 use statrs::function::erf::erfc;
@@ -24,7 +25,7 @@ pub struct Wilcoxon {
     pub p: f64,
 }
 
-/// Ranks the differences by size, equal ones sharing their mean rank, and compares the rank sum W of the positive ones
+/// Ranks the differences by size, equal ones (but for rounding) sharing their mean rank, and compares the rank sum W of the positive ones
 /// with what random signs give.
 ///
 /// Zeros are left out, as Wilcoxon did. The rules are SciPy's defaults: all outcomes are counted for up to 50
@@ -46,7 +47,7 @@ pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {
     // Twice the mean rank is whole: the groups' first and last rank, from 1, added.
     let mut doubled = Vec::with_capacity(nonzero);
     let mut ties = 0.0;
-    for group in sorted.chunk_by(|a, b| a.abs() == b.abs()) {
+    for group in sorted.chunk_by(|a, b| equal(a.abs(), b.abs(), b.abs())) {
         let t = group.len() as f64;
         ties += t * t * t - t;
         let twice = 2 * doubled.len() + 1 + group.len();
@@ -157,6 +158,7 @@ mod tests {
         }
         assert_eq!(wilcoxon(&[-3.0]).unwrap().p, 1.0);
         assert_eq!(wilcoxon(&[-3.0, -3.0]).unwrap().p, 0.5);
+        assert_eq!(wilcoxon(&[0.3, -(0.1 + 0.2), 0.3]).unwrap().positive, 4.0, "three equal sizes");
         assert!(wilcoxon(&[f64::MAX; 60]).unwrap().p < 1e-6);
         for none in [&[][..], &[f64::NAN], &[1.0, f64::NEG_INFINITY]] {
             assert_eq!(wilcoxon(none), None);

@@ -69,6 +69,9 @@ pub enum Error {
         /// What makes it smaller; may be empty.
         remedy: String,
     },
+    /// The caller asked for it, see [`Stop`](crate::Stop).
+    #[error("stopped")]
+    Stopped,
     /// A model folder that cannot be used.
     #[error("{}: {message}", path.display())]
     Model {

@@ -30,6 +30,7 @@ mod metric;
 mod model;
 mod objective;
 mod simd;
+mod stop;
 pub mod suggest;
 mod train;
 
@@ -75,4 +76,5 @@ pub use objective::{
     TensorGradient, Want, Weighting, for_each_weight, ranknet_pairs, surrogate, training_order,
 };
 pub use simd::instruction_set;
+pub use stop::Stop;
 pub use train::{EpochRecord, Finish, GradientPath, OptimizerKind, StepRule, TrainConfig, Trained, Trainer, score};

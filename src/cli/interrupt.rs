@@ -1,5 +1,6 @@
 //! Ctrl-C leaves nothing half written behind.
 
+use burnrank::Stop;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -59,6 +60,11 @@ impl Graceful {
     pub fn new() -> Self {
         GRACEFUL.store(true, Ordering::SeqCst);
         Graceful(())
+    }
+
+    /// The same question for the library, to look at inside long work.
+    pub fn stop() -> Stop {
+        Stop::watching(&ASKED)
     }
 
     /// Whether the user has asked to stop.

@@ -2,7 +2,7 @@
 
 use super::name::spell;
 use super::ties::mean_over_ties;
-use super::{Metric, Swaps};
+use super::{Metric, MetricKind, Swaps};
 
 /// How the ranks that ARP adds up are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,7 +31,8 @@ pub struct Arp {
 }
 
 impl Arp {
-    fn of_sum(&self, sum: f64, labels: &[f32]) -> f64 {
+    /// A sum of labels times ranks, as it is reported.
+    pub(crate) fn of_sum(&self, sum: f64, labels: &[f32]) -> f64 {
         let total: f64 = match self.form {
             ArpForm::Sum => return sum,
             ArpForm::Mean => labels.iter().map(|&label| f64::from(label)).sum(),
@@ -56,6 +57,10 @@ impl Metric for Arp {
 
     fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
         Box::new(ArpSwaps { ranked, scale: self.of_sum(1.0, ranked) })
+    }
+
+    fn kind(&self) -> MetricKind {
+        MetricKind::Arp { form: self.form }
     }
 
     fn is_cost(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Binary preference.
 
 use super::name::{rel_option, spell};
-use super::{Metric, Swaps};
+use super::{Metric, MetricKind, Swaps};
 
 /// bpref = 1/R sum over relevant documents of 1 - min(N_above, R) / min(R, N), named `bpref`, `bpref:rel=2`.
 ///
@@ -39,6 +39,10 @@ impl Metric for Bpref {
         Box::new(BprefSwaps::new(self, ranked))
     }
 
+    fn kind(&self) -> MetricKind {
+        MetricKind::Bpref { threshold: self.threshold }
+    }
+
     fn is_empty(&self, labels: &[f32]) -> bool {
         !labels.iter().any(|&label| label >= self.threshold)
     }
@@ -65,55 +69,61 @@ fn share(others: usize, bound: usize) -> f64 {
     if others == 0 { 0.0 } else { others as f64 / bound as f64 }
 }
 
-/// A relevant document that changes places with another moves that one above or below all relevant ones between them.
-struct BprefSwaps {
-    relevant: Vec<bool>,
-    /// The other documents before a position.
-    others: Vec<usize>,
-    /// The relevant documents before a position with fewer than R others above: one more above costs them.
-    can_lose: Vec<usize>,
-    /// The relevant documents before a position with at most R others above: one fewer above helps them.
-    can_gain: Vec<usize>,
-    total: usize,
+/// The change of bpref by any swap, O(1) each.
+///
+/// A relevant document that changes places with another moves that one above or below all relevant ones between them. With
+/// `c(x) = min(x, R)`, `o` the others above a rank, and `f` and `g` the relevant documents above it with fewer than and with
+/// at most `R` others above (one more costs the former, one fewer helps the latter), a swap changes bpref by a difference
+/// of one value of each rank:
+///
+/// ```text
+/// relevant above:  A = c(o) + f, each one more where the document itself counts among those above the other
+/// relevant below:  B = c(o) + g
+/// ```
+#[derive(Debug, Default)]
+pub(crate) struct BprefSwaps {
+    pub relevant: Vec<bool>,
+    /// `-A`, for relevant documents above; in whole numbers, to be multiplied with `scale`.
+    pub fall: Vec<f64>,
+    /// `-B`, for relevant documents below, likewise.
+    pub rise: Vec<f64>,
+    /// 1 / (R min(R, N)).
+    pub scale: f64,
+    /// Ranks with fewer than R others above: no swap of two documents below them changes anything.
+    pub top: usize,
 }
 
 impl BprefSwaps {
-    fn new(bpref: &Bpref, ranked: &[f32]) -> Self {
+    pub fn new(bpref: &Bpref, ranked: &[f32]) -> Self {
         let relevant: Vec<bool> = ranked.iter().map(|&label| label >= bpref.threshold).collect();
         let total = relevant.iter().filter(|&&is_relevant| is_relevant).count();
-        let mut swaps = BprefSwaps { relevant, others: vec![], can_lose: vec![], can_gain: vec![], total };
-        let (mut others, mut can_lose, mut can_gain) = (0, 0, 0);
-        for &is_relevant in &swaps.relevant {
-            swaps.others.push(others);
-            swaps.can_lose.push(can_lose);
-            swaps.can_gain.push(can_gain);
+        let bound = total * total.min(relevant.len() - total);
+        let scale = if bound == 0 { 0.0 } else { (bound as f64).recip() };
+        let (mut fall, mut rise) = (Vec::with_capacity(relevant.len()), Vec::with_capacity(relevant.len()));
+        let (mut others, mut can_lose, mut can_gain, mut top) = (0, 0, 0, 0);
+        for &is_relevant in &relevant {
+            rise.push(-((others.min(total) + can_gain) as f64));
+            top += usize::from(others < total);
             if is_relevant {
                 can_lose += usize::from(others < total);
+                fall.push(-((others.min(total) + can_lose) as f64));
                 can_gain += usize::from(others <= total);
             } else {
                 others += 1;
+                fall.push(-((others.min(total) + can_lose) as f64));
             }
         }
-        swaps
+        BprefSwaps { relevant, fall, rise, scale, top }
     }
 }
 
 impl Swaps for BprefSwaps {
     fn delta(&self, i: usize, j: usize) -> f64 {
         let (i, j) = (i.min(j), i.max(j));
-        let cost = |others: usize| others.min(self.total) as f64;
-        let saved = match (self.relevant[i], self.relevant[j]) {
-            (true, false) => {
-                let between = self.can_lose[j] - self.can_lose[i + 1];
-                cost(self.others[i]) - cost(self.others[j] + 1) - between as f64
-            }
-            (false, true) => {
-                let between = self.can_gain[j] - self.can_gain[i + 1];
-                cost(self.others[j]) - cost(self.others[i]) + between as f64
-            }
-            _ => return 0.0,
-        };
-        let bound = self.total.min(self.relevant.len() - self.total);
-        saved / bound as f64 / self.total as f64
+        match (self.relevant[i], self.relevant[j]) {
+            (true, false) => (self.fall[j] - self.fall[i]) * self.scale,
+            (false, true) => (self.rise[i] - self.rise[j]) * self.scale,
+            _ => 0.0,
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::gain::{Gain, discount, discounts};
 use super::name::spell;
 use super::ties::mean_over_ties;
-use super::{Metric, Swaps};
+use super::{Metric, MetricKind, Swaps};
 
 /// DCG@k = sum over ranks r <= k of gain(y_r) / log2(1 + r), named `dcg`, `dcg@10`, `dcg:linear@10`.
 ///
@@ -42,6 +42,10 @@ impl Metric for Dcg {
 
     fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
         Box::new(DcgSwaps::new(self, ranked, 1.0))
+    }
+
+    fn kind(&self) -> MetricKind {
+        MetricKind::Dcg { k: self.k, gain: self.gain }
     }
 
     fn depth(&self) -> Option<usize> {

@@ -1,7 +1,7 @@
 //! Expected reciprocal rank.
 
 use super::name::spell;
-use super::{Metric, Swaps};
+use super::{Metric, MetricKind, Swaps};
 use crate::error::{Error, Result};
 
 /// ERR@k = sum over ranks r <= k of 1/r R_r prod over q < r of (1 - R_q), named `err`, `err@10`, `err:max=3@10`.
@@ -29,7 +29,7 @@ impl ExpectedRr {
     fn stops(&self, label: f32) -> f64 {
         let max = f64::from(self.max);
         // Below 1 also where a huge `max` would round to it: a swap divides by 1 - R.
-        ((f64::from(label).min(max).exp2() - 1.0) / max.exp2()).min(1.0 - f64::EPSILON)
+        ((f64::from(label).min(max).max(0.0).exp2() - 1.0) / max.exp2()).min(1.0 - f64::EPSILON)
     }
 
     fn inverse_rank(&self, position: usize) -> f64 {
@@ -54,6 +54,10 @@ impl Metric for ExpectedRr {
 
     fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
         Box::new(ErrSwaps::new(self, ranked))
+    }
+
+    fn kind(&self) -> MetricKind {
+        MetricKind::Err { k: self.k, max: self.max }
     }
 
     fn depth(&self) -> Option<usize> {
@@ -83,43 +87,47 @@ impl Metric for ExpectedRr {
     }
 }
 
-/// (R_j - R_i) (P_i / i - (T_ij + P_j / j) / (1 - R_i)), for i above j.
+/// The change of ERR when `i` and `j` below it swap, `(R_j - R_i) (E_i - E_j) / (1 - R_i)`: O(1) each.
 ///
-/// P is the chance to get to a rank and T_ij the part of the sum between the two. Behind j nothing changes, because
-/// the product up to there does not.
-struct ErrSwaps<'a> {
-    err: &'a ExpectedRr,
-    stops: Vec<f64>,
-    reaches: Vec<f64>,
-    /// The sum of the terms before a position.
-    sums: Vec<f64>,
+/// `E_r` is the sum over ranks `q >= r` of `P_(q+1) (1/q - 1/(q+1))`, where `P_q` is the chance to get to rank `q` and
+/// `1/q` is 0 beyond the last rank that counts. That is `P_(r+1) / r` less the terms of ERR behind `r`, summed by parts: all
+/// its terms are positive, so nothing cancels. Behind `j` nothing changes, because the product up to there does not.
+#[derive(Debug, Default)]
+pub(crate) struct ErrSwaps {
+    /// `R` of each document.
+    pub stops: Vec<f64>,
+    /// `E` of each rank, which falls with the rank; 0 from the first rank on at which no swap changes anything.
+    pub rests: Vec<f64>,
 }
 
-impl<'a> ErrSwaps<'a> {
-    fn new(err: &'a ExpectedRr, ranked: &[f32]) -> Self {
+/// What is left of a list behind so many relevant documents is no longer told from nothing: its differences would be
+/// too small for numbers of full precision.
+const NOTHING: f64 = 1e-290;
+
+impl ErrSwaps {
+    pub fn new(err: &ExpectedRr, ranked: &[f32]) -> Self {
         let stops: Vec<f64> = ranked.iter().map(|&label| err.stops(label)).collect();
-        let (mut reaches, mut sums) = (Vec::with_capacity(stops.len()), Vec::with_capacity(stops.len()));
-        let (mut goes_on, mut sum) = (1.0, 0.0);
-        for (position, &stop) in stops.iter().enumerate() {
-            reaches.push(goes_on);
-            sums.push(sum);
-            sum += goes_on * stop * err.inverse_rank(position);
-            goes_on *= 1.0 - stop;
+        let mut reach = 1.0;
+        let mut rests = Vec::with_capacity(stops.len());
+        for stop in &stops {
+            rests.push(reach);
+            reach *= 1.0 - stop;
         }
-        ErrSwaps { err, stops, reaches, sums }
+        // From the chance to get to a rank to that of getting to the next, last rank first.
+        let (mut next, mut rest, mut below) = (reach, 0.0, 0.0);
+        for (position, to) in rests.iter_mut().enumerate().rev() {
+            let inverse = err.inverse_rank(position);
+            rest += next * (inverse - below);
+            (next, below) = (*to, inverse);
+            *to = if rest < NOTHING { 0.0 } else { rest };
+        }
+        ErrSwaps { stops, rests }
     }
 }
 
-impl Swaps for ErrSwaps<'_> {
+impl Swaps for ErrSwaps {
     fn delta(&self, i: usize, j: usize) -> f64 {
         let (i, j) = (i.min(j), i.max(j));
-        let difference = self.stops[j] - self.stops[i];
-        if difference == 0.0 {
-            return 0.0;
-        }
-        let upper = self.reaches[i] * self.err.inverse_rank(i);
-        let between = self.sums[j] - self.sums[i + 1];
-        let lower = self.reaches[j] * self.err.inverse_rank(j);
-        difference * (upper - (between + lower) / (1.0 - self.stops[i]))
+        (self.stops[j] - self.stops[i]) * (self.rests[i] - self.rests[j]) / (1.0 - self.stops[i])
     }
 }

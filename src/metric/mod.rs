@@ -27,7 +27,9 @@ mod shared_tests;
 pub use ap::Ap;
 pub use arp::{Arp, ArpForm};
 pub use bpref::Bpref;
+pub(crate) use bpref::BprefSwaps;
 pub use dcg::Dcg;
+pub(crate) use err::ErrSwaps;
 pub use err::ExpectedRr;
 pub(crate) use follow::{Follow, Subject};
 pub use gain::{Gain, discount, discounts, max_dcg};
@@ -174,6 +176,32 @@ pub enum MetricKind {
         k: Option<usize>,
         /// Labels of at least this are relevant.
         threshold: f32,
+    },
+    /// DCG, all ranks when `k` is `None`.
+    Dcg {
+        /// The last rank that counts.
+        k: Option<usize>,
+        /// What a label is worth.
+        gain: Gain,
+    },
+    /// Expected reciprocal rank, all ranks when `k` is `None`.
+    Err {
+        /// The last rank that counts.
+        k: Option<usize>,
+        /// The highest grade of the scale.
+        max: f32,
+    },
+    /// Binary preference.
+    Bpref {
+        /// Labels of at least this are relevant.
+        threshold: f32,
+    },
+    /// The share of pairs in the right order, or in the wrong one.
+    Pairs,
+    /// Average relevance position.
+    Arp {
+        /// Mean or sum.
+        form: ArpForm,
     },
     /// Any other measure.
     Other,

@@ -1,7 +1,7 @@
 //! The share of pairs in the right order.
 
 use super::name::spell;
-use super::{Form, Metric, Swaps};
+use super::{Form, Metric, MetricKind, Swaps};
 
 /// The share of pairs of documents with different labels whose better document ranks first; named `pairs`.
 ///
@@ -43,6 +43,10 @@ impl Metric for Pairs {
 
     fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
         Box::new(PairSwaps::new(self, ranked))
+    }
+
+    fn kind(&self) -> MetricKind {
+        MetricKind::Pairs
     }
 
     fn is_empty(&self, labels: &[f32]) -> bool {
@@ -129,30 +133,21 @@ impl Counts {
     }
 }
 
-/// Tables larger than this are not made; the documents between are walked through instead.
-const TABLE: usize = 1 << 24;
+/// Tables larger than this are not made; a tree of bits takes their place.
+const TABLE: usize = 1 << 22;
 
 /// A swap turns the pairs of both documents with each other and with all documents between them.
 struct PairSwaps {
     levels: Levels,
-    /// Row p, column l: the documents before position p below level l. Empty when it would be too large.
-    below: Vec<u32>,
+    below: Below,
     scale: f64,
 }
 
 impl PairSwaps {
     fn new(pairs: &Pairs, ranked: &[f32]) -> Self {
         let levels = Levels::new(ranked);
-        let width = levels.count + 1;
-        let mut below = Vec::new();
-        if (ranked.len() + 1).saturating_mul(width) <= TABLE {
-            below.resize((ranked.len() + 1) * width, 0);
-            for (position, &level) in levels.of.iter().enumerate() {
-                let (done, next) = below.split_at_mut((position + 1) * width);
-                next[..width].copy_from_slice(&done[position * width..]);
-                next[level + 1..width].iter_mut().for_each(|count| *count += 1);
-            }
-        }
+        let small = (ranked.len() + 1).saturating_mul(levels.count + 1) <= TABLE;
+        let below = if small { Below::table(&levels) } else { Below::bits(&levels) };
         let total = levels.pairs();
         let scale = pairs.of_counts(1.0, total) - pairs.of_counts(0.0, total);
         PairSwaps { levels, below, scale }
@@ -160,11 +155,70 @@ impl PairSwaps {
 
     /// The documents between positions `i` and `j` below `level`.
     fn between(&self, i: usize, j: usize, level: usize) -> i64 {
-        if self.below.is_empty() {
-            return self.levels.of[i + 1..j].iter().filter(|&&other| other < level).count() as i64;
+        i64::from(self.below.count(j, level)) - i64::from(self.below.count(i + 1, level))
+    }
+}
+
+/// How many documents before a position are below a level.
+enum Below {
+    /// Row p, column l: O(1) an answer, for few documents or levels.
+    Table { counts: Vec<u32>, width: usize },
+    /// The bits of the levels, the highest first, the documents sorted stably by each bit in turn, and for every position
+    /// how many before it have a 0 there (a wavelet matrix): O(log levels) an answer, for any number of levels.
+    Bits { zeros: Vec<Vec<u32>> },
+}
+
+impl Below {
+    fn table(levels: &Levels) -> Self {
+        let width = levels.count + 1;
+        let mut counts = vec![0; (levels.of.len() + 1) * width];
+        for (position, &level) in levels.of.iter().enumerate() {
+            let (done, next) = counts.split_at_mut((position + 1) * width);
+            next[..width].copy_from_slice(&done[position * width..]);
+            next[level + 1..width].iter_mut().for_each(|count| *count += 1);
         }
-        let width = self.levels.count + 1;
-        i64::from(self.below[j * width + level]) - i64::from(self.below[(i + 1) * width + level])
+        Below::Table { counts, width }
+    }
+
+    fn bits(levels: &Levels) -> Self {
+        // Levels up to their number are asked for, which is one more than the highest.
+        let bits = usize::BITS - levels.count.leading_zeros();
+        let mut now = levels.of.clone();
+        let mut zeros = Vec::with_capacity(bits as usize);
+        for bit in (0..bits).rev() {
+            let mut count = 0;
+            let mut before = Vec::with_capacity(now.len() + 1);
+            before.push(0);
+            before.extend(now.iter().map(|level| {
+                count += u32::from(level >> bit & 1 == 0);
+                count
+            }));
+            let (low, high): (Vec<usize>, Vec<usize>) = now.iter().partition(|&level| level >> bit & 1 == 0);
+            now = [low, high].concat();
+            zeros.push(before);
+        }
+        Below::Bits { zeros }
+    }
+
+    fn count(&self, position: usize, level: usize) -> u32 {
+        match self {
+            Below::Table { counts, width } => counts[position * width + level],
+            Below::Bits { zeros } => {
+                // The documents before the position that share the upper bits of the level are `from..to`.
+                let (mut from, mut to, mut count) = (0, position as u32, 0);
+                for (index, before) in zeros.iter().enumerate() {
+                    let (low_from, low_to) = (before[from as usize], before[to as usize]);
+                    if level >> (zeros.len() - 1 - index) & 1 == 0 {
+                        (from, to) = (low_from, low_to);
+                    } else {
+                        count += low_to - low_from;
+                        let all = before[before.len() - 1];
+                        (from, to) = (all + from - low_from, all + to - low_to);
+                    }
+                }
+                count
+            }
+        }
     }
 }
 
@@ -190,13 +244,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn walking_and_the_table_agree() {
-        let ranked = [1.0, 0.0, 3.0, 1.0, 2.0, 0.0, 3.0];
-        let table = PairSwaps::new(&Pairs::default(), &ranked);
-        let walking = PairSwaps { levels: Levels::new(&ranked), below: Vec::new(), scale: table.scale };
-        for i in 0..ranked.len() {
-            for j in 0..ranked.len() {
-                assert_eq!(table.delta(i, j), walking.delta(i, j));
+    fn bits_and_the_table_agree() {
+        for count in 1..40 {
+            let labels: Vec<f32> = (0..50).map(|i| ((i * 7919 + i * i) % count) as f32).collect();
+            let levels = Levels::new(&labels);
+            let (table, bits) = (Below::table(&levels), Below::bits(&levels));
+            for position in 0..=labels.len() {
+                for level in 0..=levels.count {
+                    assert_eq!(table.count(position, level), bits.count(position, level), "{position} {level}");
+                }
             }
         }
     }

@@ -131,7 +131,12 @@ fn kinds_name_what_kernels_need() {
     assert_eq!(kind("ndcg:linear@5"), MetricKind::Ndcg { k: Some(5), gain: Gain::Linear });
     assert_eq!(kind("map:rel=2"), MetricKind::Ap { k: None, threshold: 2.0 });
     assert_eq!(kind("mrr@3"), MetricKind::Rr { k: Some(3), threshold: 1.0 });
-    assert_eq!(kind("pairs"), MetricKind::Other);
+    assert_eq!(kind("err:max=6@3"), MetricKind::Err { k: Some(3), max: 6.0 });
+    assert_eq!(kind("bpref:rel=2"), MetricKind::Bpref { threshold: 2.0 });
+    assert_eq!(kind("dcg:linear@5"), MetricKind::Dcg { k: Some(5), gain: Gain::Linear });
+    assert_eq!((kind("pairs"), kind("pair-error")), (MetricKind::Pairs, MetricKind::Pairs));
+    assert_eq!(kind("arp:sum"), MetricKind::Arp { form: ArpForm::Sum });
+    assert_eq!(kind("wta"), MetricKind::Other);
 }
 
 #[test]

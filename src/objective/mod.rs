@@ -23,6 +23,7 @@ pub use tile::{Batch, PAIR_BUDGET};
 
 use crate::error::Result;
 use crate::metric::{Gain, Metric, MetricKind};
+use crate::stop::Stop;
 use std::sync::Arc;
 
 /// A training objective: RankNet, a member of the LambdaLoss family, LambdaRank for some metric, or a weight of one's own.
@@ -133,7 +134,8 @@ impl Objective {
         match &self.family {
             Family::Constructed { metric, construction } => {
                 let (metric, construction) = (metric.clone(), *construction);
-                Some(Arc::new(construction::Constructed { metric, construction, sigma: self.sigma() }))
+                let (sigma, stop) = (self.sigma(), self.stop().clone());
+                Some(Arc::new(construction::Constructed { metric, construction, sigma, stop }))
             }
             Family::Field(field) => Some(field.clone()),
             _ => None,
@@ -160,6 +162,13 @@ impl Objective {
     /// The same objective with weights averaged over sampled rankings (lambda path only).
     pub fn with_assignment(mut self, assignment: Assignment) -> Self {
         self.assignment = assignment;
+        self
+    }
+
+    /// The same objective, whose gradients end with [`Error::Stopped`](crate::Error::Stopped) within a second of the flag
+    /// being set.
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.kernel.stop = stop;
         self
     }
 
@@ -194,6 +203,10 @@ impl Objective {
 
     fn truncation(&self) -> Option<usize> {
         self.kernel.truncation
+    }
+
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.kernel.stop
     }
 
     fn sigma(&self) -> f64 {
@@ -233,7 +246,7 @@ impl Objective {
     /// ```
     ///
     /// # Errors
-    /// When lengths do not fit together.
+    /// When lengths do not fit together, or the flag of [`Objective::with_stop`] is set.
     pub fn lambda_gradient(
         &self,
         scores: &[f32],
@@ -257,7 +270,7 @@ impl Objective {
     ) -> Result<QueryResult> {
         let Batch { labels, offsets } = batch;
         if let Some(field) = self.own_field() {
-            return field.batch(scores, batch, gradient);
+            return field.batch(scores, batch, gradient, self.stop());
         }
         match self.assignment {
             Assignment::Hard => self.kernel.batch(scores, labels, offsets, gradient, want),
@@ -290,6 +303,7 @@ impl Objective {
     ) -> Result<QueryResult> {
         let mut result = QueryResult::default();
         for (query, pairs) in (0..batch.n_queries()).zip(targets) {
+            self.stop().check()?;
             let rows = batch.rows(query);
             let scores = &scores[rows.clone()];
             result.loss += ranknet_pairs(scores, pairs, self.sigma(), &mut gradient[rows])?;

@@ -12,6 +12,7 @@ use super::kernel::LARGEST_SCORE;
 use super::tile::{Batch, PAIR_BUDGET, Tile, tiles};
 use super::{LogBase, Objective};
 use crate::error::{Error, Result};
+use crate::stop::Stop;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
@@ -22,6 +23,9 @@ impl Objective {
     /// The loss of a batch of whole queries, the mean over its queries, ready for `backward()`.
     ///
     /// Memory grows with the pairs of the whole batch; [`Objective::tensor_gradient`] bounds it.
+    ///
+    /// Scores that are not finite, or beyond ±1e30, are replaced first, and no tensor operation carries a gradient to what it
+    /// has replaced: theirs is 0 here. [`Objective::tensor_gradient`] and [`Objective::lambda_gradient`] have one.
     ///
     /// # Shapes
     /// - scores: `[documents]`
@@ -45,13 +49,15 @@ impl Objective {
         self.check_has_loss()?;
         let queries = batch.n_queries().max(1) as f64;
         let device = scores.device();
+        let scores = safe(scores);
         let detached = scores.clone().without_autodiff();
-        let zero = Tensor::zeros([1], &device);
-        Ok(tiles(batch.offsets, PAIR_BUDGET)
-            .iter()
-            .map(|tile| self.tile_pairs(&scores, &detached, batch, tile).loss(self.base()))
-            .fold(zero, |sum, loss| sum + loss)
-            .div_scalar(queries))
+        let mut sum = Tensor::zeros([1], &device);
+        for tile in tiles(batch.offsets, PAIR_BUDGET) {
+            self.stop().check()?;
+            sum = sum + self.tile_pairs(&scores, &detached, batch, &tile).loss(self.base());
+        }
+        self.stop().check()?;
+        Ok(sum.div_scalar(queries))
     }
 
     /// The loss of a batch and its gradient by the scores, tile by tile, so that at most `budget` pairs are in memory.
@@ -64,12 +70,14 @@ impl Objective {
     pub fn tensor_gradient(&self, scores: Tensor<1>, batch: Batch<'_>, budget: usize) -> Result<TensorGradient> {
         self.check_has_loss()?;
         let queries = batch.n_queries().max(1) as f64;
-        let detached = scores.without_autodiff();
+        // A leaf of safe scores: those that were replaced have a gradient too, as on the lambda path.
+        let detached = safe(scores.without_autodiff());
         let device = detached.device();
         let mut loss = Tensor::zeros([1], &device);
         let mut gradient = detached.zeros_like();
         let mut counts = vec![];
         for tile in tiles(batch.offsets, budget) {
+            self.stop().check()?;
             let leaf = detached.clone().autodiff().require_grad();
             let pairs = self.tile_pairs(&leaf, &detached, batch, &tile);
             counts.push(pairs.counts());
@@ -79,6 +87,7 @@ impl Objective {
                 gradient = gradient + slope.without_autodiff();
             }
         }
+        self.stop().check()?;
         Ok(TensorGradient { loss: loss.div_scalar(queries), gradient: gradient.div_scalar(queries), counts })
     }
 
@@ -143,6 +152,12 @@ impl TilePairs {
     }
 }
 
+/// Scores made safe for differences: NaN is the lowest score, infinities are cut.
+fn safe(scores: Tensor<1>) -> Tensor<1> {
+    let is_nan = scores.clone().without_autodiff().is_nan();
+    scores.mask_fill(is_nan, -LARGEST_SCORE).clamp(-LARGEST_SCORE, LARGEST_SCORE)
+}
+
 /// Where the documents of a tile stand in the batch.
 pub(super) struct Spread {
     /// For each place of `[queries, longest]` the document there; padding points at document 0.
@@ -171,10 +186,9 @@ impl Spread {
         }
     }
 
-    /// Scores as `[queries, longest]`, made safe for differences: NaN is the lowest score, infinities are cut.
+    /// Scores as `[queries, longest]`.
     fn scores(&self, flat: &Tensor<1>) -> Tensor<2> {
-        let safe = flat.clone().mask_fill(flat.clone().without_autodiff().is_nan(), -LARGEST_SCORE);
-        safe.clamp(-LARGEST_SCORE, LARGEST_SCORE).select(0, self.documents.clone()).reshape(self.shape)
+        flat.clone().select(0, self.documents.clone()).reshape(self.shape)
     }
 
     /// A value a document of the batch as `[queries, longest]`; 0 in the padding.
@@ -192,8 +206,8 @@ impl Spread {
 ///
 /// # Shapes
 /// - scores, present: `[queries, longest]`
-/// - output: `[queries, longest]`; meaningless in the padding
-pub(super) fn counted_ranks(scores: Tensor<2>, present: Tensor<2>, rows_at_once: usize) -> Tensor<2> {
+/// - output: `[queries, longest]`; meaningless in the padding, and everywhere once `stop` is set
+pub(super) fn counted_ranks(scores: Tensor<2>, present: Tensor<2>, rows_at_once: usize, stop: &Stop) -> Tensor<2> {
     let [queries, longest] = scores.dims();
     let device = scores.device();
     let places = Tensor::<1, Int>::arange(0..longest as i64, &device).reshape([1, longest]);
@@ -201,6 +215,9 @@ pub(super) fn counted_ranks(scores: Tensor<2>, present: Tensor<2>, rows_at_once:
     let counted = (0..longest).step_by(rows_at_once.max(1)).map(|start| {
         let rows = start..(start + rows_at_once.max(1)).min(longest);
         let height = rows.len();
+        if stop.asked() {
+            return Tensor::ones([queries, height], &device);
+        }
         let own = scores.clone().slice_dim(1, rows.clone()).unsqueeze_dim::<3>(2);
         let above = others.clone().greater(own.clone()).float();
         let equal = others.clone().equal(own).float();

@@ -30,7 +30,7 @@ impl Objective {
             (rows, values.unsqueeze_dim::<3>(1))
         };
         let rows_at_once = tile.rows.len();
-        let ranks = || sides(counted_ranks(scores.clone(), spread.present.clone(), rows_at_once));
+        let ranks = || sides(counted_ranks(scores.clone(), spread.present.clone(), rows_at_once, self.stop()));
         let (present_i, present_j) = sides(spread.present.clone());
         let (label_i, label_j) = sides(spread.values(batch.labels, batch, tile, &device));
         let both = present_i * present_j;
@@ -51,17 +51,21 @@ impl Objective {
             }
             Weighting::Ndcg2 { rho, delta } => {
                 let ((rank_i, rank_j), (gain_i, gain_j)) = (ranks(), gains());
-                // Rank 0 of the padding, and distance 0 of a document to itself, are cut off: their pairs count nothing.
-                let distance = (rank_i.clone() - rank_j.clone()).abs().clamp_min(1.0);
-                let near = inverse_discount(distance.clone()) - inverse_discount(distance.add_scalar(1.0));
-                let far = (inverse_discount(rank_i) - inverse_discount(rank_j)).abs();
+                let distance = (rank_i.clone() - rank_j.clone()).abs();
+                let far = discount_gap(rank_i.min_pair(rank_j), distance.clone());
+                // Distance 0 of a document to itself is cut off: that is no pair.
+                let distance = distance.clamp_min(1.0);
+                let near = discount_gap(distance.clone(), distance.ones_like());
                 (far.mul_scalar(rho) + near.mul_scalar(delta)) * (gain_i - gain_j) * better()
             }
             Weighting::SwapNdcg { k } => {
                 let ((rank_i, rank_j), (gain_i, gain_j)) = (ranks(), gains());
-                let discount =
-                    |rank: Tensor<3>| rank.clone().lower_equal_scalar(k as f32).float() * inverse_discount(rank);
-                (discount(rank_i) - discount(rank_j)).abs() * (gain_i - gain_j) * better()
+                let (upper, lower) = (rank_i.clone().min_pair(rank_j.clone()), rank_i.max_pair(rank_j));
+                let both_count = lower.clone().lower_equal_scalar(k as f32);
+                let upper_counts = upper.clone().lower_equal_scalar(k as f32).float();
+                let alone = inverse_discount(upper.clone()) * upper_counts;
+                let change = alone.mask_where(both_count, discount_gap(upper.clone(), lower - upper));
+                change * (gain_i - gain_j) * better()
             }
             _ => unreachable!("weights without a tensor formula are made on the host"),
         };
@@ -100,14 +104,23 @@ impl Objective {
             let labels = &batch.labels[batch.rows(query)];
             let scores = &scores[place * tile.longest..][..labels.len()];
             let block = &mut weights[place * shape[1] * shape[2]..][..shape[1] * shape[2]];
-            kernel::for_each_weight(self.kernel(), scores, labels, |i, j, weight| {
-                if tile.rows.contains(&i) {
-                    block[(i - tile.rows.start) * tile.longest + j] = weight as f32;
-                }
+            let rows = tile.rows.clone();
+            kernel::for_each_weight_of(self.kernel(), scores, labels, rows, |i, j, weight| {
+                block[(i - tile.rows.start) * tile.longest + j] = weight as f32;
             });
         }
         Tensor::from_data(TensorData::new(weights, shape), &device)
     }
+}
+
+/// `1/log2(1 + a) - 1/log2(1 + a + m)`, without the cancellation of the two terms: in single precision they differ by less
+/// than their rounding errors where `a` is some thousands and `m` is 1.
+///
+/// The same as `ln 2 ln(1 + m / (1 + a)) / (ln(1 + a) ln(1 + a + m))`.
+fn discount_gap(a: Tensor<3>, m: Tensor<3>) -> Tensor<3> {
+    let first = a.add_scalar(1.0);
+    let last = first.clone() + m.clone();
+    (m / first.clone()).log1p().mul_scalar(std::f64::consts::LN_2) / (first.log() * last.log())
 }
 
 /// 1 where `i != j`: `[1, rows, longest]`.

@@ -36,6 +36,9 @@ pub(super) struct Pass {
 }
 
 /// Visits all queries once, in the given order, and steps after each batch.
+///
+/// # Errors
+/// When the device fails, or the objective's [`Stop`](crate::Stop) is set: the optimiser has then made some of its steps.
 pub(super) fn run(
     ground: &Ground<'_>,
     mut ranker: Ranker,
@@ -48,6 +51,7 @@ pub(super) fn run(
     // A GPU is one worker that likes large batches; the host's cores are several that like their caches.
     let parted = ground.path == GradientPath::Lambda && ground.host;
     for batch in order.chunks(ground.config.batch_queries) {
+        ground.config.objective.stop().check()?;
         let parts = if parted { shard::split(ground.data, batch) } else { vec![batch] };
         let gradients = match parts[..] {
             [only] => {

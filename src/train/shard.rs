@@ -54,13 +54,17 @@ pub(super) fn split<'q>(data: &Dataset, queries: &'q [usize]) -> Vec<&'q [usize]
 
 /// The gradient of some of the queries of a batch of `whole` queries.
 pub(super) fn run(ground: &Ground<'_>, ranker: &Ranker, queries: &[usize], whole: usize, seed: u64) -> Result<Outcome> {
+    let stop = ground.config.objective.stop();
+    stop.check()?;
     let documents = Documents::gather(ground.data, queries);
     let batch = Batch { labels: &documents.labels, offsets: &documents.offsets };
     let shape = [documents.labels.len(), ground.data.n_features()];
     let features = Tensor::<2>::from_data(TensorData::new(documents.features, shape), ground.device);
     let scores = ranker.forward(features.clone());
     let host = to_host(scores.clone())?;
+    stop.check()?;
     let (surrogate, result) = surrogate_of(ground, scores, &host, batch, queries, whole, seed)?;
+    stop.check()?;
     let gradients = GradientsParams::from_grads(surrogate.backward(), ranker);
     // The graph is gone, so on the host this is the only owner of the features' memory; a GPU would copy them back.
     if ground.host

@@ -4,7 +4,7 @@ use super::checkpoint;
 use super::config::{GradientPath, TrainConfig};
 use super::epoch::{self, Ground};
 use super::record::EpochRecord;
-use super::score::score;
+use super::score::score_rows;
 use super::step::Outcome;
 use crate::data::Dataset;
 use crate::device;
@@ -13,6 +13,7 @@ use crate::export::{ranker_from_bytes, ranker_to_bytes};
 use crate::metric::{self, Conventions, Metric, Summary};
 use crate::model::{Ranker, RankerConfig};
 use crate::objective::Targets;
+use crate::stop::Stop;
 use burn::optim::ModuleOptimizer;
 use burn::tensor::{Bytes, Device};
 use rand::SeedableRng;
@@ -100,6 +101,26 @@ struct Progress {
     history: Vec<EpochRecord>,
 }
 
+impl Progress {
+    fn restarted(&mut self, step_size: f64) {
+        self.restart += 1;
+        self.stalled = 0;
+        self.before = None;
+        self.step_size = step_size;
+    }
+}
+
+/// What an epoch starts from.
+struct Next {
+    restarts: bool,
+    step_size: f64,
+    ranker: Ranker,
+    optimizer: ModuleOptimizer,
+}
+
+/// Documents to score between two looks at whether to stop; whole blocks of what is scored at once.
+const BETWEEN_LOOKS: usize = 1 << 16;
+
 impl<'a> Trainer<'a> {
     /// Prepares a run; nothing is trained yet.
     ///
@@ -175,6 +196,25 @@ impl<'a> Trainer<'a> {
         Ok(self)
     }
 
+    /// Ends an epoch with [`Error::Stopped`] within a second of the flag being set.
+    ///
+    /// The run is then as it was after the epoch before: to be saved, or to be gone on with under another flag.
+    ///
+    /// ```
+    /// use burnrank::{Error, Stop, Synthetic, TrainConfig, Trainer, device};
+    /// let data = Synthetic { queries: 4, ..Synthetic::net() }.generator()?.dataset()?;
+    /// let stop = Stop::new();
+    /// let mut trainer = Trainer::new(TrainConfig::default(), &data, &data, &device::open("auto")?)?.with_stop(stop.clone());
+    /// stop.ask(); // from another thread, or a signal handler
+    /// assert!(matches!(trainer.epoch(), Err(Error::Stopped)));
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.config.objective = self.config.objective.with_stop(stop);
+        self
+    }
+
     /// Goes on from a file of [`Trainer::save_checkpoint`], to the same bytes as a run that was never interrupted.
     ///
     /// # Errors
@@ -231,11 +271,12 @@ impl<'a> Trainer<'a> {
     /// Runs one epoch.
     ///
     /// # Errors
-    /// When the device fails, or training diverged before there was any good epoch.
+    /// When the device fails, training diverged before there was any good epoch, or [`Trainer::with_stop`] says so.
     pub fn epoch(&mut self) -> Result<EpochRecord> {
         let start = Instant::now();
         let number = self.progress.history.len() + 1;
-        self.restart_if_stalled()?;
+        // All of it is put in place once the epoch is whole: one that is stopped leaves no trace.
+        let mut next = self.begin()?;
         let ground = Ground {
             config: &self.config,
             data: self.train,
@@ -245,14 +286,16 @@ impl<'a> Trainer<'a> {
             host: device::on_host(&self.device),
         };
         let order = shuffled(self.train.n_queries(), self.config.seed, number as u64);
-        let ranker = self.ranker.clone();
         let seed = self.config.seed ^ (number as u64) << 32;
-        let (ranker, pass) = epoch::run(&ground, ranker, &mut self.optimizer, &order, self.progress.step_size, seed)?;
-        self.ranker = ranker;
-        let scores = score(&self.ranker, self.valid, &self.device)?;
+        let (ranker, pass) = epoch::run(&ground, next.ranker, &mut next.optimizer, &order, next.step_size, seed)?;
+        let scores = self.score_valid(&ranker)?;
         let diverged = scores.iter().any(|score| !score.is_finite());
         let valid = self.judge(&scores, self.valid)?;
         let train = self.judge(&pass.scores, self.train)?;
+        (self.ranker, self.optimizer) = (ranker, next.optimizer);
+        if next.restarts {
+            self.progress.restarted(next.step_size);
+        }
         let best = !diverged && self.is_better(valid);
         let record = EpochRecord {
             epoch: number,
@@ -287,21 +330,32 @@ impl<'a> Trainer<'a> {
         })
     }
 
-    fn restart_if_stalled(&mut self) -> Result<()> {
-        if self.config.restart == 0 || self.progress.stalled < self.config.restart {
-            return Ok(());
+    /// What the next epoch starts from: where the last one ended, or new weights when that led nowhere.
+    fn begin(&self) -> Result<Next> {
+        let restarts = self.config.restart > 0 && self.progress.stalled >= self.config.restart;
+        if !restarts {
+            let (ranker, optimizer) = (self.ranker.clone(), self.optimizer.clone());
+            return Ok(Next { restarts, step_size: self.progress.step_size, ranker, optimizer });
         }
-        self.progress.restart += 1;
-        self.progress.stalled = 0;
-        self.progress.before = None;
-        self.progress.step_size = self.config.learning_rate;
-        let seed = self.config.seed.wrapping_add((self.progress.restart as u64) << 40);
-        self.ranker = self.shape.init(self.config.init, seed, &self.device)?;
-        self.optimizer = self.config.optimizer.build(&self.config);
-        Ok(())
+        let seed = self.config.seed.wrapping_add((self.progress.restart as u64 + 1) << 40);
+        let ranker = self.shape.init(self.config.init, seed, &self.device)?;
+        let optimizer = self.config.optimizer.build(&self.config);
+        Ok(Next { restarts, step_size: self.config.learning_rate, ranker, optimizer })
+    }
+
+    /// The scores of the validation documents, with a look at whether to stop now and then.
+    fn score_valid(&self, ranker: &Ranker) -> Result<Vec<f32>> {
+        let width = self.valid.n_features();
+        let mut scores = Vec::with_capacity(self.valid.n_documents());
+        for rows in self.valid.features().chunks(BETWEEN_LOOKS * width.max(1)) {
+            self.config.objective.stop().check()?;
+            scores.extend(score_rows(ranker, rows, width, &self.device)?);
+        }
+        Ok(scores)
     }
 
     fn judge(&self, scores: &[f32], data: &Dataset) -> Result<f64> {
+        self.config.objective.stop().check()?;
         let values = metric::judge(&*self.metric, scores, data.labels(), data.offsets(), &Conventions::default())?;
         Ok(Summary::of(&values).mean)
     }

@@ -69,6 +69,10 @@ impl LambdaField for MarginLambda {
     fn cost(&self, scores: &[f64], labels: &[f32], _order: &[usize]) -> Option<f64> {
         Some(pairs(labels).map(|(i, j)| self.pair_cost(scores[i] - scores[j])).sum())
     }
+
+    fn ignores_shifts(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -44,4 +44,13 @@ impl<F: LambdaField> LambdaField for Regularised<F> {
         jacobian.iter_mut().step_by(scores.len() + 1).for_each(|diagonal| *diagonal -= self.alpha);
         Some(jacobian)
     }
+
+    /// The springs know where zero is.
+    fn ignores_shifts(&self) -> bool {
+        self.alpha == 0.0 && self.field.ignores_shifts()
+    }
+
+    fn width(&self) -> f64 {
+        self.field.width()
+    }
 }

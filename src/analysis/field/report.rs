@@ -87,10 +87,16 @@ impl FieldReport {
         if n > MOST_DOCUMENTS {
             return Err(Error::Data(format!("{n} documents: a field is analysed for {MOST_DOCUMENTS} at most")));
         }
-        if scores.iter().any(|s| !s.is_finite() || s.abs() > 1e12) || labels.iter().any(|y| !y.is_finite()) {
+        if let Some(score) = scores.iter().find(|score| score.abs() > LARGEST) {
+            let message = format!("a score of {score}: beyond ±{LARGEST:e} there is no room for small steps");
+            return Err(Error::Mismatch(message));
+        }
+        if scores.iter().any(|s| !s.is_finite()) || labels.iter().any(|y| !y.is_finite()) {
             return Err(Error::Mismatch("scores and labels must be finite numbers".into()));
         }
-        let scores = apart(scores);
+        // All that follows happens where differences of scores are finest, and is measured by them.
+        let frame = Frame::new(field, scores);
+        let (given, scores) = (scores, apart(&frame.moved(scores), frame.least()));
         let order = order(&scores);
         let lambdas = field.lambdas(&scores, labels, &order);
         if lambdas.len() != n || lambdas.iter().any(|lambda| !lambda.is_finite()) {
@@ -98,15 +104,16 @@ impl FieldReport {
         }
         let gaps = order.windows(2).map(|pair| scores[pair[0]] - scores[pair[1]]);
         // Not over a tie, nor so small that only rounding is left.
-        let step = gaps.fold(STEP, |step, gap| step.min(gap / 4.0));
+        let step = gaps.fold(frame.step(), |step, gap| step.min(gap / 4.0));
         let jacobian = differences(field, &scores, labels, step);
         if jacobian.iter().any(|x| !x.is_finite()) {
             return Err(Error::Mismatch(format!("{}: a lambda near these scores is not finite", field.name())));
         }
         let largest = jacobian.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         let force = lambdas.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        let tolerance = 1e-6 * largest + 64.0 * f64::EPSILON * (force + largest) / step;
-        let force_tolerance = 1e-6 * force.max(largest) + f64::MIN_POSITIVE;
+        let change = largest * frame.width;
+        let tolerance = 1e-6 * largest + 64.0 * f64::EPSILON * (force + change) / step;
+        let force_tolerance = 1e-6 * force.max(change) + 4.0 * frame.crossing() * largest + f64::MIN_POSITIVE;
         let (asymmetry, worst_pair) = asymmetry(&jacobian, n);
         let closed = field.jacobian(&scores, labels, &order);
         let from_closed_form =
@@ -114,7 +121,7 @@ impl FieldReport {
         let hessian: Vec<f64> = (0..n * n).map(|at| -0.5 * (jacobian[at] + jacobian[at % n * n + at / n])).collect();
         let spectrum = eigenvalues(&hessian)?;
         let crossings: Vec<Crossing> =
-            (1..n).map(|below| Crossing::at(field, &scores, labels, &order, below - 1)).collect();
+            (1..n).map(|below| Crossing::at(field, &scores, labels, &order, below - 1, frame.crossing())).collect();
         let potential = if asymmetry > tolerance {
             Potential::None
         } else if crossings.iter().any(|crossing| crossing.sideways > force_tolerance) {
@@ -138,7 +145,7 @@ impl FieldReport {
             crossings,
             tolerance,
             force_tolerance,
-            scores,
+            scores: frame.moved_back(&scores, given),
         })
     }
 
@@ -177,19 +184,72 @@ impl FieldReport {
     }
 }
 
-/// The step of central differences where no tie is near: its square and the rounding of f64 over it are about alike.
+/// Scores beyond this are refused.
+const LARGEST: f64 = 1e12;
+
+/// The step of central differences where no tie is near, in widths of the field: its square and the rounding of f64 over
+/// it are about alike.
 const STEP: f64 = 1e-5;
 
-/// The smallest distance of two scores, relative to their size: room for the differences.
+/// The smallest distance of two scores, in widths of the field: room for the differences.
 const APART: f64 = 1e-6;
 
-/// Equal scores moved apart, first documents up, by less than anything else that happens.
-fn apart(scores: &[f64]) -> Vec<f64> {
+/// How far two documents stand on both sides of a tie, in widths of the field: near enough that a smooth field does not
+/// notice.
+const CROSSING: f64 = 1e-9;
+
+/// Where zero is put, and what is small there: distances are measured by the field and by how finely numbers differ, never
+/// by how large scores are.
+struct Frame {
+    /// Subtracted from all scores; 0 where the field would notice.
+    origin: f64,
+    /// The difference of scores over which forces change.
+    width: f64,
+    /// The distance of neighbouring numbers at the largest score.
+    grain: f64,
+}
+
+impl Frame {
+    fn new(field: &dyn LambdaField, scores: &[f64]) -> Self {
+        let order = order(scores);
+        // A score of a document in the middle: differences to it have no rounding errors where scores are much larger than these.
+        let middle = order.get(order.len() / 2).map_or(0.0, |&document| scores[document]);
+        let origin = if field.ignores_shifts() { middle } else { 0.0 };
+        let largest = scores.iter().fold(0.0, |most: f64, score| most.max((score - origin).abs()));
+        let width = if field.width() > 0.0 && field.width().is_finite() { field.width() } else { 1.0 };
+        Frame { origin, width, grain: f64::EPSILON * largest }
+    }
+
+    fn moved(&self, scores: &[f64]) -> Vec<f64> {
+        scores.iter().map(|score| score - self.origin).collect()
+    }
+
+    /// As the caller gave them, but for those that were moved apart.
+    fn moved_back(&self, moved: &[f64], given: &[f64]) -> Vec<f64> {
+        let back =
+            |(&moved, &given): (&f64, &f64)| if moved == given - self.origin { given } else { moved + self.origin };
+        moved.iter().zip(given).map(back).collect()
+    }
+
+    fn step(&self) -> f64 {
+        (STEP * self.width).max(64.0 * self.grain)
+    }
+
+    fn least(&self) -> f64 {
+        (APART * self.width).max(512.0 * self.grain)
+    }
+
+    fn crossing(&self) -> f64 {
+        (CROSSING * self.width).max(4.0 * self.grain)
+    }
+}
+
+/// Scores nearer to each other than `least` moved apart, first documents up, by less than anything else that happens.
+fn apart(scores: &[f64], least: f64) -> Vec<f64> {
     let order = order(scores);
     let mut moved = scores.to_vec();
     for pair in order.windows(2) {
         let ceiling = moved[pair[0]];
-        let least = APART * ceiling.abs().max(1.0);
         if ceiling - moved[pair[1]] < least {
             moved[pair[1]] = ceiling - least;
         }

@@ -23,12 +23,17 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// Lets the documents at `place` and `place + 1` of the order cross.
-    pub(super) fn at(field: &dyn LambdaField, scores: &[f64], labels: &[f32], order: &[usize], place: usize) -> Self {
+    /// Lets the documents at `place` and `place + 1` of the order cross, from a distance of twice `apart` to as much beyond.
+    pub(super) fn at(
+        field: &dyn LambdaField,
+        scores: &[f64],
+        labels: &[f32],
+        order: &[usize],
+        place: usize,
+        apart: f64,
+    ) -> Self {
         let (upper, lower) = (order[place], order[place + 1]);
         let middle = 0.5 * (scores[upper] + scores[lower]);
-        // Far enough to be two numbers, near enough that a smooth field does not notice.
-        let apart = 1e-9 * middle.abs().max(1.0);
         let side = |sign: f64| {
             let mut moved = scores.to_vec();
             (moved[upper], moved[lower]) = (middle + sign * apart, middle - sign * apart);

@@ -153,7 +153,8 @@ pub fn train_with(
     checkpoint: Option<(&Path, bool)>,
     title: &str,
 ) -> anyhow::Result<Trained> {
-    let mut trainer = Trainer::new(config.clone(), &sets.train.data, &sets.valid.data, device)?;
+    let mut trainer =
+        Trainer::new(config.clone(), &sets.train.data, &sets.valid.data, device)?.with_stop(Graceful::stop());
     if let Some(targets) = targets {
         trainer = trainer.with_targets(targets)?;
     }
@@ -171,7 +172,11 @@ pub fn train_with(
     bar.set_position(trainer.history().len() as u64);
     let mut saved = Instant::now();
     while trainer.finished().is_none() && !Graceful::asked() {
-        let epoch = trainer.epoch()?;
+        let epoch = match trainer.epoch() {
+            // The run is as it was after the last whole epoch.
+            Err(burnrank::Error::Stopped) => break,
+            epoch => epoch?,
+        };
         bar.set_position(epoch.epoch as u64);
         let best = trainer.history().iter().rfind(|epoch| epoch.best);
         bar.set_message(message(config, &epoch, best));

@@ -4,6 +4,7 @@ use super::LambdaField;
 use crate::error::{Error, Result};
 use crate::metric::order;
 use crate::objective::{Batch, LARGEST_SCORE, QueryResult};
+use crate::stop::Stop;
 use rayon::prelude::*;
 
 /// A force below this is called saturated, as a pair's sigmoid is.
@@ -14,8 +15,15 @@ impl dyn LambdaField {
     /// need not be made of pairs.
     ///
     /// # Errors
-    /// When lengths do not fit together, or the field gives another number of forces than documents or one that is not finite.
-    pub(crate) fn batch(&self, scores: &[f32], batch: Batch<'_>, gradient: &mut [f32]) -> Result<QueryResult> {
+    /// When lengths do not fit together, or the field gives another number of forces than documents or one that is not finite, and
+    /// when `stop` is set.
+    pub(crate) fn batch(
+        &self,
+        scores: &[f32],
+        batch: Batch<'_>,
+        gradient: &mut [f32],
+        stop: &Stop,
+    ) -> Result<QueryResult> {
         let Batch { labels, offsets } = batch;
         let n = scores.len();
         let fits = offsets.first() == Some(&0) && offsets.last() == Some(&n) && offsets.is_sorted();
@@ -30,7 +38,12 @@ impl dyn LambdaField {
             rest = behind;
             tasks.push((&scores[rows.clone()], &labels[rows], own));
         }
-        let run = |(scores, labels, gradient): (&[f32], &[f32], &mut [f32])| self.query(scores, labels, gradient);
+        let run = |(scores, labels, gradient): (&[f32], &[f32], &mut [f32])| {
+            stop.check()?;
+            let result = self.query(scores, labels, gradient);
+            // Whatever a field that was stopped gave is not whole.
+            stop.check().and(result)
+        };
         // Added up in the order of the queries, so that the number of threads never shows.
         let results: Result<Vec<QueryResult>> = tasks.into_par_iter().map(run).collect();
         Ok(results?.into_iter().sum())

@@ -11,6 +11,9 @@ pub(super) fn to_ideal(query: &Ranked, forces: &mut [f64]) {
     let now = query.metric.value(&query.labels);
     let mut moved = Vec::with_capacity(n);
     for (place, &own) in ideal.iter().enumerate().filter(|(place, own)| place != *own) {
+        if query.stop.asked() {
+            return;
+        }
         moved.clear();
         moved.extend_from_slice(&query.labels);
         if place < own {

@@ -49,6 +49,17 @@ pub trait LambdaField: Debug + Send + Sync {
         let _ = (scores, labels, order);
         None
     }
+
+    /// Whether forces depend on differences of scores only, so that an analysis may move all of them to where numbers are
+    /// finest.
+    fn ignores_shifts(&self) -> bool {
+        false
+    }
+
+    /// The difference of scores over which forces change smoothly: analyses take steps that are a small part of it.
+    fn width(&self) -> f64 {
+        1.0
+    }
 }
 
 /// The lambdas of an objective in f64, and their Jacobian in closed form where the weights of pairs are constant between ties.
@@ -134,6 +145,14 @@ impl LambdaField for ObjectiveField<'_> {
             jacobian[j * n + i] += slope;
         });
         Some(jacobian)
+    }
+
+    fn ignores_shifts(&self) -> bool {
+        self.objective.own_field().is_none_or(|field| field.ignores_shifts())
+    }
+
+    fn width(&self) -> f64 {
+        self.objective.own_field().map_or(1.0 / self.objective.kernel().sigma, |field| field.width())
     }
 }
 

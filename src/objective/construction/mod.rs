@@ -11,6 +11,7 @@ pub(crate) use field::forces;
 pub use field::{LambdaField, ObjectiveField};
 
 use crate::metric::Metric;
+use crate::stop::Stop;
 use std::sync::Arc;
 
 /// How lambdas are made from a measure. The paper gives each a sentence; what it leaves open is settled here.
@@ -99,6 +100,7 @@ pub(super) struct Constructed {
     pub metric: Arc<dyn Metric>,
     pub construction: Construction,
     pub sigma: f64,
+    pub stop: Stop,
 }
 
 impl LambdaField for Constructed {
@@ -107,7 +109,7 @@ impl LambdaField for Constructed {
     }
 
     fn lambdas(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Vec<f64> {
-        let ranked = Ranked::new(&*self.metric, scores, labels, order);
+        let ranked = Ranked::new(&*self.metric, scores, labels, order, &self.stop);
         let mut forces = vec![0.0; order.len()];
         match self.construction {
             Construction::RankNetWeightPairs => spring::pull(&ranked, self.sigma, |gain, _| gain, &mut forces),
@@ -123,6 +125,17 @@ impl LambdaField for Constructed {
         order.iter().zip(forces).for_each(|(&document, force)| lambdas[document] = force);
         lambdas
     }
+
+    fn ignores_shifts(&self) -> bool {
+        true
+    }
+
+    fn width(&self) -> f64 {
+        match self.construction {
+            Construction::LocalGradient { margin } | Construction::LocalCost { margin } if margin > 0.0 => margin,
+            _ => 1.0 / self.sigma,
+        }
+    }
 }
 
 /// A query in rank order, seen by a measure for which more is better.
@@ -132,15 +145,18 @@ struct Ranked<'a> {
     labels: Vec<f32>,
     /// -1 for costs.
     sign: f64,
+    /// Once it is set, forces need not be whole.
+    stop: &'a Stop,
 }
 
 impl<'a> Ranked<'a> {
-    fn new(metric: &'a dyn Metric, scores: &[f64], labels: &[f32], order: &[usize]) -> Self {
+    fn new(metric: &'a dyn Metric, scores: &[f64], labels: &[f32], order: &[usize], stop: &'a Stop) -> Self {
         Ranked {
             metric,
             scores: order.iter().map(|&document| scores[document]).collect(),
             labels: order.iter().map(|&document| labels[document]).collect(),
             sign: if metric.is_cost() { -1.0 } else { 1.0 },
+            stop,
         }
     }
 }

@@ -14,7 +14,8 @@ const ALL: [Construction; 5] = [
 const METRICS: [&str; 9] = ["ndcg", "ndcg@3", "map:rel=2", "mrr", "err", "pairs", "arp", "wta", "bpref"];
 
 fn lambdas(metric: &str, construction: Construction, scores: &[f64], labels: &[f32]) -> Vec<f64> {
-    let field = Constructed { metric: parse(metric).unwrap(), construction, sigma: 1.0 };
+    let field =
+        Constructed { metric: parse(metric).unwrap(), construction, sigma: 1.0, stop: crate::stop::Stop::new() };
     field.lambdas(scores, labels, &order(scores))
 }
 

@@ -3,13 +3,14 @@
 use super::ranked::Ranked;
 use super::types::SATURATED;
 use super::{Kernel, PairWeights, Pairs, QueryResult, Want};
+use crate::stop::Stop;
 
 impl Kernel {
     /// Adds `dC/d(sigma s)` in nats to `sums`, in rank order.
     pub(super) fn any(&self, ranked: &Ranked, sums: &mut [f64], want: Want) -> QueryResult {
         let top = self.top(ranked.len());
         let ranking = Ranking { scaled: &ranked.scaled, labels: &ranked.labels, pairs: self.weighting.pairs(), top };
-        sum_pairs(&ranking, &self.weights(&ranked.labels), sums, want)
+        sum_pairs(&ranking, &self.weights(&ranked.labels), sums, want, &self.stop)
     }
 }
 
@@ -23,10 +24,21 @@ pub(super) struct Ranking<'a> {
 }
 
 /// Adds `dC/d(sigma s)` in nats to `gradient`, in the order of the ranking.
-pub(super) fn sum_pairs(ranking: &Ranking, weights: &PairWeights, gradient: &mut [f64], want: Want) -> QueryResult {
+///
+/// Whoever sets `stop` gets sums that are not whole.
+pub(super) fn sum_pairs(
+    ranking: &Ranking,
+    weights: &PairWeights,
+    gradient: &mut [f64],
+    want: Want,
+    stop: &Stop,
+) -> QueryResult {
     let mut result = QueryResult::default();
     let n = ranking.scaled.len();
     for above in 0..n.min(ranking.top) {
+        if stop.asked() {
+            break;
+        }
         let mut own = 0.0;
         for (below, slope) in gradient.iter_mut().enumerate().skip(above + 1) {
             let (label, other) = (ranking.labels[above], ranking.labels[below]);

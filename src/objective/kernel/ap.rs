@@ -19,7 +19,7 @@ impl Kernel {
         sums: &mut [f64],
         loss: bool,
     ) -> f64 {
-        let sweep = Sweep { wide: ranked.wide, sigma: self.sigma, loss };
+        let sweep = Sweep { wide: ranked.wide, sigma: self.sigma, loss, stop: &self.stop };
         let top = self.top(ranked.len());
         let within = |places: &[u32]| places.partition_point(|&place| (place as usize) < top);
         let (hits, others) = (&swaps.hits, &swaps.others);

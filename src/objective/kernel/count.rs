@@ -24,6 +24,13 @@ impl Kernel {
         let top = self.top(n);
         match self.weighting {
             Weighting::Ndcg2 { rho: 0.0, delta: 0.0 } => (0, 0),
+            Weighting::SwapMetric(_) => {
+                let (top, level) = self.weighing(ranked);
+                memory.binary.clear();
+                memory.binary.extend(ranked.labels.iter().map(|&label| level(label)));
+                memory.levels.fill(&memory.binary);
+                memory.sweep.count(ranked, &memory.levels, top, false)
+            }
             _ if self.has_gains() && ranked.gains.iter().all(|&gain| gain == 0.0) => (0, 0),
             Weighting::Arp1 => count_all(ranked, top, |place| ranked.labels[place] != 0.0),
             Weighting::Ndcg1 => count_all(ranked, top, |place| ranked.gains[place] != 0.0),

@@ -19,7 +19,7 @@ pub(super) struct Direct {
 impl Kernel {
     /// Adds `dC/d(sigma s)` in nats to `sums`, in rank order; returns the loss in nats when asked.
     pub(super) fn direct(&self, ranked: &Ranked, memory: &mut Direct, sums: &mut [f64], loss: bool) -> f64 {
-        let sweep = Sweep { wide: ranked.wide, sigma: self.sigma, loss };
+        let sweep = Sweep { wide: ranked.wide, sigma: self.sigma, loss, stop: &self.stop };
         let n = ranked.len();
         let top = self.top(n);
         let Direct { grid, ap, rr, by_rank } = memory;

@@ -11,6 +11,7 @@
 use super::lanes::{Block, BlockSums, Factor, Narrow, Pair, Wide};
 use super::ranked::Ranked;
 use crate::simd::{WIDEST, dispatch};
+use crate::stop::Stop;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -43,11 +44,12 @@ pub(super) struct Grid {
 
 /// Which arithmetic a sweep needs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sweep {
+pub(super) struct Sweep<'a> {
     /// Whether the scores span too much for one exponential a document.
     pub wide: bool,
     pub sigma: f64,
     pub loss: bool,
+    pub stop: &'a Stop,
 }
 
 impl Grid {
@@ -81,7 +83,7 @@ impl Grid {
     }
 
     /// Computes the sums of all pairs; returns the loss in nats when asked.
-    pub fn run<P: Pair>(&mut self, sweep: Sweep) -> f64 {
+    pub fn run<P: Pair>(&mut self, sweep: Sweep<'_>) -> f64 {
         let n = self.place.len();
         // Padding that pulls at nothing: e = 0 and a score far below all others.
         let lowest = self.gain.iter().copied().fold(0.0, f32::min);
@@ -93,14 +95,14 @@ impl Grid {
         self.sums.clear();
         self.sums.resize(n, 0.0);
         match (sweep.wide, sweep.loss) {
-            (false, false) => self.sweep::<P, Narrow, false>(sweep.sigma),
-            (false, true) => self.sweep::<P, Narrow, true>(sweep.sigma),
-            (true, false) => self.sweep::<P, Wide, false>(sweep.sigma),
-            (true, true) => self.sweep::<P, Wide, true>(sweep.sigma),
+            (false, false) => self.sweep::<P, Narrow, false>(sweep),
+            (false, true) => self.sweep::<P, Narrow, true>(sweep),
+            (true, false) => self.sweep::<P, Wide, false>(sweep),
+            (true, true) => self.sweep::<P, Wide, true>(sweep),
         }
     }
 
-    fn sweep<P: Pair, F: Factor, const LOSS: bool>(&mut self, sigma: f64) -> f64 {
+    fn sweep<P: Pair, F: Factor, const LOSS: bool>(&mut self, sweep: Sweep<'_>) -> f64 {
         let n = self.place.len();
         let mut columns = std::mem::take(&mut self.columns);
         let mut sums = std::mem::take(&mut self.sums);
@@ -111,11 +113,13 @@ impl Grid {
         columns.clear();
         columns.resize(wave * length, 0.0);
         let rows = |block: usize| block * BLOCK..((block + 1) * BLOCK).min(self.starts.len());
-        let block = |rows: Range<usize>, columns: &mut [f32]| {
-            dispatch(Block::<P, F, LOSS>::new(self, rows, columns, sigma as f32))
-        };
+        let block =
+            |rows: Range<usize>, columns: &mut [f32]| dispatch(Block::<P, F, LOSS>::new(self, rows, columns, sweep));
         let mut loss = 0.0;
         for first in (0..blocks).step_by(wave) {
+            if sweep.stop.asked() {
+                break;
+            }
             if wave == 1 {
                 let part = block(rows(first), &mut columns);
                 loss += self.collect(rows(first), &part, &mut columns, &mut sums);

@@ -3,8 +3,9 @@
 //! `sigma(s_j - s_i) = e_j / (e_i + e_j)` takes one exponential a document ([`Narrow`]), as long as the scores of a query
 //! span less than [`NARROW`]; a wider query pays for one a pair ([`Wide`]).
 
-use super::grid::{BLOCK, Grid};
+use super::grid::{BLOCK, Grid, Sweep};
 use crate::simd::{Simd, Vectorised};
+use crate::stop::Stop;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -91,12 +92,13 @@ pub(super) struct Block<'a, P, F, const LOSS: bool> {
     rows: Range<usize>,
     columns: &'a mut [f32],
     sigma: f32,
+    stop: &'a Stop,
     kind: PhantomData<(P, F)>,
 }
 
 impl<'a, P, F, const LOSS: bool> Block<'a, P, F, LOSS> {
-    pub fn new(grid: &'a Grid, rows: Range<usize>, columns: &'a mut [f32], sigma: f32) -> Self {
-        Block { grid, rows, columns, sigma, kind: PhantomData }
+    pub fn new(grid: &'a Grid, rows: Range<usize>, columns: &'a mut [f32], sweep: Sweep<'a>) -> Self {
+        Block { grid, rows, columns, sigma: sweep.sigma as f32, stop: sweep.stop, kind: PhantomData }
     }
 }
 
@@ -110,6 +112,10 @@ impl<P: Pair, F: Factor, const LOSS: bool> Vectorised for Block<'_, P, F, LOSS> 
         let starts = &self.grid.starts[self.rows.clone()];
         let lowest = starts.iter().min().map_or(n, |&start| start as usize);
         for tile in (lowest..n).step_by(TILE) {
+            // Once for some hundred thousand pairs.
+            if self.stop.asked() {
+                break;
+            }
             let end = (tile + TILE).min(n);
             for (index, (&start, sum)) in starts.iter().zip(&mut sums.rows).enumerate() {
                 // Every row has its own grid of whole lanes: where the tile before ended, this one goes on.

@@ -13,7 +13,8 @@
 //! - [`grid`] and [`lanes`]: pair by pair in f32 lanes, no exponential and no branch in the inner loop; O(n²), or O(nk) when
 //!   truncated at `k`;
 //! - [`long`]: in near-linear time, for lists beyond some hundred documents;
-//! - [`any`]: pair by pair in f64, for weights without a formula: any measure, any weight of a user, sampled rankings.
+//! - [`any`]: pair by pair in f64, for weights without a formula: any measure, any weight of a user, sampled rankings;
+//!   those of the measures of this crate take O(1) a pair, and long lists of them mostly go the near-linear way ([`measure`]).
 //!
 //! All are compared to [`oracle`], which does what the formulas say.
 
@@ -27,6 +28,7 @@ mod grid;
 mod lanes;
 mod levels;
 mod long;
+mod measure;
 mod oracle;
 mod pairs;
 mod ranked;
@@ -36,6 +38,7 @@ mod sort;
 mod types;
 mod weights;
 
+pub(crate) use oracle::for_each_weight_of;
 pub use oracle::{Reference, for_each_weight};
 pub use pairs::{PairTarget, ranknet_pairs};
 pub use sampled::Assignment;
@@ -45,6 +48,7 @@ pub use weights::PairWeights;
 
 use crate::error::{Error, Result};
 use crate::metric::Gain;
+use crate::stop::Stop;
 use count::Count;
 use direct::Direct;
 use long::Long;
@@ -82,6 +86,8 @@ pub struct Kernel {
     pub gain: Gain,
     /// How the sums are computed.
     pub method: Method,
+    /// Whoever sets it ends a computation within a second, with [`Error::Stopped`].
+    pub stop: Stop,
 }
 
 /// Memory that kernels reuse from query to query.
@@ -103,7 +109,15 @@ impl Kernel {
             Weighting::Ndcg2 { delta, .. } if delta != 0.0 => LogBase::Bits,
             _ => LogBase::Nats,
         };
-        Kernel { weighting, truncation: None, sigma: 1.0, base, gain: Gain::default(), method: Method::default() }
+        Kernel {
+            weighting,
+            truncation: None,
+            sigma: 1.0,
+            base,
+            gain: Gain::default(),
+            method: Method::default(),
+            stop: Stop::new(),
+        }
     }
 
     /// Refuses settings that make no sense.
@@ -139,7 +153,8 @@ impl Kernel {
     /// ±1e30 as ±1e30, so that differences are finite; the loss has a linear tail and never overflows.
     ///
     /// # Errors
-    /// When the lengths differ, a label is not finite (or so large that its gain is not), or [`Kernel::check`] refuses.
+    /// When the lengths differ, a label is not finite (or so large that its gain is not), [`Kernel::check`] refuses, or
+    /// [`Kernel::stop`] is set.
     pub fn query(
         &self,
         scores: &[f32],
@@ -155,18 +170,19 @@ impl Kernel {
         sums.clear();
         sums.resize(scores.len(), 0.0);
         let mut result = QueryResult::default();
-        if self.has_formula() {
-            if self.goes_fast(ranked) {
-                result.loss = self.fast(ranked, long, sums, want.loss);
-            } else {
-                ranked.exponentiate(self.sigma);
-                result.loss = self.direct(ranked, direct, sums, want.loss);
-            }
-            if want.pairs {
-                (result.pairs, result.saturated) = self.count(ranked, count);
-            }
+        let fast = self.goes_fast(ranked);
+        if fast {
+            result.loss = self.fast(ranked, long, sums, want.loss);
+        } else if self.has_formula() {
+            ranked.exponentiate(self.sigma);
+            result.loss = self.direct(ranked, direct, sums, want.loss);
         } else {
             result = self.any(ranked, sums, want);
+        }
+        // The sums of a kernel that was stopped are not whole.
+        self.stop.check()?;
+        if want.pairs && (fast || self.has_formula()) {
+            (result.pairs, result.saturated) = self.count(ranked, count);
         }
         let unit = self.base.nats();
         let scale = self.sigma / unit;
@@ -177,11 +193,12 @@ impl Kernel {
         Ok(result)
     }
 
-    /// Whether there is a near-linear way to the sums of this kernel: for all weights with a formula that are not cut off.
+    /// Whether there is a near-linear way to the sums of this kernel: for all weights with a formula that are not cut off,
+    /// and for the swaps of DCG, ARP, ERR, bpref and pairs (the latter near-linear for a few labels: O(nL) for L of them).
     ///
     /// A kernel that is cut off at `k` takes O(nk) anyway; `lambdarank:ndcg@k` has both ways.
     pub fn has_fast_method(&self) -> bool {
-        self.has_formula()
+        (self.has_formula() || self.has_swap_form())
             && self.truncation.is_none()
             && !matches!(self.weighting, Weighting::SwapAp { k: Some(_), .. })
     }

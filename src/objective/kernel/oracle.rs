@@ -3,6 +3,7 @@
 use super::sort::{safe, training_order};
 use super::types::SATURATED;
 use super::{Kernel, QueryResult};
+use std::ops::Range;
 
 /// A query's gradient and sums by the plainest code there is.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,11 +44,27 @@ impl Reference {
 }
 
 /// Calls back with `(i, j, weight)` for every ordered pair of documents that has a weight, in document indices.
-pub fn for_each_weight(kernel: &Kernel, scores: &[f32], labels: &[f32], mut pair: impl FnMut(usize, usize, f64)) {
+pub fn for_each_weight(kernel: &Kernel, scores: &[f32], labels: &[f32], pair: impl FnMut(usize, usize, f64)) {
+    for_each_weight_of(kernel, scores, labels, 0..scores.len(), pair);
+}
+
+/// The same for documents `i` of a range only.
+///
+/// Ends early, with pairs missing, once [`Kernel::stop`] is set.
+pub(crate) fn for_each_weight_of(
+    kernel: &Kernel,
+    scores: &[f32],
+    labels: &[f32],
+    rows: Range<usize>,
+    mut pair: impl FnMut(usize, usize, f64),
+) {
     let order = training_order(scores);
     let ranked: Vec<f32> = order.iter().map(|&document| labels[document]).collect();
     let weights = kernel.weights(&ranked);
-    for (above, &i) in order.iter().enumerate() {
+    for (above, &i) in order.iter().enumerate().filter(|(_, i)| rows.contains(i)) {
+        if kernel.stop.asked() {
+            return;
+        }
         for (below, &j) in order.iter().enumerate() {
             let weight = weights.get(above, below);
             if weight != 0.0 {

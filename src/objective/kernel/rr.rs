@@ -17,7 +17,7 @@ impl Kernel {
         sums: &mut [f64],
         loss: bool,
     ) -> f64 {
-        let sweep = Sweep { wide: ranked.wide, sigma: self.sigma, loss };
+        let sweep = Sweep { wide: ranked.wide, sigma: self.sigma, loss, stop: &self.stop };
         let n = ranked.len();
         let (top, first) = (self.top(n), swaps.first);
         if first == n {

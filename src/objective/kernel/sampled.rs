@@ -121,11 +121,12 @@ impl Kernel {
             }
             parts.fill(0.0);
             let weights = self.weights(&ranked);
-            let top = self.truncation.unwrap_or(n);
+            let top = self.top(n);
             let ranking = Ranking { scaled: &scaled, labels: &ranked, pairs: self.weighting.pairs(), top };
             // Pairs are counted in the first sample: the others have the same, but for what truncation cuts.
             let want = Want { loss: want.loss, pairs: want.pairs && sample == 0 };
-            total = total + sum_pairs(&ranking, &weights, &mut parts, want);
+            total = total + sum_pairs(&ranking, &weights, &mut parts, want, &self.stop);
+            self.stop.check()?;
             keys.iter().zip(&parts).for_each(|(&key, part)| sums[document(key)] += part);
         }
         let share = (assignment.samples() as f64 * self.base.nats()).recip();

@@ -53,6 +53,9 @@ pub enum Weighting {
         threshold: f32,
     },
     /// `|change of any measure when i and j swap|`, for `y_i > y_j`.
+    ///
+    /// A list of n documents with L different labels takes O(n log L) for DCG, ARP and ERR, O(n) for bpref, O(nL) for the
+    /// share of rightly ordered pairs, O(nk) for a measure of the top k ranks (so O(n) for WTA), and n² swaps for any other.
     SwapMetric(Arc<dyn Metric>),
     /// Whatever a user thinks of.
     Custom(Arc<dyn PairWeight>),
@@ -68,7 +71,7 @@ impl Weighting {
             MetricKind::Ndcg { k: Some(k), .. } => Weighting::SwapNdcg { k },
             MetricKind::Ap { k, threshold } => Weighting::SwapAp { k, threshold },
             MetricKind::Rr { k, threshold } => Weighting::SwapRr { k, threshold },
-            MetricKind::Other => Weighting::SwapMetric(metric),
+            _ => Weighting::SwapMetric(metric),
         }
     }
 

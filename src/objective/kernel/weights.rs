@@ -33,6 +33,8 @@ impl Kernel {
         match self.weighting {
             Weighting::SwapNdcg { k } => Some(k),
             Weighting::SwapAp { k, .. } | Weighting::SwapRr { k, .. } => k,
+            // What lies behind the ranks that count may swap and change nothing.
+            Weighting::SwapMetric(ref metric) => metric.depth(),
             _ => None,
         }
     }
@@ -54,7 +56,12 @@ impl Kernel {
 
     /// Labels beyond this have no finite loss.
     pub(super) fn largest_label(&self) -> f32 {
-        if self.has_gains() && self.gain == Gain::Exponential { 1e3 } else { 1e9 }
+        match self.gain {
+            // Not divided by an ideal, such gains must fit single precision themselves.
+            _ if self.has_bare_gains() => 100.0,
+            Gain::Exponential if self.has_gains() => 1e3,
+            _ => 1e9,
+        }
     }
 }
 

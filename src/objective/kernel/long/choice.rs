@@ -33,7 +33,8 @@ impl Kernel {
                 let relevant = ranked.labels[first..].iter().filter(|&&label| label >= threshold).count();
                 first * relevant >= 300 * n
             }
-            Weighting::SwapMetric(_) | Weighting::Custom(_) => false,
+            Weighting::SwapMetric(_) => self.is_long_for_measure(ranked),
+            Weighting::Custom(_) => false,
         }
     }
 }

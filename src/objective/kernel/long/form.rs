@@ -97,8 +97,36 @@ impl Form<4> for GapAndDiscount {
     }
 }
 
-/// Weight of average precision's swaps: the difference of the first values where the relevant document is above, and of
-/// the second values where it is below; the values fall with the rank.
+/// Weight `|r_i - r_j| (e_i - e_j) / (1 - r_i)` for `i` above `j`, where the higher label has the higher first value (the
+/// chance to stop) and the higher rank the higher second one: the swaps of ERR.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GapOverRest;
+
+impl GapOverRest {
+    /// What the document above multiplies the weight with.
+    #[inline(always)]
+    fn factor(document: &Document, is_above: bool) -> f64 {
+        if is_above { 1.0 / (1.0 - document.values[0]) } else { 1.0 }
+    }
+}
+
+impl Form<4> for GapOverRest {
+    #[inline(always)]
+    fn source(self, document: &Document, high: bool, side: Side) -> [f64; 4] {
+        let factor = Self::factor(document, side == Side::Above);
+        GapAndDiscount.source(document, high, side).map(|value| value * factor)
+    }
+
+    #[inline(always)]
+    fn target(self, document: &Document, high: bool, side: Side) -> ([f64; 4], [f64; 4]) {
+        let factor = Self::factor(document, side == Side::Below);
+        let (total, swap) = GapAndDiscount.target(document, high, side);
+        (total.map(|value| value * factor), swap.map(|value| value * factor))
+    }
+}
+
+/// Weight of average precision's swaps, and of bpref's: the difference of the first values where the relevant document is
+/// above, and of the second values where it is below; the values fall with the rank.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FallOrRise;
 

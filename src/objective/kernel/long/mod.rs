@@ -31,6 +31,8 @@
 //! - Weights that mix `i` and `j` are sums of products: `(d_j - d_i)(G_i - G_j)` takes the four moments `1, d, G, d G`.
 //! - Pairs of different labels: the labels are halved, those of the upper half are swept against those of the lower, and
 //!   both halves are treated likewise: O(n log L) for L different labels, any number of them.
+//! - The swaps of ERR are such a product times a value of the upper document, those of bpref are differences, and those of
+//!   the share of rightly ordered pairs are two differences for every label ([`pairs`]).
 //! - `delta_ij` of NDCG-Loss2 depends on the distance of ranks. It is a sum of exponentials too, within 1e-6 up to a
 //!   distance of four million ([`modes`]), and an exponential of the distance of ranks is one more factor of the sweep.
 //!
@@ -42,6 +44,7 @@
 mod choice;
 mod form;
 mod modes;
+mod pairs;
 mod scan;
 mod series;
 mod tree;

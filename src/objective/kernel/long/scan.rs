@@ -3,6 +3,10 @@
 use super::form::{Document, Form, Side};
 use super::series::{SERIES, TERMS};
 use crate::simd::{Simd, Vectorised};
+use crate::stop::Stop;
+
+/// Documents between two looks at whether to stop: less than a hundredth of a second.
+const STRIDE: usize = 1 << 16;
 
 /// `TERMS` numbers in lanes of four.
 type Lanes<D> = [D; TERMS / 4];
@@ -103,6 +107,7 @@ pub(super) struct Scan<'a, F, const R: usize, const LOSS: bool> {
     /// Whether to add to `sums` or to overwrite them.
     pub adds: bool,
     pub sums: &'a mut [f64],
+    pub stop: &'a Stop,
 }
 
 impl<F: Form<R>, const R: usize, const LOSS: bool> Vectorised for Scan<'_, F, R, LOSS> {
@@ -133,6 +138,9 @@ impl<F: Form<R>, const R: usize, const LOSS: bool> Scan<'_, F, R, LOSS> {
         let (mut lows, mut highs) = (Moments::<S::D, R>::none(zero), Moments::<S::D, R>::none(zero));
         let mut loss = 0.0;
         for step in 0..n {
+            if step % STRIDE == 0 && self.stop.asked() {
+                break;
+            }
             let index = if ABOVE { step } else { n - 1 - step };
             let document = &documents[index];
             if step > 0 {

@@ -5,10 +5,12 @@ use super::super::levels::Levels;
 use super::super::ranked::Ranked;
 use super::super::weights::{ApSwaps, RrSwaps};
 use super::super::{Kernel, Weighting};
-use super::form::{Document, FallOrRise, Form, Gap, GapAndDiscount, One, Own, Side};
+use super::form::{Document, FallOrRise, Form, Gap, GapAndDiscount, GapOverRest, One, Own, Side};
 use super::modes::MODES;
 use super::scan::Scan;
+use crate::metric::MetricKind;
 use crate::simd::dispatch;
+use crate::stop::Stop;
 
 /// The memory of the near-linear kernels: O(n).
 #[derive(Debug, Default)]
@@ -57,23 +59,26 @@ impl Kernel {
                 let discount = |place: usize| if place < k { ranked.discounts[place] } else { 0.0 };
                 memory.take(ranked, 0..n, |place| [ranked.gains[place], discount(place)]);
             }
+            Weighting::SwapMetric(_) => self.take_measure(ranked, memory),
             _ => memory.take(ranked, 0..n, |place| [ranked.labels[place].into(), 0.0]),
         }
+        let binary = matches!(self.measure(), MetricKind::Bpref { .. });
         let levels = match self.weighting {
             Weighting::SwapAp { .. } | Weighting::SwapRr { .. } => &std::mem::take(&mut memory.levels),
+            _ if binary => &std::mem::take(&mut memory.levels),
             _ => &ranked.levels,
         };
         if !matches!(self.weighting, Weighting::Arp1 | Weighting::Ndcg1) {
             levels.for_each(|place, level| memory.documents[place].level = level);
         }
-        total += memory.run(&self.weighting, &levels.ends, loss);
+        total += memory.run(&self.weighting, &levels.ends, loss, &self.stop);
         memory.documents.iter().for_each(|document| sums[document.place as usize] += document.sum);
         total
     }
 }
 
 impl Long {
-    fn take(&mut self, ranked: &Ranked, places: impl Iterator<Item = usize>, values: impl Fn(usize) -> [f64; 2]) {
+    pub fn take(&mut self, ranked: &Ranked, places: impl Iterator<Item = usize>, values: impl Fn(usize) -> [f64; 2]) {
         self.documents.extend(places.map(|place| Document {
             x: ranked.scaled[place],
             values: values(place),
@@ -84,13 +89,13 @@ impl Long {
     }
 
     /// Two levels: relevant documents and others.
-    fn by_relevance(&mut self, relevant: &[bool]) {
+    pub fn by_relevance(&mut self, relevant: &[bool]) {
         self.binary.clear();
         self.binary.extend(self.documents.iter().map(|document| f32::from(relevant[document.place as usize])));
         self.levels.fill(&self.binary);
     }
 
-    fn run(&mut self, weighting: &Weighting, ends: &[u32], loss: bool) -> f64 {
+    fn run(&mut self, weighting: &Weighting, ends: &[u32], loss: bool, stop: &Stop) -> f64 {
         let n = self.documents.len();
         self.spare.resize(n, Document::default());
         for numbers in [&mut self.decay, &mut self.fade, &mut self.above, &mut self.below] {
@@ -103,10 +108,14 @@ impl Long {
             fade: &mut self.fade[..n],
             above: &mut self.above[..n],
             below: &mut self.below[..n],
+            stop,
         };
+        let swaps_pairs = matches!(weighting, Weighting::SwapMetric(metric) if metric.kind() == MetricKind::Pairs);
         match (weighting, loss) {
             (Weighting::Arp1 | Weighting::Ndcg1, false) => node.all::<false>(),
             (Weighting::Arp1 | Weighting::Ndcg1, true) => node.all::<true>(),
+            (_, false) if swaps_pairs => node.each_label::<false>(ends),
+            (_, true) if swaps_pairs => node.each_label::<true>(ends),
             (_, false) => node.split::<false>(weighting, ends, 0),
             (_, true) => node.split::<true>(weighting, ends, 0),
         }
@@ -114,13 +123,14 @@ impl Long {
 }
 
 /// Some documents in rank order, and memory for as many.
-struct Node<'a> {
-    documents: &'a mut [Document],
-    spare: &'a mut [Document],
-    decay: &'a mut [f64],
-    fade: &'a mut [f64],
-    above: &'a mut [f64],
-    below: &'a mut [f64],
+pub(super) struct Node<'a> {
+    pub documents: &'a mut [Document],
+    pub spare: &'a mut [Document],
+    pub decay: &'a mut [f64],
+    pub fade: &'a mut [f64],
+    pub above: &'a mut [f64],
+    pub below: &'a mut [f64],
+    pub stop: &'a Stop,
 }
 
 impl Node<'_> {
@@ -152,6 +162,11 @@ impl Node<'_> {
             Weighting::RankNet { .. } => self.sweep::<One, 1, LOSS>(One, cut, None, false),
             Weighting::Arp2 | Weighting::SwapRr { .. } => self.sweep::<Gap, 2, LOSS>(Gap, cut, None, false),
             Weighting::SwapAp { .. } => self.sweep::<FallOrRise, 2, LOSS>(FallOrRise, cut, None, false),
+            Weighting::SwapMetric(ref metric) => match metric.kind() {
+                MetricKind::Err { .. } => self.sweep::<GapOverRest, 4, LOSS>(GapOverRest, cut, None, false),
+                MetricKind::Bpref { .. } => self.sweep::<FallOrRise, 2, LOSS>(FallOrRise, cut, None, false),
+                _ => self.sweep::<GapAndDiscount, 4, LOSS>(GapAndDiscount, cut, None, false),
+            },
             Weighting::Ndcg2 { rho: 0.0, delta: 0.0 } => return 0.0,
             Weighting::Ndcg2 { rho: 0.0, .. } => 0.0,
             _ => self.sweep::<GapAndDiscount, 4, LOSS>(GapAndDiscount, cut, None, false),
@@ -173,7 +188,7 @@ impl Node<'_> {
     }
 
     /// Takes the exponentials of the differences from one document to the next.
-    fn decay(&mut self) {
+    pub(super) fn decay(&mut self) {
         for (decay, pair) in self.decay.iter_mut().skip(1).zip(self.documents.windows(2)) {
             *decay = pair[1].x - pair[0].x;
         }
@@ -181,7 +196,7 @@ impl Node<'_> {
     }
 
     /// Sweeps down and up, adding to what the sweeps before found or not; a mode is an exponential of the distance of ranks and what it is multiplied with.
-    fn sweep<F: Form<R>, const R: usize, const LOSS: bool>(
+    pub(super) fn sweep<F: Form<R>, const R: usize, const LOSS: bool>(
         &mut self,
         form: F,
         cut: u32,
@@ -196,11 +211,11 @@ impl Node<'_> {
             exponentials(self.fade);
             (fade, amplitude) = (&*self.fade, factor);
         }
-        let (above, below) = (&mut *self.above, &mut *self.below);
-        let down =
-            Scan::<F, R, LOSS> { form, documents, cut, decay, fade, side: Side::Above, amplitude, adds, sums: above };
-        let up =
-            Scan::<F, R, false> { form, documents, cut, decay, fade, side: Side::Below, amplitude, adds, sums: below };
+        let (sums, stop) = (&mut *self.above, self.stop);
+        let side = Side::Above;
+        let down = Scan::<F, R, LOSS> { form, documents, cut, decay, fade, side, amplitude, adds, sums, stop };
+        let (sums, side) = (&mut *self.below, Side::Below);
+        let up = Scan::<F, R, false> { form, documents, cut, decay, fade, side, amplitude, adds, sums, stop };
         join(documents.len(), || dispatch(down), || dispatch(up)).0
     }
 
@@ -228,8 +243,9 @@ impl Node<'_> {
         let (fade, low_fade) = self.fade.split_at_mut(size);
         let (above, low_above) = self.above.split_at_mut(size);
         let (below, low_below) = self.below.split_at_mut(size);
+        let stop = self.stop;
         (
-            Node { documents, spare, decay, fade, above, below },
+            Node { documents, spare, decay, fade, above, below, stop },
             Node {
                 documents: low_documents,
                 spare: low_spare,
@@ -237,6 +253,7 @@ impl Node<'_> {
                 fade: low_fade,
                 above: low_above,
                 below: low_below,
+                stop,
             },
         )
     }

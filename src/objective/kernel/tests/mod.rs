@@ -11,6 +11,7 @@ use std::sync::Arc;
 mod edges;
 mod formula;
 mod long;
+mod measures;
 mod speed;
 
 const SCORES: [f32; 5] = [0.9, 0.1, -0.4, 1.5, 0.3];

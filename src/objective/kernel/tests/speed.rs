@@ -40,7 +40,8 @@ fn seconds_by_length_of_the_list() {
     let mut random = ChaCha8Rng::seed_from_u64(21);
     let sizes = [4_000, 16_000, 64_000, 200_000, 512_000, 1_000_000];
     let lists: Vec<Query> = sizes.iter().map(|&n| query(n, 10.0, 1e6, 5, &mut random)).collect();
-    for weighting in formulas() {
+    let swaps = ["dcg", "arp", "err", "bpref", "pairs", "wta"].map(measures::swaps);
+    for weighting in formulas().into_iter().chain(swaps) {
         let kernel = Kernel::new(weighting);
         let mut scratch = Scratch::default();
         let mut times = Vec::new();
@@ -57,5 +58,24 @@ fn seconds_by_length_of_the_list() {
         let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>()
             / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>();
         eprintln!("slope {slope:.3}, seconds {times:.5?}: {:?}", kernel.weighting);
+    }
+}
+
+#[test]
+#[ignore = "measures time"]
+fn where_a_sweep_is_faster_than_a_look_at_every_pair() {
+    let mut random = ChaCha8Rng::seed_from_u64(22);
+    let mut scratch = Scratch::default();
+    for name in ["dcg", "arp", "err", "bpref", "pairs"] {
+        for n in [16, 32, 64, 128, 256] {
+            let list = query(n, 6.0, 1e6, 5, &mut random);
+            let mut gradient = vec![0.0; n];
+            let times = [Method::Direct, Method::Fast].map(|method| {
+                let kernel = Kernel { method, ..Kernel::new(measures::swaps(name)) };
+                let want = Want { loss: true, pairs: true };
+                seconds(300, || kernel.query(&list.scores, &list.labels, &mut gradient, &mut scratch, want).unwrap())
+            });
+            eprintln!("{name} {n}: pair by pair {:.1} us, swept {:.1} us", times[0] * 1e6, times[1] * 1e6);
+        }
     }
 }

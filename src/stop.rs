@@ -1,0 +1,70 @@
+//! A request to stop, from whoever started a long computation.
+
+use crate::error::{Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A flag that long computations look at: clones of it are one and the same flag.
+///
+/// Whoever is asked gives up within a second, with [`Error::Stopped`].
+///
+/// ```
+/// use burnrank::{Error, Kernel, Scratch, Stop, Want, Weighting};
+/// let stop = Stop::new();
+/// let kernel = Kernel { stop: stop.clone(), ..Kernel::new(Weighting::Arp2) };
+/// let ask = || kernel.query(&[1.0, 2.0], &[1.0, 0.0], &mut [0.0; 2], &mut Scratch::default(), Want::default());
+/// assert!(ask().is_ok());
+/// stop.ask();
+/// assert!(matches!(ask(), Err(Error::Stopped)));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Flag);
+
+#[derive(Debug, Clone)]
+enum Flag {
+    Shared(Arc<AtomicBool>),
+    Static(&'static AtomicBool),
+}
+
+impl Default for Flag {
+    fn default() -> Self {
+        Flag::Shared(Arc::default())
+    }
+}
+
+impl Stop {
+    /// A new flag, which nobody has set.
+    pub fn new() -> Self {
+        Stop::default()
+    }
+
+    /// A flag that exists already, as that of a signal handler.
+    pub fn watching(flag: &'static AtomicBool) -> Self {
+        Stop(Flag::Static(flag))
+    }
+
+    fn flag(&self) -> &AtomicBool {
+        match &self.0 {
+            Flag::Shared(flag) => flag,
+            Flag::Static(flag) => flag,
+        }
+    }
+
+    /// Asks all who look at this flag to stop.
+    pub fn ask(&self) {
+        self.flag().store(true, Ordering::Relaxed);
+    }
+
+    /// Whether someone has asked.
+    pub fn asked(&self) -> bool {
+        self.flag().load(Ordering::Relaxed)
+    }
+
+    /// The same as a result, for `?`.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when someone has asked.
+    pub fn check(&self) -> Result<()> {
+        if self.asked() { Err(Error::Stopped) } else { Ok(()) }
+    }
+}

@@ -75,6 +75,6 @@ pub use objective::{
     ObjectiveField, PAIR_BUDGET, PairTarget, PairWeight, PairWeights, Pairs, QueryResult, Reference, Scratch, Targets,
     TensorGradient, Want, Weighting, for_each_weight, ranknet_pairs, surrogate, training_order,
 };
-pub use simd::instruction_set;
+pub use simd::{instruction_set, portable, set_portable};
 pub use stop::Stop;
 pub use train::{EpochRecord, Finish, GradientPath, OptimizerKind, StepRule, TrainConfig, Trained, Trainer, score};

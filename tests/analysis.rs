@@ -209,7 +209,7 @@ fn certify_answers_in_words_numbers_and_pictures() {
     assert_eq!(json(at, &format!("{ask} --seed 4 --threads 1")), found);
     assert_ne!(json(at, &format!("{ask} --seed 5")), found);
     let words = text(at, &format!("{ask} --steps 0.5 --relative --stop-at-first"));
-    assert!(words.contains("random weights of the same length") && words.contains("each weight alone"), "{words}");
+    assert!(words.contains("random weights of the same length") && words.contains("Each weight alone"), "{words}");
     refuse(at, "certify --model model --data all.txt --steps 0.1,x", 2, "'x' is not a number");
     refuse(at, "certify --model model --data all.txt --steps 0", 2, "step 0");
     refuse(at, "certify --model model --data all.txt --epsilon 1", 2, "epsilon 1");

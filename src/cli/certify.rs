@@ -4,10 +4,10 @@ use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
 use super::judging::{JudgeArgs, known_metric};
-use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading};
+use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading, printable};
 use anyhow::bail;
 use burnrank::{
-    Certificate, CertifyOptions, Dataset, Device, EachWeight, Metric, Model, ScaleKind, certify, certify_control,
+    Certificate, CertifyOptions, Dataset, Device, EachWeight, Metric, Model, Move, ScaleKind, certify, certify_control,
     device, each_weight,
 };
 use serde_json::json;
@@ -109,17 +109,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         return ui::print_json(&report);
     }
-    let mut text = header(args, &model, &found);
-    text += &section("the model", &found);
+    let mut text = wrapped(&verdict(&found)) + "\n" + &table(&found, control.as_ref());
     if let Some(control) = &control {
-        text += &section("random weights of the same length", control);
-        if control.holds() {
-            text += "  The control is not refuted: this test cannot tell good weights from random ones here.\n";
-        }
+        text += &("\n".to_owned() + &wrapped(&control_verdict(control)));
     }
     if let Some(alone) = &alone {
         text += &weights_text(alone);
     }
+    text += &("\n".to_owned() + &wrapped(&about(args, &model, &found)));
     ui::print(&text)
 }
 
@@ -184,65 +181,154 @@ fn weights(
     })
 }
 
-fn header(args: &Args, model: &Model, found: &Certificate) -> String {
-    let lines = [
-        (
-            "model",
-            format!(
-                "{}: {}, {} weights",
-                input::name(&args.model),
-                model.info.ranker.architecture,
-                count(found.weights)
-            ),
-        ),
-        (
-            "data",
-            format!(
-                "{}: {}, {}",
-                input::name(&args.data),
-                counted(found.queries, "query", "queries"),
-                counted(found.documents, "document", "documents")
-            ),
-        ),
-        ("measure", format!("{}; {}", found.metric, found.conventions)),
-        (
-            "test",
-            format!(
-                "epsilon {}, delta {}: {} directions, seed {}",
-                found.epsilon,
-                found.delta,
-                count(found.planned),
-                found.seed
-            ),
-        ),
-    ];
-    lines.iter().map(|(name, what)| format!("{name:<8}  {what}\n")).collect()
+/// Whether the model is at a local optimum, and how sure that is.
+fn verdict(found: &Certificate) -> String {
+    let (metric, tried) = (&found.metric, counted(found.tried, "random direction", "random directions"));
+    let (verb, verbs) = if found.cost { ("lower", "lowers") } else { ("raise", "raises") };
+    if let Some(best) = best_rise(found) {
+        let found_in = found.reports.iter().map(|report| report.rising).max().unwrap_or(0);
+        return format!(
+            "{}: {} of {tried} {verb} {metric}, from {} to {} at most (direction {}, step {}).",
+            heading("Not a local optimum"),
+            count(found_in),
+            number(found.value),
+            number(best.value),
+            best.direction,
+            number(best.step)
+        );
+    }
+    let share = found.reports.iter().filter_map(|report| report.share).fold(0.0, f64::max);
+    format!(
+        "{}: {metric} is {}, and none of {tried} {verbs} it. At {} confidence, fewer than {} of all directions do.",
+        heading("No sign against a local optimum"),
+        number(found.value),
+        share_text(1.0 - found.delta),
+        share_text(share)
+    )
 }
 
-fn section(what: &str, found: &Certificate) -> String {
-    let mut text =
-        format!("\n{}\n  {} {:.6}, weights of length {:.4}\n", heading(what), found.metric, found.value, found.length);
-    for report in &found.reports {
-        text += &format!("  {}\n", report.statement);
-        if report.holds() {
-            let (rise, best) = (report.best.rise, report.best);
-            text +=
-                &format!("  Nearest to a rise: {rise:.3e} along direction {} at step {}.\n", best.direction, best.step);
+/// The move with the largest change for the better, where there is one.
+fn best_rise(found: &Certificate) -> Option<Move> {
+    let rising = found.reports.iter().filter(|report| !report.holds()).map(|report| report.best);
+    rising.max_by(|a, b| a.rise.total_cmp(&b.rise))
+}
+
+/// What each set of steps showed.
+fn table(found: &Certificate, control: Option<&Certificate>) -> String {
+    let change = if found.cost { "smallest change" } else { "largest change" };
+    let mut table = Table::new(&[
+        ("weights", Align::Left),
+        ("steps", Align::Left),
+        (if found.cost { "lower" } else { "higher" }, Align::Right),
+        ("equal", Align::Right),
+        (change, Align::Right),
+        ("at step", Align::Right),
+    ]);
+    let rows = std::iter::once(("the model's", found)).chain(control.map(|control| ("random", control)));
+    for (whose, certificate) in rows {
+        for report in &certificate.reports {
+            let change = if found.cost { -report.best.rise } else { report.best.rise };
+            table.row([
+                whose.to_owned(),
+                step_range(&report.steps),
+                format!("{} of {}", count(report.rising), count(report.tried)),
+                count(report.flat),
+                signed(change),
+                number(report.best.step),
+            ]);
         }
     }
-    text
+    table.render()
+}
+
+fn control_verdict(control: &Certificate) -> String {
+    let value = format!("random weights of the same length ({} {})", control.metric, number(control.value));
+    if control.holds() {
+        format!(
+            "The control fails: {value} are not refuted, so this test cannot tell good weights from random ones here."
+        )
+    } else {
+        format!("The control works: {value} are no local optimum.")
+    }
+}
+
+/// What was judged, and how.
+fn about(args: &Args, model: &Model, found: &Certificate) -> String {
+    format!(
+        "{}: {}, {} of length {}. {}: {}, {}. {}; {}. Epsilon {}, delta {}: {}, seed {}.",
+        input::name(&args.model),
+        model.info.ranker.architecture,
+        counted(found.weights, "weight", "weights"),
+        number(found.length),
+        input::name(&args.data),
+        counted(found.queries, "query", "queries"),
+        counted(found.documents, "document", "documents"),
+        found.metric,
+        found.conventions,
+        share_text(found.epsilon),
+        share_text(found.delta),
+        counted(found.planned, "direction", "directions"),
+        found.seed
+    )
+}
+
+/// The first and the last step, as in "0.1 to 1".
+fn step_range(steps: &[f64]) -> String {
+    match steps {
+        [] => "none".to_owned(),
+        [only] => number(*only),
+        [first, .., last] => format!("{} to {}", number(*first), number(*last)),
+    }
+}
+
+fn share_text(share: f64) -> String {
+    format!("{}%", number(100.0 * share))
+}
+
+/// A number as people write it: four digits that matter, no zeros after them, no exponent, no minus before a zero.
+fn number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_owned() } else { "-".to_owned() };
+    }
+    let before = value.abs().log10().floor() as i32 + 1;
+    let text = format!("{value:.*}", usize::try_from(4 - before).unwrap_or(0));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// A change: the sign is part of it.
+fn signed(change: f64) -> String {
+    if change > 0.0 { format!("+{}", number(change)) } else { number(change) }
+}
+
+/// A paragraph of lines of at most 80 characters.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let word_length = printable(word).chars().count();
+        if length > 0 && length + 1 + word_length > 80 {
+            lines.push('\n');
+            length = 0;
+        } else if length > 0 {
+            lines.push(' ');
+            length += 1;
+        }
+        lines.push_str(word);
+        length += word_length;
+    }
+    lines + "\n"
 }
 
 /// How many of the weights with the largest rises are listed.
 const LISTED: usize = 10;
 
 fn weights_text(alone: &EachWeight) -> String {
-    let mut text = format!(
-        "\n{}\n  {} of {} are best where they are\n",
-        heading("each weight alone"),
-        count(alone.best_as_learned),
-        counted(alone.weights.len(), "weight", "weights")
-    );
+    let (best, all) = (alone.best_as_learned, counted(alone.weights.len(), "weight", "weights"));
+    let mut text = if alone.holds() {
+        format!("\nEach weight alone: all of {all} are best where they are.\n")
+    } else {
+        format!("\nEach weight alone: {} of {all} are best where they are.\n", count(best))
+    };
     let mut movable: Vec<_> = alone.weights.iter().filter(|weight| weight.step != 0.0).collect();
     movable.sort_by(|a, b| b.rise.total_cmp(&a.rise));
     if !movable.is_empty() {
@@ -250,13 +336,37 @@ fn weights_text(alone: &EachWeight) -> String {
             ("weight", Align::Left),
             ("value", Align::Right),
             ("better by", Align::Right),
-            ("rise", Align::Right),
+            ("change", Align::Right),
         ]);
         for weight in movable.iter().take(LISTED) {
-            let (value, step, rise) = (weight.weight, weight.step, weight.rise);
-            table.row([weight.name.clone(), format!("{value:.4}"), format!("{step:+}"), format!("{rise:.3e}")]);
+            let change = if alone.cost { -weight.rise } else { weight.rise };
+            table.row([weight.name.clone(), number(weight.weight), signed(weight.step), signed(change)]);
         }
-        text += &table.render();
+        text += &("\n".to_owned() + &table.render());
+        if movable.len() > LISTED {
+            text += &format!("and {} more\n", count(movable.len() - LISTED));
+        }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_people_write_them() {
+        let written = [0.1, 10.0, 0.0985, -0.0, -0.012_345, 12_345.6, 1e-7, 0.300_000_000_04, f64::NAN].map(number);
+        assert_eq!(written, ["0.1", "10", "0.0985", "0", "-0.01235", "12346", "0.0000001", "0.3", "-"]);
+        assert_eq!([0.5, -0.5, 0.0].map(signed), ["+0.5", "-0.5", "0"]);
+        assert_eq!(share_text(0.1), "10%");
+        assert_eq!((step_range(&[0.1, 0.2, 1.0]), step_range(&[0.5])), ("0.1 to 1".into(), "0.5".into()));
+    }
+
+    #[test]
+    fn paragraphs_fit_80_columns() {
+        let text = wrapped(&"word and another ".repeat(20));
+        assert!(text.lines().all(|line| line.len() <= 80 && !line.ends_with(' ')), "{text}");
+        assert_eq!(text.split_whitespace().count(), 60);
+    }
 }

@@ -57,6 +57,9 @@ struct Cli {
     /// No progress on standard error, only errors and what must be known
     #[arg(long, global = true, display_order = 902)]
     quiet: bool,
+    /// Slower loops that give the same bytes on every kind of CPU; so does BURNRANK_PORTABLE=1
+    #[arg(long, global = true, display_order = 903)]
+    portable: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -108,6 +111,9 @@ pub fn run() -> ExitCode {
     };
     interrupt::install();
     ui::set_quiet(cli.quiet);
+    if cli.portable {
+        burnrank::set_portable(true);
+    }
     if let Some(bytes) = cli.max_memory {
         burnrank::memory::set_limit(bytes);
     }

@@ -1,15 +1,18 @@
 //! What scores: a linear net and a two-layer net, as Burn modules.
 
 mod config;
+mod host;
 mod init;
 mod linear;
 mod mlp;
 mod units;
 
 pub use config::{Activation, Architecture, RankerConfig};
+pub(crate) use host::{Columns, GROUP, HostRanker, to_host};
 pub use init::Init;
 pub use linear::LinearRanker;
 pub use mlp::MlpRanker;
+pub(crate) use units::add_moved_unit;
 
 use burn::module::Module;
 use burn::tensor::Tensor;
@@ -34,6 +37,9 @@ pub enum Ranker {
 
 impl Ranker {
     /// Scores documents; a higher score ranks higher.
+    ///
+    /// This is the forward pass of training, by Burn's matrix products, whose rounding may depend on what is scored
+    /// together. [`score`](crate::score) is for scores that must not.
     ///
     /// # Shapes
     /// - features: `[documents, features]`, the documents of any number of queries, nothing padded

@@ -28,10 +28,18 @@ pub(super) fn units(input: Tensor<2>, function: Activation) -> Tensor<2> {
     }
     let before = input.clone().without_autodiff();
     let Ok(mut values) = before.clone().into_data().try_into_vec() else { return by_burn(input, function) };
+    let infinite = values.iter().fold(false, |any, value: &f32| any | value.is_infinite());
     let mut slopes = vec![0.0; values.len()];
     dispatch(Units { function, values: &mut values, slopes: &mut slopes });
     // The difference is zero, so that the value is g(x); the gradient passes through it, times g'(x).
-    (input - before) * constant(slopes, &plain) + constant(values, &plain)
+    let difference = if infinite {
+        // Infinity minus itself is no number.
+        let finite = |tensor: Tensor<2>| tensor.clamp(f32::MIN, f32::MAX);
+        finite(input) - finite(before)
+    } else {
+        input - before
+    };
+    difference * constant(slopes, &plain) + constant(values, &plain)
 }
 
 fn by_burn(input: Tensor<2>, function: Activation) -> Tensor<2> {
@@ -39,6 +47,61 @@ fn by_burn(input: Tensor<2>, function: Activation) -> Tensor<2> {
         Activation::Sigmoid => activation::sigmoid(input),
         Activation::Tanh => activation::tanh(input),
         Activation::Relu => activation::relu(input),
+    }
+}
+
+/// Replaces every `x` by `g(x)`.
+pub(crate) fn activate(function: Activation, values: &mut [f32]) {
+    dispatch(Units { function, values, slopes: &mut [] });
+}
+
+/// Adds `weight * g(own + step * moved)` to scores, document by document.
+pub(crate) fn add_moved_unit(
+    function: Activation,
+    own: &[f32],
+    moved: &[f32],
+    step: f32,
+    weight: f32,
+    scores: &mut [f32],
+) {
+    dispatch(MovedUnit { function, own, moved, step, weight, scores });
+}
+
+struct MovedUnit<'a> {
+    function: Activation,
+    own: &'a [f32],
+    moved: &'a [f32],
+    step: f32,
+    weight: f32,
+    scores: &'a mut [f32],
+}
+
+impl MovedUnit<'_> {
+    #[inline(always)]
+    fn add(self, of: impl Fn(f32) -> (f32, f32)) {
+        if self.step == 0.0 {
+            // Nothing times infinity would be no number.
+            self.scores.iter_mut().zip(self.own).for_each(|(score, own)| *score += self.weight * of(*own).0);
+            return;
+        }
+        for ((score, own), moved) in self.scores.iter_mut().zip(self.own).zip(self.moved) {
+            let moved = own + self.step * moved;
+            // Infinity minus infinity would be none either; NaN of its own stays.
+            *score += self.weight * of(if moved.is_nan() { *own } else { moved }).0;
+        }
+    }
+}
+
+impl Vectorised for MovedUnit<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const N: usize, S: Simd<N>>(self, _: S) {
+        match self.function {
+            Activation::Sigmoid => self.add(sigmoid),
+            Activation::Tanh => self.add(tanh),
+            Activation::Relu => self.add(relu),
+        }
     }
 }
 
@@ -57,7 +120,7 @@ impl Vectorised for Units<'_> {
         match self.function {
             Activation::Sigmoid => each(self.values, self.slopes, sigmoid),
             Activation::Tanh => each(self.values, self.slopes, tanh),
-            Activation::Relu => each(self.values, self.slopes, |x| (x.max(0.0), f32::from(x > 0.0))),
+            Activation::Relu => each(self.values, self.slopes, relu),
         }
     }
 }
@@ -87,22 +150,34 @@ fn tanh(x: f32) -> (f32, f32) {
     ((-less * whole).copysign(x), 4.0 * small * whole * whole)
 }
 
-/// `e^x` and `e^x - 1` of a number of at most 0, both to a few units in the last place, without a branch or a call, so that loops over it become vectors.
+/// `max(x, 0)` and its slope; NaN stays, as it does in the others.
+#[inline(always)]
+fn relu(x: f32) -> (f32, f32) {
+    if x <= 0.0 { (0.0, 0.0) } else { (x, 1.0) }
+}
+
+/// `e^x` and `e^x - 1` of a number of at most 0, both to a few units in the last place, down to the smallest subnormal
+/// number; without a branch or a call, so that loops over it become vectors.
 #[inline(always)]
 fn exponential(x: f32) -> (f32, f32) {
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
     // Adding 1.5 * 2^23 leaves the nearest integer in the lowest bits.
     const MAGIC: f32 = 12_582_912.0;
-    // NaN must stay: a maximum would swallow it.
-    let x = if x < -87.0 { -87.0 } else { x };
+    // Below this e^x is nearer to 0 than to any other number. NaN must stay: a maximum would swallow it.
+    const NOTHING: f32 = -104.0;
+    // 2^-64 and 64: a power of two that may be subnormal is reached in two steps.
+    const DOWN: f32 = 1.0 / 18_446_744_073_709_551_616.0;
+    const UP: u32 = 64;
+    let x = if x < NOTHING { NOTHING } else { x };
     let shifted = x * std::f32::consts::LOG2_E + MAGIC;
     let power = shifted - MAGIC;
     let rest = (x - power * LN_2_HIGH) - power * LN_2_LOW;
     let tail = 1.0 / 24.0 + rest * (1.0 / 120.0 + rest * (1.0 / 720.0 + rest * (1.0 / 5040.0)));
     let less = rest + rest * rest * (0.5 + rest * (1.0 / 6.0 + rest * tail));
-    let scale = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
-    (scale + scale * less, scale * less + (scale - 1.0))
+    let above = f32::from_bits(shifted.to_bits().wrapping_add(127 + UP) << 23);
+    let scale = above * DOWN;
+    ((above + above * less) * DOWN, scale * less + (scale - 1.0))
 }
 
 #[cfg(test)]
@@ -110,37 +185,97 @@ mod tests {
     use super::*;
     use crate::device;
 
+    const ALL: [Activation; 3] = [Activation::Sigmoid, Activation::Tanh, Activation::Relu];
+
     fn points() -> Vec<f32> {
-        let grid = (-4_000..=4_000).map(|i| i as f32 * 0.025);
-        let small = (1..60).flat_map(|i| [(0.5f32).powi(i), -(0.5f32).powi(i)]);
-        grid.chain(small).chain([1e30, -1e30]).collect()
+        let grid = (-8_000..=8_000).map(|i| i as f32 * 0.0137);
+        let small = (1..150).flat_map(|i| [(0.5f32).powi(i), -(0.5f32).powi(i)]);
+        let large = (0..128).flat_map(|i| [(2f32).powi(i), -(2f32).powi(i)]);
+        // One number in each of many narrow ranges of all finite ones.
+        let any = (0..20_000).map(|i: u32| f32::from_bits(i.wrapping_mul(0x9e37_79b9))).filter(|x| x.is_finite());
+        grid.chain(small).chain(large).chain(any).chain([0.0, -0.0, f32::MAX, f32::MIN]).collect()
+    }
+
+    fn all(function: Activation, points: &[f32]) -> (Vec<f32>, Vec<f32>) {
+        let (mut values, mut slopes) = (points.to_vec(), vec![0.0; points.len()]);
+        dispatch(Units { function, values: &mut values, slopes: &mut slopes });
+        (values, slopes)
     }
 
     #[test]
     fn values_and_slopes_are_those_of_the_library() {
-        let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
-        for function in [Activation::Sigmoid, Activation::Tanh] {
+        // 1 / (1 + e^-x) without losing digits on either side.
+        let sigmoid = |x: f64| if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) };
+        for function in ALL {
             let exact = |x: f64| match function {
                 Activation::Sigmoid => (sigmoid(x), sigmoid(x) * sigmoid(-x)),
-                _ => (x.tanh(), x.cosh().powi(-2)),
+                Activation::Tanh => (x.tanh(), x.cosh().powi(-2)),
+                Activation::Relu => (x.max(0.0), f64::from(u8::from(x > 0.0))),
             };
-            let (mut values, mut slopes) = (points(), vec![0.0; points().len()]);
-            dispatch(Units { function, values: &mut values, slopes: &mut slopes });
+            let (values, slopes) = all(function, &points());
             let mut alone = points();
-            dispatch(Units { function, values: &mut alone, slopes: &mut [] });
+            activate(function, &mut alone);
             assert_eq!(values, alone, "{function}: the value depends on whether the slope is wanted");
             for ((x, value), slope) in points().into_iter().zip(values).zip(slopes) {
                 let (expected, rise) = exact(f64::from(x));
-                let near = |a: f32, b: f64| (f64::from(a) - b).abs() <= 4e-7 * b.abs() + 1e-37;
-                assert!(near(value, expected), "{function} of {x}: {value}, not {expected}");
-                assert!(near(slope, rise), "{function}, slope at {x}: {slope}, not {rise}");
+                // A few units in the last place, be it that of a subnormal number, 1.4e-45.
+                let near = |a: f32, b: f64| (f64::from(a) - b).abs() <= 4e-7 * b.abs() + 5.7e-45;
+                assert!(near(value, expected), "{function} of {x}: {value:e}, not {expected:e}");
+                assert!(near(slope, rise), "{function}, slope at {x}: {slope:e}, not {rise:e}");
             }
         }
     }
 
     #[test]
-    fn nan_stays_nan() {
+    fn units_that_are_all_but_silent_still_tell_documents_apart() {
+        let grid: Vec<f32> = (0..=2_000).map(|i| -100.0 + i as f32 * 0.05).collect();
+        let (values, _) = all(Activation::Sigmoid, &grid);
+        assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "from -100 to 0 every value is another");
+        assert!(values[0] > 0.0 && values[0] < f32::MIN_POSITIVE, "e^-100 is subnormal, not 0");
+        for function in ALL {
+            let grid: Vec<f32> = (-12_000..=12_000).map(|i| i as f32 * 0.01).collect();
+            assert!(all(function, &grid).0.is_sorted(), "{function}");
+        }
+    }
+
+    #[test]
+    fn infinite_inputs_give_numbers() {
+        let ends = [f32::NEG_INFINITY, f32::INFINITY];
+        assert_eq!(all(Activation::Sigmoid, &ends), (vec![0.0, 1.0], vec![0.0, 0.0]));
+        assert_eq!(all(Activation::Tanh, &ends), (vec![-1.0, 1.0], vec![0.0, 0.0]));
+        assert_eq!(all(Activation::Relu, &ends).0, [0.0, f32::INFINITY]);
+        let device = device::open("auto").unwrap().autodiff();
+        let host = |tensor: Tensor<2>| tensor.into_data().try_into_vec::<f32>().unwrap();
         for function in [Activation::Sigmoid, Activation::Tanh] {
+            let input = Tensor::<2>::from_floats([[ends[0], ends[1], 0.0]], &device).require_grad();
+            let output = units(input.clone(), function);
+            let gradients = output.clone().sum().backward();
+            let slope = if function == Activation::Sigmoid { 0.25 } else { 1.0 };
+            assert_eq!(host(output.without_autodiff()), all(function, &[ends[0], ends[1], 0.0]).0, "{function}");
+            assert_eq!(host(input.grad(&gradients).unwrap()), [0.0, 0.0, slope], "{function}");
+        }
+        // Where what a unit receives is moved: nothing, a little, and against its own infinity.
+        let mut scores = vec![0.0; 2];
+        for (step, moved) in [(0.0, ends), (0.5, [0.0, 0.0]), (0.5, [ends[1], ends[0]])] {
+            add_moved_unit(Activation::Sigmoid, &ends, &moved, step, 1.0, &mut scores);
+        }
+        assert_eq!(scores, [0.0, 3.0]);
+    }
+
+    #[test]
+    fn values_do_not_depend_on_the_instruction_set() {
+        for function in ALL {
+            let native = all(function, &points());
+            crate::simd::PORTABLE.set(true);
+            let portable = all(function, &points());
+            crate::simd::PORTABLE.set(false);
+            assert_eq!(native, portable, "{function}");
+        }
+    }
+
+    #[test]
+    fn nan_stays_nan() {
+        for function in ALL {
             let mut values = [f32::NAN];
             dispatch(Units { function, values: &mut values, slopes: &mut [] });
             assert!(values[0].is_nan(), "{function}");
@@ -152,7 +287,7 @@ mod tests {
         let device = device::open("auto").unwrap().autodiff();
         let host = |tensor: Tensor<2>| tensor.into_data().try_into_vec::<f32>().unwrap();
         let weights = || Tensor::<2>::from_floats([[0.3, -1.0, 2.0], [4.0, -0.1, 0.0]], &device);
-        for function in [Activation::Sigmoid, Activation::Tanh, Activation::Relu] {
+        for function in ALL {
             let run = |of: fn(Tensor<2>, Activation) -> Tensor<2>| {
                 let input = Tensor::<2>::from_floats([[0.5, -0.5, 3.0], [-8.0, 0.001, 1.0]], &device).require_grad();
                 let output = of(input.clone(), function);

@@ -2,11 +2,16 @@
 //! vectors (SSE2, NEON).
 //!
 //! A kernel is written once over [`Simd`] and handed to [`dispatch`], which compiles it once for each instruction set.
-//! Sums are taken lane by lane in a fixed order: one machine always gives the same bytes, but another instruction set may
-//! differ in the last bits.
+//! Sums are taken lane by lane in a fixed order: one machine always gives the same bytes, but another instruction set, with
+//! more lanes or with products and sums in one rounding, may differ in the last bits. [`portable`] gives that speed up for
+//! bytes that are the same everywhere.
 
+mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+
+use portable::Lanes;
+pub use portable::{portable, set_portable};
 
 /// What a kernel may do with `N` lanes.
 pub(crate) trait Simd<const N: usize>: Copy {
@@ -44,6 +49,18 @@ pub(crate) trait Simd<const N: usize>: Copy {
     fn pow2(self, a: Self::V) -> Self::V;
     /// The sum of the lanes.
     fn sum(self, a: Self::V) -> f32;
+
+    /// Tells the machine that what is there will soon be read; any address will do.
+    #[inline(always)]
+    fn prefetch(self, from: *const f32) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the instruction is in every x86-64 and never fails.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(from.cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = from;
+    }
 
     /// `coefficients[0] + coefficients[1] x + ...`.
     #[inline(always)]
@@ -86,14 +103,27 @@ pub(crate) const WIDEST: usize = 16;
 thread_local! {
     /// Whether this thread leaves the lanes of its machine alone.
     pub(crate) static PORTABLE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// Whether this thread's portable lanes are those that were compiled with more instructions than the baseline has.
+    pub(crate) static WIDER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Runs on the best lanes of this machine.
+/// Whether one instruction for a product and a sum is in every machine that this program was compiled for.
+const FUSED: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
+
+/// Runs on the best lanes of this machine, or on the portable ones when they are asked for.
 #[inline]
 pub(crate) fn dispatch<T: Vectorised>(task: T) -> T::Output {
     #[cfg(test)]
     if PORTABLE.get() {
-        return task.run(Portable);
+        #[cfg(target_arch = "x86_64")]
+        if WIDER.get() && std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            // SAFETY: the machine has AVX2 and FMA.
+            return unsafe { x86::run_portable(task) };
+        }
+        return task.run(Lanes::<false>);
+    }
+    if portable() {
+        return task.run(Lanes::<false>);
     }
     #[cfg(target_arch = "x86_64")]
     {
@@ -106,11 +136,11 @@ pub(crate) fn dispatch<T: Vectorised>(task: T) -> T::Output {
             return unsafe { x86::run_avx2(task) };
         }
     }
-    task.run(Portable)
+    task.run(Lanes::<FUSED>)
 }
 
-/// The instruction set that lambda kernels take on this machine: `AVX-512`, `AVX2 with FMA`, or the `baseline` that the
-/// program was compiled for (SSE2, NEON).
+/// The instruction set that our own loops take on this machine: `AVX-512`, `AVX2 with FMA`, the `baseline` that the
+/// program was compiled for (SSE2, NEON), or `portable` when [`set_portable`] asked for it.
 pub fn instruction_set() -> &'static str {
     struct Name;
     impl Vectorised for Name {
@@ -121,139 +151,7 @@ pub fn instruction_set() -> &'static str {
             S::NAME
         }
     }
-    dispatch(Name)
-}
-
-/// Eight lanes in an array.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Portable;
-
-#[inline(always)]
-fn zip(a: [f32; 8], b: [f32; 8], of: impl Fn(f32, f32) -> f32) -> [f32; 8] {
-    std::array::from_fn(|lane| of(a[lane], b[lane]))
-}
-
-impl Simd<8> for Portable {
-    const NAME: &'static str = "baseline";
-    type V = [f32; 8];
-    type D = [f64; 4];
-
-    #[inline(always)]
-    fn splat64(self, value: f64) -> Self::D {
-        [value; 4]
-    }
-
-    #[inline(always)]
-    fn load64(self, from: &[f64; 4]) -> Self::D {
-        *from
-    }
-
-    #[inline(always)]
-    fn add64(self, a: Self::D, b: Self::D) -> Self::D {
-        std::array::from_fn(|lane| a[lane] + b[lane])
-    }
-
-    #[inline(always)]
-    fn mul64(self, a: Self::D, b: Self::D) -> Self::D {
-        std::array::from_fn(|lane| a[lane] * b[lane])
-    }
-
-    #[inline(always)]
-    fn fma64(self, a: Self::D, b: Self::D, c: Self::D) -> Self::D {
-        if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
-            std::array::from_fn(|lane| a[lane].mul_add(b[lane], c[lane]))
-        } else {
-            std::array::from_fn(|lane| a[lane] * b[lane] + c[lane])
-        }
-    }
-
-    #[inline(always)]
-    fn sum64(self, a: Self::D) -> f64 {
-        (a[0] + a[2]) + (a[1] + a[3])
-    }
-
-    #[inline(always)]
-    fn splat(self, value: f32) -> Self::V {
-        [value; 8]
-    }
-
-    #[inline(always)]
-    fn load(self, from: &[f32; 8]) -> Self::V {
-        *from
-    }
-
-    #[inline(always)]
-    fn store(self, to: &mut [f32; 8], value: Self::V) {
-        *to = value;
-    }
-
-    #[inline(always)]
-    fn add(self, a: Self::V, b: Self::V) -> Self::V {
-        zip(a, b, |a, b| a + b)
-    }
-
-    #[inline(always)]
-    fn sub(self, a: Self::V, b: Self::V) -> Self::V {
-        zip(a, b, |a, b| a - b)
-    }
-
-    #[inline(always)]
-    fn mul(self, a: Self::V, b: Self::V) -> Self::V {
-        zip(a, b, |a, b| a * b)
-    }
-
-    #[inline(always)]
-    fn div(self, a: Self::V, b: Self::V) -> Self::V {
-        zip(a, b, |a, b| a / b)
-    }
-
-    #[inline(always)]
-    fn min(self, a: Self::V, b: Self::V) -> Self::V {
-        zip(a, b, |a, b| if a < b { a } else { b })
-    }
-
-    #[inline(always)]
-    fn max(self, a: Self::V, b: Self::V) -> Self::V {
-        zip(a, b, |a, b| if a > b { a } else { b })
-    }
-
-    #[inline(always)]
-    fn abs(self, a: Self::V) -> Self::V {
-        a.map(f32::abs)
-    }
-
-    #[inline(always)]
-    fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
-        // Two roundings unless one instruction is in the baseline: a call of `fmaf` would cost far more.
-        if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
-            std::array::from_fn(|lane| a[lane].mul_add(b[lane], c[lane]))
-        } else {
-            std::array::from_fn(|lane| a[lane] * b[lane] + c[lane])
-        }
-    }
-
-    #[inline(always)]
-    fn if_less(self, a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V {
-        std::array::from_fn(|lane| if a[lane] < b[lane] { yes[lane] } else { no[lane] })
-    }
-
-    #[inline(always)]
-    fn round(self, a: Self::V) -> Self::V {
-        // Adding and subtracting 1.5 * 2^23 rounds to an integer, without a library call where there is no instruction.
-        const MAGIC: f32 = 12_582_912.0;
-        a.map(|a| (a + MAGIC) - MAGIC)
-    }
-
-    #[inline(always)]
-    fn pow2(self, a: Self::V) -> Self::V {
-        // SAFETY: the lanes hold small integers.
-        a.map(|a| f32::from_bits((unsafe { a.to_int_unchecked::<i32>() } + 127).cast_unsigned() << 23))
-    }
-
-    #[inline(always)]
-    fn sum(self, a: Self::V) -> f32 {
-        ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
-    }
+    if portable() { "portable" } else { dispatch(Name) }
 }
 
 #[cfg(test)]
@@ -278,7 +176,7 @@ mod tests {
     fn the_exponential_is_right_on_every_lane() {
         for step in 0..6_000 {
             let x: [f32; WIDEST] = std::array::from_fn(|lane| (step * WIDEST + lane) as f32 * 1e-3);
-            for output in [dispatch(Exponential(x)), Exponential(x).run(Portable)] {
+            for output in [dispatch(Exponential(x)), Exponential(x).run(Lanes::<false>)] {
                 for (x, y) in x.into_iter().zip(output) {
                     let expected = if x < 87.0 { (-f64::from(x)).exp() } else { 0.0 };
                     // The rounding of x log2(e) costs nothing; that of 2^k e^rest a few units in the last place.
@@ -303,6 +201,6 @@ mod tests {
     fn lanes_are_summed_once_each() {
         let powers: [f32; WIDEST] = std::array::from_fn(|lane| 2f32.powi(lane as i32));
         assert_eq!(dispatch(Sum(powers)), 65_535.0);
-        assert_eq!(Sum(powers).run(Portable), 65_535.0);
+        assert_eq!(Sum(powers).run(Lanes::<false>), 65_535.0);
     }
 }

@@ -17,6 +17,16 @@ pub unsafe fn run_avx512<T: Vectorised>(task: T) -> T::Output {
     task.run(Avx512(()))
 }
 
+/// Portable lanes, compiled as a machine with more instructions would have them.
+///
+/// # Safety
+/// The machine must have AVX2 and FMA.
+#[cfg(test)]
+#[target_feature(enable = "avx2,fma")]
+pub unsafe fn run_portable<T: Vectorised>(task: T) -> T::Output {
+    task.run(super::Lanes::<false>)
+}
+
 /// Proof that the machine has AVX2 and FMA: made only in `run_avx2`.
 #[derive(Clone, Copy)]
 pub struct Avx2(());

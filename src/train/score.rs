@@ -3,17 +3,19 @@
 use crate::data::Dataset;
 use crate::device::on_host;
 use crate::error::{Error, Result};
-use crate::model::Ranker;
+use crate::model::{HostRanker, Ranker};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use rayon::prelude::*;
 
-/// Documents that a GPU scores at once: enough to fill it.
-const ON_A_GPU: usize = 1 << 14;
-/// Documents that a core scores at once: few enough that features and hidden units stay in its cache.
-const ON_A_CORE: usize = 512;
+/// Documents that a GPU scores at once: enough to fill it. Always so many, because a matrix product of another shape may be
+/// computed in another way, and round otherwise.
+const ON_A_GPU: usize = 1 << 13;
 
 /// The score of every document of a data set, in its order.
+///
+/// A document's score depends on the ranker and the document alone: not on what else is scored, its place, or the number
+/// of threads. On the host it does not depend on the instruction set either.
 ///
 /// # Errors
 /// When the device fails.
@@ -23,24 +25,142 @@ pub fn score(ranker: &Ranker, data: &Dataset, device: &Device) -> Result<Vec<f32
 
 /// The scores of row-major documents.
 pub(crate) fn score_rows(ranker: &Ranker, features: &[f32], width: usize, device: &Device) -> Result<Vec<f32>> {
-    let ranker = ranker.valid();
-    let device = device.clone().without_autodiff();
     let width = width.max(1);
-    let score = |rows: &[f32]| {
-        let data = TensorData::new(rows.to_vec(), [rows.len() / width, width]);
-        to_host(ranker.forward(Tensor::from_data(data, &device)))
-    };
-    if on_host(&device) {
-        let mut scores = vec![0.0; features.len() / width];
-        let blocks = scores.par_chunks_mut(ON_A_CORE).zip(features.par_chunks(ON_A_CORE * width));
-        blocks.try_for_each(|(scores, rows)| score(rows).map(|found| scores.copy_from_slice(&found)))?;
+    let mut scores = vec![0.0; features.len() / width];
+    if on_host(device) {
+        let ranker = HostRanker::of(ranker)?;
+        if ranker.features() != width {
+            return Err(mismatch(ranker.features(), width));
+        }
+        let block = ranker.block();
+        let blocks = scores.par_chunks_mut(block).zip(features.par_chunks(block * width));
+        blocks.for_each(|(scores, rows)| ranker.score(rows, scores));
         return Ok(scores);
     }
-    let blocks: Result<Vec<Vec<f32>>> = features.chunks(ON_A_GPU * width).map(score).collect();
-    Ok(blocks?.concat())
+    let (ranker, device) = (ranker.valid(), device.clone().without_autodiff());
+    for (scores, rows) in scores.chunks_mut(ON_A_GPU).zip(features.chunks(ON_A_GPU * width)) {
+        let mut padded = vec![0.0; ON_A_GPU * width];
+        padded[..rows.len()].copy_from_slice(rows);
+        let rows = Tensor::from_data(TensorData::new(padded, [ON_A_GPU, width]), &device);
+        let found = to_host(ranker.forward(rows))?;
+        scores.copy_from_slice(&found[..scores.len()]);
+    }
+    Ok(scores)
+}
+
+fn mismatch(ranker: usize, data: usize) -> Error {
+    Error::Mismatch(format!("the model scores {ranker} features, the data has {data}"))
 }
 
 /// Copies a vector from a device.
 pub(crate) fn to_host(tensor: Tensor<1>) -> Result<Vec<f32>> {
     tensor.without_autodiff().try_into_vec_as().map_err(|error| Error::Device(format!("the device failed: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device;
+    use crate::model::{Activation, HostRanker, Init, RankerConfig};
+
+    const WIDTHS: [usize; 6] = [1, 3, 16, 17, 46, 136];
+
+    fn nets(features: usize) -> Vec<RankerConfig> {
+        let mut nets = vec![RankerConfig::linear(features)];
+        for (hidden, activation) in [
+            (1, Activation::Sigmoid),
+            (5, Activation::Relu),
+            (8, Activation::Tanh),
+            (10, Activation::Sigmoid),
+            (10, Activation::Relu),
+            (16, Activation::Tanh),
+            (17, Activation::Tanh),
+            (40, Activation::Sigmoid),
+        ] {
+            nets.push(RankerConfig::mlp(features, hidden, activation));
+        }
+        nets
+    }
+
+    fn documents(count: usize, features: usize) -> Vec<f32> {
+        let random = |i: usize| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1 << 24) as f32;
+        (0..count * features).map(|i| 2.0 * random(i) - 1.0).collect()
+    }
+
+    fn bits(scores: &[f32]) -> Vec<u32> {
+        scores.iter().map(|score| score.to_bits()).collect()
+    }
+
+    #[test]
+    fn a_score_does_not_depend_on_what_is_scored_with_it() {
+        let device = device::open("auto").unwrap();
+        for features in WIDTHS {
+            let all = documents(1025, features);
+            for shape in nets(features) {
+                let ranker = shape.init(Init::Burn, 3, &device).unwrap();
+                let score = |rows: &[f32]| bits(&score_rows(&ranker, rows, features, &device).unwrap());
+                let expected: Vec<u32> = all.chunks(features).flat_map(score).collect();
+                for count in [1, 2, 4, 5, 6, 249, 250, 251, 511, 512, 513, 1025] {
+                    assert_eq!(score(&all[..count * features]), expected[..count], "{shape:?}, {count} documents");
+                }
+                for chunk in [3, 7, 100, 333] {
+                    let parts: Vec<u32> = all.chunks(chunk * features).flat_map(score).collect();
+                    assert_eq!(parts, expected, "{shape:?}, {chunk} at a time");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_score_does_not_depend_on_threads_or_instructions() {
+        let device = device::open("auto").unwrap();
+        let all = documents(1025, 46);
+        for shape in nets(46) {
+            let ranker = shape.init(Init::Burn, 9, &device).unwrap();
+            let expected = bits(&score_rows(&ranker, &all, 46, &device).unwrap());
+            for threads in [1, 2, 3, 8] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let found = pool.install(|| score_rows(&ranker, &all, 46, &device).unwrap());
+                assert_eq!(bits(&found), expected, "{shape:?}, {threads} threads");
+            }
+            let mut portable = vec![0.0; 1025];
+            crate::simd::PORTABLE.set(true);
+            HostRanker::of(&ranker).unwrap().score(&all, &mut portable);
+            crate::simd::PORTABLE.set(false);
+            assert_eq!(bits(&portable), expected, "{shape:?}, other instructions");
+        }
+    }
+
+    #[test]
+    fn equal_documents_have_equal_scores() {
+        let device = device::open("auto").unwrap();
+        let one = documents(1, 46);
+        for shape in nets(46) {
+            let ranker = shape.init(Init::Burn, 4, &device).unwrap();
+            for count in [2, 511, 512, 513, 1025] {
+                let mut scores = bits(&score_rows(&ranker, &one.repeat(count), 46, &device).unwrap());
+                scores.dedup();
+                assert_eq!(scores.len(), 1, "{shape:?}, {count} documents");
+            }
+        }
+    }
+
+    #[test]
+    fn scores_are_those_of_the_forward_pass_of_training() {
+        let device = device::open("auto").unwrap();
+        for features in WIDTHS {
+            let all = documents(63, features);
+            for shape in nets(features) {
+                let ranker = shape.init(Init::Burn, 2, &device).unwrap();
+                let found = score_rows(&ranker, &all, features, &device).unwrap();
+                let rows = TensorData::new(all.clone(), [63, features]);
+                let expected = to_host(ranker.forward(Tensor::from_data(rows, &device))).unwrap();
+                let far = |(a, b): (&f32, &f32)| (a - b).abs() > 2e-6 * (1.0 + b.abs());
+                assert!(!found.iter().zip(&expected).any(far), "{shape:?}: {found:?}, not {expected:?}");
+            }
+        }
+        let ranker = RankerConfig::linear(2).init(Init::Burn, 2, &device).unwrap();
+        assert!(score_rows(&ranker, &[0.0; 3], 3, &device).is_err(), "a document of another width");
+        assert!(score_rows(&ranker, &[], 2, &device).unwrap().is_empty());
+    }
 }

@@ -148,19 +148,17 @@ impl StepReport {
 
     fn say(&self, about: &Certificate) -> String {
         let (metric, tried) = (&about.metric, self.tried);
-        let range = match (self.steps.first(), self.steps.last()) {
-            (Some(first), Some(last)) if first != last => format!("steps {first} to {last}"),
-            (Some(only), _) => format!("step {only}"),
-            _ => "no steps".to_owned(),
-        };
+        let range = self.range();
         let (verb, verbs) = if about.cost { ("lower", "lowers") } else { ("raise", "raises") };
+        let percent = |share: f64| format!("{}%", number(100.0 * share));
         match (self.miss, self.share) {
             (Some(miss), Some(share)) => format!(
-                "None of {tried} random directions {verbs} {metric} at {range}. Were {:.4}% or more of all directions to do so, \
-                 {tried} draws would miss them with probability {miss:.2e} at most; at {}% confidence fewer than {:.4}% do.{}",
-                100.0 * about.epsilon,
-                100.0 * (1.0 - about.delta),
-                100.0 * share,
+                "None of {tried} random directions {verbs} {metric} at {range}. Were {} or more of all directions to do so, \
+                 {tried} draws would miss them with probability {} at most; at {} confidence fewer than {} do.{}",
+                percent(about.epsilon),
+                number(miss),
+                percent(1.0 - about.delta),
+                percent(share),
                 if self.flat > 0 {
                     format!(" {} of them leave it exactly as it is.", self.flat)
                 } else {
@@ -168,12 +166,34 @@ impl StepReport {
                 }
             ),
             _ => format!(
-                "Not a local optimum at {range}: {} of {tried} random directions {verb} {metric}, direction {} by {:.3e} at \
+                "Not a local optimum at {range}: {} of {tried} random directions {verb} {metric}, direction {} by {} at \
                  step {}.",
-                self.rising, self.best.direction, self.best.rise, self.best.step
+                self.rising,
+                self.best.direction,
+                number(self.best.rise),
+                number(self.best.step)
             ),
         }
     }
+
+    /// The steps in words, as in "steps 0.1 to 1".
+    fn range(&self) -> String {
+        match (self.steps.first(), self.steps.last()) {
+            (Some(first), Some(last)) if first != last => format!("steps {} to {}", number(*first), number(*last)),
+            (Some(only), _) => format!("step {}", number(*only)),
+            _ => "no steps".to_owned(),
+        }
+    }
+}
+
+/// A number as people write it: four digits that matter, no zeros after them, no exponent, no minus before a zero.
+fn number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_owned() } else { value.to_string() };
+    }
+    let before = value.abs().log10().floor() as i32 + 1;
+    let text = format!("{value:.*}", usize::try_from(4 - before).unwrap_or(0));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -229,9 +249,15 @@ mod tests {
         let report = StepReport::new(&about(false), &[0.1], &values, 0);
         assert_eq!(report.miss, Some(miss_probability(459, 0.01)));
         assert!(report.miss.unwrap() <= 0.01 && report.share.unwrap() <= 0.01);
-        let expected = "None of 459 random directions raises ndcg at step 0.1. Were 1.0000% or more of all directions to do so, \
-                        459 draws would miss them with probability 9.92e-3 at most; at 99% confidence fewer than 0.9983% do.";
+        let expected = "None of 459 random directions raises ndcg at step 0.1. Were 1% or more of all directions to do so, \
+                        459 draws would miss them with probability 0.009921 at most; at 99% confidence fewer than 0.9983% do.";
         assert_eq!(report.statement, expected);
+    }
+
+    #[test]
+    fn numbers_are_as_people_write_them() {
+        let written = [0.1, 1.0, 0.0985, -0.0, 0.009_921_4, 459.0, 12_345.6, 1e-7, 99.0, 0.300_000_000_04].map(number);
+        assert_eq!(written, ["0.1", "1", "0.0985", "0", "0.009921", "459", "12346", "0.0000001", "99", "0.3"]);
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub fn each_weight(
     ranker: &Ranker,
     data: &Dataset,
     metric: &dyn Metric,
-    device: &Device,
+    _device: &Device,
     options: &CertifyOptions,
     progress: &mut dyn FnMut(f64),
 ) -> Result<EachWeight> {
@@ -69,7 +69,7 @@ pub fn each_weight(
     let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
     check_steps(&options.steps.concat())?;
     let moves: Vec<f64> = steps.iter().map(|step| -step).chain(steps.iter().copied()).collect();
-    let sweep = Sweep::new(&net, data, metric, options.conventions, device)?;
+    let sweep = Sweep::new(&net, data, metric, options.conventions)?;
     let (cost, count) = (metric.is_cost(), net.weights.len());
     let values = sweep.alone(0..count, &moves, progress)?;
     let peak = |(index, line): (usize, &[f64])| {

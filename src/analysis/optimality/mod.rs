@@ -15,6 +15,7 @@ pub use options::{COARSE_STEPS, CertifyOptions, FINE_STEPS};
 
 use crate::data::Dataset;
 use crate::error::Result;
+use crate::memory;
 use crate::metric::Metric;
 use crate::model::Ranker;
 use burn::tensor::Device;
@@ -29,7 +30,8 @@ const CAUTIOUS: usize = 16;
 
 /// Moves all weights of a ranker along random directions and watches the measure on data that are scaled as the ranker expects.
 ///
-/// `progress` is called now and then with the share of the work that is done.
+/// `progress` is called now and then with the share of the work that is done. Wherever the ranker's weights are, the work is
+/// done on the host, in the arithmetic of scoring there.
 ///
 /// ```
 /// use burnrank::{CertifyOptions, Dataset, RankerConfig, certify, device, parse};
@@ -55,12 +57,12 @@ pub fn certify(
     ranker: &Ranker,
     data: &Dataset,
     metric: &dyn Metric,
-    device: &Device,
+    _device: &Device,
     options: &CertifyOptions,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Certificate> {
     let planned = options.check()?;
-    certify_net(&Net::of(ranker)?, planned, data, metric, device, options, progress)
+    certify_net(&Net::of(ranker)?, planned, data, metric, options, progress)
 }
 
 /// The negative control: the same test for random weights, drawn uniformly among those as long as the ranker's own.
@@ -73,7 +75,7 @@ pub fn certify_control(
     ranker: &Ranker,
     data: &Dataset,
     metric: &dyn Metric,
-    device: &Device,
+    _device: &Device,
     options: &CertifyOptions,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Certificate> {
@@ -82,7 +84,7 @@ pub fn certify_control(
     let length = norm(net.weights.iter().map(|&w| f64::from(w))) as f32;
     // A stream that no direction uses.
     net.weights = on_sphere(net.weights.len(), options.seed, u64::MAX).iter().map(|x| x * length).collect();
-    certify_net(&net, planned, data, metric, device, options, progress)
+    certify_net(&net, planned, data, metric, options, progress)
 }
 
 fn certify_net(
@@ -90,11 +92,10 @@ fn certify_net(
     planned: usize,
     data: &Dataset,
     metric: &dyn Metric,
-    device: &Device,
     options: &CertifyOptions,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Certificate> {
-    let sweep = Sweep::new(net, data, metric, options.conventions, device)?;
+    let sweep = Sweep::new(net, data, metric, options.conventions)?;
     let length = norm(net.weights.iter().map(|&w| f64::from(w)));
     let mut about = Certificate {
         metric: metric.name(),
@@ -115,7 +116,9 @@ fn certify_net(
     let scale = if options.relative { length } else { 1.0 };
     let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
     let block = if options.stop_at_first { CAUTIOUS.min(sweep.block()) } else { sweep.block() };
-    let mut values: Vec<f64> = Vec::with_capacity(planned * steps.len());
+    let size = memory::bytes_of::<f64>((planned as u64).saturating_mul(steps.len() as u64));
+    memory::ask(size, "the values along all directions", "give fewer --directions or a larger --epsilon")?;
+    let mut values: Vec<f64> = Vec::new();
     while about.tried < planned {
         let last = (about.tried + block).min(planned);
         let draw = |index: usize| on_sphere(net.weights.len(), options.seed, index as u64);

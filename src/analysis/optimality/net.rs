@@ -1,8 +1,7 @@
-//! A ranker's weights on the host, in one row, and its hidden units' function.
+//! A ranker's weights on the host, in one row.
 
-use crate::error::{Error, Result};
-use crate::model::{Activation, Ranker};
-use burn::tensor::Tensor;
+use crate::error::Result;
+use crate::model::{Activation, Columns, Ranker, to_host};
 
 /// A net whose weights can be read and moved: `s = x . w`, or `s = g(x W + b) . v`.
 ///
@@ -29,6 +28,15 @@ pub(super) enum Role {
     Output {
         unit: usize,
     },
+}
+
+impl Role {
+    /// The unit that the weight acts through.
+    pub fn unit(self) -> usize {
+        match self {
+            Role::Feature { unit, .. } | Role::Bias { unit } | Role::Output { unit } => unit,
+        }
+    }
 }
 
 impl Net {
@@ -74,10 +82,17 @@ impl Net {
         }
     }
 
-    /// The part of a point or direction in weight space that acts on features: one column of `features` numbers a unit.
-    pub fn columns<'a>(&self, point: &'a [f32]) -> impl Iterator<Item = f32> + 'a {
-        let (features, units) = (self.features, self.units());
-        (0..units).flat_map(move |unit| (0..features).map(move |feature| point[feature * units + unit]))
+    /// The parts of points or directions in weight space that lead from features to units, the units of a point side by
+    /// side.
+    pub fn columns(&self, points: &[&[f32]]) -> Columns {
+        let units = self.units();
+        let bias = points.iter().flat_map(|point| match self.hidden {
+            Some(_) => self.bias(point).to_vec(),
+            None => vec![0.0],
+        });
+        Columns::new(self.features, bias.collect(), |feature, unit| {
+            points[unit / units][feature * units + unit % units]
+        })
     }
 
     /// The part that acts as biases; none for a linear net.
@@ -91,54 +106,9 @@ impl Net {
     }
 }
 
-fn to_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
-    tensor.without_autodiff().try_into_vec_as().map_err(|error| Error::Device(format!("the device failed: {error}")))
-}
-
-/// `g(x)`, the same formula for every number so that the compiler can take many at once.
-#[inline(always)]
-pub(super) fn activate(activation: Activation, x: f32) -> f32 {
-    match activation {
-        Activation::Tanh => tanh(x),
-        Activation::Sigmoid => 0.5 + 0.5 * tanh(0.5 * x),
-        Activation::Relu => x.max(0.0),
-    }
-}
-
-/// tanh by the quotient of polynomials of Eigen's `ptanh`, exact to a few units in the last place.
-#[inline(always)]
-fn tanh(x: f32) -> f32 {
-    let x = x.clamp(-7.905_311, 7.905_311);
-    let y = x * x;
-    let p = -2.760_768_5e-16f32;
-    let p = p * y + 2.000_188e-13;
-    let p = p * y - 8.604_672e-11;
-    let p = p * y + 5.122_297e-8;
-    let p = p * y + 1.485_722_4e-5;
-    let p = p * y + 6.372_619_3e-4;
-    let p = p * y + 4.893_524_6e-3;
-    let q = 1.198_258_4e-6f32;
-    let q = q * y + 1.185_347e-4;
-    let q = q * y + 2.268_434_6e-3;
-    let q = q * y + 4.893_525e-3;
-    x * p / q
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn activations_are_those_of_the_standard_library() {
-        for i in -4000..=4000 {
-            let x = i as f32 * 0.005;
-            let exact = f64::from(x).tanh();
-            assert!((f64::from(activate(Activation::Tanh, x)) - exact).abs() < 5e-7, "{x}");
-            let exact = 1.0 / (1.0 + f64::from(-x).exp());
-            assert!((f64::from(activate(Activation::Sigmoid, x)) - exact).abs() < 5e-7, "{x}");
-            assert_eq!(activate(Activation::Relu, x), x.max(0.0));
-        }
-    }
 
     #[test]
     fn weights_have_roles_and_names() {
@@ -148,7 +118,9 @@ mod tests {
         assert_eq!(net.name(4), "feature 2 to unit 2");
         assert_eq!(net.name(8), "bias of unit 3");
         assert_eq!(net.name(9), "unit 1 to output");
-        assert_eq!(net.columns(&net.weights).collect::<Vec<_>>(), [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+        let mut received = [0.0; 3];
+        net.columns(&[&net.weights]).receive(0, &[1.0, 10.0], &mut received);
+        assert_eq!(received, [0.0 + 30.0 + 6.0, 1.0 + 40.0 + 7.0, 2.0 + 50.0 + 8.0]);
         assert_eq!((net.bias(&net.weights), net.output(&net.weights)), (&[6.0, 7.0, 8.0][..], &[9.0, 10.0, 11.0][..]));
         let linear = Net { features: 2, hidden: None, weights: vec![0.5, 1.0] };
         assert_eq!((linear.name(1).as_str(), linear.bias(&linear.weights)), ("feature 2", &[][..]));

@@ -2,13 +2,16 @@
 //!
 //! What a unit receives is affine in the step: `z(eta) = x W + b + eta (x R + r)`. So two matrix products, shared by all
 //! directions of a block, serve all steps; what is left for each step is the hidden units' function, the sort and the measure.
+//!
+//! Products, hidden units and sums are those of scoring, on the host: without a step the scores are the model's own, bit by
+//! bit, and equal documents have equal scores at every step.
 
-use super::net::{Net, Role, activate};
+use super::net::{Net, Role};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::metric::{self, Conventions, Empty, Follow, Metric, Subject};
-use crate::model::Activation;
-use burn::tensor::{Device, Tensor, TensorData};
+use crate::model::{Columns, GROUP, add_moved_unit};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -23,7 +26,6 @@ pub(super) struct Sweep<'a> {
     data: &'a Dataset,
     metric: &'a dyn Metric,
     conventions: Conventions,
-    device: Device,
     /// Ranges of whole queries of about [`ROWS`] documents.
     parts: Vec<Range<usize>>,
     /// What stays the same about each query; nothing where its value does not depend on the scores at all.
@@ -46,13 +48,7 @@ struct Part<'p> {
 impl<'a> Sweep<'a> {
     /// # Errors
     /// Data of another width or without queries that count, or labels that the measure refuses.
-    pub fn new(
-        net: &'a Net,
-        data: &'a Dataset,
-        metric: &'a dyn Metric,
-        conventions: Conventions,
-        device: &Device,
-    ) -> Result<Self> {
+    pub fn new(net: &'a Net, data: &'a Dataset, metric: &'a dyn Metric, conventions: Conventions) -> Result<Self> {
         if data.n_features() != net.features {
             let (net, data) = (net.features, data.n_features());
             return Err(Error::Mismatch(format!("the model scores {net} features, the data has {data}")));
@@ -71,18 +67,22 @@ impl<'a> Sweep<'a> {
             return Err(Error::Data(format!("no query has anything that {} could find", metric.name())));
         }
         let parts = parts(data.offsets());
-        let device = device.clone().without_autodiff();
         let counted = counted as f64;
-        let mut sweep =
-            Sweep { net, data, metric, conventions, device, parts, subjects, constant, counted, value: 0.0 };
+        let mut sweep = Sweep { net, data, metric, conventions, parts, subjects, constant, counted, value: 0.0 };
         // Any direction will do for no step at all.
         sweep.value = sweep.along(&[vec![0.0; net.weights.len()]], &[0.0], &mut |_| ())?[0];
         Ok(sweep)
     }
 
-    /// Directions that share a pass over the data.
+    /// Directions that share a pass over the data: fewer where a part is a long query.
     pub fn block(&self) -> usize {
-        (COLUMNS / self.net.units()).saturating_sub(1).max(1)
+        let longest = self.parts.iter().map(|queries| self.rows(queries).len()).max().unwrap_or(0);
+        let columns = COLUMNS * ROWS / longest.max(ROWS);
+        (columns / self.net.units()).saturating_sub(1).max(1)
+    }
+
+    fn rows(&self, queries: &Range<usize>) -> Range<usize> {
+        self.data.offsets()[queries.start]..self.data.offsets()[queries.end]
     }
 
     /// The mean of the measure at each step along each direction, the steps of a direction side by side.
@@ -90,13 +90,8 @@ impl<'a> Sweep<'a> {
     /// Calls back with the share of the work that is done.
     pub fn along(&self, directions: &[Vec<f32>], steps: &[f64], progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>> {
         let units = self.net.units();
-        let mut columns = Vec::with_capacity((directions.len() + 1) * units * self.net.features);
-        let mut bias = Vec::new();
-        for point in std::iter::once(&self.net.weights).chain(directions) {
-            columns.extend(self.net.columns(point));
-            bias.extend_from_slice(self.net.bias(point));
-        }
-        self.sums(&columns, &bias, directions.len() * steps.len(), progress, |part, sums| {
+        let points: Vec<&[f32]> = std::iter::once(&self.net.weights).chain(directions).map(Vec::as_slice).collect();
+        self.sums(&self.net.columns(&points), directions.len() * steps.len(), progress, |part, sums| {
             let own = part.units(0, units);
             let orders = self.orders(part, &own);
             let lines = sums.par_chunks_mut(steps.len().max(1)).zip(directions).enumerate();
@@ -119,9 +114,8 @@ impl<'a> Sweep<'a> {
     /// As [`Sweep::along`], each of the weights moved alone. No product is needed: the column of a weight is a feature.
     pub fn alone(&self, weights: Range<usize>, steps: &[f64], progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>> {
         let units = self.net.units();
-        let columns: Vec<f32> = self.net.columns(&self.net.weights).collect();
-        let bias = self.net.bias(&self.net.weights).to_vec();
-        self.sums(&columns, &bias, weights.len() * steps.len(), progress, |part, sums| {
+        let columns = self.net.columns(&[&self.net.weights]);
+        self.sums(&columns, weights.len() * steps.len(), progress, |part, sums| {
             let own = part.units(0, units);
             let orders = self.orders(part, &own);
             let lines = sums.par_chunks_mut(steps.len().max(1)).zip(weights.clone());
@@ -130,16 +124,9 @@ impl<'a> Sweep<'a> {
                 |desk, (sums, weight)| {
                     self.each_query(part, |query, subject, span| {
                         desk.follow.start(&orders[span.clone()]);
-                        self.score_still(&own, span.clone(), &mut desk.base);
+                        let moving = self.moving(weight, &own, self.data.query(query).features, span, desk);
                         for (&step, sum) in steps.iter().zip(&mut *sums) {
-                            self.score_alone(
-                                weight,
-                                &own,
-                                self.data.query(query).features,
-                                step as f32,
-                                span.clone(),
-                                desk,
-                            );
+                            moving.score(step as f32, desk);
                             *sum += desk.follow.value(subject, &desk.scores);
                         }
                     });
@@ -151,29 +138,25 @@ impl<'a> Sweep<'a> {
     /// Means from sums over queries, part after part, in the order of the data whatever the number of threads.
     fn sums(
         &self,
-        columns: &[f32],
-        bias: &[f32],
+        columns: &Columns,
         values: usize,
         progress: &mut dyn FnMut(f64),
         mut add: impl FnMut(&Part, &mut [f64]),
     ) -> Result<Vec<f64>> {
         let mut sums = vec![self.constant; values];
         let features = self.net.features;
-        let height = columns.len() / features;
-        let matrix = Tensor::<2>::from_data(TensorData::new(columns.to_vec(), [height, features]), &self.device);
         for (done, queries) in self.parts.iter().enumerate() {
-            let rows = self.data.offsets()[queries.start]..self.data.offsets()[queries.end];
-            let documents = self.data.features()[rows.start * features..rows.end * features].to_vec();
-            let documents = TensorData::new(documents, [rows.len(), features]);
-            let documents = Tensor::<2>::from_data(documents, &self.device);
-            let mut received: Vec<f32> = matrix
-                .clone()
-                .matmul(documents.transpose())
-                .try_into_vec_as()
-                .map_err(|error| Error::Device(format!("the device failed: {error}")))?;
-            for (row, bias) in received.chunks_exact_mut(rows.len().max(1)).zip(bias) {
-                row.iter_mut().for_each(|z| *z += bias);
-            }
+            let rows = self.rows(queries);
+            let size = columns.len() * rows.len();
+            memory::ask(
+                4 * size as u64,
+                "certifying the longest query",
+                "certify on shorter queries, or a narrower net",
+            )?;
+            let mut received = vec![0.0; size];
+            let documents = &self.data.features()[rows.start * features..rows.end * features];
+            let groups = received.par_chunks_mut(GROUP * rows.len().max(1)).enumerate();
+            groups.for_each(|(group, received)| columns.receive(group, documents, received));
             add(&Part { queries: queries.clone(), rows, received: &received }, &mut sums);
             progress((done + 1) as f64 / self.parts.len() as f64);
         }
@@ -204,7 +187,13 @@ impl<'a> Sweep<'a> {
     }
 
     fn desk(&self) -> Desk<'a> {
-        Desk { follow: Follow::new(self.metric, self.conventions), scores: Vec::new(), base: Vec::new() }
+        Desk {
+            follow: Follow::new(self.metric, self.conventions),
+            scores: Vec::new(),
+            before: Vec::new(),
+            column: Vec::new(),
+            after: Vec::new(),
+        }
     }
 
     /// Scores of the documents `span` of a part at the net's own weights.
@@ -224,53 +213,87 @@ impl<'a> Sweep<'a> {
     ) {
         scores.clear();
         let Some((_, activation)) = self.net.hidden else {
-            scores.extend(own[0][span.clone()].iter().zip(&moved[0][span]).map(|(own, moved)| own + step * moved));
+            scores.extend_from_slice(&own[0][span.clone()]);
+            move_by(scores, step, &moved[0][span]);
             return;
         };
         scores.resize(span.len(), 0.0);
         let outputs = self.net.output(&self.net.weights).iter().zip(self.net.output(direction));
         for ((own, moved), (weight, change)) in own.iter().zip(moved).zip(outputs) {
             let (own, moved) = (&own[span.clone()], &moved[span.clone()]);
-            add_unit(activation, own, moved, step, weight + step * change, scores);
+            add_moved_unit(activation, own, moved, step, weight + step * change, scores);
         }
     }
 
-    /// Scores when one weight moves by `step`, into `desk.scores`; `desk.base` holds them without the move.
-    fn score_alone(
-        &self,
+    /// One weight of the net, ready to move alone, for the documents `span` of a part.
+    fn moving<'o>(
+        &'o self,
         weight: usize,
-        own: &[&[f32]],
+        own: &[&'o [f32]],
         features: &[f32],
-        step: f32,
         span: Range<usize>,
         desk: &mut Desk,
-    ) {
-        let Desk { base, scores, .. } = desk;
-        scores.clear();
+    ) -> Moving<'o> {
         let role = self.net.role(weight);
-        let Some((_, activation)) = self.net.hidden else {
-            if let Role::Feature { feature, .. } = role {
-                let column = features.iter().skip(feature).step_by(self.net.features);
-                scores.extend(base.iter().zip(column).map(|(base, x)| base + step * x));
-            }
-            return;
-        };
-        let output = self.net.output(&self.net.weights);
-        let g = |z: f32| activate(activation, z);
+        let unit = role.unit();
+        desk.column.clear();
         match role {
-            Role::Feature { feature, unit } => {
-                let column = features.iter().skip(feature).step_by(self.net.features);
-                let unmoved = base.iter().zip(&own[unit][span]).zip(column);
-                scores.extend(unmoved.map(|((base, &z), x)| base + output[unit] * (g(z + step * x) - g(z))));
+            Role::Feature { feature, .. } => {
+                desk.column.extend(features.iter().skip(feature).step_by(self.net.features));
             }
-            Role::Bias { unit } => {
-                let unmoved = base.iter().zip(&own[unit][span]);
-                scores.extend(unmoved.map(|(base, &z)| base + output[unit] * (g(z + step) - g(z))));
-            }
-            Role::Output { unit } => {
-                scores.extend(base.iter().zip(&own[unit][span]).map(|(base, &z)| base + step * g(z)));
-            }
+            Role::Bias { .. } | Role::Output { .. } => desk.column.resize(span.len(), 1.0),
         }
+        desk.before.clear();
+        desk.after.clear();
+        let own_unit = &own[unit][span.clone()];
+        if let Some((units, activation)) = self.net.hidden {
+            let output = self.net.output(&self.net.weights);
+            let add = |unit: usize, scores: &mut [f32]| {
+                let own = &own[unit][span.clone()];
+                add_moved_unit(activation, own, own, 0.0, output[unit], scores);
+            };
+            desk.before.resize(span.len(), 0.0);
+            (0..unit).for_each(|unit| add(unit, &mut desk.before));
+            desk.after.resize((units - unit - 1) * span.len(), 0.0);
+            desk.after.chunks_exact_mut(span.len()).zip(unit + 1..).for_each(|(scores, unit)| add(unit, scores));
+        }
+        Moving { net: self.net, role, own: own_unit }
+    }
+}
+
+/// One weight that moves alone; see [`Desk`] for what the others add up to.
+struct Moving<'o> {
+    net: &'o Net,
+    role: Role,
+    /// What the unit of the weight receives.
+    own: &'o [f32],
+}
+
+impl Moving<'_> {
+    /// Scores when the weight moves by `step`: unit after unit, as scoring adds them.
+    fn score(&self, step: f32, desk: &mut Desk) {
+        let Desk { before, column, after, scores, .. } = desk;
+        scores.clear();
+        let Some((_, activation)) = self.net.hidden else {
+            scores.extend_from_slice(self.own);
+            return move_by(scores, step, column);
+        };
+        scores.extend_from_slice(before);
+        let output = self.net.output(&self.net.weights)[self.role.unit()];
+        match self.role {
+            Role::Output { .. } => add_moved_unit(activation, self.own, self.own, 0.0, output + step, scores),
+            _ => add_moved_unit(activation, self.own, column, step, output, scores),
+        }
+        for after in after.chunks_exact(scores.len().max(1)) {
+            scores.iter_mut().zip(after).for_each(|(score, after)| *score += after);
+        }
+    }
+}
+
+/// Adds `step * moved` to the scores of a linear net.
+fn move_by(scores: &mut [f32], step: f32, moved: &[f32]) {
+    if step != 0.0 {
+        scores.iter_mut().zip(moved).for_each(|(score, moved)| *score += step * moved);
     }
 }
 
@@ -286,21 +309,12 @@ impl<'p> Part<'p> {
 struct Desk<'a> {
     follow: Follow<'a>,
     scores: Vec<f32>,
-    base: Vec<f32>,
-}
-
-/// Adds `weight * g(own + step * moved)`; one loop an activation, so that each is compiled to vector instructions.
-fn add_unit(activation: Activation, own: &[f32], moved: &[f32], step: f32, weight: f32, scores: &mut [f32]) {
-    fn run(own: &[f32], moved: &[f32], step: f32, weight: f32, scores: &mut [f32], g: impl Fn(f32) -> f32) {
-        for ((score, own), moved) in scores.iter_mut().zip(own).zip(moved) {
-            *score += weight * g(own + step * moved);
-        }
-    }
-    match activation {
-        Activation::Tanh => run(own, moved, step, weight, scores, |z| activate(Activation::Tanh, z)),
-        Activation::Sigmoid => run(own, moved, step, weight, scores, |z| activate(Activation::Sigmoid, z)),
-        Activation::Relu => run(own, moved, step, weight, scores, |z| activate(Activation::Relu, z)),
-    }
+    /// For a weight that moves alone: what the units before its own add to each score.
+    before: Vec<f32>,
+    /// What its unit receives for each unit of a step.
+    column: Vec<f32>,
+    /// What each unit after its own adds to each score, `[units, documents]`.
+    after: Vec<f32>,
 }
 
 fn parts(offsets: &[usize]) -> Vec<Range<usize>> {
@@ -321,7 +335,7 @@ mod tests {
     use crate::data::synthetic::Synthetic;
     use crate::device;
     use crate::metric::Summary;
-    use crate::model::RankerConfig;
+    use crate::model::{Activation, RankerConfig};
     use crate::train::score;
 
     fn data() -> Dataset {
@@ -357,7 +371,7 @@ mod tests {
 
     #[test]
     fn sweeping_is_moving_scoring_and_judging() {
-        let (data, device) = (data(), device::open("auto").unwrap());
+        let data = data();
         let steps = [-0.5, 0.1, 0.7];
         let configs = [
             RankerConfig::linear(7),
@@ -377,9 +391,9 @@ mod tests {
                 crate::model::Architecture::Mlp { hidden, activation } => Some((hidden, activation)),
             };
             let net = Net { features: 7, hidden, weights: weights.clone() };
-            let sweep = Sweep::new(&net, &data, &*metric, conventions, &device).unwrap();
+            let sweep = Sweep::new(&net, &data, &*metric, conventions).unwrap();
             let value = |point: &[f32]| oracle(config, point, &data, &*metric, &conventions);
-            assert!((sweep.value - value(&weights)).abs() < 1e-3, "{name}: {} {}", sweep.value, value(&weights));
+            assert_eq!(sweep.value, value(&weights), "{name}");
             let directions: Vec<Vec<f32>> = (0..3).map(|i| super::super::direction::on_sphere(n, 4, i)).collect();
             let found = sweep.along(&directions, &steps, &mut |_| ()).unwrap();
             let alone = sweep.alone(0..n, &steps, &mut |_| ()).unwrap();

@@ -147,3 +147,73 @@ fn what_does_not_fit_is_refused() {
     assert!(refuse(truth.clone(), &data, CertifyOptions { steps: vec![], ..normal() }).contains("no steps"));
     assert!(refuse(truth, &data, CertifyOptions { epsilon: 2.0, ..normal() }).contains("epsilon 2"));
 }
+
+#[test]
+fn a_model_at_the_top_is_certified_where_its_units_are_all_but_silent() {
+    // A sigmoid of -17 to -13 is below 1e-6, but its values differ: so do the scores, and the ranking is perfect.
+    let features: Vec<f32> = (0..40).map(|i| i as f32 * 0.1).collect();
+    let labels = (0..40).map(|i| (i / 10) as f32).collect();
+    let data = Dataset::new(1, features, labels, vec![("q".into(), 40)]).unwrap();
+    let device = device::open("auto").unwrap();
+    let shape = RankerConfig::mlp(1, 1, Activation::Sigmoid);
+    let net = shape.from_weights(&[vec![1.0], vec![-17.0], vec![1.0]], &device).unwrap();
+    let options = CertifyOptions { directions: Some(50), ..CertifyOptions::default() };
+    let found = certify(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
+    assert_eq!(found.value, 1.0);
+    assert!(found.holds(), "{}", found.reports[0].statement);
+    let alone = each_weight(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
+    assert!(alone.holds() && alone.value == 1.0);
+}
+
+#[test]
+fn equal_documents_are_equal_along_every_direction() {
+    let (lengths, width) = ([7, 513, 4100, 1, 600], 9);
+    let mut features = Vec::new();
+    for (query, &length) in lengths.iter().enumerate() {
+        let document = on_sphere(width, 21, query as u64);
+        (0..length).for_each(|_| features.extend_from_slice(&document));
+    }
+    // The last document of each query is the relevant one, so that it must not be found before the others.
+    let labels = lengths.iter().flat_map(|&n| (0..n).map(move |i| f32::from(u8::from(i + 1 == n)))).collect();
+    let queries = lengths.iter().enumerate().map(|(query, &n)| (query.to_string(), n)).collect();
+    let data = Dataset::new(width, features, labels, queries).unwrap();
+    let expected = lengths.iter().map(|&n| 1.0 / n as f64).sum::<f64>() / lengths.len() as f64;
+    let device = device::open("auto").unwrap();
+    for shape in [RankerConfig::linear(width), RankerConfig::mlp(width, 5, Activation::Tanh)] {
+        let ranker = shape.init(crate::model::Init::Burn, 5, &device).unwrap();
+        let options = CertifyOptions { directions: Some(12), ..CertifyOptions::default() };
+        let metric = parse("mrr").unwrap();
+        let found = certify(&ranker, &data, &*metric, &device, &options, &mut |_| ()).unwrap();
+        assert!((found.value - expected).abs() < 1e-15, "{}", found.value);
+        assert!(found.reports.iter().all(|report| report.flat == 12), "{}", found.reports[0].statement);
+        let alone = each_weight(&ranker, &data, &*metric, &device, &options, &mut |_| ()).unwrap();
+        assert!(alone.weights.iter().all(|weight| weight.rise == 0.0 && weight.margin == 0.0));
+    }
+}
+
+#[test]
+fn infinite_units_are_judged() {
+    // A feature of 1e38 times a weight of 10 is infinite: the unit is at its end, and the other unit decides.
+    let features = vec![1e38, 0.0, 1e38, 1.0, 1e38, 2.0];
+    let data = Dataset::new(2, features, vec![0.0, 1.0, 2.0], vec![("q".into(), 3)]).unwrap();
+    let device = device::open("auto").unwrap();
+    for activation in [Activation::Sigmoid, Activation::Tanh] {
+        let weights = [vec![10.0, 0.0, 0.0, 0.1], vec![0.0; 2], vec![1.0, 1.0]];
+        let net = RankerConfig::mlp(2, 2, activation).from_weights(&weights, &device).unwrap();
+        let options =
+            CertifyOptions { directions: Some(5), steps: vec![vec![1e-40, 0.001]], ..CertifyOptions::default() };
+        let found = certify(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
+        assert_eq!(found.value, 1.0, "{activation}");
+        assert!(found.reports[0].envelope.iter().all(|at| at.lowest.is_finite()), "{activation}");
+    }
+}
+
+#[test]
+fn absurd_numbers_of_directions_are_refused() {
+    let (data, truth) = linear_data();
+    let device = device::open("auto").unwrap();
+    let ranker = RankerConfig::linear(5).from_weights(&[truth], &device).unwrap();
+    let options = CertifyOptions { directions: Some(usize::MAX), ..CertifyOptions::default() };
+    let refused = certify(&ranker, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap_err();
+    assert!(refused.to_string().contains("--directions"), "{refused}");
+}

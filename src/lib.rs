@@ -30,6 +30,7 @@ mod metric;
 mod model;
 mod objective;
 mod simd;
+mod temporary;
 mod train;
 
 pub use analysis::field::{Crossing, FieldReport, MOST_DOCUMENTS, MarginLambda, Potential, Regularised, eigenvalues};
@@ -59,7 +60,7 @@ pub use data::trec::{
     Judged, JudgedQuery, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
 };
 pub use error::{Error, ParseError, Result};
-pub use export::{DataInfo, Model, ModelInfo};
+pub use export::{DataInfo, Model, ModelInfo, ModelPlace, RunInfo};
 pub use metric::{
     Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind,
     Missing, Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts,

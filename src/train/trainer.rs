@@ -9,7 +9,8 @@ use super::step::Outcome;
 use crate::data::Dataset;
 use crate::device;
 use crate::error::{Error, Result};
-use crate::export::{ranker_from_bytes, ranker_to_bytes};
+use crate::export::{is_finite, ranker_from_bytes, ranker_to_bytes};
+use crate::hash::Hasher;
 use crate::metric::{self, Conventions, Metric, Summary};
 use crate::model::{Ranker, RankerConfig};
 use crate::objective::Targets;
@@ -52,6 +53,8 @@ pub struct Trained {
     pub history: Vec<EpochRecord>,
     /// Why training ended.
     pub finish: Finish,
+    /// What the run was started with: [`Trainer::identity`].
+    pub identity: String,
 }
 
 /// A training run, driven epoch by epoch, so that the caller can report, save and stop in between.
@@ -188,8 +191,11 @@ impl<'a> Trainer<'a> {
             ));
         }
         let [ranker, best, optimizer] = <[Vec<u8>; 3]>::try_from(parts).map_err(|_| wrong("damaged checkpoint"))?;
-        self.ranker =
-            ranker_from_bytes(&self.shape, ranker, &self.device).map_err(|error| wrong(&error.to_string()))?;
+        let load =
+            |bytes| ranker_from_bytes(&self.shape, bytes, &self.device).map_err(|error| wrong(&error.to_string()));
+        // The best one is only needed at the end, which is too late to learn that it is damaged.
+        load(best.clone())?;
+        self.ranker = load(ranker)?;
         let (state, fresh) = (Bytes::from_bytes_vec(optimizer), self.optimizer);
         // Burn loads the state on its own default device, which may be a GPU without a driver.
         self.optimizer = device::without_panic(|| fresh.from_bytes(state))
@@ -208,6 +214,11 @@ impl<'a> Trainer<'a> {
         let ranker = ranker_to_bytes(&self.ranker)?;
         let optimizer = self.optimizer.into_bytes().map_err(|error| Error::Config(error.to_string()))?;
         checkpoint::write(path, &self.progress, &[&ranker, &self.best_ranker, &optimizer])
+    }
+
+    /// A hash of the settings and the data, which tells runs apart; the number of epochs does not count.
+    pub fn identity(&self) -> String {
+        format!("{:016x}", Hasher::of(self.progress.identity.as_bytes()))
     }
 
     /// All epochs so far.
@@ -250,7 +261,8 @@ impl<'a> Trainer<'a> {
         let (ranker, pass) = epoch::run(&ground, ranker, &mut self.optimizer, &order, self.progress.step_size, seed)?;
         self.ranker = ranker;
         let scores = score(&self.ranker, self.valid, &self.device)?;
-        let diverged = scores.iter().any(|score| !score.is_finite());
+        // A bounded hidden unit may hide an infinite weight from the scores.
+        let diverged = scores.iter().any(|score| !score.is_finite()) || !is_finite(&self.ranker);
         let valid = self.judge(&scores, self.valid)?;
         let train = self.judge(&pass.scores, self.train)?;
         let best = !diverged && self.is_better(valid);
@@ -276,6 +288,7 @@ impl<'a> Trainer<'a> {
     /// When the device fails.
     pub fn finish(self) -> Result<Trained> {
         let finish = self.finished().unwrap_or(Finish::Stopped);
+        let identity = self.identity();
         let ranker = ranker_from_bytes(&self.shape, self.best_ranker, &self.device.without_autodiff())?;
         Ok(Trained {
             ranker,
@@ -284,6 +297,7 @@ impl<'a> Trainer<'a> {
             best_value: self.progress.best_value,
             history: self.progress.history,
             finish,
+            identity,
         })
     }
 

@@ -32,6 +32,7 @@ mod objective;
 mod simd;
 mod stop;
 pub mod suggest;
+mod temporary;
 mod train;
 
 pub use analysis::field::{Crossing, FieldReport, MOST_DOCUMENTS, MarginLambda, Potential, Regularised, eigenvalues};
@@ -62,7 +63,7 @@ pub use data::trec::{
     read_run_or_scores,
 };
 pub use error::{Error, ParseError, Result};
-pub use export::{DataInfo, Model, ModelInfo};
+pub use export::{DataInfo, Model, ModelInfo, ModelPlace, RunInfo};
 pub use metric::{
     Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind,
     Missing, Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts,

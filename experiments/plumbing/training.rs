@@ -2,8 +2,8 @@
 
 use super::{Lab, Ticker};
 use burnrank::{
-    Conventions, DataInfo, Dataset, EpochRecord, Model, ModelInfo, Ranker, Scaler, TrainConfig, Trained, Trainer,
-    judge, parse, score,
+    Conventions, DataInfo, Dataset, EpochRecord, Model, ModelInfo, Ranker, RunInfo, Scaler, TrainConfig, Trained,
+    Trainer, judge, parse, score,
 };
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -81,6 +81,7 @@ pub fn export(
     let mut info = ModelInfo::new(trained.config, scaler, config.objective.name());
     info.settings = serde_json::to_value(config)?;
     info.best_epoch = trained.best_epoch;
+    info.run = Some(RunInfo::of(trained));
     info.conventions = Conventions::default().to_string();
     for (split, source, data) in sets {
         info.data.insert(split.to_string(), DataInfo::of(*source, data));

@@ -1,7 +1,7 @@
 //! `burnrank info`: what a model folder says about itself.
 
 use super::ui;
-use burnrank::{Model, device};
+use burnrank::{Finish, Model, device};
 use std::path::PathBuf;
 
 /// Check a model folder and show what is in it
@@ -34,6 +34,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         info.burn,
         info.format
     );
+    if info.format < 2 {
+        text += "  checksum: covers the weights, but neither the shape nor the scaling, which later formats have\n";
+    }
+    if let Some(run) = &info.run {
+        let state = if run.finish == Finish::Stopped { "interrupted, can go on" } else { "finished" };
+        text += &format!("  run: {}, {state}\n", run.identity);
+    }
     for (split, data) in &info.data {
         let queries = ui::counted(data.queries, "query", "queries");
         let documents = ui::counted(data.documents, "document", "documents");

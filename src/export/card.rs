@@ -1,6 +1,6 @@
 //! The model card: what a person wants to know before using a model.
 
-use super::folder::ModelInfo;
+use super::info::ModelInfo;
 use std::fmt::Write;
 
 /// The card of a model, in Markdown.
@@ -17,7 +17,7 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     let _ = writeln!(card, "| weights | {} |", shape.n_weights());
     let _ = writeln!(card, "| feature scaling | {} |", info.scaler.kind());
     let _ = writeln!(card, "| epoch | {} |", info.best_epoch);
-    let _ = writeln!(card, "| checksum of the record | {} |", info.checksum);
+    let _ = writeln!(card, "| checksum | {} |", info.checksum);
     if !info.data.is_empty() {
         let _ = writeln!(
             card,

@@ -1,80 +1,26 @@
 //! The model on disk: a folder of `model.bpk`, `model.json` and a model card.
 
-use super::card;
-use super::record::{ranker_from_bytes, ranker_to_bytes};
+use super::info::{BURN, FORMAT, ModelInfo, get, read_info, wrong};
+use super::place::{ModelPlace, occupant, resolve};
+use super::record::{is_finite, ranker_from_bytes, ranker_to_bytes};
+use super::replace::{publish, recover_for_reading, stage};
+use super::{card, checksum};
 use crate::data::Dataset;
-use crate::data::scale::Scaler;
 use crate::error::{Error, Result};
-use crate::hash::Hasher;
-use crate::model::{Ranker, RankerConfig};
+use crate::memory;
+use crate::model::Ranker;
 use crate::train::{EpochRecord, score};
 use burn::tensor::Device;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The version of the folder's format that this crate writes, and the newest that it reads.
-const FORMAT: u32 = 1;
+/// All files that a model folder may have. Whatever else lies in one is not ours.
+pub(super) const FILES: [&str; 4] = ["model.bpk", "model.json", "README.md", "training.jsonl"];
 
-/// The version of Burn that records are written with.
-const BURN: &str = "0.22.1";
-
-/// What `model.json` says: everything about a model but its weights.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ModelInfo {
-    /// The version of the folder's format.
-    pub format: u32,
-    /// The version of burnrank that wrote it.
-    pub burnrank: String,
-    /// The version of Burn that wrote the record.
-    pub burn: String,
-    /// The shape of the net.
-    pub ranker: RankerConfig,
-    /// The objective that it was trained with.
-    pub objective: String,
-    /// All settings of the training run.
-    pub settings: serde_json::Value,
-    /// What it was trained on.
-    pub data: BTreeMap<String, DataInfo>,
-    /// What it was judged by: split, then measure.
-    pub metrics: BTreeMap<String, BTreeMap<String, f64>>,
-    /// Ties, empty queries and the like, as printed in reports.
-    pub conventions: String,
-    /// The epoch that the weights are from.
-    pub best_epoch: usize,
-    /// The checksum of the record's bytes.
-    pub checksum: String,
-    /// What is done to features before the net sees them.
-    pub scaler: Scaler,
-}
-
-/// One split of the data a model was made with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DataInfo {
-    /// Where it came from.
-    pub source: String,
-    /// The number of queries.
-    pub queries: usize,
-    /// The number of documents.
-    pub documents: usize,
-    /// A hash of all labels and features.
-    pub fingerprint: String,
-}
-
-impl DataInfo {
-    /// Describes a data set as it was before scaling.
-    pub fn of(source: impl Into<String>, data: &Dataset) -> Self {
-        DataInfo {
-            source: source.into(),
-            queries: data.n_queries(),
-            documents: data.n_documents(),
-            fingerprint: format!("{:016x}", data.fingerprint()),
-        }
-    }
-}
+/// What a record may have beside its weights: names, shapes, alignment.
+const RECORD_EXTRAS: u64 = 1 << 20;
 
 /// A ranker with all that is needed to use it on raw features.
 #[derive(Debug, Clone)]
@@ -83,26 +29,6 @@ pub struct Model {
     pub ranker: Ranker,
     /// What is known about it.
     pub info: ModelInfo,
-}
-
-impl ModelInfo {
-    /// A description with nothing known but the shape and the scaler.
-    pub fn new(ranker: RankerConfig, scaler: Scaler, objective: impl Into<String>) -> Self {
-        ModelInfo {
-            format: FORMAT,
-            burnrank: env!("CARGO_PKG_VERSION").into(),
-            burn: BURN.into(),
-            ranker,
-            objective: objective.into(),
-            settings: serde_json::Value::Null,
-            data: BTreeMap::new(),
-            metrics: BTreeMap::new(),
-            conventions: String::new(),
-            best_epoch: 0,
-            checksum: String::new(),
-            scaler,
-        }
-    }
 }
 
 impl Model {
@@ -129,54 +55,61 @@ impl Model {
         score(&self.ranker, &scaled, device)
     }
 
-    /// Writes the folder in one step: at any moment it is the old one, absent, or the whole new one.
+    /// Writes the folder, over a model that is there: at any moment the name has the old model or the whole new one.
     ///
     /// # Errors
-    /// When the folder cannot be written, or exists and is not a model's.
+    /// When the folder cannot be written, something is there that is not a model, or numbers of this model are not finite.
     pub fn save(&self, folder: &Path, history: &[EpochRecord]) -> Result<()> {
-        Model::check_target(folder)?;
+        self.save_to(&ModelPlace::claim(folder)?, history)
+    }
+
+    /// The same for a place that has been claimed before.
+    ///
+    /// # Errors
+    /// Those of [`Model::save`].
+    pub fn save_to(&self, place: &ModelPlace, history: &[EpochRecord]) -> Result<()> {
+        let target = place.folder();
+        occupant(target)?;
+        self.check_finite()?;
         let record = ranker_to_bytes(&self.ranker)?;
         let mut info = self.info.clone();
-        info.checksum = format!("{:016x}", Hasher::of(&record));
+        (info.format, info.burnrank, info.burn) = (FORMAT, env!("CARGO_PKG_VERSION").into(), BURN.into());
+        // JSON has no word for them, and a folder must read back.
+        info.metrics.values_mut().for_each(|values| values.retain(|_, value| value.is_finite()));
+        info.checksum = checksum::of(&info, &record);
         let json = serde_json::to_string_pretty(&info).map_err(|error| Error::Record(error.to_string()))? + "\n";
         let mut log = String::new();
         for epoch in history {
             log += &serde_json::to_string(epoch).map_err(|error| Error::Record(error.to_string()))?;
             log.push('\n');
         }
-        let parent = parent(folder);
-        fs::create_dir_all(parent).map_err(|source| Error::io(parent, "create", source))?;
-        let new = tempfile::Builder::new().prefix(".burnrank-").tempdir_in(parent);
-        let new = new.map_err(|source| Error::io(parent, "create a folder in", source))?;
-        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let new = stage(target)?;
+        let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         put(new.path().join("model.bpk"), &record)?;
         put(new.path().join("model.json"), json.as_bytes())?;
         put(new.path().join("README.md"), card::text(&name, &info).as_bytes())?;
         if !history.is_empty() {
             put(new.path().join("training.jsonl"), log.as_bytes())?;
         }
-        publish(new, folder)
+        publish(new, target)
+    }
+
+    /// A model with such numbers would be refused when it is loaded.
+    fn check_finite(&self) -> Result<()> {
+        let (center, spread) = self.info.scaler.numbers();
+        if !is_finite(&self.ranker) || !center.iter().chain(spread).all(|number| number.is_finite()) {
+            let message = "the model has weights or a scaling that are not finite, and was not saved: lower --lr";
+            return Err(Error::Config(message.into()));
+        }
+        Ok(())
     }
 
     /// Refuses a place where a model must not be written, before the work of making one.
     ///
     /// # Errors
-    /// When something is there that is neither a model nor an empty folder.
+    /// When something is there that is neither a model with only its own files nor an empty folder.
     pub fn check_target(folder: &Path) -> Result<()> {
-        let wrong = |message: &str| Err(Error::Model { path: folder.to_path_buf(), message: message.to_owned() });
-        if folder.file_name().is_none() {
-            return wrong("not a name for a model folder");
-        }
-        match fs::read_dir(folder) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(_) => wrong("exists and is not a folder: choose another --out"),
-            Ok(entries) => {
-                if entries.count() == 0 || folder.join("model.json").is_file() {
-                    return Ok(());
-                }
-                wrong("exists and is not a model: choose another --out, nothing was overwritten")
-            }
-        }
+        occupant(&resolve(folder)?).map(drop)
     }
 
     /// Reads a folder, and checks all of it.
@@ -184,43 +117,45 @@ impl Model {
     /// # Errors
     /// A folder that is missing, damaged, not a model's, or of a newer version.
     pub fn load(folder: &Path, device: &Device) -> Result<Self> {
-        let path = folder.join("model.json");
-        let wrong = |path: &Path, message: String| Error::Model { path: path.to_path_buf(), message };
-        let json = fs::read_to_string(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                wrong(folder, "not a model folder: it has no model.json (burnrank train --out makes one)".into())
+        if !folder.exists() {
+            recover_for_reading(folder)?;
+        }
+        let mut tries = 5;
+        loop {
+            let info = read_info(folder)?;
+            match read_weights(folder, &info, device) {
+                Ok(ranker) => return Ok(Model { ranker, info }),
+                // The folder was replaced after half of it had been read.
+                Err(_) if tries > 0 && read_info(folder).is_ok_and(|now| now != info) => tries -= 1,
+                Err(error) => return Err(error),
             }
-            _ => Error::io(&path, "read", error),
-        })?;
-        let damaged = |error: serde_json::Error| wrong(&path, format!("damaged or not a model's: {error}"));
-        // The version first: a newer format may differ in everything else.
-        let value: serde_json::Value = serde_json::from_str(&json).map_err(damaged)?;
-        match value.get("format").and_then(serde_json::Value::as_u64) {
-            Some(format) if format <= u64::from(FORMAT) => {}
-            Some(format) => {
-                let message = format!("format {format} is newer than this burnrank reads ({FORMAT}): update burnrank");
-                return Err(wrong(&path, message));
-            }
-            None => return Err(wrong(&path, "not a model's: it states no format".into())),
         }
-        let info: ModelInfo = serde_json::from_value(value).map_err(damaged)?;
-        if info.scaler.n_features() != info.ranker.features {
-            let message = format!("{} features scaled, {} scored", info.scaler.n_features(), info.ranker.features);
-            return Err(wrong(&path, message));
-        }
-        let path = folder.join("model.bpk");
-        let record = fs::read(&path).map_err(|source| Error::io(&path, "read", source))?;
-        if format!("{:016x}", Hasher::of(&record)) != info.checksum {
-            return Err(wrong(&path, "damaged: its bytes are not those that model.json was written with".into()));
-        }
-        let ranker =
-            ranker_from_bytes(&info.ranker, record, device).map_err(|error| wrong(&path, error.to_string()))?;
-        Ok(Model { ranker, info })
     }
 }
 
-fn parent(folder: &Path) -> &Path {
-    folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// The record of a folder, compared with what its `model.json` says before memory is taken for a net of that size.
+fn read_weights(folder: &Path, info: &ModelInfo, device: &Device) -> Result<Ranker> {
+    let path = folder.join("model.bpk");
+    let weights = info.ranker.weight_bytes();
+    let length = fs::metadata(&path).map_err(|source| Error::io(&path, "read", source))?.len();
+    if length < weights || length > weights.saturating_add(RECORD_EXTRAS) {
+        let message = format!(
+            "damaged: it has {}, but model.json tells of a {} over {} features, whose weights take {}: restore the folder \
+             from a copy, or train again",
+            memory::readable(length),
+            info.ranker.architecture,
+            info.ranker.features,
+            memory::readable(weights)
+        );
+        return Err(wrong(&path, message));
+    }
+    let record = get(&path, weights.saturating_add(RECORD_EXTRAS))?;
+    if checksum::of(info, &record) != info.checksum {
+        let message = "damaged: the record, or shape and scaling in model.json, are not as they were written: restore the \
+                       folder from a copy, or train again";
+        return Err(wrong(&path, message.into()));
+    }
+    ranker_from_bytes(&info.ranker, record, device).map_err(|error| wrong(&path, error.to_string()))
 }
 
 fn put(path: PathBuf, bytes: &[u8]) -> Result<()> {
@@ -228,22 +163,4 @@ fn put(path: PathBuf, bytes: &[u8]) -> Result<()> {
     let mut file = fs::File::create(&path).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     file.sync_all().map_err(failed)
-}
-
-/// Moves the new folder to its place. A folder cannot be replaced in one step, so the old one steps aside first.
-fn publish(new: tempfile::TempDir, folder: &Path) -> Result<()> {
-    let failed = |source| Error::io(folder, "write", source);
-    let aside = tempfile::Builder::new().prefix(".burnrank-").tempdir_in(parent(folder)).map_err(failed)?;
-    let had_old = folder.exists();
-    if had_old {
-        fs::rename(folder, aside.path().join("old")).map_err(failed)?;
-    }
-    let new = new.keep();
-    fs::rename(&new, folder).map_err(|error| {
-        if had_old {
-            let _ = fs::rename(aside.path().join("old"), folder);
-        }
-        let _ = fs::remove_dir_all(&new);
-        failed(error)
-    })
 }

@@ -2,8 +2,9 @@
 
 use super::{Init, LinearRanker, MlpRanker, Ranker};
 use crate::error::{Error, Result};
+use crate::memory;
 use burn::module::{Param, ParamId};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Shape, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -103,13 +104,42 @@ impl RankerConfig {
         self.shapes().iter().map(|shape| shape.iter().product::<usize>()).sum()
     }
 
+    /// The bytes of the weights, or the largest number where that overflows.
+    pub(crate) fn weight_bytes(&self) -> u64 {
+        let size = |shape: &Vec<usize>| shape.iter().fold(1u64, |size, &side| size.saturating_mul(side as u64));
+        let weights = self.shapes().iter().fold(0u64, |sum, shape| sum.saturating_add(size(shape)));
+        memory::bytes_of::<f32>(weights)
+    }
+
     /// A ranker with random weights; the same seed gives the same weights on every backend.
     ///
     /// # Errors
     /// When the configuration makes no sense.
     pub fn init(&self, init: Init, seed: u64, device: &Device) -> Result<Ranker> {
         self.check()?;
+        // The weights, the same on the device, and what the optimiser keeps for each.
+        let bytes = self.weight_bytes().saturating_mul(4);
+        let what = format!("a {} over {} features", self.architecture, self.features);
+        memory::ask(bytes, &what, "use fewer features or --hidden units")?;
         self.from_weights(&init.weights(self, seed), device)
+    }
+
+    /// A ranker whose weights are still to be loaded. It takes no memory for them: what is loaded brings its own, and must
+    /// be of these shapes.
+    ///
+    /// # Errors
+    /// When the configuration makes no sense.
+    pub(crate) fn unfilled(&self, device: &Device) -> Result<Ranker> {
+        self.check()?;
+        Ok(match self.architecture {
+            Architecture::Linear => Ranker::Linear(LinearRanker { weight: absent(1, [self.features, 1], device) }),
+            Architecture::Mlp { hidden, activation } => Ranker::Mlp(MlpRanker {
+                hidden_weight: absent(1, [self.features, hidden], device),
+                hidden_bias: absent(2, [hidden], device),
+                output_weight: absent(3, [hidden, 1], device),
+                activation,
+            }),
+        })
     }
 
     /// A ranker with given weights, in the order of [`RankerConfig::shapes`], row-major.
@@ -158,4 +188,10 @@ fn parameter<const D: usize>(id: u64, values: &[f32], shape: [usize; D], device:
     let tensor = Tensor::from_data(data, device);
     let tensor = if device.is_autodiff() { tensor.require_grad() } else { tensor };
     Param::initialized(ParamId::from(id), tensor)
+}
+
+/// A parameter of which only the shape is there.
+fn absent<const D: usize>(id: u64, shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
+    let init = move |device: &Device, _: bool| Tensor::zeros(shape, device);
+    Param::uninitialized(ParamId::from(id), init, device.clone(), device.is_autodiff(), Shape::from(shape.to_vec()))
 }

@@ -209,5 +209,5 @@ impl HostRanker {
 
 /// Copies weights from a device, row-major.
 pub(crate) fn to_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
-    tensor.without_autodiff().try_into_vec_as().map_err(|error| Error::Config(format!("the device failed: {error}")))
+    tensor.without_autodiff().try_into_vec_as().map_err(|error| Error::Device(format!("the device failed: {error}")))
 }

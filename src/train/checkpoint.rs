@@ -5,6 +5,8 @@
 
 use crate::error::{Error, Result};
 use crate::hash::Hasher;
+use crate::memory;
+use crate::temporary::{Purpose, parent, sync_folder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::Write;
@@ -20,19 +22,24 @@ pub(super) fn write<H: Serialize>(path: &Path, header: &H, parts: &[&[u8]]) -> R
     body.extend(header);
     parts.iter().for_each(|part| body.extend_from_slice(part));
     let failed = |source| Error::io(path, "write", source);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = parent(path);
     std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, "create", source))?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let name = path.file_name().unwrap_or_default();
+    let mut file = Purpose::New.builder(name, |builder| builder.tempfile_in(folder)).map_err(failed)?;
     file.write_all(MAGIC).map_err(failed)?;
     file.write_all(&Hasher::of(&body).to_le_bytes()).map_err(failed)?;
     file.write_all(&body).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
+    sync_folder(folder);
     Ok(())
 }
 
 /// Reads what [`write`] wrote.
 pub(super) fn read<H: DeserializeOwned>(path: &Path) -> Result<(H, Vec<Vec<u8>>)> {
+    let length = std::fs::metadata(path).map_err(|source| Error::io(path, "read", source))?.len();
+    // The file, and its parts once more.
+    memory::ask(length.saturating_mul(3), &format!("reading {}", path.display()), "")?;
     let bytes = std::fs::read(path).map_err(|source| Error::io(path, "read", source))?;
     let damaged = || Error::Model {
         path: path.to_path_buf(),
@@ -45,12 +52,17 @@ pub(super) fn read<H: DeserializeOwned>(path: &Path) -> Result<(H, Vec<Vec<u8>>)
     }
     let (length, body) = body.split_first_chunk::<8>().ok_or_else(damaged)?;
     let (header, mut rest) = body.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(damaged)?;
+    // Its numbers may take many times their text.
+    memory::ask((header.len() as u64).saturating_mul(16), &format!("reading {}", path.display()), "")?;
     let (lengths, header): (Vec<usize>, H) = serde_json::from_slice(header).map_err(|_| damaged())?;
     let mut parts = Vec::with_capacity(lengths.len());
     for length in lengths {
         let (part, after) = rest.split_at_checked(length).ok_or_else(damaged)?;
         parts.push(part.to_vec());
         rest = after;
+    }
+    if !rest.is_empty() {
+        return Err(damaged());
     }
     Ok((header, parts))
 }
@@ -78,6 +90,24 @@ mod tests {
             flipped[place] ^= 1;
             std::fs::write(&path, &flipped).unwrap();
             assert!(read::<(i32, String)>(&path).is_err(), "flipped at {place}");
+        }
+    }
+    #[test]
+    fn sizes_that_no_memory_holds_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        let refused = |length: u64, header: &str, rest: &[u8]| {
+            let body = [&length.to_le_bytes(), header.as_bytes(), rest].concat();
+            let bytes = [&MAGIC[..], &Hasher::of(&body).to_le_bytes(), &body].concat();
+            std::fs::write(&path, bytes).unwrap();
+            assert!(read::<i32>(&path).unwrap_err().to_string().contains("damaged"), "{length} {header}");
+        };
+        for length in [u64::MAX, 1 << 62, 1 << 40, 100] {
+            refused(length, "[[],7]", b"");
+        }
+        for lengths in ["18446744073709551615", "4611686018427387904,1", "1,1,18446744073709551615", "2,9", "3"] {
+            let header = format!("[[{lengths}],7]");
+            refused(header.len() as u64, &header, b"four");
         }
     }
 }

@@ -9,7 +9,8 @@ use super::step::Outcome;
 use crate::data::Dataset;
 use crate::device;
 use crate::error::{Error, Result};
-use crate::export::{ranker_from_bytes, ranker_to_bytes};
+use crate::export::{is_finite, ranker_from_bytes, ranker_to_bytes};
+use crate::hash::Hasher;
 use crate::metric::{self, Conventions, Metric, Summary};
 use crate::model::{Ranker, RankerConfig};
 use crate::objective::Targets;
@@ -53,6 +54,8 @@ pub struct Trained {
     pub history: Vec<EpochRecord>,
     /// Why training ended.
     pub finish: Finish,
+    /// What the run was started with: [`Trainer::identity`].
+    pub identity: String,
 }
 
 /// A training run, driven epoch by epoch, so that the caller can report, save and stop in between.
@@ -228,8 +231,11 @@ impl<'a> Trainer<'a> {
             ));
         }
         let [ranker, best, optimizer] = <[Vec<u8>; 3]>::try_from(parts).map_err(|_| wrong("damaged checkpoint"))?;
-        self.ranker =
-            ranker_from_bytes(&self.shape, ranker, &self.device).map_err(|error| wrong(&error.to_string()))?;
+        let load =
+            |bytes| ranker_from_bytes(&self.shape, bytes, &self.device).map_err(|error| wrong(&error.to_string()));
+        // The best one is only needed at the end, which is too late to learn that it is damaged.
+        load(best.clone())?;
+        self.ranker = load(ranker)?;
         let (state, fresh) = (Bytes::from_bytes_vec(optimizer), self.optimizer);
         // Burn loads the state on its own default device, which may be a GPU without a driver.
         self.optimizer = device::without_panic(|| fresh.from_bytes(state))
@@ -248,6 +254,11 @@ impl<'a> Trainer<'a> {
         let ranker = ranker_to_bytes(&self.ranker)?;
         let optimizer = self.optimizer.into_bytes().map_err(|error| Error::Record(error.to_string()))?;
         checkpoint::write(path, &self.progress, &[&ranker, &self.best_ranker, &optimizer])
+    }
+
+    /// A hash of the settings and the data, which tells runs apart; the number of epochs does not count.
+    pub fn identity(&self) -> String {
+        format!("{:016x}", Hasher::of(self.progress.identity.as_bytes()))
     }
 
     /// All epochs so far.
@@ -289,7 +300,8 @@ impl<'a> Trainer<'a> {
         let seed = self.config.seed ^ (number as u64) << 32;
         let (ranker, pass) = epoch::run(&ground, next.ranker, &mut next.optimizer, &order, next.step_size, seed)?;
         let scores = self.score_valid(&ranker)?;
-        let diverged = scores.iter().any(|score| !score.is_finite());
+        // A bounded hidden unit may hide an infinite weight from the scores.
+        let diverged = scores.iter().any(|score| !score.is_finite()) || !is_finite(&ranker);
         let valid = self.judge(&scores, self.valid)?;
         let train = self.judge(&pass.scores, self.train)?;
         (self.ranker, self.optimizer) = (ranker, next.optimizer);
@@ -319,6 +331,7 @@ impl<'a> Trainer<'a> {
     /// When the device fails.
     pub fn finish(self) -> Result<Trained> {
         let finish = self.finished().unwrap_or(Finish::Stopped);
+        let identity = self.identity();
         let ranker = ranker_from_bytes(&self.shape, self.best_ranker, &self.device.without_autodiff())?;
         Ok(Trained {
             ranker,
@@ -327,6 +340,7 @@ impl<'a> Trainer<'a> {
             best_value: self.progress.best_value,
             history: self.progress.history,
             finish,
+            identity,
         })
     }
 

@@ -1,1 +1,273 @@
 //! Model folders: nothing foreign is deleted, nothing is half written, damage does not load.
+
+use crate::support::Place;
+use std::fs;
+use std::path::PathBuf;
+
+#[path = "models/stress.rs"]
+mod stress;
+
+/// A few queries of which the first feature tells the order, as LETOR text.
+pub fn data() -> String {
+    let mut text = String::new();
+    for query in 0..12 {
+        for document in 0..5 {
+            let noise = (query * 7 + document * 3) % 11;
+            text += &format!("{} qid:{query} 1:{}.5 2:{noise} 3:{}\n", document % 3, document % 3, noise * document);
+        }
+    }
+    text
+}
+
+/// A place with data and a trained model.
+pub fn trained() -> Place {
+    let place = Place::new(&[("train.txt", &data())]);
+    place.run(&format!("{TRAIN} --out model")).good();
+    place
+}
+
+pub const TRAIN: &str = "train --train train.txt --epochs 2 --hidden 3 --scale zscore";
+
+fn path(place: &Place, name: &str) -> PathBuf {
+    place.0.path().join(name)
+}
+
+/// The weights and the description of a model.
+fn bytes(place: &Place, model: &str) -> (Vec<u8>, Vec<u8>) {
+    let file = |name: &str| fs::read(path(place, model).join(name)).expect(name);
+    (file("model.bpk"), file("model.json"))
+}
+
+/// Replaces text in a file of the model.
+fn edit(place: &Place, from: &str, to: &str) {
+    let text = place.read("model/model.json");
+    assert!(text.contains(from), "{from} is not in {text}");
+    fs::write(path(place, "model/model.json"), text.replacen(from, to, 1)).expect("model.json");
+}
+
+/// What `ls -A` shows beside the data.
+fn names(place: &Place) -> Vec<String> {
+    place.list().into_iter().filter(|name| !name.contains('/') && name != "train.txt").collect()
+}
+
+#[test]
+fn force_replaces_only_models() {
+    let place = trained();
+    fs::create_dir_all(path(&place, "work/sub")).expect("a folder");
+    fs::write(path(&place, "work/model.json"), r#"{"name": "another program's"}"#).expect("a file");
+    fs::write(path(&place, "work/thesis.txt"), "ten years").expect("a file");
+    let before = place.list();
+    for options in ["", "--force", "--resume", "--force --resume"] {
+        let message = place.run(&format!("{TRAIN} --out work {options}")).bad(1);
+        assert!(message.contains("work: holds '") && message.contains("nothing was overwritten"), "{message}");
+    }
+    fs::remove_file(path(&place, "work/thesis.txt")).expect("a file");
+    fs::remove_dir(path(&place, "work/sub")).expect("a folder");
+    let message = place.run(&format!("{TRAIN} --out work --force")).bad(1);
+    assert!(message.contains("work: exists and is not a model"), "{message}");
+    fs::write(path(&place, "model/notes.md"), "mine").expect("a file");
+    let message = place.run(&format!("{TRAIN} --out model --force")).bad(1);
+    assert!(message.contains("model: holds 'notes.md', which is not a model's"), "{message}");
+    fs::remove_file(path(&place, "model/notes.md")).expect("a file");
+    place.run(&format!("{TRAIN} --out model --force --seed 2")).good();
+    let after: Vec<String> = place.list();
+    assert_eq!(
+        after,
+        before.into_iter().filter(|name| !name.contains("thesis") && !name.contains("sub")).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn resume_never_replaces_a_finished_model() {
+    let place = trained();
+    let before = bytes(&place, "model");
+    for other in ["--model linear", "--lr 0.1", "--seed 2", "--scale minmax", "--objective ranknet"] {
+        let message = place
+            .run(
+                &format!("{TRAIN} --out model --resume {other}")
+                    .replace("--scale zscore --out model --resume --scale", "--out model --resume --scale"),
+            )
+            .bad(1);
+        assert!(message.contains("model: the model there is of a run with other settings or data"), "{message}");
+    }
+    // Without a checkpoint there is nothing to go on from, be it to more epochs.
+    let message = place.run(&format!("{TRAIN} --out model --resume").replace("--epochs 2", "--epochs 3")).bad(1);
+    assert!(message.contains("model.checkpoint, is gone") && message.contains("--force"), "{message}");
+    let done = place.run(&format!("{TRAIN} --out model --resume"));
+    assert_eq!((done.code, done.out.as_str()), (Some(0), ""));
+    assert!(done.err.contains("model: this run is finished"), "{}", done.err);
+    assert_eq!(bytes(&place, "model"), before);
+    assert_eq!(names(&place), ["model"]);
+    place.run(&format!("{TRAIN} --out model --resume --force --seed 2")).good();
+    assert_ne!(bytes(&place, "model"), before);
+}
+
+#[test]
+fn a_checkpoint_is_not_lost_unasked() {
+    let place = Place::new(&[("train.txt", &data()), ("model.checkpoint", "hours of work")]);
+    let message = place.run(&format!("{TRAIN} --out model")).bad(1);
+    assert!(message.contains("model.checkpoint: the checkpoint of a run that was interrupted"), "{message}");
+    assert!(message.contains("--resume") && message.contains("--force"), "{message}");
+    assert_eq!(place.read("model.checkpoint"), "hours of work");
+    assert_eq!(names(&place), ["model.checkpoint"]);
+    place.run(&format!("{TRAIN} --out model --force")).good();
+    assert_eq!(names(&place), ["model"]);
+}
+
+#[test]
+fn folds_and_the_demonstration_keep_the_same_rules() {
+    let place = Place::new(&[]);
+    for fold in ["Fold1", "Fold2"] {
+        fs::create_dir_all(path(&place, "data").join(fold)).expect("a folder");
+        for part in ["train.txt", "vali.txt", "test.txt"] {
+            fs::write(path(&place, "data").join(fold).join(part), data()).expect("a file");
+        }
+    }
+    let train = "train --folds data --epochs 1 --out models/all";
+    fs::create_dir_all(path(&place, "models/all/Fold2")).expect("a folder");
+    fs::write(path(&place, "models/all/Fold2/thesis.txt"), "ten years").expect("a file");
+    let message = place.run(&format!("{train} --force")).bad(1);
+    assert!(message.contains("Fold2: holds 'thesis.txt'"), "{message}");
+    fs::remove_file(path(&place, "models/all/Fold2/thesis.txt")).expect("a file");
+    fs::write(path(&place, "models/all/Fold1.checkpoint"), "hours of work").expect("a file");
+    assert!(place.run(train).bad(1).contains("Fold1.checkpoint: the checkpoint"));
+    place.run(&format!("{train} --force")).good();
+    assert!(place.run(train).bad(1).contains("there is a model already"));
+    let inside = |folder: &str| {
+        let names = fs::read_dir(path(&place, folder)).expect(folder);
+        let mut names: Vec<_> = names.map(|entry| entry.expect("an entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(inside("models/all"), ["Fold1", "Fold2"]);
+
+    fs::create_dir_all(path(&place, "demo/net-lambdarank")).expect("a folder");
+    fs::write(path(&place, "demo/net-lambdarank/thesis.txt"), "ten years").expect("a file");
+    let message = place.run("train --epochs 1 --out demo --force").bad(1);
+    assert!(message.contains("net-lambdarank: holds 'thesis.txt'"), "{message}");
+    assert_eq!(inside("demo"), ["net-lambdarank"]);
+}
+
+#[test]
+fn a_refused_run_leaves_no_empty_folders() {
+    let place = Place::new(&[("train.txt", "not data")]);
+    place.run("train --train train.txt --out a/b/model").bad(1);
+    place.run("train --folds none --out a/b").bad(1);
+    assert!(names(&place).is_empty(), "{:?}", names(&place));
+}
+
+#[test]
+fn damage_does_not_load() {
+    let place = trained();
+    let good = bytes(&place, "model");
+    let restore = || {
+        fs::write(path(&place, "model/model.bpk"), &good.0).expect("model.bpk");
+        fs::write(path(&place, "model/model.json"), &good.1).expect("model.json");
+    };
+    let text = place.read("model/model.json");
+    let center =
+        text.split_once("\"center\": [").and_then(|(_, rest)| rest.split(',').next()).expect("a scaler").trim();
+    let mut digit = center.to_owned();
+    let first = if digit.starts_with('9') { "8" } else { "9" };
+    digit.replace_range(0..1, first);
+    for (from, to) in
+        [("\"tanh\"", "\"relu\""), (center, digit.as_str()), ("\"format\": 2", "\"format\": 1"), ("zscore", "minmax")]
+    {
+        edit(&place, from, to);
+        for command in ["info model", "predict --model model --data train.txt"] {
+            let message = place.run(command).bad(1);
+            assert!(message.contains("damaged") && message.contains("model"), "{from} to {to}: {message}");
+        }
+        restore();
+    }
+    let wide = "\"features\": 100000000,";
+    edit(&place, "\"features\": 3,", wide);
+    edit(&place, "\"width\": 3,", "\"width\": 100000000,");
+    let message = place.run("info model").bad(1);
+    assert!(message.contains("model.json"), "{message}");
+    restore();
+    assert!(place.run("info model").good().contains("finished"));
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use std::process::Stdio;
+
+    #[test]
+    fn a_link_is_followed_and_stays() {
+        let place = Place::new(&[("train.txt", &data())]);
+        // To nothing yet, through another link, with and without a slash.
+        symlink("second", path(&place, "first")).expect("a link");
+        symlink("far/away", path(&place, "second")).expect("a link");
+        place.run(&format!("{TRAIN} --out first")).good();
+        let seed = bytes(&place, "far/away");
+        assert!(place.run(&format!("{TRAIN} --out first/")).bad(1).contains("already"));
+        place.run(&format!("{TRAIN} --out first/ --force --seed 2")).good();
+        assert_ne!(bytes(&place, "far/away"), seed);
+        for link in ["first", "second"] {
+            assert!(fs::symlink_metadata(path(&place, link)).expect(link).is_symlink());
+        }
+        assert!(!path(&place, "first.checkpoint").exists());
+        let refused = |out: &str| place.run(&format!("{TRAIN} --out {out} --seed 2")).bad(1);
+        fs::write(path(&place, "far/away.checkpoint"), "hours of work").expect("a file");
+        assert!(
+            refused("first").contains("far/away.checkpoint") && refused("far/away").contains("far/away.checkpoint")
+        );
+    }
+
+    #[test]
+    fn a_run_behind_a_link_goes_on() {
+        let place = Place::new(&[("train.txt", &data())]);
+        symlink("far/away", path(&place, "link")).expect("a link");
+        let train = "train --train train.txt --patience 0 --checkpoint-every 0 --out link";
+        let mut child =
+            place.command(&format!("{train} --epochs 1000000")).stderr(Stdio::null()).spawn().expect("a run");
+        while !path(&place, "far/away.checkpoint").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        // Nobody else writes there meanwhile.
+        let message = place.run(&format!("{train} --epochs 1 --force")).bad(1);
+        assert!(message.contains("another burnrank is writing this model"), "{message}");
+        child.kill().expect("a kill");
+        child.wait().expect("an end");
+        let went_on = place.run(&format!("{train} --epochs 1 --resume"));
+        assert_eq!(went_on.code, Some(0), "{went_on:?}");
+        assert!(went_on.err.contains("going on after epoch"), "{}", went_on.err);
+        assert_eq!(names(&place), ["far", "link"]);
+        assert_eq!(fs::read_dir(path(&place, "far")).expect("far").count(), 1);
+    }
+
+    #[test]
+    fn a_model_that_a_kill_left_hidden_gets_its_name_back() {
+        let place = trained();
+        let before = bytes(&place, "model");
+        let hide = || fs::rename(path(&place, "model"), path(&place, ".burnrank-old-Ab3dE6-model")).expect("a rename");
+        for command in
+            ["info model", "predict --model model --data train.txt", "evaluate --model model --data train.txt"]
+        {
+            hide();
+            place.run(command).good();
+            assert_eq!(bytes(&place, "model"), before, "{command}");
+        }
+        hide();
+        assert!(place.run(&format!("{TRAIN} --out model")).bad(1).contains("there is a model already"));
+        assert_eq!(names(&place), ["model"]);
+    }
+
+    #[test]
+    fn leftovers_are_cleaned_up_and_nothing_else() {
+        let place = trained();
+        for leftover in [".burnrank-new-Ab3dE6-model", ".burnrank-old-Ab3dE6-model"] {
+            fs::create_dir(path(&place, leftover)).expect("a folder");
+            fs::write(path(&place, leftover).join("model.bpk"), "half").expect("a file");
+        }
+        fs::write(path(&place, ".burnrank-new-Ab3dE6-model.checkpoint"), "half").expect("a file");
+        fs::write(path(&place, ".burnrank-lock-model"), "").expect("a file");
+        let foreign = [".burnrank-notes", ".burnrank-new-Ab3dE6-other", "model.txt"];
+        foreign.iter().for_each(|name| fs::write(path(&place, name), "mine").expect("a file"));
+        place.run(&format!("{TRAIN} --out model --force")).good();
+        assert_eq!(names(&place), [".burnrank-new-Ab3dE6-other", ".burnrank-notes", "model", "model.txt"]);
+    }
+}

@@ -26,9 +26,10 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
         Ok(Named::new(source.into(), generator.part(PARTS[place].clone())?.0))
     };
     let mut sets = Sets { train: part(0)?, valid: part(1)?, test: Some(part(2)?) };
-    if let Some(out) = &args.out {
-        OBJECTIVES.iter().try_for_each(|(_, name)| args.check_out(&out.join(name)))?;
-    }
+    let claim = |name: &str| args.out.as_ref().map(|out| args.claim(&out.join(name))).transpose();
+    // The first that is claimed makes the folder of all, and must be the last to leave it.
+    let mut outs = OBJECTIVES.iter().rev().map(|(_, name)| claim(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    outs.reverse();
     if !args.json {
         ui::print(&format!(
             "No data given (--train FILE), so this is a demonstration: {source}.\n{} training, {} validation and {} \
@@ -50,7 +51,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     let mut table = Table::new(&columns);
     let mut results = vec![];
     let mut conventions = String::new();
-    for (objective, folder) in OBJECTIVES {
+    for ((objective, _), out) in OBJECTIVES.into_iter().zip(&outs) {
         let config = TrainConfig { objective: Objective::parse(objective)?, ..config.clone() };
         let trained = train_with(args, &config, &sets, None, device, None, objective)?;
         if Graceful::asked() {
@@ -58,8 +59,9 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
         }
         let model = sets.model(&config, &trained, scaler.clone(), device)?;
         conventions = model.info.conventions.clone();
-        if let Some(out) = &args.out {
-            model.save(&out.join(folder), &[])?;
+        if let Some(out) = out {
+            model.save_to(&out.place, &[])?;
+            out.discard_checkpoint();
         }
         let test = sets.test.as_ref().map_or(&sets.valid.data, |test| &test.data);
         let scores = score(&trained.ranker, test, device)?;

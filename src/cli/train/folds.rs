@@ -5,7 +5,7 @@ use super::run::{Named, Sets, metrics, train_with};
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, input};
-use burnrank::{Conventions, Device, ModelInfo, TrainConfig, find_folds};
+use burnrank::{Conventions, Device, FoldFiles, ModelInfo, TrainConfig, find_folds};
 use serde_json::json;
 use std::path::Path;
 
@@ -13,8 +13,10 @@ use std::path::Path;
 pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
     let folds = find_folds(folder)?;
     let _graceful = Graceful::new();
-    let outs: Vec<_> = folds.iter().map(|fold| args.out.as_ref().map(|out| out.join(&fold.name))).collect();
-    outs.iter().flatten().try_for_each(|out| args.check_out(out))?;
+    let claim = |fold: &FoldFiles| args.out.as_ref().map(|out| args.claim(&out.join(&fold.name))).transpose();
+    // The first that is claimed makes the folder of all, and must be the last to leave it.
+    let mut outs = folds.iter().rev().map(claim).collect::<anyhow::Result<Vec<_>>>()?;
+    outs.reverse();
     let mut judged: Vec<(String, ModelInfo)> = Vec::new();
     for (fold, out) in folds.iter().zip(&outs) {
         let read = |path: &Path| -> anyhow::Result<Named> {
@@ -29,7 +31,8 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         }
         let model = sets.model(&config, &trained, scaler, device)?;
         if let Some(out) = out {
-            model.save(out, &trained.history)?;
+            model.save_to(&out.place, &trained.history)?;
+            out.discard_checkpoint();
         }
         judged.push((fold.name.clone(), model.info));
     }

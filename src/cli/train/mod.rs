@@ -7,9 +7,10 @@ mod settings;
 
 use super::Usage;
 use super::input::ReadArgs;
-use burnrank::{Model, device};
+use super::interrupt::Unfinished;
+use burnrank::{Finish, ModelPlace, device};
 use settings::Settings;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,10 +48,10 @@ pub struct Args {
     /// Where the model folder goes; required with --train
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace a model that is there already
+    /// Replace a model that is there already, and discard the checkpoint of an interrupted run; nothing else is replaced
     #[arg(long)]
     force: bool,
-    /// Go on from the checkpoint beside --out, if there is one
+    /// Go on from the checkpoint beside --out, if there is one; a finished model of another run is not replaced
     #[arg(long, requires = "train")]
     resume: bool,
     /// The least time between two checkpoints; 0 writes one after every epoch
@@ -68,17 +69,73 @@ pub struct Args {
     read: ReadArgs,
 }
 
+/// Where a model goes, held against other processes until training is over.
+struct Out {
+    place: ModelPlace,
+    _unfinished: Unfinished,
+}
+
+impl Out {
+    /// Removes the checkpoint that the saved model makes worthless.
+    fn discard_checkpoint(&self) {
+        let _ = std::fs::remove_file(self.place.checkpoint());
+    }
+}
+
 impl Args {
-    /// Refuses to write over something, before any work is done.
-    fn check_out(&self, out: &std::path::Path) -> anyhow::Result<()> {
-        Model::check_target(out)?;
-        if out.join("model.json").exists() && !self.force && !self.resume {
+    /// Claims the place of a model, and refuses to write over anything unasked, before any work is done.
+    fn claim(&self, out: &Path) -> anyhow::Result<Out> {
+        let place = ModelPlace::claim(out)?;
+        let model = place.model()?;
+        let checkpoint = place.checkpoint();
+        if checkpoint.exists() && !self.force && !self.resume {
+            anyhow::bail!(
+                "{}: the checkpoint of a run that was interrupted: --resume goes on from it, --force discards it and \
+                 trains anew",
+                checkpoint.display()
+            );
+        }
+        if model.is_some() && !self.force && !self.resume {
             anyhow::bail!(
                 "{}: there is a model already: choose another --out, or --force to replace it",
                 out.display()
             );
         }
-        Ok(())
+        Ok(Out { _unfinished: Unfinished::new(place.lock_file()), place })
+    }
+
+    /// Whether `--resume` finds its own run finished. A model of another run is refused.
+    ///
+    /// `identity` tells which run is asked for; it takes a look at all data, so it is only called where it matters.
+    fn is_finished(
+        &self,
+        out: &Out,
+        epochs: usize,
+        identity: impl FnOnce() -> burnrank::Result<String>,
+    ) -> anyhow::Result<bool> {
+        let Some(model) = out.place.model()?.filter(|_| self.resume && !self.force) else {
+            return Ok(false);
+        };
+        let (folder, checkpoint) = (out.place.folder().display(), out.place.checkpoint());
+        let identity = identity()?;
+        let Some(run) = model.run.filter(|run| run.identity == identity) else {
+            anyhow::bail!(
+                "{folder}: the model there is of a run with other settings or data: choose another --out, or --force to \
+                 replace it"
+            );
+        };
+        if checkpoint.exists() {
+            return Ok(false);
+        }
+        let same = model.settings.get("epochs").and_then(serde_json::Value::as_u64) == Some(epochs as u64);
+        if run.finish == Finish::Stopped || !same {
+            anyhow::bail!(
+                "{folder}: the model there is of this run, but the checkpoint to go on from, {}, is gone: choose another \
+                 --out, or --force to train anew and replace it",
+                checkpoint.display()
+            );
+        }
+        Ok(true)
     }
 }
 
@@ -94,8 +151,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             let Some(out) = &args.out else {
                 return Err(Usage("--train needs --out DIR: where shall the model go?".into()).into());
             };
-            args.check_out(out)?;
-            run::run(args, train, out, config, &device)
+            let claimed = args.claim(out)?;
+            run::run(args, train, (out, &claimed), config, &device)
         }
         (None, Some(folder)) => folds::run(args, folder, config, &device),
         (None, None) => demo::run(args, config, &device),

@@ -1,20 +1,20 @@
 //! One training run, from data to a model folder.
 
-use super::Args;
+use super::{Args, Out};
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, input};
 use anyhow::Context;
 use burnrank::{
-    Conventions, DataInfo, Dataset, Device, EpochRecord, Finish, Metric, Model, ModelInfo, Scaler, Summary, Targets,
-    TrainConfig, Trained, Trainer, judge, score, split,
+    Conventions, DataInfo, Dataset, Device, EpochRecord, Finish, Metric, Model, ModelInfo, RunInfo, Scaler, Summary,
+    Targets, TrainConfig, Trained, Trainer, judge, score, split,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,13 @@ use std::time::{Duration, Instant};
 const VALIDATION_SHARE: f64 = 0.2;
 
 /// `burnrank train --train ...`
-pub fn run(args: &Args, train: &Path, out: &Path, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
+pub fn run(
+    args: &Args,
+    train: &Path,
+    (out, claimed): (&Path, &Out),
+    config: TrainConfig,
+    device: &Device,
+) -> anyhow::Result<()> {
     let mut whole = input::read_data(train, &args.read)?;
     let targets = args.targets.as_deref().map(|path| Targets::read(path, &whole)).transpose()?;
     let source = train.display().to_string();
@@ -47,14 +53,26 @@ pub fn run(args: &Args, train: &Path, out: &Path, config: TrainConfig, device: &
     };
     let mut sets = Sets { train, valid, test };
     let scaler = sets.scale(args)?;
-    let checkpoint = checkpoint_path(out);
+    let checkpoint = claimed.place.checkpoint();
+    let identity = || -> burnrank::Result<String> {
+        let trainer = Trainer::new(config.clone(), &sets.train.data, &sets.valid.data, device)?;
+        let trainer = match &targets {
+            Some(targets) => trainer.with_targets(targets)?,
+            None => trainer,
+        };
+        Ok(trainer.identity())
+    };
+    if args.is_finished(claimed, config.epochs, identity)? {
+        ui::note(&format!("{}: this run is finished, there is nothing to go on with", out.display()));
+        return Ok(());
+    }
     let _graceful = Graceful::new();
     let trained = train_with(args, &config, &sets, targets.as_ref(), device, Some((&checkpoint, args.resume)), "")?;
     let model = sets.model(&config, &trained, scaler, device)?;
-    model.save(out, &trained.history)?;
+    model.save_to(&claimed.place, &trained.history)?;
     let interrupted = Graceful::asked() && trained.finish == Finish::Stopped;
     if !interrupted {
-        let _ = std::fs::remove_file(&checkpoint);
+        claimed.discard_checkpoint();
     }
     report(args, out, &model, &trained)?;
     if interrupted {
@@ -62,13 +80,6 @@ pub fn run(args: &Args, train: &Path, out: &Path, config: TrainConfig, device: &
         return Err(Interrupted.into());
     }
     Ok(())
-}
-
-/// The file beside a model folder from which training goes on.
-fn checkpoint_path(out: &Path) -> PathBuf {
-    let mut name = out.file_name().unwrap_or_default().to_owned();
-    name.push(".checkpoint");
-    out.with_file_name(name)
 }
 
 /// A data set and where it came from.
@@ -114,6 +125,7 @@ impl Sets {
         let mut info = ModelInfo::new(trained.config, scaler, config.objective.name());
         info.settings = serde_json::to_value(config)?;
         info.best_epoch = trained.best_epoch;
+        info.run = Some(RunInfo::of(trained));
         let conventions = Conventions::default();
         info.conventions = conventions.to_string();
         for (split, set) in self.all() {

@@ -53,6 +53,11 @@ impl Scaler {
         self.width
     }
 
+    /// What is subtracted and what is divided by, feature by feature; empty where the data of each query decides.
+    pub(crate) fn numbers(&self) -> (&[f64], &[f64]) {
+        (&self.center, &self.spread)
+    }
+
     /// Scales every document of `data` in place.
     ///
     /// # Errors

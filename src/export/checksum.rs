@@ -1,0 +1,87 @@
+//! One number over all that decides a model's scores: the record, the shape of the net and the scaling.
+
+use super::info::ModelInfo;
+use crate::hash::Hasher;
+use crate::model::{Activation, Architecture};
+
+/// The first format, whose checksum covers the record alone.
+const RECORD_ONLY: u32 = 1;
+
+/// The checksum that a folder of `info.format` states.
+///
+/// Numbers count by their bits and names by codes of their own, so that neither spaces nor the way in which a number is
+/// written in `model.json` matter.
+pub(super) fn of(info: &ModelInfo, record: &[u8]) -> String {
+    let mut hasher = Hasher::new();
+    if info.format != RECORD_ONLY {
+        hasher.word(u64::from(info.format));
+        shape(&mut hasher, info);
+        scaling(&mut hasher, info);
+    }
+    hasher.bytes(record);
+    format!("{:016x}", hasher.finish())
+}
+
+fn shape(hasher: &mut Hasher, info: &ModelInfo) {
+    hasher.word(info.ranker.features as u64);
+    match info.ranker.architecture {
+        Architecture::Linear => hasher.word(0),
+        Architecture::Mlp { hidden, activation } => {
+            hasher.word(match activation {
+                Activation::Sigmoid => 1,
+                Activation::Tanh => 2,
+                Activation::Relu => 3,
+            });
+            hasher.word(hidden as u64);
+        }
+    }
+}
+
+fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
+    let scaler = &info.scaler;
+    hasher.bytes(scaler.kind().name().as_bytes());
+    hasher.word(scaler.n_features() as u64);
+    let (center, spread) = scaler.numbers();
+    for numbers in [center, spread] {
+        hasher.word(numbers.len() as u64);
+        numbers.iter().for_each(|number| hasher.word(number.to_bits()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Dataset;
+    use crate::data::scale::{ScaleKind, Scaler};
+    use crate::model::RankerConfig;
+
+    fn info(ranker: RankerConfig, kind: ScaleKind, last: f32) -> ModelInfo {
+        let data = Dataset::new(2, vec![0.0, 1.0, 2.0, last], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
+        ModelInfo::new(ranker, Scaler::fit(kind, &data), "ranknet")
+    }
+
+    #[test]
+    fn whatever_decides_scores_counts() {
+        let tanh = RankerConfig::mlp(2, 3, Activation::Tanh);
+        let good = of(&info(tanh, ScaleKind::ZScore, 5.0), b"record");
+        assert_eq!(of(&info(tanh, ScaleKind::ZScore, 5.0), b"record"), good);
+        let others = [
+            of(&info(tanh, ScaleKind::ZScore, 5.0), b"recorD"),
+            of(&info(RankerConfig::mlp(2, 3, Activation::Relu), ScaleKind::ZScore, 5.0), b"record"),
+            of(&info(RankerConfig::mlp(2, 4, Activation::Tanh), ScaleKind::ZScore, 5.0), b"record"),
+            of(&info(RankerConfig::mlp(3, 3, Activation::Tanh), ScaleKind::ZScore, 5.0), b"record"),
+            of(&info(RankerConfig::linear(2), ScaleKind::ZScore, 5.0), b"record"),
+            of(&info(tanh, ScaleKind::MinMax, 5.0), b"record"),
+            of(&info(tanh, ScaleKind::QueryZScore, 5.0), b"record"),
+            of(&info(tanh, ScaleKind::ZScore, 5.000_001), b"record"),
+            of(&ModelInfo { format: 3, ..info(tanh, ScaleKind::ZScore, 5.0) }, b"record"),
+        ];
+        others.iter().for_each(|other| assert_ne!(*other, good));
+    }
+
+    #[test]
+    fn the_first_format_covers_the_record_alone() {
+        let first = ModelInfo { format: 1, ..info(RankerConfig::linear(2), ScaleKind::None, 1.0) };
+        assert_eq!(of(&first, b"record"), format!("{:016x}", Hasher::of(b"record")));
+    }
+}

@@ -1,0 +1,204 @@
+//! Where a model goes: a name that one process writes to at a time, and what lies there already.
+
+use super::folder::FILES;
+use super::info::{ModelInfo, read_info};
+use super::lock::Lock;
+use super::replace;
+use crate::error::{Error, Result};
+use crate::temporary::parent;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Links that lead to links; the system gives up at as many.
+const MOST_LINKS: usize = 40;
+
+/// Longer names leave no room for those of temporary files made of them.
+const LONGEST_NAME: usize = 200;
+
+/// A place for a model folder, claimed until this value is dropped: no other process writes a model there meanwhile.
+///
+/// A link is followed: the model goes to where it leads, and the link stays.
+#[derive(Debug)]
+pub struct ModelPlace {
+    target: PathBuf,
+    // Dropped before the folders: the lock file would keep its folder from being empty.
+    lock: Lock,
+    _made: Made,
+}
+
+impl ModelPlace {
+    /// Claims a place. What killed processes left there is cleaned up; a model that one left hidden gets its name back.
+    ///
+    /// # Errors
+    /// When the name is none for a folder, its parent cannot be made, or another process has claimed it.
+    pub fn claim(folder: &Path) -> Result<Self> {
+        let target = resolve(folder)?;
+        let made = Made::parents_of(&target)?;
+        let place = ModelPlace { lock: Lock::take(&target)?, target, _made: made };
+        replace::recover(&place.target)?;
+        if place.lock.works {
+            replace::sweep(&place.target);
+        }
+        Ok(place)
+    }
+
+    /// The model folder's own path, with links followed.
+    pub fn folder(&self) -> &Path {
+        &self.target
+    }
+
+    /// The file beside the model folder from which training goes on.
+    pub fn checkpoint(&self) -> PathBuf {
+        checkpoint_of(&self.target)
+    }
+
+    /// The file that exists as long as the place is claimed.
+    pub fn lock_file(&self) -> &Path {
+        self.lock.path()
+    }
+
+    /// The model that is there and may be replaced, if there is one.
+    ///
+    /// # Errors
+    /// When something else is there: not a model, or a model with a file that is not its own.
+    pub fn model(&self) -> Result<Option<ModelInfo>> {
+        occupant(&self.target)
+    }
+}
+
+/// Folders that were made for a model, the outermost first.
+#[derive(Debug)]
+struct Made(Vec<PathBuf>);
+
+impl Made {
+    fn parents_of(target: &Path) -> Result<Self> {
+        let parent = parent(target);
+        let absent = parent.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
+        let mut made: Vec<PathBuf> = absent.map(Path::to_path_buf).collect();
+        made.reverse();
+        fs::create_dir_all(parent).map_err(|source| Error::io(parent, "create", source))?;
+        Ok(Made(made))
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // Only folders that stayed empty go.
+        self.0.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
+}
+
+/// The checkpoint of a model folder.
+pub(super) fn checkpoint_of(target: &Path) -> PathBuf {
+    let mut name = target.file_name().unwrap_or_default().to_owned();
+    name.push(".checkpoint");
+    target.with_file_name(name)
+}
+
+/// Where a name leads: links are followed, also to what is not there yet.
+pub(super) fn resolve(folder: &Path) -> Result<PathBuf> {
+    let wrong = |message: &str| Error::Model { path: folder.to_path_buf(), message: message.to_owned() };
+    let named = |path: &Path| -> Result<PathBuf> {
+        let name = path.file_name().ok_or_else(|| wrong("not a name for a model folder"))?;
+        if name.len() > LONGEST_NAME {
+            return Err(wrong("too long a name for a model folder"));
+        }
+        // Without a slash at its end, which would follow a link too early.
+        Ok(path.with_file_name(name))
+    };
+    let mut target = named(folder)?;
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&target) {
+            Ok(link) => target = named(&parent(&target).join(link))?,
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(wrong("a link that leads to itself"))
+}
+
+/// The model at a place, when it is one of ours and holds only files of its own; nothing when the place is free.
+pub(super) fn occupant(target: &Path) -> Result<Option<ModelInfo>> {
+    let wrong = |message: String| Error::Model { path: target.to_path_buf(), message };
+    let entries = match fs::read_dir(target) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            return Err(wrong("exists and is not a folder: choose another --out".into()));
+        }
+        Err(error) => return Err(Error::io(target, "read", error)),
+    };
+    if is_mount(target) {
+        return Err(wrong("a file system of its own, which has no other name: choose a folder inside it".into()));
+    }
+    let mut empty = true;
+    for entry in entries {
+        let entry = entry.map_err(|error| Error::io(target, "read", error))?;
+        empty = false;
+        let own = FILES.iter().any(|name| entry.file_name() == *name);
+        if !own || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            return Err(wrong(format!(
+                "holds '{}', which is not a model's: choose another --out, nothing was overwritten",
+                entry.file_name().to_string_lossy()
+            )));
+        }
+    }
+    if empty {
+        return Ok(None);
+    }
+    let info = read_info(target).map_err(|error| {
+        wrong(format!("exists and is not a model ({error}): choose another --out, nothing was overwritten"))
+    })?;
+    Ok(Some(info))
+}
+
+#[cfg(unix)]
+fn is_mount(target: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let device = |path: &Path| fs::metadata(path).map(|metadata| metadata.dev()).ok();
+    device(target) != device(parent(target))
+}
+
+#[cfg(not(unix))]
+fn is_mount(_target: &Path) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_leaves_nothing_when_nothing_is_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = ModelPlace::claim(&folder.path().join("a/b/model")).unwrap();
+        assert!(folder.path().join("a/b").is_dir() && place.model().unwrap().is_none());
+        assert!(ModelPlace::claim(&folder.path().join("a/b/../b/model")).is_err());
+        drop(place);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn names_that_are_none_are_refused() {
+        for name in ["..", "/", "", &"x".repeat(300)] {
+            assert!(ModelPlace::claim(Path::new(name)).is_err(), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_to_their_end() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        symlink("b", at("a")).unwrap();
+        symlink("deep/model", at("b")).unwrap();
+        assert_eq!(resolve(&at("a")).unwrap(), at("deep/model"));
+        assert_eq!(resolve(&at("a/")).unwrap(), at("deep/model"));
+        fs::create_dir_all(at("deep/model")).unwrap();
+        assert_eq!(resolve(&at("a/")).unwrap(), at("deep/model"));
+        assert_eq!(ModelPlace::claim(&at("a")).unwrap().checkpoint(), at("deep/model.checkpoint"));
+        symlink("loop", at("loop")).unwrap();
+        assert!(resolve(&at("loop")).unwrap_err().to_string().contains("leads to itself"));
+    }
+}

@@ -1,0 +1,190 @@
+//! What is saved loads, what is damaged does not, and nothing foreign is replaced.
+
+use super::checksum;
+use super::folder::Model;
+use super::info::{FORMAT, ModelInfo};
+use super::record::ranker_to_bytes;
+use crate::data::Dataset;
+use crate::data::scale::ScaleKind;
+use crate::data::scale::Scaler;
+use crate::device;
+use crate::model::{Activation, RankerConfig};
+use burn::tensor::Device;
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+
+fn cpu() -> Device {
+    device::open("auto").unwrap()
+}
+
+fn data() -> Dataset {
+    let features = vec![1.0, 2.0, 4.0, 3.0, 0.5, -1.0];
+    Dataset::new(2, features, vec![0.0, 1.0, 2.0], vec![("a".into(), 3)]).unwrap()
+}
+
+fn model(weights: &[Vec<f32>]) -> Model {
+    let shape = RankerConfig::mlp(2, 2, Activation::Tanh);
+    let info = ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data()), "ranknet");
+    Model { ranker: shape.from_weights(weights, &cpu()).unwrap(), info }
+}
+
+fn good() -> Model {
+    model(&[vec![1.0, -2.0, 0.5, 0.25], vec![0.1, 0.2], vec![1.0, -1.0]])
+}
+
+/// Changes `model.json`.
+fn change(folder: &Path, change: impl FnOnce(&mut serde_json::Value)) {
+    let path = folder.join("model.json");
+    let mut value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    change(&mut value);
+    fs::write(&path, serde_json::to_string(&value).unwrap()).unwrap();
+}
+
+/// Makes a folder of the first format of one that was just saved.
+fn to_first_format(folder: &Path) {
+    let record = fs::read(folder.join("model.bpk")).unwrap();
+    change(folder, |value| {
+        value["format"] = json!(1);
+        value["checksum"] = json!(format!("{:016x}", crate::hash::Hasher::of(&record)));
+    });
+}
+
+#[test]
+fn all_that_decides_scores_is_under_the_checksum() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let changes: [fn(&mut serde_json::Value); 7] = [
+        |value| value["ranker"]["architecture"]["activation"] = json!("relu"),
+        |value| value["scaler"]["kind"] = json!("minmax"),
+        |value| value["scaler"]["center"][0] = json!(1.8333333333333337),
+        |value| value["scaler"]["spread"][1] = json!(2.0),
+        |value| value["format"] = json!(1),
+        |value| value["checksum"] = json!("0000000000000000"),
+        |value| {
+            value["ranker"] =
+                json!({"features": 2, "architecture": {"kind": "mlp", "hidden": 2, "activation": "sigmoid"}})
+        },
+    ];
+    for change_it in changes {
+        good().save(&path, &[]).unwrap();
+        let before = fs::read(path.join("model.json")).unwrap();
+        change(&path, change_it);
+        assert_ne!(before, fs::read(path.join("model.json")).unwrap());
+        let error = Model::load(&path, &cpu()).unwrap_err().to_string();
+        assert!(error.contains("model.bpk: damaged") && error.contains("train again"), "{error}");
+    }
+    // Neither spaces nor what is only told matter.
+    good().save(&path, &[]).unwrap();
+    change(&path, |value| value["conventions"] = json!("other"));
+    let scores = Model::load(&path, &cpu()).unwrap().score(&data(), &cpu()).unwrap();
+    assert_eq!(scores, good().score(&data(), &cpu()).unwrap());
+}
+
+#[test]
+fn the_first_format_is_read_with_its_own_check_and_saved_in_the_newest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    good().save(&path, &[]).unwrap();
+    let record = fs::read(path.join("model.bpk")).unwrap();
+    to_first_format(&path);
+    let loaded = Model::load(&path, &cpu()).unwrap();
+    assert_eq!(loaded.info.format, 1);
+    loaded.save(&path, &[]).unwrap();
+    assert_eq!(fs::read(path.join("model.bpk")).unwrap(), record);
+    assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, 2);
+
+    to_first_format(&path);
+    let mut flipped = record.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    fs::write(path.join("model.bpk"), flipped).unwrap();
+    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("damaged"));
+}
+
+#[test]
+fn sizes_are_compared_before_memory_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    for features in [3u64, 100_000_000, 1 << 62, u64::MAX] {
+        good().save(&path, &[]).unwrap();
+        to_first_format(&path);
+        change(&path, |value| {
+            value["ranker"]["features"] = json!(features);
+            value["scaler"] = json!({"kind": "none", "width": features, "center": [], "spread": []});
+        });
+        let error = Model::load(&path, &cpu()).unwrap_err().to_string();
+        assert!(error.contains("model.bpk: ") && error.contains(&features.to_string()), "{error}");
+    }
+    good().save(&path, &[]).unwrap();
+    change(&path, |value| value["ranker"]["architecture"]["hidden"] = json!(1_000_000));
+    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("1000000 hidden units"));
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_neither_saved_nor_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    for bad in [f32::NAN, f32::INFINITY] {
+        let model = model(&[vec![1.0, -2.0, 0.5, 0.25], vec![0.1, bad], vec![1.0, -1.0]]);
+        assert!(model.save(&path, &[]).unwrap_err().to_string().contains("not finite"));
+        assert!(!path.exists());
+        // As a program without that check would have written it.
+        good().save(&path, &[]).unwrap();
+        let record = ranker_to_bytes(&model.ranker).unwrap();
+        let sum = checksum::of(&ModelInfo { format: FORMAT, ..model.info.clone() }, &record);
+        fs::write(path.join("model.bpk"), record).unwrap();
+        change(&path, |value| value["checksum"] = json!(sum));
+        assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("infinite or not a number"));
+        fs::remove_dir_all(&path).unwrap();
+    }
+    let mut model = good();
+    model.info.metrics.entry("test".into()).or_default().insert("ndcg".into(), f64::NAN);
+    model.save(&path, &[]).unwrap();
+    Model::load(&path, &cpu()).unwrap();
+}
+
+#[test]
+fn only_a_model_with_files_of_its_own_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let refused = |name: &str| {
+        let error = good().save(&path, &[]).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("nothing was overwritten"), "{error}");
+    };
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("model.json"), r#"{"name": "a web application"}"#).unwrap();
+    refused("not a model");
+    fs::write(path.join("model.json"), r#"{"format": 1}"#).unwrap();
+    refused("not a model");
+    fs::remove_file(path.join("model.json")).unwrap();
+    good().save(&path, &[]).unwrap();
+    good().save(&path, &[]).unwrap();
+    fs::write(path.join("thesis.txt"), "ten years of work").unwrap();
+    refused("thesis.txt");
+    fs::remove_file(path.join("thesis.txt")).unwrap();
+    fs::create_dir(path.join("training.jsonl")).unwrap();
+    refused("training.jsonl");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_reader_of_a_folder_that_is_being_replaced_sees_one_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let other = model(&[vec![9.0, 8.0, 7.0, 6.0], vec![5.0, 4.0], vec![3.0, 2.0]]);
+    good().save(&path, &[]).unwrap();
+    let expected = [&good(), &other].map(|model| model.score(&data(), &cpu()).unwrap());
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for turn in 0..30 {
+                let model = if turn % 2 == 0 { other.clone() } else { good() };
+                model.save(&path, &[]).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            let scores = Model::load(&path, &cpu()).unwrap().score(&data(), &cpu()).unwrap();
+            assert!(expected.contains(&scores), "{scores:?}");
+        }
+    });
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}

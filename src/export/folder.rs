@@ -99,7 +99,7 @@ impl Model {
         let (center, spread) = self.info.scaler.numbers();
         if !is_finite(&self.ranker) || !center.iter().chain(spread).all(|number| number.is_finite()) {
             let message = "the model has weights or a scaling that are not finite, and was not saved: lower --lr";
-            return Err(Error::Config(message.into()));
+            return Err(Error::Record(message.into()));
         }
         Ok(())
     }

@@ -21,6 +21,7 @@ mod statistics;
 mod systems;
 mod train;
 mod ui;
+mod widths;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};

@@ -5,7 +5,7 @@ use super::figure;
 use super::input::{self, ReadArgs};
 use super::judging::{JudgeArgs, known_metric};
 use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading, printable};
-use anyhow::bail;
+use super::widths;
 use burnrank::{
     Certificate, CertifyOptions, Dataset, Device, EachWeight, Metric, Model, Move, ScaleKind, certify, certify_control,
     device, each_weight,
@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let metric = args.judging.metric(&args.metric)?;
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
-    let data = scaled(&model, input::read_data(&args.data, &args.reading)?)?;
+    let data = scaled(&model, input::read_data(&args.data, &args.reading)?, &input::name(&args.data))?;
     let bar = |what: &str| Bar::new(what, Unit::Share);
     let found =
         watch(bar("certifying"), |progress| certify(&model.ranker, &data, &*metric, &device, &options, progress))?;
@@ -149,15 +149,8 @@ fn steps(set: &str) -> anyhow::Result<Vec<f64>> {
 }
 
 /// The data as the model's net sees it.
-pub fn scaled(model: &Model, data: Dataset) -> anyhow::Result<Dataset> {
-    let expected = model.info.ranker.features;
-    if data.n_features() > expected {
-        bail!(
-            "the data has {} features, the model was trained on {expected}: use the same feature set",
-            data.n_features()
-        );
-    }
-    let mut data = data.with_width(expected);
+pub fn scaled(model: &Model, data: Dataset, name: &str) -> anyhow::Result<Dataset> {
+    let mut data = widths::fit(data, model.info.ranker.features, name)?;
     if model.info.scaler.kind() != ScaleKind::None {
         model.info.scaler.apply(&mut data)?;
     }

@@ -4,6 +4,7 @@ use super::Usage;
 use super::input::{self, ReadArgs};
 use super::judging::{JudgeArgs, known_metric};
 use super::ui::{self, Align, Table, count, counted, decimals};
+use super::widths;
 use anyhow::bail;
 use burnrank::{
     Conventions, KNOWN_METRICS, Metric, Missing, Model, Summary, device, join_run, judge, read_qrels, read_run,
@@ -179,7 +180,7 @@ fn modelled_data(data_path: &Path, folder: &Path, reading: &ReadArgs) -> anyhow:
     let device = device::open("auto")?;
     let model = Model::load(folder, &device)?;
     let data = input::read_data(data_path, reading)?;
-    let scores = model.score(&data, &device)?;
+    let scores = widths::score(&model, &data, &input::name(data_path), &device)?;
     let size = format!("{}, {}", queries(data.n_queries()), documents(data.n_documents()));
     Ok(Ranking {
         sources: vec![

@@ -15,6 +15,10 @@ pub struct ReadArgs {
     /// Skip bad lines and report them, instead of stopping at the first
     #[arg(long)]
     pub lenient: bool,
+    /// The last features of the model that no document of the file has are 0, as in sparse files; told by itself where some
+    /// document leaves out a feature
+    #[arg(long)]
+    pub fill_zeros: bool,
     /// Bring the documents of a query together when it comes back later in the file
     #[arg(long)]
     pub regroup: bool,
@@ -57,9 +61,12 @@ pub fn read_report(path: &Path, args: &ReadArgs) -> anyhow::Result<ReadReport> {
         ui::note("reading standard input; end it with Ctrl-D");
     }
     let bar = Bar::new(&name(path), Unit::Bytes);
-    let report = read_with(path, &args.options(), &|progress| bar.update(progress.done, progress.total))?;
+    let mut report = read_with(path, &args.options(), &|progress| bar.update(progress.done, progress.total))?;
     drop(bar);
     tell_skipped(&name(path), &report.skipped);
+    if args.fill_zeros {
+        report.data = report.data.declared_sparse(true);
+    }
     Ok(report)
 }
 

@@ -4,6 +4,7 @@ use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
 use super::ui::{self, Align, Table, counted, heading};
+use super::widths;
 use anyhow::{Context, bail};
 use burnrank::{
     FieldReport, LambdaField, MOST_DOCUMENTS, Model, Objective, Potential, Regularised, device, read_scores,
@@ -143,7 +144,8 @@ fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
     let scores = match (&args.model, &args.scores) {
         (Some(folder), _) => {
             let device = device::open("auto")?;
-            Model::load(folder, &device)?.score(&data, &device)?.into_iter().map(f64::from).collect()
+            let scores = widths::score(&Model::load(folder, &device)?, &data, &input::name(path), &device)?;
+            scores.into_iter().map(f64::from).collect()
         }
         (_, Some(file)) => read_scores(file, data.n_documents())?,
         _ => draw(data.n_documents()),

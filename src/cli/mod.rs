@@ -22,6 +22,7 @@ mod systems;
 mod train;
 mod ui;
 mod usage;
+mod widths;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};

@@ -2,6 +2,7 @@
 
 use super::statistics::{Largest, Statistics};
 use super::ui::{count, counted, percent};
+use burnrank::Dataset;
 use serde::Serialize;
 
 /// What a user should know, and can do about it.
@@ -11,22 +12,84 @@ pub struct Oddity {
     pub remedy: String,
 }
 
-impl Statistics {
-    /// What is odd about the data, the most serious first.
+/// What decides whether there is anything to learn from a data set, or to judge by it; found in one quick pass.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Essentials {
+    features: usize,
+    first_index: usize,
+    /// Whether the first feature is 0 everywhere.
+    first_is_missing: bool,
+    /// The lowest and the highest label.
+    labels: (f32, f32),
+    /// The highest label's line in the file, where it is known.
+    line: Option<usize>,
+    /// Whether some query has documents of different labels.
+    has_pairs: bool,
+}
+
+impl Essentials {
+    /// Of a data set; `line` is that of its highest label.
+    pub fn of(data: &Dataset, first_index: u32, line: Option<usize>) -> Self {
+        let ends = |labels: &[f32]| {
+            labels.iter().fold((f32::INFINITY, 0.0f32), |(low, high), &label| (low.min(label), high.max(label)))
+        };
+        let unequal = |labels: &[f32]| labels.iter().any(|label| *label != labels[0]);
+        let width = data.n_features();
+        Essentials {
+            features: width,
+            first_index: first_index as usize,
+            first_is_missing: data.features().iter().step_by(width.max(1)).all(|&value| value == 0.0),
+            labels: ends(data.labels()),
+            line,
+            has_pairs: data.queries().any(|query| unequal(query.labels)),
+        }
+    }
+
+    /// What leaves nothing to learn or to judge, or most likely is a mistake.
     pub fn oddities(&self) -> Vec<Oddity> {
         let mut odd = Vec::new();
         let mut add = |what: String, remedy: &str| odd.push(Oddity { what, remedy: remedy.to_owned() });
-        let of_queries = |number| format!("{} ({})", queries(number), percent(number as f64 / self.queries as f64));
-        if self.labels.different == 1 {
-            add(format!("all documents have the label {}", self.labels.max), "there is no order to learn or to judge");
+        let (lowest, highest) = self.labels;
+        if lowest == highest {
+            add(format!("all documents have the label {highest}"), "there is no order to learn or to judge");
+        } else if !self.has_pairs {
+            let remedy = "there is no order to learn or to judge: look at the query ids";
+            add("no query has documents of different labels".into(), remedy);
         }
-        if self.first_index == 0 && self.missing_features.first() == Some(&0) {
+        if self.first_index == 0 && self.features > 0 && self.first_is_missing {
             add("feature 0 is never set".into(), "if the file counts features from 1, leave out --first-index 0");
         }
-        if self.labels.max > 10.0 {
-            let gain = format!("the highest label is {}: its gain 2^y - 1 drowns all others", self.labels.max);
+        if highest > 10.0 {
+            let line = self.line.map_or(String::new(), |line| format!(", first on line {line}"));
+            let gain = format!("the highest label is {highest}{line}: its gain 2^y - 1 drowns all others");
             add(gain, "judge with a linear gain, as in 'ndcg:linear@10'");
         }
+        if self.features == 0 {
+            add("there is no feature".into(), "expected <index>:<value> behind 'qid:<id>'");
+        }
+        odd
+    }
+}
+
+impl From<&Statistics> for Essentials {
+    fn from(found: &Statistics) -> Self {
+        Essentials {
+            features: found.features,
+            first_index: found.first_index,
+            first_is_missing: found.missing_features.first() == Some(&found.first_index),
+            labels: (found.labels.min, found.labels.max),
+            line: None,
+            has_pairs: found.queries_with_one_document + found.queries_with_equal_labels < found.queries,
+        }
+    }
+}
+
+impl Statistics {
+    /// What is odd about the data, the most serious first.
+    pub fn oddities(&self) -> Vec<Oddity> {
+        let mut odd = Essentials::from(self).oddities();
+        let mut add = |what: String, remedy: &str| odd.push(Oddity { what, remedy: remedy.to_owned() });
+        let of_queries = |number| format!("{} ({})", queries(number), percent(number as f64 / self.queries as f64));
         if self.duplicates.with_another_label > 0 {
             let documents = documents(self.duplicates.with_another_label);
             add(
@@ -48,9 +111,6 @@ impl Statistics {
                 format!("{documents} with the id of another in the query"),
                 "runs and qrels need an id for each: repair them",
             );
-        }
-        if self.features == 0 {
-            add("there is no feature".into(), "expected <index>:<value> behind 'qid:<id>'");
         }
         if !self.missing_features.is_empty() {
             let features = listed(&self.missing_features);
@@ -132,6 +192,27 @@ mod tests {
     fn good_data_is_not_odd() {
         let data = burnrank::read_bytes("text", b"1 qid:a 1:1\n0 qid:a 1:2\n", &Default::default()).unwrap().data;
         assert_eq!(Statistics::of(&data, 1).oddities(), []);
+    }
+
+    #[test]
+    fn the_quick_pass_says_what_the_whole_statistics_say() {
+        for text in [
+            "1 qid:a 1:1\n0 qid:a 1:2\n",
+            "1 qid:a 1:1\n1 qid:b 1:2\n",
+            "1 qid:a 1:1\n2 qid:b 1:2\n",
+            "40 qid:a 1:1\n2 qid:a 1:2\n",
+            "1 qid:a\n2 qid:a\n",
+        ] {
+            for first_index in [0, 1] {
+                let data = burnrank::read_bytes("text", text.as_bytes(), &Default::default()).unwrap().data;
+                let quick = Essentials::of(&data, first_index, None);
+                assert_eq!(
+                    quick.oddities(),
+                    Essentials::from(&Statistics::of(&data, first_index)).oddities(),
+                    "{text}"
+                );
+            }
+        }
     }
 
     #[test]

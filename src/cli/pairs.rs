@@ -1,6 +1,7 @@
 //! How many pairs an objective learns from.
 
 use super::ui::{count, percent};
+use super::{input, widths};
 use burnrank::{Batch, Dataset, Model, Objective, Want, device};
 use serde::Serialize;
 use std::path::Path;
@@ -26,7 +27,7 @@ impl EffectivePairs {
             None => vec![0.0; data.n_documents()],
             Some(folder) => {
                 let device = device::open("auto")?;
-                Model::load(folder, &device)?.score(data, &device)?
+                widths::score(&Model::load(folder, &device)?, data, &input::name(folder), &device)?
             }
         };
         let batch = Batch { labels: data.labels(), offsets: data.offsets() };

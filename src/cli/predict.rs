@@ -3,8 +3,8 @@
 use super::input::{self, ReadArgs};
 use super::output;
 use super::ui::{Bar, Unit};
+use super::widths::{self, Held};
 use burnrank::{Chunks, Dataset, Error, Model, TrecFile, device};
-use std::io::Write;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -41,33 +41,36 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
-    let write = |writer: &mut dyn Write, data: &Dataset| -> burnrank::Result<()> {
-        let scores = model.score(data, &device)?;
-        let failed = |error| Error::io(&args.out, "write", error);
+    let failed = |error| Error::io(&args.out, "write", error);
+    let text = |data: &Dataset, scores: &[f32]| -> burnrank::Result<String> {
         if args.format == "trec" {
-            let run = TrecFile::from_scores(data, &scores)?.to_run("burnrank")?;
-            return writer.write_all(run.as_bytes()).map_err(failed);
+            return TrecFile::from_scores(data, scores)?.to_run("burnrank");
         }
         let mut text = String::with_capacity(scores.len() * 12);
         scores.iter().for_each(|score| {
             text.push_str(&score.to_string());
             text.push('\n');
         });
-        writer.write_all(text.as_bytes()).map_err(failed)
+        Ok(text)
     };
     if args.read.regroup || args.read.query_file.is_some() {
         let data = input::read_data(&args.data, &args.read)?;
-        output::write(&args.out, |writer| write(writer, &data))?;
+        let scores = widths::score(&model, &data, &input::name(&args.data), &device)?;
+        output::write(&args.out, |writer| writer.write_all(text(&data, &scores)?.as_bytes()).map_err(failed))?;
         return Ok(());
     }
     let bar = Bar::new(&input::name(&args.data), Unit::Bytes);
     let mut chunks = Chunks::open(&args.data, &args.read.options())?;
     output::write(&args.out, |writer| {
+        let mut held = Held::new(input::name(&args.data), model.info.ranker.features);
         while let Some(chunk) = chunks.next() {
-            write(writer, &chunk?)?;
+            let chunk = chunk?;
+            let fits = args.read.fill_zeros || chunks.is_sparse() || chunks.n_features() == model.info.ranker.features;
+            let scores = held.score(&model, &chunk, &device)?;
+            held.write(writer, text(&chunk, &scores)?.as_bytes(), fits).map_err(failed)?;
             bar.update(chunks.bytes(), None);
         }
-        Ok(())
+        held.end(chunks.n_features())
     })?;
     drop(bar);
     input::tell_skipped(&input::name(&args.data), chunks.skipped());

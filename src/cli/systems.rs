@@ -2,6 +2,7 @@
 
 use super::Usage;
 use super::input::{self, ReadArgs};
+use super::widths;
 use anyhow::{Context, bail};
 use burnrank::{
     Conventions, Dataset, Metric, Missing, Model, TrecFile, device, join_run, judge, judge_query, read_run, read_scores,
@@ -75,7 +76,7 @@ fn name(pattern: &str) -> String {
 fn read(path: &Path, data: &Dataset) -> anyhow::Result<Scores> {
     if path.is_dir() {
         let device = device::open("auto")?;
-        let scores = Model::load(path, &device)?.score(data, &device)?;
+        let scores = widths::score(&Model::load(path, &device)?, data, &input::name(path), &device)?;
         return Ok(Scores::Documents(scores.into_iter().map(f64::from).collect()));
     }
     if is_run(path)? {

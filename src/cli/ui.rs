@@ -1,6 +1,7 @@
 //! What all commands print with: numbers, tables, colours and progress.
 
 use anstyle::{AnsiColor, Style};
+use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -23,8 +24,7 @@ pub fn quiet() -> bool {
 /// Writes to standard output.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut output = std::io::stdout().lock();
-    output.write_all(text.as_bytes())?;
-    Ok(output.flush()?)
+    output.write_all(text.as_bytes()).and_then(|()| output.flush()).context("cannot write to standard output")
 }
 
 /// Writes a value to standard output as JSON.

@@ -14,7 +14,7 @@ use std::ops::Range;
 /// assert_eq!(data.query(1).features, [0.5, 0.6]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Dataset {
     width: usize,
     features: Vec<f32>,
@@ -22,6 +22,19 @@ pub struct Dataset {
     query_ids: Vec<String>,
     offsets: Vec<usize>,
     document_ids: Option<DocumentIds>,
+    sparse: bool,
+}
+
+/// Equal documents in equal queries; how a file spelled zeros does not count.
+impl PartialEq for Dataset {
+    fn eq(&self, other: &Self) -> bool {
+        self.width == other.width
+            && self.features == other.features
+            && self.labels == other.labels
+            && self.query_ids == other.query_ids
+            && self.offsets == other.offsets
+            && self.document_ids == other.document_ids
+    }
 }
 
 /// The documents of one query, borrowed from a [`Dataset`].
@@ -62,7 +75,7 @@ impl Dataset {
                 features.len()
             )));
         }
-        Ok(Dataset { width, features, labels, query_ids, offsets, document_ids: None })
+        Ok(Dataset { width, features, labels, query_ids, offsets, document_ids: None, sparse: false })
     }
 
     /// The same data with an id for each document.
@@ -154,6 +167,7 @@ impl Dataset {
             query_ids: Vec::with_capacity(queries.len()),
             offsets: vec![0],
             document_ids: self.document_ids.as_ref().map(|_| DocumentIds::default()),
+            sparse: self.sparse,
         };
         for &index in queries {
             let query = self.query(index);
@@ -204,6 +218,50 @@ impl Dataset {
         self.features.shrink_to_fit();
         (self.offsets, self.document_ids) = (offsets, ids);
         taken
+    }
+
+    /// Whether features that are 0 may have been left out: some document of the file states fewer than another has.
+    ///
+    /// Of such data the last features may be missing altogether. Data that states every feature of every document, as one
+    /// made by [`Dataset::new`] does, is not sparse.
+    pub fn is_sparse(&self) -> bool {
+        self.sparse
+    }
+
+    /// The same data, said to be sparse or not.
+    pub fn declared_sparse(mut self, sparse: bool) -> Self {
+        self.sparse = sparse;
+        self
+    }
+
+    /// The same documents with the `width` features that a model takes: where data is sparse, zeros are added.
+    ///
+    /// ```
+    /// use burnrank::{ReadOptions, read_bytes};
+    /// let read = |text: &[u8]| read_bytes("text", text, &ReadOptions::default()).map(|report| report.data);
+    /// // The second document leaves out feature 1: so all may leave out feature 3.
+    /// assert_eq!(read(b"1 qid:a 1:5 2:6\n0 qid:a 2:7\n")?.fit_width(3)?.features(), [5.0, 6.0, 0.0, 0.0, 7.0, 0.0]);
+    /// assert!(read(b"1 qid:a 1:5 2:6\n0 qid:a 1:0 2:7\n")?.fit_width(3).is_err());
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there are more features, or fewer in data that is not [sparse](Dataset::is_sparse).
+    pub fn fit_width(self, width: usize) -> Result<Dataset> {
+        if self.width > width {
+            return Err(Error::Mismatch(format!(
+                "the data has {} features, the model was trained on {width}: use the same feature set",
+                self.width
+            )));
+        }
+        if self.width < width && !self.sparse {
+            return Err(Error::Mismatch(format!(
+                "the data has {} features, all of them in every document, the model was trained on {width}: use the same \
+                 feature set, or say with --fill-zeros that the last ones are 0",
+                self.width
+            )));
+        }
+        Ok(self.with_width(width))
     }
 
     /// The same documents with `width` features: zeros are added, or the last features dropped.

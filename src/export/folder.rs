@@ -32,22 +32,16 @@ pub struct Model {
 }
 
 impl Model {
-    /// Scores every document of a data set with raw features; a data set of fewer features is filled up with zeros.
+    /// Scores every document of a data set with raw features; sparse data of fewer features is filled up with zeros.
     ///
     /// # Errors
-    /// When the data has more features than the model, or the device fails.
+    /// When the data has more features than the model, or fewer and is not sparse, or the device fails.
     pub fn score(&self, data: &Dataset, device: &Device) -> Result<Vec<f32>> {
         let expected = self.info.ranker.features;
-        if data.n_features() > expected {
-            return Err(Error::Mismatch(format!(
-                "the data has {} features, the model was trained on {expected}: use the same feature set",
-                data.n_features()
-            )));
-        }
-        let mut scaled = if data.n_features() < expected {
-            Cow::Owned(data.clone().with_width(expected))
-        } else {
+        let mut scaled = if data.n_features() == expected {
             Cow::Borrowed(data)
+        } else {
+            Cow::Owned(data.clone().fit_width(expected)?)
         };
         if self.info.scaler.kind() != crate::data::scale::ScaleKind::None {
             self.info.scaler.apply(scaled.to_mut())?;

@@ -1,9 +1,10 @@
 //! Every setting of a training run, checked once, before any work starts.
 
 use super::{OptimizerKind, StepRule};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{Activation, Architecture, Init, RankerConfig};
-use crate::objective::{Objective, PAIR_BUDGET};
+use crate::objective::{Batch, Objective, PAIR_BUDGET, Want};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -142,6 +143,25 @@ impl TrainConfig {
         }
         crate::metric::parse(&self.metric).map(|_| ())
     }
+
+    /// Refuses training data with a label that the objective has no finite gradient for: the highest one, tried against 0.
+    ///
+    /// # Errors
+    /// When it has none, with another objective as the remedy.
+    pub fn check_labels(&self, train: &Dataset) -> Result<()> {
+        let highest = train.labels().iter().copied().fold(0.0, f32::max);
+        let batch = Batch { labels: &[highest, 0.0], offsets: &[0, 2] };
+        let (mut gradient, want) = ([0.0; 2], Want { loss: true, pairs: false });
+        let result = self.objective.lambda_gradient(&[0.0; 2], batch, &mut gradient, want, &[0]);
+        if result.is_ok_and(|result| result.loss.is_finite()) && gradient.iter().all(|slope| slope.is_finite()) {
+            return Ok(());
+        }
+        Err(Error::Mismatch(format!(
+            "label {highest} is too high for {}, whose gain is 2^y - 1: give lower labels, or an objective without such \
+             gains, as lambdarank:ndcg:linear or ranknet",
+            self.objective
+        )))
+    }
 }
 
 #[cfg(test)]
@@ -155,6 +175,20 @@ mod tests {
         let text = serde_json::to_string(&config).unwrap();
         let back: TrainConfig = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&back).unwrap(), text);
+    }
+
+    #[test]
+    fn labels_without_a_gradient_are_named_with_a_remedy() {
+        let of = |label: f32| Dataset::new(1, vec![0.0; 2], vec![label, 0.0], vec![("a".into(), 2)]).unwrap();
+        let config = |name: &str| TrainConfig { objective: Objective::parse(name).unwrap(), ..TrainConfig::default() };
+        for objective in ["lambdarank:ndcg", "ndcg-loss1", "ndcg-loss2", "ndcg-loss2++:mu=5"] {
+            config(objective).check_labels(&of(31.0)).unwrap();
+            let message = config(objective).check_labels(&of(2000.0)).unwrap_err().to_string();
+            assert!(message.starts_with("label 2000 is too high for ") && message.contains("ranknet"), "{message}");
+        }
+        for objective in ["ranknet", "lambdarank:ndcg:linear", "lambdarank:map", "arp-loss2"] {
+            config(objective).check_labels(&of(2000.0)).unwrap();
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod config;
 mod epoch;
+mod exact;
 mod optimizer;
 mod record;
 mod score;

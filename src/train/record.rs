@@ -1,10 +1,12 @@
 //! What is written down of every epoch.
 
+use super::exact::null_is_nan;
 use serde::{Deserialize, Serialize};
 
 /// One epoch, as a line of the training log.
 ///
-/// Loss and training metric are those of the scores as each batch saw them, before its own update.
+/// Loss and training metric are those of the scores as each batch saw them, before its own update. What is not finite is
+/// null in JSON, and NaN when it is read again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EpochRecord {
     /// Counted from 1, over all restarts.
@@ -12,10 +14,13 @@ pub struct EpochRecord {
     /// How often training had started again from new weights.
     pub restart: usize,
     /// The objective's loss, the mean over queries.
+    #[serde(deserialize_with = "null_is_nan")]
     pub loss: f64,
     /// The metric on the training queries.
+    #[serde(deserialize_with = "null_is_nan")]
     pub train: f64,
     /// The metric on the validation queries, after the epoch.
+    #[serde(deserialize_with = "null_is_nan")]
     pub valid: f64,
     /// Whether this is the best epoch so far.
     pub best: bool,
@@ -27,4 +32,29 @@ pub struct EpochRecord {
     pub saturated_pairs: u64,
     /// How long the epoch took.
     pub seconds: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_of_a_diverged_epoch_can_be_read() {
+        let record = EpochRecord {
+            epoch: 3,
+            restart: 0,
+            loss: f64::INFINITY,
+            train: 0.1,
+            valid: 0.2,
+            best: false,
+            step_size: 0.5,
+            effective_pairs: 1,
+            saturated_pairs: 0,
+            seconds: 0.25,
+        };
+        let text = serde_json::to_string(&record).unwrap();
+        let back: EpochRecord = serde_json::from_str(&text).unwrap();
+        assert!(back.loss.is_nan());
+        assert_eq!(serde_json::to_string(&back).unwrap(), text);
+    }
 }

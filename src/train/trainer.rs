@@ -3,6 +3,7 @@
 use super::checkpoint;
 use super::config::{GradientPath, TrainConfig};
 use super::epoch::{self, Ground};
+use super::exact;
 use super::record::EpochRecord;
 use super::score::score_rows;
 use super::step::Outcome;
@@ -93,12 +94,16 @@ struct Progress {
     /// What the run was started with; a checkpoint of another is refused.
     identity: String,
     restart: usize,
+    #[serde(with = "exact::number")]
     step_size: f64,
     /// Epochs since the best one, and since the last restart or best epoch.
     waited: usize,
     stalled: usize,
     best_epoch: usize,
+    /// Infinite, on the bad side, before there is one.
+    #[serde(with = "exact::number")]
     best_value: f64,
+    #[serde(with = "exact::pair")]
     before: Option<(f64, f64)>,
     diverged: bool,
     history: Vec<EpochRecord>,
@@ -128,7 +133,8 @@ impl<'a> Trainer<'a> {
     /// Prepares a run; nothing is trained yet.
     ///
     /// # Errors
-    /// Settings that make no sense, or data that do not fit together.
+    /// Settings that make no sense, data that do not fit together, or labels that the objective or the measure has no value
+    /// for.
     pub fn new(config: TrainConfig, train: &'a Dataset, valid: &'a Dataset, device: &Device) -> Result<Self> {
         config.check()?;
         if train.n_queries() == 0 || valid.n_queries() == 0 {
@@ -142,6 +148,8 @@ impl<'a> Trainer<'a> {
             )));
         }
         let metric = metric::parse(&config.metric)?;
+        config.check_labels(train)?;
+        [train, valid].into_iter().try_for_each(|data| check_measure(&*metric, data))?;
         let path = match config.gradient {
             GradientPath::Auto if device::on_host(device) || !config.objective.has_device_weights() => {
                 GradientPath::Lambda
@@ -186,6 +194,8 @@ impl<'a> Trainer<'a> {
 
     /// Trains RankNet on given target probabilities instead of labels.
     ///
+    /// To be called before [`Trainer::resume`], which refuses a checkpoint of other targets.
+    ///
     /// # Errors
     /// When the objective is not RankNet.
     pub fn with_targets(mut self, targets: &'a Targets) -> Result<Self> {
@@ -196,6 +206,9 @@ impl<'a> Trainer<'a> {
             )));
         }
         self.targets = Some(targets);
+        // Other targets make another run.
+        let fingerprint = fingerprint(targets, self.train.n_queries());
+        self.progress.identity.push_str(&format!(" {fingerprint:016x}"));
         Ok(self)
     }
 
@@ -430,4 +443,22 @@ fn identity(config: &TrainConfig, train: &Dataset, valid: &Dataset) -> String {
     let timeless = TrainConfig { epochs: 1, ..config.clone() };
     let settings = serde_json::to_string(&timeless).unwrap_or_default();
     format!("{settings} {:016x} {:016x}", train.fingerprint(), valid.fingerprint())
+}
+
+/// A number that tells targets apart.
+fn fingerprint(targets: &Targets, queries: usize) -> u64 {
+    let mut hasher = Hasher::new();
+    for query in 0..queries {
+        let pairs = targets.query(query);
+        hasher.word(pairs.len() as u64);
+        for pair in pairs {
+            [pair.i as u64, pair.j as u64, pair.probability.to_bits()].into_iter().for_each(|word| hasher.word(word));
+        }
+    }
+    hasher.finish()
+}
+
+/// Refuses labels that the measure has no value for, by the best ranking, whose sums are the largest.
+fn check_measure(metric: &dyn Metric, data: &Dataset) -> Result<()> {
+    metric::judge(metric, data.labels(), data.labels(), data.offsets(), &Conventions::default()).map(|_| ())
 }

@@ -1,7 +1,10 @@
-//! `burnrank train` without data: the RankNet paper's artificial net data, three objectives, one table.
+//! `burnrank train` without data: the RankNet paper's artificial net data, three objectives or the one asked for, one table.
 
 use super::Args;
-use super::run::{Named, Sets, metrics, train_with};
+use super::outlet::Outlet;
+use super::run::{train_with, warnings};
+use super::sets::{Named, Sets, metrics};
+use super::warn::{self, Warning};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
@@ -18,6 +21,28 @@ const PARTS: [std::ops::Range<usize>; 3] = [0..800, 800..900, 900..1000];
 /// Its data are plentiful and without noise, so that large steps are safe.
 const STEP: f64 = 0.01;
 
+/// What to do after the demonstration.
+const NEXT: &str = "\
+Next, on data of your own (LETOR text, '<label> qid:<id> <index>:<value> ...'):
+  burnrank train --train train.txt --out model
+";
+
+/// The objectives to train with, and the names of their model folders.
+fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
+    let named = |(name, folder): (&str, &str)| Ok((Objective::parse(name)?, folder.to_owned()));
+    match &args.settings.objective {
+        None => OBJECTIVES.into_iter().map(named).collect(),
+        Some(name) => {
+            let objective = Objective::parse(name)?;
+            let known = OBJECTIVES.iter().find(|(known, _)| *known == objective.name());
+            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+            let folder = || format!("net-{}", objective.name().chars().map(plain).collect::<String>());
+            let folder = known.map_or_else(folder, |(_, folder)| (*folder).to_owned());
+            Ok(vec![(objective, folder)])
+        }
+    }
+}
+
 pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
     let config = TrainConfig { learning_rate: args.settings.lr.unwrap_or(STEP), ..config };
     let generator = Synthetic { seed: args.settings.seed, ..Synthetic::net() }.generator()?;
@@ -25,13 +50,15 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     let part = |place: usize| -> anyhow::Result<Named> {
         Ok(Named::new(source.into(), generator.part(PARTS[place].clone())?.0))
     };
+    let objectives = objectives(args)?;
     let mut sets = Sets { train: part(0)?, valid: part(1)?, test: Some(part(2)?) };
     let claim = |name: &str| args.out.as_ref().map(|out| args.claim(&out.join(name))).transpose();
     // The first that is claimed makes the folder of all, and must be the last to leave it.
-    let mut outs = OBJECTIVES.iter().rev().map(|(_, name)| claim(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut outs = objectives.iter().rev().map(|(_, name)| claim(name)).collect::<anyhow::Result<Vec<_>>>()?;
     outs.reverse();
+    let mut outlet = Outlet::new(args.json);
     if !args.json {
-        ui::print(&format!(
+        outlet.print(&format!(
             "No data given (--train FILE), so this is a demonstration: {source}.\n{} training, {} validation and {} \
              test queries of 50 documents; {}, {}.\n\n",
             PARTS[0].len(),
@@ -39,10 +66,11 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
             PARTS[2].len(),
             config.architecture,
             config.optimizer
-        ))?;
+        ));
     }
     let _graceful = Graceful::new();
     let scaler = sets.scale(args)?;
+    let mut odd = warnings(args, &sets, &config)?;
     let mut measures = metrics(&config)?;
     measures.push(burnrank::parse("pairs")?);
     let mut columns = vec![("test queries", Align::Left), ("best epoch", Align::Right), ("seconds", Align::Right)];
@@ -51,9 +79,10 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     let mut table = Table::new(&columns);
     let mut results = vec![];
     let mut conventions = String::new();
-    for ((objective, _), out) in OBJECTIVES.into_iter().zip(&outs) {
-        let config = TrainConfig { objective: Objective::parse(objective)?, ..config.clone() };
-        let trained = train_with(args, &config, &sets, None, device, None, objective)?;
+    for ((objective, _), out) in objectives.into_iter().zip(&outs) {
+        let config = TrainConfig { objective, ..config.clone() };
+        let objective = config.objective.name();
+        let trained = train_with(args, &config, &sets, None, device, None, &objective, &mut outlet)?;
         if Graceful::asked() {
             return Err(Interrupted.into());
         }
@@ -63,6 +92,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
             model.save_to(&out.place, &[])?;
             out.discard_checkpoint();
         }
+        odd.extend(warn::outcome(&trained, &objective).inspect(Warning::tell));
         let test = sets.test.as_ref().map_or(&sets.valid.data, |test| &test.data);
         let scores = score(&trained.ranker, test, device)?;
         let mut values = vec![];
@@ -71,14 +101,18 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
             values.push(Summary::of(&judged).mean);
         }
         let seconds: f64 = trained.history.iter().map(|epoch| epoch.seconds).sum();
-        let cells = [objective.to_owned(), trained.best_epoch.to_string(), format!("{seconds:.1}")];
+        let cells = [objective.clone(), trained.best_epoch.to_string(), format!("{seconds:.1}")];
         table.row(cells.into_iter().chain(values.iter().map(|&value| ui::decimals(value))));
         let named: serde_json::Map<_, _> = names.iter().cloned().zip(values.iter().map(|&v| json!(v))).collect();
         results.push(json!({"objective": objective, "best_epoch": trained.best_epoch, "test": named}));
     }
     if args.json {
-        return ui::print(&(serde_json::to_string(&json!({"demo": results, "conventions": conventions}))? + "\n"));
+        let odd: Vec<_> = odd.iter().map(Warning::json).collect();
+        let result = json!({"demo": results, "conventions": conventions, "odd": odd});
+        outlet.print(&(serde_json::to_string(&result)? + "\n"));
+        return outlet.end(&args.kept());
     }
     let saved = args.out.as_ref().map_or(String::new(), |out| format!("models: {}\n", out.display()));
-    ui::print(&(table.render() + &format!("\n{conventions}\n{saved}")))
+    outlet.print(&(table.render() + &format!("\n{conventions}\n{saved}\n{NEXT}")));
+    outlet.end(&args.kept())
 }

@@ -1,10 +1,13 @@
 //! `burnrank train --folds DIR`: LETOR cross-validation.
 
 use super::Args;
-use super::run::{Named, Sets, metrics, train_with};
+use super::outlet::Outlet;
+use super::run::{train_with, warnings};
+use super::sets::{Named, Sets, metrics};
+use super::warn::{self, Warning};
+use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
-use crate::cli::{Interrupted, input};
 use burnrank::{Conventions, Device, FoldFiles, ModelInfo, TrainConfig, find_folds};
 use serde_json::json;
 use std::path::Path;
@@ -17,14 +20,15 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
     // The first that is claimed makes the folder of all, and must be the last to leave it.
     let mut outs = folds.iter().rev().map(claim).collect::<anyhow::Result<Vec<_>>>()?;
     outs.reverse();
+    let mut outlet = Outlet::new(args.json);
+    let mut odd = Vec::new();
     let mut judged: Vec<(String, ModelInfo)> = Vec::new();
     for (fold, out) in folds.iter().zip(&outs) {
-        let read = |path: &Path| -> anyhow::Result<Named> {
-            Ok(Named::new(path.display().to_string(), input::read_data(path, &args.read)?))
-        };
+        let read = |path: &Path| Named::read(path, &args.read);
         let mut sets = Sets { train: read(&fold.train)?, valid: read(&fold.vali)?, test: Some(read(&fold.test)?) };
         let scaler = sets.scale(args)?;
-        let trained = train_with(args, &config, &sets, None, device, None, &fold.name)?;
+        odd.extend(warnings(args, &sets, &config)?);
+        let trained = train_with(args, &config, &sets, None, device, None, &fold.name, &mut outlet)?;
         if Graceful::asked() {
             ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
             return Err(Interrupted.into());
@@ -34,9 +38,11 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             model.save_to(&out.place, &trained.history)?;
             out.discard_checkpoint();
         }
+        odd.extend(warn::outcome(&trained, &fold.name).inspect(Warning::tell));
         judged.push((fold.name.clone(), model.info));
     }
-    report(args, &config, &judged)
+    outlet.print(&report(args, &config, &judged, &odd)?);
+    outlet.end(&args.kept())
 }
 
 /// Mean and standard deviation.
@@ -47,7 +53,7 @@ fn spread(values: &[f64]) -> (f64, f64) {
     (mean, if values.len() < 2 { f64::NAN } else { (squares / (n - 1.0)).sqrt() })
 }
 
-fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)]) -> anyhow::Result<()> {
+fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)], odd: &[Warning]) -> anyhow::Result<String> {
     let names: Vec<String> = metrics(config)?.iter().map(|metric| metric.name()).collect();
     let value = |info: &ModelInfo, split: &str, name: &String| {
         info.metrics.get(split).and_then(|values| values.get(name)).copied().unwrap_or(f64::NAN)
@@ -64,8 +70,9 @@ fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)]) -> a
         let result = json!({
             "objective": config.objective.name(), "folds": folds.len(), "valid": spreads("valid"), "test": spreads("test"),
             "conventions": Conventions::default().to_string(),
+            "odd": odd.iter().map(Warning::json).collect::<Vec<_>>(),
         });
-        return ui::print(&(serde_json::to_string(&result)? + "\n"));
+        return Ok(serde_json::to_string(&result)? + "\n");
     }
     let mut columns = vec![("test", Align::Left)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
@@ -83,5 +90,5 @@ fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)]) -> a
     }
     let architecture = folds.first().map(|(_, info)| info.ranker.architecture.to_string()).unwrap_or_default();
     let title = format!("{}, {architecture}\n\n", config.objective);
-    ui::print(&(title + &table.render() + &format!("\n{}\n", Conventions::default())))
+    Ok(title + &table.render() + &format!("\n{}\n", Conventions::default()))
 }

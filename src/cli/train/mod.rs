@@ -2,13 +2,18 @@
 
 mod demo;
 mod folds;
+mod log;
+mod outlet;
+mod progress;
 mod run;
+mod sets;
 mod settings;
+mod warn;
 
 use super::Usage;
 use super::input::ReadArgs;
 use super::interrupt::Unfinished;
-use burnrank::{Finish, ModelPlace, device};
+use burnrank::{Finish, MAX_FEATURES, ModelPlace, device};
 use settings::Settings;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +50,9 @@ pub struct Args {
     /// Target probabilities for ranknet, lines of 'qid docA docB P'
     #[arg(long, value_name = "FILE", requires = "train")]
     targets: Option<PathBuf>,
+    /// The number of features, where the training data leaves out the last ones, which then are 0
+    #[arg(long, value_name = "N", value_parser = features)]
+    features: Option<usize>,
     /// Where the model folder goes; required with --train
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -60,13 +68,19 @@ pub struct Args {
     /// Print every epoch and the result as JSON lines
     #[arg(long)]
     json: bool,
-    /// Write every epoch to this file as a JSON line, as it ends
+    /// Write every epoch to this file as a JSON line, as it ends; with --resume, go on with the file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     #[command(flatten)]
     settings: Settings,
     #[command(flatten)]
     read: ReadArgs,
+}
+
+/// A number of features that a file may have.
+fn features(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=MAX_FEATURES).contains(number));
+    number.ok_or_else(|| format!("expected a number of 1 to {MAX_FEATURES}"))
 }
 
 /// Where a model goes, held against other processes until training is over.
@@ -83,6 +97,14 @@ impl Out {
 }
 
 impl Args {
+    /// Where the models of several runs are, for messages.
+    fn kept(&self) -> String {
+        match &self.out {
+            Some(out) => format!("the models are in {}", out.display()),
+            None => "no model was kept, because --out was not given".into(),
+        }
+    }
+
     /// Claims the place of a model, and refuses to write over anything unasked, before any work is done.
     fn claim(&self, out: &Path) -> anyhow::Result<Out> {
         let place = ModelPlace::claim(out)?;

@@ -1,25 +1,17 @@
 //! One training run, from data to a model folder.
 
+use super::outlet::Outlet;
+use super::progress::Progress;
+use super::sets::Sets;
+use super::warn::{self, Warning};
 use super::{Args, Out};
+use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
-use crate::cli::{Interrupted, input};
-use anyhow::Context;
-use burnrank::{
-    Conventions, DataInfo, Dataset, Device, EpochRecord, Finish, Metric, Model, ModelInfo, RunInfo, Scaler, Summary,
-    Targets, TrainConfig, Trained, Trainer, judge, score, split,
-};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{IsTerminal, Write};
+use burnrank::{Device, Finish, Model, Targets, TrainConfig, Trained, Trainer};
+use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Queries kept for validation when the user gives no validation data.
-const VALIDATION_SHARE: f64 = 0.2;
 
 /// `burnrank train --train ...`
 pub fn run(
@@ -29,29 +21,7 @@ pub fn run(
     config: TrainConfig,
     device: &Device,
 ) -> anyhow::Result<()> {
-    let mut whole = input::read_data(train, &args.read)?;
-    let targets = args.targets.as_deref().map(|path| Targets::read(path, &whole)).transpose()?;
-    let source = train.display().to_string();
-    let (train, valid, targets) = match &args.valid {
-        Some(path) => (
-            Named::new(source, whole),
-            Named::new(path.display().to_string(), input::read_data(path, &args.read)?),
-            targets,
-        ),
-        None => {
-            let parts = split(whole.n_queries(), &[1.0 - VALIDATION_SHARE, VALIDATION_SHARE], args.settings.seed)
-                .context("too few queries to keep some for validation: give --valid FILE")?;
-            let targets = targets.map(|targets| targets.select(&parts[0]));
-            let valid = whole.take_out(&parts[1]);
-            let named = |which, data| Named::new(format!("{source}, {which} in 5 queries"), data);
-            (named("4", whole), named("1", valid), targets)
-        }
-    };
-    let test = match &args.test {
-        Some(path) => Some(Named::new(path.display().to_string(), input::read_data(path, &args.read)?)),
-        None => None,
-    };
-    let mut sets = Sets { train, valid, test };
+    let (mut sets, targets) = Sets::read(args, train)?;
     let scaler = sets.scale(args)?;
     let checkpoint = claimed.place.checkpoint();
     let identity = || -> burnrank::Result<String> {
@@ -66,96 +36,43 @@ pub fn run(
         ui::note(&format!("{}: this run is finished, there is nothing to go on with", out.display()));
         return Ok(());
     }
+    let mut warnings = warnings(args, &sets, &config)?;
     let _graceful = Graceful::new();
-    let trained = train_with(args, &config, &sets, targets.as_ref(), device, Some((&checkpoint, args.resume)), "")?;
+    let mut outlet = Outlet::new(args.json);
+    let place = Some((checkpoint.as_path(), args.resume));
+    let trained = train_with(args, &config, &sets, targets.as_ref(), device, place, "", &mut outlet)?;
+    let interrupted = Graceful::asked() && trained.finish == Finish::Stopped;
+    if trained.best_epoch == 0 && interrupted {
+        ui::note("interrupted before the first epoch: there is no model yet; start with --resume");
+        return Err(Interrupted.into());
+    }
     let model = sets.model(&config, &trained, scaler, device)?;
     model.save_to(&claimed.place, &trained.history)?;
-    let interrupted = Graceful::asked() && trained.finish == Finish::Stopped;
     if !interrupted {
         claimed.discard_checkpoint();
     }
-    report(args, out, &model, &trained)?;
+    warnings.extend(warn::outcome(&trained, "").inspect(Warning::tell));
+    outlet.print(&report(args, out, &model, &trained, &warnings)?);
+    let kept = format!("the model is in {}", out.display());
     if interrupted {
         ui::note(&format!("interrupted: the best model so far is in {}; go on with --resume", out.display()));
+        outlet.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
         return Err(Interrupted.into());
     }
-    Ok(())
+    outlet.end(&kept)
 }
 
-/// A data set and where it came from.
-pub struct Named {
-    source: String,
-    pub data: Dataset,
-    info: Option<DataInfo>,
-}
-
-impl Named {
-    pub fn new(source: String, data: Dataset) -> Self {
-        Named { info: Some(DataInfo::of(source.clone(), &data)), source, data }
-    }
-}
-
-/// What a ranker is trained on, chosen by and judged on.
-pub struct Sets {
-    pub train: Named,
-    pub valid: Named,
-    pub test: Option<Named>,
-}
-
-impl Sets {
-    /// Scales all sets by the training data.
-    pub fn scale(&mut self, args: &Args) -> anyhow::Result<Scaler> {
-        let mut sets = vec![&mut self.train.data, &mut self.valid.data];
-        sets.extend(self.test.as_mut().map(|test| &mut test.data));
-        Ok(args.settings.scale(&mut sets)?)
-    }
-
-    fn all(&self) -> impl Iterator<Item = (&'static str, &Named)> {
-        [("train", &self.train), ("valid", &self.valid)].into_iter().chain(self.test.iter().map(|test| ("test", test)))
-    }
-
-    /// The best ranker of a run with all that is known about it, judged on every set.
-    pub fn model(
-        &self,
-        config: &TrainConfig,
-        trained: &Trained,
-        scaler: Scaler,
-        device: &Device,
-    ) -> anyhow::Result<Model> {
-        let mut info = ModelInfo::new(trained.config, scaler, config.objective.name());
-        info.settings = serde_json::to_value(config)?;
-        info.best_epoch = trained.best_epoch;
-        info.run = Some(RunInfo::of(trained));
-        let conventions = Conventions::default();
-        info.conventions = conventions.to_string();
-        for (split, set) in self.all() {
-            let scores = score(&trained.ranker, &set.data, device)?;
-            let mut values = BTreeMap::new();
-            for metric in metrics(config)? {
-                let judged = judge(&*metric, &scores, set.data.labels(), set.data.offsets(), &conventions)?;
-                values.insert(metric.name(), Summary::of(&judged).mean);
-            }
-            info.metrics.insert(split.into(), values);
-            let described = set.info.clone().unwrap_or_else(|| DataInfo::of(set.source.clone(), &set.data));
-            info.data.insert(split.into(), described);
-        }
-        Ok(Model { ranker: trained.ranker.clone(), info })
-    }
-}
-
-/// What every report shows: the measure that chose the epoch, and the usual three.
-pub fn metrics(config: &TrainConfig) -> anyhow::Result<Vec<Arc<dyn Metric>>> {
-    let chosen = burnrank::parse(&config.metric)?;
-    let mut all = vec![];
-    for name in ["ndcg@10", "map", "mrr"] {
-        all.push(burnrank::parse(name)?);
-    }
-    all.retain(|metric| metric.name() != chosen.name());
-    all.insert(0, chosen);
-    Ok(all)
+/// Checks objective and measures on all sets, and tells what is odd about the data.
+pub fn warnings(args: &Args, sets: &Sets, config: &TrainConfig) -> anyhow::Result<Vec<Warning>> {
+    config.check_labels(&sets.train.data).map_err(|error| sets.train.locate(error))?;
+    sets.check_measures(config)?.iter().for_each(|absent| ui::note(absent));
+    let warnings = warn::data(sets, config, args.read.first_index);
+    warnings.iter().for_each(Warning::tell);
+    Ok(warnings)
 }
 
 /// Trains with a bar, a log, checkpoints, and an ear for Ctrl-C.
+#[allow(clippy::too_many_arguments)] // each of them is another thing
 pub fn train_with(
     args: &Args,
     config: &TrainConfig,
@@ -164,6 +81,7 @@ pub fn train_with(
     device: &Device,
     checkpoint: Option<(&Path, bool)>,
     title: &str,
+    outlet: &mut Outlet,
 ) -> anyhow::Result<Trained> {
     let mut trainer =
         Trainer::new(config.clone(), &sets.train.data, &sets.valid.data, device)?.with_stop(Graceful::stop());
@@ -176,87 +94,85 @@ pub fn train_with(
         trainer = trainer.resume(path)?;
         ui::note(&format!("going on after epoch {}", trainer.history().len()));
     }
-    let mut log = match &args.log {
-        Some(path) => Some(File::create(path).with_context(|| format!("{}: cannot create", path.display()))?),
-        None => None,
-    };
-    let bar = bar(config, title);
-    bar.set_position(trainer.history().len() as u64);
-    let mut saved = Instant::now();
+    outlet.open_log(args.log.as_deref(), trainer.history())?;
+    let mut progress = Progress::new(config, title, trainer.history().len());
+    let mut checkpoint = checkpoint.map(|(path, _)| Checkpoint { path, saved: Instant::now(), failed: false });
     while trainer.finished().is_none() && !Graceful::asked() {
         let epoch = match trainer.epoch() {
             // The run is as it was after the last whole epoch.
             Err(burnrank::Error::Stopped) => break,
             epoch => epoch?,
         };
-        bar.set_position(epoch.epoch as u64);
-        let best = trainer.history().iter().rfind(|epoch| epoch.best);
-        bar.set_message(message(config, &epoch, best));
-        if args.json {
-            ui::print(&(serde_json::to_string(&epoch)? + "\n"))?;
-        }
-        if let Some(log) = &mut log {
-            writeln!(log, "{}", serde_json::to_string(&epoch)?)?;
-        }
-        if let Some((path, _)) = checkpoint
-            && (saved.elapsed() >= Duration::from_secs(args.checkpoint_every) || Graceful::asked())
+        progress.epoch(&epoch, trainer.history().iter().rfind(|epoch| epoch.best));
+        outlet.epoch(&epoch, title)?;
+        if let Some(checkpoint) = &mut checkpoint
+            && checkpoint.saved.elapsed() >= Duration::from_secs(args.checkpoint_every)
         {
-            trainer.save_checkpoint(path)?;
-            saved = Instant::now();
+            checkpoint.save(&trainer);
         }
     }
-    if let (Some((path, _)), true) = (checkpoint, Graceful::asked()) {
-        trainer.save_checkpoint(path)?;
+    if let (Some(checkpoint), true) = (&mut checkpoint, Graceful::asked()) {
+        checkpoint.save(&trainer);
     }
-    bar.finish_and_clear();
+    progress.end();
     Ok(trainer.finish()?)
 }
 
-fn bar(config: &TrainConfig, title: &str) -> ProgressBar {
-    let target = if std::io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr_with_hz(10)
-    } else {
-        ProgressDrawTarget::hidden()
-    };
-    let bar = ProgressBar::with_draw_target(Some(config.epochs as u64), target);
-    let style = ProgressStyle::with_template("{prefix}epoch {pos}/{len} {wide_bar} {msg} {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.set_prefix(if title.is_empty() { String::new() } else { format!("{title}: ") });
-    bar
+/// Where a run can go on from.
+struct Checkpoint<'a> {
+    path: &'a Path,
+    saved: Instant,
+    failed: bool,
 }
 
-fn message(config: &TrainConfig, epoch: &EpochRecord, best: Option<&EpochRecord>) -> String {
-    let best = best.map_or(String::new(), |best| format!(" (best {:.4} at {})", best.valid, best.epoch));
-    format!("{} {:.4}{best}", config.metric, epoch.valid)
+impl Checkpoint<'_> {
+    /// A checkpoint that cannot be written is no reason to lose the run.
+    fn save(&mut self, trainer: &Trainer<'_>) {
+        self.saved = Instant::now();
+        if let Err(error) = trainer.save_checkpoint(self.path)
+            && !std::mem::replace(&mut self.failed, true)
+        {
+            ui::note(&format!("{error}: training goes on, but could not be resumed from here"));
+        }
+    }
 }
 
-fn report(args: &Args, out: &Path, model: &Model, trained: &Trained) -> anyhow::Result<()> {
+fn report(
+    args: &Args,
+    out: &Path,
+    model: &Model,
+    trained: &Trained,
+    warnings: &[Warning],
+) -> serde_json::Result<String> {
     let info = &model.info;
     if args.json {
+        let odd: Vec<Value> = warnings.iter().map(Warning::json).collect();
         let result = json!({
             "model": out, "objective": info.objective, "best_epoch": trained.best_epoch, "epochs": trained.history.len(),
-            "finish": trained.finish, "metrics": info.metrics, "conventions": info.conventions,
+            "finish": trained.finish, "metrics": info.metrics, "conventions": info.conventions, "odd": odd,
         });
-        return ui::print(&(serde_json::to_string(&result)? + "\n"));
+        return Ok(serde_json::to_string(&result)? + "\n");
     }
     let mut text = format!(
-        "{}, {}: best epoch {} of {}\n\n",
+        "{}, {}: best epoch {} of {}{}\n\n",
         info.objective,
         info.ranker.architecture,
         trained.best_epoch,
-        trained.history.len()
+        trained.history.len(),
+        if trained.finish == Finish::Diverged { ", then it diverged" } else { "" }
     );
-    let names: Vec<&String> = info.metrics.values().next().map(|m| m.keys().collect()).unwrap_or_default();
+    let names: std::collections::BTreeSet<&String> = info.metrics.values().flat_map(|values| values.keys()).collect();
     let columns = [("", Align::Left), ("queries", Align::Right)];
     let columns = columns.into_iter().chain(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = Table::new(&columns.collect::<Vec<_>>());
     for split in ["train", "valid", "test"] {
         if let (Some(values), Some(data)) = (info.metrics.get(split), info.data.get(split)) {
             let cells = [split.to_owned(), ui::count(data.queries)];
-            table.row(cells.into_iter().chain(values.values().map(|&value| ui::decimals(value))));
+            let value = |name: &&String| ui::decimals(values.get(*name).copied().unwrap_or(f64::NAN));
+            table.row(cells.into_iter().chain(names.iter().map(value)));
         }
     }
     text += &table.render();
     text += &format!("\n{}\nmodel: {}\n", info.conventions, out.display());
-    ui::print(&text)
+    Ok(text)
 }

@@ -9,9 +9,9 @@ use burnrank::{
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Training")]
 pub struct Settings {
-    /// What is optimised
-    #[arg(long, value_name = "NAME", default_value = "lambdarank:ndcg")]
-    pub objective: String,
+    /// What is optimised [default: lambdarank:ndcg; for the demonstration, three of them]
+    #[arg(long, value_name = "NAME")]
+    pub objective: Option<String>,
     /// The net: linear or mlp (two layers)
     #[arg(long, value_name = "NET", default_value = "mlp", value_parser = ["linear", "mlp"])]
     pub model: String,
@@ -78,6 +78,8 @@ pub struct Settings {
 const DEFAULT_SCALE: ScaleKind = ScaleKind::QueryMinMax;
 const LINEAR_STEP: f64 = 0.01;
 
+const DEFAULT_OBJECTIVE: &str = "lambdarank:ndcg";
+
 fn default() -> TrainConfig {
     TrainConfig::default()
 }
@@ -90,7 +92,7 @@ impl Settings {
             _ => Architecture::Mlp { hidden: self.hidden, activation: self.activation },
         };
         let config = TrainConfig {
-            objective: Objective::parse(&self.objective)?,
+            objective: Objective::parse(self.objective.as_deref().unwrap_or(DEFAULT_OBJECTIVE))?,
             architecture,
             init: self.init,
             metric: self.metric.clone(),
@@ -114,12 +116,8 @@ impl Settings {
         Ok(config)
     }
 
-    /// Fits the scaler on the training data and scales all data sets, filled up to the same number of features.
+    /// Fits the scaler on the first data set, the training data, and scales all, which have the same number of features.
     pub fn scale(&self, sets: &mut [&mut Dataset]) -> burnrank::Result<Scaler> {
-        let width = sets.iter().map(|data| data.n_features()).max().unwrap_or(0);
-        for data in sets.iter_mut() {
-            **data = std::mem::take(*data).with_width(width);
-        }
         let scaler = Scaler::fit(self.scale, sets[0]);
         sets.iter_mut().try_for_each(|data| scaler.apply(data))?;
         Ok(scaler)

@@ -38,6 +38,10 @@ pub(super) struct Outcome {
     pub identifiers: Vec<Identifier>,
     /// The largest number of features of a document, and its line.
     pub widest: (usize, usize),
+    /// The smallest number of features that a document states.
+    pub fewest: Option<usize>,
+    /// The highest label and its line.
+    pub highest: (f32, usize),
     /// What ended the block early.
     pub error: Option<Box<ParseError>>,
     /// The lines that were left out.
@@ -181,6 +185,10 @@ impl Outcome {
         let id = offset + document.query.0..offset + document.query.1;
         if document.width > self.widest.0 {
             self.widest = (document.width, line);
+        }
+        self.fewest = Some(self.fewest.map_or(document.stated, |fewest| fewest.min(document.stated)));
+        if document.label > self.highest.0 {
+            self.highest = (document.label, line);
         }
         if let Some((start, end)) = document.document {
             let length = u32::try_from(end - start).unwrap_or(u32::MAX);

@@ -35,6 +35,9 @@ pub struct Chunks {
     earlier: Earlier,
     skipped: Skipped,
     bytes: u64,
+    /// The smallest number of features that a document states, and the largest number of all.
+    fewest: usize,
+    widest: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +73,8 @@ impl Chunks {
             earlier: Earlier::new(),
             skipped: Skipped::default(),
             bytes: 0,
+            fewest: usize::MAX,
+            widest: 0,
         })
     }
 
@@ -82,6 +87,16 @@ impl Chunks {
     /// What [`ReadOptions::lenient`] left out of the chunks so far.
     pub fn skipped(&self) -> &Skipped {
         &self.skipped
+    }
+
+    /// The largest number of features of a document so far.
+    pub fn n_features(&self) -> usize {
+        self.widest
+    }
+
+    /// Whether a document so far left out a feature that another has, as [`Dataset::is_sparse`] says of a whole file.
+    pub fn is_sparse(&self) -> bool {
+        self.fewest < self.widest
     }
 
     /// The bytes of text read so far, after unpacking.
@@ -137,6 +152,9 @@ impl Chunks {
         let (name, first_line) = (self.stream.name.as_str(), self.line);
         let piece = Piece { name, text, first_line, options: &self.options, earlier: &self.earlier };
         let mut parsed = piece.parse(&|_| ())?;
+        self.fewest = self.fewest.min(parsed.fewest());
+        self.widest = self.widest.max(parsed.width);
+        let sparse = self.fewest < self.widest;
         let mut left_out = Vec::new();
         let mut queries = piece.queries(&parsed.outcomes, &mut left_out)?;
         let (mut before, mut used) = (usize::MAX, whole);
@@ -154,7 +172,8 @@ impl Chunks {
         let mut skipped = group::skipped_lines(&mut parsed.outcomes, left_out, before);
         let lines: Vec<(Box<str>, usize)> =
             queries.iter().map(|query| (query.id.as_ref().into(), query.line)).collect();
-        let chunk = if queries.is_empty() { None } else { Some(parsed.dataset(text, &queries)?) };
+        let chunk =
+            if queries.is_empty() { None } else { Some(parsed.dataset(text, &queries)?.declared_sparse(sparse)) };
         self.earlier.extend(lines);
         self.skipped.lines += skipped.lines;
         self.skipped.first.append(&mut skipped.first);

@@ -75,6 +75,8 @@ pub(super) struct Line {
     pub document: Option<(usize, usize)>,
     /// One more than the largest column.
     pub width: usize,
+    /// The number of features that it states.
+    pub stated: usize,
 }
 
 /// Parses the document line that `tail` starts with and writes its features to `row`, as far as they fit.
@@ -83,7 +85,7 @@ pub(super) fn parse(tail: &[u8], extent: Extent, rules: &Rules, row: &mut [f32])
     let start = skip_blanks(tail, 0, end);
     let (label, at) = parse_label(tail, start, end)?;
     let (query, mut at) = parse_query(tail, at, end, rules)?;
-    let (mut next_column, mut ascending, mut width) = (0, true, 0);
+    let (mut next_column, mut ascending, mut width, mut stated) = (0, true, 0, 0);
     loop {
         at = skip_blanks(tail, at, end);
         if at >= end {
@@ -100,6 +102,7 @@ pub(super) fn parse(tail: &[u8], extent: Extent, rules: &Rules, row: &mut [f32])
         ascending &= column >= next_column;
         next_column = column + 1;
         width = width.max(next_column);
+        stated += 1;
         if let Some(cell) = row.get_mut(column) {
             *cell = value;
         }
@@ -109,7 +112,7 @@ pub(super) fn parse(tail: &[u8], extent: Extent, rules: &Rules, row: &mut [f32])
         reject_duplicates(tail, query.1, end)?;
     }
     let document = parse_comment(tail, extent)?;
-    Ok(Line { label, query, document, width })
+    Ok(Line { label, query, document, width, stated })
 }
 
 fn parse_label(tail: &[u8], start: usize, end: usize) -> Result<(f32, usize), Box<Problem>> {

@@ -67,6 +67,8 @@ pub struct ReadReport {
     pub bytes: u64,
     /// How the file was packed.
     pub compression: Option<Compression>,
+    /// The highest label and the first line that has it; line 0 when no label is above 0.
+    pub highest_label: (f32, usize),
 }
 
 /// The bad lines that were left out.

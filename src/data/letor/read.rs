@@ -99,8 +99,11 @@ fn whole(
     if queries.is_empty() {
         return Err(no_documents(name, &skipped));
     }
-    let data = parsed.dataset(piece.text, &queries)?;
-    Ok(ReadReport { data, skipped, bytes: text.len() as u64, compression })
+    let highest = parsed.outcomes.iter().map(|outcome| outcome.highest);
+    let highest_label = highest.fold((0.0, 0), |best, next| if next.0 > best.0 { next } else { best });
+    let sparse = parsed.fewest() < parsed.width;
+    let data = parsed.dataset(piece.text, &queries)?.declared_sparse(sparse);
+    Ok(ReadReport { data, skipped, bytes: text.len() as u64, compression, highest_label })
 }
 
 /// The text without the byte order mark that some editors put in front.
@@ -137,6 +140,11 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
+    /// The smallest number of features that a document states.
+    pub(super) fn fewest(&self) -> usize {
+        self.outcomes.iter().filter_map(|outcome| outcome.fewest).min().unwrap_or(usize::MAX)
+    }
+
     pub(super) fn dataset(self, text: &[u8], queries: &[Query]) -> Result<crate::data::dataset::Dataset> {
         group::dataset(text, self.width, self.features, self.labels, queries, &self.outcomes)
     }

@@ -1,0 +1,114 @@
+//! `--log FILE`: every epoch as a JSON line, once, whole, and in order, however often the run is killed and resumed.
+
+use anyhow::Context;
+use burnrank::EpochRecord;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// What the first line of every log starts with.
+const START: &str = "{\"epoch\":";
+
+/// The open log.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    file: File,
+    /// The length of all whole lines; nothing is known of it for pipes and devices.
+    length: Option<u64>,
+}
+
+impl Log {
+    /// Replaces the file, or goes on with it when there are epochs in `history`: it then holds these and no others.
+    pub fn open(path: &Path, history: &[EpochRecord]) -> anyhow::Result<Self> {
+        let failed = || format!("{}: cannot write", path.display());
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(false).open(path).with_context(failed)?;
+        if !file.metadata().with_context(failed)?.is_file() {
+            return Ok(Log { path: path.to_path_buf(), file, length: None });
+        }
+        let (kept, length) = if history.is_empty() { (0, 0) } else { whole_lines(path, history.len())? };
+        file.set_len(length).with_context(failed)?;
+        let mut log = Log { path: path.to_path_buf(), file, length: Some(length) };
+        log.file.seek(SeekFrom::Start(length)).with_context(failed)?;
+        for epoch in &history[kept..] {
+            log.write(&(serde_json::to_string(epoch)? + "\n")).with_context(failed)?;
+        }
+        Ok(log)
+    }
+
+    /// How messages call the file.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Adds a line; when that fails, no part of it is left.
+    pub fn write(&mut self, line: &str) -> std::io::Result<()> {
+        let written = self.file.write_all(line.as_bytes());
+        match (&written, self.length) {
+            (Ok(()), Some(length)) => self.length = Some(length + line.len() as u64),
+            (Err(_), Some(length)) => {
+                let _ = self.file.set_len(length);
+            }
+            _ => {}
+        }
+        written
+    }
+}
+
+/// The number of lines that are the epochs 1, 2, ... up to `most`, and their length in bytes.
+fn whole_lines(path: &Path, most: usize) -> anyhow::Result<(usize, u64)> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
+    if !text.starts_with(&START[..text.len().min(START.len())]) {
+        anyhow::bail!("{}: not the log of a training run: choose another --log, or remove it", path.display());
+    }
+    let (mut lines, mut length) = (0, 0);
+    for line in text.split_inclusive('\n').take(most).take_while(|line| line.ends_with('\n')) {
+        match serde_json::from_str::<EpochRecord>(line) {
+            Ok(epoch) if epoch.epoch == lines + 1 => (lines, length) = (lines + 1, length + line.len()),
+            _ => break,
+        }
+    }
+    Ok((lines, length as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn epoch(epoch: usize) -> EpochRecord {
+        let zero = "\"loss\":1,\"train\":0,\"valid\":0,\"best\":true,\"step_size\":1,\"effective_pairs\":1";
+        let text = format!("{{\"epoch\":{epoch},\"restart\":0,{zero},\"saturated_pairs\":0,\"seconds\":{epoch}}}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn lines(epochs: std::ops::RangeInclusive<usize>) -> String {
+        epochs.map(|number| serde_json::to_string(&epoch(number)).unwrap() + "\n").collect()
+    }
+
+    #[test]
+    fn a_resumed_log_has_every_epoch_once_whatever_it_was_left_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let history: Vec<EpochRecord> = (1..=3).map(epoch).collect();
+        let torn = &lines(1..=5)[..lines(1..=4).len() + 20];
+        for before in ["", &lines(1..=1), &lines(1..=3), &lines(1..=5), torn, &lines(2..=3), &lines(1..=1)[..9]] {
+            std::fs::write(&path, before).unwrap();
+            let mut log = Log::open(&path, &history).unwrap();
+            log.write(&lines(4..=4)).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), lines(1..=4), "{before}");
+        }
+        Log::open(&path, &[]).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
+    }
+
+    #[test]
+    fn a_foreign_file_is_not_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        std::fs::write(&path, "my diary\n").unwrap();
+        let error = Log::open(&path, &[epoch(1)]).unwrap_err().to_string();
+        assert!(error.contains("not the log of a training run"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "my diary\n");
+    }
+}

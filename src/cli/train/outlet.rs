@@ -1,0 +1,80 @@
+//! What training prints and logs while it works: a closed pipe or a full disk never stops it, and is told at the end.
+
+use super::log::Log;
+use crate::cli::ui;
+use burnrank::EpochRecord;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// Standard output and the log of a run, and what became of them.
+#[derive(Debug, Default)]
+pub struct Outlet {
+    json: bool,
+    log: Option<Log>,
+    /// Why standard output could not be written.
+    failure: Option<String>,
+    /// The log that could not be written.
+    incomplete_log: Option<String>,
+}
+
+impl Outlet {
+    /// Epochs are printed when they are wanted as JSON.
+    pub fn new(json: bool) -> Self {
+        Outlet { json, ..Outlet::default() }
+    }
+
+    /// Opens the log, unless it is open, for a run that goes on after the epochs of `history`.
+    pub fn open_log(&mut self, path: Option<&Path>, history: &[EpochRecord]) -> anyhow::Result<()> {
+        if let (Some(path), None, None) = (path, &self.log, &self.incomplete_log) {
+            self.log = Some(Log::open(path, history)?);
+        }
+        Ok(())
+    }
+
+    /// Writes to standard output, as long as somebody listens.
+    pub fn print(&mut self, text: &str) {
+        if self.failure.is_none()
+            && let Err(error) = ui::print(text)
+        {
+            self.failure = Some(error.root_cause().to_string());
+        }
+    }
+
+    /// Writes an epoch to standard output and to the log; `run` names the run where there are several.
+    pub fn epoch(&mut self, epoch: &EpochRecord, run: &str) -> anyhow::Result<()> {
+        let line = line(epoch, run)?;
+        if self.json {
+            self.print(&line);
+        }
+        if let Some(log) = &mut self.log
+            && let Err(error) = log.write(&line)
+        {
+            let name = log.name();
+            ui::note(&format!("{name}: cannot write: {error}; training goes on without the log"));
+            (self.incomplete_log, self.log) = (Some(name), None);
+        }
+        Ok(())
+    }
+
+    /// Says what could not be written; `kept` says where the models are.
+    pub fn end(self, kept: &str) -> anyhow::Result<()> {
+        if let Some(error) = self.failure {
+            anyhow::bail!("the output could not be written: {error}; {kept}");
+        }
+        if let Some(log) = self.incomplete_log {
+            anyhow::bail!("{log}: the log is not complete; {kept}");
+        }
+        Ok(())
+    }
+}
+
+fn line(epoch: &EpochRecord, run: &str) -> serde_json::Result<String> {
+    if run.is_empty() {
+        return Ok(serde_json::to_string(epoch)? + "\n");
+    }
+    let mut named = Map::from_iter([("run".to_owned(), Value::from(run))]);
+    if let Value::Object(fields) = serde_json::to_value(epoch)? {
+        named.extend(fields);
+    }
+    Ok(serde_json::to_string(&named)? + "\n")
+}

@@ -1,0 +1,204 @@
+//! What a ranker is trained on, chosen by and judged on: read, made alike, scaled, and checked before the first epoch.
+
+use super::Args;
+use super::progress::preparing;
+use crate::cli::input::{self, ReadArgs};
+use crate::cli::{ui, widths};
+use anyhow::{Context, anyhow, bail};
+use burnrank::{
+    Conventions, DataInfo, Dataset, Device, Error, Metric, Model, ModelInfo, RunInfo, Scaler, Summary, Targets, TrainConfig,
+    Trained, judge, memory, score, split,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Queries kept for validation when the user gives no validation data.
+const VALIDATION_SHARE: f64 = 0.2;
+
+/// A data set and where it came from.
+pub struct Named {
+    /// The file.
+    pub file: String,
+    /// The same, and which part of it.
+    source: String,
+    pub data: Dataset,
+    /// Of the data as they were before scaling.
+    pub info: DataInfo,
+    /// The line of the highest label, where there is a file.
+    pub line: Option<usize>,
+}
+
+impl Named {
+    pub fn new(source: String, data: Dataset) -> Self {
+        Named { file: source.clone(), info: DataInfo::of(source.clone(), &data), source, data, line: None }
+    }
+
+    pub fn read(path: &Path, reading: &ReadArgs) -> anyhow::Result<Self> {
+        let report = input::read_report(path, reading)?;
+        let line = Some(report.highest_label.1).filter(|&line| line > 0);
+        Ok(Named { line, ..Named::new(path.display().to_string(), report.data) })
+    }
+
+    /// Some queries for training and the others for validation.
+    fn split(mut self, seed: u64, targets: Option<Targets>) -> anyhow::Result<(Named, Named, Option<Targets>)> {
+        let parts = split(self.data.n_queries(), &[1.0 - VALIDATION_SHARE, VALIDATION_SHARE], seed)
+            .context("too few queries to keep some for validation: give --valid FILE")?;
+        let targets = targets.map(|targets| targets.select(&parts[0]));
+        let valid = self.data.take_out(&parts[1]);
+        let (file, line) = (self.file, self.line);
+        let named = |which, data| {
+            let named = Named::new(format!("{file}, {which} in 5 queries"), data);
+            Named { file: file.clone(), line, ..named }
+        };
+        Ok((named("4", self.data), named("1", valid), targets))
+    }
+
+    /// Says in which file, and on which line, the trouble with the labels is.
+    pub fn locate(&self, error: Error) -> anyhow::Error {
+        match (&error, self.line) {
+            (Error::Mismatch(_), Some(line)) => {
+                anyhow!("{}: {error}; the highest label is first on line {line}", ui::printable(&self.file))
+            }
+            (Error::Mismatch(_), None) => anyhow!("{}: {error}", ui::printable(&self.file)),
+            _ => error.into(),
+        }
+    }
+
+    fn judge(&self, metric: &dyn Metric, scores: &[f32]) -> burnrank::Result<f64> {
+        let values = judge(metric, scores, self.data.labels(), self.data.offsets(), &Conventions::default())?;
+        Ok(Summary::of(&values).mean)
+    }
+}
+
+/// What a ranker is trained on, chosen by and judged on.
+pub struct Sets {
+    pub train: Named,
+    pub valid: Named,
+    pub test: Option<Named>,
+}
+
+impl Sets {
+    /// Reads the files of a run; without validation data, some of the training queries are kept for it.
+    pub fn read(args: &Args, train: &Path) -> anyhow::Result<(Self, Option<Targets>)> {
+        let whole = Named::read(train, &args.read)?;
+        let targets = args.targets.as_deref().map(|path| Targets::read(path, &whole.data)).transpose()?;
+        let (train, valid, targets) = match &args.valid {
+            Some(path) => (whole, Named::read(path, &args.read)?, targets),
+            None => whole.split(args.settings.seed, targets)?,
+        };
+        let test = args.test.as_deref().map(|path| Named::read(path, &args.read)).transpose()?;
+        let sets = Sets { train, valid, test };
+        Ok((sets, targets))
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Named)> {
+        [("train", &self.train), ("valid", &self.valid)].into_iter().chain(self.test.iter().map(|test| ("test", test)))
+    }
+
+    /// Gives all sets the features of the training data, which alone decide on the model.
+    pub fn fit_widths(&mut self, stated: Option<usize>) -> anyhow::Result<()> {
+        let own = self.train.data.n_features();
+        let width = stated.unwrap_or(own);
+        if width < own {
+            bail!("{}: {own} features, more than --features {width}", ui::printable(&self.train.file));
+        }
+        let documents: usize = self.all().map(|(_, set)| set.data.n_documents()).sum();
+        if width > own {
+            let bytes = memory::bytes_of::<f32>(documents as u64 * width as u64);
+            memory::ask(bytes, &format!("the {width} features of all documents"), "give fewer --features")?;
+            self.train.data = std::mem::take(&mut self.train.data).with_width(width);
+        }
+        for set in [Some(&mut self.valid), self.test.as_mut()].into_iter().flatten() {
+            let found = set.data.n_features();
+            let name = ui::printable(&set.file);
+            if set.file == self.train.file {
+                // A part of the training file, whose last features the user stated to be 0.
+                set.data = std::mem::take(&mut set.data).declared_sparse(true).fit_width(width)?;
+                continue;
+            }
+            if found > width {
+                bail!(
+                    "{name}: the data has {found} features, the training data has {width}: is it the right file? If the \
+                     others are 0 in all training data, train with --features {found}"
+                );
+            }
+            set.data = widths::fit(std::mem::take(&mut set.data), width, &name)?;
+        }
+        Ok(())
+    }
+
+    /// Scales all sets by the training data.
+    pub fn scale(&mut self, args: &Args) -> anyhow::Result<Scaler> {
+        self.fit_widths(args.features)?;
+        let bar = preparing(self.all().map(|(_, set)| set.data.features().len()).sum());
+        let mut sets = vec![&mut self.train.data, &mut self.valid.data];
+        sets.extend(self.test.as_mut().map(|test| &mut test.data));
+        let scaler = args.settings.scale(&mut sets)?;
+        bar.finish_and_clear();
+        Ok(scaler)
+    }
+
+    /// Refuses labels that the chosen measure has no value for, before any work; tells of others that have none.
+    pub fn check_measures(&self, config: &TrainConfig) -> anyhow::Result<Vec<String>> {
+        let mut absent = Vec::new();
+        let measures = metrics(config)?;
+        for (_, set) in self.all() {
+            for (place, metric) in measures.iter().enumerate() {
+                // The best ranking has the largest sums: where it has a value, all have.
+                match set.judge(&**metric, set.data.labels()) {
+                    Ok(_) => {}
+                    Err(error) if place == 0 => return Err(set.locate(error)),
+                    Err(error) => absent.push(format!("{} is left out: {}", metric.name(), set.locate(error))),
+                }
+            }
+        }
+        Ok(absent)
+    }
+
+    /// The best ranker of a run with all that is known about it, judged on every set.
+    ///
+    /// A measure that has no value is left out: nothing that happens here may lose a trained ranker.
+    pub fn model(
+        &self,
+        config: &TrainConfig,
+        trained: &Trained,
+        scaler: Scaler,
+        device: &Device,
+    ) -> anyhow::Result<Model> {
+        let mut info = ModelInfo::new(trained.config, scaler, config.objective.name());
+        info.settings = serde_json::to_value(config)?;
+        info.best_epoch = trained.best_epoch;
+        info.run = Some(RunInfo::of(trained));
+        info.conventions = Conventions::default().to_string();
+        let measures = metrics(config)?;
+        for (split, set) in self.all() {
+            info.data.insert(split.into(), set.info.clone());
+            let scores = match score(&trained.ranker, &set.data, device) {
+                Ok(scores) => scores,
+                Err(error) => {
+                    ui::note(&format!("{}: not judged: {error}", ui::printable(&set.source)));
+                    continue;
+                }
+            };
+            let value = |metric: &Arc<dyn Metric>| {
+                let value = set.judge(&**metric, &scores).ok().filter(|value| value.is_finite())?;
+                Some((metric.name(), value))
+            };
+            info.metrics.insert(split.into(), measures.iter().filter_map(value).collect::<BTreeMap<_, _>>());
+        }
+        Ok(Model { ranker: trained.ranker.clone(), info })
+    }
+}
+
+/// What every report shows: the measure that chose the epoch, and the usual three.
+pub fn metrics(config: &TrainConfig) -> anyhow::Result<Vec<Arc<dyn Metric>>> {
+    let chosen = burnrank::parse(&config.metric)?;
+    let mut all = vec![];
+    for name in ["ndcg@10", "map", "mrr"] {
+        all.push(burnrank::parse(name)?);
+    }
+    all.retain(|metric| metric.name() != chosen.name());
+    all.insert(0, chosen);
+    Ok(all)
+}

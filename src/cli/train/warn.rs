@@ -1,0 +1,102 @@
+//! What a user should know about the data and the outcome of a training run.
+
+use super::sets::{Named, Sets};
+use crate::cli::oddities::{Essentials, Oddity};
+use crate::cli::ui;
+use burnrank::{Dataset, Finish, TrainConfig, Trained};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher};
+
+/// Something to know, and what it is about: files, or training itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Warning {
+    about: String,
+    oddity: Oddity,
+}
+
+impl Warning {
+    fn new(about: &str, what: String, remedy: &str) -> Self {
+        Warning { about: about.to_owned(), oddity: Oddity { what, remedy: remedy.to_owned() } }
+    }
+
+    /// Tells it on standard error.
+    pub fn tell(&self) {
+        let Oddity { what, remedy } = &self.oddity;
+        ui::note(&format!("{}: {}: {remedy}", ui::printable(&self.about), ui::printable(what)));
+    }
+
+    pub fn json(&self) -> Value {
+        json!({"about": self.about, "what": self.oddity.what, "remedy": self.oddity.remedy})
+    }
+}
+
+/// What is odd about the data of a run.
+pub fn data(sets: &Sets, config: &TrainConfig, first_index: u32) -> Vec<Warning> {
+    let mut found: Vec<(Oddity, Vec<String>)> = Vec::new();
+    for (_, set) in sets.all() {
+        for oddity in Essentials::of(&set.data, first_index, set.line).oddities() {
+            // High labels matter only where 2^y - 1 does.
+            if oddity.what.contains("2^y - 1") && !has_gains(&config.metric) && !has_gains(&config.objective.name()) {
+                continue;
+            }
+            match found.iter_mut().find(|(known, _)| *known == oddity) {
+                Some((_, files)) if files.contains(&set.file) => {}
+                Some((_, files)) => files.push(set.file.clone()),
+                None => found.push((oddity, vec![set.file.clone()])),
+            }
+        }
+    }
+    let mut warnings: Vec<Warning> =
+        found.into_iter().map(|(oddity, files)| Warning { about: files.join(", "), oddity }).collect();
+    let others = [Some(&sets.valid), sets.test.as_ref()];
+    warnings.extend(others.into_iter().flatten().filter_map(|other| shared(&sets.train, "training", other)));
+    warnings.extend(sets.test.as_ref().and_then(|test| shared(&sets.valid, "validation", test)));
+    warnings
+}
+
+/// Whether the worth of a label is 2^y - 1 by this objective or measure.
+fn has_gains(name: &str) -> bool {
+    (name.contains("dcg") || name.contains("err")) && !name.contains("linear")
+}
+
+/// What two sets have in common that should have nothing.
+fn shared(first: &Named, kind: &str, second: &Named) -> Option<Warning> {
+    let remedy = "what is trained on, chosen by and tested on must differ: split the queries with 'burnrank split'";
+    if first.info.fingerprint == second.info.fingerprint {
+        return Some(Warning::new(&second.file, format!("the same as the {kind} data"), remedy));
+    }
+    // Parts of one file have no query in common.
+    if first.file == second.file {
+        return None;
+    }
+    let known: HashSet<u64> = query_hashes(&first.data).collect();
+    let both = query_hashes(&second.data).filter(|hash| known.contains(hash)).count();
+    let what = format!("{} also in the {kind} data", ui::counted(both, "query is", "queries are"));
+    (both > 0).then(|| Warning::new(&second.file, what, remedy))
+}
+
+/// A number for each query that tells it from others: its id, labels and features all count.
+fn query_hashes(data: &Dataset) -> impl Iterator<Item = u64> {
+    data.queries().map(|query| {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(query.id.as_bytes());
+        query.labels.iter().chain(query.features).for_each(|value| hasher.write_u32(value.to_bits()));
+        hasher.finish()
+    })
+}
+
+/// What went wrong in training.
+pub fn outcome(trained: &Trained, run: &str) -> Option<Warning> {
+    if trained.finish != Finish::Diverged {
+        return None;
+    }
+    let last = trained.history.last()?;
+    let what = format!(
+        "diverged in epoch {}: scores were no longer finite; the model is that of epoch {}, the best one",
+        last.epoch, trained.best_epoch
+    );
+    let remedy = format!("lower --lr (it was {}), or scale the features with --scale", last.step_size);
+    let about = if run.is_empty() { "training".to_owned() } else { format!("training, {run}") };
+    Some(Warning::new(&about, what, &remedy))
+}

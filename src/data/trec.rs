@@ -4,8 +4,9 @@ use super::dataset::Dataset;
 use super::letor::number::{BadNumber, parse_f32, parse_f64};
 use super::letor::problem::Problem;
 use super::sink::write_whole;
-use super::source::{Source, whole_file};
+use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
+use crate::memory;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -60,8 +61,8 @@ pub struct Judged {
 /// # Errors
 /// On the first bad line; when a document is judged twice for a query; on an empty or unreadable file.
 pub fn read_qrels(path: impl AsRef<Path>) -> Result<TrecFile> {
-    let source = Source::open(path.as_ref(), &|_| ())?;
-    parse_qrels(&source.name, &source)
+    let (name, text) = read_whole(path.as_ref())?;
+    parse_qrels(&name, &text)
 }
 
 /// As [`read_qrels`], for a text in memory that errors call `name`.
@@ -83,8 +84,8 @@ pub fn parse_qrels(name: &str, text: &[u8]) -> Result<TrecFile> {
 /// # Errors
 /// On the first bad line; when a document comes twice for a query; on an empty or unreadable file.
 pub fn read_run(path: impl AsRef<Path>) -> Result<TrecFile> {
-    let source = Source::open(path.as_ref(), &|_| ())?;
-    parse_run(&source.name, &source)
+    let (name, text) = read_whole(path.as_ref())?;
+    parse_run(&name, &text)
 }
 
 /// As [`read_run`], for a text in memory that errors call `name`.
@@ -128,6 +129,10 @@ fn parse(name: &str, text: &[u8], format: &Format) -> Result<TrecFile> {
     let mut queries: Vec<TrecQuery> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut seen: HashMap<(usize, &str), usize> = HashMap::new();
+    let lines = memchr::memchr_iter(b'\n', text).count() as u64 + 1;
+    // The ids and their places, in tables that grow.
+    let bytes = lines.saturating_mul(240).saturating_add(text.len() as u64);
+    memory::ask(bytes, &format!("{lines} lines of {name}"), "split the file")?;
     for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let fail = |problem: Box<Problem>| Error::from(problem.at(name, number + 1));
         let line = std::str::from_utf8(line).map_err(|_| fail(Problem::invalid_utf8(0, line)))?;

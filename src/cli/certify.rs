@@ -160,7 +160,7 @@ pub fn scaled(model: &Model, data: Dataset) -> anyhow::Result<Dataset> {
             data.n_features()
         );
     }
-    let mut data = data.with_width(expected);
+    let mut data = data.widened(expected)?;
     if model.info.scaler.kind() != ScaleKind::None {
         model.info.scaler.apply(&mut data)?;
     }

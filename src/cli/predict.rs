@@ -2,8 +2,8 @@
 
 use super::input::{self, ReadArgs};
 use super::output;
-use super::ui::{Bar, Unit};
-use burnrank::{Chunks, Dataset, Error, Model, TrecFile, device};
+use super::ui::{self, Bar, Unit};
+use burnrank::{Chunks, Dataset, Device, Error, Model, TrecFile, device};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -13,7 +13,8 @@ Examples:
   burnrank predict --model model --data test.txt.gz --format trec --out run.txt
   zcat big.txt.gz | burnrank predict --model model --data - > scores.txt
 
-Files are read query by query, so memory does not grow with them, except with --regroup and --query-file.";
+Scores stand on the lines of their documents; with --lenient, those of skipped documents are NaN.
+Files are read query by query, so memory does not grow with them, except with --regroup and query files.";
 
 /// Score the documents of a file with a model
 #[derive(Debug, clap::Args)]
@@ -41,35 +42,79 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
-    let write = |writer: &mut dyn Write, data: &Dataset| -> burnrank::Result<()> {
-        let scores = model.score(data, &device)?;
-        let failed = |error| Error::io(&args.out, "write", error);
-        if args.format == "trec" {
-            let run = TrecFile::from_scores(data, &scores)?.to_run("burnrank")?;
-            return writer.write_all(run.as_bytes()).map_err(failed);
-        }
-        let mut text = String::with_capacity(scores.len() * 12);
-        scores.iter().for_each(|score| {
-            text.push_str(&score.to_string());
-            text.push('\n');
-        });
-        writer.write_all(text.as_bytes()).map_err(failed)
+    let read = args.read.for_data(&args.data)?;
+    let skipped = if read.regroup || read.query_file.is_some() {
+        let report = input::read_report(&args.data, &read)?;
+        let scores = model.score(&report.data, &device)?;
+        output::write(&args.out, |writer| match args.format.as_str() {
+            "trec" => write_run(writer, &report.data, &scores),
+            _ => write_scores(writer, &report.rows.spread(&scores, f32::NAN)),
+        })?;
+        report.skipped
+    } else {
+        let bar = Bar::new(&input::name(&args.data), Unit::Bytes);
+        let mut chunks = Chunks::open(&args.data, &read.options())?;
+        output::write(&args.out, |writer| write_chunks(writer, &mut chunks, &model, &device, args, &bar))?;
+        drop(bar);
+        input::tell_skipped(&input::name(&args.data), chunks.skipped());
+        chunks.skipped().clone()
     };
-    if args.read.regroup || args.read.query_file.is_some() {
-        let data = input::read_data(&args.data, &args.read)?;
-        output::write(&args.out, |writer| write(writer, &data))?;
-        return Ok(());
+    if skipped.lines > 0 {
+        ui::note(match args.format.as_str() {
+            "trec" => "documents on skipped lines are not in the run",
+            _ => "a document on a skipped line has the score NaN, so that scores stay on the lines of their documents",
+        });
     }
-    let bar = Bar::new(&input::name(&args.data), Unit::Bytes);
-    let mut chunks = Chunks::open(&args.data, &args.read.options())?;
-    output::write(&args.out, |writer| {
-        while let Some(chunk) = chunks.next() {
-            write(writer, &chunk?)?;
-            bar.update(chunks.bytes(), None);
-        }
-        Ok(())
-    })?;
-    drop(bar);
-    input::tell_skipped(&input::name(&args.data), chunks.skipped());
     Ok(())
+}
+
+/// Scores chunk after chunk, with NaN for documents that were left out.
+fn write_chunks(
+    writer: &mut dyn Write,
+    chunks: &mut Chunks,
+    model: &Model,
+    device: &Device,
+    args: &Args,
+    bar: &Bar,
+) -> burnrank::Result<()> {
+    let mut next = 0;
+    while let Some(chunk) = chunks.next() {
+        let chunk = chunk?;
+        let scores = model.score(&chunk, device)?;
+        if args.format == "trec" {
+            write_run(writer, &chunk, &scores)?;
+        } else {
+            let mut rest = scores.as_slice();
+            for rows in chunks.rows() {
+                write_missing(writer, rows.start - next)?;
+                let (here, later) = rest.split_at(rows.len());
+                write_scores(writer, here)?;
+                (rest, next) = (later, rows.end);
+            }
+        }
+        bar.update(chunks.bytes(), None);
+    }
+    if args.format == "trec" { Ok(()) } else { write_missing(writer, chunks.total_rows() - next) }
+}
+
+fn write_run(writer: &mut dyn Write, data: &Dataset, scores: &[f32]) -> burnrank::Result<()> {
+    put(writer, &TrecFile::from_scores(data, scores)?.to_run("burnrank")?)
+}
+
+fn write_scores(writer: &mut dyn Write, scores: &[f32]) -> burnrank::Result<()> {
+    let mut text = String::with_capacity(scores.len() * 12);
+    scores.iter().for_each(|score| {
+        text.push_str(&score.to_string());
+        text.push('\n');
+    });
+    put(writer, &text)
+}
+
+/// Lines for documents without a score.
+fn write_missing(writer: &mut dyn Write, count: usize) -> burnrank::Result<()> {
+    (0..count).try_for_each(|_| put(writer, "NaN\n"))
+}
+
+fn put(writer: &mut dyn Write, text: &str) -> burnrank::Result<()> {
+    writer.write_all(text.as_bytes()).map_err(|error| Error::io("output", "write", error))
 }

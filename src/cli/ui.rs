@@ -36,13 +36,18 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 pub fn note(text: &str) {
     let style = Style::new().bold();
     // When nobody hears it, there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "{} {text}", paint(&std::io::stderr(), style, "note:"));
+    let _ = writeln!(std::io::stderr(), "{} {}", paint(&std::io::stderr(), style, "note:"), printable_lines(text));
 }
 
 /// Tells the user what went wrong.
 pub fn error(error: &anyhow::Error) {
     let style = AnsiColor::Red.on_default().bold();
-    let _ = writeln!(std::io::stderr(), "{} {}", paint(&std::io::stderr(), style, "error:"), message(error));
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} {}",
+        paint(&std::io::stderr(), style, "error:"),
+        printable_lines(&message(error))
+    );
 }
 
 /// An error and its causes, as far as they say something new.
@@ -147,11 +152,12 @@ impl Table {
 
 /// The text without characters that could steer a terminal.
 pub fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() { safe.extend(character.escape_default()) } else { safe.push(character) }
-    }
-    safe
+    burnrank::printable(text)
+}
+
+/// As [`printable`], for a text of several lines.
+fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// What a bar counts.

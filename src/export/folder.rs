@@ -105,6 +105,9 @@ impl ModelInfo {
     }
 }
 
+/// Feature values that are filled up with zeros at once, at most, unless one query has more.
+const AT_ONCE: usize = 1 << 26;
+
 impl Model {
     /// Scores every document of a data set with raw features; a data set of fewer features is filled up with zeros.
     ///
@@ -118,8 +121,12 @@ impl Model {
                 data.n_features()
             )));
         }
+        if data.n_queries() > 1 && data.n_documents().saturating_mul(expected) > AT_ONCE && data.n_features() < expected
+        {
+            return self.score_in_parts(data, device);
+        }
         let mut scaled = if data.n_features() < expected {
-            Cow::Owned(data.clone().with_width(expected))
+            Cow::Owned(data.clone().widened(expected)?)
         } else {
             Cow::Borrowed(data)
         };
@@ -127,6 +134,21 @@ impl Model {
             self.info.scaler.apply(scaled.to_mut())?;
         }
         score(&self.ranker, &scaled, device)
+    }
+
+    /// Scores a few queries at a time: filled up with zeros, all at once could take much more memory than the data.
+    fn score_in_parts(&self, data: &Dataset, device: &Device) -> Result<Vec<f32>> {
+        let (width, offsets) = (self.info.ranker.features, data.offsets());
+        let mut scores = Vec::with_capacity(data.n_documents());
+        let mut start = 0;
+        while start < data.n_queries() {
+            let fits = |end: &usize| (offsets[end + 1] - offsets[start]).saturating_mul(width) <= AT_ONCE;
+            let end = (start + 1..data.n_queries()).take_while(fits).last().unwrap_or(start) + 1;
+            let part = data.select(&(start..end).collect::<Vec<_>>());
+            scores.extend(self.score(&part, device)?);
+            start = end;
+        }
+        Ok(scores)
     }
 
     /// Writes the folder in one step: at any moment it is the old one, absent, or the whole new one.

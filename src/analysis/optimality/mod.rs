@@ -115,7 +115,9 @@ fn certify_net(
     let scale = if options.relative { length } else { 1.0 };
     let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
     let block = if options.stop_at_first { CAUTIOUS.min(sweep.block()) } else { sweep.block() };
-    let mut values: Vec<f64> = Vec::with_capacity(planned * steps.len());
+    let mut values: Vec<f64> = Vec::new();
+    let what = format!("{planned} directions of {} steps", steps.len());
+    crate::memory::reserve(&mut values, planned.saturating_mul(steps.len()), &what, "give fewer --directions")?;
     while about.tried < planned {
         let last = (about.tried + block).min(planned);
         let draw = |index: usize| on_sphere(net.weights.len(), options.seed, index as u64);

@@ -4,13 +4,16 @@ use super::Args;
 use super::run::{Named, Sets, metrics, train_with};
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
-use crate::cli::{Interrupted, input};
+use crate::cli::{Interrupted, Usage, input};
 use burnrank::{Conventions, Device, ModelInfo, TrainConfig, find_folds};
 use serde_json::json;
 use std::path::Path;
 
 /// Trains and judges on every fold; mean and spread over the folds.
 pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
+    if args.read.query_file.is_some() {
+        return Err(Usage("--query-file is for --train: with --folds, put FILE.query beside each file".into()).into());
+    }
     let folds = find_folds(folder)?;
     let _graceful = Graceful::new();
     let outs: Vec<_> = folds.iter().map(|fold| args.out.as_ref().map(|out| out.join(&fold.name))).collect();

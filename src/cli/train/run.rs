@@ -29,7 +29,10 @@ pub fn run(args: &Args, train: &Path, out: &Path, config: TrainConfig, device: &
     let (train, valid, targets) = match &args.valid {
         Some(path) => (
             Named::new(source, whole),
-            Named::new(path.display().to_string(), input::read_data(path, &args.read)?),
+            Named::new(
+                path.display().to_string(),
+                input::read_data(path, &args.read.with_query_file(args.valid_query_file.as_ref()))?,
+            ),
             targets,
         ),
         None => {
@@ -42,7 +45,10 @@ pub fn run(args: &Args, train: &Path, out: &Path, config: TrainConfig, device: &
         }
     };
     let test = match &args.test {
-        Some(path) => Some(Named::new(path.display().to_string(), input::read_data(path, &args.read)?)),
+        Some(path) => {
+            let read = args.read.with_query_file(args.test_query_file.as_ref());
+            Some(Named::new(path.display().to_string(), input::read_data(path, &read)?))
+        }
         None => None,
     };
     let mut sets = Sets { train, valid, test };

@@ -25,7 +25,7 @@ pub enum Error {
     #[error(transparent)]
     Parse(#[from] Box<ParseError>),
     /// The operating system refused a file.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}: {source}", printable(&path.display().to_string()))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -73,7 +73,7 @@ pub enum Error {
     #[error("stopped")]
     Stopped,
     /// A model folder that cannot be used.
-    #[error("{}: {message}", path.display())]
+    #[error("{}: {message}", printable(&path.display().to_string()))]
     Model {
         /// The folder or the file in it.
         path: PathBuf,
@@ -110,7 +110,7 @@ pub struct ParseError {
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file)?;
+        write!(f, "{}", printable(&self.file))?;
         if self.line > 0 {
             write!(f, ":{}", self.line)?;
         }
@@ -130,6 +130,22 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
+/// The text with escapes in place of characters that could steer a terminal or turn the order of writing around.
+///
+/// ```
+/// assert_eq!(burnrank::printable("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
+/// ```
+pub fn printable(text: &str) -> String {
+    let steers = |c: char| {
+        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        if steers(character) { safe.extend(character.escape_default()) } else { safe.push(character) }
+    }
+    safe
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,6 +161,13 @@ mod tests {
             remedy: "expected a number of 0 or more".into(),
         };
         assert_eq!(error.to_string(), "train.txt:17:5: bad label 'x': expected a number of 0 or more");
+    }
+
+    #[test]
+    fn names_cannot_steer_a_terminal() {
+        let error = Error::io("a\u{1b}]0;x\u{7}.txt", "read", std::io::Error::other("gone"));
+        assert_eq!(error.to_string(), "a\\u{1b}]0;x\\u{7}.txt: cannot read: gone");
+        assert_eq!(printable("\u{9b}\u{202e}é\r"), "\\u{9b}\\u{202e}é\\r");
     }
 
     #[test]

@@ -49,8 +49,8 @@ pub use data::dataset::{Dataset, DocumentIds, QueryView};
 pub use data::fold::{kfold, split};
 pub use data::folder::{FoldFiles, find_folds};
 pub use data::letor::{
-    Chunks, MAX_FEATURES, Progress, ReadOptions, ReadReport, Skipped, WriteOptions, Zeros, read, read_bytes, read_with,
-    write, write_to,
+    Chunks, MAX_FEATURES, Progress, ReadOptions, ReadReport, Rows, Skipped, WriteOptions, Zeros, has_query_ids, read,
+    read_bytes, read_with, write, write_to,
 };
 pub use data::scale::{ScaleKind, Scaler};
 pub use data::scores::{parse_scores, read_scores, write_scores};
@@ -62,7 +62,7 @@ pub use data::trec::{
     Judged, JudgedQuery, Scored, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
     read_run_or_scores,
 };
-pub use error::{Error, ParseError, Result};
+pub use error::{Error, ParseError, Result, printable};
 pub use export::{DataInfo, Model, ModelInfo, ModelPlace, RunInfo};
 pub use metric::{
     Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind,

@@ -4,6 +4,7 @@
 //! remedy; an allocation that fails would end the program instead.
 
 use crate::error::{Error, Result};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The limit in bytes; 0 until it is set or looked up.
@@ -29,6 +30,17 @@ pub fn set_limit(bytes: u64) {
     LIMIT.store(bytes.max(1), Ordering::Relaxed);
 }
 
+/// The memory that may still be taken, beside what this process holds already.
+pub fn left() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let held = |key| number_after(&status, key).map_or(0, |kib| kib.saturating_mul(1024));
+    let memory = limit().saturating_sub(held("VmRSS:"));
+    // The shell's limit counts addresses, also those of memory that was never touched, and nothing can lift it from here.
+    // A part is left for what is not worth asking for.
+    let addresses = address_space().map_or(u64::MAX, |most| (most / 8 * 7).saturating_sub(held("VmSize:")));
+    memory.min(addresses)
+}
+
 /// Refuses an allocation of `bytes` for `what`, as in "the features of train.txt", that does not fit beside what is taken already.
 ///
 /// # Errors
@@ -38,11 +50,36 @@ pub fn ask(bytes: u64, what: &str, remedy: &str) -> Result<()> {
     if bytes < 1 << 20 && bytes < limit() {
         return Ok(());
     }
-    let left = limit().saturating_sub(taken());
-    if bytes <= left {
+    let left = left();
+    if bytes <= left { Ok(()) } else { Err(refusal(bytes, left, what, remedy)) }
+}
+
+/// Makes room for `more` values in `values`, and for no more than that.
+///
+/// # Errors
+/// As [`ask`].
+pub fn reserve<T>(values: &mut Vec<T>, more: usize, what: &str, remedy: &str) -> Result<()> {
+    if values.capacity() - values.len() >= more {
         return Ok(());
     }
-    Err(Error::Memory { needed: bytes, left, what: what.to_owned(), remedy: remedy.to_owned() })
+    let bytes = bytes_of::<T>(more as u64);
+    ask(bytes, what, remedy)?;
+    values.try_reserve_exact(more).map_err(|_| refusal(bytes, left(), what, remedy))
+}
+
+/// `count` values, all zero, in memory that was asked for.
+///
+/// # Errors
+/// As [`ask`].
+pub fn zeros<T: Default + Clone>(count: usize, what: &str, remedy: &str) -> Result<Vec<T>> {
+    ask(bytes_of::<T>(count as u64), what, remedy)?;
+    // The system hands out zeros without touching them, as `reserve` and `resize` would.
+    Ok(vec![T::default(); count])
+}
+
+#[cold]
+fn refusal(needed: u64, left: u64, what: &str, remedy: &str) -> Error {
+    Error::Memory { needed, left, what: what.to_owned(), remedy: remedy.to_owned() }
 }
 
 /// The bytes of `count` values of `T`, or the largest number where that overflows.
@@ -63,18 +100,23 @@ pub fn readable(bytes: u64) -> String {
 }
 
 /// The memory of the machine, of the container or of the shell's limit, whichever is least.
+///
+/// Only Linux tells all this in files. Elsewhere a usual machine is assumed, and `--max-memory` says it better.
 fn machine() -> u64 {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let total = number_after(&read("/proc/meminfo"), "MemTotal:").map(|kib| kib.saturating_mul(1024));
-    let container = read("/sys/fs/cgroup/memory.max").trim().parse().ok();
-    let shell = number_after(&read("/proc/self/limits"), "Max address space");
-    [total, container, shell].into_iter().flatten().min().unwrap_or(UNKNOWN)
+    let groups = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+    let containers = groups.map(|path| read(path).trim().parse().ok());
+    [total, containers[0], containers[1], address_space()].into_iter().flatten().min().unwrap_or(UNKNOWN)
 }
 
-/// The memory that this process holds now.
-fn taken() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    number_after(&status, "VmRSS:").map_or(0, |kib| kib.saturating_mul(1024))
+/// The shell's limit of addresses, as `ulimit -v` sets it; looked up once.
+fn address_space() -> Option<u64> {
+    static FOUND: OnceLock<Option<u64>> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        number_after(&limits, "Max address space")
+    })
 }
 
 /// The number that follows `key`, if a number does.
@@ -94,6 +136,17 @@ mod tests {
         assert!(error.starts_with("the features of a.txt would take "), "{error}");
         assert!(error.contains("use fewer features, or allow more with --max-memory"), "{error}");
         assert_eq!(bytes_of::<f32>(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn room_is_exact_or_refused() {
+        let mut values: Vec<u64> = Vec::new();
+        reserve(&mut values, 1000, "some", "").unwrap();
+        assert_eq!(values.capacity(), 1000);
+        let error = reserve(&mut values, usize::MAX / 2, "all of it", "take less").unwrap_err().to_string();
+        assert!(error.starts_with("all of it would take ") && error.contains("take less"), "{error}");
+        assert_eq!(zeros::<f32>(3, "", "").unwrap(), [0.0; 3]);
+        assert!(zeros::<f32>(usize::MAX, "", "").is_err());
     }
 
     #[test]

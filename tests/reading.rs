@@ -317,34 +317,6 @@ fn chunks_are_the_whole_file() {
 }
 
 #[test]
-fn chunks_of_spoilt_files_are_the_whole_file_too() {
-    let (_folder, path) = temporary(b"");
-    fuzz::inputs(1, 4000, |bytes| {
-        std::fs::write(&path, bytes).unwrap();
-        for options in [ReadOptions { width: Some(40), ..strict() }, ReadOptions { width: Some(40), ..lenient() }] {
-            let Ok(mut chunks) = Chunks::open(&path, &options) else { return };
-            chunks = chunks.with_chunk_bytes(1 + bytes.len() % 50);
-            let parts: burnrank::Result<Vec<Dataset>> = chunks.by_ref().collect();
-            match (read(&path, &options), parts) {
-                (Ok(whole), Ok(parts)) => {
-                    assert_eq!(&whole.skipped, chunks.skipped());
-                    assert_eq!(
-                        parts.iter().flat_map(|part| part.features()).collect::<Vec<_>>(),
-                        whole.data.features().iter().collect::<Vec<_>>()
-                    );
-                    assert_eq!(
-                        parts.iter().flat_map(|part| part.query_ids()).collect::<Vec<_>>(),
-                        whole.data.query_ids().iter().collect::<Vec<_>>()
-                    );
-                }
-                (Err(whole), Err(parts)) => assert_eq!(whole.to_string(), parts.to_string()),
-                (whole, parts) => panic!("{whole:?} but {parts:?} for b\"{}\"", bytes.escape_ascii()),
-            }
-        }
-    });
-}
-
-#[test]
 fn chunks_refuse_what_the_whole_file_would_be_refused_for() {
     let (_folder, path) = temporary(b"1 qid:a 1:1\n1 qid:b 1:1\n1 qid:c 1:1\n1 qid:a 1:1\n");
     for size in [1, 20, 1000] {

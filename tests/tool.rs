@@ -307,7 +307,7 @@ fn generated_data_follows_the_seed_alone() {
     assert_eq!(place.read("a.txt"), text);
     for packed in ["a.txt.gz", "a.txt.zst"] {
         place.run(&format!("generate net {small} --seed 5 --out {packed}")).good();
-        place.run(&format!("convert {packed} --out unpacked.txt")).good();
+        place.run(&format!("convert {packed} --force --out unpacked.txt")).good();
         assert_eq!(place.read("unpacked.txt"), text, "{packed}");
     }
     assert_eq!(place.list(), ["a.txt", "a.txt.gz", "a.txt.zst", "unpacked.txt"]);
@@ -343,7 +343,7 @@ fn conversion_is_canonical() {
     assert_eq!(sparse, "1 qid:b 0:0.5 2:1\n0 qid:b 0:7\n2 qid:a 1:-0\n");
     assert_eq!(place.run_with("convert - --first-index 0 --out -", sparse.as_bytes()).good(), clean);
     // In place, too.
-    place.run("convert clean.txt --sparse --out clean.txt").good();
+    place.run("convert clean.txt --sparse --force --out clean.txt").good();
     assert_eq!(place.run("convert clean.txt --out -").good(), clean);
     let json = place.run("convert clean.txt --out c.txt --json").json();
     assert_eq!(json, serde_json::json!({ "file": "c.txt", "queries": 2, "documents": 3, "features": 3 }));

@@ -146,6 +146,9 @@ fn compare(
         seed: args.seed,
         ..CompareOptions::default()
     };
+    // The means of all resamples, and a sorted copy.
+    let bytes = burnrank::memory::bytes_of::<[f64; 2]>(args.resamples as u64);
+    burnrank::memory::ask(bytes, &format!("{} resamples", args.resamples), "give fewer --resamples")?;
     let per_query = |index: usize| PerQuery { name: &systems[index].name, values: &values[index] };
     let mut found = Vec::new();
     for first in 0..if args.baseline { 1 } else { systems.len() } {

@@ -48,6 +48,9 @@ pub struct Args {
     /// Name of the system, for a run
     #[arg(long, default_value = "burnrank")]
     tag: String,
+    /// Replace the file that is there already
+    #[arg(long)]
+    force: bool,
     /// Print JSON about the file for machines
     #[arg(long)]
     json: bool,
@@ -89,7 +92,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if output::is_stdout(&args.out) {
         return Ok(());
     }
-    let (file, queries, documents) = (args.out.display(), count(queries), count(documents));
+    let (file, queries, documents) = (ui::printable(&args.out.display().to_string()), count(queries), count(documents));
     ui::print(&format!("{file}: {queries} queries, {documents} documents, {} features\n", count(features)))
 }
 
@@ -108,22 +111,27 @@ fn check(args: &Args) -> anyhow::Result<()> {
     } else if args.scale == ScaleKind::None && args.scale_on.is_some() {
         "--scale-on needs a scaling: add --scale zscore, for example"
     } else {
-        return Ok(());
+        return check_out(args);
     };
     bail!(Usage(problem.into()))
 }
 
+/// Refuses to write over a file, unless it may be replaced.
+fn check_out(args: &Args) -> anyhow::Result<()> {
+    if args.out.is_file() && !args.force && !output::is_stdout(&args.out) {
+        bail!("{} exists already: choose another --out, or replace it with --force", args.out.display());
+    }
+    Ok(())
+}
+
 fn scaled(mut data: Dataset, args: &Args) -> anyhow::Result<Dataset> {
     let scaler = match &args.scale_on {
-        Some(path) => {
-            let reading = ReadArgs { query_file: None, ..args.reading.clone() };
-            Scaler::fit(args.scale, &input::read_data(path, &reading)?)
-        }
+        Some(path) => Scaler::fit(args.scale, &input::read_data(path, &args.reading.with_query_file(None))?),
         None => Scaler::fit(args.scale, &data),
     };
     // Features that are 0 in the whole file may be missing from it.
     if data.n_features() < scaler.n_features() {
-        data = data.with_width(scaler.n_features());
+        data = data.widened(scaler.n_features())?;
     }
     scaler.apply(&mut data).with_context(|| input::name(&args.file))?;
     Ok(data)

@@ -104,7 +104,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     ui::print(&format!(
         "{}: {} queries, {} documents, {} features, labels 0 to {} in shares {}, seed {}\n",
-        args.out.display(),
+        ui::printable(&args.out.display().to_string()),
         count(settings.queries),
         count(documents),
         count(settings.features),

@@ -1,7 +1,7 @@
 //! Reading data as the user asks for it.
 
 use super::ui::{self, Bar, Unit};
-use burnrank::{Dataset, ReadOptions, ReadReport, Skipped, read_with};
+use burnrank::{Dataset, ReadOptions, ReadReport, Skipped, has_query_ids, read_with};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,8 @@ pub struct ReadArgs {
     /// Bring the documents of a query together when it comes back later in the file
     #[arg(long)]
     pub regroup: bool,
-    /// LightGBM's side file instead of 'qid:': the number of documents of each query, one a line
+    /// LightGBM's side file instead of 'qid:': the number of documents of each query, one a line [default: DATA.query or
+    /// DATA.group, where the data has no 'qid:']
     #[arg(long, value_name = "FILE")]
     pub query_file: Option<PathBuf>,
 }
@@ -38,6 +39,44 @@ impl ReadArgs {
             ..ReadOptions::default()
         }
     }
+
+    /// The same options for another file, which has a query file of its own, or none.
+    pub fn with_query_file(&self, query_file: Option<&PathBuf>) -> Self {
+        ReadArgs { query_file: query_file.cloned(), ..self.clone() }
+    }
+
+    /// The same options with the query file that lies beside the data, where the data names no queries and the user no file.
+    pub fn for_data(&self, path: &Path) -> anyhow::Result<Self> {
+        // A pipe can be looked at only once.
+        if self.query_file.is_some() || !path.is_file() {
+            return Ok(self.clone());
+        }
+        let found = query_file_names(path).into_iter().find(|name| name.is_file());
+        match found {
+            Some(found) if has_query_ids(path)? == Some(false) => {
+                if !ui::quiet() {
+                    ui::note(&format!("{}: queries as {} counts them", name(path), name(&found)));
+                }
+                Ok(self.with_query_file(Some(&found)))
+            }
+            _ => Ok(self.clone()),
+        }
+    }
+}
+
+/// What a query file beside `path` may be called, as in train.txt.query; that of a packed file may lack its last ending.
+fn query_file_names(path: &Path) -> Vec<PathBuf> {
+    let packed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
+    let stems = [Some(path.to_path_buf()), packed.then(|| path.with_extension(""))];
+    let names = stems.into_iter().flatten().flat_map(|stem| {
+        ["query", "group"].map(|ending| {
+            let mut name = stem.clone().into_os_string();
+            name.push(".");
+            name.push(ending);
+            PathBuf::from(name)
+        })
+    });
+    names.collect()
 }
 
 /// Whether `path` means standard input.
@@ -60,6 +99,7 @@ pub fn read_report(path: &Path, args: &ReadArgs) -> anyhow::Result<ReadReport> {
     if is_stdin(path) && std::io::stdin().is_terminal() {
         ui::note("reading standard input; end it with Ctrl-D");
     }
+    let args = args.for_data(path)?;
     let bar = Bar::new(&name(path), Unit::Bytes);
     let mut report = read_with(path, &args.options(), &|progress| bar.update(progress.done, progress.total))?;
     drop(bar);

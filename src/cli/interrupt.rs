@@ -21,11 +21,21 @@ pub fn install() {
         if GRACEFUL.load(Ordering::SeqCst) && !ASKED.swap(true, Ordering::SeqCst) {
             return;
         }
-        let mut paths = unfinished();
-        // The newest first: a folder is empty once its files are gone.
-        paths.drain(..).rev().for_each(|path| remove(&path));
+        remove_all(&mut unfinished());
         std::process::exit(130);
     });
+}
+
+/// Removes all that is [`Unfinished`], unless it is being added to right now.
+pub fn remove_unfinished() {
+    if let Ok(mut paths) = UNFINISHED.try_lock() {
+        remove_all(&mut paths);
+    }
+}
+
+fn remove_all(paths: &mut Vec<PathBuf>) {
+    // The newest first: a folder is empty once its files are gone.
+    paths.drain(..).rev().for_each(|path| remove(&path));
 }
 
 /// Removes a file, or a folder when it is empty.

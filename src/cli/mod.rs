@@ -1,5 +1,6 @@
 //! The tool: one file a command. The only place that prints.
 
+mod allocator;
 mod certify;
 mod compare;
 mod convert;
@@ -167,12 +168,20 @@ fn bytes(text: &str) -> Result<u64, String> {
     if (1.0..1e18).contains(&size) { Ok(size as u64) } else { Err("expected a size as in 500MB or 12GB".into()) }
 }
 
-fn start_threads(threads: u16) -> anyhow::Result<()> {
-    if threads == 0 {
-        return Ok(());
+/// Starts the threads that all work is done by: `asked` for, or as many as the environment says, or one a core.
+fn start_threads(asked: u16) -> anyhow::Result<()> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let (asked, by) = match std::env::var("RAYON_NUM_THREADS") {
+        Ok(number) if asked == 0 => (number.trim().parse().unwrap_or(0), "RAYON_NUM_THREADS"),
+        _ => (usize::from(asked), "--threads"),
+    };
+    let most = cores.saturating_mul(8).max(64);
+    if asked > most {
+        ui::note(&format!("{by} asks for {asked} threads: works with {most}, more are of no use on this machine"));
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-    pool.build_global().with_context(|| format!("cannot start {threads} threads"))
+    let threads = if asked == 0 { cores } else { asked.min(most) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build_global().with_context(|| format!("cannot start {threads} threads: give fewer --threads"))
 }
 
 #[cfg(test)]

@@ -124,6 +124,8 @@ fn pack<W: Write>(path: &Path, mut writer: W, fill: impl FnOnce(&mut dyn Write) 
         }
         Some("zst") => {
             let mut encoder = zstd::stream::write::Encoder::new(writer, 0).map_err(failed)?;
+            // As gzip has one: damage is found when the file is read.
+            encoder.include_checksum(true).map_err(failed)?;
             fill(&mut encoder).map_err(named)?;
             writer = encoder.finish().map_err(failed)?;
         }

@@ -2,9 +2,10 @@
 
 use super::input::{self, ReadArgs};
 use super::output;
-use super::ui::{Bar, Unit};
+use super::ui::{self, Bar, Unit};
 use super::widths::{self, Held};
-use burnrank::{Chunks, Dataset, Error, Model, TrecFile, device};
+use burnrank::{Chunks, Dataset, Device, Error, Model, TrecFile, device};
+use std::io::Write;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -13,7 +14,8 @@ Examples:
   burnrank predict --model model --data test.txt.gz --format trec --out run.txt
   zcat big.txt.gz | burnrank predict --model model --data - > scores.txt
 
-Files are read query by query, so memory does not grow with them, except with --regroup and --query-file.";
+Scores stand on the lines of their documents; with --lenient, those of skipped documents are NaN.
+Files are read query by query, so memory does not grow with them, except with --regroup and query files.";
 
 /// Score the documents of a file with a model
 #[derive(Debug, clap::Args)]
@@ -41,38 +43,88 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
-    let failed = |error| Error::io(&args.out, "write", error);
-    let text = |data: &Dataset, scores: &[f32]| -> burnrank::Result<String> {
-        if args.format == "trec" {
-            return TrecFile::from_scores(data, scores)?.to_run("burnrank");
-        }
-        let mut text = String::with_capacity(scores.len() * 12);
-        scores.iter().for_each(|score| {
-            text.push_str(&score.to_string());
-            text.push('\n');
-        });
-        Ok(text)
+    let read = args.read.for_data(&args.data)?;
+    let name = input::name(&args.data);
+    let skipped = if read.regroup || read.query_file.is_some() {
+        let report = input::read_report(&args.data, &read)?;
+        let scores = widths::score(&model, &report.data, &name, &device)?;
+        output::write(&args.out, |writer| {
+            let text = match args.format.as_str() {
+                "trec" => run_text(&report.data, &scores)?,
+                _ => scores_text(&report.rows.spread(&scores, f32::NAN)),
+            };
+            writer.write_all(text.as_bytes()).map_err(|error| Error::io(&args.out, "write", error))
+        })?;
+        report.skipped
+    } else {
+        let bar = Bar::new(&name, Unit::Bytes);
+        let mut chunks = Chunks::open(&args.data, &read.options())?;
+        output::write(&args.out, |writer| write_chunks(writer, &mut chunks, &model, &device, args, &bar))?;
+        drop(bar);
+        input::tell_skipped(&name, chunks.skipped());
+        chunks.skipped().clone()
     };
-    if args.read.regroup || args.read.query_file.is_some() {
-        let data = input::read_data(&args.data, &args.read)?;
-        let scores = widths::score(&model, &data, &input::name(&args.data), &device)?;
-        output::write(&args.out, |writer| writer.write_all(text(&data, &scores)?.as_bytes()).map_err(failed))?;
-        return Ok(());
+    if skipped.lines > 0 {
+        ui::note(match args.format.as_str() {
+            "trec" => "documents on skipped lines are not in the run",
+            _ => "a document on a skipped line has the score NaN, so that scores stay on the lines of their documents",
+        });
     }
-    let bar = Bar::new(&input::name(&args.data), Unit::Bytes);
-    let mut chunks = Chunks::open(&args.data, &args.read.options())?;
-    output::write(&args.out, |writer| {
-        let mut held = Held::new(input::name(&args.data), model.info.ranker.features);
-        while let Some(chunk) = chunks.next() {
-            let chunk = chunk?;
-            let fits = args.read.fill_zeros || chunks.is_sparse() || chunks.n_features() == model.info.ranker.features;
-            let scores = held.score(&model, &chunk, &device)?;
-            held.write(writer, text(&chunk, &scores)?.as_bytes(), fits).map_err(failed)?;
-            bar.update(chunks.bytes(), None);
-        }
-        held.end(chunks.n_features())
-    })?;
-    drop(bar);
-    input::tell_skipped(&input::name(&args.data), chunks.skipped());
     Ok(())
+}
+
+/// Scores chunk after chunk, with NaN for documents that were left out.
+fn write_chunks(
+    writer: &mut dyn Write,
+    chunks: &mut Chunks,
+    model: &Model,
+    device: &Device,
+    args: &Args,
+    bar: &Bar,
+) -> burnrank::Result<()> {
+    let expected = model.info.ranker.features;
+    let failed = |error| Error::io(&args.out, "write", error);
+    let mut held = Held::new(input::name(&args.data), expected);
+    let mut next = 0;
+    while let Some(chunk) = chunks.next() {
+        let chunk = chunk?;
+        let scores = held.score(model, &chunk, device)?;
+        let text = if args.format == "trec" {
+            run_text(&chunk, &scores)?
+        } else {
+            let (mut text, mut rest) = (String::new(), scores.as_slice());
+            for rows in chunks.rows() {
+                text += &MISSING.repeat(rows.start - next);
+                let (here, later) = rest.split_at(rows.len());
+                text += &scores_text(here);
+                (rest, next) = (later, rows.end);
+            }
+            text
+        };
+        let fits = args.read.fill_zeros || chunks.is_sparse() || chunks.n_features() == expected;
+        held.write(writer, text.as_bytes(), fits).map_err(failed)?;
+        bar.update(chunks.bytes(), None);
+    }
+    held.end(chunks.n_features())?;
+    if args.format != "trec" {
+        (next..chunks.total_rows()).try_for_each(|_| writer.write_all(MISSING.as_bytes())).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// The line of a document without a score.
+const MISSING: &str = "NaN\n";
+
+fn run_text(data: &Dataset, scores: &[f32]) -> burnrank::Result<String> {
+    TrecFile::from_scores(data, scores)?.to_run("burnrank")
+}
+
+/// One score per line.
+fn scores_text(scores: &[f32]) -> String {
+    let mut text = String::with_capacity(scores.len() * 12);
+    scores.iter().for_each(|score| {
+        text.push_str(&score.to_string());
+        text.push('\n');
+    });
+    text
 }

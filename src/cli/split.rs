@@ -6,7 +6,7 @@ use super::interrupt::Unfinished;
 use super::output::{Staged, Watched, write_queries};
 use super::ui::{self, Align, Table, count};
 use anyhow::bail;
-use burnrank::{Dataset, Error, WriteOptions, kfold};
+use burnrank::{Dataset, Error, WriteOptions, kfold, memory};
 use serde::Serialize;
 use serde_json::json;
 use std::io::Write;
@@ -75,7 +75,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     check_folder(&args.out, &files, args)?;
     let data = input::read_data(&args.file, &args.reading)?;
     let chosen = match args.folds {
-        Some(folds) => rotate(&kfold(data.n_queries(), folds.into(), args.seed)?),
+        Some(folds) => {
+            // Every fold has all queries.
+            let bytes = memory::bytes_of::<usize>(data.n_queries() as u64).saturating_mul(u64::from(folds) + 2);
+            memory::ask(bytes, &format!("{folds} folds of {} queries", data.n_queries()), "give fewer --folds")?;
+            rotate(&kfold(data.n_queries(), folds.into(), args.seed)?)
+        }
         None => burnrank::split(data.n_queries(), &args.parts, args.seed)?,
     };
     let parts: Vec<Part> = files.into_iter().zip(chosen).map(|(file, queries)| Part { file, queries }).collect();

@@ -50,7 +50,7 @@ pub fn refuse(text: &str) {
 /// Writes to standard error; whole lines where a program may read them, lines that fit where a person does.
 fn tell(style: Style, kind: &str, text: &str) {
     let stderr = std::io::stderr();
-    let mut text = format!("{kind} {text}");
+    let mut text = format!("{kind} {}", printable_lines(text));
     if stderr.is_terminal() {
         text = wrap(&text, COLUMNS);
     }
@@ -185,11 +185,12 @@ impl Table {
 
 /// The text without characters that could steer a terminal.
 pub fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() { safe.extend(character.escape_default()) } else { safe.push(character) }
-    }
-    safe
+    burnrank::printable(text)
+}
+
+/// As [`printable`], for a text of several lines.
+fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// What a bar counts.

@@ -62,8 +62,7 @@ impl Held {
 
     /// The scores of one chunk, whatever its own width.
     pub fn score(&self, model: &Model, chunk: &Dataset, device: &Device) -> burnrank::Result<Vec<f32>> {
-        let width = chunk.n_features();
-        let narrow = (width < self.expected).then(|| chunk.clone().with_width(self.expected));
+        let narrow = (chunk.n_features() < self.expected).then(|| chunk.clone().declared_sparse(true));
         model.score(narrow.as_ref().unwrap_or(chunk), device).map_err(|error| self.named(error))
     }
 

@@ -1,6 +1,7 @@
 //! The ragged data set: documents row by row, queries as ranges of rows, nothing padded.
 
 use crate::error::{Error, Result};
+use crate::memory;
 use std::ops::Range;
 
 /// Queries, their documents' features and labels.
@@ -261,6 +262,55 @@ impl Dataset {
                 self.width
             )));
         }
+        self.widened(width)
+    }
+
+    /// The documents of all parts, one behind the other, as wide as the widest. A query that ends one part and starts the next is one.
+    pub(crate) fn joined(mut parts: Vec<Dataset>) -> Result<Dataset> {
+        if parts.len() < 2 {
+            return Ok(parts.pop().unwrap_or_default());
+        }
+        let width = parts.iter().map(|part| part.width).max().unwrap_or(0);
+        let documents: usize = parts.iter().map(Dataset::n_documents).sum();
+        let what = format!("{documents} documents of {width} features");
+        let remedy = "give each query an id of its own";
+        let with_ids = parts.iter().any(|part| part.document_ids.is_some());
+        let mut joined = Dataset { width, offsets: vec![0], ..Dataset::default() };
+        memory::reserve(&mut joined.features, documents.saturating_mul(width), &what, remedy)?;
+        memory::reserve(&mut joined.labels, documents, &what, remedy)?;
+        let mut ids = DocumentIds::default();
+        for part in parts {
+            if with_ids {
+                (0..part.n_documents()).for_each(|row| ids.push(part.document_id(row).unwrap_or_default()));
+            }
+            let part = part.with_width(width);
+            joined.features.extend_from_slice(&part.features);
+            joined.labels.extend_from_slice(&part.labels);
+            for (id, documents) in part.query_ids.into_iter().zip(part.offsets.windows(2).map(|pair| pair[1] - pair[0]))
+            {
+                let end = joined.offsets[joined.offsets.len() - 1] + documents;
+                if joined.query_ids.last() == Some(&id) {
+                    joined.offsets.pop();
+                } else {
+                    joined.query_ids.push(id);
+                }
+                joined.offsets.push(end);
+            }
+        }
+        joined.document_ids = with_ids.then_some(ids);
+        Ok(joined)
+    }
+
+    /// As [`Dataset::with_width`], where the width comes from a user.
+    ///
+    /// # Errors
+    /// When the wider documents need more memory than may be taken.
+    pub fn widened(self, width: usize) -> Result<Dataset> {
+        if width > self.width {
+            let cells = (self.n_documents() as u64).saturating_mul(width as u64);
+            let what = format!("{} documents of {width} features", self.n_documents());
+            memory::ask(memory::bytes_of::<f32>(cells), &what, "split the file")?;
+        }
         Ok(self.with_width(width))
     }
 
@@ -362,6 +412,23 @@ mod tests {
         assert_eq!(data.features(), [5.0, 6.0, 1.0, 2.0, 3.0, 4.0]);
         assert_eq!(data.offsets(), [0, 1, 3]);
         assert_eq!((data.document_id(0), data.document_id(1), data.document_id(2)), (Some("z"), Some("x"), Some("")));
+    }
+
+    #[test]
+    fn parts_are_joined_and_their_common_queries_too() {
+        let part = |width, features: &[f32], queries: &[(&str, usize)]| {
+            let queries = queries.iter().map(|&(id, documents)| (id.to_owned(), documents)).collect();
+            Dataset::new(width, features.to_vec(), vec![1.0; features.len() / width], queries).unwrap()
+        };
+        let first = part(1, &[1.0, 2.0], &[("a", 1), ("b", 1)]);
+        let second = part(2, &[3.0, 4.0, 5.0, 6.0], &[("b", 1), ("c", 1)]);
+        let second = second.with_document_ids(["x", "y"].into_iter().collect()).unwrap();
+        let joined = Dataset::joined(vec![first.clone(), second]).unwrap();
+        assert_eq!(joined.features(), [1.0, 0.0, 2.0, 0.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!((joined.query_ids().join(" ").as_str(), joined.offsets()), ("a b c", &[0, 1, 3, 4][..]));
+        assert_eq!((joined.document_id(1), joined.document_id(3)), (Some(""), Some("y")));
+        assert_eq!(Dataset::joined(vec![first.clone()]).unwrap(), first);
+        assert!(first.widened(usize::MAX / 8).is_err());
     }
 
     #[test]

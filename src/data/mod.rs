@@ -4,6 +4,7 @@ pub mod dataset;
 pub mod fold;
 pub mod folder;
 pub mod letor;
+mod plain;
 pub mod scale;
 pub mod scores;
 mod sink;

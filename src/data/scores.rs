@@ -3,8 +3,9 @@
 use super::letor::number::{BadNumber, parse_f64};
 use super::letor::problem::Problem;
 use super::sink::write_whole;
-use super::source::{Source, whole_file};
+use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
+use crate::memory;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -22,8 +23,8 @@ use std::path::Path;
 /// # Errors
 /// On the first line that is not one finite number, and when there is not one a document.
 pub fn read_scores(path: impl AsRef<Path>, documents: usize) -> Result<Vec<f64>> {
-    let source = Source::open(path.as_ref(), &|_| ())?;
-    parse_scores_of(&source.name, &source, documents)
+    let (name, text) = read_whole(path.as_ref())?;
+    parse_scores_of(&name, &text, documents)
 }
 
 /// As [`parse_scores`], of so many documents.
@@ -56,10 +57,16 @@ pub fn parse_scores(name: &str, text: &[u8]) -> Result<Vec<f64>> {
                 BadNumber::Text if score.is_empty() => Problem::new(0, b"", "blank line", "expected one score a line"),
                 _ => Problem::number(at, score, "score", bad),
             };
-            problem.at(name, number + 1).into()
+            Error::from(problem.at(name, number + 1))
         })
     };
-    text.split(|&byte| byte == b'\n').enumerate().map(parse).collect()
+    let mut scores = Vec::new();
+    let lines = memchr::memchr_iter(b'\n', text).count() + 1;
+    memory::reserve(&mut scores, lines, &format!("{lines} scores of {name}"), "split the file")?;
+    for line in text.split(|&byte| byte == b'\n').enumerate() {
+        scores.push(parse(line)?);
+    }
+    Ok(scores)
 }
 
 /// Writes one score a line, in the shortest spelling that keeps scores of their type apart and in order.

@@ -1,10 +1,12 @@
-//! Bytes from a path: mapped when plain, unpacked when gzip or Zstandard by content, read when standard input.
+//! Text from a path: block by block when plain, unpacked when gzip or Zstandard by content, read when standard input.
 
+use super::plain::{MARK, Plain, Stamp};
 use crate::error::{Error, ParseError, Result};
+use crate::memory;
 use std::fs::File;
 use std::io::{Cursor, Read};
-use std::ops::Deref;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 /// How a file is packed, told by its first bytes, not by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +19,7 @@ pub enum Compression {
 
 impl Compression {
     /// Recognises the first bytes of a packed file.
-    fn of(head: &[u8]) -> Option<Self> {
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Compression::Zstd),
@@ -51,112 +53,194 @@ impl Compression {
     }
 }
 
-/// The whole text of a file.
+/// The longest line that is read: a million features of over two hundred characters each.
+pub(crate) const MAX_LINE: usize = 1 << 28;
+
+/// The text of a file: in the file as long as it is plain, in memory when it had to be unpacked or came through a pipe.
 #[derive(Debug)]
 pub(crate) struct Source {
     /// As errors name it.
     pub name: String,
     /// How it was packed.
     pub compression: Option<Compression>,
-    text: Text,
+    content: Content,
 }
 
 #[derive(Debug)]
-enum Text {
-    Mapped(memmap2::Mmap),
+enum Content {
+    Plain(Plain),
     Owned(Vec<u8>),
 }
 
-impl Deref for Source {
-    type Target = [u8];
+impl Source {
+    /// Opens the file at `path`, or standard input for `-`, and unpacks it, calling `unpacked` with the size so far.
+    pub(crate) fn open(path: &Path, unpacked: &dyn Fn(u64)) -> Result<Self> {
+        if !is_stdin(path)
+            && let Some(plain) = Plain::open(path)?
+        {
+            return Ok(Source { name: display_name(path), compression: None, content: Content::Plain(plain) });
+        }
+        let mut stream = Stream::open(path)?;
+        let content = Content::Owned(stream.rest(unpacked)?);
+        Ok(Source { name: stream.name, compression: stream.compression, content })
+    }
 
-    fn deref(&self) -> &[u8] {
-        match &self.text {
-            Text::Mapped(bytes) => bytes,
-            Text::Owned(bytes) => bytes,
+    /// The text, without a byte order mark.
+    pub(crate) fn text(&self) -> Text<'_> {
+        match &self.content {
+            Content::Plain(plain) => Text::Plain(plain),
+            Content::Owned(bytes) => Text::Memory(without_mark(bytes)),
+        }
+    }
+
+    /// Fails when the file was changed since it was opened.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.content {
+            Content::Plain(plain) => plain.check(),
+            Content::Owned(_) => Ok(()),
         }
     }
 }
 
-impl Source {
-    /// Maps or reads the file at `path`, or standard input for `-`, and unpacks it, calling `unpacked` with the size so far.
-    pub(crate) fn open(path: &Path, unpacked: &dyn Fn(u64)) -> Result<Self> {
-        let name = display_name(path);
-        let text = if is_stdin(path) {
-            Text::Owned(read_all(std::io::stdin().lock(), unpacked).map_err(|e| Error::io(path, "read", e))?)
-        } else {
-            map(path).map_err(|e| Error::io(path, "read", e))?
-        };
-        let packed = Source { name, compression: None, text };
-        reject_archives(&packed.name, &packed)?;
-        let Some(compression) = Compression::of(&packed) else { return Ok(packed) };
-        let text = compression
-            .decoder(Cursor::new(&*packed))
-            .and_then(|decoder| read_all(decoder, unpacked))
-            .map_err(|error| compression.error(&packed.name, &error))?;
-        Ok(Source { name: packed.name, compression: Some(compression), text: Text::Owned(text) })
+/// A text of which any part can be looked at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Text<'a> {
+    /// All of it is there.
+    Memory(&'a [u8]),
+    /// Parts are read when they are needed.
+    Plain(&'a Plain),
+}
+
+impl Text<'_> {
+    /// Its length in bytes.
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Text::Memory(bytes) => bytes.len(),
+            Text::Plain(plain) => plain.len(),
+        }
+    }
+
+    /// Calls `work` with a part of it.
+    pub(crate) fn with<O>(self, range: Range<usize>, work: impl FnOnce(&[u8]) -> O) -> Result<O> {
+        match self {
+            Text::Memory(bytes) => Ok(work(&bytes[range])),
+            Text::Plain(plain) => plain.with(range, work),
+        }
+    }
+
+    /// The end of the line that holds byte `at`, behind its line end.
+    pub(crate) fn line_end(self, at: usize) -> Result<usize> {
+        match self {
+            Text::Memory(bytes) => Ok(memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1)),
+            Text::Plain(plain) => plain.line_end(at),
+        }
     }
 }
 
-fn map(path: &Path) -> std::io::Result<Text> {
-    let mut file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_file() && metadata.len() > 0 {
-        // SAFETY: the map is read-only and private to this value. As with every mapped file, another process that changes the
-        // file meanwhile can change the bytes or, by truncating it, end this process; parsing re-checks every byte it reads
-        // and indexes nothing by content without a bounds check.
-        return unsafe { memmap2::Mmap::map(&file) }.map(Text::Mapped);
-    }
-    // Pipes, devices and the files of /proc have no length to map.
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(Text::Owned(bytes))
+/// The text without the byte order mark that some editors put in front.
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK).unwrap_or(text)
 }
 
-fn read_all(mut reader: impl Read, unpacked: &dyn Fn(u64)) -> std::io::Result<Vec<u8>> {
-    const STEP: u64 = 8 << 20;
-    let mut bytes = Vec::new();
-    while reader.by_ref().take(STEP).read_to_end(&mut bytes)? > 0 {
-        unpacked(bytes.len() as u64);
-    }
-    Ok(bytes)
+/// The name of a file as errors have it, and all of its text in memory; `-` is standard input.
+pub(crate) fn read_whole(path: &Path) -> Result<(String, Vec<u8>)> {
+    let mut stream = Stream::open(path)?;
+    let bytes = stream.rest(&|_| ())?;
+    Ok((stream.name, bytes))
 }
 
 /// A file read from front to back in constant memory.
 pub(crate) struct Stream {
     /// As errors name it.
     pub name: String,
-    path: std::path::PathBuf,
+    path: PathBuf,
     compression: Option<Compression>,
     reader: Box<dyn Read + Send>,
+    /// A file that must not change meanwhile.
+    file: Option<(File, Stamp)>,
 }
 
 impl Stream {
     /// Opens the file at `path`, or standard input for `-`.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let fail = |error| Error::io(path, "read", error);
-        let mut file: Box<dyn Read + Send> =
-            if is_stdin(path) { Box::new(std::io::stdin()) } else { Box::new(File::open(path).map_err(fail)?) };
+        if is_stdin(path) {
+            return Self::of(display_name(path), path, Box::new(std::io::stdin()));
+        }
+        let file = File::open(path).map_err(fail)?;
+        let stamp = Stamp::of(&file).map_err(fail)?;
+        let kept = match stamp {
+            // The files of /proc have no length to compare.
+            Some(stamp) if stamp.has_length() => Some((file.try_clone().map_err(fail)?, stamp)),
+            _ => None,
+        };
+        Ok(Stream { file: kept, ..Self::of(display_name(path), path, Box::new(file))? })
+    }
+
+    /// Reads from any reader, which errors call `name`.
+    pub(crate) fn of(name: String, path: &Path, mut reader: Box<dyn Read + Send>) -> Result<Self> {
         let mut head = Vec::new();
-        file.by_ref().take(4).read_to_end(&mut head).map_err(fail)?;
-        let name = display_name(path);
+        reader.by_ref().take(4).read_to_end(&mut head).map_err(|error| Error::io(path, "read", error))?;
         reject_archives(&name, &head)?;
         let compression = Compression::of(&head);
-        let whole = Cursor::new(head).chain(file);
+        let whole = Cursor::new(head).chain(reader);
         let reader = match compression {
             Some(compression) => compression.decoder(whole).map_err(|error| compression.error(&name, &error))?,
             None => Box::new(whole),
         };
-        Ok(Stream { name, path: path.to_path_buf(), compression, reader })
+        Ok(Stream { name, path: path.to_path_buf(), compression, reader, file: None })
     }
 
     /// Appends up to `limit` bytes to `buffer` and tells how many; fewer than `limit` means the end.
     pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>, limit: usize) -> Result<usize> {
-        self.reader.by_ref().take(limit as u64).read_to_end(buffer).map_err(|error| match self.compression {
-            Some(compression) => compression.error(&self.name, &error),
-            None => Error::io(&self.path, "read", error),
-        })
+        let what = format!("the text of {}", self.name);
+        memory::reserve(buffer, limit, &what, "split the file, or break its lines")?;
+        let read = self.reader.by_ref().take(limit as u64).read_to_end(buffer);
+        let changed = |_: &Error| self.file.as_ref().and_then(|(file, stamp)| stamp.check(file, &self.name).err());
+        let read = read
+            .map_err(|error| match self.compression {
+                Some(compression) => compression.error(&self.name, &error),
+                None => Error::io(&self.path, "read", error),
+            })
+            // A file that was cut looks damaged: the cause is worth more than the effect.
+            .map_err(|error| changed(&error).unwrap_or(error))?;
+        match &self.file {
+            Some((file, stamp)) if read < limit => stamp.check(file, &self.name).map(|()| read),
+            _ => Ok(read),
+        }
     }
+
+    /// All that is left, calling `tell` with the size so far.
+    pub(crate) fn rest(&mut self, tell: &dyn Fn(u64)) -> Result<Vec<u8>> {
+        const STEP: usize = 8 << 20;
+        // A first step that small files do not pay for.
+        let (mut bytes, mut step, mut line) = (Vec::new(), 1 << 16, 0);
+        loop {
+            let start = bytes.len();
+            let read = self.fill(&mut bytes, step)?;
+            if read < step {
+                return Ok(bytes);
+            }
+            line = memchr::memrchr(b'\n', &bytes[start..]).map_or(line, |end| start + end + 1);
+            if bytes.len() - line > MAX_LINE {
+                return Err(long_line(&self.name));
+            }
+            tell(bytes.len() as u64);
+            // Room for more than one step at a time: moving the text at each would take longer than reading it.
+            if bytes.capacity() - bytes.len() < STEP {
+                let what = format!("the text of {}", self.name);
+                memory::reserve(&mut bytes, STEP.max(start / 2), &what, "split the file")?;
+            }
+            step = STEP;
+        }
+    }
+}
+
+/// The error of a line that no document can be.
+#[cold]
+pub(crate) fn long_line(name: &str) -> Error {
+    let problem = format!("a line of more than {} million characters", MAX_LINE / 1_000_000);
+    whole_file(name, &problem, "expected lines of <label> qid:<id> <index>:<value> ...")
 }
 
 /// Whether `path` means standard input.
@@ -175,7 +259,7 @@ pub(crate) fn whole_file(name: &str, problem: &str, remedy: &str) -> Error {
     Box::new(ParseError { file: name.to_owned(), line: 0, column: 0, text: String::new(), problem, remedy }).into()
 }
 
-fn reject_archives(name: &str, head: &[u8]) -> Result<()> {
+pub(crate) fn reject_archives(name: &str, head: &[u8]) -> Result<()> {
     let kind = match head {
         [b'P', b'K', 3, 4, ..] => "a zip archive",
         [b'B', b'Z', b'h', b'0'..=b'9', ..] => "bzip2 data",
@@ -228,7 +312,8 @@ mod tests {
             (two_frames, Some(Compression::Zstd)),
         ] {
             let source = open(&bytes).unwrap();
-            assert_eq!((&*source, source.compression), (&b"one\ntwo\n"[..], compression));
+            let text = source.text().with(0..source.text().len(), <[u8]>::to_vec).unwrap();
+            assert_eq!((text.as_slice(), source.compression), (&b"one\ntwo\n"[..], compression));
             assert_eq!(stream(&bytes).unwrap(), b"one\ntwo\n");
         }
     }

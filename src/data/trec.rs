@@ -5,8 +5,9 @@ use super::letor::number::{BadNumber, parse_f32, parse_f64};
 use super::letor::problem::Problem;
 use super::scores::parse_scores_of;
 use super::sink::write_whole;
-use super::source::{Source, whole_file};
+use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
+use crate::memory;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -61,8 +62,8 @@ pub struct Judged {
 /// # Errors
 /// On the first bad line; when a document is judged twice for a query; on an empty or unreadable file.
 pub fn read_qrels(path: impl AsRef<Path>) -> Result<TrecFile> {
-    let source = Source::open(path.as_ref(), &|_| ())?;
-    parse_qrels(&source.name, &source)
+    let (name, text) = read_whole(path.as_ref())?;
+    parse_qrels(&name, &text)
 }
 
 /// As [`read_qrels`], for a text in memory that errors call `name`.
@@ -84,8 +85,8 @@ pub fn parse_qrels(name: &str, text: &[u8]) -> Result<TrecFile> {
 /// # Errors
 /// On the first bad line; when a document comes twice for a query; on an empty or unreadable file.
 pub fn read_run(path: impl AsRef<Path>) -> Result<TrecFile> {
-    let source = Source::open(path.as_ref(), &|_| ())?;
-    parse_run(&source.name, &source)
+    let (name, text) = read_whole(path.as_ref())?;
+    parse_run(&name, &text)
 }
 
 /// As [`read_run`], for a text in memory that errors call `name`.
@@ -117,14 +118,13 @@ pub enum Scored {
 /// # Errors
 /// As [`read_scores`](crate::read_scores) and [`read_run`].
 pub fn read_run_or_scores(path: impl AsRef<Path>, documents: usize) -> Result<Scored> {
-    let source = Source::open(path.as_ref(), &|_| ())?;
-    let text: &[u8] = &source;
+    let (name, text) = read_whole(path.as_ref())?;
     let first = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
     let fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     if fields.count() == RUN.fields {
-        return parse_run(&source.name, text).map(Scored::Run);
+        return parse_run(&name, &text).map(Scored::Run);
     }
-    parse_scores_of(&source.name, text, documents).map(Scored::Documents)
+    parse_scores_of(&name, &text, documents).map(Scored::Documents)
 }
 
 /// The places of a line's fields.
@@ -154,6 +154,10 @@ fn parse(name: &str, text: &[u8], format: &Format) -> Result<TrecFile> {
     let mut queries: Vec<TrecQuery> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut seen: HashMap<(usize, &str), usize> = HashMap::new();
+    let lines = memchr::memchr_iter(b'\n', text).count() as u64 + 1;
+    // The ids and their places, in tables that grow.
+    let bytes = lines.saturating_mul(240).saturating_add(text.len() as u64);
+    memory::ask(bytes, &format!("{lines} lines of {name}"), "split the file")?;
     for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let fail = |problem: Box<Problem>| Error::from(problem.at(name, number + 1));
         let line = std::str::from_utf8(line).map_err(|_| fail(Problem::invalid_utf8(0, line)))?;

@@ -31,6 +31,9 @@ pub struct Model {
     pub info: ModelInfo,
 }
 
+/// Feature values that are filled up with zeros at once, at most, unless one query has more.
+const AT_ONCE: usize = 1 << 26;
+
 impl Model {
     /// Scores every document of a data set with raw features; sparse data of fewer features is filled up with zeros.
     ///
@@ -40,6 +43,8 @@ impl Model {
         let expected = self.info.ranker.features;
         let mut scaled = if data.n_features() == expected {
             Cow::Borrowed(data)
+        } else if data.n_queries() > 1 && data.n_documents().saturating_mul(expected) > AT_ONCE {
+            return self.score_in_parts(data, device);
         } else {
             Cow::Owned(data.clone().fit_width(expected)?)
         };
@@ -47,6 +52,21 @@ impl Model {
             self.info.scaler.apply(scaled.to_mut())?;
         }
         score(&self.ranker, &scaled, device)
+    }
+
+    /// Scores a few queries at a time: filled up with zeros, all at once could take much more memory than the data.
+    fn score_in_parts(&self, data: &Dataset, device: &Device) -> Result<Vec<f32>> {
+        let (width, offsets) = (self.info.ranker.features, data.offsets());
+        let mut scores = Vec::with_capacity(data.n_documents());
+        let mut start = 0;
+        while start < data.n_queries() {
+            let fits = |end: &usize| (offsets[end + 1] - offsets[start]).saturating_mul(width) <= AT_ONCE;
+            let end = (start + 1..data.n_queries()).take_while(fits).last().unwrap_or(start) + 1;
+            let part = data.select(&(start..end).collect::<Vec<_>>());
+            scores.extend(self.score(&part, device)?);
+            start = end;
+        }
+        Ok(scores)
     }
 
     /// Writes the folder, over a model that is there: at any moment the name has the old model or the whole new one.

@@ -1,1 +1,192 @@
 //! Whatever a user's input sizes is refused before memory runs out.
+
+use super::support::{Place, Ran};
+use rayon::prelude::*;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A model of `features` features that was trained on next to nothing.
+fn train(place: &Place, features: usize) {
+    let last = if features > 2 { format!(" {features}:1") } else { String::new() };
+    let train: String = (0..12).map(|i| format!("{} qid:{} 1:{} 2:{}{last}\n", i % 2, i / 4, i % 7, i % 3)).collect();
+    std::fs::write(place.0.path().join("train.txt"), train).unwrap();
+    let ran =
+        place.run("train --train train.txt --valid train.txt --out model --epochs 1 --hidden 0 --scale none --quiet");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
+fn packed_floods_are_refused_as_soon_as_they_are_too_large() {
+    let place = Place::new(&[]);
+    train(&place, 2);
+    let zeros = vec![0_u8; 300 << 20];
+    for (name, packed) in [
+        ("zeros.gz", gzip(&zeros)),
+        ("zeros.zst", zstd::encode_all(&zeros[..], 1).unwrap()),
+        ("comments.gz", gzip(&b"# nothing\n".repeat(20 << 20))),
+    ] {
+        std::fs::write(place.0.path().join(name), packed).unwrap();
+        let message = place.run(&format!("data {name} --max-memory 200MB")).bad(1);
+        assert!(message.contains(&format!("the text of {name} would take ")), "{message}");
+        assert!(message.contains("--max-memory"), "{message}");
+    }
+    // What a stream need not keep, it does not.
+    let message = place.run("predict --model model --data comments.gz --max-memory 200MB").bad(1);
+    assert!(message.contains("the file is empty"), "{message}");
+    let message = place.run("predict --model model --data zeros.gz --max-memory 200MB").bad(1);
+    assert!(message.contains("would take") || message.contains("a line of more than"), "{message}");
+}
+
+#[test]
+fn one_endless_query_is_refused_and_blank_lines_cost_nothing() {
+    let place = Place::new(&[]);
+    train(&place, 2);
+    let blanks = [b"1 qid:1 1:1\n".to_vec(), vec![b'\n'; 150 << 20], b"0 qid:1 1:2\n".to_vec()].concat();
+    let scores = place.run_with("predict --model model --data - --max-memory 200MB", &blanks).good();
+    assert_eq!(scores.lines().count(), 2);
+    std::fs::write(place.0.path().join("one.gz"), gzip(&b"1 qid:1 1:1 2:2\n".repeat(8 << 20))).unwrap();
+    let message = place.run("predict --model model --data one.gz --max-memory 200MB").bad(1);
+    assert!(message.contains("documents of query '1', which starts on line 1 of one.gz, would take "), "{message}");
+}
+
+#[test]
+fn a_wide_model_scores_narrow_data_in_parts() {
+    let place = Place::new(&[]);
+    train(&place, 1_000_000);
+    let data: String = (0..300).map(|i| format!("1 qid:{} 1:1 3:2\n", i / 3)).collect();
+    std::fs::write(place.0.path().join("narrow.txt"), data).unwrap();
+    let ran = place.run("predict --model model --data narrow.txt --max-memory 1GB");
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 300), "{}", ran.err);
+    // One query cannot be parted.
+    std::fs::write(place.0.path().join("one.txt"), "1 qid:1 1:1 3:2\n".repeat(1000)).unwrap();
+    let message = place.run("predict --model model --data one.txt --max-memory 1GB").bad(1);
+    assert!(message.contains("1000 documents of 1000000 features would take 4.0 GB"), "{message}");
+}
+
+#[test]
+fn absurd_counts_are_refused_with_their_option() {
+    let place =
+        Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n0 qid:2 1:2\n"), ("s.txt", "1\n2\n3\n4\n")]);
+    train(&place, 2);
+    std::fs::write(place.0.path().join("t.txt"), "2\n1\n3\n4\n").unwrap();
+    for (command, said) in [
+        ("compare s.txt t.txt --data a.txt --resamples 1000000000000000", "give fewer --resamples"),
+        ("certify --model model --data a.txt --directions 1000000000000000", "give fewer --directions"),
+        ("generate net --documents 20000 --features 50000 --max-memory 500MB", "ask for less"),
+    ] {
+        let message = place.run(command).bad(1);
+        assert!(message.contains("would take ") && message.contains(said), "{message}");
+    }
+}
+
+#[test]
+fn absurd_numbers_of_threads_are_capped() {
+    let place = Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:2\n")]);
+    for (threads, number) in [(Some("1024"), None), (None, Some("1000000"))] {
+        let mut command = place.command("data a.txt");
+        threads.iter().for_each(|threads| drop(command.args(["--threads", threads])));
+        number.iter().for_each(|number| drop(command.env("RAYON_NUM_THREADS", number)));
+        let ran = Ran::of(command.stdin(Stdio::null()).output().unwrap());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.err.contains("threads: works with "), "{}", ran.err);
+    }
+}
+
+/// Files that want more than four gigabytes, or look as if they did.
+fn hostile(folder: &Path) -> Vec<String> {
+    let repeat = |name: &str, part: Vec<u8>, times: usize| {
+        let mut file = std::io::BufWriter::new(std::fs::File::create(folder.join(name)).unwrap());
+        (0..times).for_each(|_| file.write_all(&part).unwrap());
+        file.flush().unwrap();
+        name.to_owned()
+    };
+    let zst = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
+    let part = 32 << 20;
+    let mut names = vec![
+        repeat("zeros.gz", gzip(&vec![0; part]), 200),
+        repeat("zeros.zst", zst(&vec![0; part]), 200),
+        repeat("blanks.zst", zst(&vec![b'\n'; part]), 200),
+        repeat("comments.zst", zst(&b"# no\n".repeat(part / 5)), 200),
+        repeat("bad.zst", zst(&b"x\n".repeat(part / 2)), 200),
+        repeat("one-query.zst", zst(&b"1 qid:1 1:1\n".repeat(part / 12)), 200),
+        repeat("turns.zst", zst(&b"1 qid:1\n1 qid:2\n".repeat(part / 16)), 60),
+        repeat("one-line.zst", zst(&b"1 qid:1 1:1 ".repeat(part / 12)), 200),
+        repeat("wide.zst", zst(&b"1 qid:1 1000000:1\n".repeat(part / 18)), 20),
+        repeat("numbers.zst", zst(&b"1\n".repeat(part / 2)), 100),
+        repeat("run.zst", zst(&b"1 Q0 a 1 1 t\n".repeat(part / 13)), 100),
+    ];
+    let ids: Vec<u8> = (0..12_000_000).flat_map(|i: u32| format!("1 qid:{i}\n").into_bytes()).collect();
+    std::fs::write(folder.join("queries.txt"), ids).unwrap();
+    let sparse = std::fs::File::create(folder.join("sparse.txt")).unwrap();
+    sparse.set_len(1 << 36).unwrap();
+    names.extend(["queries.txt".to_owned(), "sparse.txt".to_owned()]);
+    names
+}
+
+/// `cargo test --release --test hard_use four_gigabytes -- --ignored --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn every_command_survives_hostile_input_in_four_gigabytes() {
+    let place =
+        Place::new(&[("good.txt", "1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n0 qid:2 1:2\n"), ("s.txt", "1\n2\n3\n4\n")]);
+    train(&place, 2);
+    std::fs::rename(place.0.path().join("model"), place.0.path().join("narrow")).unwrap();
+    train(&place, 1_000_000);
+    std::fs::write(place.0.path().join("plain.txt"), "1 1:1\n0 1:2\n").unwrap();
+    let mut commands = Vec::new();
+    for name in hostile(place.0.path()) {
+        for command in [
+            "data F",
+            "data F --lenient",
+            "convert F --lenient --regroup --out F.converted",
+            "split F --out F.parts",
+            "predict --model narrow --data F",
+            "predict --model model --data F --lenient --format trec",
+            "train --train F --out F.model --epochs 1",
+            "train --train train.txt --targets F --out F.model --epochs 1",
+            "evaluate --data F --scores s.txt",
+            "evaluate --data good.txt --scores F",
+            "evaluate --run F --qrels F",
+            "compare s.txt F --data good.txt",
+            "certify --model narrow --data F",
+            "lambda --objective ranknet --data F",
+            "data plain.txt --query-file F",
+        ] {
+            commands.push(command.replace(" F", &format!(" {name}")));
+        }
+    }
+    for command in [
+        "compare s.txt s.txt --data good.txt --resamples 99999999999",
+        "certify --model narrow --data good.txt --directions 99999999999",
+        "certify --model model --data good.txt --directions 50",
+        "generate net --documents 1000000 --features 1000",
+        "generate net --queries 2 --documents 1 --features 16777216 --hidden 1 --out wide.txt",
+        "split good.txt --folds 1000 --out many",
+        "data good.txt --threads 1024",
+        "train --train good.txt --hidden 1000000000 --out huge --epochs 1",
+        "train --train good.txt --batch-queries 9999999999999 --out batch --epochs 1",
+    ] {
+        commands.push(command.to_owned());
+    }
+    let run = |command: &String| {
+        let mut shell = Command::new("timeout");
+        shell.args(["120", "sh", "-c", "ulimit -v 4000000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_burnrank")]);
+        shell.args(command.split_whitespace()).current_dir(place.0.path()).stdin(Stdio::null()).stdout(Stdio::null());
+        let output = shell.stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
+        (command.clone(), output.status.code(), said)
+    };
+    let ran: Vec<_> = commands.par_iter().map(run).collect();
+    ran.iter().for_each(|(command, code, said)| println!("{code:?}  {command}\n        {said}"));
+    // 124 is a command that was still at work after two minutes.
+    let wrong = |code: &Option<i32>| !matches!(code, Some(0 | 1 | 2 | 124));
+    let wrong: Vec<_> = ran.iter().filter(|(_, code, _)| wrong(code)).collect();
+    assert!(wrong.is_empty(), "{} of {} commands: {wrong:#?}", wrong.len(), ran.len());
+}

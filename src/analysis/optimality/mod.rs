@@ -116,9 +116,9 @@ fn certify_net(
     let scale = if options.relative { length } else { 1.0 };
     let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
     let block = if options.stop_at_first { CAUTIOUS.min(sweep.block()) } else { sweep.block() };
-    let size = memory::bytes_of::<f64>((planned as u64).saturating_mul(steps.len() as u64));
-    memory::ask(size, "the values along all directions", "give fewer --directions or a larger --epsilon")?;
     let mut values: Vec<f64> = Vec::new();
+    let what = format!("{planned} directions of {} steps", steps.len());
+    memory::reserve(&mut values, planned.saturating_mul(steps.len()), &what, "give fewer --directions")?;
     while about.tried < planned {
         let last = (about.tried + block).min(planned);
         let draw = |index: usize| on_sphere(net.weights.len(), options.seed, index as u64);

@@ -5,15 +5,18 @@ use super::outlet::Outlet;
 use super::run::{train_with, warnings};
 use super::sets::{Named, Sets, metrics};
 use super::warn::{self, Warning};
-use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
+use crate::cli::{Interrupted, Usage};
 use burnrank::{Conventions, Device, FoldFiles, ModelInfo, TrainConfig, find_folds};
 use serde_json::json;
 use std::path::Path;
 
 /// Trains and judges on every fold; mean and spread over the folds.
 pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
+    if args.read.query_file.is_some() {
+        return Err(Usage("--query-file is for --train: with --folds, put FILE.query beside each file".into()).into());
+    }
     let folds = find_folds(folder)?;
     let _graceful = Graceful::new();
     let claim = |fold: &FoldFiles| args.out.as_ref().map(|out| args.claim(&out.join(&fold.name))).transpose();

@@ -44,6 +44,12 @@ pub struct Args {
     /// Test data, only judged, never trained on
     #[arg(long, value_name = "FILE", requires = "train")]
     test: Option<PathBuf>,
+    /// The query file of the validation data, as --query-file is that of the training data
+    #[arg(long, value_name = "FILE", requires = "valid")]
+    valid_query_file: Option<PathBuf>,
+    /// The query file of the test data
+    #[arg(long, value_name = "FILE", requires = "test")]
+    test_query_file: Option<PathBuf>,
     /// A folder of Fold1, Fold2, ... with train.txt, vali.txt and test.txt: cross-validation
     #[arg(long, value_name = "DIR")]
     folds: Option<PathBuf>,

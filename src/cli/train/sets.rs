@@ -6,8 +6,8 @@ use crate::cli::input::{self, ReadArgs};
 use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
 use burnrank::{
-    Conventions, DataInfo, Dataset, Device, Error, Metric, Model, ModelInfo, RunInfo, Scaler, Summary, Targets, TrainConfig,
-    Trained, judge, memory, score, split,
+    Conventions, DataInfo, Dataset, Device, Error, Metric, Model, ModelInfo, RunInfo, Scaler, Summary, Targets,
+    TrainConfig, Trained, judge, memory, score, split,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -84,10 +84,14 @@ impl Sets {
         let whole = Named::read(train, &args.read)?;
         let targets = args.targets.as_deref().map(|path| Targets::read(path, &whole.data)).transpose()?;
         let (train, valid, targets) = match &args.valid {
-            Some(path) => (whole, Named::read(path, &args.read)?, targets),
+            Some(path) => {
+                let reading = args.read.with_query_file(args.valid_query_file.as_ref());
+                (whole, Named::read(path, &reading)?, targets)
+            }
             None => whole.split(args.settings.seed, targets)?,
         };
-        let test = args.test.as_deref().map(|path| Named::read(path, &args.read)).transpose()?;
+        let reading = args.read.with_query_file(args.test_query_file.as_ref());
+        let test = args.test.as_deref().map(|path| Named::read(path, &reading)).transpose()?;
         let sets = Sets { train, valid, test };
         Ok((sets, targets))
     }

@@ -2,8 +2,10 @@
 
 use super::line::{self, Extent, Rules};
 use super::options::Skipped;
-use crate::error::ParseError;
-use memchr::memchr;
+use crate::data::plain::changed;
+use crate::data::source::Text;
+use crate::error::{ParseError, Result};
+use crate::memory;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,27 +13,28 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Neighbouring documents of one query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Where the query's id lies in the text.
+    /// Where the query's id lies in the block's names.
     pub id: Range<usize>,
     /// The rows of the documents.
     pub rows: Range<usize>,
     /// The first document's line.
     pub line: usize,
-    /// Where that line starts in the text.
-    pub offset: usize,
+    /// Where the id starts in that line, from 0.
+    pub column: usize,
 }
 
-/// A document's id: its row, and where it lies in the text.
+/// A document's id: its row, and where it lies in the block's names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Identifier {
     pub row: usize,
-    pub start: usize,
-    pub length: u32,
+    pub name: Range<usize>,
 }
 
 /// What was found in one block, apart from features and labels.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
+    /// The ids of queries and documents, one behind the other.
+    pub names: Vec<u8>,
     /// In the order of the text. Rows of bad lines belong to none.
     pub runs: Vec<Run>,
     /// Of the documents that have one, in the order of the text.
@@ -44,8 +47,8 @@ pub(super) struct Outcome {
     pub highest: (f32, usize),
     /// What ended the block early.
     pub error: Option<Box<ParseError>>,
-    /// The lines that were left out.
-    pub skipped: Vec<usize>,
+    /// The number of lines that were left out.
+    pub skipped: usize,
     /// What is wrong with the first of them.
     pub first_skipped: Vec<ParseError>,
 }
@@ -64,16 +67,16 @@ pub(super) struct Block {
 }
 
 /// Cuts the text into blocks of about `size` bytes, and looks through them; `line` is the number of the first line.
-pub(super) fn survey(text: &[u8], size: usize, line: usize) -> Vec<Block> {
+pub(super) fn survey(text: Text, size: usize, line: usize) -> Result<Vec<Block>> {
     let mut ranges = Vec::new();
     let mut start = 0;
     while start < text.len() {
         let least = start.saturating_add(size.max(1)).min(text.len());
-        let end = memchr(b'\n', &text[least - 1..]).map_or(text.len(), |length| least + length);
+        let end = text.line_end(least - 1)?;
         ranges.push(start..end);
         start = end;
     }
-    let mut blocks = each(ranges, |_, range| look_through(&text[range.clone()], range));
+    let mut blocks = each(ranges, |_, range| text.with(range.clone(), |bytes| look_through(bytes, range)))?;
     let (mut line, mut row) = (line, 0);
     for block in &mut blocks {
         // Each block counted from zero.
@@ -81,7 +84,7 @@ pub(super) fn survey(text: &[u8], size: usize, line: usize) -> Vec<Block> {
         (block.line, block.rows) = (line, row..row + rows);
         (line, row) = (line + lines, row + rows);
     }
-    blocks
+    Ok(blocks)
 }
 
 fn look_through(text: &[u8], range: Range<usize>) -> Block {
@@ -102,7 +105,7 @@ fn look_through(text: &[u8], range: Range<usize>) -> Block {
 
 /// What parsing a text needs to know.
 pub(super) struct Task<'a> {
-    pub text: &'a [u8],
+    pub text: Text<'a>,
     pub name: &'a str,
     pub rules: Rules,
     pub lenient: bool,
@@ -120,7 +123,7 @@ pub(super) fn parse(
     width: usize,
     features: &mut [f32],
     labels: &mut [f32],
-) -> Vec<Outcome> {
+) -> Result<Vec<Outcome>> {
     let mut work = Vec::with_capacity(blocks.len());
     let (mut features, mut labels) = (features, labels);
     for block in blocks {
@@ -132,26 +135,39 @@ pub(super) fn parse(
     let first_bad = AtomicUsize::new(usize::MAX);
     each(work, |number, (block, features, labels)| {
         if first_bad.load(Ordering::Relaxed) < number {
-            return Outcome::default();
+            return Ok(Outcome::default());
         }
-        let outcome = parse_block(task, block, width, features, labels);
+        let rows = block.rows.len() as u64;
+        // All that is kept of a document apart from its numbers, were each a query of its own.
+        let worst = memory::bytes_of::<(Run, Identifier)>(rows) + block.text.len() as u64;
+        memory::ask(worst, &format!("the queries of {}", task.name), "split the file")?;
+        let outcome =
+            task.text.with(block.text.clone(), |text| parse_block(task, text, block, width, features, labels))?;
+        let Some(outcome) = outcome else { return Err(changed(task.name)) };
         if outcome.error.is_some() {
             first_bad.fetch_min(number, Ordering::Relaxed);
         }
         (task.done)(block.text.len());
-        outcome
+        Ok(outcome)
     })
 }
 
-fn parse_block(task: &Task, block: &Block, width: usize, features: &mut [f32], labels: &mut [f32]) -> Outcome {
+/// `None` when the block has not the number of documents that was counted before: somebody writes to the file.
+fn parse_block(
+    task: &Task,
+    text: &[u8],
+    block: &Block,
+    width: usize,
+    features: &mut [f32],
+    labels: &mut [f32],
+) -> Option<Outcome> {
     let mut outcome = Outcome::default();
-    let (mut at, mut line, mut row) = (block.text.start, block.line, 0);
-    while at < block.text.end {
-        // The tail reaches beyond the block, so that numbers can be loaded eight bytes at once up to the last line.
-        let tail = &task.text[at..];
+    let (mut at, mut line, mut row) = (0, block.line, 0);
+    while at < text.len() {
+        let tail = &text[at..];
         let extent = Extent::of(tail);
         let parsed = if extent.is_document() {
-            let cells = &mut features[row * width..(row + 1) * width];
+            let cells = features.get_mut(row * width..(row + 1) * width)?;
             line::parse(tail, extent, &task.rules, cells).map(Some)
         } else {
             line::parse_comment(tail, extent).map(|_| None)
@@ -159,30 +175,30 @@ fn parse_block(task: &Task, block: &Block, width: usize, features: &mut [f32], l
         match parsed {
             Ok(None) => {}
             Ok(Some(document)) => {
-                labels[row] = document.label;
-                outcome.add(task.text, block.rows.start + row, line, at, document);
+                *labels.get_mut(row)? = document.label;
+                outcome.add(tail, block.rows.start + row, line, document);
             }
             Err(problem) if task.lenient => {
-                outcome.skipped.push(line);
+                outcome.skipped += 1;
                 if outcome.first_skipped.len() < Skipped::SHOWN {
                     outcome.first_skipped.push(*problem.at(task.name, line));
                 }
             }
             Err(problem) => {
                 outcome.error = Some(problem.at(task.name, line));
-                return outcome;
+                return Some(outcome);
             }
         }
         row += usize::from(extent.is_document());
         at += extent.next;
         line += 1;
     }
-    outcome
+    outcome.shrink();
+    (row == block.rows.len()).then_some(outcome)
 }
 
 impl Outcome {
-    fn add(&mut self, text: &[u8], row: usize, line: usize, offset: usize, document: line::Line) {
-        let id = offset + document.query.0..offset + document.query.1;
+    fn add(&mut self, tail: &[u8], row: usize, line: usize, document: line::Line) {
         if document.width > self.widest.0 {
             self.widest = (document.width, line);
         }
@@ -191,18 +207,41 @@ impl Outcome {
             self.highest = (document.label, line);
         }
         if let Some((start, end)) = document.document {
-            let length = u32::try_from(end - start).unwrap_or(u32::MAX);
-            self.identifiers.push(Identifier { row, start: offset + start, length });
+            let name = self.keep(&tail[start..end]);
+            self.identifiers.push(Identifier { row, name });
         }
+        let id = &tail[document.query.0..document.query.1];
         match self.runs.last_mut() {
-            Some(run) if run.rows.end == row && text[run.id.clone()] == text[id.clone()] => run.rows.end += 1,
-            _ => self.runs.push(Run { id, rows: row..row + 1, line, offset }),
+            Some(run) if run.rows.end == row && &self.names[run.id.clone()] == id => run.rows.end += 1,
+            _ => {
+                let id = self.keep(id);
+                self.runs.push(Run { id, rows: row..row + 1, line, column: document.query.0 });
+            }
         }
+    }
+
+    /// Adds a name, and tells where.
+    fn keep(&mut self, name: &[u8]) -> Range<usize> {
+        let start = self.names.len();
+        self.names.extend_from_slice(name);
+        start..self.names.len()
+    }
+
+    /// A name that was kept. All were checked when their lines were parsed.
+    pub(super) fn name(&self, place: &Range<usize>) -> &str {
+        std::str::from_utf8(&self.names[place.clone()]).unwrap_or_default()
+    }
+
+    /// Gives back what growing took too much.
+    fn shrink(&mut self) {
+        self.names.shrink_to_fit();
+        self.runs.shrink_to_fit();
+        self.identifiers.shrink_to_fit();
     }
 }
 
 /// `work` on each item, in parallel when there are several, results in order.
-fn each<I: Send, O: Send>(items: Vec<I>, work: impl Fn(usize, I) -> O + Sync) -> Vec<O> {
+fn each<I: Send, O: Send>(items: Vec<I>, work: impl Fn(usize, I) -> Result<O> + Sync) -> Result<Vec<O>> {
     if items.len() < 2 {
         return items.into_iter().enumerate().map(|(number, item)| work(number, item)).collect();
     }
@@ -217,7 +256,7 @@ mod tests {
     fn blocks_are_whole_lines_whatever_their_size() {
         let text = b"1 qid:1 1:1\n\n# c\n0 qid:1 7:1\r\n  \n2 qid:2 3:1";
         for size in 1..60 {
-            let blocks = survey(text, size, 1);
+            let blocks = survey(Text::Memory(text), size, 1).unwrap();
             assert_eq!((blocks[0].text.start, blocks[0].line, blocks[0].rows.start), (0, 1, 0));
             for pair in blocks.windows(2) {
                 assert_eq!(pair[0].text.end, pair[1].text.start);

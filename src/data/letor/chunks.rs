@@ -1,11 +1,14 @@
 //! A file in chunks of whole queries, for memory that does not grow with the file.
 
-use super::group::{self, Earlier};
+use super::group::{self, Earlier, Query};
 use super::options::{ReadOptions, Skipped};
-use super::read::{Piece, no_documents, without_mark};
+use super::read::{Piece, no_documents};
 use crate::data::dataset::Dataset;
-use crate::data::source::Stream;
+use crate::data::source::{MAX_LINE, Stream, Text, long_line, without_mark};
 use crate::error::{Error, Result};
+use crate::memory;
+use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 /// The data sets of one file, each of a few megabytes of whole queries, in order.
@@ -33,11 +36,24 @@ pub struct Chunks {
     chunk_bytes: usize,
     state: State,
     earlier: Earlier,
+    open: Option<Open>,
     skipped: Skipped,
     bytes: u64,
     /// The smallest number of features that a document states, and the largest number of all.
     fewest: usize,
     widest: usize,
+    rows: Vec<Range<usize>>,
+    total_rows: usize,
+}
+
+/// The query that the text so far ends in: it may go on.
+struct Open {
+    id: String,
+    /// Its first document's line.
+    line: usize,
+    /// Its documents so far.
+    parts: Vec<Dataset>,
+    rows: Vec<Range<usize>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,23 +74,38 @@ impl Chunks {
     /// # Errors
     /// When the file cannot be opened, or an option needs the whole file.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
+        Self::of(options, || Stream::open(path.as_ref()))
+    }
+
+    /// As [`Chunks::open`], from any reader, which errors call `name`.
+    ///
+    /// # Errors
+    /// As [`Chunks::open`].
+    pub fn from_reader(name: &str, reader: impl Read + Send + 'static, options: &ReadOptions) -> Result<Self> {
+        Self::of(options, || Stream::of(name.to_owned(), Path::new(name), Box::new(reader)))
+    }
+
+    fn of(options: &ReadOptions, stream: impl FnOnce() -> Result<Stream>) -> Result<Self> {
         options.check()?;
         if options.regroup || options.query_file.is_some() {
             let message = "regrouping and query files need the whole file: they cannot be used when reading in chunks";
             return Err(Error::Config(message.into()));
         }
         Ok(Chunks {
-            stream: Stream::open(path.as_ref())?,
+            stream: stream()?,
             options: options.clone(),
             buffer: Vec::new(),
             line: 1,
             chunk_bytes: 16 << 20,
             state: State::Start,
             earlier: Earlier::new(),
+            open: None,
             skipped: Skipped::default(),
             bytes: 0,
             fewest: usize::MAX,
             widest: 0,
+            rows: Vec::new(),
+            total_rows: 0,
         })
     }
 
@@ -104,6 +135,16 @@ impl Chunks {
         self.bytes
     }
 
+    /// Which document lines of the file, counted from 0, the documents of the last chunk are: those between were left out.
+    pub fn rows(&self) -> &[Range<usize>] {
+        &self.rows
+    }
+
+    /// The number of document lines read so far, good or bad.
+    pub fn total_rows(&self) -> usize {
+        self.total_rows
+    }
+
     fn next_chunk(&mut self) -> Result<Option<Dataset>> {
         let mut target = self.chunk_bytes;
         loop {
@@ -111,21 +152,26 @@ impl Chunks {
             let last = self.state == State::Last;
             let whole =
                 if last { self.buffer.len() } else { memchr::memrchr(b'\n', &self.buffer).map_or(0, |end| end + 1) };
-            if let Some((chunk, used)) = self.parse(whole)? {
-                self.line += memchr::memchr_iter(b'\n', &self.buffer[..used]).count();
-                self.buffer.drain(..used);
-                if chunk.is_some() {
-                    return Ok(chunk);
+            if whole == 0 && !last {
+                // One line is longer than the chunk.
+                if self.buffer.len() > MAX_LINE {
+                    return Err(long_line(&self.stream.name));
                 }
-            } else {
-                // One query, or one line, is longer than the chunk.
                 target = self.buffer.len().saturating_mul(2);
+                continue;
+            }
+            let chunk = self.parse(whole)?;
+            self.line += memchr::memchr_iter(b'\n', &self.buffer[..whole]).count();
+            self.buffer.drain(..whole);
+            if chunk.is_some() {
+                return Ok(chunk);
             }
             if last {
                 self.state = State::Done;
                 let nothing = self.earlier.is_empty();
                 return if nothing { Err(no_documents(&self.stream.name, &self.skipped)) } else { Ok(None) };
             }
+            target = self.chunk_bytes;
         }
     }
 
@@ -145,40 +191,91 @@ impl Chunks {
         Ok(())
     }
 
-    /// The finished queries of the first `whole` bytes, which may be none, and the bytes they are done with; `None` when more
-    /// text is needed to finish the first.
-    fn parse(&mut self, whole: usize) -> Result<Option<(Option<Dataset>, usize)>> {
-        let text = &self.buffer[..whole];
-        let (name, first_line) = (self.stream.name.as_str(), self.line);
-        let piece = Piece { name, text, first_line, options: &self.options, earlier: &self.earlier };
+    /// The queries that end in the first `whole` bytes, which may be none.
+    fn parse(&mut self, whole: usize) -> Result<Option<Dataset>> {
+        let piece = Piece {
+            name: &self.stream.name,
+            text: Text::Memory(&self.buffer[..whole]),
+            first_line: self.line,
+            options: &self.options,
+            earlier: &self.earlier,
+            open: self.open.as_ref().map(|open| (open.id.as_str(), open.line)),
+        };
         let mut parsed = piece.parse(&|_| ())?;
         self.fewest = self.fewest.min(parsed.fewest());
         self.widest = self.widest.max(parsed.width);
-        let sparse = self.fewest < self.widest;
-        let mut left_out = Vec::new();
+        let mut left_out = Skipped::default();
         let mut queries = piece.queries(&parsed.outcomes, &mut left_out)?;
-        let (mut before, mut used) = (usize::MAX, whole);
-        // The last query may go on in the text that is not read yet.
-        if self.state != State::Last
-            && let Some(last) = queries.pop()
-        {
-            if queries.is_empty() {
-                return Ok(None);
-            }
-            (before, used) = (last.line, last.offset);
-        } else if whole == 0 {
-            return Ok(if self.state == State::Last { Some((None, 0)) } else { None });
-        }
-        let mut skipped = group::skipped_lines(&mut parsed.outcomes, left_out, before);
-        let lines: Vec<(Box<str>, usize)> =
-            queries.iter().map(|query| (query.id.as_ref().into(), query.line)).collect();
-        let chunk =
-            if queries.is_empty() { None } else { Some(parsed.dataset(text, &queries)?.declared_sparse(sparse)) };
-        self.earlier.extend(lines);
+        let first_row = self.total_rows;
+        self.total_rows += parsed.labels.len();
+        let skipped = group::skipped_lines(&mut parsed.outcomes, left_out);
         self.skipped.lines += skipped.lines;
-        self.skipped.first.append(&mut skipped.first);
-        self.skipped.first.truncate(Skipped::SHOWN);
-        Ok(Some((chunk, used)))
+        skipped.first.into_iter().for_each(|error| self.skipped.tell(error));
+        let Some((last, others)) = queries.split_last() else { return Ok(None) };
+        let rows = |queries: &[Query]| {
+            let moved = |rows: Range<usize>| rows.start + first_row..rows.end + first_row;
+            group::row_ranges(queries).into_iter().map(moved).collect::<Vec<_>>()
+        };
+        let mut finished = rows(others);
+        let mut open =
+            Open { id: last.id.clone(), line: last.line, parts: Vec::new(), rows: rows(std::slice::from_ref(last)) };
+        let lines: Vec<usize> = queries.iter().map(|query| query.line).collect();
+        // The query that was open may have no document here.
+        queries.retain(|query| !query.rows.is_empty());
+        let mut data = parsed.dataset(&self.stream.name, queries)?;
+        if self.state == State::Last {
+            finished.append(&mut open.rows);
+            return self.finish(data, finished, &lines).map(Some);
+        }
+        if !open.rows.is_empty() {
+            open.parts.push(data.take_out(&[data.n_queries() - 1]));
+        }
+        if let [_] = lines[..] {
+            return self.go_on(open).map(|()| None);
+        }
+        let chunk = self.finish(data, finished, &lines[..lines.len() - 1])?;
+        self.open = Some(open);
+        Ok(Some(chunk))
+    }
+
+    /// Adds documents to the open query.
+    fn go_on(&mut self, mut more: Open) -> Result<()> {
+        let open = match &mut self.open {
+            Some(open) => {
+                open.parts.append(&mut more.parts);
+                open.rows.append(&mut more.rows);
+                open
+            }
+            None => self.open.insert(more),
+        };
+        let documents: usize = open.parts.iter().map(Dataset::n_documents).sum();
+        let width = open.parts.iter().map(Dataset::n_features).max().unwrap_or(0);
+        // In the end its parts are joined.
+        let bytes = memory::bytes_of::<f32>((documents as u64).saturating_mul(width as u64 + 1));
+        let what = format!(
+            "{documents} documents of query '{}', which starts on line {} of {},",
+            open.id, open.line, self.stream.name
+        );
+        memory::ask(bytes, &what, "give each query an id of its own")
+    }
+
+    /// A chunk of the query that was open and those behind it, which start on `lines`.
+    fn finish(&mut self, data: Dataset, rows: Vec<Range<usize>>, lines: &[usize]) -> Result<Dataset> {
+        let (mut parts, mut all_rows) = self.open.take().map(|open| (open.parts, open.rows)).unwrap_or_default();
+        all_rows.extend(rows);
+        self.rows = all_rows;
+        if data.n_documents() > 0 {
+            parts.push(data);
+        }
+        let data = Dataset::joined(parts)?.declared_sparse(self.is_sparse());
+        let (known, new) = (self.earlier.len(), data.n_queries());
+        if known + new > self.earlier.capacity() {
+            // A table that grows is there twice for a moment.
+            let bytes = memory::bytes_of::<(Box<str>, usize, u64)>(3 * (known + new) as u64);
+            memory::ask(bytes, &format!("the query ids of {}", self.stream.name), "split the file")?;
+        }
+        self.earlier.extend(data.query_ids().iter().map(|id| id.as_str().into()).zip(lines.iter().copied()));
+        Ok(data)
     }
 }
 

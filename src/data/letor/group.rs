@@ -1,24 +1,23 @@
 //! Runs of documents to queries, and rows to a [`Dataset`].
 
 use super::block::{Identifier, Outcome, Run};
-use super::options::Skipped;
+use super::options::{RETURNS, Skipped};
 use super::problem::Problem;
 use crate::data::dataset::{Dataset, DocumentIds};
 use crate::data::source::whole_file;
 use crate::error::{Error, ParseError, Result};
-use std::borrow::Cow;
+use crate::memory;
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// A query and where its documents are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Query<'a> {
-    pub id: Cow<'a, str>,
+pub(super) struct Query {
+    pub id: String,
     /// The rows, in order.
     pub rows: Vec<Range<usize>>,
-    /// The first document's line, and where it starts in the text.
+    /// The first document's line.
     pub line: usize,
-    pub offset: usize,
 }
 
 /// What to do with a query that comes back.
@@ -35,22 +34,31 @@ pub(super) enum Returning {
 /// Queries that ended before this text began, with their lines.
 pub(super) type Earlier = HashMap<Box<str>, usize>;
 
+/// What is known of one query from its id to its place in a data set, at most.
+const QUERY_BYTES: u64 = 320;
+
 /// Joins the runs of each query.
 ///
-/// The lines and errors of left out documents go to `skipped`.
-pub(super) fn by_id<'a>(
-    text: &'a [u8],
+/// `open` is the query that the text before this one ended in, and its first line: it comes first, with no rows when it does not
+/// go on. The documents that are left out are counted in `skipped`.
+pub(super) fn by_id(
     name: &str,
     outcomes: &[Outcome],
     returning: Returning,
     earlier: &Earlier,
-    skipped: &mut Vec<(usize, usize, ParseError)>,
-) -> std::result::Result<Vec<Query<'a>>, Box<ParseError>> {
-    let mut queries: Vec<Query<'a>> = Vec::new();
-    let mut places: HashMap<&'a str, usize> = HashMap::new();
-    for run in outcomes.iter().flat_map(|outcome| &outcome.runs) {
-        // Every id was checked when its line was parsed.
-        let id = std::str::from_utf8(&text[run.id.clone()]).unwrap_or_default();
+    open: Option<(&str, usize)>,
+    skipped: &mut Skipped,
+) -> Result<Vec<Query>> {
+    let runs: usize = outcomes.iter().map(|outcome| outcome.runs.len()).sum();
+    memory::ask((runs as u64).saturating_mul(QUERY_BYTES), &format!("the queries of {name}"), "split the file")?;
+    let mut queries: Vec<Query> = Vec::with_capacity(runs + 1);
+    let mut places: HashMap<&str, usize> = HashMap::with_capacity(runs + 1);
+    if let Some((id, line)) = open {
+        places.insert(id, 0);
+        queries.push(Query { id: id.to_owned(), rows: Vec::new(), line });
+    }
+    for (outcome, run) in outcomes.iter().flat_map(|outcome| outcome.runs.iter().map(move |run| (outcome, run))) {
+        let id = outcome.name(&run.id);
         let before = earlier.get(id).copied();
         let place = places.get(id).copied();
         let (Some(place), None) = (place, before) else {
@@ -58,8 +66,7 @@ pub(super) fn by_id<'a>(
                 leave_out(name, id, run, line, returning, skipped)?;
             } else {
                 places.insert(id, queries.len());
-                let rows = vec![run.rows.clone()];
-                queries.push(Query { id: id.into(), rows, line: run.line, offset: run.offset });
+                queries.push(Query { id: id.to_owned(), rows: vec![run.rows.clone()], line: run.line });
             }
             continue;
         };
@@ -82,42 +89,44 @@ fn leave_out(
     run: &Run,
     first: usize,
     returning: Returning,
-    skipped: &mut Vec<(usize, usize, ParseError)>,
+    skipped: &mut Skipped,
 ) -> std::result::Result<(), Box<ParseError>> {
-    let remedy = format!("its first documents start on line {first}; put them together, or read with --regroup");
-    let error =
-        Problem::new(run.id.start - run.offset, id.as_bytes(), "query id comes back", remedy).at(name, run.line);
-    match returning {
-        Returning::Skip => {
-            skipped.push((run.line, run.rows.len(), *error));
-            Ok(())
-        }
-        _ => Err(error),
+    let error = || {
+        let remedy = format!("its first documents start on line {first}; put them together, or read with --regroup");
+        Problem::new(run.column, id.as_bytes(), RETURNS, remedy).at(name, run.line)
+    };
+    if returning != Returning::Skip {
+        return Err(error());
     }
+    skipped.lines += run.rows.len();
+    if skipped.first.len() < Skipped::SHOWN {
+        skipped.tell(*error());
+    }
+    Ok(())
 }
 
 /// Cuts the documents into queries of `counts` documents, named 1, 2, ...; rows of bad lines count, but are left out.
-pub(super) fn by_counts(
-    name: &str,
-    outcomes: &[Outcome],
-    rows: usize,
-    counts: &[usize],
-) -> Result<Vec<Query<'static>>> {
+pub(super) fn by_counts(name: &str, outcomes: &[Outcome], rows: usize, counts: &[usize]) -> Result<Vec<Query>> {
     let total: usize = counts.iter().sum();
     if total != rows {
         return Err(Error::Mismatch(format!(
             "{name}: {rows} documents, but the query file counts {total}: it belongs to another file, or one was cut"
         )));
     }
+    memory::ask(
+        (counts.len() as u64).saturating_mul(QUERY_BYTES),
+        &format!("the queries of {name}"),
+        "split the file",
+    )?;
     let mut runs = outcomes.iter().flat_map(|outcome| &outcome.runs).cloned().peekable();
-    let mut queries = Vec::new();
+    let mut queries = Vec::with_capacity(counts.len());
     let mut end = 0;
     for (number, count) in counts.iter().enumerate() {
         end += count;
-        let mut query = Query { id: (number + 1).to_string().into(), rows: Vec::new(), line: 0, offset: 0 };
+        let mut query = Query { id: (number + 1).to_string(), rows: Vec::new(), line: 0 };
         while let Some(run) = runs.peek_mut().filter(|run| run.rows.start < end) {
             if query.rows.is_empty() {
-                (query.line, query.offset) = (run.line, run.offset);
+                query.line = run.line;
             }
             query.rows.push(run.rows.start..run.rows.end.min(end));
             run.rows.start = end;
@@ -136,6 +145,8 @@ pub(super) fn by_counts(
 /// The counts of a LightGBM query file.
 pub(super) fn parse_counts(text: &[u8], name: &str) -> Result<Vec<usize>> {
     let mut counts = Vec::new();
+    let lines = memchr::memchr_iter(b'\n', text).count() + 1;
+    memory::reserve(&mut counts, lines, &format!("{lines} lines of {name}"), "split the file")?;
     let mut total = 0_usize;
     for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let trimmed = line.trim_ascii();
@@ -160,14 +171,14 @@ pub(super) fn parse_counts(text: &[u8], name: &str) -> Result<Vec<usize>> {
 
 /// The rows of the queries as a data set, moved only where they are not in place already.
 pub(super) fn dataset(
-    text: &[u8],
+    name: &str,
     width: usize,
     mut features: Vec<f32>,
     mut labels: Vec<f32>,
-    queries: &[Query],
+    queries: Vec<Query>,
     outcomes: &[Outcome],
 ) -> Result<Dataset> {
-    let ranges: Vec<Range<usize>> = queries.iter().flat_map(|query| query.rows.iter().cloned()).collect();
+    let ranges = row_ranges(&queries);
     let ascending = ranges.windows(2).all(|pair| pair[0].end <= pair[1].start);
     if ascending {
         let mut to = 0;
@@ -181,53 +192,70 @@ pub(super) fn dataset(
         features.truncate(to * width);
         labels.truncate(to);
     } else {
-        features = ranges.iter().flat_map(|rows| &features[rows.start * width..rows.end * width]).copied().collect();
+        let (what, remedy) = (format!("the regrouped documents of {name}"), "put the documents of each query together");
+        let mut moved = Vec::new();
+        memory::reserve(&mut moved, features.len(), &what, remedy)?;
+        ranges.iter().for_each(|rows| moved.extend_from_slice(&features[rows.start * width..rows.end * width]));
+        features = moved;
         labels = ranges.iter().flat_map(|rows| &labels[rows.clone()]).copied().collect();
     }
-    let counts = queries.iter().map(|query| (query.id.clone().into_owned(), query.rows.iter().map(Range::len).sum()));
+    let ids = document_ids(name, outcomes, ranges)?;
+    let counts = queries.into_iter().map(|query| (query.id, query.rows.iter().map(Range::len).sum()));
     let data = Dataset::new(width, features, labels, counts.collect())?;
-    match document_ids(text, outcomes, ranges) {
+    match ids {
         Some(ids) => data.with_document_ids(ids),
         None => Ok(data),
     }
 }
 
-/// The ids of the chosen rows, empty where there is none; `None` when no row has one.
-fn document_ids(text: &[u8], outcomes: &[Outcome], rows: Vec<Range<usize>>) -> Option<DocumentIds> {
-    let all: Vec<&Identifier> = outcomes.iter().flat_map(|outcome| &outcome.identifiers).collect();
-    if all.is_empty() {
-        return None;
+/// The rows of all queries, in their order, neighbours joined.
+pub(super) fn row_ranges(queries: &[Query]) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for rows in queries.iter().flat_map(|query| &query.rows) {
+        match ranges.last_mut() {
+            Some(last) if last.end == rows.start => last.end = rows.end,
+            _ => ranges.push(rows.clone()),
+        }
     }
+    ranges
+}
+
+/// The ids of the chosen rows, empty where there is none; `None` when no row has one.
+fn document_ids(name: &str, outcomes: &[Outcome], rows: Vec<Range<usize>>) -> Result<Option<DocumentIds>> {
+    let count: usize = outcomes.iter().map(|outcome| outcome.identifiers.len()).sum();
+    if count == 0 {
+        return Ok(None);
+    }
+    let chosen: usize = rows.iter().map(Range::len).sum();
+    let text: usize = outcomes.iter().map(|outcome| outcome.names.len()).sum();
+    let bytes = memory::bytes_of::<(&Outcome, &Identifier)>(count as u64)
+        + memory::bytes_of::<usize>(chosen as u64).saturating_add(text as u64).saturating_mul(2);
+    memory::ask(bytes, &format!("the document ids of {name}"), "leave out the comments")?;
+    let mut all: Vec<(&Outcome, &Identifier)> = Vec::with_capacity(count);
+    outcomes.iter().for_each(|outcome| all.extend(outcome.identifiers.iter().map(|identifier| (outcome, identifier))));
     let mut any = false;
     let ids = rows
         .into_iter()
         .flatten()
         .map(|row| {
-            let found = all.binary_search_by_key(&row, |identifier| identifier.row).ok().map(|at| all[at]);
+            let found = all.binary_search_by_key(&row, |(_, identifier)| identifier.row).ok().map(|at| all[at]);
             any |= found.is_some();
-            let bytes = found.map_or(&[][..], |found| &text[found.start..found.start + found.length as usize]);
-            std::str::from_utf8(bytes).unwrap_or_default()
+            found.map_or("", |(outcome, identifier)| outcome.name(&identifier.name))
         })
         .collect();
-    any.then_some(ids)
+    Ok(any.then_some(ids))
 }
 
-/// The bad lines before line `before`, from parsing and from grouping.
-pub(super) fn skipped_lines(
-    outcomes: &mut [Outcome],
-    left_out: Vec<(usize, usize, ParseError)>,
-    before: usize,
-) -> Skipped {
+/// The bad lines, from parsing and from grouping.
+pub(super) fn skipped_lines(outcomes: &mut [Outcome], left_out: Skipped) -> Skipped {
     let mut skipped = Skipped::default();
     for outcome in outcomes {
-        skipped.lines += outcome.skipped.iter().filter(|&&line| line < before).count();
+        skipped.lines += outcome.skipped;
         skipped.first.append(&mut outcome.first_skipped);
+        skipped.first.truncate(Skipped::SHOWN);
     }
-    for (line, documents, error) in left_out {
-        skipped.lines += if line < before { documents } else { 0 };
-        skipped.first.push(error);
-    }
-    skipped.first.retain(|error| error.line < before);
+    skipped.lines += left_out.lines;
+    skipped.first.extend(left_out.first);
     skipped.first.sort_by_key(|error| error.line);
     skipped.first.truncate(Skipped::SHOWN);
     skipped

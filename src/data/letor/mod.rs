@@ -6,11 +6,13 @@ mod group;
 mod line;
 pub(super) mod number;
 mod options;
+mod peek;
 pub(super) mod problem;
 mod read;
 mod write;
 
 pub use chunks::Chunks;
-pub use options::{MAX_FEATURES, Progress, ReadOptions, ReadReport, Skipped};
+pub use options::{MAX_FEATURES, Progress, ReadOptions, ReadReport, Rows, Skipped};
+pub use peek::has_query_ids;
 pub use read::{read, read_bytes, read_with};
 pub use write::{WriteOptions, Zeros, write, write_to};

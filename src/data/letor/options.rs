@@ -3,6 +3,7 @@
 use super::super::dataset::Dataset;
 use super::super::source::Compression;
 use crate::error::{Error, ParseError, Result};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// The largest number of features that any file may have.
@@ -61,6 +62,8 @@ impl ReadOptions {
 pub struct ReadReport {
     /// The documents.
     pub data: Dataset,
+    /// Which lines of the file the documents are.
+    pub rows: Rows,
     /// What [`ReadOptions::lenient`] left out.
     pub skipped: Skipped,
     /// The size of the text, after unpacking.
@@ -69,6 +72,34 @@ pub struct ReadReport {
     pub compression: Option<Compression>,
     /// The highest label and the first line that has it; line 0 when no label is above 0.
     pub highest_label: (f32, usize),
+}
+
+/// Which of a file's document lines the documents of a data set are, in their order.
+///
+/// Document lines are counted from 0, good or bad; blank lines and comments do not count.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rows {
+    /// The lines, as ranges.
+    pub ranges: Vec<Range<usize>>,
+    /// The number of all document lines, those that were left out too.
+    pub total: usize,
+}
+
+impl Rows {
+    /// One of `values` for each document line, given one for each document, and `missing` for lines that were left out.
+    ///
+    /// ```
+    /// let report = burnrank::read_bytes("f", b"1 qid:1\nbad\n0 qid:1\n", &burnrank::ReadOptions { lenient: true, ..Default::default() })?;
+    /// assert_eq!(report.rows.spread(&["a", "b"], "-"), ["a", "-", "b"]);
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    pub fn spread<V: Copy>(&self, values: &[V], missing: V) -> Vec<V> {
+        let mut spread = vec![missing; self.total];
+        for (row, &value) in self.ranges.iter().cloned().flatten().zip(values) {
+            spread[row] = value;
+        }
+        spread
+    }
 }
 
 /// The bad lines that were left out.
@@ -83,7 +114,22 @@ pub struct Skipped {
 impl Skipped {
     /// The number of errors that are kept.
     pub const SHOWN: usize = 5;
+
+    /// Keeps an error that comes behind those that are kept already, as long as there is room. That a query comes back is told
+    /// once a query, wherever the text is cut.
+    pub(super) fn tell(&mut self, error: ParseError) {
+        let same = |told: &ParseError| {
+            error.problem == RETURNS
+                && (&told.problem, &told.text, &told.remedy) == (&error.problem, &error.text, &error.remedy)
+        };
+        if self.first.len() < Self::SHOWN && !self.first.iter().any(same) {
+            self.first.push(error);
+        }
+    }
 }
+
+/// What is wrong with a query whose documents are not together.
+pub(super) const RETURNS: &str = "query id comes back";
 
 /// How far reading has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

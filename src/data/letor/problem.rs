@@ -1,7 +1,7 @@
 //! What can be wrong with a line, in the user's words.
 
 use super::number::BadNumber;
-use crate::error::ParseError;
+use crate::error::{ParseError, printable};
 
 /// A [`ParseError`] that does not know its file and line yet.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,13 +57,9 @@ impl Problem {
 fn shorten(text: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(&text[..text.len().min(4 * LONGEST + 4)]);
-    let mut short = String::new();
-    for (count, character) in text.chars().enumerate() {
-        if count == LONGEST {
-            short.push_str("...");
-            break;
-        }
-        if character.is_control() { short.extend(character.escape_default()) } else { short.push(character) }
+    let mut short = printable(&text.chars().take(LONGEST).collect::<String>());
+    if text.chars().nth(LONGEST).is_some() {
+        short.push_str("...");
     }
     short
 }

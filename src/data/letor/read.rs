@@ -3,9 +3,10 @@
 use super::block::{self, Block, Outcome, Task};
 use super::group::{self, Earlier, Query, Returning};
 use super::line::Rules;
-use super::options::{MAX_FEATURES, Progress, ReadOptions, ReadReport, Skipped};
-use crate::data::source::{Compression, Source, whole_file};
+use super::options::{MAX_FEATURES, Progress, ReadOptions, ReadReport, Rows, Skipped};
+use crate::data::source::{Compression, Source, Text, read_whole, whole_file, without_mark};
 use crate::error::{Error, ParseError, Result};
+use crate::memory;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,7 +50,10 @@ pub fn read_with(
 ) -> Result<ReadReport> {
     options.check()?;
     let source = Source::open(path.as_ref(), &|done| progress(Progress { done, total: None }))?;
-    in_pool(options.threads, || whole(&source.name, &source, source.compression, options, progress))
+    let report = in_pool(options.threads, || whole(&source.name, source.text(), source.compression, options, progress));
+    // Whatever else seems wrong with a file that changes, the change comes first.
+    source.check()?;
+    report
 }
 
 /// As [`read`], for a text in memory that errors call `name`.
@@ -63,7 +67,7 @@ pub fn read_with(
 /// As [`read`].
 pub fn read_bytes(name: &str, text: &[u8], options: &ReadOptions) -> Result<ReadReport> {
     options.check()?;
-    in_pool(options.threads, || whole(name, text, None, options, &|_| ()))
+    in_pool(options.threads, || whole(name, Text::Memory(without_mark(text)), None, options, &|_| ()))
 }
 
 fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
@@ -76,39 +80,35 @@ fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> 
 
 fn whole(
     name: &str,
-    text: &[u8],
+    text: Text,
     compression: Option<Compression>,
     options: &ReadOptions,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<ReadReport> {
     let counts = match &options.query_file {
         Some(path) => {
-            let source = Source::open(path, &|_| ())?;
-            Some(group::parse_counts(&source, &source.name)?)
+            let (name, text) = read_whole(path)?;
+            Some(group::parse_counts(&text, &name)?)
         }
         None => None,
     };
-    let piece = Piece { name, text: without_mark(text), first_line: 1, options, earlier: &Earlier::new() };
+    let piece = Piece { name, text, first_line: 1, options, earlier: &Earlier::new(), open: None };
     let mut parsed = piece.parse(progress)?;
-    let mut left_out = Vec::new();
+    let mut left_out = Skipped::default();
     let queries = match counts {
         Some(counts) => group::by_counts(name, &parsed.outcomes, parsed.labels.len(), &counts)?,
         None => piece.queries(&parsed.outcomes, &mut left_out)?,
     };
-    let skipped = group::skipped_lines(&mut parsed.outcomes, left_out, usize::MAX);
+    let skipped = group::skipped_lines(&mut parsed.outcomes, left_out);
     if queries.is_empty() {
         return Err(no_documents(name, &skipped));
     }
     let highest = parsed.outcomes.iter().map(|outcome| outcome.highest);
     let highest_label = highest.fold((0.0, 0), |best, next| if next.0 > best.0 { next } else { best });
     let sparse = parsed.fewest() < parsed.width;
-    let data = parsed.dataset(piece.text, &queries)?.declared_sparse(sparse);
-    Ok(ReadReport { data, skipped, bytes: text.len() as u64, compression, highest_label })
-}
-
-/// The text without the byte order mark that some editors put in front.
-pub(super) fn without_mark(text: &[u8]) -> &[u8] {
-    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+    let rows = Rows { ranges: group::row_ranges(&queries), total: parsed.labels.len() };
+    let data = parsed.dataset(name, queries)?.declared_sparse(sparse);
+    Ok(ReadReport { data, rows, skipped, bytes: text.len() as u64, compression, highest_label })
 }
 
 #[cold]
@@ -125,10 +125,12 @@ pub(super) fn no_documents(name: &str, skipped: &Skipped) -> Error {
 /// A text of whole lines to be parsed.
 pub(super) struct Piece<'a> {
     pub name: &'a str,
-    pub text: &'a [u8],
+    pub text: Text<'a>,
     pub first_line: usize,
     pub options: &'a ReadOptions,
     pub earlier: &'a Earlier,
+    /// The query that the text before this one ended in, and its first line.
+    pub open: Option<(&'a str, usize)>,
 }
 
 /// The numbers of a text, and what else is known of its lines.
@@ -145,15 +147,15 @@ impl Parsed {
         self.outcomes.iter().filter_map(|outcome| outcome.fewest).min().unwrap_or(usize::MAX)
     }
 
-    pub(super) fn dataset(self, text: &[u8], queries: &[Query]) -> Result<crate::data::dataset::Dataset> {
-        group::dataset(text, self.width, self.features, self.labels, queries, &self.outcomes)
+    pub(super) fn dataset(self, name: &str, queries: Vec<Query>) -> Result<crate::data::dataset::Dataset> {
+        group::dataset(name, self.width, self.features, self.labels, queries, &self.outcomes)
     }
 }
 
-impl<'a> Piece<'a> {
+impl Piece<'_> {
     /// Parses into a matrix as wide as the lines' last features suggest, and once more if that was wrong.
     pub(super) fn parse(&self, progress: &(dyn Fn(Progress) + Sync)) -> Result<Parsed> {
-        let blocks = block::survey(self.text, self.options.block_bytes, self.first_line);
+        let blocks = block::survey(self.text, self.options.block_bytes, self.first_line)?;
         let documents = blocks.last().map_or(0, |block| block.rows.end);
         let last_index = blocks.iter().map(|block| block.last_index).max().unwrap_or(0);
         let first_index = self.options.first_index as usize;
@@ -187,7 +189,11 @@ impl<'a> Piece<'a> {
         width: usize,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Parsed> {
-        let (mut features, mut labels) = (vec![0.0; documents * width], vec![0.0; documents]);
+        let what = format!("{documents} documents of {width} features from {}", self.name);
+        let remedy = "split the file, or keep fewer features";
+        let cells = documents.saturating_mul(width);
+        let mut features = memory::zeros(cells, &what, remedy)?;
+        let mut labels = memory::zeros(documents, &what, remedy)?;
         let (done, total) = (AtomicU64::new(0), Some(self.text.len() as u64));
         let rules = Rules {
             first_index: self.options.first_index as usize,
@@ -199,11 +205,11 @@ impl<'a> Piece<'a> {
             progress(Progress { done, total });
         };
         let task = Task { text: self.text, name: self.name, rules, lenient: self.options.lenient, done: &tell };
-        let mut outcomes = block::parse(&task, blocks, width, &mut features, &mut labels);
+        let mut outcomes = block::parse(&task, blocks, width, &mut features, &mut labels)?;
         if let Some(bad) = outcomes.iter().position(|outcome| outcome.error.is_some()) {
             // A query may have come back on an earlier line still.
             outcomes.truncate(bad + 1);
-            self.queries(&outcomes, &mut Vec::new())?;
+            self.queries(&outcomes, &mut Skipped::default())?;
             if let Some(error) = outcomes.pop().and_then(|outcome| outcome.error) {
                 return Err(error.into());
             }
@@ -212,18 +218,14 @@ impl<'a> Piece<'a> {
     }
 
     /// Joins the documents of each query.
-    pub(super) fn queries(
-        &self,
-        outcomes: &[Outcome],
-        left_out: &mut Vec<(usize, usize, ParseError)>,
-    ) -> std::result::Result<Vec<Query<'a>>, Box<ParseError>> {
+    pub(super) fn queries(&self, outcomes: &[Outcome], left_out: &mut Skipped) -> Result<Vec<Query>> {
         let returning = match self.options {
             ReadOptions { query_file: Some(_), .. } => return Ok(Vec::new()),
             ReadOptions { regroup: true, .. } => Returning::Regroup,
             ReadOptions { lenient: true, .. } => Returning::Skip,
             _ => Returning::Reject,
         };
-        group::by_id(self.text, self.name, outcomes, returning, self.earlier, left_out)
+        group::by_id(self.name, outcomes, returning, self.earlier, self.open, left_out)
     }
 
     /// Whether the matrix is of a size that its text can justify. A width that the user states is always justified.

@@ -9,6 +9,7 @@ pub use net::Activation;
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::memory;
 use bins::Bins;
 use net::Net;
 use polynomial::Polynomial;
@@ -215,6 +216,11 @@ impl Generator {
         };
         let rows = queries.len().checked_mul(documents).ok_or_else(too_large)?;
         let values = rows.checked_mul(width).ok_or_else(too_large)?;
+        // One f32 a value, an f32 and an f64 a document; an id a query.
+        let bytes = (values as u64).saturating_mul(4).saturating_add((rows as u64).saturating_mul(12));
+        let bytes = bytes.saturating_add((queries.len() as u64).saturating_mul(64));
+        let what = format!("{} queries of {documents} documents and {width} features", queries.len());
+        memory::ask(bytes, &what, "ask for less")?;
         let mut features = zeros(values).ok_or_else(too_large)?;
         let mut labels = zeros(rows).ok_or_else(too_large)?;
         let mut targets = zeros(rows).ok_or_else(too_large)?;

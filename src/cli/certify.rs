@@ -7,7 +7,7 @@ use super::judging::{JudgeArgs, known_metric};
 use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading, printable};
 use super::widths;
 use burnrank::{
-    Certificate, CertifyOptions, Dataset, Device, EachWeight, Metric, Model, Move, ScaleKind, certify, certify_control,
+    Certificate, CertifyOptions, Dataset, Device, EachWeight, Metric, Model, ScaleKind, certify, certify_control,
     device, each_weight,
 };
 use serde_json::json;
@@ -116,7 +116,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(alone) = &alone {
         text += &weights_text(alone);
     }
-    text += &("\n".to_owned() + &wrapped(&about(args, &model, &found)));
+    text += &("\n".to_owned() + &about(args, &model, &found));
     ui::print(&text)
 }
 
@@ -178,12 +178,14 @@ fn weights(
 fn verdict(found: &Certificate) -> String {
     let (metric, tried) = (&found.metric, counted(found.tried, "random direction", "random directions"));
     let (verb, verbs) = if found.cost { ("lower", "lowers") } else { ("raise", "raises") };
-    if let Some(best) = best_rise(found) {
-        let found_in = found.reports.iter().map(|report| report.rising).max().unwrap_or(0);
+    let rising = found.reports.iter().filter(|report| !report.holds());
+    if let Some(report) = rising.max_by(|a, b| a.best.rise.total_cmp(&b.best.rise)) {
+        let best = report.best;
         return format!(
-            "{}: {} of {tried} {verb} {metric}, from {} to {} at most (direction {}, step {}).",
+            "{}: at steps of {}, {} of {tried} {verb} {metric}, at best from {} to {} (direction {}, step {}).",
             heading("Not a local optimum"),
-            count(found_in),
+            step_range(&report.steps),
+            count(report.rising),
             number(found.value),
             number(best.value),
             best.direction,
@@ -200,21 +202,14 @@ fn verdict(found: &Certificate) -> String {
     )
 }
 
-/// The move with the largest change for the better, where there is one.
-fn best_rise(found: &Certificate) -> Option<Move> {
-    let rising = found.reports.iter().filter(|report| !report.holds()).map(|report| report.best);
-    rising.max_by(|a, b| a.rise.total_cmp(&b.rise))
-}
-
 /// What each set of steps showed.
 fn table(found: &Certificate, control: Option<&Certificate>) -> String {
-    let change = if found.cost { "smallest change" } else { "largest change" };
     let mut table = Table::new(&[
         ("weights", Align::Left),
         ("steps", Align::Left),
         (if found.cost { "lower" } else { "higher" }, Align::Right),
         ("equal", Align::Right),
-        (change, Align::Right),
+        ("best change", Align::Right),
         ("at step", Align::Right),
     ]);
     let rows = std::iter::once(("the model's", found)).chain(control.map(|control| ("random", control)));
@@ -245,24 +240,32 @@ fn control_verdict(control: &Certificate) -> String {
     }
 }
 
-/// What was judged, and how.
+/// What was judged, and how, one line each.
 fn about(args: &Args, model: &Model, found: &Certificate) -> String {
-    format!(
-        "{}: {}, {} of length {}. {}: {}, {}. {}; {}. Epsilon {}, delta {}: {}, seed {}.",
-        input::name(&args.model),
-        model.info.ranker.architecture,
-        counted(found.weights, "weight", "weights"),
-        number(found.length),
-        input::name(&args.data),
-        counted(found.queries, "query", "queries"),
-        counted(found.documents, "document", "documents"),
-        found.metric,
-        found.conventions,
-        share_text(found.epsilon),
-        share_text(found.delta),
-        counted(found.planned, "direction", "directions"),
-        found.seed
-    )
+    let lines = [
+        format!(
+            "{}: {}, {} of length {}",
+            input::name(&args.model),
+            model.info.ranker.architecture,
+            counted(found.weights, "weight", "weights"),
+            number(found.length)
+        ),
+        format!(
+            "{}: {}, {}",
+            input::name(&args.data),
+            counted(found.queries, "query", "queries"),
+            counted(found.documents, "document", "documents")
+        ),
+        format!(
+            "epsilon {}, delta {}: {}, seed {}",
+            share_text(found.epsilon),
+            share_text(found.delta),
+            counted(found.planned, "direction", "directions"),
+            found.seed
+        ),
+        found.conventions.clone(),
+    ];
+    lines.iter().map(|line| wrapped(line)).collect()
 }
 
 /// The first and the last step, as in "0.1 to 1".

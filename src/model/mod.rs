@@ -1,5 +1,6 @@
 //! What scores: a linear net and a two-layer net, as Burn modules.
 
+mod columns;
 mod config;
 mod host;
 mod init;
@@ -7,8 +8,9 @@ mod linear;
 mod mlp;
 mod units;
 
+pub(crate) use columns::{Columns, GROUP};
 pub use config::{Activation, Architecture, RankerConfig};
-pub(crate) use host::{Columns, GROUP, HostRanker, to_host};
+pub(crate) use host::{HostRanker, to_host};
 pub use init::Init;
 pub use linear::LinearRanker;
 pub use mlp::MlpRanker;

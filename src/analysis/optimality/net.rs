@@ -85,14 +85,9 @@ impl Net {
     /// The parts of points or directions in weight space that lead from features to units, the units of a point side by
     /// side.
     pub fn columns(&self, points: &[&[f32]]) -> Columns {
-        let units = self.units();
-        let bias = points.iter().flat_map(|point| match self.hidden {
-            Some(_) => self.bias(point).to_vec(),
-            None => vec![0.0],
-        });
-        Columns::new(self.features, bias.collect(), |feature, unit| {
-            points[unit / units][feature * units + unit % units]
-        })
+        let Some((units, _)) = self.hidden else { return Columns::linear(self.features, points) };
+        let bias = points.iter().flat_map(|point| self.bias(point).to_vec()).collect();
+        Columns::new(self.features, bias, |feature, unit| points[unit / units][feature * units + unit % units])
     }
 
     /// The part that acts as biases; none for a linear net.

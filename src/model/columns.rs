@@ -1,0 +1,238 @@
+//! What units receive from documents, `x W + b`, rounded in one way.
+//!
+//! Every number is found by the same operations in the same order, whatever row its document is in, whatever is computed with
+//! it and by how many threads. Products and sums are rounded one by one, never fused, so that every instruction set finds
+//! the same bytes too. A library's matrix product promises neither: it cuts a matrix by its size, and picks its
+//! instructions by the machine.
+
+use crate::simd::{Simd, Vectorised, WIDEST, dispatch};
+
+/// Units that are computed together: the widest lanes.
+pub(crate) const GROUP: usize = WIDEST;
+/// Documents whose sums are in registers together: with two vectors of units each, as many as 16 registers hold.
+const ROWS: usize = 5;
+/// Documents of a linear net that are in registers together.
+const DOTS: usize = 4;
+/// Numbers in a line of a cache.
+const LINE: usize = 16;
+/// What leads from features to units: weights and biases, unit by unit.
+#[derive(Debug, Clone)]
+pub(crate) struct Columns {
+    features: usize,
+    /// Whether the units are linear nets, whose lanes are features: a net of one unit has no others to fill them.
+    linear: bool,
+    /// Group by group, feature by feature, the weights of the units of a group; 0 for units that are not there. Of linear
+    /// nets unit by unit, [`GROUP`] features at a time; 0 for features that are not there.
+    weights: Vec<[f32; GROUP]>,
+    /// One a unit.
+    bias: Vec<f32>,
+}
+
+impl Columns {
+    /// From the weight of a feature and a unit, and one bias a unit.
+    pub fn new(features: usize, bias: Vec<f32>, weight: impl Fn(usize, usize) -> f32) -> Self {
+        let units = bias.len();
+        let of = |unit: usize, feature: usize| if unit < units { weight(feature, unit) } else { 0.0 };
+        let group = |first: usize| (0..features).map(move |feature| (first, feature));
+        let weights = (0..units).step_by(GROUP).flat_map(group);
+        let weights = weights.map(|(first, feature)| std::array::from_fn(|lane| of(first + lane, feature)));
+        Columns { features, linear: false, weights: weights.collect(), bias }
+    }
+
+    /// Linear nets side by side, each given by its weights.
+    pub fn linear(features: usize, nets: &[&[f32]]) -> Self {
+        let padded = |weights: &[f32]| std::array::from_fn(|lane| weights.get(lane).copied().unwrap_or(0.0));
+        let weights = nets.iter().flat_map(|net| net.chunks(GROUP).map(padded)).collect();
+        Columns { features, linear: true, weights, bias: vec![0.0; nets.len()] }
+    }
+
+    /// The number of features of a document.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// The number of units.
+    pub fn len(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// How many groups of [`GROUP`] units there are; the last may have fewer.
+    pub fn groups(&self) -> usize {
+        self.bias.len().div_ceil(GROUP)
+    }
+
+    /// The units of a group.
+    pub fn units(&self, group: usize) -> std::ops::Range<usize> {
+        group * GROUP..((group + 1) * GROUP).min(self.bias.len())
+    }
+
+    /// `x W + b` of the units of a group for row-major documents, into `[units, documents]`.
+    pub fn receive(&self, group: usize, rows: &[f32], received: &mut [f32]) {
+        dispatch(Receive { columns: self, group, rows, received });
+    }
+}
+
+/// One group of units for some documents.
+struct Receive<'a> {
+    columns: &'a Columns,
+    group: usize,
+    rows: &'a [f32],
+    received: &'a mut [f32],
+}
+
+impl Vectorised for Receive<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const N: usize, S: Simd<N>>(self, simd: S) {
+        if self.columns.linear { self.linear(simd) } else { self.units(simd) }
+    }
+}
+
+impl Receive<'_> {
+    #[inline(always)]
+    fn units<const N: usize, S: Simd<N>>(self, simd: S) {
+        let Receive { columns, group, rows, received } = self;
+        let features = columns.features;
+        let documents = rows.len() / features.max(1);
+        let weights = &columns.weights[group * features..][..features];
+        let bias = &columns.bias[columns.units(group)];
+        let mut start = 0;
+        while start < documents {
+            // The last rows are fewer: the last of them stands in for those that are not there, and is not stored again.
+            let count = (documents - start).min(ROWS);
+            let row = |index: usize| &rows[(start + index.min(count - 1)) * features..][..features];
+            let tile = [row(0), row(1), row(2), row(3), row(4)];
+            let ahead = rows.as_ptr().wrapping_add((start + ROWS) * features);
+            let sums = if bias.len() <= N {
+                products::<N, S, 1>(simd, tile, ahead, weights)
+            } else {
+                products::<N, S, 2>(simd, tile, ahead, weights)
+            };
+            for (index, sums) in sums.iter().take(count).enumerate() {
+                for (unit, (sum, bias)) in sums.iter().zip(bias).enumerate() {
+                    received[unit * documents + start + index] = sum + bias;
+                }
+            }
+            start += count;
+        }
+    }
+
+    #[inline(always)]
+    fn linear<const N: usize, S: Simd<N>>(self, simd: S) {
+        let Receive { columns, group, rows, received } = self;
+        let features = columns.features;
+        let documents = rows.len() / features.max(1);
+        let chunks = features.div_ceil(GROUP);
+        let mut start = 0;
+        while start < documents {
+            let count = (documents - start).min(DOTS);
+            let row = |index: usize| &rows[(start + index.min(count - 1)) * features..][..features];
+            let tile = [row(0), row(1), row(2), row(3)];
+            let ahead = rows.as_ptr().wrapping_add((start + DOTS) * features);
+            for (place, unit) in columns.units(group).enumerate() {
+                let weights = &columns.weights[unit * chunks..][..chunks];
+                let sums = dots::<N, S>(simd, tile, ahead, weights);
+                received[place * documents + start..][..count].copy_from_slice(&sums[..count]);
+            }
+            start += count;
+        }
+    }
+}
+
+/// The products of documents and a group of units, by `P` vectors of `N` units, feature after feature.
+///
+/// The documents from `ahead` on come next: without a hint, memory would be waited for at the start of every row.
+#[inline(always)]
+fn products<const N: usize, S: Simd<N>, const P: usize>(
+    simd: S,
+    tile: [&[f32]; ROWS],
+    ahead: *const f32,
+    weights: &[[f32; GROUP]],
+) -> [[f32; GROUP]; ROWS] {
+    let mut sums = [[simd.splat(0.0); P]; ROWS];
+    let features = weights.len();
+    let tile = tile.map(|row| &row[..features]);
+    for start in (0..features).step_by(LINE) {
+        for row in 0..ROWS {
+            simd.prefetch(ahead.wrapping_add(row * features + start));
+        }
+        for feature in start..(start + LINE).min(features) {
+            let lanes = weights[feature].as_chunks::<N>().0;
+            let mut units = [simd.splat(0.0); P];
+            for (unit, lanes) in units.iter_mut().zip(lanes) {
+                *unit = simd.load(lanes);
+            }
+            for (row, sums) in tile.iter().zip(&mut sums) {
+                let x = simd.splat(row[feature]);
+                for (unit, sum) in units.iter().zip(sums) {
+                    *sum = simd.add(*sum, simd.mul(x, *unit));
+                }
+            }
+        }
+    }
+    let mut found = [[0.0; GROUP]; ROWS];
+    for (sums, found) in sums.iter().zip(&mut found) {
+        for (sum, lanes) in sums.iter().zip(found.as_chunks_mut::<N>().0) {
+            simd.store(lanes, *sum);
+        }
+    }
+    found
+}
+
+/// The products of documents and one linear net, by lanes of features, which are added up in one order at the end.
+#[inline(always)]
+fn dots<const N: usize, S: Simd<N>>(
+    simd: S,
+    tile: [&[f32]; DOTS],
+    ahead: *const f32,
+    weights: &[[f32; GROUP]],
+) -> [f32; DOTS] {
+    // Two vectors where lanes are half a group; the second stays unused where they are a whole one.
+    let mut sums = [[simd.splat(0.0); 2]; DOTS];
+    let features = tile[0].len();
+    let whole = features / GROUP;
+    let chunks = tile.map(|row| &row.as_chunks::<GROUP>().0[..whole]);
+    for (place, weights) in weights[..whole].iter().enumerate() {
+        for row in 0..DOTS {
+            simd.prefetch(ahead.wrapping_add(row * features + place * GROUP));
+        }
+        for (chunks, sums) in chunks.iter().zip(&mut sums) {
+            add_products(simd, &chunks[place], weights, sums);
+        }
+    }
+    if let Some(weights) = weights.get(whole) {
+        for (row, sums) in tile.iter().zip(&mut sums) {
+            let mut last = [0.0; GROUP];
+            last[..features - whole * GROUP].copy_from_slice(&row[whole * GROUP..]);
+            add_products(simd, &last, weights, sums);
+        }
+    }
+    let mut found = [0.0; DOTS];
+    for (sums, found) in sums.iter().zip(&mut found) {
+        let mut lanes = [0.0; GROUP];
+        for (sum, lanes) in sums.iter().zip(lanes.as_chunks_mut::<N>().0) {
+            simd.store(lanes, *sum);
+        }
+        *found = fold(lanes);
+    }
+    found
+}
+
+#[inline(always)]
+fn add_products<const N: usize, S: Simd<N>>(simd: S, x: &[f32; GROUP], weights: &[f32; GROUP], sums: &mut [S::V; 2]) {
+    for ((x, weights), sum) in x.as_chunks::<N>().0.iter().zip(weights.as_chunks::<N>().0).zip(sums) {
+        *sum = simd.add(*sum, simd.mul(simd.load(x), simd.load(weights)));
+    }
+}
+
+/// The sum of the lanes, halves onto halves.
+#[inline(always)]
+fn fold(mut lanes: [f32; GROUP]) -> f32 {
+    for half in [8, 4, 2, 1] {
+        for lane in 0..half {
+            lanes[lane] += lanes[lane + half];
+        }
+    }
+    lanes[0]
+}

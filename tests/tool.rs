@@ -204,10 +204,9 @@ fn evaluation_agrees_with_the_formulas() {
     let shown = place.run(arguments).good();
     for line in [
         "data      a.txt: 2 queries, 4 documents\n",
-        "ties      equal scores: pessimistic\n",
-        "empty     nothing relevant: 0\n",
-        "gain      2^y - 1, or y where the name says linear; discount 1 / log2(1 + rank)\n",
-        "relevant  label of 1 or more, where the name states none; average precision over all of these\n",
+        "judged    equal scores: pessimistic; nothing relevant: 0; gain 2^y - 1, or y\n          where the name says \
+         linear; discount 1 / log2(1 + rank); relevant:\n          label of 1 or more, where the name states none; \
+         average precision over\n          all of these\n",
         "query  ndcg@10     mrr     map\na       0.6309  0.5000  0.5000\nb       1.0000  1.0000  1.0000\n",
         "ndcg@10  0.8155          0.1845  ",
     ] {

@@ -3,14 +3,16 @@
 use super::Usage;
 use super::figure;
 use super::input::ReadArgs;
-use super::judging::{JudgeArgs, known_metric};
-use super::systems::{System, read_folds};
+use super::judging::{RunArgs, known_metric};
+use super::prose::{fixed, named, p_value, paragraph, signed};
+use super::ranking::{Ranking, of};
+use super::systems::{Fold, System, names, read_folds, read_systems};
 use super::ui::{self, Align, Table, count, counted, heading};
 use anyhow::bail;
-use burnrank::{Better, CompareOptions, Comparison, Conventions, Dataset, Metric, PerQuery, correct};
+use burnrank::{Better, CompareOptions, Comparison, Conventions, Metric, Missing, PerQuery, correct};
 use serde_json::json;
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,9 +20,10 @@ Examples:
   burnrank compare bm25.run scores.txt model --data test.txt --metric ndcg@10,map --figure differences.svg
   burnrank compare 'scores/A.Fold{}.txt' 'scores/B.Fold{}.txt' --data 'Fold{}/test.txt' --folds 5
 
-A system is a model folder, a file of scores (one a line, in the order of the data), or a TREC run whose document ids are
-those of the data. Differences are the second system's less the first's. Tests are two-sided; p-values are corrected by
-Holm's method over all comparisons that are shown together.";
+A system is a model folder, a file of scores (one per line, in the order of the data), or a TREC run whose document ids
+are those of the data. Queries that a run lacks are left out for all systems. Differences are the second system's less
+the first's; what differs by rounding only is equal. Tests are two-sided; p-values are corrected by Holm's method over
+all comparisons that are shown together.";
 
 /// Is the difference between systems real? Paired tests over queries
 #[derive(Debug, clap::Args)]
@@ -60,7 +63,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     #[command(flatten)]
-    judging: JudgeArgs,
+    judging: RunArgs,
     /// Print JSON for machines
     #[arg(long)]
     json: bool,
@@ -73,19 +76,18 @@ const MOST_PANELS: usize = 24;
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     check(args)?;
+    let metrics = args.judging.metrics(&args.metrics)?;
     let folds = args.folds.map(usize::from);
     let data = read_folds(&args.data, folds, &args.reading)?;
-    let systems: Vec<System> =
-        args.systems.iter().map(|system| System::read(system, folds, &data)).collect::<anyhow::Result<_>>()?;
-    let conventions = args.judging.conventions();
+    let systems = read_systems(&args.systems, folds, &data, &args.judging)?;
+    let common = Common::of(&data, &systems)?;
+    let mut conventions = args.judging.conventions();
+    if systems.iter().flat_map(|system| &system.rankings).any(|ranking| ranking.missing == Missing::Absent) {
+        conventions.missing = Missing::Absent;
+    }
     let mut comparisons = Vec::new();
-    let mut metrics: Vec<Arc<dyn Metric>> = Vec::new();
-    for name in &args.metrics {
-        let metric = args.judging.metric(name)?;
-        if metrics.iter().all(|known| known.name() != metric.name()) {
-            comparisons.extend(compare(args, &data, &systems, &*metric, &conventions)?);
-            metrics.push(metric);
-        }
+    for metric in &metrics {
+        comparisons.extend(compare(args, &common, &systems, &**metric, &conventions)?);
     }
     correct(&mut comparisons);
     if let Some(path) = &args.figure {
@@ -98,12 +100,26 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return ui::print_json(&json!({
             "data": args.data,
             "conventions": conventions.to_string(),
+            "like": args.judging.like_trec_eval().then_some("trec_eval"),
             "alpha": args.alpha,
+            "queries": common.all,
+            "left_out": common.all - common.queries(),
+            "systems": systems.iter().map(system_json).collect::<Vec<_>>(),
             "family": comparisons.len(),
             "comparisons": comparisons,
         }));
     }
-    ui::print(&text(args, &data, &conventions, &comparisons))
+    ui::print(&text(args, &common, &systems, &conventions, &comparisons))
+}
+
+fn system_json(system: &System) -> serde_json::Value {
+    json!({
+        "name": system.name,
+        "path": system.path,
+        "queries_not_in_run": system.lacks(),
+        "queries_not_in_data": system.not_judged(),
+        "documents_not_in_data": system.unknown(),
+    })
 }
 
 fn check(args: &Args) -> anyhow::Result<()> {
@@ -116,24 +132,69 @@ fn check(args: &Args) -> anyhow::Result<()> {
             "--lenient and --regroup move documents away from their scores: 'burnrank convert' the data first".into()
         ));
     }
+    names(&args.systems)?;
+    if args.data == "-" && args.systems.iter().any(|system| system == "-") {
+        bail!(Usage("only one of --data and the systems can be standard input".into()));
+    }
     Ok(())
+}
+
+/// The queries that all systems have ranked: only these can be compared.
+struct Common {
+    /// The ids of each fold.
+    folds: Vec<Vec<String>>,
+    /// How many queries the data have.
+    all: usize,
+}
+
+impl Common {
+    fn of(data: &[Fold], systems: &[System]) -> anyhow::Result<Self> {
+        let ranked = |fold: usize| -> HashMap<&str, usize> {
+            let mut ranked = HashMap::new();
+            let ids = systems.iter().flat_map(|system| &system.rankings[fold].query_ids);
+            ids.for_each(|id| *ranked.entry(id.as_str()).or_default() += 1);
+            ranked
+        };
+        let kept = |(fold, data): (usize, &Fold)| {
+            let ranked = ranked(fold);
+            let by_all = |id: &&String| ranked.get(id.as_str()) == Some(&systems.len());
+            data.data.query_ids().iter().filter(by_all).cloned().collect()
+        };
+        let folds: Vec<Vec<String>> = data.iter().enumerate().map(kept).collect();
+        let common = Common { folds, all: data.iter().map(|fold| fold.data.n_queries()).sum() };
+        if common.queries() == 0 {
+            bail!("no query is in all systems: they cannot be compared; --complete counts what a run lacks");
+        }
+        Ok(common)
+    }
+
+    fn queries(&self) -> usize {
+        self.folds.iter().map(Vec::len).sum()
+    }
 }
 
 /// Each system with each later one, or only with the first, by one measure.
 fn compare(
     args: &Args,
-    data: &[Dataset],
+    common: &Common,
     systems: &[System],
     metric: &dyn Metric,
     conventions: &Conventions,
 ) -> anyhow::Result<Vec<Comparison>> {
-    let judged: Vec<Vec<Option<f64>>> =
-        systems.iter().map(|system| system.judge(data, metric, conventions)).collect::<burnrank::Result<_>>()?;
-    // Whether a query counts depends on its labels: all systems agree on it.
-    let ids = data.iter().flat_map(|data| data.query_ids());
-    let counts = |query: usize| judged[0][query].is_some();
-    let ids: Vec<String> = ids.enumerate().filter(|(query, _)| counts(*query)).map(|(_, id)| id.clone()).collect();
-    let values: Vec<Vec<f64>> = judged.iter().map(|values| values.iter().flatten().copied().collect()).collect();
+    let judged =
+        systems.iter().map(|system| system.judge(metric, conventions)).collect::<burnrank::Result<Vec<_>>>()?;
+    let mut ids = Vec::new();
+    let mut values = vec![Vec::new(); systems.len()];
+    for (fold, kept) in common.folds.iter().enumerate() {
+        for id in kept {
+            let of_query: Vec<f64> = judged.iter().filter_map(|folds| folds[fold][id.as_str()]).collect();
+            // A query counts for all systems or for none.
+            if of_query.len() == systems.len() {
+                ids.push(id.clone());
+                values.iter_mut().zip(of_query).for_each(|(values, value)| values.push(value));
+            }
+        }
+    }
     let options = CompareOptions {
         better: if metric.is_cost() { Better::Lower } else { Better::Higher },
         draws: args.draws,
@@ -152,76 +213,161 @@ fn compare(
     Ok(found)
 }
 
-fn text(args: &Args, data: &[Dataset], conventions: &Conventions, comparisons: &[Comparison]) -> String {
-    let queries: usize = data.iter().map(Dataset::n_queries).sum();
-    let mut text = format!("data      {}: {}\n", ui::printable(&args.data), counted(queries, "query", "queries"));
-    text += &format!("judged    {conventions}\n");
-    text += &format!(
-        "tests     two-sided, over {}; p-values corrected by Holm's method\n\n",
-        counted(comparisons.len(), "comparison", "comparisons")
-    );
-    let right = |name| (name, Align::Right);
-    let mut table = Table::new(&[
-        ("measure", Align::Left),
-        ("first", Align::Left),
-        ("second", Align::Left),
-        right("mean 1"),
-        right("mean 2"),
-        right("difference"),
-        ("95% interval", Align::Left),
-        right("effect"),
-        ("better/equal/worse", Align::Left),
-        right("p t-test"),
-        right("p Wilcoxon"),
-        right("p random"),
-        ("", Align::Left),
-    ]);
-    for found in comparisons {
-        let adjusted = found.adjusted.as_ref();
-        let interval = found.bootstrap.as_ref().map(|bootstrap| bootstrap.interval());
-        let random = adjusted.and_then(|p| p.randomisation);
-        table.row([
-            found.measure.clone(),
-            found.baseline.clone(),
-            found.system.clone(),
-            format!("{:.4}", found.baseline_mean),
-            format!("{:.4}", found.system_mean),
-            format!("{:+.4}", found.difference),
-            interval.map_or("-".into(), |(low, high)| format!("{low:+.4} to {high:+.4}")),
-            found.effect_size.map_or("-".into(), |effect| format!("{effect:+.3}")),
-            format!("{}/{}/{}", count(found.wins), count(found.ties), count(found.losses)),
-            p(adjusted.and_then(|p| p.t_test)),
-            p(adjusted.and_then(|p| p.wilcoxon)),
-            p(random),
-            if random.is_some_and(|p| p <= args.alpha) { "significant" } else { "" }.to_owned(),
-        ]);
+/// More comparisons than this are counted first, instead of told one by one.
+const MOST_TOLD: usize = 6;
+
+fn text(
+    args: &Args,
+    common: &Common,
+    systems: &[System],
+    conventions: &Conventions,
+    comparisons: &[Comparison],
+) -> String {
+    let real = |found: &&Comparison| is_real(found, args.alpha);
+    let mut text = match comparisons.len() {
+        ..=MOST_TOLD => comparisons.iter().map(|found| paragraph(&verdict(found, args.alpha))).collect(),
+        all => match comparisons.iter().filter(real).count() {
+            0 => paragraph(&format!("None of {all} comparisons found a significant difference.")),
+            found => paragraph(&format!("{} comparisons found a significant difference, marked *.", of(found, all))),
+        },
+    };
+    text += &fit_text(common, systems, args.judging.complete);
+    text += "\n";
+    let place = |name: &str| systems.iter().position(|system| system.name == name).map_or(0, |place| place + 1);
+    for system in systems {
+        let label = if system.name == systems[0].name { "systems" } else { "" };
+        text += &named(label, &format!("{} {}", place(&system.name), system.name));
     }
-    text += &table.render();
-    text += &format!("\nsignificant: corrected p of the randomisation test of {} or less\n", args.alpha);
-    for found in comparisons.iter().filter(|found| !found.movers.is_empty()) {
-        text += &format!(
-            "\n{}\n",
-            heading(&format!("{}: {} to {}, moved most", found.measure, found.baseline, found.system))
-        );
-        let mut table = Table::new(&[("query", Align::Left), right("first"), right("second"), right("difference")]);
-        for mover in &found.movers {
-            let (first, second, difference) = (mover.baseline, mover.system, mover.difference);
-            table.row([
-                mover.query.clone(),
-                format!("{first:.4}"),
-                format!("{second:.4}"),
-                format!("{difference:+.4}"),
-            ]);
+    text += "\n";
+    text += &tables(comparisons, args.alpha, &|found| format!("{}, {}", place(&found.baseline), place(&found.system)));
+    text += "\n";
+    let measures: Vec<String> = comparisons.iter().map(|found| found.measure.clone()).collect();
+    text += &named("data", &format!("{}: {}", args.data, counted(common.all, "query", "queries")));
+    text += &named("judged", &args.judging.words(conventions, &measures));
+    text += &named(
+        "tests",
+        &format!(
+            "p-values of the t-test, of Wilcoxon's test and of the randomisation test, two-sided, corrected by Holm's \
+             method over {}; * significant: p of the randomisation test of {} or less",
+            counted(comparisons.len(), "comparison", "comparisons"),
+            args.alpha
+        ),
+    );
+    let moved = comparisons.iter().filter(|found| !found.movers.is_empty());
+    text + &moved.map(movers).collect::<String>()
+}
+
+fn is_real(found: &Comparison, alpha: f64) -> bool {
+    found.adjusted.and_then(|adjusted| adjusted.randomisation).is_some_and(|p| p <= alpha)
+}
+
+/// What a comparison came to, in a sentence.
+fn verdict(found: &Comparison, alpha: f64) -> String {
+    let (first, second, measure) = (&found.baseline, &found.system, &found.measure);
+    if found.ties == found.queries {
+        let queries = counted(found.queries, "query", "queries");
+        return format!("{second} and {first} are equal by {measure} on every query, {queries} in all.");
+    }
+    let gain = if found.options.better == Better::Higher { found.difference } else { -found.difference };
+    let p = p_value(found.adjusted.and_then(|adjusted| adjusted.randomisation));
+    let p = if p.starts_with('<') { p.replace('<', "p < ") } else { format!("p = {p}") };
+    let interval = found.bootstrap.as_ref().map(|bootstrap| bootstrap.interval());
+    let interval = interval
+        .map_or(String::new(), |(low, high)| format!(", 95% interval {} to {}", signed(low, 4), signed(high, 4)));
+    let numbers = format!(
+        "{} against {} (difference {}{interval}; {p})",
+        fixed(found.system_mean, 4),
+        fixed(found.baseline_mean, 4),
+        signed(found.difference, 4)
+    );
+    match is_real(found, alpha) {
+        true if gain > 0.0 => format!("{second} is better than {first} by {measure}: {numbers}. This is significant."),
+        true => format!("{second} is worse than {first} by {measure}: {numbers}. This is significant."),
+        false => format!("{second} and {first} do not differ significantly by {measure}: {numbers}."),
+    }
+}
+
+/// Which queries and documents of runs and data do not fit together.
+fn fit_text(common: &Common, systems: &[System], complete: bool) -> String {
+    let mut text = String::new();
+    for system in systems {
+        let lacking = of(system.lacks(), common.all);
+        if system.lacks() > 0 && complete {
+            text += &paragraph(&format!(
+                "{lacking} queries are not in the run {}: counted with nothing retrieved.",
+                system.name
+            ));
+        } else if system.lacks() > 0 {
+            text += &paragraph(&format!("{lacking} queries left out for all systems, not in the run {}.", system.name));
         }
-        text += &table.render();
+        if system.rankings.iter().any(Ranking::says_nothing) {
+            text += &paragraph(&format!("All scores of {} are the same.", system.name));
+        }
+        if system.not_judged() > 0 {
+            let queries = counted(system.not_judged(), "query", "queries");
+            text += &paragraph(&format!("{queries} of the run {} left out, not judged.", system.name));
+        }
+        if system.unknown() > 0 {
+            let documents = counted(system.unknown(), "document", "documents");
+            text +=
+                &paragraph(&format!("{documents} of the run {} not in the data, taken as not relevant.", system.name));
+        }
     }
     text
 }
 
-fn p(value: Option<f64>) -> String {
-    match value {
-        None => "-".into(),
-        Some(p) if p < 1e-4 => format!("{p:.1e}"),
-        Some(p) => format!("{p:.4}"),
+/// How far systems are apart, and how sure that is.
+fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> String) -> String {
+    let right = |name| (name, Align::Right);
+    let mut means = Table::new(&[
+        ("measure", Align::Left),
+        ("pair", Align::Left),
+        right("mean 1st"),
+        right("mean 2nd"),
+        right("difference"),
+        ("95% interval", Align::Left),
+    ]);
+    let mut tests = Table::new(&[
+        ("measure", Align::Left),
+        ("pair", Align::Left),
+        ("better/equal/worse", Align::Left),
+        right("effect"),
+        right("t-test"),
+        right("Wilcoxon"),
+        right("random"),
+        ("", Align::Left),
+    ]);
+    for found in comparisons {
+        let interval = found.bootstrap.as_ref().map(|bootstrap| bootstrap.interval());
+        means.row([
+            found.measure.clone(),
+            pair(found),
+            fixed(found.baseline_mean, 4),
+            fixed(found.system_mean, 4),
+            signed(found.difference, 4),
+            interval.map_or("-".into(), |(low, high)| format!("{} to {}", signed(low, 4), signed(high, 4))),
+        ]);
+        let adjusted = found.adjusted.as_ref();
+        tests.row([
+            found.measure.clone(),
+            pair(found),
+            format!("{}/{}/{}", count(found.wins), count(found.ties), count(found.losses)),
+            found.effect_size.map_or("-".into(), |effect| signed(effect, 3)),
+            p_value(adjusted.and_then(|p| p.t_test)),
+            p_value(adjusted.and_then(|p| p.wilcoxon)),
+            p_value(adjusted.and_then(|p| p.randomisation)),
+            if is_real(found, alpha) { "*" } else { "" }.to_owned(),
+        ]);
     }
+    format!("{}\n{}", means.render(), tests.render())
+}
+
+fn movers(found: &Comparison) -> String {
+    let title = paragraph(&format!("{}: {} to {}, moved most", found.measure, found.baseline, found.system));
+    let right = |name| (name, Align::Right);
+    let mut table = Table::new(&[("query", Align::Left), right("1st"), right("2nd"), right("difference")]);
+    for mover in &found.movers {
+        table.row([mover.query.clone(), fixed(mover.baseline, 4), fixed(mover.system, 4), signed(mover.difference, 4)]);
+    }
+    format!("\n{}\n{}", heading(title.trim_end()), table.render())
 }

@@ -16,6 +16,8 @@ mod oddities;
 mod output;
 mod pairs;
 mod predict;
+mod prose;
+mod ranking;
 mod split;
 mod statistics;
 mod systems;
@@ -23,7 +25,7 @@ mod train;
 mod ui;
 
 use anyhow::Context;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -45,7 +47,7 @@ Exit codes: 0 done, 1 bad data, 2 bad usage, 130 interrupted.";
 
 /// Learns to rank, and judges rankings.
 #[derive(Debug, Parser)]
-#[command(name = "burnrank", version, about, after_help = EXAMPLES, max_term_width = 120)]
+#[command(name = "burnrank", version, about, after_help = EXAMPLES, max_term_width = 80)]
 struct Cli {
     /// Threads to work with; 0 for all. Results do not depend on it
     #[arg(long, global = true, display_order = 900, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
@@ -101,7 +103,8 @@ impl std::error::Error for Interrupted {}
 
 /// Parses the command line, runs the command, and says how it went.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli =
+        Cli::from_arg_matches(&prose::fold_help(Cli::command()).get_matches()).unwrap_or_else(|error| error.exit());
     interrupt::install();
     ui::set_quiet(cli.quiet);
     if let Some(bytes) = cli.max_memory {
@@ -160,7 +163,6 @@ fn start_threads(threads: u16) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn sizes_have_units() {

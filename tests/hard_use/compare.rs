@@ -275,3 +275,23 @@ fn help_fits_80_columns() {
         assert!(wide.is_empty(), "{command}: {wide:?}");
     }
 }
+
+#[test]
+fn figures_are_for_all_colour_vision_and_name_what_they_show() {
+    let place = place(&[]);
+    place.run("generate net --queries 8 --documents 6 --features 3 --out all.txt").good();
+    place.run("train --train all.txt --model linear --epochs 1 --out model --quiet");
+    for (command, words) in [
+        ("compare good.run bad.run --data data.txt", &["4 worse, 0 equal", "mean -0.5693", "queries, sorted"][..]),
+        ("certify --model model --data all.txt --directions 9", &["highest of all 9", "the model as it is"]),
+        ("lambda --objective lambdarank:ndcg --queries 1 --documents 200", &["label 4", "label 0", "rank"]),
+    ] {
+        assert_eq!(place.run(&format!("{command} --figure f.svg")).code, Some(0), "{command}");
+        let svg = place.read("f.svg");
+        words.iter().for_each(|word| assert!(svg.contains(word), "{command}: no '{word}'"));
+        for pure in ["#FF0000", "#00FF00", "#0000FF"] {
+            assert!(!svg.contains(pure), "{command}: {pure}");
+        }
+        std::fs::remove_file(place.0.path().join("f.svg")).unwrap();
+    }
+}

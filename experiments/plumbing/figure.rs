@@ -5,6 +5,9 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use std::ops::Range;
 
+#[path = "../../src/cli/figure/palette.rs"]
+mod palette;
+
 /// Whose numbers a series is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
@@ -52,15 +55,6 @@ pub struct Panel {
     pub legend: Legend,
 }
 
-/// Colours that people with any colour vision can tell apart (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(90, 90, 90),
-];
 const PANEL: (u32, u32) = (560, 440);
 
 /// All panels in a row, as SVG.
@@ -120,7 +114,7 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
         .x_desc(&panel.x_label)
         .y_desc(&panel.y_label)
         .light_line_style(TRANSPARENT)
-        .bold_line_style(RGBColor(225, 225, 225))
+        .bold_line_style(palette::GRID)
         .label_style(("sans-serif", 13))
         .axis_desc_style(("sans-serif", 14))
         .draw()?;
@@ -130,7 +124,7 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
     // Whiskers of neighbouring series must not hide each other: each has its own small shift.
     let step = (right - left) * 0.006;
     for (number, series) in panel.series.iter().enumerate() {
-        let colour = COLOURS[series.colour % COLOURS.len()];
+        let colour = palette::SERIES[series.colour % palette::SERIES.len()];
         let shift = step * (number as f64 - (panel.series.len() as f64 - 1.0) / 2.0);
         let line: Vec<(f64, f64)> = series.points.iter().map(|&(x, y, _)| (x + shift, y)).collect();
         let paper = series.whose == Whose::Paper;
@@ -144,12 +138,18 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
                 chart.draw_series([PathElement::new([(x + shift, low), (x + shift, high)], colour.stroke_width(2))])?;
             }
         }
-        let style: ShapeStyle = if paper { colour.stroke_width(2) } else { colour.filled() };
-        let size = if paper { 6 } else { 4 };
+        // The paper's marks are hollow.
+        let (shape, edge) = (outline(series.colour, if paper { 5 } else { 4 }), colour.stroke_width(2));
+        let inside: ShapeStyle = if paper { TRANSPARENT.filled() } else { colour.filled() };
+        let mark = shape.clone();
         chart
-            .draw_series(line.iter().map(|&point| Circle::new(point, size, style)))?
+            .draw_series(line.iter().map(|&at| {
+                EmptyElement::at(at) + Polygon::new(shape.clone(), inside) + PathElement::new(shape.clone(), edge)
+            }))?
             .label(&series.name)
-            .legend(move |(x, y)| Circle::new((x + 8, y), size, style));
+            .legend(move |(x, y)| {
+                EmptyElement::at((x + 8, y)) + Polygon::new(mark.clone(), inside) + PathElement::new(mark.clone(), edge)
+            });
     }
     chart
         .configure_series_labels()
@@ -161,6 +161,25 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
         .border_style(RGBColor(200, 200, 200))
         .label_font(("sans-serif", 13))
         .draw()
+}
+
+/// The outline of a mark, around its middle and closed. Its shape goes with its colour, so that either is enough to know a
+/// series by.
+fn outline(shape: usize, size: i32) -> Vec<(i32, i32)> {
+    let mut corners: Vec<(i32, i32)> = match shape % 6 {
+        0 => {
+            let corner = |place: i32| (f64::from(place) * std::f64::consts::TAU / 16.0).sin_cos();
+            let at = |share: f64| (share * f64::from(size + 1)).round() as i32;
+            (0..16).map(corner).map(|(sin, cos)| (at(cos), at(sin))).collect()
+        }
+        1 => vec![(-size, -size), (size, -size), (size, size), (-size, size)],
+        2 => vec![(0, -size - 2), (size + 1, size), (-size - 1, size)],
+        3 => vec![(0, -size - 2), (size + 2, 0), (0, size + 2), (-size - 2, 0)],
+        4 => vec![(0, size + 2), (size + 1, -size), (-size - 1, -size)],
+        _ => vec![(-size - 2, -2), (size + 2, -2), (size + 2, 2), (-size - 2, 2)],
+    };
+    corners.push(corners[0]);
+    corners
 }
 
 /// An axis with marks where we want them.
@@ -278,6 +297,24 @@ mod tests {
         for word in ["a title", "across", "up", "first", "second", "the paper", "burnrank", "</svg>"] {
             assert!(svg.contains(word), "{word}");
         }
+    }
+
+    #[test]
+    fn series_differ_by_shape_and_not_only_by_colour() {
+        let shapes: Vec<_> = (0..6).map(|colour| outline(colour, 4)).collect();
+        assert!((1..6).all(|number| !shapes[..number].contains(&shapes[number])));
+        assert!(shapes.iter().all(|shape| shape.first() == shape.last() && shape.len() > 3));
+        let series = |colour| Series {
+            name: "s".into(),
+            whose: Whose::Ours,
+            colour,
+            joined: false,
+            points: vec![(0.0, 0.5, None)],
+        };
+        let panel = Panel { ticks: vec![(0.0, "t".into())], series: (0..6).map(series).collect(), ..Panel::default() };
+        let svg = draw(&[panel]).unwrap();
+        let colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#5A5A5A"];
+        assert!(colours.iter().all(|colour| svg.contains(colour)), "{svg}");
     }
 
     #[test]

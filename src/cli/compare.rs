@@ -1,16 +1,18 @@
 //! `burnrank compare`: is the difference between systems real?
 
+mod report;
+
 use super::Usage;
 use super::figure;
 use super::input::ReadArgs;
-use super::judging::{JudgeArgs, known_metric};
-use super::systems::{System, read_folds};
-use super::ui::{self, Align, Table, count, counted, heading};
+use super::judging::{RunArgs, known_metric};
+use super::systems::{Fold, System, names, read_folds, read_systems};
+use super::ui;
 use anyhow::bail;
-use burnrank::{Better, CompareOptions, Comparison, Conventions, Dataset, Metric, PerQuery, correct};
+use burnrank::{Better, CompareOptions, Comparison, Conventions, Metric, Missing, PerQuery, correct};
 use serde_json::json;
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,9 +20,10 @@ Examples:
   burnrank compare bm25.run scores.txt model --data test.txt --metric ndcg@10,map --figure differences.svg
   burnrank compare 'scores/A.Fold{}.txt' 'scores/B.Fold{}.txt' --data 'Fold{}/test.txt' --folds 5
 
-A system is a model folder, a file of scores (one a line, in the order of the data), or a TREC run whose document ids are
-those of the data. Differences are the second system's less the first's. Tests are two-sided; p-values are corrected by
-Holm's method over all comparisons that are shown together.";
+A system is a model folder, a file of scores (one per line, in the order of the data), or a TREC run whose document ids
+are those of the data. Queries that a run lacks are left out for all systems. Differences are the second system's less
+the first's; what differs by rounding only is equal. Tests are two-sided; p-values are corrected by Holm's method over
+all comparisons that are shown together.";
 
 /// Is the difference between systems real? Paired tests over queries
 #[derive(Debug, clap::Args)]
@@ -60,7 +63,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     #[command(flatten)]
-    judging: JudgeArgs,
+    judging: RunArgs,
     /// Print JSON for machines
     #[arg(long)]
     json: bool,
@@ -73,19 +76,18 @@ const MOST_PANELS: usize = 24;
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     check(args)?;
+    let metrics = args.judging.metrics(&args.metrics)?;
     let folds = args.folds.map(usize::from);
     let data = read_folds(&args.data, folds, &args.reading)?;
-    let systems: Vec<System> =
-        args.systems.iter().map(|system| System::read(system, folds, &data)).collect::<anyhow::Result<_>>()?;
-    let conventions = args.judging.conventions();
+    let systems = read_systems(&args.systems, folds, &data, &args.judging)?;
+    let common = Common::of(&data, &systems)?;
+    let mut conventions = args.judging.conventions();
+    if systems.iter().flat_map(|system| &system.rankings).any(|ranking| ranking.missing == Missing::Absent) {
+        conventions.missing = Missing::Absent;
+    }
     let mut comparisons = Vec::new();
-    let mut metrics: Vec<Arc<dyn Metric>> = Vec::new();
-    for name in &args.metrics {
-        let metric = args.judging.metric(name)?;
-        if metrics.iter().all(|known| known.name() != metric.name()) {
-            comparisons.extend(compare(args, &data, &systems, &*metric, &conventions)?);
-            metrics.push(metric);
-        }
+    for metric in &metrics {
+        comparisons.extend(compare(args, &common, &systems, &**metric, &conventions)?);
     }
     correct(&mut comparisons);
     if let Some(path) = &args.figure {
@@ -98,12 +100,26 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return ui::print_json(&json!({
             "data": args.data,
             "conventions": conventions.to_string(),
+            "like": args.judging.like_trec_eval().then_some("trec_eval"),
             "alpha": args.alpha,
+            "queries": common.all,
+            "left_out": common.all - common.queries(),
+            "systems": systems.iter().map(system_json).collect::<Vec<_>>(),
             "family": comparisons.len(),
             "comparisons": comparisons,
         }));
     }
-    ui::print(&text(args, &data, &conventions, &comparisons))
+    ui::print(&report::text(args, &common, &systems, &conventions, &comparisons))
+}
+
+fn system_json(system: &System) -> serde_json::Value {
+    json!({
+        "name": system.name,
+        "path": system.path,
+        "queries_not_in_run": system.lacks(),
+        "queries_not_in_data": system.not_judged(),
+        "documents_not_in_data": system.unknown(),
+    })
 }
 
 fn check(args: &Args) -> anyhow::Result<()> {
@@ -120,24 +136,69 @@ fn check(args: &Args) -> anyhow::Result<()> {
             "--lenient and --regroup move documents away from their scores: 'burnrank convert' the data first".into()
         ));
     }
+    names(&args.systems)?;
+    if args.data == "-" && args.systems.iter().any(|system| system == "-") {
+        bail!(Usage("only one of --data and the systems can be standard input".into()));
+    }
     Ok(())
+}
+
+/// The queries that all systems have ranked: only these can be compared.
+struct Common {
+    /// The ids of each fold.
+    folds: Vec<Vec<String>>,
+    /// How many queries the data have.
+    all: usize,
+}
+
+impl Common {
+    fn of(data: &[Fold], systems: &[System]) -> anyhow::Result<Self> {
+        let ranked = |fold: usize| -> HashMap<&str, usize> {
+            let mut ranked = HashMap::new();
+            let ids = systems.iter().flat_map(|system| &system.rankings[fold].query_ids);
+            ids.for_each(|id| *ranked.entry(id.as_str()).or_default() += 1);
+            ranked
+        };
+        let kept = |(fold, data): (usize, &Fold)| {
+            let ranked = ranked(fold);
+            let by_all = |id: &&String| ranked.get(id.as_str()) == Some(&systems.len());
+            data.data.query_ids().iter().filter(by_all).cloned().collect()
+        };
+        let folds: Vec<Vec<String>> = data.iter().enumerate().map(kept).collect();
+        let common = Common { folds, all: data.iter().map(|fold| fold.data.n_queries()).sum() };
+        if common.queries() == 0 {
+            bail!("no query is in all systems: they cannot be compared; --complete counts what a run lacks");
+        }
+        Ok(common)
+    }
+
+    fn queries(&self) -> usize {
+        self.folds.iter().map(Vec::len).sum()
+    }
 }
 
 /// Each system with each later one, or only with the first, by one measure.
 fn compare(
     args: &Args,
-    data: &[Dataset],
+    common: &Common,
     systems: &[System],
     metric: &dyn Metric,
     conventions: &Conventions,
 ) -> anyhow::Result<Vec<Comparison>> {
-    let judged: Vec<Vec<Option<f64>>> =
-        systems.iter().map(|system| system.judge(data, metric, conventions)).collect::<burnrank::Result<_>>()?;
-    // Whether a query counts depends on its labels: all systems agree on it.
-    let ids = data.iter().flat_map(|data| data.query_ids());
-    let counts = |query: usize| judged[0][query].is_some();
-    let ids: Vec<String> = ids.enumerate().filter(|(query, _)| counts(*query)).map(|(_, id)| id.clone()).collect();
-    let values: Vec<Vec<f64>> = judged.iter().map(|values| values.iter().flatten().copied().collect()).collect();
+    let judged =
+        systems.iter().map(|system| system.judge(metric, conventions)).collect::<burnrank::Result<Vec<_>>>()?;
+    let mut ids = Vec::new();
+    let mut values = vec![Vec::new(); systems.len()];
+    for (fold, kept) in common.folds.iter().enumerate() {
+        for id in kept {
+            let of_query: Vec<f64> = judged.iter().filter_map(|folds| folds[fold][id.as_str()]).collect();
+            // A query counts for all systems or for none.
+            if of_query.len() == systems.len() {
+                ids.push(id.clone());
+                values.iter_mut().zip(of_query).for_each(|(values, value)| values.push(value));
+            }
+        }
+    }
     let options = CompareOptions {
         better: if metric.is_cost() { Better::Lower } else { Better::Higher },
         draws: args.draws,
@@ -157,78 +218,4 @@ fn compare(
         }
     }
     Ok(found)
-}
-
-fn text(args: &Args, data: &[Dataset], conventions: &Conventions, comparisons: &[Comparison]) -> String {
-    let queries: usize = data.iter().map(Dataset::n_queries).sum();
-    let mut text = format!("data      {}: {}\n", ui::printable(&args.data), counted(queries, "query", "queries"));
-    text += &format!("judged    {conventions}\n");
-    text += &format!(
-        "tests     two-sided, over {}; p-values corrected by Holm's method\n\n",
-        counted(comparisons.len(), "comparison", "comparisons")
-    );
-    let right = |name| (name, Align::Right);
-    let mut table = Table::new(&[
-        ("measure", Align::Left),
-        ("first", Align::Left),
-        ("second", Align::Left),
-        right("mean 1"),
-        right("mean 2"),
-        right("difference"),
-        ("95% interval", Align::Left),
-        right("effect"),
-        ("better/equal/worse", Align::Left),
-        right("p t-test"),
-        right("p Wilcoxon"),
-        right("p random"),
-        ("", Align::Left),
-    ]);
-    for found in comparisons {
-        let adjusted = found.adjusted.as_ref();
-        let interval = found.bootstrap.as_ref().map(|bootstrap| bootstrap.interval());
-        let random = adjusted.and_then(|p| p.randomisation);
-        table.row([
-            found.measure.clone(),
-            found.baseline.clone(),
-            found.system.clone(),
-            format!("{:.4}", found.baseline_mean),
-            format!("{:.4}", found.system_mean),
-            format!("{:+.4}", found.difference),
-            interval.map_or("-".into(), |(low, high)| format!("{low:+.4} to {high:+.4}")),
-            found.effect_size.map_or("-".into(), |effect| format!("{effect:+.3}")),
-            format!("{}/{}/{}", count(found.wins), count(found.ties), count(found.losses)),
-            p(adjusted.and_then(|p| p.t_test)),
-            p(adjusted.and_then(|p| p.wilcoxon)),
-            p(random),
-            if random.is_some_and(|p| p <= args.alpha) { "significant" } else { "" }.to_owned(),
-        ]);
-    }
-    text += &table.render();
-    text += &format!("\nsignificant: corrected p of the randomisation test of {} or less\n", args.alpha);
-    for found in comparisons.iter().filter(|found| !found.movers.is_empty()) {
-        text += &format!(
-            "\n{}\n",
-            heading(&format!("{}: {} to {}, moved most", found.measure, found.baseline, found.system))
-        );
-        let mut table = Table::new(&[("query", Align::Left), right("first"), right("second"), right("difference")]);
-        for mover in &found.movers {
-            let (first, second, difference) = (mover.baseline, mover.system, mover.difference);
-            table.row([
-                mover.query.clone(),
-                format!("{first:.4}"),
-                format!("{second:.4}"),
-                format!("{difference:+.4}"),
-            ]);
-        }
-        text += &table.render();
-    }
-    text
-}
-
-fn p(value: Option<f64>) -> String {
-    match value {
-        None => "-".into(),
-        Some(p) if p < 1e-4 => format!("{p:.1e}"),
-        Some(p) => format!("{p:.4}"),
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::Usage;
 use anyhow::bail;
-use burnrank::{Conventions, Empty, Metric, Ties, parse, parse_with};
+use burnrank::{Conventions, Empty, Metric, Missing, Ties, parse, parse_like_trec_eval, parse_with};
 use std::sync::Arc;
 
 /// The conventions that decide what a measure is.
@@ -42,6 +42,93 @@ impl JudgeArgs {
             )));
         }
         Ok(metric)
+    }
+}
+
+/// A program whose numbers are to be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Peer {
+    #[value(name = "trec_eval", alias = "trec-eval")]
+    TrecEval,
+}
+
+/// What commands ask for that also judge runs.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    own: JudgeArgs,
+    /// Judge as this program does: trec_eval compares scores as f32, ranks equal ones by document id, the greater first,
+    /// counts 0 where nothing is relevant, and has the linear gain where a measure's name states none
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["ties", "empty"])]
+    like: Option<Peer>,
+    /// Count judged queries that a run lacks, with nothing retrieved, instead of leaving them out
+    #[arg(long)]
+    pub complete: bool,
+}
+
+impl RunArgs {
+    /// As [`JudgeArgs::check`].
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.own.check()
+    }
+
+    /// Whether scores are to be compared, and ranked when equal, as trec_eval does.
+    pub fn like_trec_eval(&self) -> bool {
+        self.like == Some(Peer::TrecEval)
+    }
+
+    pub fn threshold(&self) -> f32 {
+        self.own.threshold
+    }
+
+    pub fn conventions(&self) -> Conventions {
+        match self.like {
+            // Joining a run puts equal scores into trec_eval's order.
+            Some(Peer::TrecEval) => Conventions { ties: Ties::Document, empty: Empty::Zero, missing: Missing::Absent },
+            None => self.own.conventions(),
+        }
+    }
+
+    /// The measures of these names, each once.
+    pub fn metrics(&self, names: &[String]) -> anyhow::Result<Vec<Arc<dyn Metric>>> {
+        let mut metrics: Vec<Arc<dyn Metric>> = Vec::new();
+        for name in names {
+            let metric = match self.like {
+                Some(Peer::TrecEval) => parse_like_trec_eval(name, self.own.threshold)?,
+                None => self.own.metric(name)?,
+            };
+            if metrics.iter().all(|known| known.name() != metric.name()) {
+                metrics.push(metric);
+            }
+        }
+        Ok(metrics)
+    }
+
+    /// The conventions that these measures depend on, in words.
+    pub fn words(&self, conventions: &Conventions, measures: &[String]) -> String {
+        let named = |bases: &[&str]| {
+            let base = |name: &String| name.split([':', '@']).next().is_some_and(|base| bases.contains(&base));
+            measures.iter().any(base)
+        };
+        let ties = match self.like {
+            Some(Peer::TrecEval) => "compared as f32, the greater document id first, as in trec_eval".to_owned(),
+            None => conventions.ties.to_string(),
+        };
+        let mut words = format!("equal scores: {ties}; nothing relevant: {}", conventions.empty);
+        if named(&["ndcg", "dcg"]) {
+            words += "; gain 2^y - 1, or y where the name says linear; discount 1 / log2(1 + rank)";
+        }
+        if named(&["map", "mrr", "bpref", "p", "recall"]) {
+            words += &format!("; relevant: label of {} or more, where the name states none", self.own.threshold);
+        }
+        if named(&["map"]) {
+            words += "; average precision over all of these";
+        }
+        if conventions.missing == Missing::Absent {
+            words += "; judged but not retrieved: without a rank; retrieved but not judged: not relevant";
+            words += if named(&["bpref"]) { ", left out by bpref" } else { "" };
+        }
+        words
     }
 }
 

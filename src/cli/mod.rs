@@ -17,6 +17,8 @@ mod oddities;
 mod output;
 mod pairs;
 mod predict;
+mod prose;
+mod ranking;
 mod split;
 mod statistics;
 mod systems;
@@ -48,7 +50,7 @@ Exit codes: 0 done, 1 bad data, 2 bad usage, 130 interrupted.";
 
 /// Learns to rank, and judges rankings.
 #[derive(Debug, Parser)]
-#[command(name = "burnrank", version, about, after_help = EXAMPLES, max_term_width = 120)]
+#[command(name = "burnrank", version, about, after_help = EXAMPLES, max_term_width = 80)]
 struct Cli {
     /// Threads to work with; 0 for all. Results do not depend on it
     #[arg(long, global = true, display_order = 900, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
@@ -187,7 +189,6 @@ fn start_threads(asked: u16) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn sizes_have_units() {

@@ -2,25 +2,26 @@
 
 use super::Usage;
 use super::input::{self, ReadArgs};
-use super::widths;
-use anyhow::{Context, bail};
-use burnrank::{
-    Conventions, Dataset, Metric, Missing, Model, TrecFile, device, join_run, judge, judge_query, read_run, read_scores,
-};
+use super::judging::RunArgs;
+use super::ranking::Ranking;
+use anyhow::bail;
+use burnrank::{Conventions, Dataset, Metric};
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The scores of one system on one file.
-enum Scores {
-    Documents(Vec<f64>),
-    Run(TrecFile),
+/// The data of one fold, with its name.
+pub struct Fold {
+    pub name: String,
+    pub data: Dataset,
 }
 
-/// A system and its scores on each file of the data.
+/// A system and its ranking of each fold of the data.
 pub struct System {
     pub name: String,
-    scores: Vec<Scores>,
+    /// As the user wrote it.
+    pub path: String,
+    pub rankings: Vec<Ranking>,
 }
 
 /// `{}` in a name is the number of the fold, from 1; without folds a name stands for itself.
@@ -35,83 +36,109 @@ pub fn each_fold(pattern: &str, folds: Option<usize>) -> anyhow::Result<Vec<Path
 }
 
 /// Reads the data of all folds.
-pub fn read_folds(pattern: &str, folds: Option<usize>, reading: &ReadArgs) -> anyhow::Result<Vec<Dataset>> {
-    let read = |path: &PathBuf| input::read_data(path, reading);
+pub fn read_folds(pattern: &str, folds: Option<usize>, reading: &ReadArgs) -> anyhow::Result<Vec<Fold>> {
+    let read = |path: &PathBuf| Ok(Fold { name: input::name(path), data: input::read_data(path, reading)? });
     each_fold(pattern, folds)?.iter().map(read).collect()
 }
 
-impl System {
-    pub fn read(pattern: &str, folds: Option<usize>, data: &[Dataset]) -> anyhow::Result<Self> {
-        let paths = each_fold(pattern, folds)?;
-        let scores = paths.iter().zip(data).map(|(path, data)| read(path, data));
-        Ok(System { name: name(pattern), scores: scores.collect::<anyhow::Result<_>>()? })
-    }
+/// Reads all systems, which [`names`] tells apart.
+pub fn read_systems(
+    paths: &[String],
+    folds: Option<usize>,
+    data: &[Fold],
+    args: &RunArgs,
+) -> anyhow::Result<Vec<System>> {
+    let read = |(path, name): (&String, String)| {
+        let files = each_fold(path, folds)?;
+        let ranking = |(file, fold): (&PathBuf, &Fold)| Ranking::of_system(file, &fold.data, &fold.name, args);
+        let rankings = files.iter().zip(data).map(ranking).collect::<anyhow::Result<_>>()?;
+        Ok(System { name, path: path.clone(), rankings })
+    };
+    paths.iter().zip(names(paths)?).map(read).collect()
+}
 
-    /// One value a query, over all files; `None` for queries that do not count.
-    pub fn judge(
-        &self,
-        data: &[Dataset],
+impl System {
+    /// The values of the queries of each fold; `None` for those that do not count.
+    pub fn judge<'a>(
+        &'a self,
         metric: &dyn Metric,
         conventions: &Conventions,
-    ) -> burnrank::Result<Vec<Option<f64>>> {
-        let mut values = Vec::new();
-        for (scores, data) in self.scores.iter().zip(data) {
-            match scores {
-                Scores::Documents(scores) => {
-                    values.extend(judge(metric, scores, data.labels(), data.offsets(), conventions)?);
-                }
-                Scores::Run(run) => values.extend(judge_run(run, data, metric, conventions)?),
-            }
-        }
-        Ok(values)
+    ) -> burnrank::Result<Vec<HashMap<&'a str, Option<f64>>>> {
+        let by_query = |ranking: &'a Ranking| {
+            let values = ranking.judge(metric, conventions)?;
+            Ok(ranking.query_ids.iter().map(String::as_str).zip(values).collect())
+        };
+        self.rankings.iter().map(by_query).collect()
+    }
+
+    /// How many queries of the data its runs lack.
+    pub fn lacks(&self) -> usize {
+        self.rankings.iter().filter_map(|ranking| ranking.fit).map(|fit| fit.not_in_run).sum()
+    }
+
+    /// How many queries of its runs the data lack.
+    pub fn not_judged(&self) -> usize {
+        self.rankings.iter().filter_map(|ranking| ranking.fit).map(|fit| fit.not_judged).sum()
+    }
+
+    /// How many documents of its runs the data lack.
+    pub fn unknown(&self) -> usize {
+        self.rankings.iter().filter_map(|ranking| ranking.fit).map(|fit| fit.unknown).sum()
     }
 }
 
-/// The last part of a path that tells systems apart: the file's name without its ending.
-fn name(pattern: &str) -> String {
-    let path = Path::new(pattern.trim_end_matches('/'));
-    path.file_name().map_or_else(|| pattern.to_owned(), |name| name.to_string_lossy().into_owned())
-}
-
-fn read(path: &Path, data: &Dataset) -> anyhow::Result<Scores> {
-    if path.is_dir() {
-        let device = device::open("auto")?;
-        let scores = widths::score(&Model::load(path, &device)?, data, &input::name(path), &device)?;
-        return Ok(Scores::Documents(scores.into_iter().map(f64::from).collect()));
-    }
-    if is_run(path)? {
-        return Ok(Scores::Run(read_run(path)?));
-    }
-    Ok(Scores::Documents(read_scores(path, data.n_documents())?))
-}
-
-/// Whether a file's first line has the six fields of a run. Packed files hold scores.
-fn is_run(path: &Path) -> anyhow::Result<bool> {
-    if input::is_stdin(path) {
-        return Ok(false);
-    }
-    let file = std::fs::File::open(path).with_context(|| format!("{}: cannot read", path.display()))?;
-    let mut line = Vec::new();
-    // A line of a run is short; a packed file may have none at all.
-    BufReader::new(std::io::Read::take(file, 4096)).read_until(b'\n', &mut line)?;
-    let fields = line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
-    Ok(fields.count() == 6)
-}
-
-/// The values of the data's queries, in their order; a query that the run lacks has nothing retrieved.
-fn judge_run(
-    run: &TrecFile,
-    data: &Dataset,
-    metric: &dyn Metric,
-    conventions: &Conventions,
-) -> burnrank::Result<Vec<Option<f64>>> {
-    let conventions = Conventions { missing: Missing::Absent, ..*conventions };
-    let joined = join_run(run, &TrecFile::from_labels(data));
-    let known: HashMap<&str, usize> =
-        joined.queries.iter().enumerate().map(|(index, query)| (query.id.as_str(), index)).collect();
-    let value = |query: burnrank::QueryView<'_>| match known.get(query.id) {
-        Some(&index) => judge_query(metric, &joined.queries[index].scores, &joined.queries[index].labels, &conventions),
-        None => judge_query(metric, &vec![f64::NEG_INFINITY; query.labels.len()], query.labels, &conventions),
+/// As much of the end of each path as tells it from all others, as in `a/model` and `b/model`.
+pub fn names(paths: &[String]) -> anyhow::Result<Vec<String>> {
+    // `./a//b/` is `a/b`.
+    let parts = |path: &String| -> Vec<OsString> {
+        let whole = if path == "-" { PathBuf::from(path) } else { std::path::absolute(path).unwrap_or(path.into()) };
+        whole.components().map(|part| part.as_os_str().to_owned()).collect()
     };
-    data.queries().map(value).collect()
+    let all: Vec<Vec<OsString>> = paths.iter().map(parts).collect();
+    let written = |path: &String| Path::new(path).components().filter(|part| part.as_os_str() != ".").count();
+    for (index, own) in all.iter().enumerate() {
+        if all[..index].contains(own) {
+            bail!(Usage(format!("{} is given twice: systems to compare must differ", paths[index])));
+        }
+    }
+    let end = |parts: &[OsString], length: usize| parts[parts.len() - length.min(parts.len())..].to_vec();
+    let name = |(index, own): (usize, &Vec<OsString>)| {
+        let others = || all.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, parts)| parts);
+        let alone = |length: &usize| others().all(|other| end(other, *length) != end(own, *length));
+        let length = (1..=own.len()).find(alone).unwrap_or(own.len());
+        // No more of the path than the user wrote, where that tells them apart.
+        let length = length.min(written(&paths[index]).max(1));
+        end(own, length).iter().collect::<PathBuf>().to_string_lossy().into_owned()
+    };
+    Ok(all.iter().enumerate().map(name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(paths: &[&str]) -> Vec<String> {
+        names(&paths.iter().map(|path| path.to_string()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn systems_are_told_apart_by_as_much_of_their_paths_as_it_takes() {
+        assert_eq!(named(&["old/model", "new/scores.txt"]), ["model", "scores.txt"]);
+        assert_eq!(named(&["a/model", "b/model/", "bm25.run"]), ["a/model", "b/model", "bm25.run"]);
+        assert_eq!(named(&["model", "a/model"]), ["model", "a/model"]);
+        assert_eq!(named(&["./model", "a/model", "a/other"]), ["model", "a/model", "other"]);
+        assert_eq!(named(&["x/a/model", "y/a/model", "y/b/model"]), ["x/a/model", "y/a/model", "b/model"]);
+        assert_eq!(named(&["one/Fold{}/model", "two/Fold{}/model"]), ["one/Fold{}/model", "two/Fold{}/model"]);
+        assert_eq!(named(&["-", "scores.txt"]), ["-", "scores.txt"]);
+    }
+
+    #[test]
+    fn one_path_is_one_system() {
+        for twice in [["a/model", "./a//model/"], ["-", "-"], ["scores.txt", "scores.txt"]] {
+            let error = names(&twice.map(str::to_owned)).unwrap_err();
+            assert!(error.is::<Usage>() && error.to_string().contains("given twice"), "{error}");
+        }
+        let here = std::path::absolute("model").unwrap().to_string_lossy().into_owned();
+        assert!(names(&["model".to_owned(), here]).is_err());
+    }
 }

@@ -1,6 +1,6 @@
 //! The command line as it is read, and what is said about one that makes no sense.
 
-use super::ui;
+use super::{prose, ui};
 use burnrank::suggest::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, FromArgMatches};
@@ -51,7 +51,7 @@ const COMMANDS: [(&str, &[&str]); 9] = [
 
 /// Reads the command line; what it says instead is printed, with the exit code to end with.
 pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, ExitCode> {
-    let command = with_negative_numbers(T::command());
+    let command = prose::fold_help(with_negative_numbers(T::command()));
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let found = command.clone().try_get_matches().and_then(|matches| T::from_arg_matches(&matches));
     found.map_err(|error| {

@@ -23,7 +23,7 @@ Examples:
   burnrank train --train train.txt --out model          one in five queries is kept for validation
   burnrank train --train train.txt --valid vali.txt --test test.txt --objective ndcg-loss2++:mu=5 --out model
   burnrank train --folds MQ2008 --model linear          LETOR cross-validation
-  burnrank train --train train.txt --out model --resume goes on after an interruption
+  burnrank train --train train.txt --out model --resume   goes on after an interruption
 
 Objectives: ranknet, ranknet:ties, arp-loss1, arp-loss2, ndcg-loss1, ndcg-loss2, ndcg-loss2++:mu=5 and
 lambdarank:METRIC for any metric. '@K' keeps pairs with a document among the first K, as in ranknet@10 or

@@ -1,0 +1,167 @@
+//! What `compare` tells people: the verdict in words, then the numbers, then how they were found.
+
+use super::{Args, Common};
+use crate::cli::prose::{fixed, named, p_value, paragraph, signed};
+use crate::cli::ranking::{Ranking, of};
+use crate::cli::systems::System;
+use crate::cli::ui::{Align, Table, count, counted, heading};
+use burnrank::{Better, Comparison, Conventions};
+
+/// More comparisons than this are counted first, instead of told one by one.
+const MOST_TOLD: usize = 6;
+
+pub fn text(
+    args: &Args,
+    common: &Common,
+    systems: &[System],
+    conventions: &Conventions,
+    comparisons: &[Comparison],
+) -> String {
+    let real = |found: &&Comparison| is_real(found, args.alpha);
+    let mut text = match comparisons.len() {
+        ..=MOST_TOLD => comparisons.iter().map(|found| paragraph(&verdict(found, args.alpha))).collect(),
+        all => match comparisons.iter().filter(real).count() {
+            0 => paragraph(&format!("None of {all} comparisons found a significant difference.")),
+            found => paragraph(&format!("{} comparisons found a significant difference, marked *.", of(found, all))),
+        },
+    };
+    text += &fit_text(common, systems, args.judging.complete);
+    text += "\n";
+    let place = |name: &str| systems.iter().position(|system| system.name == name).map_or(0, |place| place + 1);
+    for system in systems {
+        let label = if system.name == systems[0].name { "systems" } else { "" };
+        text += &named(label, &format!("{} {}", place(&system.name), system.name));
+    }
+    text += "\n";
+    text += &tables(comparisons, args.alpha, &|found| format!("{}, {}", place(&found.baseline), place(&found.system)));
+    text += "\n";
+    let measures: Vec<String> = comparisons.iter().map(|found| found.measure.clone()).collect();
+    text += &named("data", &format!("{}: {}", args.data, counted(common.all, "query", "queries")));
+    text += &named("judged", &args.judging.words(conventions, &measures));
+    text += &named(
+        "tests",
+        &format!(
+            "p-values of the t-test, of Wilcoxon's test and of the randomisation test, two-sided, corrected by Holm's \
+             method over {}; * significant: p of the randomisation test of {} or less",
+            counted(comparisons.len(), "comparison", "comparisons"),
+            args.alpha
+        ),
+    );
+    let moved = comparisons.iter().filter(|found| !found.movers.is_empty());
+    text + &moved.map(movers).collect::<String>()
+}
+
+fn is_real(found: &Comparison, alpha: f64) -> bool {
+    found.adjusted.and_then(|adjusted| adjusted.randomisation).is_some_and(|p| p <= alpha)
+}
+
+/// What a comparison came to, in a sentence.
+fn verdict(found: &Comparison, alpha: f64) -> String {
+    let (first, second, measure) = (&found.baseline, &found.system, &found.measure);
+    if found.ties == found.queries {
+        let queries = counted(found.queries, "query", "queries");
+        return format!("{second} and {first} are equal by {measure} on every query, {queries} in all.");
+    }
+    let gain = if found.options.better == Better::Higher { found.difference } else { -found.difference };
+    let p = p_value(found.adjusted.and_then(|adjusted| adjusted.randomisation));
+    let p = if p.starts_with('<') { p.replace('<', "p < ") } else { format!("p = {p}") };
+    let interval = found.bootstrap.as_ref().map(|bootstrap| bootstrap.interval());
+    let interval = interval
+        .map_or(String::new(), |(low, high)| format!(", 95% interval {} to {}", signed(low, 4), signed(high, 4)));
+    let numbers = format!(
+        "{} against {} (difference {}{interval}; {p})",
+        fixed(found.system_mean, 4),
+        fixed(found.baseline_mean, 4),
+        signed(found.difference, 4)
+    );
+    match is_real(found, alpha) {
+        true if gain > 0.0 => format!("{second} is better than {first} by {measure}: {numbers}. This is significant."),
+        true => format!("{second} is worse than {first} by {measure}: {numbers}. This is significant."),
+        false => format!("{second} and {first} do not differ significantly by {measure}: {numbers}."),
+    }
+}
+
+/// Which queries and documents of runs and data do not fit together.
+fn fit_text(common: &Common, systems: &[System], complete: bool) -> String {
+    let mut text = String::new();
+    for system in systems {
+        let lacking = of(system.lacks(), common.all);
+        if system.lacks() > 0 && complete {
+            text += &paragraph(&format!(
+                "{lacking} queries are not in the run {}: counted with nothing retrieved.",
+                system.name
+            ));
+        } else if system.lacks() > 0 {
+            text += &paragraph(&format!("{lacking} queries left out for all systems, not in the run {}.", system.name));
+        }
+        if system.rankings.iter().any(Ranking::says_nothing) {
+            text += &paragraph(&format!("All scores of {} are the same.", system.name));
+        }
+        if system.not_judged() > 0 {
+            let queries = counted(system.not_judged(), "query", "queries");
+            text += &paragraph(&format!("{queries} of the run {} left out, not judged.", system.name));
+        }
+        if system.unknown() > 0 {
+            let documents = counted(system.unknown(), "document", "documents");
+            text +=
+                &paragraph(&format!("{documents} of the run {} not in the data, taken as not relevant.", system.name));
+        }
+    }
+    text
+}
+
+/// How far systems are apart, and how sure that is.
+fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> String) -> String {
+    let right = |name| (name, Align::Right);
+    let mut means = Table::new(&[
+        ("measure", Align::Left),
+        ("pair", Align::Left),
+        right("mean 1st"),
+        right("mean 2nd"),
+        right("difference"),
+        ("95% interval", Align::Left),
+    ]);
+    let mut tests = Table::new(&[
+        ("measure", Align::Left),
+        ("pair", Align::Left),
+        ("better/equal/worse", Align::Left),
+        right("effect"),
+        right("t-test"),
+        right("Wilcoxon"),
+        right("random"),
+        ("", Align::Left),
+    ]);
+    for found in comparisons {
+        let interval = found.bootstrap.as_ref().map(|bootstrap| bootstrap.interval());
+        means.row([
+            found.measure.clone(),
+            pair(found),
+            fixed(found.baseline_mean, 4),
+            fixed(found.system_mean, 4),
+            signed(found.difference, 4),
+            interval.map_or("-".into(), |(low, high)| format!("{} to {}", signed(low, 4), signed(high, 4))),
+        ]);
+        let adjusted = found.adjusted.as_ref();
+        tests.row([
+            found.measure.clone(),
+            pair(found),
+            format!("{}/{}/{}", count(found.wins), count(found.ties), count(found.losses)),
+            found.effect_size.map_or("-".into(), |effect| signed(effect, 3)),
+            p_value(adjusted.and_then(|p| p.t_test)),
+            p_value(adjusted.and_then(|p| p.wilcoxon)),
+            p_value(adjusted.and_then(|p| p.randomisation)),
+            if is_real(found, alpha) { "*" } else { "" }.to_owned(),
+        ]);
+    }
+    format!("{}\n{}", means.render(), tests.render())
+}
+
+fn movers(found: &Comparison) -> String {
+    let title = paragraph(&format!("{}: {} to {}, moved most", found.measure, found.baseline, found.system));
+    let right = |name| (name, Align::Right);
+    let mut table = Table::new(&[("query", Align::Left), right("1st"), right("2nd"), right("difference")]);
+    for mover in &found.movers {
+        table.row([mover.query.clone(), fixed(mover.baseline, 4), fixed(mover.system, 4), signed(mover.difference, 4)]);
+    }
+    format!("\n{}\n{}", heading(title.trim_end()), table.render())
+}

@@ -1,0 +1,92 @@
+//! What a measure does along random directions.
+
+use super::{Area, FONT, HEIGHT, decimal, draw, failed, legend, palette, room};
+use burnrank::{Certificate, StepReport};
+use plotters::chart::SeriesLabelPosition;
+use plotters::prelude::*;
+use std::path::Path;
+
+/// The measure along a few directions within the envelope of all, one panel per set of steps.
+pub fn certificate(path: &Path, found: &Certificate) -> anyhow::Result<()> {
+    draw(path, found.reports.len(), HEIGHT, |index, area| curves(area, found, &found.reports[index]))
+}
+
+fn curves(area: &Area, found: &Certificate, report: &StepReport) -> anyhow::Result<()> {
+    // The curves start at the model itself.
+    let steps: Vec<f64> = std::iter::once(0.0).chain(report.steps.iter().copied()).collect();
+    let from_model = |values: Vec<f64>| -> Vec<(f64, f64)> {
+        steps.iter().copied().zip(std::iter::once(found.value).chain(values)).collect()
+    };
+    let high = from_model(report.envelope.iter().map(|at| at.highest).collect());
+    let low = from_model(report.envelope.iter().map(|at| at.lowest).collect());
+    let title = format!("{}, {} random directions, {} rising", found.metric, report.tried, report.rising);
+    let (x, mut y) = (room(steps.iter().copied()), room(low.iter().chain(&high).map(|point| point.1)));
+    // Room for the legend below the curves, which fall to the right.
+    y.start -= 0.35 * (y.end - y.start);
+    let (name_step, name_value) = (decimal(&x), decimal(&y));
+    let mut chart = ChartBuilder::on(area)
+        .caption(title, (FONT, 18))
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(70)
+        .build_cartesian_2d(x, y)
+        .map_err(failed)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(palette::GRID)
+        .x_label_formatter(&name_step)
+        .y_label_formatter(&name_value)
+        .x_desc("step")
+        .y_desc(found.metric.clone())
+        .draw()
+        .map_err(failed)?;
+    let outline: Vec<(f64, f64)> = low.iter().copied().chain(high.iter().rev().copied()).collect();
+    let area_colour = palette::SKY.mix(0.3);
+    chart
+        .draw_series(std::iter::once(Polygon::new(outline, area_colour)))
+        .map_err(failed)?
+        .label(format!("from the lowest to the highest of all {}", report.tried))
+        .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 20, y + 5)], area_colour.filled()));
+    // A curve that rises differs from the others by its colour and its triangles.
+    let rises = |curve: &&Vec<f64>| curve.iter().any(|&value| value > found.value);
+    let (rising, falling): (Vec<&Vec<f64>>, Vec<&Vec<f64>>) = report.curves.iter().partition(rises);
+    for (index, curve) in falling.iter().enumerate() {
+        let points = from_model(curve.to_vec());
+        let drawn =
+            chart.draw_series(LineSeries::new(points.clone(), palette::BLUE.stroke_width(1))).map_err(failed)?;
+        if index == 0 {
+            drawn.label("a direction that does not rise").legend(|(x, y)| {
+                EmptyElement::at((x, y))
+                    + PathElement::new([(0, 0), (20, 0)], palette::BLUE.stroke_width(1))
+                    + Circle::new((10, 0), 2, palette::BLUE.filled())
+            });
+        }
+        chart.draw_series(points.iter().map(|&at| Circle::new(at, 2, palette::BLUE.filled()))).map_err(failed)?;
+    }
+    for (index, curve) in rising.iter().enumerate() {
+        let points = from_model(curve.to_vec());
+        let line = LineSeries::new(points.clone(), palette::VERMILION.stroke_width(2));
+        let drawn = chart.draw_series(line).map_err(failed)?;
+        if index == 0 {
+            drawn.label("a direction that rises").legend(|(x, y)| {
+                EmptyElement::at((x, y))
+                    + PathElement::new([(0, 0), (20, 0)], palette::VERMILION.stroke_width(2))
+                    + TriangleMarker::new((10, 0), 5, palette::VERMILION.filled())
+            });
+        }
+        let marks = points.iter().map(|&at| TriangleMarker::new(at, 5, palette::VERMILION.filled()));
+        chart.draw_series(marks).map_err(failed)?;
+    }
+    let level = [(steps[0], found.value), (steps[steps.len() - 1], found.value)];
+    chart
+        .draw_series(DashedLineSeries::new(level, 6, 4, palette::GREY.stroke_width(2)))
+        .map_err(failed)?
+        .label("the model as it is")
+        .legend(|(x, y)| {
+            EmptyElement::at((x, y))
+                + PathElement::new([(0, 0), (8, 0)], palette::GREY.stroke_width(2))
+                + PathElement::new([(12, 0), (20, 0)], palette::GREY.stroke_width(2))
+        });
+    legend(&mut chart, SeriesLabelPosition::LowerLeft)
+}

@@ -1,0 +1,67 @@
+//! Differences of two systems, query by query.
+
+use super::{Area, FONT, HEIGHT, clipped, decimal, draw, failed, legend, palette, room, whole};
+use crate::cli::prose::signed;
+use burnrank::{Better, Comparison};
+use plotters::chart::SeriesLabelPosition;
+use plotters::prelude::*;
+use std::path::Path;
+
+/// The differences of each comparison, sorted, one panel each.
+pub fn differences(path: &Path, comparisons: &[Comparison]) -> anyhow::Result<()> {
+    draw(path, comparisons.len(), HEIGHT, |index, area| panel(area, &comparisons[index]))
+}
+
+fn panel(area: &Area, found: &Comparison) -> anyhow::Result<()> {
+    let mut sorted = found.differences.clone();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let title = format!("{}: {} less {}", found.measure, found.system, found.baseline);
+    let y = room(sorted.iter().copied().chain([0.0]));
+    let name_value = decimal(&y);
+    let end = sorted.len() as f64;
+    let mut chart = ChartBuilder::on(area)
+        .caption(clipped(&title, 85), (FONT, 16))
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(60)
+        .build_cartesian_2d(0.0..end, y)
+        .map_err(failed)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(palette::GRID)
+        .x_label_formatter(&whole)
+        .y_label_formatter(&name_value)
+        .x_desc("queries, sorted")
+        .y_desc(format!("difference of {}", found.measure))
+        .draw()
+        .map_err(failed)?;
+    let is_better = |value: f64| (value > 0.0) == (found.options.better == Better::Higher);
+    for (better, colour, name) in [
+        (true, palette::BLUE, format!("{} better", found.wins)),
+        (false, palette::VERMILION, format!("{} worse, {} equal", found.losses, found.ties)),
+    ] {
+        let bars = sorted.iter().enumerate().filter(|(_, value)| **value != 0.0 && is_better(**value) == better);
+        let bar = |(place, &value): (usize, &f64)| {
+            Rectangle::new([(place as f64, 0.0), (place as f64 + 1.0, value)], colour.filled())
+        };
+        chart
+            .draw_series(bars.map(bar))
+            .map_err(failed)?
+            .label(name)
+            .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 20, y + 5)], colour.filled()));
+    }
+    chart.draw_series(LineSeries::new([(0.0, 0.0), (end, 0.0)], BLACK.stroke_width(1))).map_err(failed)?;
+    let mean = [(0.0, found.difference), (end, found.difference)];
+    chart
+        .draw_series(DashedLineSeries::new(mean, 6, 4, BLACK.stroke_width(2)))
+        .map_err(failed)?
+        .label(format!("mean {}", signed(found.difference, 4)))
+        .legend(|(x, y)| {
+            EmptyElement::at((x, y))
+                + PathElement::new([(0, 0), (8, 0)], BLACK.stroke_width(2))
+                + PathElement::new([(12, 0), (20, 0)], BLACK.stroke_width(2))
+        });
+    // Sorted bars leave the upper right and the lower left free.
+    legend(&mut chart, SeriesLabelPosition::UpperRight)
+}

@@ -1,0 +1,199 @@
+//! Text for people: lines of 80 columns, numbers as they are written by hand, help that needs no long line.
+
+use super::ui::printable;
+
+/// The widest line.
+pub const WIDTH: usize = 80;
+/// Where texts begin that have a name in front of them.
+const INDENT: usize = 10;
+
+/// A paragraph in lines of at most [`WIDTH`] columns, all but the first indented. Only a longer word makes a longer line.
+fn fold(text: &str, start: usize, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut column = start;
+    for (place, word) in text.split_whitespace().enumerate() {
+        let length = word.chars().count();
+        if place > 0 && column + 1 + length > WIDTH {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            column = indent;
+        } else if place > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines
+}
+
+/// A paragraph of its own.
+pub fn paragraph(text: &str) -> String {
+    fold(&printable(text), 0, 0) + "\n"
+}
+
+/// A text with its name in front of it, as in "data      test.txt: 20 queries".
+pub fn named(name: &str, text: &str) -> String {
+    let width = INDENT - 2;
+    format!("{name:<width$}  {}\n", fold(&printable(text), INDENT, INDENT))
+}
+
+/// A value of so many decimals, or a dash where there is none. What rounds to zero has no sign.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return "-".into();
+    }
+    let text = format!("{value:.decimals$}");
+    let zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+    if zero { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+/// As [`fixed`], with a sign unless it is zero.
+pub fn signed(value: f64, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    let zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    if value > 0.0 && !zero && value.is_finite() { format!("+{text}") } else { text }
+}
+
+/// A p-value: four decimals, or that it is less.
+pub fn p_value(p: Option<f64>) -> String {
+    match p {
+        None => "-".into(),
+        Some(p) if p < 1e-4 => "<0.0001".into(),
+        Some(p) => fixed(p, 4),
+    }
+}
+
+/// The texts below a command's options, of this command and of all below it, in lines of 80 columns.
+pub fn fold_help(command: clap::Command) -> clap::Command {
+    let text = command.get_after_help().map(|text| help(&text.to_string()));
+    let command = match text {
+        Some(text) => command.after_help(text),
+        None => command,
+    };
+    command.mut_subcommands(fold_help)
+}
+
+/// Lines that begin with a blank stay lines: commands, which go on behind a backslash where they are too long, or two
+/// columns, of which the second is folded. All other lines are paragraphs.
+fn help(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut open = String::new();
+    let close = |open: &mut String, lines: &mut Vec<String>| {
+        if !open.is_empty() {
+            lines.push(fold(&std::mem::take(open), 0, 0));
+        }
+    };
+    for line in text.lines() {
+        if line.starts_with(' ') || line.is_empty() {
+            close(&mut open, &mut lines);
+            lines.push(listed(line));
+            continue;
+        }
+        open = if open.is_empty() { line.to_owned() } else { format!("{open} {line}") };
+        if line.ends_with(':') {
+            close(&mut open, &mut lines);
+        }
+    }
+    close(&mut open, &mut lines);
+    lines.join("\n")
+}
+
+/// A line that begins with a blank.
+fn listed(line: &str) -> String {
+    if line.chars().count() <= WIDTH {
+        return line.to_owned();
+    }
+    let indent = line.len() - line.trim_start().len();
+    let gap = line[indent..].find("   ").or_else(|| line[indent..].find("  ")).map(|gap| indent + gap);
+    let Some(gap) = gap else { return continued(line.trim(), indent) };
+    let (left, right) = line.split_at(gap);
+    let column = line.len() - right.trim_start().len();
+    if column <= WIDTH / 2 {
+        return format!("{}{}", &line[..column], fold(right, column, column));
+    }
+    let below = indent + 4;
+    format!("{left}\n{}{}", " ".repeat(below), fold(right, below, below))
+}
+
+/// A command on several lines, broken before its options.
+fn continued(command: &str, indent: usize) -> String {
+    let mut text = " ".repeat(indent);
+    let mut column = indent;
+    let mut parts: Vec<String> = Vec::new();
+    for word in command.split(' ') {
+        match parts.last_mut() {
+            // An option and its value stay together.
+            Some(part) if part.starts_with('-') && !part.contains(' ') && !word.starts_with('-') => {
+                part.push(' ');
+                part.push_str(word);
+            }
+            _ => parts.push(word.to_owned()),
+        }
+    }
+    for (place, part) in parts.iter().enumerate() {
+        let length = part.chars().count();
+        if place > 0 && column + 1 + length + 2 > WIDTH {
+            text.push_str(" \\\n");
+            text.extend(std::iter::repeat_n(' ', indent + 4));
+            column = indent + 4;
+        } else if place > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(part);
+        column += length;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_by_hand() {
+        let texts = [fixed(-0.0, 4), fixed(-1e-9, 2), fixed(-0.25, 2), fixed(f64::NAN, 2), fixed(1234.5, 1)];
+        assert_eq!(texts, ["0.0000", "0.00", "-0.25", "-", "1234.5"]);
+        let texts = [signed(0.25, 2), signed(-0.25, 2), signed(1e-9, 2), signed(-0.0, 2), signed(f64::INFINITY, 2)];
+        assert_eq!(texts, ["+0.25", "-0.25", "0.00", "0.00", "-"]);
+        assert_eq!([p_value(Some(0.0123)), p_value(Some(9e-6)), p_value(None)], ["0.0123", "<0.0001", "-"]);
+    }
+
+    #[test]
+    fn paragraphs_fold_at_80_columns() {
+        let text = named("data", &"word ".repeat(40));
+        assert!(text.lines().count() == 3 && text.lines().all(|line| line.len() <= 80), "{text}");
+        assert!(text.starts_with("data      word") && text.contains("\n          word"), "{text}");
+        assert_eq!(paragraph("one\u{1b} two"), "one\\u{1b} two\n");
+        assert_eq!(paragraph(&"x".repeat(90)).len(), 91, "a word is never broken");
+    }
+
+    #[test]
+    fn help_folds_commands_columns_and_paragraphs() {
+        let long = "--metric ndcg@10,map --figure differences.svg";
+        let text = help(&format!(
+            "Examples:\n  tool compare a b --data test.txt --more options.txt {long}\n  tool short    says why\n\n\
+             A paragraph that goes\non in the next line of its source.\n  name      {}\n  tool {}   what it does",
+            "what ".repeat(20),
+            "word ".repeat(14)
+        ));
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        assert!(text.contains("map \\\n      --figure differences.svg\n  tool short    says why\n"), "{text}");
+        assert!(text.contains("\nA paragraph that goes on in the next line of its source.\n"), "{text}");
+        assert!(text.contains("what\n            what") && text.ends_with("word\n      what it does"), "{text}");
+    }
+
+    #[test]
+    fn no_help_is_wider_than_80_columns() {
+        use clap::CommandFactory;
+        let mut all = fold_help(super::super::Cli::command());
+        let names: Vec<String> = all.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        for name in names {
+            let command = all.find_subcommand_mut(&name).unwrap();
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > WIDTH).collect();
+            assert!(wide.is_empty(), "{name}: {wide:?}");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use super::figure;
 use super::input::ReadArgs;
 use super::judging::{JudgeArgs, known_metric};
 use super::systems::{System, read_folds};
-use super::ui::{self, Align, Table, count, counted, heading};
+use super::ui::{self, Align, Bar, Table, count, counted, heading};
 use anyhow::bail;
 use burnrank::{Better, CompareOptions, Comparison, Conventions, Dataset, Metric, PerQuery, correct};
 use serde_json::json;
@@ -75,6 +75,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     check(args)?;
     let folds = args.folds.map(usize::from);
     let data = read_folds(&args.data, folds, &args.reading)?;
+    let bar = Bar::working("comparing");
     let systems: Vec<System> =
         args.systems.iter().map(|system| System::read(system, folds, &data)).collect::<anyhow::Result<_>>()?;
     let conventions = args.judging.conventions();
@@ -88,6 +89,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
     }
     correct(&mut comparisons);
+    drop(bar);
     if let Some(path) = &args.figure {
         if comparisons.len() > MOST_PANELS {
             bail!(Usage(format!("{} comparisons are too many for a figure: give fewer systems", comparisons.len())));

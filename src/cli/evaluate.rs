@@ -3,7 +3,7 @@
 use super::Usage;
 use super::input::{self, ReadArgs};
 use super::judging::{JudgeArgs, known_metric};
-use super::ui::{self, Align, Table, count, counted, decimals};
+use super::ui::{self, Align, Bar, Table, count, counted, decimals};
 use anyhow::bail;
 use burnrank::{
     Conventions, KNOWN_METRICS, Metric, Missing, Model, Summary, device, join_run, judge, read_qrels, read_run,
@@ -124,7 +124,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let values = ranking.judge(&*metric, &conventions)?;
         Ok(Judgement { metric, summary: Summary::of(&values), values })
     };
+    let bar = Bar::working("judging");
     let judgements = metrics.into_iter().map(judged).collect::<anyhow::Result<Vec<_>>>()?;
+    drop(bar);
     if args.json {
         return ui::print_json(&as_json(&ranking, &conventions, args, &judgements));
     }
@@ -179,7 +181,9 @@ fn modelled_data(data_path: &Path, folder: &Path, reading: &ReadArgs) -> anyhow:
     let device = device::open("auto")?;
     let model = Model::load(folder, &device)?;
     let data = input::read_data(data_path, reading)?;
+    let bar = Bar::working("scoring");
     let scores = model.score(&data, &device)?;
+    drop(bar);
     let size = format!("{}, {}", queries(data.n_queries()), documents(data.n_documents()));
     Ok(Ranking {
         sources: vec![

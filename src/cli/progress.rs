@@ -5,7 +5,7 @@ use burnrank::memory::readable;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 /// How long a log waits for its first line, and for each next one.
 const LINES: Duration = Duration::from_secs(5);
+/// When the log had its last line; many short stages are as silent as one long one.
+static LAST_LINE: LazyLock<Mutex<Instant>> = LazyLock::new(|| Mutex::new(Instant::now()));
 
 /// Shows that work goes on, and how far it has come, as long as this value lives and unless the user wants quiet.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ impl Bar {
         let work = Arc::new(Work::new(what, unit));
         let show = |work: &Work| match std::io::stderr().is_terminal() {
             true => work.draw(),
-            false => work.log(LINES, &mut std::io::stderr()),
+            false => work.log(LINES, &LAST_LINE, &mut std::io::stderr()),
         };
         let shared = work.clone();
         // Without a thread to show it, work goes on all the same.
@@ -129,9 +131,11 @@ impl Work {
         if !self.goes_on(PATIENCE) {
             return;
         }
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_elapsed(self.start.elapsed());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_elapsed(self.start.elapsed());
         bar.set_message(self.what.clone());
-        bar.set_style(style(self.unit, false));
+        bar.set_style(style(self.unit, self.total().is_some()));
+        // Only now, so that nothing is drawn in the usual style.
+        bar.set_draw_target(ProgressDrawTarget::stderr());
         loop {
             if let (Some(total), None) = (self.total(), bar.length()) {
                 bar.set_style(style(self.unit, true));
@@ -147,10 +151,13 @@ impl Work {
     }
 
     /// A line now and then, until the work ends.
-    fn log(&self, every: Duration, log: &mut dyn Write) {
-        while self.goes_on(every) {
+    fn log(&self, every: Duration, last: &Mutex<Instant>, log: &mut dyn Write) {
+        let last = || last.lock().unwrap_or_else(PoisonError::into_inner);
+        // Work that has just begun has nothing to say yet.
+        while self.goes_on(every.saturating_sub(last().elapsed()).max(every / 5)) {
             // When nobody reads it, there is nobody to tell.
             let _ = writeln!(log, "{}", self.line(self.start.elapsed()));
+            *last() = Instant::now();
         }
     }
 
@@ -211,9 +218,10 @@ mod tests {
     #[test]
     fn a_log_gets_lines_until_the_work_ends() {
         let work = Work::new("long\u{1b}", Unit::Nothing);
+        let last = Mutex::new(Instant::now());
         let mut log = Vec::new();
         std::thread::scope(|scope| {
-            let writer = scope.spawn(|| work.log(Duration::from_millis(1), &mut log));
+            let writer = scope.spawn(|| work.log(Duration::from_millis(1), &last, &mut log));
             std::thread::sleep(Duration::from_millis(50));
             work.end();
             writer.join().expect("the log ends");
@@ -227,7 +235,24 @@ mod tests {
         let work = Work::new("short", Unit::Nothing);
         work.end();
         let mut log = Vec::new();
-        work.log(Duration::from_secs(60), &mut log);
+        work.log(Duration::from_secs(60), &Mutex::new(Instant::now()), &mut log);
         assert!(log.is_empty());
+    }
+
+    #[test]
+    fn stages_share_the_silence_before_a_line() {
+        let last = &Mutex::new(Instant::now());
+        let mut log = Vec::new();
+        // None of them takes as long as a line waits for.
+        for _ in 0..20 {
+            let work = &Work::new("stage", Unit::Nothing);
+            let log = &mut log;
+            std::thread::scope(|scope| {
+                scope.spawn(move || work.log(Duration::from_millis(60), last, log));
+                std::thread::sleep(Duration::from_millis(20));
+                work.end();
+            });
+        }
+        assert!(!log.is_empty());
     }
 }

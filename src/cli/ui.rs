@@ -71,7 +71,8 @@ pub fn wrap(text: &str, width: usize) -> String {
         let mut used = 0;
         for word in line.split_inclusive(' ') {
             let length = word.trim_end().chars().count();
-            if used + length > width && used > 2 {
+            // What stands alone before a long word, as "error:" before a path, stays with it.
+            if used + length > width && used > 10.min(width / 2) {
                 wrapped.truncate(wrapped.trim_end_matches(' ').len());
                 wrapped.push_str("\n  ");
                 used = 2;
@@ -262,7 +263,7 @@ mod tests {
         assert_eq!(wrap("one two three", 7), "one two\n  three");
         assert_eq!(wrap("a\n\n  b c", 4), "a\n\n  b\n  c");
         let path = "x".repeat(100);
-        assert_eq!(wrap(&format!("error: {path}: gone"), 80), format!("error:\n  {path}:\n  gone"));
+        assert_eq!(wrap(&format!("error: {path}: gone"), 80), format!("error: {path}:\n  gone"));
     }
 
     #[test]

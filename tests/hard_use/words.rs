@@ -3,7 +3,7 @@
 use crate::support::Place;
 
 /// Files that are named but not there: whoever complains about a setting has not looked for them.
-const USAGE: [&str; 37] = [
+const USAGE: [&str; 38] = [
     "train --train no.txt --out m --objective lamdarank:ndcg",
     "train --train no.txt --out m --objective lambdarank:ncdg",
     "train --train no.txt --out m --objective lambdarank:map:localcost --gradient tensor",
@@ -41,6 +41,7 @@ const USAGE: [&str; 37] = [
     "compare no no --data no.txt --alpha nan",
     "lambda --data no.txt --objective lamdarank:ndcg",
     "lambda --data no.txt --objective ranknet:gaussian=4",
+    "split no.txt --out parts --parts 1,-1,1",
 ];
 
 #[test]

@@ -1,23 +1,29 @@
 //! Tables and figures of papers as programs: `cargo run --release --bin experiments -- list`.
 
+#[allow(dead_code)] // the tool uses all of it
+#[path = "../src/cli/interrupt.rs"]
+mod interrupt;
 mod lambdaloss_table3;
 mod lambdarank_cubic;
 mod plumbing;
 mod ranknet_table1;
 mod speed;
 
-use anyhow::bail;
+use burnrank::Error;
 use clap::Parser;
 use plumbing::{Experiment, Kind, Scale, Session};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Every experiment, in the order of the papers.
 const EXPERIMENTS: [Experiment; 4] =
     [ranknet_table1::EXPERIMENT, lambdarank_cubic::EXPERIMENT, lambdaloss_table3::EXPERIMENT, speed::EXPERIMENT];
 
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 bad data, 2 bad usage, 130 interrupted.";
+
 /// Runs the tables and figures of papers and says which of them come out.
 #[derive(Debug, Parser)]
-#[command(name = "experiments")]
+#[command(name = "experiments", after_help = EXIT_CODES)]
 struct Args {
     /// `list`, `all`, `index` (writes the index anew), or the name of an experiment.
     name: String,
@@ -53,8 +59,29 @@ struct Args {
     memory_child: Option<String>,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
     let args = Args::parse();
+    interrupt::install();
+    match run(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}", message(&error));
+            let usage = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(Error::Config(_))));
+            ExitCode::from(if usage { 2 } else { 1 })
+        }
+    }
+}
+
+/// An error and its causes, as far as they say something new.
+fn message(error: &anyhow::Error) -> String {
+    error
+        .chain()
+        .map(ToString::to_string)
+        .reduce(|text, cause| if text.ends_with(&cause) { text } else { format!("{text}: {cause}") })
+        .unwrap_or_default()
+}
+
+fn run(args: Args) -> anyhow::Result<()> {
     if let Some(task) = &args.memory_child {
         return speed::memory::child(task, &burnrank::device::open(&args.device)?);
     }
@@ -68,8 +95,7 @@ fn main() -> anyhow::Result<()> {
         name => EXPERIMENTS.iter().filter(|experiment| experiment.name == name).collect(),
     };
     if chosen.is_empty() {
-        let known: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name).collect();
-        bail!("unknown experiment '{}': expected list, all, index, {}", args.name, known.join(", "));
+        return Err(unknown(&args.name).into());
     }
     let session = Session {
         scale,
@@ -87,4 +113,12 @@ fn main() -> anyhow::Result<()> {
         plumbing::write_index(&EXPERIMENTS, &session.out)?;
     }
     Ok(())
+}
+
+fn unknown(name: &str) -> Error {
+    let known = || ["list", "all", "index"].into_iter().chain(EXPERIMENTS.iter().map(|experiment| experiment.name));
+    Error::Config(match burnrank::suggest::nearest(name, known()) {
+        Some(meant) => format!("unknown experiment '{name}': did you mean '{meant}'?"),
+        None => format!("unknown experiment '{name}': expected {}", known().collect::<Vec<_>>().join(", ")),
+    })
 }

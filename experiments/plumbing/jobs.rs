@@ -5,6 +5,7 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,6 +67,10 @@ impl Lab<'_> {
         jobs: &[Job<T>],
         each: impl Fn(&Job<T>, &Ticker<'_>) -> anyhow::Result<R> + Sync,
     ) -> anyhow::Result<Vec<R>> {
+        // A file that makes no sense is refused before hours are spent on the runs that it lacks.
+        for job in jobs.iter().filter(|job| self.store.get(&job.key).is_some()) {
+            self.stored::<R>(&job.key)?;
+        }
         let open: Vec<&Job<T>> = jobs.iter().filter(|job| self.store.get(&job.key).is_none()).collect();
         if open.len() < jobs.len() {
             eprintln!("{} of {} runs are there from before", jobs.len() - open.len(), jobs.len());
@@ -102,12 +107,33 @@ impl Lab<'_> {
         })
         .and_then(|()| {
             progress.bar.finish_and_clear();
-            let stored = |job: &Job<T>| {
-                let run = self.store.get(&job.key).with_context(|| format!("run {} is missing", job.key))?;
-                serde_json::from_value(run).with_context(|| format!("run {} of results.json cannot be read", job.key))
-            };
-            jobs.iter().map(stored).collect()
+            jobs.iter().map(|job| self.stored(&job.key)).collect()
         })
+    }
+}
+
+impl Lab<'_> {
+    /// A run of `results.json`.
+    fn stored<R: DeserializeOwned>(&self, key: &str) -> anyhow::Result<R> {
+        let wrong = || {
+            let file = self.store.file();
+            format!("{}: the run '{key}' makes no sense: remove its line, or start anew with --fresh", file.display())
+        };
+        let run = self.store.get(key).with_context(|| format!("run {key} is missing"))?;
+        if let Some(number) = absurd(&run) {
+            return Err(anyhow::anyhow!("{number} is no result")).with_context(wrong);
+        }
+        serde_json::from_value(run).with_context(wrong)
+    }
+}
+
+/// A number that no measurement gives.
+fn absurd(run: &Value) -> Option<f64> {
+    match run {
+        Value::Number(number) => number.as_f64().filter(|number| number.abs() > 1e15),
+        Value::Array(values) => values.iter().find_map(absurd),
+        Value::Object(values) => values.values().find_map(absurd),
+        _ => None,
     }
 }
 

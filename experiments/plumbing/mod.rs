@@ -2,6 +2,7 @@
 
 pub mod figure;
 mod jobs;
+mod lock;
 mod report;
 mod store;
 mod training;
@@ -10,11 +11,15 @@ pub use jobs::{Job, Kept, Ticker};
 pub use report::{Check, Report, Table, write_index};
 pub use training::{export, once, per_query, train};
 
-use anyhow::Context;
+use crate::interrupt::Unfinished;
+use anyhow::{Context, bail};
 use burnrank::Device;
 use serde::Serialize;
 use serde_json::Value;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use store::Store;
 
 /// What unfinished runs keep, below the folder of results; gone when the experiment ends.
@@ -105,19 +110,36 @@ impl Session {
         };
         let store = Store::open(&folder, header, self.fresh || experiment.kind == Kind::Speed)?;
         let lab = Lab { session: self, folder, store };
-        let report = (experiment.run)(&lab)?;
+        let report = lab.report(experiment)?;
         let _ = std::fs::remove_dir_all(lab.folder.join(CHECKPOINTS));
         lab.store.conclude(report.outcome(experiment.kind))?;
         write(&lab.folder.join("figure.svg"), &report.figure)?;
         let seconds = lab.store.seconds();
         write(&lab.folder.join("README.md"), &report.page(experiment, self, seconds))?;
-        print!("{}", report.text(experiment, seconds));
-        println!("written: {}\n", lab.folder.display());
-        Ok(())
+        print(&format!("{}written: {}\n\n", report.text(experiment, seconds), lab.folder.display()))
     }
 }
 
 impl Lab<'_> {
+    /// Runs what is missing, and reports.
+    ///
+    /// What was computed here can be reported; what a file says need not make sense, however well it reads.
+    fn report(&self, experiment: &Experiment) -> anyhow::Result<Report> {
+        if self.store.len() == 0 {
+            return (experiment.run)(self);
+        }
+        let said = Arc::new(Mutex::new(String::new()));
+        let (hook, heard) = (take_hook(), said.clone());
+        set_hook(Box::new(move |panic| *heard.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string()));
+        let reported = catch_unwind(AssertUnwindSafe(|| (experiment.run)(self)));
+        set_hook(hook);
+        reported.unwrap_or_else(|_| {
+            let (file, why) =
+                (self.store.file(), said.lock().unwrap_or_else(PoisonError::into_inner).replace('\n', " "));
+            bail!("{}: its runs make no report: restore it, or start anew with --fresh ({why})", file.display())
+        })
+    }
+
     /// The scale of the session.
     pub fn scale(&self) -> Scale {
         self.session.scale
@@ -148,10 +170,10 @@ pub fn list(experiments: &[Experiment]) -> anyhow::Result<()> {
             Kind::Paper => "",
             Kind::Speed => "; not part of `all` without --quick, because other work would spoil its times",
         };
-        println!(
+        print(&format!(
             "{name}\n  paper: {paper}\n  claim: {claim}\n  time:  {time} at paper scale; --quick: under a \
-             minute{alone}\n"
-        );
+             minute{alone}\n\n"
+        ))?;
     }
     Ok(())
 }
@@ -161,12 +183,29 @@ fn folder_of(out: &Path, name: &str) -> PathBuf {
     out.join("experiments/results").join(name)
 }
 
-/// Writes a file that is either the old one or the whole new one at any moment.
+/// Writes to standard output; that nobody reads on is no failure, the files are written.
+fn print(text: &str) -> anyhow::Result<()> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot print"),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file that is either the old one or the whole new one at any moment, whoever else writes it.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let new = path.with_extension("new");
-    std::fs::write(&new, text).with_context(|| format!("cannot write {}", new.display()))?;
-    std::fs::rename(&new, path).with_context(|| format!("cannot write {}", path.display()))?;
+    let failed = || format!("{}: cannot write", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create", folder.display()))?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    let builder = {
+        use std::os::unix::fs::PermissionsExt;
+        // A temporary file is private by default; a result is as readable as the user's umask says.
+        builder.permissions(std::fs::Permissions::from_mode(0o666))
+    };
+    let mut file = builder.prefix(".experiments-").tempfile_in(folder).with_context(failed)?;
+    let _unfinished = Unfinished::new(file.path());
+    file.write_all(text.as_bytes()).with_context(failed)?;
+    file.persist(path).with_context(failed)?;
     Ok(())
 }

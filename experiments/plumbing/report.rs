@@ -177,9 +177,13 @@ pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()>
     let mut table = Table::new("Time is from start to end, over all sessions that an experiment took.", &columns);
     for Experiment { name, paper, claim, .. } in experiments {
         let folder = folder_of(out, name);
-        let stored = store::read(&folder);
+        let (stored, damaged) = match store::read(&folder) {
+            Ok(stored) => (stored, false),
+            Err(_) => (None, true),
+        };
         let word = |key: &str| stored.as_ref().and_then(|results| results.outcome[key].as_str()).map(str::to_owned);
         let verdict = match (&stored, word("verdict")) {
+            (None, _) if damaged => "unknown: its results.json is damaged".to_owned(),
             (None, _) => "not run yet".to_owned(),
             (Some(results), None) => format!("unfinished, {} runs are done", results.runs.len()),
             (Some(results), Some(verdict)) if results.header.scale == "quick" => format!("{verdict} (quick)"),

@@ -1,8 +1,11 @@
 //! `results.json`: written anew after each run, and read back to go on where an experiment was.
 //!
-//! Times are in `times.json`, so that the same seed gives the same `results.json` to the byte.
+//! Times are in `times.json`, so that the same seed gives the same `results.json` to the byte. Runs may have taken hours:
+//! a file that cannot be read, or whose runs have other settings, is refused and stays as it is.
 
-use anyhow::Context;
+use super::lock::Lock;
+use anyhow::{Context, bail};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -38,8 +41,9 @@ struct Times {
     runs: BTreeMap<String, f64>,
 }
 
-/// The stored runs of one experiment.
+/// The stored runs of one experiment; nobody else changes them meanwhile.
 pub struct Store {
+    _lock: Lock,
     folder: PathBuf,
     inside: Mutex<(Results, Times)>,
     start: Instant,
@@ -48,25 +52,47 @@ pub struct Store {
 }
 
 impl Store {
-    /// Takes over the runs of a file with the same header; of any other, nothing is left.
+    /// Takes over the runs of a file with the same header, or starts anew where there is none or `fresh` asks for it.
+    ///
+    /// # Errors
+    /// When another program is at work there, the files are damaged, or their runs were made under another header.
     pub fn open(folder: &Path, header: Header, fresh: bool) -> anyhow::Result<Store> {
-        let same = read(folder).filter(|results| !fresh && results.header == header);
-        let inside = match same {
-            Some(results) => {
-                let times = std::fs::read(folder.join("times.json")).ok();
-                let times = times.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
-                (Results { outcome: Value::Null, ..results }, times)
+        let lock = Lock::take(folder)?;
+        let stored = if fresh { None } else { read(folder)? };
+        let (inside, new) = match stored {
+            Some(results) if results.header == header => {
+                let times = parse(&folder.join("times.json"))?.unwrap_or_default();
+                ((Results { outcome: Value::Null, ..results }, times), false)
             }
-            None => {
+            Some(results) if !results.runs.is_empty() => bail!(
+                "{}: its {} runs are of {}: write the new ones elsewhere with --out DIR, or discard these with --fresh",
+                folder.join("results.json").display(),
+                results.runs.len(),
+                header.unlike(&results.header)
+            ),
+            _ => {
                 let _ = std::fs::remove_dir_all(folder.join(super::CHECKPOINTS));
-                (Results { header, outcome: Value::Null, runs: BTreeMap::new() }, Times::default())
+                ((Results { header, outcome: Value::Null, runs: BTreeMap::new() }, Times::default()), true)
             }
         };
         let before = inside.1.wall_seconds;
-        let store = Store { folder: folder.to_path_buf(), inside: Mutex::new(inside), start: Instant::now(), before };
-        // Checkpoints belong to a header, so it must be there before them.
-        store.write(&store.lock())?;
+        let folder = folder.to_path_buf();
+        let store = Store { _lock: lock, folder, inside: Mutex::new(inside), start: Instant::now(), before };
+        // Checkpoints belong to a header, so it must be there before them; a file that has it is not touched yet.
+        if new {
+            store.write(&store.lock())?;
+        }
         Ok(store)
+    }
+
+    /// How many runs there are.
+    pub fn len(&self) -> usize {
+        self.lock().0.runs.len()
+    }
+
+    /// The file of the runs, for messages.
+    pub fn file(&self) -> PathBuf {
+        self.folder.join("results.json")
     }
 
     /// A run that is already there.
@@ -105,15 +131,55 @@ impl Store {
     }
 }
 
-/// The results in a folder, if there are any.
-pub fn read(folder: &Path) -> Option<Results> {
-    serde_json::from_slice(&std::fs::read(folder.join("results.json")).ok()?).ok()
+impl Header {
+    /// What the other header has that this one has not.
+    fn unlike(&self, other: &Header) -> String {
+        let mut parts = vec![];
+        if self.experiment != other.experiment {
+            parts.push(format!("the experiment {}", other.experiment));
+        }
+        if self.scale != other.scale {
+            parts.push(format!("{} scale, not {}", other.scale, self.scale));
+        }
+        if self.seed != other.seed {
+            parts.push(format!("seed {}, not {}", other.seed, self.seed));
+        }
+        if self.backend != other.backend {
+            parts.push(format!("backend {}, not {}", other.backend, self.backend));
+        }
+        if parts.is_empty() {
+            parts.push("another protocol than this version has".to_owned());
+        }
+        parts.join(", ")
+    }
 }
 
-/// How long the results in a folder took.
+/// The results in a folder, if there are any.
+///
+/// # Errors
+/// When there is a file that does not hold results.
+pub fn read(folder: &Path) -> anyhow::Result<Option<Results>> {
+    parse(&folder.join("results.json"))
+}
+
+/// How long the results in a folder took, where that is known.
 pub fn read_seconds(folder: &Path) -> Option<f64> {
-    let times: Times = serde_json::from_slice(&std::fs::read(folder.join("times.json")).ok()?).ok()?;
-    Some(times.wall_seconds)
+    let times: Option<Times> = parse(&folder.join("times.json")).ok()?;
+    Some(times?.wall_seconds)
+}
+
+/// What a file of JSON holds; `None` when it is not there.
+fn parse<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Option<T>> {
+    let name = path.display();
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("{name}: cannot read")),
+    };
+    let found = serde_json::from_slice(&bytes);
+    found.map(Some).with_context(|| {
+        format!("{name}: damaged, and left as it is: restore it, or start anew with --fresh or another --out DIR")
+    })
 }
 
 /// JSON with one line a run: readable differences without a line for every number.
@@ -135,31 +201,71 @@ mod tests {
         Header { experiment: "x".into(), scale: "quick".into(), seed, backend: "flex".into(), protocol }
     }
 
-    #[test]
-    fn runs_are_taken_over_under_the_same_header_only() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), header(1), false).unwrap();
-        store.put("a", json!({"value": 0.1 + 0.2, "list": [1, 2]}), 1.5).unwrap();
-        store.put("b", json!(null), 0.5).unwrap();
-        let again = Store::open(folder.path(), header(1), false).unwrap();
-        assert_eq!(again.get("a").unwrap()["value"], json!(0.1 + 0.2));
-        assert!(again.seconds() > 0.0 && again.seconds() == store.seconds());
-        again.conclude(json!({"verdict": "reproduced"})).unwrap();
-        assert_eq!(read(folder.path()).unwrap().outcome["verdict"], "reproduced");
-        assert_eq!(read(folder.path()).unwrap().runs.len(), 2);
-        let checkpoints = folder.path().join("checkpoints");
-        std::fs::create_dir(&checkpoints).unwrap();
-        assert!(Store::open(folder.path(), header(1), false).unwrap().get("a").is_some() && checkpoints.exists());
-        assert_eq!(Store::open(folder.path(), header(1), true).unwrap().get("a"), None);
-        assert!(!checkpoints.exists());
-        store.put("a", json!(1), 1.0).unwrap();
-        assert_eq!(Store::open(folder.path(), header(2), false).unwrap().get("a"), None);
+    fn open(folder: &Path, seed: u64, fresh: bool) -> Result<Store, String> {
+        Store::open(folder, header(seed), fresh).map_err(|error| format!("{error:#}"))
     }
 
     #[test]
-    fn a_damaged_file_is_like_none() {
+    fn runs_are_taken_over_under_the_same_header() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("results.json"), "{\"runs\": {").unwrap();
-        assert_eq!(Store::open(folder.path(), header(1), false).unwrap().get("a"), None);
+        let store = open(folder.path(), 1, false).unwrap();
+        store.put("a", json!({"value": 0.1 + 0.2, "list": [1, 2]}), 1.5).unwrap();
+        store.put("b", json!(null), 0.5).unwrap();
+        let seconds = store.seconds();
+        drop(store);
+        let again = open(folder.path(), 1, false).unwrap();
+        assert_eq!(again.get("a").unwrap()["value"], json!(0.1 + 0.2));
+        assert!(again.seconds() > 0.0 && again.seconds() == seconds);
+        again.conclude(json!({"verdict": "reproduced"})).unwrap();
+        drop(again);
+        let results = read(folder.path()).unwrap().unwrap();
+        assert_eq!((&results.outcome["verdict"], results.runs.len()), (&json!("reproduced"), 2));
+        let checkpoints = folder.path().join("checkpoints");
+        std::fs::create_dir(&checkpoints).unwrap();
+        assert!(open(folder.path(), 1, false).unwrap().get("a").is_some() && checkpoints.exists());
+        assert_eq!(open(folder.path(), 1, true).unwrap().len(), 0);
+        assert!(!checkpoints.exists());
+        // Without runs there is nothing to lose.
+        assert!(open(folder.path(), 2, false).is_ok());
+    }
+
+    #[test]
+    fn runs_of_other_settings_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path(), 1, false).unwrap();
+        store.put("a", json!(1), 1.0).unwrap();
+        drop(store);
+        let before = std::fs::read(folder.path().join("results.json")).unwrap();
+        let message = open(folder.path(), 2, false).err().unwrap();
+        assert!(
+            message.contains("results.json: its 1 runs are of seed 1, not 2: ") && message.contains("--fresh"),
+            "{message}"
+        );
+        assert_eq!(std::fs::read(folder.path().join("results.json")).unwrap(), before);
+    }
+
+    #[test]
+    fn damaged_files_are_kept() {
+        for name in ["results.json", "times.json"] {
+            let folder = tempfile::tempdir().unwrap();
+            open(folder.path(), 1, false).unwrap().put("a", json!(1), 1.0).unwrap();
+            let path = folder.path().join(name);
+            let whole = std::fs::read(&path).unwrap();
+            std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+            let message = open(folder.path(), 1, false).err().unwrap();
+            assert!(message.contains(name) && message.contains("damaged") && message.contains("--fresh"), "{message}");
+            assert_eq!(std::fs::read(&path).unwrap(), whole[..whole.len() / 2]);
+            assert!(open(folder.path(), 1, true).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_second_program_is_refused_until_the_first_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = open(folder.path(), 1, false).unwrap();
+        let message = open(folder.path(), 1, false).err().unwrap();
+        assert!(message.contains("at work") && message.contains("--out"), "{message}");
+        drop(first);
+        assert!(open(folder.path(), 1, false).is_ok());
     }
 }

@@ -16,13 +16,14 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   burnrank certify --model model --data train.txt
-  burnrank certify --model model --data train.txt --metric map --control --figure curves.svg
-  burnrank certify --model model --data train.txt --steps 0.1,0.2,0.5 --relative --stop-at-first
+  burnrank certify --model model --data train.txt --metric map --control
+  burnrank certify --model model --data train.txt --figure curves.svg
+  burnrank certify --model model --data train.txt --steps 0.1,0.2,0.5 --relative
   burnrank certify --model model --data train.txt --each-weight --json
 
-Random directions on the unit sphere of all weights; 459 of them, unless told otherwise, so that if 1% of all directions
-improved the measure, not one being among them had a probability of 1% at most. A rise that is found is a fact; that none
-is found bounds the share of directions that rise at these steps, and proves no more than that.";
+Random directions on the unit sphere of all weights; 459 of them, unless told otherwise, so that if 1% of all \
+directions improved the measure, not one being among them had a probability of 1% at most. A rise that is found is a \
+fact; that none is found bounds the share of directions that rise at these steps, and proves no more than that.";
 
 /// Is a model at a local optimum of a measure, and how sure is that?
 #[derive(Debug, clap::Args)]

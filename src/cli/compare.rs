@@ -7,7 +7,7 @@ use super::figure;
 use super::input::ReadArgs;
 use super::judging::{RunArgs, known_metric};
 use super::systems::{Fold, System, names, read_folds, read_systems};
-use super::ui;
+use super::ui::{self, Bar};
 use anyhow::bail;
 use burnrank::{Better, CompareOptions, Comparison, Conventions, Metric, Missing, PerQuery, correct};
 use serde_json::json;
@@ -79,6 +79,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let metrics = args.judging.metrics(&args.metrics)?;
     let folds = args.folds.map(usize::from);
     let data = read_folds(&args.data, folds, &args.reading)?;
+    let bar = Bar::working("comparing");
     let systems = read_systems(&args.systems, folds, &data, &args.judging)?;
     let common = Common::of(&data, &systems)?;
     let mut conventions = args.judging.conventions();
@@ -90,6 +91,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         comparisons.extend(compare(args, &common, &systems, &**metric, &conventions)?);
     }
     correct(&mut comparisons);
+    drop(bar);
     if let Some(path) = &args.figure {
         if comparisons.len() > MOST_PANELS {
             bail!(Usage(format!("{} comparisons are too many for a figure: give fewer systems", comparisons.len())));
@@ -130,7 +132,6 @@ fn check(args: &Args) -> anyhow::Result<()> {
         bail!(Usage("--draws and --resamples: expected a number of 1 or more".into()));
     }
     args.judging.check()?;
-    args.metrics.iter().try_for_each(|name| args.judging.metric(name).map(drop))?;
     if args.reading.lenient || args.reading.regroup {
         bail!(Usage(
             "--lenient and --regroup move documents away from their scores: 'burnrank convert' the data first".into()

@@ -4,7 +4,7 @@ use super::input::{self, ReadArgs};
 use super::oddities::Oddity;
 use super::pairs::EffectivePairs;
 use super::statistics::{LabelCount, Labels, Statistics};
-use super::ui::{self, Align, Table, count, counted, heading, percent, printable};
+use super::ui::{self, Align, Bar, Table, count, counted, heading, percent, printable};
 use burnrank::{Dataset, Objective, find_folds};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -93,9 +93,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
     let report = input::read_report(path, &args.reading)?;
+    let bar = Bar::working(&format!("{}: counting", input::name(path)));
     let statistics = Statistics::of(&report.data, args.reading.first_index);
     let pairs = |objective| EffectivePairs::count(objective, &report.data, args.model.as_deref());
     let effective_pairs = args.objectives.iter().map(pairs).collect::<anyhow::Result<_>>()?;
+    drop(bar);
     let file = File {
         file: input::name(path),
         fold: None,

@@ -5,7 +5,7 @@ use super::input::{self, ReadArgs};
 use super::judging::{RunArgs, known_metric};
 use super::prose::{fixed, named, paragraph};
 use super::ranking::{Ranking, size};
-use super::ui::{self, Align, Table, count, counted};
+use super::ui::{self, Align, Bar, Table, count, counted};
 use anyhow::bail;
 use burnrank::{Conventions, KNOWN_METRICS, Metric, Model, Summary, device, read_qrels, read_run};
 use serde_json::{Value, json};
@@ -87,7 +87,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let values = ranking.judge(&*metric, &conventions)?;
         Ok(Judgement { metric, summary: Summary::of(&values), values })
     };
+    let bar = Bar::working("judging");
     let judgements = metrics.into_iter().map(judged).collect::<anyhow::Result<Vec<_>>>()?;
+    drop(bar);
     if args.json {
         return ui::print_json(&as_json(&ranking, &sources, &conventions, args, &judgements));
     }
@@ -140,7 +142,9 @@ fn modelled_data(data_path: &Path, folder: &Path, args: &Args) -> anyhow::Result
     let model = Model::load(folder, &device::open("auto")?)?;
     let data = input::read_data(data_path, &args.reading)?;
     let data_name = input::name(data_path);
+    let bar = Bar::working("scoring");
     let ranking = Ranking::of_model(&model, &data, &data_name, &args.judging)?;
+    drop(bar);
     let sources = vec![
         ("data", format!("{data_name}: {}", size(&data))),
         ("model", format!("{}: {}", input::name(folder), model.info.objective)),

@@ -3,7 +3,7 @@
 use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
-use super::ui::{self, Align, Table, counted, heading};
+use super::ui::{self, Align, Bar, Table, Unit, heading, number};
 use super::widths;
 use anyhow::{Context, bail};
 use burnrank::{
@@ -11,20 +11,24 @@ use burnrank::{
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   burnrank lambda --objective lambdarank:ndcg
   burnrank lambda --objective ranknet --queries 100 --documents 20
-  burnrank lambda --objective lambdarank:map:localcost --data test.txt --query 7 --figure forces.svg
-  burnrank lambda --objective lambdarank:ndcg --data test.txt --query 7 --model model
+  burnrank lambda --objective lambdarank:ndcg --data test.txt --model model
+  burnrank lambda --objective lambdarank:map:localcost \\
+      --data test.txt --query 7 --figure forces.svg
 
-A cost exists where the Jacobian of the lambdas is symmetric, and is convex where that of -lambda is positive semidefinite.
-Where documents tie, lambdas may jump: across the tie alone, a cost explains it; sideways, no cost does.";
+A cost exists where the Jacobian of the lambdas is symmetric, and is convex where that of -lambda is positive \
+semidefinite. Where documents tie, lambdas may jump: a cost explains a jump along the tie, and no cost one sideways.";
 
-/// Do the forces of an objective come from a cost, is it convex, do they balance, where do they jump?
+/// The documents of a query that are listed; JSON has all.
+const LISTED: usize = 20;
+
+/// Do the forces of an objective come from a cost? Is it convex, do they balance, where do they jump?
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -84,7 +88,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let found = FieldReport::new(field, &query.scores, &query.labels);
         found.with_context(|| format!("query {}", ui::printable(&query.id)))
     };
-    let reports: Vec<FieldReport> = queries.iter().map(report).collect::<anyhow::Result<_>>()?;
+    let bar = Bar::new("looking at the forces", Unit::Queries);
+    let mut reports: Vec<FieldReport> = Vec::with_capacity(queries.len());
+    for query in &queries {
+        reports.push(report(query)?);
+        bar.update(reports.len() as u64, Some(queries.len() as u64));
+    }
+    drop(bar);
     if let Some(path) = &args.figure {
         figure::forces(path, &reports[0])?;
     }
@@ -92,7 +102,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.json {
         let queries: Vec<_> =
             queries.iter().zip(&reports).map(|(q, report)| json!({ "query": q.id, "report": report })).collect();
-        return ui::print_json(&json!({
+        return ui::print_json(&without_minus_zero(json!({
             "objective": args.objective.name(),
             "alpha": args.alpha,
             "conservative": all.potential == Potential::Conservative,
@@ -103,15 +113,26 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             "worst_asymmetry": all.asymmetry,
             "smallest_eigenvalue": all.smallest,
             "largest_jump": all.jump,
+            "largest_sideways": all.sideways,
             "left_out": left_out,
             "queries": queries,
-        }));
+        })));
     }
-    let mut text = all.text(&reports[0].field, source(args), left_out);
+    let mut text = all.text(&reports[0].field, &source(args), left_out);
     if let ([query], [report]) = (&queries[..], &reports[..]) {
         text += &one(query, report);
     }
     ui::print(&text)
+}
+
+/// A zero below zero means nothing to anybody.
+fn without_minus_zero(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => json!(0.0),
+        Value::Array(values) => values.into_iter().map(without_minus_zero).collect(),
+        Value::Object(values) => values.into_iter().map(|(key, value)| (key, without_minus_zero(value))).collect(),
+        other => other,
+    }
 }
 
 fn source(args: &Args) -> String {
@@ -185,6 +206,7 @@ struct Summary {
     sideways: f64,
     ties: usize,
     jumps: usize,
+    unexplained: usize,
 }
 
 impl Summary {
@@ -210,50 +232,75 @@ impl Summary {
             balanced: reports.iter().all(FieldReport::balanced),
             sum: most(&|report| report.sum.abs()),
             jump: jumps().map(|at| at.jump).fold(0.0, f64::max),
-            sideways: jumps().map(|at| at.sideways).fold(0.0, f64::max),
+            sideways: crossings()
+                .filter(|(report, at)| at.sideways > report.force_tolerance)
+                .map(|(_, at)| at.sideways)
+                .fold(0.0, f64::max),
             ties: crossings().count(),
             jumps: jumps().count(),
+            unexplained: crossings().filter(|(report, at)| at.sideways > report.force_tolerance).count(),
         }
     }
 
-    fn text(&self, field: &str, source: String, left_out: usize) -> String {
-        let cost = match self.potential {
-            Potential::Conservative => "yes: the Jacobian is symmetric, and jumps at ties, if any, are along the tie",
-            Potential::BetweenTies => {
-                "between ties only: symmetric there, but jumps at ties do work, so no one cost for all orders"
-            }
-            Potential::None => "no: the Jacobian is not symmetric",
-        };
-        let closed =
-            self.closed.map(|error| format!("; closed form and differences agree to {error:.1e}")).unwrap_or_default();
-        let convex = match (self.convex, self.psd) {
-            (true, _) => "yes",
-            (false, true) => "between ties only",
-            (false, false) => "no",
-        };
+    fn text(&self, field: &str, source: &str, left_out: usize) -> String {
         let left_out = if left_out > 0 { format!("; {left_out} too long, left out") } else { String::new() };
-        let lines = [
-            ("field", field.to_owned()),
-            ("points", format!("{}: {source}{left_out}", counted(self.queries, "query", "queries"))),
-            ("cost", cost.to_owned()),
-            (
-                "symmetry",
-                format!("largest |J_ij - J_ji| {:.1e}, largest |J_ij| {:.3e}{closed}", self.asymmetry, self.largest),
+        let queries = match self.queries {
+            1 => "One query".to_owned(),
+            many => format!("Worst of {} queries", ui::count(many)),
+        };
+        let points =
+            format!("{queries}: {source}{left_out}. J_ij = d lambda_i / d s_j; what is within rounding is shown as 0.");
+        let wrapped = |text: &str| ui::wrap(&ui::printable(text), ui::COLUMNS).replace("\n  ", "\n");
+        format!("{}\n\n{}\n{}\n", wrapped(&self.verdict(field)), self.table(), wrapped(&points))
+    }
+
+    /// The answer in a sentence.
+    fn verdict(&self, field: &str) -> String {
+        match (self.potential, self.convex) {
+            (Potential::Conservative, true) => {
+                format!("{field} comes from a cost, and the cost is convex, at all points that were looked at.")
+            }
+            (Potential::Conservative, false) => {
+                format!("{field} comes from a cost, which is not convex, at all points that were looked at.")
+            }
+            (Potential::BetweenTies, _) => format!(
+                "{field} comes from a cost only as long as no documents tie: where they do, its forces jump in a way that \
+                 no cost explains, so that there is no one cost for all orders."
             ),
-            ("convex", format!("{convex}: smallest eigenvalue of -J {:.3e}", self.smallest)),
-            (
-                "balance",
-                format!("{}: largest |sum of lambdas| {:.1e}", if self.balanced { "yes" } else { "no" }, self.sum),
-            ),
-            (
-                "ties",
-                format!(
-                    "lambdas jump at {} of {} crossings of neighbours, by {:.3e} at most, {:.3e} of it sideways",
-                    self.jumps, self.ties, self.jump, self.sideways
-                ),
-            ),
+            (Potential::None, _) => format!("{field} comes from no cost: its Jacobian is not symmetric."),
+        }
+    }
+
+    fn table(&self) -> String {
+        let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+        let unless = |zero: bool, value: f64| number(if zero { 0.0 } else { value });
+        let symmetric = self.potential != Potential::None;
+        let convex = match (self.convex, self.psd) {
+            (false, true) => "between ties".to_owned(),
+            (convex, _) => yes(convex),
+        };
+        let of_ties = |count: usize| format!("{} of {}", ui::count(count), ui::count(self.ties));
+        let mut rows = vec![
+            ("symmetric Jacobian", yes(symmetric), unless(symmetric, self.asymmetry), "largest |J_ij - J_ji|"),
+            ("", String::new(), number(self.largest), "largest |J_ij|"),
+            ("convex cost", convex, unless(self.psd, self.smallest), "smallest eigenvalue of -J"),
+            ("balanced forces", yes(self.balanced), unless(self.balanced, self.sum), "largest |sum of lambdas|"),
+            ("jumps at ties", of_ties(self.jumps), number(self.jump), "largest change of one lambda"),
+            ("jumps no cost explains", of_ties(self.unexplained), number(self.sideways), "longest part sideways"),
         ];
-        lines.iter().map(|(name, what)| format!("{name:<8}  {}\n", ui::printable(what))).collect()
+        if let Some(error) = self.closed {
+            rows.insert(2, ("", String::new(), number(error), "closed form less differences"));
+        }
+        let mut table = Table::new(&[
+            ("question", Align::Left),
+            ("answer", Align::Left),
+            ("value", Align::Right),
+            ("what was measured", Align::Left),
+        ]);
+        for (question, answer, value, what) in rows {
+            table.row([question.to_owned(), answer, value, what.to_owned()]);
+        }
+        table.render()
     }
 }
 
@@ -270,16 +317,22 @@ fn one(query: &Query, report: &FieldReport) -> String {
         right("lambda"),
         right("jump at tie with next"),
     ]);
-    for (rank, &document) in order.iter().enumerate() {
-        let jump = report.crossings.get(rank).map_or("-".into(), |at| format!("{:.3e}", at.jump));
+    let decimals = ui::decimals_for(report.lambdas.iter().copied());
+    let jump = |jump: f64| if jump > report.force_tolerance { ui::fixed(jump, decimals) } else { "0".into() };
+    for (rank, &document) in order.iter().enumerate().take(LISTED) {
         table.row([
             (rank + 1).to_string(),
             (document + 1).to_string(),
-            report.labels[document].to_string(),
-            format!("{:.4}", report.scores[document]),
-            format!("{:+.6}", report.lambdas[document]),
-            jump,
+            // A label of -0 is 0.
+            (report.labels[document] + 0.0).to_string(),
+            ui::fixed(report.scores[document], 4),
+            ui::fixed(report.lambdas[document], decimals),
+            report.crossings.get(rank).map_or("-".into(), |at| jump(at.jump)),
         ]);
     }
-    format!("\n{}\n{}", heading(&format!("query {}", ui::printable(&query.id))), table.render())
+    let most = match order.len() {
+        n if n > LISTED => format!(": the top {LISTED} of {n} documents, --json has all"),
+        _ => String::new(),
+    };
+    format!("\n{}\n{}", heading(&format!("query {}{most}", ui::printable(&query.id))), table.render())
 }

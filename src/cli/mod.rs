@@ -17,6 +17,7 @@ mod oddities;
 mod output;
 mod pairs;
 mod predict;
+mod progress;
 mod prose;
 mod ranking;
 mod split;
@@ -33,19 +34,20 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  burnrank train                                     a demonstration on artificial data
+  burnrank train                           a demonstration on artificial data
   burnrank train --train train.txt --test test.txt --out model
   burnrank predict --model model --data new.txt > scores.txt
   burnrank generate net --queries 1000 --out all.txt
   burnrank split all.txt --out parts
   burnrank data parts/train.txt
-  burnrank evaluate --data parts/test.txt --scores scores.txt --metric ndcg@10
-  burnrank compare model other.txt --data parts/test.txt      is the difference real?
-  burnrank certify --model model --data parts/train.txt       is the model at a local optimum?
-  burnrank lambda --objective lambdarank:ndcg                 do these forces come from a cost?
+  burnrank evaluate --data parts/test.txt --scores scores.txt
+  burnrank compare model other.txt --data test.txt    is the difference real?
+  burnrank certify --model model --data train.txt     is it a local optimum?
+  burnrank lambda --objective lambdarank:ndcg         is there a cost at all?
 
-Files are LETOR text, '<label> qid:<id> <index>:<value> ... # comment', plain or packed with gzip or
-Zstandard; '-' is standard input or output.
+Files are LETOR text, '<label> qid:<id> <index>:<value> ... # comment', plain or packed with gzip or Zstandard; \
+'-' is standard input or output.
+
 Exit codes: 0 done, 1 bad data, 2 bad usage, 130 interrupted.";
 
 /// Learns to rank, and judges rankings.
@@ -189,6 +191,7 @@ fn start_threads(asked: u16) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory;
 
     #[test]
     fn sizes_have_units() {

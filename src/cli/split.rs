@@ -71,6 +71,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.parts.len() != NAMES.len() {
         bail!(Usage("--parts: expected three shares, as in 0.6,0.2,0.2 for training, validation and test".into()));
     }
+    if let Some(bad) = args.parts.iter().find(|share| !(**share > 0.0 && share.is_finite())) {
+        bail!(Usage(format!("--parts: bad proportion {bad} of a split: expected a number above 0")));
+    }
     let files = file_names(args.folds.map(usize::from));
     check_folder(&args.out, &files, args)?;
     let data = input::read_data(&args.file, &args.reading)?;

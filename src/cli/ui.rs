@@ -1,12 +1,12 @@
-//! What all commands print with: numbers, tables, colours and progress.
+//! What all commands print with: numbers, tables and colours.
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+
+pub use super::progress::{Bar, Unit};
 
 /// Whether progress is unwanted.
 static QUIET: AtomicBool = AtomicBool::new(false);
@@ -71,7 +71,8 @@ pub fn wrap(text: &str, width: usize) -> String {
         let mut used = 0;
         for word in line.split_inclusive(' ') {
             let length = word.trim_end().chars().count();
-            if used + length > width && used > 2 {
+            // What stands alone before a long word, as "error:" before a path, stays with it.
+            if used + length > width && used > 10.min(width / 2) {
                 wrapped.truncate(wrapped.trim_end_matches(' ').len());
                 wrapped.push_str("\n  ");
                 used = 2;
@@ -140,6 +141,36 @@ pub fn decimals(value: f64) -> String {
     if value.is_finite() { format!("{value:.4}") } else { "-".to_owned() }
 }
 
+/// A number of three digits that say something, as in 0.0985 or 12.5; with a power of ten only where it is tiny or huge.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e6).contains(&size) {
+        return format!("{value:.1e}");
+    }
+    let decimals = (2 - size.log10().floor() as i32).clamp(0, 6) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// A number of so many decimals, never a zero below zero.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.')) {
+        text.trim_start_matches('-').to_owned()
+    } else {
+        text
+    }
+}
+
+/// The decimals that give the largest of some numbers four digits that say something.
+pub fn decimals_for(values: impl IntoIterator<Item = f64>) -> usize {
+    let largest = values.into_iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    if largest > 0.0 { (3 - largest.log10().floor() as i32).clamp(0, 12) as usize } else { 4 }
+}
+
 /// On which side a column's texts meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
@@ -193,73 +224,6 @@ fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// What a bar counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    Bytes,
-    Queries,
-    /// Thousandths of the whole.
-    Share,
-}
-
-/// A bar on standard error that appears when work takes over a second, and only on a terminal.
-#[derive(Debug)]
-pub struct Bar {
-    bar: ProgressBar,
-    start: Instant,
-    shown: AtomicBool,
-    bounded: AtomicBool,
-    unit: Unit,
-}
-
-impl Bar {
-    const PATIENCE: Duration = Duration::from_secs(1);
-
-    pub fn new(what: &str, unit: Unit) -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        bar.set_message(printable(what));
-        Bar { bar, start: Instant::now(), shown: AtomicBool::new(false), bounded: AtomicBool::new(false), unit }
-    }
-
-    /// How far the work has come; from any thread.
-    pub fn update(&self, done: u64, total: Option<u64>) {
-        if quiet() || self.start.elapsed() < Self::PATIENCE {
-            return;
-        }
-        if !self.shown.swap(true, Ordering::Relaxed) {
-            self.bar.set_style(self.style(false));
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-        // Packed files have no end in sight until they are unpacked; then parsing starts from the front.
-        if let Some(total) = total
-            && !self.bounded.swap(true, Ordering::Relaxed)
-        {
-            self.bar.set_style(self.style(true));
-            self.bar.set_length(total);
-            self.bar.set_position(0);
-        }
-        self.bar.set_position(done.max(self.bar.position()));
-    }
-
-    fn style(&self, bounded: bool) -> ProgressStyle {
-        let template = match (self.unit, bounded) {
-            (Unit::Bytes, true) => "{msg} {wide_bar} {bytes}/{total_bytes} {eta}",
-            (Unit::Bytes, false) => "{msg} {spinner} {bytes} {elapsed}",
-            (Unit::Share, true) => "{msg} {wide_bar} {percent}% {eta}",
-            (Unit::Share, false) => "{msg} {spinner} {elapsed}",
-            (Unit::Queries, true) => "{msg} {wide_bar} {human_pos}/{human_len} queries {eta}",
-            (Unit::Queries, false) => "{msg} {spinner} {human_pos} queries {elapsed}",
-        };
-        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -274,12 +238,33 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_as_people_write_them() {
+        for (value, text) in [
+            (0.0985, "0.0985"),
+            (-0.0, "0"),
+            (0.5, "0.5"),
+            (-12.345, "-12.3"),
+            (1234.5, "1234"),
+            (0.00012, "0.00012"),
+            (3.14e-10, "3.1e-10"),
+            (1e9, "1.0e9"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!(
+            (fixed(-0.0, 1), fixed(-0.00001, 4), fixed(-0.5, 2)),
+            ("0.0".into(), "0.0000".into(), "-0.50".into())
+        );
+        assert_eq!((decimals_for([0.0123, -0.5]), decimals_for([0.0]), decimals_for([12.0])), (4, 4, 2));
+    }
+
+    #[test]
     fn text_is_wrapped_at_blanks() {
         assert_eq!(wrap("one two three", 80), "one two three");
         assert_eq!(wrap("one two three", 7), "one two\n  three");
         assert_eq!(wrap("a\n\n  b c", 4), "a\n\n  b\n  c");
         let path = "x".repeat(100);
-        assert_eq!(wrap(&format!("error: {path}: gone"), 80), format!("error:\n  {path}:\n  gone"));
+        assert_eq!(wrap(&format!("error: {path}: gone"), 80), format!("error: {path}:\n  gone"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::{prose, ui};
 use burnrank::suggest::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, FromArgMatches};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// What other tools call our options: theirs, and the names here, of which a command has one.
@@ -51,7 +52,11 @@ const COMMANDS: [(&str, &[&str]); 9] = [
 
 /// Reads the command line; what it says instead is printed, with the exit code to end with.
 pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, ExitCode> {
-    let command = prose::fold_help(with_negative_numbers(T::command()));
+    let mut command = prose::fold_help(with_negative_numbers(T::command()));
+    if !std::io::stdout().is_terminal() && std::env::var_os("COLUMNS").is_none() {
+        // Help that goes into a file or another program is as wide as most terminals.
+        command = command.term_width(ui::COLUMNS);
+    }
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let found = command.clone().try_get_matches().and_then(|matches| T::from_arg_matches(&matches));
     found.map_err(|error| {

@@ -91,8 +91,8 @@ fn absurd_numbers_of_threads_are_capped() {
     let place = Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:2\n")]);
     for (threads, number) in [(Some("1024"), None), (None, Some("1000000"))] {
         let mut command = place.command("data a.txt");
-        threads.iter().for_each(|threads| drop(command.args(["--threads", threads])));
-        number.iter().for_each(|number| drop(command.env("RAYON_NUM_THREADS", number)));
+        command.args(threads.iter().flat_map(|threads| ["--threads", threads]));
+        command.envs(number.iter().map(|number| ("RAYON_NUM_THREADS", number)));
         let ran = Ran::of(command.stdin(Stdio::null()).output().unwrap());
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert!(ran.err.contains("threads: works with "), "{}", ran.err);

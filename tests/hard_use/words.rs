@@ -3,7 +3,7 @@
 use crate::support::Place;
 
 /// Files that are named but not there: whoever complains about a setting has not looked for them.
-const USAGE: [&str; 37] = [
+const USAGE: [&str; 38] = [
     "train --train no.txt --out m --objective lamdarank:ndcg",
     "train --train no.txt --out m --objective lambdarank:ncdg",
     "train --train no.txt --out m --objective lambdarank:map:localcost --gradient tensor",
@@ -41,6 +41,7 @@ const USAGE: [&str; 37] = [
     "compare no no --data no.txt --alpha nan",
     "lambda --data no.txt --objective lamdarank:ndcg",
     "lambda --data no.txt --objective ranknet:gaussian=4",
+    "split no.txt --out parts --parts 1,-1,1",
 ];
 
 #[test]
@@ -92,5 +93,75 @@ fn mistakes_are_answered_with_what_was_meant() {
         let message = place.run(line).bad(2);
         assert!(message.contains(expected), "{line}: {message}");
         assert!(message.lines().all(|line| line.chars().count() <= 80), "{message}");
+    }
+}
+
+fn fits(text: &str) -> bool {
+    text.lines().all(|line| line.chars().count() <= 80)
+}
+
+#[test]
+fn help_fits_eighty_columns() {
+    let place = Place::new(&[]);
+    let commands = [
+        "", "train", "predict", "info", "data", "evaluate", "compare", "certify", "lambda", "generate", "convert",
+        "split",
+    ];
+    for command in commands {
+        let text = place.run(&format!("{command} --help")).good();
+        assert!(fits(&text), "{text}");
+        // Words that a hard break pushed over the edge stand alone on their line.
+        if ["", "train", "certify", "lambda"].contains(&command) {
+            let examples = text.split("Examples:\n").nth(1).expect("examples");
+            let prose = examples.split("\n\n").skip(1).flat_map(|paragraph| {
+                let lines: Vec<&str> = paragraph.lines().collect();
+                lines[..lines.len().saturating_sub(1)].to_vec()
+            });
+            prose.for_each(|line| assert!(line.len() > 50, "a line was broken twice: {line}"));
+        }
+    }
+}
+
+#[test]
+fn lambda_gives_its_verdict_first_and_twenty_documents() {
+    let documents = (0..200).map(|i| format!("{} qid:7 1:{i}\n", i % 3)).collect::<String>();
+    let scores = (0..200).map(|i| format!("{}\n", (i * 37 % 200) as f64 / 50.0)).collect::<String>();
+    let place = Place::new(&[("all.txt", &documents), ("scores.txt", &scores)]);
+    let line = "lambda --objective lambdarank:ndcg --data all.txt --query 7 --scores scores.txt";
+    let text = place.run(line).good();
+    assert!(text.starts_with("lambdarank:ndcg comes from a cost only as long as no documents tie: "), "{text}");
+    assert!(fits(&text), "{text}");
+    assert!(text.contains("query 7: the top 20 of 200 documents, --json has all\n"), "{text}");
+    let table: Vec<&str> = text.split("with next\n").nth(1).expect("a table").lines().collect();
+    assert_eq!(table.len(), 20, "{text}");
+    // Numbers as people write them.
+    for word in
+        text.split_whitespace().filter(|word| word.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()))
+    {
+        let number: Option<f64> = word.parse().ok();
+        assert!(number.is_none_or(|number| !word.contains('e') || number.abs() < 1e-4), "{word}");
+        assert!(number.is_none_or(|number| number != 0.0 || !word.starts_with('-')), "{word}");
+    }
+    let report = place.run(&format!("{line} --json")).json();
+    assert_eq!(report["queries"][0]["report"]["lambdas"].as_array().map(Vec::len), Some(200));
+    assert_eq!((&report["conservative"], &report["potential"]), (&false.into(), &"between-ties".into()));
+}
+
+#[test]
+fn lambda_says_each_verdict_in_words_that_fit() {
+    let place = Place::new(&[]);
+    for (objective, verdict) in [
+        ("ranknet", "ranknet comes from a cost, and the cost is convex, at all points"),
+        ("lambdarank:ndcg", "lambdarank:ndcg comes from a cost only as long as no documents tie"),
+        ("lambdarank:map:localcost", "lambdarank:map:localcost comes from no cost: its Jacobian is not symmetric."),
+    ] {
+        let text = place.run(&format!("lambda --objective {objective} --queries 3")).good();
+        assert!(text.starts_with(verdict) && fits(&text), "{text}");
+        assert!(text.contains("\nWorst of 3 queries: random labels"), "{text}");
+        // Two maxima of different norms stand in rows of their own.
+        let rows = |what: &str| text.lines().filter(|line| line.ends_with(what)).count();
+        assert_eq!((rows("largest change of one lambda"), rows("longest part sideways")), (1, 1), "{text}");
+        let json = place.run(&format!("lambda --objective {objective} --queries 3 --json")).good();
+        assert!(!json.contains("-0.0,") && !json.contains("-0.0\n"), "{objective}");
     }
 }

@@ -19,16 +19,21 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  burnrank train                                        a demonstration on artificial data
-  burnrank train --train train.txt --out model          one in five queries is kept for validation
-  burnrank train --train train.txt --valid vali.txt --test test.txt --objective ndcg-loss2++:mu=5 --out model
-  burnrank train --folds MQ2008 --model linear          LETOR cross-validation
-  burnrank train --train train.txt --out model --resume   goes on after an interruption
+  burnrank train                      a demonstration on artificial data
+  burnrank train --train train.txt --out model
+      one in five queries is kept for validation
+  burnrank train --train train.txt --valid vali.txt --test test.txt \\
+      --objective ndcg-loss2++:mu=5 --out model
+  burnrank train --folds MQ2008 --model linear
+      LETOR cross-validation
+  burnrank train --train train.txt --out model --resume
+      goes on after an interruption
 
-Objectives: ranknet, ranknet:ties, arp-loss1, arp-loss2, ndcg-loss1, ndcg-loss2, ndcg-loss2++:mu=5 and
-lambdarank:METRIC for any metric. '@K' keeps pairs with a document among the first K, as in ranknet@10 or
-lambdarank:ndcg@10; ':sigma=S' sets the slope of the sigmoid; ':gaussian=N' and ':plackett-luce=N' average the
+Objectives: ranknet, ranknet:ties, arp-loss1, arp-loss2, ndcg-loss1, ndcg-loss2, ndcg-loss2++:mu=5 and \
+lambdarank:METRIC for any metric. '@K' keeps pairs with a document among the first K, as in ranknet@10 or \
+lambdarank:ndcg@10; ':sigma=S' sets the slope of the sigmoid; ':gaussian=N' and ':plackett-luce=N' average the \
 weights over N sampled rankings.
+
 Ctrl-C finishes the epoch, saves the best model so far and a checkpoint, and exits with code 130.";
 
 /// Train a ranker

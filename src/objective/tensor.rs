@@ -81,6 +81,7 @@ impl Objective {
             let leaf = detached.clone().autodiff().require_grad();
             let pairs = self.tile_pairs(&leaf, &detached, batch, &tile);
             counts.push(pairs.counts());
+            self.stop().check()?;
             let part = pairs.loss(self.base());
             loss = loss + part.clone().without_autodiff();
             if let Some(slope) = leaf.grad(&part.backward()) {

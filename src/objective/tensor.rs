@@ -54,7 +54,7 @@ impl Objective {
         let mut sum = Tensor::zeros([1], &device);
         for tile in tiles(batch.offsets, PAIR_BUDGET) {
             self.stop().check()?;
-            sum = sum + self.tile_pairs(&scores, &detached, batch, &tile).loss(self.base());
+            sum = sum + self.tile_pairs(&scores, &detached, batch, &tile)?.loss(self.base());
         }
         self.stop().check()?;
         Ok(sum.div_scalar(queries))
@@ -79,8 +79,9 @@ impl Objective {
         for tile in tiles(batch.offsets, budget) {
             self.stop().check()?;
             let leaf = detached.clone().autodiff().require_grad();
-            let pairs = self.tile_pairs(&leaf, &detached, batch, &tile);
+            let pairs = self.tile_pairs(&leaf, &detached, batch, &tile)?;
             counts.push(pairs.counts());
+            self.stop().check()?;
             let part = pairs.loss(self.base());
             loss = loss + part.clone().without_autodiff();
             if let Some(slope) = leaf.grad(&part.backward()) {
@@ -101,13 +102,13 @@ impl Objective {
         Ok(())
     }
 
-    fn tile_pairs(&self, scores: &Tensor<1>, detached: &Tensor<1>, batch: Batch<'_>, tile: &Tile) -> TilePairs {
+    fn tile_pairs(&self, scores: &Tensor<1>, detached: &Tensor<1>, batch: Batch<'_>, tile: &Tile) -> Result<TilePairs> {
         let spread = Spread::new(batch, tile, &detached.device());
-        let weights = self.pair_weights(&spread, spread.scores(detached), batch, tile);
+        let weights = self.pair_weights(&spread, spread.scores(detached), batch, tile)?;
         let scores = spread.scores(scores);
         let rows = scores.clone().slice_dim(1, tile.rows.clone());
         let differences = rows.unsqueeze_dim::<3>(2) - scores.unsqueeze_dim::<3>(1);
-        TilePairs { steepened: differences.mul_scalar(self.sigma()), weights }
+        Ok(TilePairs { steepened: differences.mul_scalar(self.sigma()), weights })
     }
 }
 
@@ -206,8 +207,16 @@ impl Spread {
 ///
 /// # Shapes
 /// - scores, present: `[queries, longest]`
-/// - output: `[queries, longest]`; meaningless in the padding, and everywhere once `stop` is set
-pub(super) fn counted_ranks(scores: Tensor<2>, present: Tensor<2>, rows_at_once: usize, stop: &Stop) -> Tensor<2> {
+/// - output: `[queries, longest]`; meaningless in the padding
+///
+/// # Errors
+/// When `stop` is set.
+pub(super) fn counted_ranks(
+    scores: Tensor<2>,
+    present: Tensor<2>,
+    rows_at_once: usize,
+    stop: &Stop,
+) -> Result<Tensor<2>> {
     let [queries, longest] = scores.dims();
     let device = scores.device();
     let places = Tensor::<1, Int>::arange(0..longest as i64, &device).reshape([1, longest]);
@@ -215,15 +224,13 @@ pub(super) fn counted_ranks(scores: Tensor<2>, present: Tensor<2>, rows_at_once:
     let counted = (0..longest).step_by(rows_at_once.max(1)).map(|start| {
         let rows = start..(start + rows_at_once.max(1)).min(longest);
         let height = rows.len();
-        if stop.asked() {
-            return Tensor::ones([queries, height], &device);
-        }
+        stop.check()?;
         let own = scores.clone().slice_dim(1, rows.clone()).unsqueeze_dim::<3>(2);
         let above = others.clone().greater(own.clone()).float();
         let equal = others.clone().equal(own).float();
         let earlier = places.clone().lower(places.clone().slice_dim(1, rows).reshape([height, 1])).float();
         let ahead = (above + equal * earlier.unsqueeze_dim::<3>(0)) * present.clone().unsqueeze_dim::<3>(1);
-        ahead.sum_dim(2).reshape([queries, height]).add_scalar(1.0)
+        Ok(ahead.sum_dim(2).reshape([queries, height]).add_scalar(1.0))
     });
-    Tensor::cat(counted.collect(), 1)
+    Ok(Tensor::cat(counted.collect::<Result<_>>()?, 1))
 }

@@ -4,6 +4,7 @@ use super::kernel::Weighting;
 use super::tensor::{Spread, counted_ranks};
 use super::tile::{Batch, Tile};
 use super::{Objective, kernel};
+use crate::error::{Error, Result};
 use crate::metric::max_dcg;
 use burn::tensor::{Tensor, TensorData};
 
@@ -13,7 +14,16 @@ impl Objective {
     /// # Shapes
     /// - scores: `[queries, longest]`, detached
     /// - output: `[queries, rows, longest]`
-    pub(super) fn pair_weights(&self, spread: &Spread, scores: Tensor<2>, batch: Batch<'_>, tile: &Tile) -> Tensor<3> {
+    ///
+    /// # Errors
+    /// When the objective's [`Stop`](crate::Stop) is set, or the device fails.
+    pub(super) fn pair_weights(
+        &self,
+        spread: &Spread,
+        scores: Tensor<2>,
+        batch: Batch<'_>,
+        tile: &Tile,
+    ) -> Result<Tensor<3>> {
         match self.weighting() {
             Weighting::SwapMetric(_) | Weighting::SwapAp { .. } | Weighting::SwapRr { .. } | Weighting::Custom(_) => {
                 self.host_weights(scores, batch, tile)
@@ -23,14 +33,17 @@ impl Objective {
     }
 
     /// Weights with a formula in tensor operations: no copy to the host.
-    fn device_weights(&self, spread: &Spread, scores: Tensor<2>, batch: Batch<'_>, tile: &Tile) -> Tensor<3> {
+    fn device_weights(&self, spread: &Spread, scores: Tensor<2>, batch: Batch<'_>, tile: &Tile) -> Result<Tensor<3>> {
         let device = scores.device();
         let sides = |values: Tensor<2>| {
             let rows = values.clone().slice_dim(1, tile.rows.clone()).unsqueeze_dim::<3>(2);
             (rows, values.unsqueeze_dim::<3>(1))
         };
         let rows_at_once = tile.rows.len();
-        let ranks = || sides(counted_ranks(scores.clone(), spread.present.clone(), rows_at_once, self.stop()));
+        let ranks = || {
+            let ranks = counted_ranks(scores.clone(), spread.present.clone(), rows_at_once, self.stop())?;
+            Ok::<_, Error>(sides(ranks))
+        };
         let (present_i, present_j) = sides(spread.present.clone());
         let (label_i, label_j) = sides(spread.values(batch.labels, batch, tile, &device));
         let both = present_i * present_j;
@@ -46,11 +59,11 @@ impl Objective {
             Weighting::Arp1 => label_i.clone() * others(),
             Weighting::Arp2 => (label_i.clone() - label_j.clone()) * better(),
             Weighting::Ndcg1 => {
-                let (rank_i, _) = ranks();
+                let (rank_i, _) = ranks()?;
                 gains().0 * inverse_discount(rank_i) * others()
             }
             Weighting::Ndcg2 { rho, delta } => {
-                let ((rank_i, rank_j), (gain_i, gain_j)) = (ranks(), gains());
+                let ((rank_i, rank_j), (gain_i, gain_j)) = (ranks()?, gains());
                 let distance = (rank_i.clone() - rank_j.clone()).abs();
                 let far = discount_gap(rank_i.min_pair(rank_j), distance.clone());
                 // Distance 0 of a document to itself is cut off: that is no pair.
@@ -59,7 +72,7 @@ impl Objective {
                 (far.mul_scalar(rho) + near.mul_scalar(delta)) * (gain_i - gain_j) * better()
             }
             Weighting::SwapNdcg { k } => {
-                let ((rank_i, rank_j), (gain_i, gain_j)) = (ranks(), gains());
+                let ((rank_i, rank_j), (gain_i, gain_j)) = (ranks()?, gains());
                 let (upper, lower) = (rank_i.clone().min_pair(rank_j.clone()), rank_i.max_pair(rank_j));
                 let both_count = lower.clone().lower_equal_scalar(k as f32);
                 let upper_counts = upper.clone().lower_equal_scalar(k as f32).float();
@@ -69,13 +82,13 @@ impl Objective {
             }
             _ => unreachable!("weights without a tensor formula are made on the host"),
         };
-        match self.truncation() {
+        Ok(match self.truncation() {
             None => weights,
             Some(k) => {
-                let (rank_i, rank_j) = ranks();
+                let (rank_i, rank_j) = ranks()?;
                 weights * rank_i.min_pair(rank_j).lower_equal_scalar(k as f32).float()
             }
-        }
+        })
     }
 
     /// `G_i = g_i / maxDCG` for every document of a batch; 0 for a query with nothing relevant.
@@ -95,11 +108,12 @@ impl Objective {
     }
 
     /// Any other weight: scores to the host, weights back to the device.
-    fn host_weights(&self, scores: Tensor<2>, batch: Batch<'_>, tile: &Tile) -> Tensor<3> {
+    fn host_weights(&self, scores: Tensor<2>, batch: Batch<'_>, tile: &Tile) -> Result<Tensor<3>> {
         let device = scores.device();
         let shape = [tile.queries.len(), tile.rows.len(), tile.longest];
         let mut weights = vec![0f32; shape.iter().product()];
-        let scores: Vec<f32> = scores.try_into_vec_as().unwrap_or_default();
+        let failed = |error| Error::Config(format!("the device failed: {error}"));
+        let scores: Vec<f32> = scores.try_into_vec_as().map_err(failed)?;
         for (place, &query) in tile.queries.iter().enumerate() {
             let labels = &batch.labels[batch.rows(query)];
             let scores = &scores[place * tile.longest..][..labels.len()];
@@ -109,7 +123,9 @@ impl Objective {
                 block[(i - tile.rows.start) * tile.longest + j] = weight as f32;
             });
         }
-        Tensor::from_data(TensorData::new(weights, shape), &device)
+        // Those of a list that was stopped are not whole.
+        self.stop().check()?;
+        Ok(Tensor::from_data(TensorData::new(weights, shape), &device))
     }
 }
 

@@ -87,12 +87,12 @@ impl FieldReport {
         if n > MOST_DOCUMENTS {
             return Err(Error::Data(format!("{n} documents: a field is analysed for {MOST_DOCUMENTS} at most")));
         }
+        if scores.iter().any(|s| !s.is_finite()) || labels.iter().any(|y| !y.is_finite()) {
+            return Err(Error::Mismatch("scores and labels must be finite numbers".into()));
+        }
         if let Some(score) = scores.iter().find(|score| score.abs() > LARGEST) {
             let message = format!("a score of {score}: beyond ±{LARGEST:e} there is no room for small steps");
             return Err(Error::Mismatch(message));
-        }
-        if scores.iter().any(|s| !s.is_finite()) || labels.iter().any(|y| !y.is_finite()) {
-            return Err(Error::Mismatch("scores and labels must be finite numbers".into()));
         }
         // All that follows happens where differences of scores are finest, and is measured by them.
         let frame = Frame::new(field, scores);

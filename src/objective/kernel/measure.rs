@@ -21,11 +21,11 @@ use super::{Kernel, Weighting};
 use crate::metric::{Arp, Bpref, BprefSwaps, ErrSwaps, ExpectedRr, Gain, MetricKind, discounts};
 
 /// Documents from which on a sweep is faster than a look at every pair.
-const LONG: usize = 64;
+const LONG: usize = 24;
 /// Ranks that count from which on it is, where only pairs with one of these are looked at.
-const DEEP: usize = 24;
-/// A sweep over all documents for each label takes as long as so many looks at pairs a document.
-const SWEEP: usize = 12;
+const DEEP: usize = 12;
+/// Two sweeps over the documents of some labels take as long as so many looks at pairs a document.
+const SWEEP: usize = 3;
 
 impl Kernel {
     /// Which measure weights are the swaps of, where no weighting is made for it.

@@ -148,6 +148,9 @@ impl Node<'_> {
     /// has the index `first`.
     fn split<const LOSS: bool>(mut self, weighting: &Weighting, ends: &[u32], first: u32) -> f64 {
         let n = self.documents.len();
+        if self.stop.asked() {
+            return 0.0;
+        }
         if ends.len() < 2 {
             if !matches!(weighting, Weighting::RankNet { ties: true }) {
                 return 0.0;
@@ -203,6 +206,9 @@ impl Node<'_> {
         mode: Option<(f64, f64)>,
         adds: bool,
     ) -> f64 {
+        if self.stop.asked() {
+            return 0.0;
+        }
         let (documents, decay, mut fade, mut amplitude) = (&*self.documents, &*self.decay, [].as_slice(), 1.0);
         if let Some((rate, factor)) = mode {
             for (fade, pair) in self.fade.iter_mut().skip(1).zip(documents.windows(2)) {

@@ -154,14 +154,14 @@ pub(super) fn read_info(folder: &Path) -> Result<ModelInfo> {
 /// The bytes of a file of at most `most` bytes.
 pub(super) fn get(path: &Path, most: u64) -> Result<Vec<u8>> {
     let failed = |source| Error::io(path, "read", source);
-    let file = fs::File::open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
+    // Asked before it is opened: a pipe would wait for a writer.
+    let metadata = fs::metadata(path).map_err(failed)?;
     if !metadata.is_file() {
         return Err(wrong(path, "not a file".into()));
     }
     memory::ask(metadata.len().saturating_mul(2), &format!("reading {}", path.display()), "")?;
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    fs::File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 

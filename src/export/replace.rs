@@ -90,10 +90,10 @@ pub(super) fn recover(target: &Path) -> Result<()> {
     if fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some()) {
         return Ok(());
     }
-    for old in beside(target).filter(|path| is(Purpose::Old, path, target) && path.join("model.json").is_file()) {
+    let mut hidden = beside(target).filter(|path| is(Purpose::Old, path, target) && path.join("model.json").is_file());
+    if let Some(old) = hidden.next() {
         fs::rename(&old, target).map_err(|error| Error::io(&old, "give its name back to the model in", error))?;
         sync_folder(parent(target));
-        break;
     }
     Ok(())
 }

@@ -122,9 +122,9 @@ impl Args {
         let model = place.model()?;
         let checkpoint = place.checkpoint();
         if checkpoint.exists() && !self.force && !self.resume {
+            let go_on = if self.train.is_some() { "--resume goes on from it, " } else { "" };
             anyhow::bail!(
-                "{}: the checkpoint of a run that was interrupted: --resume goes on from it, --force discards it and \
-                 trains anew",
+                "{}: the checkpoint of a run that was interrupted: {go_on}--force discards it and trains anew",
                 checkpoint.display()
             );
         }

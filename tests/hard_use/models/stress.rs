@@ -223,27 +223,33 @@ fn a_kill_during_training_leaves_the_old_or_the_new_model() {
         took = start.elapsed();
         records.push(fs::read(folder.join("model.bpk")).expect("a model"));
     }
-    let (mut killed, mut replaced, kills) = (0, 0, count(50));
-    for turn in 0..kills {
+    let kills = count(50);
+    let (mut killed, mut during, mut replaced, mut runs) = (0, 0, 0, 0);
+    while killed < kills {
         let before = fs::read(folder.join("model.bpk")).expect("a model");
-        let mut child = place.command(&train(turn)).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a run");
-        // Most of them about the end, where the folder is written.
-        let share = if turn % 4 == 0 { random.random_range(0.0..0.8) } else { random.random_range(0.7..1.05) };
+        let mut child = place.command(&train(runs)).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a run");
+        // Most of them about the end, where the folder is written; where that is, the runs themselves tell.
+        let share = if runs % 4 == 0 { random.random_range(0.0..0.9) } else { random.random_range(0.9..1.05) };
         std::thread::sleep(took.mul_f64(share));
         child.kill().expect("a kill");
-        killed += usize::from(!child.wait().expect("an end").success());
+        let ended = child.wait().expect("an end").success();
+        took = took.mul_f64(if ended { 0.97 } else { 1.01 });
+        killed += usize::from(!ended);
+        during +=
+            usize::from(place.list().iter().any(|name| name.starts_with(".burnrank-new-") && name.ends_with("-model")));
         place.run("info model").good();
         let now = fs::read(folder.join("model.bpk")).expect("a model");
-        assert!(records.contains(&now), "turn {turn}: neither the old nor the new model");
+        assert!(records.contains(&now), "run {runs}: neither the old nor the new model");
         replaced += usize::from(now != before);
-        if turn % 5 == 0 {
-            place.run(&train(turn)).good();
-            let mut expected = vec!["model".to_owned(), "train.txt".into()];
-            expected
-                .extend(["README.md", "model.bpk", "model.json", "training.jsonl"].map(|name| format!("model/{name}")));
+        if runs % 5 == 0 {
+            place.run(&train(runs)).good();
+            let files = ["README.md", "model.bpk", "model.json", "training.jsonl"].map(|name| format!("model/{name}"));
+            let mut expected: Vec<String> =
+                ["model", "train.txt"].map(str::to_owned).into_iter().chain(files).collect();
             expected.sort();
-            assert_eq!(place.list(), expected, "turn {turn}");
+            assert_eq!(place.list(), expected, "run {runs}");
         }
+        runs += 1;
     }
-    println!("{killed} of {kills} runs killed before their end, {replaced} models replaced");
+    println!("{killed} of {runs} runs killed, {during} of them during a replacement; {replaced} models replaced");
 }

@@ -28,8 +28,8 @@ pub fn fit(data: Dataset, expected: usize, name: &str) -> anyhow::Result<Dataset
 pub fn tell(name: &str, width: usize, expected: usize) {
     let missing = expected.saturating_sub(width);
     if missing > 0 {
-        let features = ui::counted(missing, "feature is", "features are");
-        ui::note(&format!("{name}: {width} of the model's {expected} features; the last {features} taken to be 0"));
+        let last = if missing == 1 { "one is".to_owned() } else { format!("{} are", ui::count(missing)) };
+        ui::note(&format!("{name}: {width} of the model's {expected} features; the last {last} taken to be 0"));
     }
 }
 

@@ -106,15 +106,32 @@ fn labels_that_a_measure_has_no_value_for_are_found_before_training() {
     // Another measure is shown too, and only left out.
     let ran = place.run(&format!("{train} --objective ranknet --metric map"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.err.contains("note: ndcg@10 is left out: high.txt: query "), "{}", ran.err);
+    assert!(ran.err.contains("note: ndcg@10: left out: high.txt: query "), "{}", ran.err);
     let result: serde_json::Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
     assert!(result["metrics"]["train"]["map"].is_f64() && result["metrics"]["train"]["ndcg@10"].is_null());
     assert!(result["metrics"]["valid"]["ndcg@10"].is_f64());
+    assert_eq!(result["odd"][0]["about"], "ndcg@10");
     assert!(is_a_model(&place, "model"));
 
     // Test data that cannot be judged is found before the first epoch, too.
     let message = place.run("train --train train.txt --test high.txt --metric ndcg@5 --epochs 3 --out other").bad(1);
     assert!(message.contains("high.txt: query 1 of the data: ndcg@5 is not finite"), "{message}");
+}
+
+#[test]
+fn a_trainer_is_not_made_for_labels_without_a_value() {
+    let of = |label: f32| Dataset::new(1, vec![0.0; 2], vec![label, 0.0], vec![("a".into(), 2)]).unwrap();
+    let device = device::open("auto").unwrap();
+    let message = |objective: &str, metric: &str, train: f32, valid: f32| {
+        let (train, valid) = (of(train), of(valid));
+        let made = Trainer::new(config(objective, metric), &train, &valid, &device);
+        made.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert_eq!(message("ranknet", "map", 2000.0, 2000.0), "");
+    assert!(message("ranknet", "ndcg", 2000.0, 1.0).contains("ndcg is not finite"));
+    assert!(message("ranknet", "ndcg", 1.0, 2000.0).contains("ndcg is not finite"));
+    assert!(message("ranknet", "err@10", 1.0, 9.0).contains("err:max=9"));
+    assert!(message("lambdarank:ndcg", "map", 2000.0, 1.0).contains("label 2000 is too high for lambdarank:ndcg"));
 }
 
 #[test]
@@ -235,7 +252,7 @@ fn fewer_features_than_the_model_must_be_declared_or_visible() {
         for good in ["dense.txt --fill-zeros", "sparse.txt"] {
             let ran = place.run(&command.replace("FILE", good));
             assert_eq!(ran.code, Some(0), "{command} {good}: {ran:?}");
-            let told = "2 of the model's 3 features; the last 1 feature is taken to be 0";
+            let told = "2 of the model's 3 features; the last one is taken to be 0";
             assert!(ran.err.contains(told), "{command} {good}: {}", ran.err);
         }
     }

@@ -49,8 +49,8 @@ pub fn run(args: &Args, train: &Path, out: &Path, config: TrainConfig, device: &
 /// Checks objective and measures on all sets, and tells what is odd about the data.
 pub fn warnings(args: &Args, sets: &Sets, config: &TrainConfig) -> anyhow::Result<Vec<Warning>> {
     config.check_labels(&sets.train.data).map_err(|error| sets.train.locate(error))?;
-    sets.check_measures(config)?.iter().for_each(|absent| ui::note(absent));
-    let warnings = warn::data(sets, config, args.read.first_index);
+    let mut warnings = sets.check_measures(config)?;
+    warnings.extend(warn::data(sets, config, args.read.first_index));
     warnings.iter().for_each(Warning::tell);
     Ok(warnings)
 }
@@ -60,8 +60,9 @@ pub fn check_writable(out: &Path) -> anyhow::Result<()> {
     let mut folders = out.ancestors().skip(1);
     let is_there = |folder: &&Path| folder.as_os_str().is_empty() || folder.exists();
     let folder = folders.find(is_there).filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let tried = tempfile::Builder::new().prefix(".burnrank-").tempfile_in(folder);
-    tried.map(drop).with_context(|| format!("{}: no model can be written there: {}", out.display(), folder.display()))
+    tempfile::tempfile_in(folder)
+        .map(drop)
+        .with_context(|| format!("{}: no model can be written there: {}", out.display(), folder.display()))
 }
 
 /// The file beside a model folder from which training goes on.
@@ -109,7 +110,7 @@ pub fn train_with(
     if let (Some(checkpoint), true) = (&mut checkpoint, Graceful::asked()) {
         checkpoint.save(&trainer);
     }
-    progress.end();
+    drop(progress);
     Ok(trainer.finish()?)
 }
 

@@ -20,10 +20,16 @@ impl Warning {
         Warning { about: about.to_owned(), oddity: Oddity { what, remedy: remedy.to_owned() } }
     }
 
+    /// A measure that the report lacks; the error says why, and what helps.
+    pub fn left_out(measure: &str, error: &anyhow::Error) -> Self {
+        Warning::new(measure, format!("left out: {error}"), "")
+    }
+
     /// Tells it on standard error.
     pub fn tell(&self) {
         let Oddity { what, remedy } = &self.oddity;
-        ui::note(&format!("{}: {}: {remedy}", ui::printable(&self.about), ui::printable(what)));
+        let remedy = if remedy.is_empty() { String::new() } else { format!(": {remedy}") };
+        ui::note(&format!("{}: {}{remedy}", ui::printable(&self.about), ui::printable(what)));
     }
 
     pub fn json(&self) -> Value {

@@ -366,6 +366,34 @@ fn a_log_has_every_epoch_once_after_an_interrupt_and_a_torn_line() {
     assert_eq!(place.read("log.jsonl").lines().count(), 2);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_before_the_first_epoch_can_be_gone_on_after() {
+    let pause = |milliseconds| std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+    // A pipe as the log holds the run up right before its first epoch; how soon that is depends on the machine.
+    for attempt in 1..=10 {
+        let place = place();
+        let pipe = place.0.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let mut child = place.command(&format!("{TRAIN} --log pipe"));
+        let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        pause(100 * attempt);
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        pause(50 * attempt);
+        let _reader = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+        let ran = Ran::of(child.wait_with_output().unwrap());
+        if ran.err.contains("interrupted before the first epoch") {
+            assert_eq!(ran.code, Some(130));
+            let files = place.list();
+            assert!(files.contains(&"model.checkpoint".into()) && !files.contains(&"model".into()), "{files:?}");
+            let ran = place.run(&format!("{TRAIN} --resume"));
+            assert_eq!((ran.code, ran.err.as_str()), (Some(0), "note: going on after epoch 0\n"), "{ran:?}");
+            return;
+        }
+    }
+    panic!("no interrupt came between the start and the first epoch");
+}
+
 #[test]
 fn the_demonstration_takes_an_objective_and_says_what_is_next() {
     let place = Place::new(&[]);

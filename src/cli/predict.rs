@@ -64,7 +64,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     output::write(&args.out, |writer| {
         let mut held = Held::new(input::name(&args.data), model.info.ranker.features);
         while let Some(chunk) = chunks.next() {
-            let chunk = chunk?;
+            // Whether the file is sparse is known at its end.
+            let chunk = chunk?.declared_sparse(true);
             let fits = args.read.fill_zeros || chunks.is_sparse() || chunks.n_features() == model.info.ranker.features;
             let scores = held.score(&model, &chunk, &device)?;
             held.write(writer, text(&chunk, &scores)?.as_bytes(), fits).map_err(failed)?;

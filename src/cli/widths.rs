@@ -60,11 +60,9 @@ impl Held {
         }
     }
 
-    /// The scores of one chunk, whatever its own width.
+    /// The scores of one chunk, which is declared sparse, whatever the file is.
     pub fn score(&self, model: &Model, chunk: &Dataset, device: &Device) -> burnrank::Result<Vec<f32>> {
-        let width = chunk.n_features();
-        let narrow = (width < self.expected).then(|| chunk.clone().with_width(self.expected));
-        model.score(narrow.as_ref().unwrap_or(chunk), device).map_err(|error| self.named(error))
+        model.score(chunk, device).map_err(|error| self.named(error))
     }
 
     /// All chunks are read, the widest has `width` features: refuses a file that does not fit, and says what was filled.

@@ -31,7 +31,10 @@ pub fn run(args: &Args, train: &Path, out: &Path, config: TrainConfig, device: &
         return Err(Interrupted.into());
     }
     let model = sets.model(&config, &trained, scaler, device)?;
-    model.save(out, &trained.history)?;
+    if let Err(error) = model.save(out, &trained.history) {
+        let there = if checkpoint.exists() { "; go on from its checkpoint with --resume" } else { "" };
+        anyhow::bail!("{error}{there}");
+    }
     if !interrupted {
         let _ = std::fs::remove_file(&checkpoint);
     }

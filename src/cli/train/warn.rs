@@ -4,6 +4,7 @@ use super::sets::{Named, Sets};
 use crate::cli::oddities::{Essentials, Oddity};
 use crate::cli::ui;
 use burnrank::{Dataset, Finish, TrainConfig, Trained};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher};
@@ -83,8 +84,9 @@ fn shared(first: &Named, kind: &str, second: &Named) -> Option<Warning> {
 }
 
 /// A number for each query that tells it from others: its id, labels and features all count.
-fn query_hashes(data: &Dataset) -> impl Iterator<Item = u64> {
-    data.queries().map(|query| {
+fn query_hashes(data: &Dataset) -> impl ParallelIterator<Item = u64> {
+    (0..data.n_queries()).into_par_iter().map(|index| {
+        let query = data.query(index);
         let mut hasher = DefaultHasher::new();
         hasher.write(query.id.as_bytes());
         query.labels.iter().chain(query.features).for_each(|value| hasher.write_u32(value.to_bits()));

@@ -231,8 +231,10 @@ fn a_saved_model_scores_the_same() {
     let loaded = Model::load(&path, &cpu()).unwrap();
     assert_eq!(loaded.score(&data, &cpu()).unwrap(), model.score(&data, &cpu()).unwrap());
     assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("lambdarank:ndcg"));
-    // Fewer features are filled up with zeros, more are refused.
-    assert!(loaded.score(&data.clone().with_width(11), &cpu()).is_ok());
+    // Fewer features are filled up with zeros where data is sparse; more are refused.
+    let narrow = data.clone().with_width(11);
+    assert!(loaded.score(&narrow, &cpu()).unwrap_err().to_string().contains("--fill-zeros"));
+    assert!(loaded.score(&narrow.declared_sparse(true), &cpu()).is_ok());
     let message = loaded.score(&data.with_width(13), &cpu()).unwrap_err().to_string();
     assert!(message.contains("13 features") && message.contains("12"), "{message}");
 }

@@ -15,8 +15,7 @@ pub struct ReadArgs {
     /// Skip bad lines and report them, instead of stopping at the first
     #[arg(long)]
     pub lenient: bool,
-    /// The last features of the model that no document of the file has are 0, as in sparse files; told by itself where some
-    /// document leaves out a feature
+    /// Take a model's last features to be 0 where the file lacks them; not needed where documents visibly leave out zeros
     #[arg(long)]
     pub fill_zeros: bool,
     /// Bring the documents of a query together when it comes back later in the file

@@ -87,7 +87,8 @@ fn write_chunks(
     let mut held = Held::new(input::name(&args.data), expected);
     let mut next = 0;
     while let Some(chunk) = chunks.next() {
-        let chunk = chunk?;
+        // Whether the file is sparse is known at its end.
+        let chunk = chunk?.declared_sparse(true);
         let scores = held.score(model, &chunk, device)?;
         let text = if args.format == "trec" {
             run_text(&chunk, &scores)?

@@ -28,8 +28,8 @@ pub fn fit(data: Dataset, expected: usize, name: &str) -> anyhow::Result<Dataset
 pub fn tell(name: &str, width: usize, expected: usize) {
     let missing = expected.saturating_sub(width);
     if missing > 0 {
-        let features = ui::counted(missing, "feature is", "features are");
-        ui::note(&format!("{name}: {width} of the model's {expected} features; the last {features} taken to be 0"));
+        let last = if missing == 1 { "one is".to_owned() } else { format!("{} are", ui::count(missing)) };
+        ui::note(&format!("{name}: {width} of the model's {expected} features; the last {last} taken to be 0"));
     }
 }
 
@@ -60,10 +60,9 @@ impl Held {
         }
     }
 
-    /// The scores of one chunk, whatever its own width.
+    /// The scores of one chunk, which is declared sparse, whatever the file is.
     pub fn score(&self, model: &Model, chunk: &Dataset, device: &Device) -> burnrank::Result<Vec<f32>> {
-        let narrow = (chunk.n_features() < self.expected).then(|| chunk.clone().declared_sparse(true));
-        model.score(narrow.as_ref().unwrap_or(chunk), device).map_err(|error| self.named(error))
+        model.score(chunk, device).map_err(|error| self.named(error))
     }
 
     /// All chunks are read, the widest has `width` features: refuses a file that does not fit, and says what was filled.

@@ -144,16 +144,14 @@ impl TrainConfig {
         crate::metric::parse(&self.metric).map(|_| ())
     }
 
-    /// Refuses training data with a label that the objective has no finite gradient for: the highest one, tried against 0.
+    /// Refuses training data with a label that is too high for the objective to have a finite gradient.
     ///
     /// # Errors
-    /// When it has none, with another objective as the remedy.
+    /// When there is one, with other objectives as the remedy.
     pub fn check_labels(&self, train: &Dataset) -> Result<()> {
         let highest = train.labels().iter().copied().fold(0.0, f32::max);
-        let batch = Batch { labels: &[highest, 0.0], offsets: &[0, 2] };
-        let (mut gradient, want) = ([0.0; 2], Want { loss: true, pairs: false });
-        let result = self.objective.lambda_gradient(&[0.0; 2], batch, &mut gradient, want, &[0]);
-        if result.is_ok_and(|result| result.loss.is_finite()) && gradient.iter().all(|slope| slope.is_finite()) {
+        // An objective without a gradient for a label of 1 has other troubles, which it tells itself.
+        if self.has_gradient(highest) || !self.has_gradient(1.0) {
             return Ok(());
         }
         Err(Error::Mismatch(format!(
@@ -161,6 +159,14 @@ impl TrainConfig {
              gains, as lambdarank:ndcg:linear or ranknet",
             self.objective
         )))
+    }
+
+    /// Whether the objective has a finite gradient for a document of this label against one of label 0.
+    fn has_gradient(&self, label: f32) -> bool {
+        let batch = Batch { labels: &[label, 0.0], offsets: &[0, 2] };
+        let (mut gradient, want) = ([0.0; 2], Want { loss: true, pairs: false });
+        let result = self.objective.lambda_gradient(&[0.0; 2], batch, &mut gradient, want, &[0]);
+        result.is_ok_and(|result| result.loss.is_finite()) && gradient.iter().all(|slope| slope.is_finite())
     }
 }
 

@@ -106,15 +106,32 @@ fn labels_that_a_measure_has_no_value_for_are_found_before_training() {
     // Another measure is shown too, and only left out.
     let ran = place.run(&format!("{train} --objective ranknet --metric map"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.err.contains("note: ndcg@10 is left out: high.txt: query "), "{}", ran.err);
+    assert!(ran.err.contains("note: ndcg@10: left out: high.txt: query "), "{}", ran.err);
     let result: serde_json::Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
     assert!(result["metrics"]["train"]["map"].is_f64() && result["metrics"]["train"]["ndcg@10"].is_null());
     assert!(result["metrics"]["valid"]["ndcg@10"].is_f64());
+    assert_eq!(result["odd"][0]["about"], "ndcg@10");
     assert!(is_a_model(&place, "model"));
 
     // Test data that cannot be judged is found before the first epoch, too.
     let message = place.run("train --train train.txt --test high.txt --metric ndcg@5 --epochs 3 --out other").bad(1);
     assert!(message.contains("high.txt: query 1 of the data: ndcg@5 is not finite"), "{message}");
+}
+
+#[test]
+fn a_trainer_is_not_made_for_labels_without_a_value() {
+    let of = |label: f32| Dataset::new(1, vec![0.0; 2], vec![label, 0.0], vec![("a".into(), 2)]).unwrap();
+    let device = device::open("auto").unwrap();
+    let message = |objective: &str, metric: &str, train: f32, valid: f32| {
+        let (train, valid) = (of(train), of(valid));
+        let made = Trainer::new(config(objective, metric), &train, &valid, &device);
+        made.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert_eq!(message("ranknet", "map", 2000.0, 2000.0), "");
+    assert!(message("ranknet", "ndcg", 2000.0, 1.0).contains("ndcg is not finite"));
+    assert!(message("ranknet", "ndcg", 1.0, 2000.0).contains("ndcg is not finite"));
+    assert!(message("ranknet", "err@10", 1.0, 9.0).contains("err:max=9"));
+    assert!(message("lambdarank:ndcg", "map", 2000.0, 1.0).contains("label 2000 is too high for lambdarank:ndcg"));
 }
 
 #[test]
@@ -235,7 +252,7 @@ fn fewer_features_than_the_model_must_be_declared_or_visible() {
         for good in ["dense.txt --fill-zeros", "sparse.txt"] {
             let ran = place.run(&command.replace("FILE", good));
             assert_eq!(ran.code, Some(0), "{command} {good}: {ran:?}");
-            let told = "2 of the model's 3 features; the last 1 feature is taken to be 0";
+            let told = "2 of the model's 3 features; the last one is taken to be 0";
             assert!(ran.err.contains(told), "{command} {good}: {}", ran.err);
         }
     }
@@ -347,6 +364,34 @@ fn a_log_has_every_epoch_once_after_an_interrupt_and_a_torn_line() {
     // A run of its own starts the log anew.
     place.run(&format!("{train} --force --epochs 2")).good();
     assert_eq!(place.read("log.jsonl").lines().count(), 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_before_the_first_epoch_can_be_gone_on_after() {
+    let pause = |milliseconds| std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+    // A pipe as the log holds the run up right before its first epoch; how soon that is depends on the machine.
+    for attempt in 1..=10 {
+        let place = place();
+        let pipe = place.0.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let mut child = place.command(&format!("{TRAIN} --log pipe"));
+        let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        pause(100 * attempt);
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        pause(50 * attempt);
+        let _reader = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+        let ran = Ran::of(child.wait_with_output().unwrap());
+        if ran.err.contains("interrupted before the first epoch") {
+            assert_eq!(ran.code, Some(130));
+            let files = place.list();
+            assert!(files.contains(&"model.checkpoint".into()) && !files.contains(&"model".into()), "{files:?}");
+            let ran = place.run(&format!("{TRAIN} --resume"));
+            assert_eq!((ran.code, ran.err.as_str()), (Some(0), "note: going on after epoch 0\n"), "{ran:?}");
+            return;
+        }
+    }
+    panic!("no interrupt came between the start and the first epoch");
 }
 
 #[test]

@@ -4,9 +4,11 @@ use crate::cli::ui;
 use burnrank::{EpochRecord, TrainConfig};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The least time between two lines, and before the first.
+/// The time between two lines, and before the first.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
 /// Feature values whose scaling takes long enough to be told of.
@@ -14,15 +16,9 @@ const MANY_VALUES: usize = 20_000_000;
 
 /// What a user sees of a run on standard error.
 pub struct Progress {
-    bar: ProgressBar,
-    /// When the last line was written; none are on a terminal, or for users who want none.
-    last_line: Option<Instant>,
-    start: Instant,
-    /// The epochs that are not of this run, but of the one that it goes on with.
-    before: usize,
     metric: String,
-    epochs: usize,
-    prefix: String,
+    bar: ProgressBar,
+    lines: Option<Lines>,
 }
 
 impl Progress {
@@ -33,44 +29,105 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(config.epochs as u64), target);
         let style = ProgressStyle::with_template("{prefix}epoch {pos}/{len} {wide_bar} {msg} {eta} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let prefix = if title.is_empty() { String::new() } else { format!("{title}: ") };
+        let prefix = if title.is_empty() { String::new() } else { format!("{}: ", ui::printable(title)) };
         bar.set_prefix(prefix.clone());
         bar.set_position(before as u64);
-        let start = Instant::now();
-        let last_line = (!terminal && !ui::quiet()).then_some(start);
-        let (metric, epochs) = (config.metric.clone(), config.epochs);
-        Progress { bar, last_line, start, before, metric, epochs, prefix }
+        let run = Run { prefix, epochs: config.epochs, before, done: before, message: String::new(), over: false };
+        let lines = if terminal || ui::quiet() { None } else { Lines::start(run) };
+        Progress { metric: config.metric.clone(), bar, lines }
     }
 
     /// An epoch is over; `best` is the best one so far.
     pub fn epoch(&mut self, epoch: &EpochRecord, best: Option<&EpochRecord>) {
         let best = best.map_or(String::new(), |best| format!(" (best {:.4} at {})", best.valid, best.epoch));
         let message = format!("{} {:.4}{best}", self.metric, epoch.valid);
-        if self.last_line.is_some_and(|last| last.elapsed() >= BETWEEN_LINES) {
-            let left = self.left(epoch.epoch, self.start.elapsed());
-            let Progress { prefix, epochs, .. } = self;
-            // When nobody hears it, there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "{prefix}epoch {}/{epochs} {message}, {left} left", epoch.epoch);
-            self.last_line = Some(Instant::now());
+        if let Some(lines) = &self.lines {
+            lines.change(|run| (run.done, run.message) = (epoch.epoch, message.clone()));
         }
         self.bar.set_message(message);
         self.bar.set_position(epoch.epoch as u64);
     }
+}
 
-    /// The time that the other epochs take if they are like those of this run so far.
-    fn left(&self, done: usize, elapsed: Duration) -> String {
-        let own = done.saturating_sub(self.before).max(1) as f64;
-        let seconds = elapsed.as_secs_f64() / own * self.epochs.saturating_sub(done) as f64;
-        match seconds.round() as u64 {
-            seconds @ 0..120 => format!("{seconds} s"),
-            seconds @ 120..7200 => format!("{} min", seconds.div_ceil(60)),
-            seconds => format!("{} h", seconds.div_ceil(3600)),
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// What the lines are made of.
+struct Run {
+    prefix: String,
+    epochs: usize,
+    /// The epochs that are not of this run, but of the one that it goes on with.
+    before: usize,
+    done: usize,
+    message: String,
+    over: bool,
+}
+
+impl Run {
+    fn line(&self, elapsed: Duration) -> String {
+        let Run { prefix, epochs, before, done, message, .. } = self;
+        let own = done.saturating_sub(*before);
+        if own == 0 {
+            return format!("{prefix}epoch {}/{epochs}, {} so far", done + 1, time(elapsed.as_secs_f64()));
         }
+        // The others are taken to be like those of this run.
+        let left = elapsed.as_secs_f64() / own as f64 * epochs.saturating_sub(*done) as f64;
+        format!("{prefix}epoch {done}/{epochs} {message}, {} left", time(left))
+    }
+}
+
+fn time(seconds: f64) -> String {
+    match seconds.round() as u64 {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", seconds.div_ceil(60)),
+        seconds => format!("{} h", seconds.div_ceil(3600)),
+    }
+}
+
+/// A thread that writes a line every few seconds, also while an epoch takes longer than that.
+struct Lines {
+    run: Arc<(Mutex<Run>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Lines {
+    fn start(run: Run) -> Option<Self> {
+        let run = Arc::new((Mutex::new(run), Condvar::new()));
+        let seen = Arc::clone(&run);
+        let start = Instant::now();
+        let watch = move || {
+            let (run, changed) = &*seen;
+            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
+            while !run.over {
+                let waited = changed.wait_timeout_while(run, BETWEEN_LINES, |run| !run.over);
+                run = waited.unwrap_or_else(PoisonError::into_inner).0;
+                if !run.over {
+                    // When nobody hears it, there is nobody to tell.
+                    let _ = writeln!(std::io::stderr(), "{}", run.line(start.elapsed()));
+                }
+            }
+        };
+        // Without the thread there are no lines, and nothing else is lost.
+        let thread = std::thread::Builder::new().name("progress".into()).spawn(watch).ok()?;
+        Some(Lines { run, thread: Some(thread) })
     }
 
-    /// The run is over.
-    pub fn end(self) {
-        self.bar.finish_and_clear();
+    fn change(&self, change: impl FnOnce(&mut Run)) {
+        let (run, changed) = &*self.run;
+        change(&mut run.lock().unwrap_or_else(PoisonError::into_inner));
+        changed.notify_all();
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.change(|run| run.over = true);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -97,13 +154,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_left_counts_the_epochs_of_this_run() {
-        let config = TrainConfig { epochs: 100, ..TrainConfig::default() };
-        let left = |before, done, seconds| Progress::new(&config, "", before).left(done, Duration::from_secs(seconds));
-        assert_eq!(left(0, 50, 10), "10 s");
-        assert_eq!(left(40, 50, 10), "50 s");
-        assert_eq!(left(0, 1, 2), "4 min");
-        assert_eq!(left(0, 1, 1000), "28 h");
-        assert_eq!(left(0, 100, 1000), "0 s");
+    fn a_line_says_how_far_and_how_long() {
+        let line = |before, done, seconds| {
+            let (prefix, message) = ("Fold1: ".to_owned(), "map 0.5000 (best 0.6000 at 2)".to_owned());
+            Run { prefix, epochs: 100, before, done, message, over: false }.line(Duration::from_secs(seconds))
+        };
+        assert_eq!(line(0, 50, 10), "Fold1: epoch 50/100 map 0.5000 (best 0.6000 at 2), 10 s left");
+        assert_eq!(line(0, 0, 10), "Fold1: epoch 1/100, 10 s so far");
+        // Epochs of the run that this one goes on with took no time of it.
+        assert!(line(40, 50, 10).ends_with(", 50 s left"));
+        assert_eq!(line(40, 40, 5), "Fold1: epoch 41/100, 5 s so far");
+        assert!(line(0, 1, 2).ends_with(", 4 min left"));
+        assert!(line(0, 1, 1000).ends_with(", 28 h left"));
+        assert!(line(0, 100, 1000).ends_with(", 0 s left"));
     }
 }

@@ -47,7 +47,10 @@ pub fn run(
         return Err(Interrupted.into());
     }
     let model = sets.model(&config, &trained, scaler, device)?;
-    model.save_to(&claimed.place, &trained.history)?;
+    if let Err(error) = model.save_to(&claimed.place, &trained.history) {
+        let there = if checkpoint.exists() { "; go on from its checkpoint with --resume" } else { "" };
+        anyhow::bail!("{error}{there}");
+    }
     if !interrupted {
         claimed.discard_checkpoint();
     }
@@ -65,8 +68,8 @@ pub fn run(
 /// Checks objective and measures on all sets, and tells what is odd about the data.
 pub fn warnings(args: &Args, sets: &Sets, config: &TrainConfig) -> anyhow::Result<Vec<Warning>> {
     config.check_labels(&sets.train.data).map_err(|error| sets.train.locate(error))?;
-    sets.check_measures(config)?.iter().for_each(|absent| ui::note(absent));
-    let warnings = warn::data(sets, config, args.read.first_index);
+    let mut warnings = sets.check_measures(config)?;
+    warnings.extend(warn::data(sets, config, args.read.first_index));
     warnings.iter().for_each(Warning::tell);
     Ok(warnings)
 }
@@ -114,7 +117,7 @@ pub fn train_with(
     if let (Some(checkpoint), true) = (&mut checkpoint, Graceful::asked()) {
         checkpoint.save(&trainer);
     }
-    progress.end();
+    drop(progress);
     Ok(trainer.finish()?)
 }
 

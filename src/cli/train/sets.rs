@@ -2,6 +2,7 @@
 
 use super::Args;
 use super::progress::preparing;
+use super::warn::Warning;
 use crate::cli::input::{self, ReadArgs};
 use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
@@ -37,7 +38,7 @@ impl Named {
     pub fn read(path: &Path, reading: &ReadArgs) -> anyhow::Result<Self> {
         let report = input::read_report(path, reading)?;
         let line = Some(report.highest_label.1).filter(|&line| line > 0);
-        Ok(Named { line, ..Named::new(path.display().to_string(), report.data) })
+        Ok(Named { line, file: input::name(path), ..Named::new(path.display().to_string(), report.data) })
     }
 
     /// Some queries for training and the others for validation.
@@ -56,13 +57,8 @@ impl Named {
 
     /// Says in which file, and on which line, the trouble with the labels is.
     pub fn locate(&self, error: Error) -> anyhow::Error {
-        match (&error, self.line) {
-            (Error::Mismatch(_), Some(line)) => {
-                anyhow!("{}: {error}; the highest label is first on line {line}", ui::printable(&self.file))
-            }
-            (Error::Mismatch(_), None) => anyhow!("{}: {error}", ui::printable(&self.file)),
-            _ => error.into(),
-        }
+        let line = self.line.map_or(String::new(), |line| format!("; the highest label is first on line {line}"));
+        anyhow!("{}: {error}{line}", ui::printable(&self.file))
     }
 
     fn judge(&self, metric: &dyn Metric, scores: &[f32]) -> burnrank::Result<f64> {
@@ -144,7 +140,7 @@ impl Sets {
     }
 
     /// Refuses labels that the chosen measure has no value for, before any work; tells of others that have none.
-    pub fn check_measures(&self, config: &TrainConfig) -> anyhow::Result<Vec<String>> {
+    pub fn check_measures(&self, config: &TrainConfig) -> anyhow::Result<Vec<Warning>> {
         let mut absent = Vec::new();
         let measures = metrics(config)?;
         for (_, set) in self.all() {
@@ -153,7 +149,7 @@ impl Sets {
                 match set.judge(&**metric, set.data.labels()) {
                     Ok(_) => {}
                     Err(error) if place == 0 => return Err(set.locate(error)),
-                    Err(error) => absent.push(format!("{} is left out: {}", metric.name(), set.locate(error))),
+                    Err(error) => absent.push(Warning::left_out(&metric.name(), &set.locate(error))),
                 }
             }
         }

@@ -4,6 +4,7 @@ use super::sets::{Named, Sets};
 use crate::cli::oddities::{Essentials, Oddity};
 use crate::cli::ui;
 use burnrank::{Dataset, Finish, TrainConfig, Trained};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher};
@@ -20,10 +21,16 @@ impl Warning {
         Warning { about: about.to_owned(), oddity: Oddity { what, remedy: remedy.to_owned() } }
     }
 
+    /// A measure that the report lacks; the error says why, and what helps.
+    pub fn left_out(measure: &str, error: &anyhow::Error) -> Self {
+        Warning::new(measure, format!("left out: {error}"), "")
+    }
+
     /// Tells it on standard error.
     pub fn tell(&self) {
         let Oddity { what, remedy } = &self.oddity;
-        ui::note(&format!("{}: {}: {remedy}", ui::printable(&self.about), ui::printable(what)));
+        let remedy = if remedy.is_empty() { String::new() } else { format!(": {remedy}") };
+        ui::note(&format!("{}: {}{remedy}", ui::printable(&self.about), ui::printable(what)));
     }
 
     pub fn json(&self) -> Value {
@@ -77,8 +84,9 @@ fn shared(first: &Named, kind: &str, second: &Named) -> Option<Warning> {
 }
 
 /// A number for each query that tells it from others: its id, labels and features all count.
-fn query_hashes(data: &Dataset) -> impl Iterator<Item = u64> {
-    data.queries().map(|query| {
+fn query_hashes(data: &Dataset) -> impl ParallelIterator<Item = u64> {
+    (0..data.n_queries()).into_par_iter().map(|index| {
+        let query = data.query(index);
         let mut hasher = DefaultHasher::new();
         hasher.write(query.id.as_bytes());
         query.labels.iter().chain(query.features).for_each(|value| hasher.write_u32(value.to_bits()));

@@ -196,14 +196,14 @@ impl Stream {
         let what = format!("the text of {}", self.name);
         memory::reserve(buffer, limit, &what, "split the file, or break its lines")?;
         let read = self.reader.by_ref().take(limit as u64).read_to_end(buffer);
-        let changed = |_: &Error| self.file.as_ref().and_then(|(file, stamp)| stamp.check(file, &self.name).err());
+        let changed = || self.file.as_ref().and_then(|(file, stamp)| stamp.check(file, &self.name).err());
         let read = read
             .map_err(|error| match self.compression {
                 Some(compression) => compression.error(&self.name, &error),
                 None => Error::io(&self.path, "read", error),
             })
             // A file that was cut looks damaged: the cause is worth more than the effect.
-            .map_err(|error| changed(&error).unwrap_or(error))?;
+            .map_err(|error| changed().unwrap_or(error))?;
         match &self.file {
             Some((file, stamp)) if read < limit => stamp.check(file, &self.name).map(|()| read),
             _ => Ok(read),

@@ -17,8 +17,8 @@ fn train(place: &Place, features: usize) {
     let last = if features > 2 { format!(" {features}:1") } else { String::new() };
     let train: String = (0..12).map(|i| format!("{} qid:{} 1:{} 2:{}{last}\n", i % 2, i / 4, i % 7, i % 3)).collect();
     std::fs::write(place.0.path().join("train.txt"), train).unwrap();
-    let ran =
-        place.run("train --train train.txt --valid train.txt --out model --epochs 1 --hidden 0 --scale none --quiet");
+    let ran = place
+        .run("train --train train.txt --valid train.txt --out model --epochs 1 --model linear --scale none --quiet");
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
@@ -26,13 +26,14 @@ fn train(place: &Place, features: usize) {
 fn packed_floods_are_refused_as_soon_as_they_are_too_large() {
     let place = Place::new(&[]);
     train(&place, 2);
-    let zeros = vec![0_u8; 300 << 20];
+    let zeros = vec![0_u8; 4 << 20];
     for (name, packed) in [
         ("zeros.gz", gzip(&zeros)),
         ("zeros.zst", zstd::encode_all(&zeros[..], 1).unwrap()),
-        ("comments.gz", gzip(&b"# nothing\n".repeat(20 << 20))),
+        ("comments.gz", gzip(&b"# nothing\n".repeat(400 << 10))),
     ] {
-        std::fs::write(place.0.path().join(name), packed).unwrap();
+        // Packed files may be put together from packed files.
+        std::fs::write(place.0.path().join(name), packed.repeat(75)).unwrap();
         let message = place.run(&format!("data {name} --max-memory 200MB")).bad(1);
         assert!(message.contains(&format!("the text of {name} would take ")), "{message}");
         assert!(message.contains("--max-memory"), "{message}");
@@ -91,8 +92,8 @@ fn absurd_numbers_of_threads_are_capped() {
     let place = Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:2\n")]);
     for (threads, number) in [(Some("1024"), None), (None, Some("1000000"))] {
         let mut command = place.command("data a.txt");
-        command.args(threads.iter().flat_map(|threads| ["--threads", threads]));
-        command.envs(number.iter().map(|number| ("RAYON_NUM_THREADS", number)));
+        threads.iter().for_each(|threads| _ = command.args(["--threads", threads]));
+        number.iter().for_each(|number| _ = command.env("RAYON_NUM_THREADS", number));
         let ran = Ran::of(command.stdin(Stdio::null()).output().unwrap());
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert!(ran.err.contains("threads: works with "), "{}", ran.err);

@@ -10,7 +10,7 @@ fn with_model(files: &[(&str, &str)]) -> Place {
     let place = Place::new(files);
     let train: String = (0..40).map(|i| format!("{} qid:{} 1:{} 2:{}\n", i % 2, i / 4, i % 7, i % 3)).collect();
     std::fs::write(place.0.path().join("train.txt"), train).unwrap();
-    let ran = place.run("train --train train.txt --out model --epochs 2 --hidden 0 --quiet");
+    let ran = place.run("train --train train.txt --out model --epochs 2 --model linear --quiet");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     place
 }
@@ -129,7 +129,7 @@ fn each_file_of_a_training_has_its_own_query_file() {
         ("sq", "2\n4\n"),
     ]);
     let common =
-        "train --train train.txt --valid valid.txt --test test.txt --epochs 1 --hidden 0 --quiet --query-file tq";
+        "train --train train.txt --valid valid.txt --test test.txt --epochs 1 --model linear --quiet --query-file tq";
     let ran = place.run(&format!("{common} --valid-query-file vq --test-query-file sq --out m"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let model: serde_json::Value = serde_json::from_str(&place.read("m/model.json")).unwrap();

@@ -6,10 +6,9 @@ use burnrank::{
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
-use std::io::Write;
-use std::path::Path;
+use std::io::{Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::NamedTempFile;
 
 /// Reads `bytes` in ways that must agree, and writes back what is good. Tells whether it was.
 ///
@@ -20,7 +19,7 @@ pub fn check(bytes: &[u8]) -> bool {
 }
 
 /// As [`check`], with a stated number of features, which keeps matrices small, and through a file where there is one.
-fn check_as(bytes: &[u8], width: Option<usize>, file: Option<&Path>) -> bool {
+fn check_as(bytes: &[u8], width: Option<usize>, file: Option<&mut NamedTempFile>) -> bool {
     let strict = ReadOptions { width, ..ReadOptions::default() };
     let first = read_bytes("f", bytes, &strict);
     let in_blocks = read_bytes("f", bytes, &ReadOptions { block_bytes: 7, ..strict.clone() });
@@ -40,15 +39,21 @@ fn check_as(bytes: &[u8], width: Option<usize>, file: Option<&Path>) -> bool {
             (Err(_), Err(_)) => {}
         }
     }
+    // What is not packed but looks so is for the other readers alone.
+    let plain = !looks_packed(bytes);
     for (whole, options) in [(&first, &strict), (&kept, &lenient)] {
-        // What is not packed but looks so is for the other readers alone.
-        if !looks_packed(bytes) {
+        if plain {
             agree(whole, in_chunks(bytes.to_vec(), 1 + bytes.len() % 50, options));
-            if let Some(file) = file {
-                through_file(whole, bytes, file, options);
-            }
         }
-        agree(whole, in_chunks(packed(bytes), 1 + bytes.len() % 70, options));
+    }
+    // Packing and files are slower: one of them strictly, the other leniently, in turn.
+    let (mut one, mut other) = ((&first, &strict), (&kept, &lenient));
+    if bytes.len() % 4 < 2 {
+        std::mem::swap(&mut one, &mut other);
+    }
+    agree(one.0, in_chunks(packed(bytes), 1 + bytes.len() % 70, one.1));
+    if let Some(file) = file.filter(|_| plain) {
+        through_file(other.0, bytes, file, other.1);
     }
     let Ok(report) = first else { return false };
     // Wide matrices would make this a test of memory.
@@ -142,15 +147,17 @@ fn agree(whole: &burnrank::Result<ReadReport>, chunked: Chunked) {
 }
 
 /// A file of the bytes is read as the bytes in memory are.
-fn through_file(whole: &burnrank::Result<ReadReport>, bytes: &[u8], file: &Path, options: &ReadOptions) {
-    std::fs::write(file, bytes).unwrap();
-    match (whole, read(file, &ReadOptions { block_bytes: 9, ..options.clone() })) {
+fn through_file(whole: &burnrank::Result<ReadReport>, bytes: &[u8], file: &mut NamedTempFile, options: &ReadOptions) {
+    // Not emptied first: some file systems write such a file to the disk at once.
+    file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(bytes)).unwrap();
+    file.as_file().set_len(bytes.len() as u64).unwrap();
+    match (whole, read(file.path(), &ReadOptions { block_bytes: 9, ..options.clone() })) {
         (Ok(a), Ok(b)) => {
             let mark = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
             assert_eq!((&a.data, &a.rows, bytes.len() as u64 - mark), (&b.data, &b.rows, b.bytes));
         }
         (Err(a), Err(b)) => {
-            let b = b.to_string().replace(&*file.to_string_lossy(), "f");
+            let b = b.to_string().replace(&*file.path().to_string_lossy(), "f");
             assert_eq!(a.to_string(), b);
         }
         (a, b) => panic!("{a:?} but {b:?}"),
@@ -249,24 +256,35 @@ pub fn inputs(seed: u64, count: u64, mut with: impl FnMut(&[u8])) {
 
 /// Checks `count` inputs and tells how many were good files.
 fn run(count: u64) -> u64 {
-    const BATCH: u64 = 10_000;
-    let good = AtomicU64::new(0);
-    let folder = tempfile::tempdir().unwrap();
-    (0..count.div_ceil(BATCH)).into_par_iter().for_each(|batch| {
-        let file = folder.path().join(format!("{batch}.txt"));
-        let mut number = 0_u64;
-        inputs(batch, BATCH.min(count - batch * BATCH), |bytes| {
-            number += 1;
-            // Most with a stated width: a million columns a document would be most of the work.
-            let width = (!number.is_multiple_of(32)).then_some(64);
-            let check = || u64::from(check_as(bytes, width, Some(&file)));
-            if std::panic::catch_unwind(|| good.fetch_add(check(), Ordering::Relaxed)).is_err() {
-                panic!("on the input b\"{}\"", bytes.escape_ascii());
+    const BATCH: u64 = 1_000;
+    let (next, good) = (AtomicU64::new(0), AtomicU64::new(0));
+    let work = &|| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        loop {
+            let batch = next.fetch_add(1, Ordering::Relaxed);
+            if batch * BATCH >= count {
+                return;
             }
-            // The other readers see the same bytes; only a panic matters.
-            let _ = (parse_run("f", bytes), parse_qrels("f", bytes), parse_scores("f", bytes));
-        });
-        let _ = std::fs::remove_file(&file);
+            let mut number = 0_u64;
+            inputs(batch, BATCH.min(count - batch * BATCH), |bytes| {
+                number += 1;
+                // Most with a stated width: a million columns a document would be most of the work.
+                let width = (!number.is_multiple_of(64)).then_some(64);
+                let check = || u64::from(check_as(bytes, width, Some(&mut file)));
+                let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));
+                let Ok(is_good) = checked else { panic!("on the input b\"{}\"", bytes.escape_ascii()) };
+                good.fetch_add(is_good, Ordering::Relaxed);
+                // The other readers see the same bytes; only a panic matters.
+                let _ = (parse_run("f", bytes), parse_qrels("f", bytes), parse_scores("f", bytes));
+            });
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            // A pool of one thread each: work as small as this is not worth waking others for.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+            scope.spawn(move || pool.install(work));
+        }
     });
     good.into_inner()
 }

@@ -139,7 +139,7 @@ pub(super) fn parse(
         }
         let rows = block.rows.len() as u64;
         // All that is kept of a document apart from its numbers, were each a query of its own.
-        let worst = memory::bytes_of::<(Run, Identifier)>(rows) + block.text.len() as u64;
+        let worst = memory::bytes_of::<(Run, Identifier)>(rows) + (block.text.len() as u64).saturating_sub(1 << 20);
         memory::ask(worst, &format!("the queries of {}", task.name), "split the file")?;
         let outcome =
             task.text.with(block.text.clone(), |text| parse_block(task, text, block, width, features, labels))?;

@@ -111,14 +111,14 @@ fn hostile(folder: &Path) -> Vec<String> {
     let zst = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
     let part = 32 << 20;
     let mut names = vec![
-        repeat("zeros.gz", gzip(&vec![0; part]), 200),
-        repeat("zeros.zst", zst(&vec![0; part]), 200),
-        repeat("blanks.zst", zst(&vec![b'\n'; part]), 200),
-        repeat("comments.zst", zst(&b"# no\n".repeat(part / 5)), 200),
-        repeat("bad.zst", zst(&b"x\n".repeat(part / 2)), 200),
-        repeat("one-query.zst", zst(&b"1 qid:1 1:1\n".repeat(part / 12)), 200),
+        repeat("zeros.gz", gzip(&vec![0; part]), 140),
+        repeat("zeros.zst", zst(&vec![0; part]), 140),
+        repeat("blanks.zst", zst(&vec![b'\n'; part]), 140),
+        repeat("comments.zst", zst(&b"# no\n".repeat(part / 5)), 140),
+        repeat("bad.zst", zst(&b"x\n".repeat(part / 2)), 4),
+        repeat("one-query.zst", zst(&b"1 qid:1 1:1\n".repeat(part / 12)), 140),
         repeat("turns.zst", zst(&b"1 qid:1\n1 qid:2\n".repeat(part / 16)), 60),
-        repeat("one-line.zst", zst(&b"1 qid:1 1:1 ".repeat(part / 12)), 200),
+        repeat("one-line.zst", zst(&b"1 qid:1 1:1 ".repeat(part / 12)), 140),
         repeat("wide.zst", zst(&b"1 qid:1 1000000:1\n".repeat(part / 18)), 20),
         repeat("numbers.zst", zst(&b"1\n".repeat(part / 2)), 100),
         repeat("run.zst", zst(&b"1 Q0 a 1 1 t\n".repeat(part / 13)), 100),
@@ -182,10 +182,11 @@ fn every_command_survives_hostile_input_in_four_gigabytes() {
         shell.args(command.split_whitespace()).current_dir(place.0.path()).stdin(Stdio::null()).stdout(Stdio::null());
         let output = shell.stderr(Stdio::piped()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
+        // At once: the whole takes minutes.
+        println!("{:?}  {command}\n        {said}", output.status.code());
         (command.clone(), output.status.code(), said)
     };
     let ran: Vec<_> = commands.par_iter().map(run).collect();
-    ran.iter().for_each(|(command, code, said)| println!("{code:?}  {command}\n        {said}"));
     // 124 is a command that was still at work after two minutes.
     let wrong = |code: &Option<i32>| !matches!(code, Some(0 | 1 | 2 | 124));
     let wrong: Vec<_> = ran.iter().filter(|(_, code, _)| wrong(code)).collect();

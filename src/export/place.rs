@@ -77,7 +77,10 @@ impl Made {
         let absent = parent.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
         let mut made: Vec<PathBuf> = absent.map(Path::to_path_buf).collect();
         made.reverse();
-        fs::create_dir_all(parent).map_err(|source| Error::io(parent, "create", source))?;
+        fs::create_dir_all(parent).map_err(|source| Error::Model {
+            path: target.to_path_buf(),
+            message: format!("the folder {} cannot be made: {source}: choose another --out", parent.display()),
+        })?;
         Ok(Made(made))
     }
 }

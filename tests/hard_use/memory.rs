@@ -49,7 +49,7 @@ fn packed_floods_are_refused_as_soon_as_they_are_too_large() {
 fn one_endless_query_is_refused_and_blank_lines_cost_nothing() {
     let place = Place::new(&[]);
     train(&place, 2);
-    let blanks = [b"1 qid:1 1:1\n".to_vec(), vec![b'\n'; 150 << 20], b"0 qid:1 1:2\n".to_vec()].concat();
+    let blanks = [b"1 qid:1 1:1 2:1\n".to_vec(), vec![b'\n'; 150 << 20], b"0 qid:1 1:2 2:1\n".to_vec()].concat();
     let scores = place.run_with("predict --model model --data - --max-memory 200MB", &blanks).good();
     assert_eq!(scores.lines().count(), 2);
     std::fs::write(place.0.path().join("one.gz"), gzip(&b"1 qid:1 1:1 2:2\n".repeat(8 << 20))).unwrap();
@@ -73,8 +73,8 @@ fn a_wide_model_scores_narrow_data_in_parts() {
 
 #[test]
 fn absurd_counts_are_refused_with_their_option() {
-    let place =
-        Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n0 qid:2 1:2\n"), ("s.txt", "1\n2\n3\n4\n")]);
+    let data = "1 qid:1 1:1 2:1\n0 qid:1 1:2 2:1\n1 qid:2 1:1 2:1\n0 qid:2 1:2 2:1\n";
+    let place = Place::new(&[("a.txt", data), ("s.txt", "1\n2\n3\n4\n")]);
     train(&place, 2);
     std::fs::write(place.0.path().join("t.txt"), "2\n1\n3\n4\n").unwrap();
     for (command, said) in [

@@ -10,7 +10,7 @@ fn with_model(files: &[(&str, &str)]) -> Place {
     let place = Place::new(files);
     let train: String = (0..40).map(|i| format!("{} qid:{} 1:{} 2:{}\n", i % 2, i / 4, i % 7, i % 3)).collect();
     std::fs::write(place.0.path().join("train.txt"), train).unwrap();
-    let ran = place.run("train --train train.txt --out model --epochs 2 --model linear --quiet");
+    let ran = place.run("train --train train.txt --out model --epochs 2 --model linear --scale none --quiet");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     place
 }
@@ -73,8 +73,8 @@ fn the_change_of_a_file_is_named() {
 
 #[test]
 fn lenient_scores_stand_on_the_lines_of_their_documents() {
-    let bad = "0 qid:a 1:1\nbad\n# comment\n1 qid:a 2:x\n\n0 qid:b 1:2\n1 qid:a 1:3\n1 qid:b 1:1\nnan qid:c\n";
-    let place = with_model(&[("bad.txt", bad), ("good.txt", "0 qid:a 1:1\n0 qid:b 1:2\n1 qid:b 1:1\n")]);
+    let bad = "0 qid:a 1:1 2:1\nbad\n# comment\n1 qid:a 2:x\n\n0 qid:b 1:2\n1 qid:a 1:3\n1 qid:b 1:1\nnan qid:c\n";
+    let place = with_model(&[("bad.txt", bad), ("good.txt", "0 qid:a 1:1 2:1\n0 qid:b 1:2\n1 qid:b 1:1\n")]);
     let good = place.run("predict --model model --data good.txt").good();
     let good: Vec<&str> = good.lines().collect();
     let expected = [good[0], "NaN", "NaN", good[1], "NaN", good[2], "NaN"].join("\n") + "\n";
@@ -97,7 +97,7 @@ fn lenient_scores_stand_on_the_lines_of_their_documents() {
 #[test]
 fn query_files_are_found_beside_their_data() {
     let place = with_model(&[
-        ("a.txt", "1 1:1\n0 1:2\n2 1:3\n"),
+        ("a.txt", "1 1:1 2:1\n0 1:2\n2 1:3\n"),
         ("a.txt.query", "1\n2\n"),
         ("b.txt", "1 1:1\n0 1:2\n2 1:3\n"),
         ("b.txt.group", "3\n"),

@@ -238,11 +238,12 @@ fn fewer_features_than_the_model_must_be_declared_or_visible() {
     std::fs::write(place.0.path().join("dense.txt"), &dense).unwrap();
     std::fs::write(place.0.path().join("sparse.txt"), sparse).unwrap();
     place.run(TRAIN).good();
+    place.run(&TRAIN.replace("--out model", "--out twin")).good();
     for command in [
         "predict --model model --data FILE",
         "predict --model model --data FILE --regroup",
         "evaluate --model model --data FILE",
-        "compare model model --data FILE",
+        "compare model twin --data FILE",
         "certify --model model --data FILE --directions 5",
         "train --train train.txt --test FILE --epochs 1 --out other --force",
     ] {

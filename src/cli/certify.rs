@@ -4,7 +4,8 @@ use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
 use super::judging::{JudgeArgs, known_metric};
-use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading, printable};
+use super::prose::{number, paragraph};
+use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading};
 use super::widths;
 use burnrank::{
     Certificate, CertifyOptions, Dataset, Device, EachWeight, Metric, Model, ScaleKind, certify, certify_control,
@@ -110,9 +111,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         return ui::print_json(&report);
     }
-    let mut text = wrapped(&verdict(&found)) + "\n" + &table(&found, control.as_ref());
+    let mut text = paragraph(&verdict(&found)) + "\n" + &table(&found, control.as_ref());
     if let Some(control) = &control {
-        text += &("\n".to_owned() + &wrapped(&control_verdict(control)));
+        text += &("\n".to_owned() + &paragraph(&control_verdict(control)));
     }
     if let Some(alone) = &alone {
         text += &weights_text(alone);
@@ -266,7 +267,7 @@ fn about(args: &Args, model: &Model, found: &Certificate) -> String {
         ),
         found.conventions.clone(),
     ];
-    lines.iter().map(|line| wrapped(line)).collect()
+    lines.iter().map(|line| paragraph(line)).collect()
 }
 
 /// The first and the last step, as in "0.1 to 1".
@@ -282,38 +283,9 @@ fn share_text(share: f64) -> String {
     format!("{}%", number(100.0 * share))
 }
 
-/// A number as people write it: four digits that matter, no zeros after them, no exponent, no minus before a zero.
-fn number(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".to_owned() } else { "-".to_owned() };
-    }
-    let before = value.abs().log10().floor() as i32 + 1;
-    let text = format!("{value:.*}", usize::try_from(4 - before).unwrap_or(0));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
 /// A change: the sign is part of it.
 fn signed(change: f64) -> String {
     if change > 0.0 { format!("+{}", number(change)) } else { number(change) }
-}
-
-/// A paragraph of lines of at most 80 characters.
-fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut length = 0;
-    for word in text.split_whitespace() {
-        let word_length = printable(word).chars().count();
-        if length > 0 && length + 1 + word_length > 80 {
-            lines.push('\n');
-            length = 0;
-        } else if length > 0 {
-            lines.push(' ');
-            length += 1;
-        }
-        lines.push_str(word);
-        length += word_length;
-    }
-    lines + "\n"
 }
 
 /// How many of the weights with the largest rises are listed.
@@ -353,17 +325,8 @@ mod tests {
 
     #[test]
     fn numbers_are_as_people_write_them() {
-        let written = [0.1, 10.0, 0.0985, -0.0, -0.012_345, 12_345.6, 1e-7, 0.300_000_000_04, f64::NAN].map(number);
-        assert_eq!(written, ["0.1", "10", "0.0985", "0", "-0.01235", "12346", "0.0000001", "0.3", "-"]);
         assert_eq!([0.5, -0.5, 0.0].map(signed), ["+0.5", "-0.5", "0"]);
         assert_eq!(share_text(0.1), "10%");
         assert_eq!((step_range(&[0.1, 0.2, 1.0]), step_range(&[0.5])), ("0.1 to 1".into(), "0.5".into()));
-    }
-
-    #[test]
-    fn paragraphs_fit_80_columns() {
-        let text = wrapped(&"word and another ".repeat(20));
-        assert!(text.lines().all(|line| line.len() <= 80 && !line.ends_with(' ')), "{text}");
-        assert_eq!(text.split_whitespace().count(), 60);
     }
 }

@@ -3,7 +3,8 @@
 use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
-use super::ui::{self, Align, Bar, Table, Unit, heading, number};
+use super::prose::{fixed, number, paragraph};
+use super::ui::{self, Align, Bar, Table, Unit, heading};
 use super::widths;
 use anyhow::{Context, bail};
 use burnrank::{
@@ -250,8 +251,7 @@ impl Summary {
         };
         let points =
             format!("{queries}: {source}{left_out}. J_ij = d lambda_i / d s_j; what is within rounding is shown as 0.");
-        let wrapped = |text: &str| ui::wrap(&ui::printable(text), ui::COLUMNS).replace("\n  ", "\n");
-        format!("{}\n\n{}\n{}\n", wrapped(&self.verdict(field)), self.table(), wrapped(&points))
+        format!("{}\n{}\n{}", paragraph(&self.verdict(field)), self.table(), paragraph(&points))
     }
 
     /// The answer in a sentence.
@@ -318,15 +318,15 @@ fn one(query: &Query, report: &FieldReport) -> String {
         right("jump at tie with next"),
     ]);
     let decimals = ui::decimals_for(report.lambdas.iter().copied());
-    let jump = |jump: f64| if jump > report.force_tolerance { ui::fixed(jump, decimals) } else { "0".into() };
+    let jump = |jump: f64| if jump > report.force_tolerance { fixed(jump, decimals) } else { "0".into() };
     for (rank, &document) in order.iter().enumerate().take(LISTED) {
         table.row([
             (rank + 1).to_string(),
             (document + 1).to_string(),
             // A label of -0 is 0.
             (report.labels[document] + 0.0).to_string(),
-            ui::fixed(report.scores[document], 4),
-            ui::fixed(report.lambdas[document], decimals),
+            fixed(report.scores[document], 4),
+            fixed(report.lambdas[document], decimals),
             report.crossings.get(rank).map_or("-".into(), |at| jump(at.jump)),
         ]);
     }

@@ -27,6 +27,11 @@ fn fold(text: &str, start: usize, indent: usize) -> String {
     lines
 }
 
+/// Lines that each are folded where they are too long; what continues a line is indented.
+pub fn lines(text: &str) -> String {
+    text.split('\n').map(|line| fold(line, 0, 2)).collect::<Vec<_>>().join("\n")
+}
+
 /// A paragraph of its own.
 pub fn paragraph(text: &str) -> String {
     fold(&printable(text), 0, 0) + "\n"
@@ -46,6 +51,21 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
     if zero { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+/// A number as people write it, of four digits that matter, as in 0.0985 or 12.5: no zeros after them, a power of ten only
+/// where it is tiny or huge, a dash where there is no number.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || !size.is_finite() {
+        return if size == 0.0 { "0".into() } else { "-".into() };
+    }
+    if !(1e-5..1e9).contains(&size) {
+        return format!("{value:.1e}");
+    }
+    let before = size.log10().floor() as i32 + 1;
+    let text = format!("{value:.*}", usize::try_from(4 - before).unwrap_or(0));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// As [`fixed`], with a sign unless it is zero.
@@ -153,6 +173,8 @@ mod tests {
 
     #[test]
     fn numbers_are_written_as_by_hand() {
+        let written = [0.1, 10.0, 0.0985, -0.0, -0.012_345, 12_345.6, 1e-7, 0.300_000_000_04, f64::NAN].map(number);
+        assert_eq!(written, ["0.1", "10", "0.0985", "0", "-0.01235", "12346", "1.0e-7", "0.3", "-"]);
         let texts = [fixed(-0.0, 4), fixed(-1e-9, 2), fixed(-0.25, 2), fixed(f64::NAN, 2), fixed(1234.5, 1)];
         assert_eq!(texts, ["0.0000", "0.00", "-0.25", "-", "1234.5"]);
         let texts = [signed(0.25, 2), signed(-0.25, 2), signed(1e-9, 2), signed(-0.0, 2), signed(f64::INFINITY, 2)];

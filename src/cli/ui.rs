@@ -1,5 +1,6 @@
 //! What all commands print with: numbers, tables and colours.
 
+use super::prose;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use serde::Serialize;
@@ -52,36 +53,10 @@ fn tell(style: Style, kind: &str, text: &str) {
     let stderr = std::io::stderr();
     let mut text = format!("{kind} {}", printable_lines(text));
     if stderr.is_terminal() {
-        text = wrap(&text, COLUMNS);
+        text = prose::lines(&text);
     }
     // When nobody hears it, there is nobody to tell.
     let _ = writeln!(&stderr, "{}", text.replacen(kind, &paint(&stderr, style, kind), 1));
-}
-
-/// The columns that a terminal has at least.
-pub const COLUMNS: usize = 80;
-
-/// The text with no line longer than `width` where it has blanks to break at; what continues a line is indented.
-pub fn wrap(text: &str, width: usize) -> String {
-    let mut wrapped = String::with_capacity(text.len() + text.len() / 20);
-    for (index, line) in text.split('\n').enumerate() {
-        if index > 0 {
-            wrapped.push('\n');
-        }
-        let mut used = 0;
-        for word in line.split_inclusive(' ') {
-            let length = word.trim_end().chars().count();
-            // What stands alone before a long word, as "error:" before a path, stays with it.
-            if used + length > width && used > 10.min(width / 2) {
-                wrapped.truncate(wrapped.trim_end_matches(' ').len());
-                wrapped.push_str("\n  ");
-                used = 2;
-            }
-            wrapped.push_str(word);
-            used += word.chars().count();
-        }
-    }
-    wrapped
 }
 
 /// An error and its causes, as far as they say something new.
@@ -139,30 +114,6 @@ pub fn percent(share: f64) -> String {
 /// A value of four decimals, or a dash where there is none.
 pub fn decimals(value: f64) -> String {
     if value.is_finite() { format!("{value:.4}") } else { "-".to_owned() }
-}
-
-/// A number of three digits that say something, as in 0.0985 or 12.5; with a power of ten only where it is tiny or huge.
-pub fn number(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-4..1e6).contains(&size) {
-        return format!("{value:.1e}");
-    }
-    let decimals = (2 - size.log10().floor() as i32).clamp(0, 6) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-/// A number of so many decimals, never a zero below zero.
-pub fn fixed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    if text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.')) {
-        text.trim_start_matches('-').to_owned()
-    } else {
-        text
-    }
 }
 
 /// The decimals that give the largest of some numbers four digits that say something.
@@ -238,33 +189,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_as_people_write_them() {
-        for (value, text) in [
-            (0.0985, "0.0985"),
-            (-0.0, "0"),
-            (0.5, "0.5"),
-            (-12.345, "-12.3"),
-            (1234.5, "1234"),
-            (0.00012, "0.00012"),
-            (3.14e-10, "3.1e-10"),
-            (1e9, "1.0e9"),
-        ] {
-            assert_eq!(number(value), text);
-        }
-        assert_eq!(
-            (fixed(-0.0, 1), fixed(-0.00001, 4), fixed(-0.5, 2)),
-            ("0.0".into(), "0.0000".into(), "-0.50".into())
-        );
+    fn decimals_suit_the_largest_number() {
         assert_eq!((decimals_for([0.0123, -0.5]), decimals_for([0.0]), decimals_for([12.0])), (4, 4, 2));
-    }
-
-    #[test]
-    fn text_is_wrapped_at_blanks() {
-        assert_eq!(wrap("one two three", 80), "one two three");
-        assert_eq!(wrap("one two three", 7), "one two\n  three");
-        assert_eq!(wrap("a\n\n  b c", 4), "a\n\n  b\n  c");
-        let path = "x".repeat(100);
-        assert_eq!(wrap(&format!("error: {path}: gone"), 80), format!("error: {path}:\n  gone"));
     }
 
     #[test]

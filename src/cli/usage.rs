@@ -55,7 +55,7 @@ pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, ExitCode> {
     let mut command = prose::fold_help(with_negative_numbers(T::command()));
     if !std::io::stdout().is_terminal() && std::env::var_os("COLUMNS").is_none() {
         // Help that goes into a file or another program is as wide as most terminals.
-        command = command.term_width(ui::COLUMNS);
+        command = command.term_width(prose::WIDTH);
     }
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let found = command.clone().try_get_matches().and_then(|matches| T::from_arg_matches(&matches));

@@ -318,69 +318,6 @@ fn compare_says_which_of_the_stored_peers_differ_on_mq2008() {
         (7.69132e-05, 2.03181e-07),
     ];
     let comparisons = found["comparisons"].as_array().unwrap();
-    assert_eq!((comparisons.len(), &found["family"]), (6, &Value::from(6)));
-    for comparison in comparisons {
-        // Three spellings of one system.
-        assert_eq!(comparison["ties"], 60, "{comparison}");
-        assert_eq!(comparison["t_test"]["p"], 1.0);
-        assert_eq!(comparison["adjusted"]["randomisation"], 1.0);
-    }
-    // Scores turned round are worse, and that is no accident.
-    let scores = std::fs::read_to_string(at.join("scores.txt")).unwrap();
-    let worse: String = scores.lines().map(|line| format!("{}\n", -line.parse::<f64>().unwrap())).collect();
-    std::fs::write(at.join("worse.txt"), worse).unwrap();
-    let found = json(at, "compare model worse.txt scores.txt --baseline --data all.txt --seed 3");
-    assert_eq!(found["comparisons"].as_array().unwrap().len(), 2);
-    assert!(found["comparisons"][0]["difference"].as_f64().unwrap() < -0.1);
-    assert!(found["comparisons"][0]["adjusted"]["randomisation"].as_f64().unwrap() < 1e-3);
-    assert_eq!(found, json(at, "compare model worse.txt scores.txt --baseline --data all.txt --seed 3 --threads 1"));
-    let words = text(at, "compare scores.txt worse.txt --data all.txt --movers 3");
-    assert!(words.contains("significant") && words.contains("moved most"), "{words}");
-    refuse(at, "compare scores.txt --data all.txt", 2, "SYSTEM");
-    refuse(at, "compare scores.txt all.txt --data all.txt", 1, "all.txt:1:1: bad score");
-    refuse(at, "compare scores.txt missing.txt --data all.txt", 1, "missing.txt");
-    refuse(at, "compare scores.txt worse.txt --data all.txt --folds 2", 2, "{}");
-    refuse(at, "compare scores.txt worse.txt --data all.txt --alpha 0", 2, "--alpha 0");
-}
-
-#[test]
-fn data_counts_the_pairs_that_an_objective_learns_from() {
-    let folder = workshop();
-    let at = folder.path();
-    let found = json(at, "data all.txt --objective lambdarank:ndcg --objective lambdarank:mrr:rel=4 --model model");
-    let pairs = found["files"][0]["effective_pairs"].as_array().unwrap();
-    let count = |index: usize, what: &str| pairs[index][what].as_u64().unwrap();
-    assert!(count(0, "effective") <= count(0, "label_pairs") && count(1, "effective") < count(0, "effective"));
-    assert!(count(0, "saturated") <= count(0, "effective"));
-    assert!(text(at, "data all.txt --objective ranknet").contains("effective pairs (100.0% of"));
-    refuse(at, "data all.txt --model model", 2, "--objective");
-}
-
-#[test]
-fn compare_says_which_of_the_stored_peers_differ_on_mq2008() {
-    let root = std::env::var_os("BURNRANK_DATA").map(|root| PathBuf::from(root).join("mq2008"));
-    let Some(root) = root.filter(|path| path.is_dir()) else {
-        println!("skipped: BURNRANK_DATA names no folder with mq2008");
-        return;
-    };
-    let systems = ["AdaRank", "ListNet", "RankBoost", "RankNet", "svm_rank"];
-    let names = systems.map(|system| format!("scores/{system}.Fold{{}}.test.txt")).join(" ");
-    let found = json(&root, &format!("compare {names} --data Fold{{}}/test.txt --folds 5 --metric ndcg@10"));
-    // SciPy 1.17.1 on the same per-query values: ttest_rel(second, first).pvalue, and
-    // wilcoxon(second - first, zero_method='wilcox', method='approx').pvalue
-    let stored = [
-        (3.42422e-06, 3.37865e-07),
-        (0.842328, 0.510766),
-        (0.00235071, 0.000383397),
-        (0.78896, 0.693959),
-        (1.6699e-08, 1.24647e-10),
-        (0.00121279, 0.000363271),
-        (1.38822e-09, 1.86344e-12),
-        (0.000668301, 3.65637e-05),
-        (0.936193, 0.729889),
-        (7.69132e-05, 2.03653e-07),
-    ];
-    let comparisons = found["comparisons"].as_array().unwrap();
     assert_eq!(comparisons.len(), stored.len());
     for (comparison, (t_test, wilcoxon)) in comparisons.iter().zip(stored) {
         for (test, expected) in [("t_test", t_test), ("wilcoxon", wilcoxon)] {

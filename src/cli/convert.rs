@@ -42,7 +42,7 @@ pub struct Args {
     /// Training data to fit the scaling on [default: the file itself]
     #[arg(long, value_name = "FILE")]
     scale_on: Option<PathBuf>,
-    /// Scores of the documents, one a line, for a run
+    /// Scores of the documents, one per line, for a run
     #[arg(long, value_name = "FILE")]
     scores: Option<PathBuf>,
     /// Name of the system, for a run

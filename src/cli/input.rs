@@ -21,7 +21,7 @@ pub struct ReadArgs {
     /// Bring the documents of a query together when it comes back later in the file
     #[arg(long)]
     pub regroup: bool,
-    /// LightGBM's side file instead of 'qid:': the number of documents of each query, one a line [default: DATA.query or
+    /// LightGBM's side file instead of 'qid:': the number of documents of each query, one per line [default: DATA.query or
     /// DATA.group, where the data has no 'qid:']
     #[arg(long, value_name = "FILE")]
     pub query_file: Option<PathBuf>,

@@ -45,7 +45,7 @@ pub struct Args {
     /// Model that scores the data; without it or --scores, scores are random
     #[arg(long, value_name = "DIR", requires = "data", conflicts_with = "scores")]
     model: Option<PathBuf>,
-    /// Scores of the data's documents, one a line
+    /// Scores of the data's documents, one per line
     #[arg(long, value_name = "FILE", requires = "data")]
     scores: Option<PathBuf>,
     /// How many queries to look at, at most

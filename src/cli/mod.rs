@@ -172,7 +172,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     if (1.0..1e18).contains(&size) { Ok(size as u64) } else { Err("expected a size as in 500MB or 12GB".into()) }
 }
 
-/// Starts the threads that all work is done by: `asked` for, or as many as the environment says, or one a core.
+/// Starts the threads that all work is done by: `asked` for, or as many as the environment says, or one per core.
 fn start_threads(asked: u16) -> anyhow::Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (asked, by) = match std::env::var("RAYON_NUM_THREADS") {

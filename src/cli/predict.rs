@@ -27,7 +27,7 @@ pub struct Args {
     /// The documents; '-' is standard input
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// scores (one a line, in the order of the documents) or trec (a run file)
+    /// scores (one per line, in the order of the documents) or trec (a run file)
     #[arg(long, default_value = "scores", value_parser = ["scores", "trec"])]
     format: String,
     /// Where to write; '-' is standard output

@@ -116,7 +116,7 @@ impl Dataset {
         &mut self.features
     }
 
-    /// All labels, one a document.
+    /// All labels, one per document.
     pub fn labels(&self) -> &[f32] {
         &self.labels
     }

@@ -1,4 +1,4 @@
-//! A scores file: one number a line, the score of the document on the same line of the data.
+//! A scores file: one number per line, the score of the document on the same line of the data.
 
 use super::letor::number::{BadNumber, parse_f64};
 use super::letor::problem::Problem;
@@ -9,7 +9,7 @@ use crate::memory;
 use std::fmt::Display;
 use std::path::Path;
 
-/// Reads the scores of `documents` documents, one finite number a line, packed or not; `-` is standard input.
+/// Reads the scores of `documents` documents, one finite number per line, packed or not; `-` is standard input.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -21,7 +21,7 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// On the first line that is not one finite number, and when there is not one a document.
+/// On the first line that is not one finite number, and when there is not one per document.
 pub fn read_scores(path: impl AsRef<Path>, documents: usize) -> Result<Vec<f64>> {
     let (name, text) = read_whole(path.as_ref())?;
     parse_scores_of(&name, &text, documents)

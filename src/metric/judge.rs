@@ -1,4 +1,4 @@
-//! Judging scores: the conventions that a value depends on, and one value a query.
+//! Judging scores: the conventions that a value depends on, and one value per query.
 
 use super::order::Ranking;
 use super::{Metric, Score, Ties};

@@ -31,7 +31,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Sums up one value a query, `None` for those that do not count.
+    /// Sums up one value per query, `None` for those that do not count.
     pub fn of(values: &[Option<f64>]) -> Self {
         let n = values.iter().flatten().count();
         let mean = values.iter().flatten().sum::<f64>() / n as f64;

@@ -233,7 +233,7 @@ impl Objective {
 
     /// The gradient of a batch's loss by its scores, the mean over its queries, on the host and in linear memory.
     ///
-    /// `seeds` holds one number a query when the objective samples rankings, and is not looked at otherwise.
+    /// `seeds` holds one number per query when the objective samples rankings, and is not looked at otherwise.
     ///
     /// ```
     /// use burnrank::{Batch, Objective, Want};

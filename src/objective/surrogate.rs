@@ -7,7 +7,7 @@ use burn::tensor::{Tensor, TensorData};
 ///
 /// # Shapes
 /// - scores: `[documents]`, tracked by autodiff
-/// - gradient: one number a document, `dC/ds_i`, that is `-lambda_i`
+/// - gradient: one number per document, `dC/ds_i`, that is `-lambda_i`
 /// - output: `[1]`
 ///
 /// ```
@@ -21,7 +21,7 @@ use burn::tensor::{Tensor, TensorData};
 /// ```
 ///
 /// # Panics
-/// When there is not one number a document.
+/// When there is not one number per document.
 pub fn surrogate(scores: Tensor<1>, gradient: Vec<f32>) -> Tensor<1> {
     let length = gradient.len();
     let constant = Tensor::<1>::from_data(TensorData::new(gradient, [length]), &scores.device().without_autodiff());

@@ -192,7 +192,7 @@ impl Spread {
         flat.clone().select(0, self.documents.clone()).reshape(self.shape)
     }
 
-    /// A value a document of the batch as `[queries, longest]`; 0 in the padding.
+    /// A value per document of the batch as `[queries, longest]`; 0 in the padding.
     pub fn values(&self, flat: &[f32], batch: Batch<'_>, tile: &Tile, device: &Device) -> Tensor<2> {
         let mut values = vec![0f32; self.shape[0] * self.shape[1]];
         for (place, &query) in tile.queries.iter().enumerate() {

@@ -26,7 +26,7 @@ pub(super) struct Outcome {
     pub gradients: GradientsParams,
     /// Of the mean over the queries of the whole batch.
     pub result: QueryResult,
-    /// One a document.
+    /// One per document.
     pub scores: Vec<f32>,
 }
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct PerQuery<'a> {
     /// What the system is called in reports.
     pub name: &'a str,
-    /// One value a query, in the same order for all systems.
+    /// One value per query, in the same order for all systems.
     pub values: &'a [f64],
 }
 

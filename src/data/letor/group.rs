@@ -164,7 +164,7 @@ pub(super) fn parse_counts(text: &[u8], name: &str) -> Result<Vec<usize>> {
         counts.push(count);
     }
     if counts.is_empty() {
-        return Err(whole_file(name, "the file is empty", "expected one number a line, the documents of each query"));
+        return Err(whole_file(name, "the file is empty", "expected one number per line, the documents of each query"));
     }
     Ok(counts)
 }

@@ -142,7 +142,7 @@ impl Synthetic {
             Some(product) if product <= most => Ok(()),
             _ => Err(Error::Config(format!("{a} {what} times {b} features: at most {most} are supported"))),
         };
-        limited("documents a query", self.documents, self.features, 1 << 30)?;
+        limited("documents per query", self.documents, self.features, 1 << 30)?;
         limited("hidden units", hidden, self.features, 1 << 24)
     }
 }
@@ -164,7 +164,7 @@ pub struct SyntheticQuery {
     pub features: Vec<f32>,
     /// One label a document.
     pub labels: Vec<f32>,
-    /// The continuous target that the labels are bins of, one a document.
+    /// The continuous target that the labels are bins of, one per document.
     pub targets: Vec<f64>,
 }
 

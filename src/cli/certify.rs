@@ -101,7 +101,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         figure::certificate(path, &found)?;
     }
     if args.json {
-        let mut report = json!({ "model": args.model, "data": input::name(&args.data), "certificate": found });
+        let mut report =
+            json!({ "model": args.model.display().to_string(), "data": input::name(&args.data), "certificate": found });
         report["holds"] = found.holds().into();
         if let Some(control) = &control {
             report["control"] = serde_json::to_value(control)?;

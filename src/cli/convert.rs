@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     let (queries, documents, features) = (data.n_queries(), data.n_documents(), data.n_features());
     if args.json {
-        let report = json!({ "file": args.out, "queries": queries, "documents": documents, "features": features });
+        let report = json!({ "file": args.out.display().to_string(), "queries": queries, "documents": documents, "features": features });
         return ui::print_json(&report);
     }
     if output::is_stdout(&args.out) {

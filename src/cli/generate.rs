@@ -97,7 +97,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     drop(bar);
     let documents = settings.queries.saturating_mul(settings.documents);
     if args.json {
-        return ui::print_json(&json!({ "file": args.out, "documents": documents, "settings": settings }));
+        return ui::print_json(
+            &json!({ "file": args.out.display().to_string(), "documents": documents, "settings": settings }),
+        );
     }
     if output::is_stdout(&args.out) {
         return Ok(());

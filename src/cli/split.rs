@@ -196,7 +196,9 @@ fn report(data: &Dataset, parts: Vec<Part>, args: &Args) -> anyhow::Result<()> {
     });
     let written: Vec<Written> = written.collect();
     if args.json {
-        return ui::print_json(&json!({ "folder": args.out, "seed": args.seed, "files": written }));
+        return ui::print_json(
+            &json!({ "folder": args.out.display().to_string(), "seed": args.seed, "files": written }),
+        );
     }
     let mut table = Table::new(&[("file", Align::Left), ("queries", Align::Right), ("documents", Align::Right)]);
     written.iter().for_each(|w| table.row([w.file.display().to_string(), count(w.queries), count(w.documents)]));

@@ -24,7 +24,7 @@ pub struct ModelPlace {
     target: PathBuf,
     // Dropped before the folders: the lock file would keep its folder from being empty.
     lock: Lock,
-    _made: Made,
+    made: Made,
 }
 
 impl ModelPlace {
@@ -35,7 +35,7 @@ impl ModelPlace {
     pub fn claim(folder: &Path) -> Result<Self> {
         let target = resolve(folder)?;
         let made = Made::parents_of(&target)?;
-        let place = ModelPlace { lock: Lock::take(&target)?, target, _made: made };
+        let place = ModelPlace { lock: Lock::take(&target)?, target, made };
         replace::recover(&place.target)?;
         if place.lock.works {
             replace::sweep(&place.target);
@@ -51,6 +51,11 @@ impl ModelPlace {
     /// The file beside the model folder from which training goes on.
     pub fn checkpoint(&self) -> PathBuf {
         checkpoint_of(&self.target)
+    }
+
+    /// The folders that were made for the model, the outermost first.
+    pub fn made_folders(&self) -> &[PathBuf] {
+        &self.made.0
     }
 
     /// The file that exists as long as the place is claimed.

@@ -301,6 +301,7 @@ fn training_says_what_is_odd_about_its_data() {
         ("--train train.txt --valid train.txt", "train.txt: the same as the training data: "),
         ("--train train.txt --valid valid.txt --test train.txt", "train.txt: the same as the training data: "),
         ("--train train.txt --valid valid.txt --test valid.txt", "valid.txt: the same as the validation data: "),
+        ("--train train.txt --test train.txt", "train.txt: 8 queries are also in the training data: "),
         (
             "--train train.txt --valid valid.txt --test overlap.txt",
             "overlap.txt: 3 queries are also in the training data: ",
@@ -314,6 +315,11 @@ fn training_says_what_is_odd_about_its_data() {
         let said = format!("{}: {}: {}", odd["about"], odd["what"], odd["remedy"]).replace('"', "");
         assert!(said.starts_with(expected), "{said}");
     }
+    // A feature that scaling makes 0 is in the file all the same.
+    let same = data(10, 3, 0).replace(" 1:", " 0:5 1:");
+    std::fs::write(place.0.path().join("same.txt"), same).unwrap();
+    let ran = place.run("train --train same.txt --first-index 0 --epochs 1 --out model --force");
+    assert!(!ran.err.contains("never set"), "{}", ran.err);
     // Nothing to say of good data, nor of high labels where no gain is 2^y - 1.
     place.run(&format!("{TRAIN} --force")).good();
     place
@@ -402,4 +408,56 @@ fn the_demonstration_takes_an_objective_and_says_what_is_next() {
     assert!(shown.contains("\nlambdarank:map ") && !shown.contains("\nranknet "), "{shown}");
     assert!(shown.ends_with("\n  burnrank train --train train.txt --out model\n"), "{shown}");
     assert!(is_a_model(&place, "shown/net-lambdarank-map"));
+}
+
+#[test]
+fn a_log_never_replaces_what_is_not_a_log() {
+    let place = place();
+    let before = place.read("train.txt");
+    for log in ["train.txt", "valid.txt"] {
+        let message = place.run(&format!("{TRAIN} --log {log}")).bad(1);
+        assert!(message.contains(&format!("{log}: not the log of a training run")), "{message}");
+    }
+    assert_eq!(place.read("train.txt"), before);
+    place.run(&format!("{TRAIN} --log log.jsonl")).good();
+    place.run(&format!("{TRAIN} --force --log log.jsonl")).good();
+    assert_eq!(place.read("log.jsonl").lines().count(), 3);
+    let message = place.run(&format!("{TRAIN} --force --log model/log.jsonl")).bad(2);
+    assert!(message.contains("a model folder holds nothing but its model"), "{message}");
+    assert!(is_a_model(&place, "model"));
+}
+
+#[test]
+fn a_file_that_comes_into_the_model_folder_meanwhile_costs_no_training() {
+    let place = place();
+    place.run(TRAIN).good();
+    let train =
+        format!("{} --seed 5 --patience 0 --checkpoint-every 1000", TRAIN.replace("--epochs 3", "--epochs 2000"));
+    let mut child = place.command(&format!("{train} --force --log log.jsonl"));
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !std::fs::read_to_string(place.0.path().join("log.jsonl")).is_ok_and(|text| text.contains('\n')) {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let foreign = place.0.path().join("model/note.txt");
+    std::fs::write(&foreign, "mine").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(place.read("model/note.txt"), "mine");
+    std::fs::remove_file(foreign).unwrap();
+    // The model there is of another run: that has to be said, and is told.
+    let message = place.run(&format!("{train} --resume")).bad(1);
+    assert!(message.contains("--resume --force goes on from "), "{message}");
+    let ran = place.run(&format!("{train} --resume --force"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.err.contains("going on after epoch 2000"), "{}", ran.err);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_is_no_text_is_no_panic() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = place();
+    let mut command = place.command("train --train train.txt --epochs 1 --json --out");
+    command.arg(std::ffi::OsStr::from_bytes(b"m\xff"));
+    let ran = Ran::of(command.output().unwrap());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
 }

@@ -7,6 +7,7 @@ use super::sets::{Named, Sets, metrics};
 use super::warn::{self, Warning};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
+use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use burnrank::{Device, Objective, Summary, Synthetic, TrainConfig, judge, score};
 use serde_json::json;
@@ -58,19 +59,20 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     outs.reverse();
     let mut outlet = Outlet::new(args.json);
     if !args.json {
-        outlet.print(&format!(
-            "No data given (--train FILE), so this is a demonstration: {source}.\n{} training, {} validation and {} \
-             test queries of 50 documents; {}, {}.\n\n",
+        let about = format!(
+            "No data given (--train FILE), so this is a demonstration: {source}. {} training, {} validation and {} test \
+             queries of 50 documents; {}, {}.",
             PARTS[0].len(),
             PARTS[1].len(),
             PARTS[2].len(),
             config.architecture,
             config.optimizer
-        ));
+        );
+        outlet.print(&(paragraph(&about) + "\n"));
     }
     let _graceful = Graceful::new();
     let scaler = sets.scale(args)?;
-    let mut odd = warnings(args, &sets, &config)?;
+    let mut odd = warnings(&sets, &config)?;
     let mut measures = metrics(&config)?;
     measures.push(burnrank::parse("pairs")?);
     let mut columns = vec![("test queries", Align::Left), ("best epoch", Align::Right), ("seconds", Align::Right)];

@@ -18,7 +18,6 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         return Err(Usage("--query-file is for --train: with --folds, put FILE.query beside each file".into()).into());
     }
     let folds = find_folds(folder)?;
-    let _graceful = Graceful::new();
     let claim = |fold: &FoldFiles| args.out.as_ref().map(|out| args.claim(&out.join(&fold.name))).transpose();
     // The first that is claimed makes the folder of all, and must be the last to leave it.
     let mut outs = folds.iter().rev().map(claim).collect::<anyhow::Result<Vec<_>>>()?;
@@ -30,7 +29,9 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         let read = |path: &Path| Named::read(path, &args.read);
         let mut sets = Sets { train: read(&fold.train)?, valid: read(&fold.vali)?, test: Some(read(&fold.test)?) };
         let scaler = sets.scale(args)?;
-        odd.extend(warnings(args, &sets, &config)?);
+        odd.extend(warnings(&sets, &config)?);
+        // Not while files are read: an interrupt ends that at once.
+        let _graceful = Graceful::new();
         let trained = train_with(args, &config, &sets, None, device, None, &fold.name, &mut outlet)?;
         if Graceful::asked() {
             ui::note(&format!("interrupted in {}: its model was not saved", fold.name));

@@ -3,11 +3,11 @@
 use anyhow::Context;
 use burnrank::EpochRecord;
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// What the first line of every log starts with.
-const START: &str = "{\"epoch\":";
+/// What the first line of a log starts with: of one run, or of several.
+const STARTS: [&str; 2] = ["{\"epoch\":", "{\"run\":"];
 
 /// The open log.
 #[derive(Debug)]
@@ -19,7 +19,11 @@ pub struct Log {
 }
 
 impl Log {
-    /// Replaces the file, or goes on with it when there are epochs in `history`: it then holds these and no others.
+    /// Replaces an older log, or goes on with the file when there are epochs in `history`: it then holds these and no
+    /// others.
+    ///
+    /// # Errors
+    /// When the file cannot be written, is not a log, or is to be gone on with and is the log of another run.
     pub fn open(path: &Path, history: &[EpochRecord]) -> anyhow::Result<Self> {
         let failed = || format!("{}: cannot write", path.display());
         let mut options = OpenOptions::new();
@@ -27,7 +31,8 @@ impl Log {
         if !file.metadata().with_context(failed)?.is_file() {
             return Ok(Log { path: path.to_path_buf(), file, length: None });
         }
-        let (kept, length) = if history.is_empty() { (0, 0) } else { whole_lines(path, history.len())? };
+        check_is_log(path)?;
+        let (kept, length) = if history.is_empty() { (0, 0) } else { whole_lines(path, history)? };
         file.set_len(length).with_context(failed)?;
         let mut log = Log { path: path.to_path_buf(), file, length: Some(length) };
         log.file.seek(SeekFrom::Start(length)).with_context(failed)?;
@@ -56,18 +61,31 @@ impl Log {
     }
 }
 
-/// The number of lines that are the epochs 1, 2, ... up to `most`, and their length in bytes.
-fn whole_lines(path: &Path, most: usize) -> anyhow::Result<(usize, u64)> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
-    if !text.starts_with(&START[..text.len().min(START.len())]) {
+/// Refuses a file that holds something else than the log of a training run.
+fn check_is_log(path: &Path) -> anyhow::Result<()> {
+    let failed = || format!("{}: cannot read", path.display());
+    let mut start = Vec::new();
+    File::open(path).with_context(failed)?.take(16).read_to_end(&mut start).with_context(failed)?;
+    let begins = |known: &str| start.starts_with(&known.as_bytes()[..known.len().min(start.len())]);
+    if !STARTS.into_iter().any(begins) {
         anyhow::bail!("{}: not the log of a training run: choose another --log, or remove it", path.display());
     }
+    Ok(())
+}
+
+/// The number of lines that are those of `history`, and their length in bytes; all that follows is to be cut off.
+fn whole_lines(path: &Path, history: &[EpochRecord]) -> anyhow::Result<(usize, u64)> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
     let (mut lines, mut length) = (0, 0);
-    for line in text.split_inclusive('\n').take(most).take_while(|line| line.ends_with('\n')) {
-        match serde_json::from_str::<EpochRecord>(line) {
-            Ok(epoch) if epoch.epoch == lines + 1 => (lines, length) = (lines + 1, length + line.len()),
-            _ => break,
+    for (line, epoch) in text.split_inclusive('\n').zip(history).take_while(|(line, _)| line.ends_with('\n')) {
+        if line.trim_end() != serde_json::to_string(epoch)? {
+            anyhow::bail!(
+                "{}: the log of another run, by its line {}: choose another --log, or remove it",
+                path.display(),
+                lines + 1
+            );
         }
+        (lines, length) = (lines + 1, length + line.len());
     }
     Ok((lines, length as u64))
 }
@@ -92,7 +110,7 @@ mod tests {
         let path = folder.path().join("log");
         let history: Vec<EpochRecord> = (1..=3).map(epoch).collect();
         let torn = &lines(1..=5)[..lines(1..=4).len() + 20];
-        for before in ["", &lines(1..=1), &lines(1..=3), &lines(1..=5), torn, &lines(2..=3), &lines(1..=1)[..9]] {
+        for before in ["", &lines(1..=1), &lines(1..=3), &lines(1..=5), torn, &lines(1..=1)[..9]] {
             std::fs::write(&path, before).unwrap();
             let mut log = Log::open(&path, &history).unwrap();
             log.write(&lines(4..=4)).unwrap();
@@ -107,8 +125,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         std::fs::write(&path, "my diary\n").unwrap();
+        for history in [&[][..], &[epoch(1)]] {
+            let error = Log::open(&path, history).unwrap_err().to_string();
+            assert!(error.contains("not the log of a training run"), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "my diary\n");
+        }
+        std::fs::write(&path, lines(2..=3)).unwrap();
         let error = Log::open(&path, &[epoch(1)]).unwrap_err().to_string();
-        assert!(error.contains("not the log of a training run"), "{error}");
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "my diary\n");
+        assert!(error.contains("the log of another run, by its line 1"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), lines(2..=3));
     }
 }

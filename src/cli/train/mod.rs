@@ -67,7 +67,8 @@ pub struct Args {
     /// Where the model folder goes; required with --train
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace a model that is there already, and discard the checkpoint of an interrupted run; nothing else is replaced
+    /// Replace a model that is there already, and discard the checkpoint of an interrupted run unless --resume is given;
+    /// nothing else is replaced
     #[arg(long)]
     force: bool,
     /// Go on from the checkpoint beside --out, if there is one; a finished model of another run is not replaced
@@ -94,10 +95,17 @@ fn features(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("expected a number of 1 to {MAX_FEATURES}"))
 }
 
+/// Whether a file is, or would be, right inside a folder that exists.
+fn is_inside(file: &Path, folder: &Path) -> bool {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    real(folder).is_some_and(|folder| real(parent) == Some(folder))
+}
+
 /// Where a model goes, held against other processes until training is over.
 struct Out {
     place: ModelPlace,
-    _unfinished: Unfinished,
+    _unfinished: Vec<Unfinished>,
 }
 
 impl Out {
@@ -122,9 +130,14 @@ impl Args {
         let model = place.model()?;
         let checkpoint = place.checkpoint();
         if checkpoint.exists() && !self.force && !self.resume {
-            let go_on = if self.train.is_some() { "--resume goes on from it, " } else { "" };
+            let go_on = match (self.train.is_some(), model.is_some()) {
+                (true, false) => "--resume goes on from it, ",
+                (true, true) => "--resume goes on from it (--resume --force where the model is of another run), ",
+                (false, _) => "",
+            };
             anyhow::bail!(
-                "{}: the checkpoint of a run that was interrupted: {go_on}--force discards it and trains anew",
+                "{}: the checkpoint of a run that was interrupted: {go_on}--force alone discards it and trains \
+                 anew",
                 checkpoint.display()
             );
         }
@@ -134,7 +147,13 @@ impl Args {
                 out.display()
             );
         }
-        Ok(Out { _unfinished: Unfinished::new(place.lock_file()), place })
+        if let Some(log) = self.log.as_ref().filter(|log| is_inside(log, place.folder())) {
+            let message = format!("--log {}: a model folder holds nothing but its model: log elsewhere", log.display());
+            return Err(Usage(message).into());
+        }
+        // The lock last, to be removed first: the folders are empty then.
+        let made = place.made_folders().iter().map(PathBuf::as_path).chain([place.lock_file()]);
+        Ok(Out { _unfinished: made.map(Unfinished::new).collect(), place })
     }
 
     /// Whether `--resume` finds its own run finished. A model of another run is refused.
@@ -152,10 +171,12 @@ impl Args {
         let (folder, checkpoint) = (out.place.folder().display(), out.place.checkpoint());
         let identity = identity()?;
         let Some(run) = model.run.filter(|run| run.identity == identity) else {
-            anyhow::bail!(
-                "{folder}: the model there is of a run with other settings or data: choose another --out, or --force to \
-                 replace it"
-            );
+            let other = format!("{folder}: the model there is of a run with other settings or data");
+            if checkpoint.exists() {
+                let place = checkpoint.display();
+                anyhow::bail!("{other}: --resume --force goes on from {place} and replaces that model");
+            }
+            anyhow::bail!("{other}: choose another --out, or --force to replace it");
         };
         if checkpoint.exists() {
             return Ok(false);

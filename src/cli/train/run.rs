@@ -33,22 +33,27 @@ pub fn run(
         Ok(trainer.identity())
     };
     if args.is_finished(claimed, config.epochs, identity)? {
-        ui::note(&format!("{}: this run is finished, there is nothing to go on with", out.display()));
+        ui::note(&format!(
+            "{}: this run is finished, there is nothing to go on with; 'burnrank evaluate --model' judges it on other data",
+            out.display()
+        ));
         return Ok(());
     }
-    let mut warnings = warnings(args, &sets, &config)?;
+    let mut warnings = warnings(&sets, &config)?;
     let _graceful = Graceful::new();
     let mut outlet = Outlet::new(args.json);
     let place = Some((checkpoint.as_path(), args.resume));
     let trained = train_with(args, &config, &sets, targets.as_ref(), device, place, "", &mut outlet)?;
     let interrupted = Graceful::asked() && trained.finish == Finish::Stopped;
     if trained.best_epoch == 0 && interrupted {
-        ui::note("interrupted before the first epoch: there is no model yet; start with --resume");
+        let go_on = if claimed.place.model()?.is_some() { "--resume --force" } else { "--resume" };
+        ui::note(&format!("interrupted before the first epoch: there is no new model yet; go on with {go_on}"));
         return Err(Interrupted.into());
     }
     let model = sets.model(&config, &trained, scaler, device)?;
     if let Err(error) = model.save_to(&claimed.place, &trained.history) {
-        let there = if checkpoint.exists() { "; go on from its checkpoint with --resume" } else { "" };
+        let there =
+            if checkpoint.exists() { "; when that is mended, --resume saves it from its checkpoint" } else { "" };
         anyhow::bail!("{error}{there}");
     }
     if !interrupted {
@@ -66,10 +71,10 @@ pub fn run(
 }
 
 /// Checks objective and measures on all sets, and tells what is odd about the data.
-pub fn warnings(args: &Args, sets: &Sets, config: &TrainConfig) -> anyhow::Result<Vec<Warning>> {
+pub fn warnings(sets: &Sets, config: &TrainConfig) -> anyhow::Result<Vec<Warning>> {
     config.check_labels(&sets.train.data).map_err(|error| sets.train.locate(error))?;
     let mut warnings = sets.check_measures(config)?;
-    warnings.extend(warn::data(sets, config, args.read.first_index));
+    warnings.extend(warn::data(sets, config));
     warnings.iter().for_each(Warning::tell);
     Ok(warnings)
 }
@@ -114,7 +119,8 @@ pub fn train_with(
             checkpoint.save(&trainer);
         }
     }
-    if let (Some(checkpoint), true) = (&mut checkpoint, Graceful::asked()) {
+    // Also after the last epoch: the model may turn out not to be writable where it belongs.
+    if let Some(checkpoint) = &mut checkpoint {
         checkpoint.save(&trainer);
     }
     drop(progress);
@@ -151,7 +157,7 @@ fn report(
     if args.json {
         let odd: Vec<Value> = warnings.iter().map(Warning::json).collect();
         let result = json!({
-            "model": out, "objective": info.objective, "best_epoch": trained.best_epoch, "epochs": trained.history.len(),
+            "model": out.display().to_string(), "objective": info.objective, "best_epoch": trained.best_epoch, "epochs": trained.history.len(),
             "finish": trained.finish, "metrics": info.metrics, "conventions": info.conventions, "odd": odd,
         });
         return Ok(serde_json::to_string(&result)? + "\n");

@@ -4,6 +4,7 @@ use super::Args;
 use super::progress::preparing;
 use super::warn::Warning;
 use crate::cli::input::{self, ReadArgs};
+use crate::cli::oddities::Essentials;
 use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
 use burnrank::{
@@ -28,11 +29,20 @@ pub struct Named {
     pub info: DataInfo,
     /// The line of the highest label, where there is a file.
     pub line: Option<usize>,
+    /// Of the data as they were before scaling; nothing until then.
+    pub essentials: Option<Essentials>,
 }
 
 impl Named {
     pub fn new(source: String, data: Dataset) -> Self {
-        Named { file: source.clone(), info: DataInfo::of(source.clone(), &data), source, data, line: None }
+        Named {
+            file: source.clone(),
+            info: DataInfo::of(source.clone(), &data),
+            source,
+            data,
+            line: None,
+            essentials: None,
+        }
     }
 
     pub fn read(path: &Path, reading: &ReadArgs) -> anyhow::Result<Self> {
@@ -131,6 +141,9 @@ impl Sets {
     /// Scales all sets by the training data.
     pub fn scale(&mut self, args: &Args) -> anyhow::Result<Scaler> {
         self.fit_widths(args.features)?;
+        for set in [Some(&mut self.train), Some(&mut self.valid), self.test.as_mut()].into_iter().flatten() {
+            set.essentials = Some(Essentials::of(&set.data, args.read.first_index, set.line));
+        }
         let bar = preparing(self.all().map(|(_, set)| set.data.features().len()).sum());
         let mut sets = vec![&mut self.train.data, &mut self.valid.data];
         sets.extend(self.test.as_mut().map(|test| &mut test.data));

@@ -39,10 +39,10 @@ impl Warning {
 }
 
 /// What is odd about the data of a run.
-pub fn data(sets: &Sets, config: &TrainConfig, first_index: u32) -> Vec<Warning> {
+pub fn data(sets: &Sets, config: &TrainConfig) -> Vec<Warning> {
     let mut found: Vec<(Oddity, Vec<String>)> = Vec::new();
     for (_, set) in sets.all() {
-        for oddity in Essentials::of(&set.data, first_index, set.line).oddities() {
+        for oddity in set.essentials.iter().flat_map(Essentials::oddities) {
             // High labels matter only where 2^y - 1 does.
             if oddity.what.contains("2^y - 1") && !has_gains(&config.metric) && !has_gains(&config.objective.name()) {
                 continue;
@@ -72,10 +72,6 @@ fn shared(first: &Named, kind: &str, second: &Named) -> Option<Warning> {
     let remedy = "what is trained on, chosen by and tested on must differ: split the queries with 'burnrank split'";
     if first.info.fingerprint == second.info.fingerprint {
         return Some(Warning::new(&second.file, format!("the same as the {kind} data"), remedy));
-    }
-    // Parts of one file have no query in common.
-    if first.file == second.file {
-        return None;
     }
     let known: HashSet<u64> = query_hashes(&first.data).collect();
     let both = query_hashes(&second.data).filter(|hash| known.contains(hash)).count();

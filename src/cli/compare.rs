@@ -132,11 +132,7 @@ fn check(args: &Args) -> anyhow::Result<()> {
         bail!(Usage("--draws and --resamples: expected a number of 1 or more".into()));
     }
     args.judging.check()?;
-    if args.reading.lenient || args.reading.regroup {
-        bail!(Usage(
-            "--lenient and --regroup move documents away from their scores: 'burnrank convert' the data first".into()
-        ));
-    }
+    args.reading.check_keeps_lines()?;
     names(&args.systems)?;
     if args.data == "-" && args.systems.iter().any(|system| system == "-") {
         bail!(Usage("only one of --data and the systems can be standard input".into()));

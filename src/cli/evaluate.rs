@@ -115,12 +115,7 @@ fn scored_data(data_path: &Path, scores_path: &Path, args: &Args) -> anyhow::Res
     if input::is_stdin(data_path) && input::is_stdin(scores_path) {
         bail!(Usage("only one of --data and --scores can be standard input".into()));
     }
-    if args.reading.lenient || args.reading.regroup {
-        // Scores stand on the lines of the file: they no longer fit when documents are left out or moved.
-        bail!(Usage(
-            "--lenient and --regroup move documents away from their scores: 'burnrank convert' the data first".into()
-        ));
-    }
+    args.reading.check_keeps_lines()?;
     if scores_path.is_dir() {
         bail!("{}: expected a file of scores; a model folder is given with --model", input::name(scores_path));
     }

@@ -1,5 +1,6 @@
 //! Reading data as the user asks for it.
 
+use super::Usage;
 use super::ui::{self, Bar, Unit};
 use burnrank::{Dataset, ReadOptions, ReadReport, Skipped, has_query_ids, read_with};
 use std::io::IsTerminal;
@@ -42,6 +43,16 @@ impl ReadArgs {
     /// The same options for another file, which has a query file of its own, or none.
     pub fn with_query_file(&self, query_file: Option<&PathBuf>) -> Self {
         ReadArgs { query_file: query_file.cloned(), ..self.clone() }
+    }
+
+    /// For scores, which stand on the lines of the file: they do not fit when documents are left out or moved.
+    pub fn check_keeps_lines(&self) -> anyhow::Result<()> {
+        if self.lenient || self.regroup {
+            let message =
+                "--lenient and --regroup move documents away from their scores: 'burnrank convert' the data first";
+            return Err(Usage(message.into()).into());
+        }
+        Ok(())
     }
 
     /// The same options with the query file that lies beside the data, where the data names no queries and the user no file.

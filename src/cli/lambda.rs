@@ -162,6 +162,9 @@ fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
         };
         return Ok(((0..args.queries).map(query).collect(), 0));
     };
+    if args.scores.is_some() {
+        args.reading.check_keeps_lines()?;
+    }
     let data = input::read_data(path, &args.reading)?;
     let scores = match (&args.model, &args.scores) {
         (Some(folder), _) => {

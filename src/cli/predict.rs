@@ -48,6 +48,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let skipped = if read.regroup || read.query_file.is_some() {
         let report = input::read_report(&args.data, &read)?;
         let scores = widths::score(&model, &report.data, &name, &device)?;
+        check_finite(&name, &report.data, &scores)?;
         output::write(&args.out, |writer| {
             let text = match args.format.as_str() {
                 "trec" => run_text(&report.data, &scores)?,
@@ -90,6 +91,7 @@ fn write_chunks(
         // Whether the file is sparse is known at its end.
         let chunk = chunk?.declared_sparse(true);
         let scores = held.score(model, &chunk, device)?;
+        check_finite(&input::name(&args.data), &chunk, &scores)?;
         let text = if args.format == "trec" {
             run_text(&chunk, &scores)?
         } else {
@@ -111,6 +113,17 @@ fn write_chunks(
         (next..chunks.total_rows()).try_for_each(|_| writer.write_all(MISSING.as_bytes())).map_err(failed)?;
     }
     Ok(())
+}
+
+/// Refuses scores that are no numbers to rank by: the features are beyond what the model's arithmetic holds.
+fn check_finite(name: &str, data: &Dataset, scores: &[f32]) -> burnrank::Result<()> {
+    let Some(document) = scores.iter().position(|score| !score.is_finite()) else { return Ok(()) };
+    let query = data.offsets().partition_point(|&start| start <= document) - 1;
+    let (place, id) = (document - data.offsets()[query] + 1, &data.query_ids()[query]);
+    Err(Error::Data(format!(
+        "{name}: the score of document {place} of query '{id}' is {}: its features are too large for the model: scale them",
+        scores[document]
+    )))
 }
 
 /// The line of a document without a score.

@@ -75,7 +75,10 @@ enum Content {
 impl Source {
     /// Opens the file at `path`, or standard input for `-`, and unpacks it, calling `unpacked` with the size so far.
     pub(crate) fn open(path: &Path, unpacked: &dyn Fn(u64)) -> Result<Self> {
+        // A pipe can be opened only once: its writer would find no reader the second time.
+        let is_pipe = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         if !is_stdin(path)
+            && !is_pipe
             && let Some(plain) = Plain::open(path)?
         {
             return Ok(Source { name: display_name(path), compression: None, content: Content::Plain(plain) });
@@ -145,7 +148,9 @@ pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
 /// The name of a file as errors have it, and all of its text in memory; `-` is standard input.
 pub(crate) fn read_whole(path: &Path) -> Result<(String, Vec<u8>)> {
     let mut stream = Stream::open(path)?;
-    let bytes = stream.rest(&|_| ())?;
+    let mut bytes = stream.rest(&|_| ())?;
+    let mark = bytes.len() - without_mark(&bytes).len();
+    bytes.drain(..mark);
     Ok((stream.name, bytes))
 }
 

@@ -8,7 +8,6 @@ use super::sink::write_whole;
 use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
 use crate::memory;
-use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -224,7 +223,9 @@ pub fn join_run(run: &TrecFile, qrels: &TrecFile) -> Judged {
 fn join_query(run: &TrecQuery, judgements: &TrecQuery) -> JudgedQuery {
     let mut known: HashMap<&str, f64> = judgements.documents.iter().map(|(id, label)| (id.as_str(), *label)).collect();
     let mut documents: Vec<(&str, f64)> = run.documents.iter().map(|(id, score)| (id.as_str(), *score)).collect();
-    documents.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap_or(Ordering::Equal).then_with(|| b.0.cmp(a.0)));
+    // What is not a number comes last, and both zeros are one.
+    let key = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score + 0.0 };
+    documents.sort_by(|a, b| key(b.1).total_cmp(&key(a.1)).then_with(|| b.0.cmp(a.0)));
     let mut joined: Vec<(Option<f64>, f64)> = documents.iter().map(|&(id, score)| (known.remove(id), score)).collect();
     let retrieved = joined.len();
     // What is left was not retrieved; in the order of the judgements.
@@ -372,6 +373,17 @@ fn write_text(path: &Path, text: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scores_that_are_no_numbers_stand_last() {
+        let score = |i: u32| [f64::NAN, f64::INFINITY, f64::from(i * 7919 % 100)][i as usize % 3];
+        let documents = |value: &dyn Fn(u32) -> f64| (0..300).map(|i| (format!("d{i:03}"), value(i))).collect();
+        let file = |documents| TrecFile { queries: vec![TrecQuery { id: "1".into(), documents }] };
+        let judged = join_run(&file(documents(&score)), &file(documents(&|i| f64::from(i % 3))));
+        // Labels tell what the scores were: 100 infinite ones, 100 numbers, 100 that are none.
+        let labels: Vec<f64> = judged.queries[0].labels.iter().map(|&label| f64::from(label)).collect();
+        assert_eq!(labels, [[1.0; 100], [2.0; 100], [0.0; 100]].concat());
+    }
 
     #[test]
     fn equal_scores_stand_in_trec_evals_order() {

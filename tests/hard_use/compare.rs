@@ -295,3 +295,27 @@ fn figures_are_for_all_colour_vision_and_name_what_they_show() {
         std::fs::remove_file(place.0.path().join("f.svg")).unwrap();
     }
 }
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_query() {
+    let qrels = "1 0 q1d2 1\n2 0 q2d2 1\n";
+    let place = place(&[("plain.qrels", qrels), ("marked.qrels", &format!("\u{feff}{qrels}"))]);
+    let marked = format!("\u{feff}{}", place.read("bad.run"));
+    std::fs::write(place.0.path().join("marked.run"), marked).unwrap();
+    let value = |run: &str, qrels: &str| {
+        place.run(&format!("evaluate --run {run} --qrels {qrels} --metric map --json")).json()["measures"].clone()
+    };
+    assert_eq!(value("marked.run", "marked.qrels"), value("bad.run", "plain.qrels"));
+}
+
+#[test]
+fn scores_stay_with_their_documents() {
+    let place = place(&[("s.txt", "1\n2\n3\n4\n")]);
+    for command in ["lambda --objective ranknet", "evaluate", "compare good.run"] {
+        for option in ["--lenient", "--regroup"] {
+            let scores = if command.starts_with("compare") { "bad.run" } else { "--scores s.txt" };
+            let message = place.run(&format!("{command} {scores} --data data.txt {option}")).bad(2);
+            assert!(message.contains("away from their scores"), "{message}");
+        }
+    }
+}

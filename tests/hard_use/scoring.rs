@@ -110,3 +110,16 @@ fn certify_answers_in_words_first_and_fits_a_terminal() {
         assert!(text.split_whitespace().all(plain), "{text}");
     }
 }
+
+#[test]
+fn scores_that_are_no_numbers_are_refused() {
+    // Steps so large that the weights are, too.
+    let place = with_model("--model linear --lr 100");
+    let text = data(&[3]);
+    let lines: Vec<&str> = text.lines().collect();
+    write(&place, "huge.txt", &[lines[0], "1 qid:0 1:3e38 23:1", lines[2], ""].join("\n"));
+    for options in ["", "--regroup"] {
+        let message = place.run(&format!("predict --model model --data huge.txt {options}")).bad(1);
+        assert!(message.contains("the score of document 2 of query '0' is "), "{message}");
+    }
+}

@@ -50,6 +50,10 @@ impl<F: LambdaField> LambdaField for Regularised<F> {
         self.alpha == 0.0 && self.field.ignores_shifts()
     }
 
+    fn spring(&self) -> f64 {
+        self.alpha + self.field.spring()
+    }
+
     fn width(&self) -> f64 {
         self.field.width()
     }

@@ -116,6 +116,10 @@ fn certify_net(
     let scale = if options.relative { length } else { 1.0 };
     let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
     let block = if options.stop_at_first { CAUTIOUS.min(sweep.block()) } else { sweep.block() };
+    // Directions are there twice: as they are drawn, and in the order in which documents meet them.
+    let each = 2 * memory::bytes_of::<f32>(net.weights.len() as u64);
+    memory::ask(2 * each, "certifying so many weights", "certify a smaller model")?;
+    let block = block.min(usize::try_from(memory::left() / 2 / each.max(1)).unwrap_or(block)).max(1);
     let mut values: Vec<f64> = Vec::new();
     let what = format!("{planned} directions of {} steps", steps.len());
     memory::reserve(&mut values, planned.saturating_mul(steps.len()), &what, "give fewer --directions")?;

@@ -56,6 +56,12 @@ pub trait LambdaField: Debug + Send + Sync {
         false
     }
 
+    /// The strength of springs to the origin among the forces, `-spring s_i`. They are linear, so an analysis does not measure
+    /// jumps and asymmetries by their size.
+    fn spring(&self) -> f64 {
+        0.0
+    }
+
     /// The difference of scores over which forces change smoothly: analyses take steps that are a small part of it.
     fn width(&self) -> f64 {
         1.0

@@ -167,3 +167,20 @@ fn ties_and_oddities_are_no_trouble() {
     assert!(FieldReport::new(&field, &[f64::NAN], &[0.0]).is_err());
     assert!(FieldReport::new(&field, &vec![0.0; MOST_DOCUMENTS + 1], &vec![0.0; MOST_DOCUMENTS + 1]).is_err());
 }
+
+#[test]
+fn springs_hide_neither_jumps_nor_asymmetries() {
+    let (scores, labels) = query(8, 3);
+    // Springs of 1e5 at scores of 1e4 are forces of 1e9, whose rounding does hide some of it.
+    let far = [("lambdarank:ndcg", 1.0, &[0.0, 1e4, 1e6][..]), ("lambdarank:ndcg:localcost", 1e5, &[0.0])];
+    for (name, alpha, shifts) in far {
+        let plain = ask(name, 8, 3);
+        let objective = Objective::parse(name).unwrap();
+        let field = Regularised { field: objective.as_field().unwrap(), alpha };
+        for shift in shifts {
+            let shifted: Vec<f64> = scores.iter().map(|score| score + shift).collect();
+            let report = FieldReport::new(&field, &shifted, &labels).unwrap();
+            assert_eq!(report.potential, plain.potential, "{name} at {shift}: {report:?}");
+        }
+    }
+}

@@ -28,6 +28,7 @@ mod hash;
 pub mod memory;
 mod metric;
 mod model;
+pub mod numeric;
 mod objective;
 mod simd;
 mod stop;

@@ -28,7 +28,8 @@ mod hash;
 pub mod memory;
 mod metric;
 mod model;
-mod objective;
+pub mod numeric;
+pub mod objective;
 mod simd;
 mod stop;
 pub mod suggest;
@@ -72,9 +73,9 @@ pub use metric::{
 pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
 pub use objective::probability;
 pub use objective::{
-    Assignment, Batch, Construction, Kernel, LARGEST_SCORE, LambdaField, LogBase, Method, OBJECTIVES, Objective,
-    ObjectiveField, PAIR_BUDGET, PairTarget, PairWeight, PairWeights, Pairs, QueryResult, Reference, Scratch, Targets,
-    TensorGradient, Want, Weighting, for_each_weight, ranknet_pairs, surrogate, training_order,
+    Assignment, Batch, Construction, LambdaField, LogBase, Loss, Method, OBJECTIVES, Objective, PAIR_BUDGET, PairLoss,
+    PairTarget, PairWeight, PairWeights, Pairs, Query, QueryResult, Reference, Scratch, Slopes, Targets, TensorGradient,
+    Want, known_objectives, ranknet_pairs, surrogate,
 };
 pub use simd::{instruction_set, portable, set_portable};
 pub use stop::Stop;

@@ -8,6 +8,7 @@ use super::sink::write_whole;
 use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::numeric::order::private::Key;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -223,9 +224,7 @@ pub fn join_run(run: &TrecFile, qrels: &TrecFile) -> Judged {
 fn join_query(run: &TrecQuery, judgements: &TrecQuery) -> JudgedQuery {
     let mut known: HashMap<&str, f64> = judgements.documents.iter().map(|(id, label)| (id.as_str(), *label)).collect();
     let mut documents: Vec<(&str, f64)> = run.documents.iter().map(|(id, score)| (id.as_str(), *score)).collect();
-    // What is not a number comes last, and both zeros are one.
-    let key = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score + 0.0 };
-    documents.sort_by(|a, b| key(b.1).total_cmp(&key(a.1)).then_with(|| b.0.cmp(a.0)));
+    documents.sort_by(|a, b| a.1.pack(0).cmp(&b.1.pack(0)).then_with(|| b.0.cmp(a.0)));
     let mut joined: Vec<(Option<f64>, f64)> = documents.iter().map(|&(id, score)| (known.remove(id), score)).collect();
     let retrieved = joined.len();
     // What is left was not retrieved; in the order of the judgements.
@@ -314,7 +313,7 @@ impl TrecFile {
         for query in &self.queries {
             let mut documents: Vec<&(String, f64)> = query.documents.iter().collect();
             // Stable: equal scores stay in the order of the data.
-            documents.sort_by(|a, b| b.1.total_cmp(&a.1));
+            documents.sort_by_key(|document| document.1.pack(0));
             for (rank, (document, score)) in documents.into_iter().enumerate() {
                 text.push_str(&format!("{} Q0 {document} {} {score} {tag}\n", query.id, rank + 1));
             }
@@ -473,5 +472,9 @@ mod tests {
         assert!(TrecFile::from_scores(&data, &[0.5_f32]).is_err());
         assert!(TrecFile::from_scores(&data, &[f32::NAN, 0.0, 0.0]).unwrap().to_run("me").is_err());
         assert!(TrecFile::from_labels(&data).to_run("m e").is_err());
+        let zeros = TrecFile {
+            queries: vec![TrecQuery { id: "1".into(), documents: vec![("a".into(), -0.0), ("b".into(), 0.0)] }],
+        };
+        assert!(zeros.to_run("me").unwrap().starts_with("1 Q0 a 1 "), "both zeros are equal");
     }
 }

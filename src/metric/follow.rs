@@ -2,8 +2,9 @@
 
 use super::gain::{discounts, max_dcg};
 use super::judge::Rejudge;
-use super::order::{private::Key, tie_breaker};
+use super::order::tie_breaker;
 use super::{Conventions, Gain, Metric, MetricKind, Missing, Ties};
+use crate::numeric::order::private::Key;
 
 /// What stays the same about a query, however it is ranked. It must have passed [`judge`](super::judge) and not be empty.
 pub(crate) struct Subject<'a> {

@@ -24,6 +24,7 @@ mod peer_tests;
 #[cfg(test)]
 mod shared_tests;
 
+pub use crate::numeric::Score;
 pub use ap::Ap;
 pub use arp::{Arp, ArpForm};
 pub use bpref::Bpref;
@@ -36,7 +37,7 @@ pub use gain::{Gain, discount, discounts, max_dcg};
 pub use judge::{Conventions, Empty, Missing, judge, judge_query};
 pub use name::{KNOWN_METRICS, parse, parse_like_trec_eval, parse_with};
 pub use ndcg::Ndcg;
-pub use order::{Score, Ties, order, rank_order};
+pub use order::{Ties, order, rank_order};
 pub use pairs::Pairs;
 pub use precision::Precision;
 pub use recall::Recall;

@@ -2,6 +2,7 @@
 
 use super::name::spell;
 use super::{Form, Metric, MetricKind, Swaps};
+use crate::numeric::fenwick::Fenwick;
 
 /// The share of pairs of documents with different labels whose better document ranks first; named `pairs`.
 ///
@@ -37,7 +38,11 @@ impl Metric for Pairs {
     fn value(&self, ranked: &[f32]) -> f64 {
         let levels = Levels::new(ranked);
         let mut above = Counts::new(levels.count);
-        let correct: usize = levels.of.iter().map(|&level| above.higher_than(level, true)).sum();
+        let mut correct = 0;
+        for &level in &levels.of {
+            correct += above.higher_than(level);
+            above.add(level);
+        }
         self.of_counts(correct as f64, levels.pairs())
     }
 
@@ -63,7 +68,7 @@ impl Metric for Pairs {
         let (mut correct, mut start) = (0.0, 0);
         for &end in ends {
             let group = &levels.of[start..end];
-            correct += group.iter().map(|&level| above.higher_than(level, false)).sum::<usize>() as f64;
+            correct += group.iter().map(|&level| above.higher_than(level)).sum::<u64>() as f64;
             group.iter().for_each(|&level| above.add(level));
             // Half of all orders have a pair of the group right.
             correct += Levels::new(&ranked[start..end]).pairs() / 2.0;
@@ -97,39 +102,25 @@ impl Levels {
     }
 }
 
-/// How many documents of each level were seen, as a Fenwick tree: adding and asking take O(log levels).
+/// How many documents of each level were seen.
 struct Counts {
-    tree: Vec<usize>,
-    seen: usize,
+    tree: Fenwick,
+    seen: u64,
 }
 
 impl Counts {
     fn new(levels: usize) -> Self {
-        Counts { tree: vec![0; levels + 1], seen: 0 }
+        Counts { tree: Fenwick::new(levels), seen: 0 }
     }
 
     fn add(&mut self, level: usize) {
         self.seen += 1;
-        let mut node = level + 1;
-        while node < self.tree.len() {
-            self.tree[node] += 1;
-            node += node & node.wrapping_neg();
-        }
+        self.tree.add(level);
     }
 
-    /// The number seen above `level`, which is then added when asked.
-    fn higher_than(&mut self, level: usize, then_add: bool) -> usize {
-        let mut node = level + 1;
-        let mut up_to = 0;
-        while node > 0 {
-            up_to += self.tree[node];
-            node &= node - 1;
-        }
-        let higher = self.seen - up_to;
-        if then_add {
-            self.add(level);
-        }
-        higher
+    /// The number seen above `level`.
+    fn higher_than(&self, level: usize) -> u64 {
+        self.seen - self.tree.before(level + 1)
     }
 }
 

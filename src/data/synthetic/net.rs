@@ -1,5 +1,6 @@
 //! The random two-layer net of the RankNet paper's section 5.1.
 
+use crate::numeric::sigmoid;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ pub enum Activation {
 impl Activation {
     fn of(self, z: f64) -> f64 {
         match self {
-            Activation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
+            Activation::Sigmoid => sigmoid(z),
             Activation::Tanh => z.tanh(),
         }
     }

@@ -128,6 +128,11 @@ impl Objective {
         self.loss.is_cost()
     }
 
+    /// Whether the tensor path has a formula on the device: where it has not, weights of all pairs are copied to it.
+    pub fn has_device_weights(&self) -> bool {
+        !self.is_lambda_only() && self.loss.as_pairs().is_none_or(|pairs| pairs.weight.form().is_some())
+    }
+
     /// Whether every query needs a seed.
     pub fn is_random(&self) -> bool {
         self.loss.is_random()

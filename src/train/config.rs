@@ -139,7 +139,7 @@ impl TrainConfig {
         // The number of features is not known yet.
         RankerConfig { features: 1, architecture: self.architecture }.check()?;
         if self.gradient == GradientPath::Tensor {
-            self.objective.check_has_loss()?;
+            self.objective.tensors()?;
         }
         crate::metric::parse(&self.metric).map(|_| ())
     }

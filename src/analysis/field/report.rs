@@ -4,7 +4,7 @@ use super::{Crossing, eigenvalues};
 use crate::error::{Error, Result};
 use crate::metric::order;
 use crate::objective::LambdaField;
-use crate::objective::construction::forces;
+use crate::objective::field::forces;
 use serde::Serialize;
 
 /// More documents than this have too many pairs of derivatives to look at.

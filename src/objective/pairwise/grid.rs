@@ -82,7 +82,7 @@ impl Grid {
     }
 
     /// Takes documents over by their ranks; the caller gives their values.
-    pub fn take(&mut self, ranked: &Ranked, places: impl Iterator<Item = u32> + Clone) {
+    pub(super) fn take(&mut self, ranked: &Ranked, places: impl Iterator<Item = u32> + Clone) {
         self.e.extend(places.clone().map(|place| ranked.e[place as usize]));
         let score = |place: u32| (f64::from(ranked.scores[place as usize]) - ranked.centre) as f32;
         self.score.extend(places.clone().map(score));
@@ -90,7 +90,7 @@ impl Grid {
     }
 
     /// Adds the sums to those in the order of the places.
-    pub fn scatter(&self, sums: &mut Sums) {
+    pub(super) fn scatter(&self, sums: &mut Sums) {
         self.place.iter().zip(&self.sums).for_each(|(&place, sum)| sums.slopes[place as usize] += sum);
         if !sums.curves.is_empty() {
             self.place.iter().zip(&self.curves).for_each(|(&place, curve)| sums.curves[place as usize] += curve);

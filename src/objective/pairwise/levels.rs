@@ -1,5 +1,6 @@
 //! Documents by label, the highest first; equal labels in the order given.
 
+use crate::numeric::order::{key, sort_keys};
 use std::ops::Range;
 
 /// Whole labels below this are counted, not sorted.
@@ -73,8 +74,8 @@ impl Levels {
 
     fn sort(&mut self, labels: &[f32]) {
         self.keys.clear();
-        self.keys.extend(labels.iter().enumerate().map(|(place, &label)| super::sort::key(label + 0.0, place)));
-        super::sort::sort_keys(&mut self.keys, &mut self.spare);
+        self.keys.extend(labels.iter().enumerate().map(|(place, &label)| key(label + 0.0, place)));
+        sort_keys(&mut self.keys, &mut self.spare);
         self.order.extend(self.keys.iter().map(|&key| key as u32));
         let mut end = 0;
         self.ends.extend(self.keys.chunk_by(|a, b| a >> 32 == b >> 32).map(|group| {

@@ -210,12 +210,10 @@ impl Node<'_> {
         let (documents, low_documents) = self.documents.split_at_mut(size);
         let (spare, low_spare) = self.spare.split_at_mut(size);
         let mut low_lines: [&mut [f64]; LINES] = Default::default();
-        let mut rest = low_lines.iter_mut();
-        let lines = self.lines.each_mut().map(|line| {
-            let (high, low) = line.split_at_mut(size.min(line.len()));
-            rest.next().into_iter().for_each(|rest| *rest = &mut *low);
-            high
-        });
+        let mut lines: [&mut [f64]; LINES] = Default::default();
+        for (line, (high, low)) in self.lines.iter_mut().zip(lines.iter_mut().zip(&mut low_lines)) {
+            (*high, *low) = line.split_at_mut(size.min(line.len()));
+        }
         let stop = self.stop;
         (
             Node { documents, spare, lines, stop },

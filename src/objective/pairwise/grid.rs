@@ -101,11 +101,12 @@ impl Grid {
     pub fn run<L: Lanes>(&mut self, task: GridTask<'_>) -> f64 {
         let n = self.place.len();
         // Padding that pulls at nothing: e = 0 and a score far below all others.
-        let lowest = self.first.iter().copied().fold(0.0, f32::min);
+        let least = |values: &[f32]| values.iter().copied().fold(0.0, f32::min);
+        let (lowest, last) = (least(&self.first), least(&self.second));
         self.e.resize(n + WIDEST, 0.0);
         self.score.resize(n + WIDEST, -1e38);
         self.first.resize(n + WIDEST, L::padding(lowest));
-        self.second.resize(n + WIDEST, 0.0);
+        self.second.resize(n + WIDEST, last);
         self.near.resize(if L::NEAR { n + WIDEST } else { 0 }, 0.0);
         if task.wide { self.with::<L, Wide>(task) } else { self.with::<L, Narrow>(task) }
     }

@@ -46,7 +46,7 @@ use super::field::LambdaField;
 use super::form::Form;
 use super::loss::{Loss, Query, QueryResult, Slopes, Want};
 use super::tensor::TensorLoss;
-use super::weight::{PairWeight, PairWeights, Pairs};
+use super::weight::{Classes, PairWeight, PairWeights, Pairs};
 use crate::error::{Error, Result};
 use crate::numeric::order::document;
 use any::sum_pairs;
@@ -147,6 +147,11 @@ impl PairLoss {
         }
         if self.truncation == Some(0) || self.weight.depth() == Some(0) {
             return Err(Error::Config("at least one rank must count, not @0".to_owned()));
+        }
+        if let Classes::AtLeast(limit) | Classes::UpTo(limit) = self.weight.classes()
+            && !limit.is_finite()
+        {
+            return Err(Error::Config(format!("labels must be told apart by a number, not {limit}")));
         }
         self.assignment.check()?;
         self.weight.check()

@@ -120,29 +120,33 @@ impl PairLoss {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PairWeight, Pairs, Weighting};
+    use super::super::super::batch::{self, Batch};
+    use super::super::super::loss::Loss;
+    use super::super::super::weight::{Ndcg1, Ndcg2, PairWeight, Pairs};
+    use super::super::Scratch;
     use super::*;
+    use crate::stop::Stop;
     use std::sync::Arc;
 
     const SCORES: [f32; 4] = [0.8, -0.3, 0.1, 1.4];
     const LABELS: [f32; 4] = [0.0, 2.0, 1.0, 0.0];
     const WANT: Want = Want { loss: true, pairs: true };
 
-    fn run(kernel: &Kernel, assignment: Assignment, seed: u64) -> (Vec<f32>, QueryResult) {
+    fn run(loss: &PairLoss, assignment: Assignment, seed: u64) -> (Vec<f32>, QueryResult) {
         let mut gradient = vec![f32::NAN; 4];
-        let result = kernel.query_sampled(&SCORES, &LABELS, assignment, seed, &mut gradient, WANT).unwrap();
+        let loss = PairLoss { assignment, ..loss.clone() };
+        let query = Query { scores: &SCORES, labels: &LABELS, seed, stop: &Stop::new() };
+        let result = loss.query(query, Slopes::gradient(&mut gradient), WANT, &mut Scratch::default()).unwrap();
         (gradient, result)
     }
 
-    fn lambdarank() -> Kernel {
-        Kernel::new(Weighting::Ndcg2 { rho: 1.0, delta: 0.0 })
+    fn ndcg2(rho: f64, delta: f64) -> PairLoss {
+        PairLoss::new("ndcg2", Arc::new(Ndcg2 { rho, delta, k: None }))
     }
 
     #[test]
     fn little_noise_is_a_hard_assignment() {
-        for kernel in
-            [lambdarank(), Kernel::new(Weighting::Ndcg1), Kernel::new(Weighting::Ndcg2 { rho: 0.5, delta: 2.0 })]
-        {
+        for kernel in [ndcg2(1.0, 0.0), PairLoss::new("ndcg1", Arc::new(Ndcg1 { k: None })), ndcg2(0.5, 2.0)] {
             let (hard, sums) = run(&kernel, Assignment::Hard, 0);
             let (soft, near) = run(&kernel, Assignment::Gaussian { samples: 3, scale: 1e-4 }, 1);
             hard.iter().zip(&soft).for_each(|(hard, soft)| assert!((hard - soft).abs() < 1e-6));
@@ -154,17 +158,21 @@ mod tests {
     #[test]
     fn seeds_and_nothing_else_decide() {
         let assignment = Assignment::Gaussian { samples: 2, scale: 1.0 };
-        let kernel = lambdarank();
+        let kernel = ndcg2(1.0, 0.0);
         assert_eq!(run(&kernel, assignment, 3), run(&kernel, assignment, 3));
         assert_ne!(run(&kernel, assignment, 3).0, run(&kernel, assignment, 4).0);
         let mut gradient = [0.0; 8];
         let (scores, labels) = ([SCORES, SCORES].concat(), [LABELS, LABELS].concat());
-        let batch =
-            kernel.batch_sampled(&scores, &labels, &[0, 4, 8], assignment, &[4, 3], &mut gradient, WANT).unwrap();
+        let loss = PairLoss { assignment, ..kernel.clone() };
+        let mut both = |seeds: &[u64]| {
+            let batch = Batch { labels: &labels, offsets: &[0, 4, 8] };
+            batch::run(&loss, &scores, batch, Slopes::gradient(&mut gradient), WANT, seeds, &Stop::new())
+        };
+        assert!(both(&[4]).is_err());
+        let batch = both(&[4, 3]).unwrap();
         let ((first, one), (second, two)) = (run(&kernel, assignment, 4), run(&kernel, assignment, 3));
         assert_eq!(gradient.to_vec(), [first, second].concat());
         assert_eq!(batch, one + two);
-        assert!(kernel.batch_sampled(&scores, &labels, &[0, 4, 8], assignment, &[4], &mut gradient, WANT).is_err());
     }
 
     /// 1 when the document at `i` is the top one.
@@ -172,7 +180,7 @@ mod tests {
     struct IsFirst;
 
     impl PairWeight for IsFirst {
-        fn weight(&self, _: &[f32], i: usize, _: usize) -> f64 {
+        fn exact(&self, _: &[f32], i: usize, _: usize) -> f64 {
             f64::from(u8::from(i == 0))
         }
 
@@ -183,7 +191,7 @@ mod tests {
 
     #[test]
     fn plackett_luce_draws_the_first_document_by_softmax() {
-        let kernel = Kernel { sigma: 1.5, ..Kernel::new(Weighting::Custom(Arc::new(IsFirst))) };
+        let kernel = PairLoss { sigma: 1.5, ..PairLoss::new("first", Arc::new(IsFirst)) };
         let (_, soft) = run(&kernel, Assignment::PlackettLuce { samples: 40_000 }, 5);
         let softmax: Vec<f64> = SCORES.iter().map(|&score| (1.5 * f64::from(score)).exp()).collect();
         let total: f64 = softmax.iter().sum();

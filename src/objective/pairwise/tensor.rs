@@ -97,7 +97,7 @@ impl<'a> PairTensors<'a> {
             levels.fill(&classes);
             values.clear(n);
             loss.weight.values(RankedList { labels: &ranked, levels: &levels }, &mut values);
-            let top = values.top.min(loss.truncation.unwrap_or(n));
+            let top = values.top.min(loss.truncation.unwrap_or(n)).min(loss.weight.depth().unwrap_or(n));
             let value = |of: &[f64], place: usize| of.get(place).copied().unwrap_or_default();
             for (place, &document) in order.iter().enumerate() {
                 let (first, second) = (value(&values.first, place), value(&values.second, place));

@@ -24,6 +24,10 @@ impl PairWeight for Ap {
         Classes::AtLeast(self.threshold)
     }
 
+    fn depth(&self) -> Option<usize> {
+        self.k
+    }
+
     fn form(&self) -> Option<Form> {
         Some(Form::FallOrRise)
     }
@@ -41,7 +45,6 @@ impl PairWeight for Ap {
             values.first.push((count * inverse - sum) * share);
             values.second.push(((count + 1.0) * inverse - sum) * share);
         }
-        values.top = self.k.unwrap_or(values.top).min(values.top);
     }
 }
 

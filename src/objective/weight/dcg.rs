@@ -15,6 +15,10 @@ impl PairWeight for Dcg {
         metric::Dcg { k: self.k, gain: self.gain }.swap_delta(ranked, i, j).abs()
     }
 
+    fn depth(&self) -> Option<usize> {
+        self.k
+    }
+
     fn form(&self) -> Option<Form> {
         Some(Form::Discounts)
     }

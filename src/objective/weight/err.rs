@@ -16,6 +16,10 @@ impl PairWeight for Err {
         Classes::UpTo(self.0.max)
     }
 
+    fn depth(&self) -> Option<usize> {
+        self.0.k
+    }
+
     fn form(&self) -> Option<Form> {
         Some(Form::Rest)
     }

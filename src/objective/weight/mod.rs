@@ -167,3 +167,84 @@ pub(super) fn lambdarank(metric: Arc<dyn Metric>) -> Arc<dyn PairWeight> {
         MetricKind::Other => Arc::new(swap::Swap(metric)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Objective;
+    use crate::numeric::order::training_order;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// Every weight that has a form, by objective.
+    const ALL: [&str; 24] = [
+        "ranknet",
+        "ranknet:ties",
+        "arp-loss1",
+        "arp-loss2",
+        "ndcg-loss1",
+        "ndcg-loss1@3",
+        "ndcg-loss2",
+        "ndcg-loss2++:mu=5",
+        "ndcg-loss2++@4:mu=0",
+        "lambdarank:ndcg",
+        "lambdarank:ndcg@3",
+        "lambdarank:ndcg:linear@5",
+        "lambdarank:dcg",
+        "lambdarank:dcg:linear@3",
+        "lambdarank:map",
+        "lambdarank:map:rel=2@4",
+        "lambdarank:mrr",
+        "lambdarank:mrr:rel=2@4",
+        "lambdarank:mrr:swap",
+        "lambdarank:err",
+        "lambdarank:err@3",
+        "lambdarank:bpref",
+        "lambdarank:arp",
+        "lambdarank:pairs",
+    ];
+
+    #[test]
+    fn forms_give_what_the_formulas_say() {
+        let mut random = ChaCha8Rng::seed_from_u64(50);
+        for n in [1, 2, 5, 12, 30] {
+            let scores: Vec<f32> = (0..n).map(|_| random.random()).collect();
+            let labels: Vec<f32> = (0..n).map(|_| random.random_range(0..5u8).into()).collect();
+            let order = training_order(&scores);
+            let ranked: Vec<f32> = order.iter().map(|&document| labels[document]).collect();
+            for name in ALL {
+                let objective = Objective::parse(name).unwrap();
+                let loss = objective.trained().as_pairs().unwrap();
+                let weights = loss.weights(&ranked);
+                let top = loss.truncation.unwrap_or(n);
+                for i in 0..n {
+                    for j in (0..n).filter(|&j| j != i) {
+                        let class = |place: usize| loss.weight.classes().of(ranked[place]);
+                        let asked = loss.weight.pairs() == super::Pairs::All || class(i) > class(j);
+                        let counts = asked && i.min(j) < top;
+                        let expected = if counts { loss.weight.exact(&ranked, i, j) } else { 0.0 };
+                        let found = weights.get(i, j);
+                        assert!((found - expected).abs() < 1e-12, "{name} of {n}: {found}, not {expected}, at {i}, {j}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_reciprocal_rank_has_the_forces_of_the_paper() {
+        // Eq. 11 of the 2009 paper by hand; a swap in either direction would also push document 2.
+        let ask = |name: &str, scores: &[f32], labels: &[f32]| {
+            let mut gradient = vec![0.0; scores.len()];
+            let batch = crate::objective::Batch { labels, offsets: &[0, scores.len()] };
+            let objective = Objective::parse(name).unwrap();
+            objective.lambda_gradient(scores, batch, &mut gradient, Default::default(), &[]).unwrap();
+            gradient
+        };
+        let found = ask("lambdarank:mrr", &[3.0, 2.0, 1.0, 0.0], &[0.0, 1.0, 0.0, 1.0]);
+        for (found, expected) in found.iter().zip([0.841816, -0.365529, 0.0, -0.476287]) {
+            assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
+        }
+        assert_eq!(ask("lambdarank:mrr", &[2.0, 1.0, 0.0], &[1.0, 0.0, 0.0]), [0.0; 3]);
+        assert!(ask("lambdarank:mrr:swap", &[2.0, 1.0, 0.0], &[1.0, 0.0, 0.0])[0] < 0.0);
+    }
+}

@@ -27,6 +27,10 @@ impl PairWeight for Mrr {
         Classes::AtLeast(self.threshold)
     }
 
+    fn depth(&self) -> Option<usize> {
+        self.k
+    }
+
     fn form(&self) -> Option<Form> {
         Some(Form::FallOrRise)
     }
@@ -35,6 +39,6 @@ impl PairWeight for Mrr {
         let first = first_relevant(list.labels, self.threshold);
         values.first.resize(list.len(), 0.0);
         values.second.extend((0..list.len()).map(|place| inverse_rank(place.min(first), self.k)));
-        values.top = first.min(self.k.unwrap_or(first));
+        values.top = first;
     }
 }

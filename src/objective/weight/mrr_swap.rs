@@ -22,6 +22,10 @@ impl PairWeight for MrrSwap {
         Classes::AtLeast(self.threshold)
     }
 
+    fn depth(&self) -> Option<usize> {
+        self.k
+    }
+
     fn form(&self) -> Option<Form> {
         Some(Form::FallOrRise)
     }
@@ -35,6 +39,6 @@ impl PairWeight for MrrSwap {
         let fall = |place: usize| if place == first { first } else { place.max(first).min(second) };
         values.first.extend((0..n).map(|place| inverse_rank(fall(place), self.k)));
         values.second.extend((0..n).map(|place| inverse_rank(place.min(first), self.k)));
-        values.top = (first + 1).min(self.k.unwrap_or(n)).min(n);
+        values.top = (first + 1).min(n);
     }
 }

@@ -55,7 +55,6 @@ impl Values {
         self.know_discounts(counted);
         self.second.extend(self.discounts[..counted].iter().map(|discount| share * discount));
         self.second.resize(n, 0.0);
-        self.top = self.top.min(counted);
     }
 
     /// `delta = 1/D_m - 1/D_(m+1)` of ranks `m` apart, for `m` below `n`; 0 for a document and itself.

@@ -18,7 +18,7 @@ impl Node<'_> {
             return 0.0;
         }
         let mut loss = 0.0;
-        let Node { documents, spare, mut lines, stop } = self;
+        let Node { documents, spare, mut lines, top, stop } = self;
         for label in 0..ends.len() as u32 {
             // The label above all lower ones, then below all higher ones.
             for (sign, cut) in [(-1.0, label + 1), (1.0, label)] {
@@ -37,7 +37,7 @@ impl Node<'_> {
                     let end = size.min(line.len());
                     &mut line[..end]
                 });
-                let mut node = Node { documents: &mut spare[..size], spare: &mut [], lines, stop };
+                let mut node = Node { documents: &mut spare[..size], spare: &mut [], lines, top, stop };
                 node.decay();
                 loss += node.sweep::<FallOrRise, 2, LOSS, SECOND>(FallOrRise, cut);
                 node.keep::<SECOND>();

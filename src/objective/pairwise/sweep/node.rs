@@ -46,6 +46,7 @@ impl Sweep {
             documents: &mut self.documents,
             spare: &mut self.spare[..n],
             lines: std::array::from_fn(|_| lines.next().unwrap_or_default()),
+            top: ranked.top as u32,
             stop,
         };
         let ends = &ranked.levels.ends;
@@ -70,6 +71,8 @@ pub(in super::super::super) struct Node<'a> {
     pub(super) documents: &'a mut [Document],
     pub(super) spare: &'a mut [Document],
     pub(super) lines: [&'a mut [f64]; LINES],
+    /// Only pairs with a document of so many ranks count.
+    pub(super) top: u32,
     pub(super) stop: &'a Stop,
 }
 
@@ -165,15 +168,15 @@ impl Node<'_> {
         if self.stop.asked() {
             return 0.0;
         }
-        let (documents, stop) = (&*self.documents, self.stop);
+        let (documents, top, stop) = (&*self.documents, self.top, self.stop);
         let [decay, fade, above, below, curve_above, curve_below] = &mut self.lines;
         let (decay, fade): (&[f64], &[f64]) = (decay, if fades { fade } else { &[] });
         let (slopes, curves, side) = (&mut **above, &mut **curve_above, Side::Above);
         let down =
-            Scan::<F, R, LOSS, SECOND> { form, documents, cut, decay, fade, side, amplitude, adds, slopes, curves, stop };
+            Scan::<F, R, LOSS, SECOND> { form, documents, cut, decay, fade, side, top, amplitude, adds, slopes, curves, stop };
         let (slopes, curves, side) = (&mut **below, &mut **curve_below, Side::Below);
         let up =
-            Scan::<F, R, false, SECOND> { form, documents, cut, decay, fade, side, amplitude, adds, slopes, curves, stop };
+            Scan::<F, R, false, SECOND> { form, documents, cut, decay, fade, side, top, amplitude, adds, slopes, curves, stop };
         join(documents.len(), || dispatch(down), || dispatch(up)).0
     }
 
@@ -214,10 +217,10 @@ impl Node<'_> {
         for (line, (high, low)) in self.lines.iter_mut().zip(lines.iter_mut().zip(&mut low_lines)) {
             (*high, *low) = line.split_at_mut(size.min(line.len()));
         }
-        let stop = self.stop;
+        let (top, stop) = (self.top, self.stop);
         (
-            Node { documents, spare, lines, stop },
-            Node { documents: low_documents, spare: low_spare, lines: low_lines, stop },
+            Node { documents, spare, lines, top, stop },
+            Node { documents: low_documents, spare: low_spare, lines: low_lines, top, stop },
         )
     }
 }

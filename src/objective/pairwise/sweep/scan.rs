@@ -102,6 +102,8 @@ pub(super) struct Scan<'a, F, const R: usize, const LOSS: bool, const SECOND: bo
     /// The factor of the distance of ranks from document `i - 1` to `i`; 1 when empty.
     pub fade: &'a [f64],
     pub side: Side,
+    /// Only pairs with a document of so many ranks count.
+    pub top: u32,
     /// What the sums are multiplied with.
     pub amplitude: f64,
     /// Whether to add to the sums or to overwrite them.
@@ -157,6 +159,9 @@ impl<F: Moments<R>, const R: usize, const LOSS: bool, const SECOND: bool> Scan<'
                     highs.advance(simd, &powers, gap, fade);
                 }
             }
+            // Of two documents the upper one must be among the top: a source above, or a target of those below.
+            let in_top = f64::from(u8::from(document.place < self.top));
+            let (within, share) = if ABOVE { (1.0, in_top) } else { (in_top, 1.0) };
             let high = F::ALL || document.level < self.cut;
             let (is_high, is_low) = (f64::from(u8::from(high)), f64::from(u8::from(!high)));
             let (total, swap) = self.form.target(document, high, side);
@@ -170,22 +175,22 @@ impl<F: Moments<R>, const R: usize, const LOSS: bool, const SECOND: bool> Scan<'
                 linear += is_low * scalar_dot(&swap, &highs.linear);
             }
             // The slope of a pair's loss by its lower document is (keep + swap) u / (1 + u) - swap; by the upper, minus that.
-            let slope = dot(simd, &weighted, &sigmoid) - constant;
+            let slope = within * (dot(simd, &weighted, &sigmoid) - constant);
             let before = if self.adds { self.slopes[index] } else { 0.0 };
             self.slopes[index] = before + self.amplitude * if ABOVE { slope } else { -slope };
             if SECOND {
                 let before = if self.adds { self.curves[index] } else { 0.0 };
-                self.curves[index] = before + self.amplitude * dot(simd, &weighted, &curve);
+                self.curves[index] = before + self.amplitude * within * dot(simd, &weighted, &curve);
             }
             if LOSS && ABOVE {
                 loss += dot(simd, &weighted, &softplus) + linear;
             }
             let source = self.form.source(document, high, side);
             if F::ALL {
-                lows.add(simd, source, 1.0);
+                lows.add(simd, source, share);
             } else {
-                lows.add(simd, source, is_low);
-                highs.add(simd, source, is_high);
+                lows.add(simd, source, share * is_low);
+                highs.add(simd, source, share * is_high);
             }
         }
         loss * self.amplitude

@@ -28,7 +28,7 @@ fn there_is_no_gradient_where_nothing_is_to_be_learned() {
                 continue;
             }
             assert_eq!(run(&kernel, &scores, &[0.0; 4]), (vec![0.0; 4], QueryResult::default()), "{kernel:?}");
-            if kernel.weighting.pairs() == Pairs::Ordered {
+            if kernel.loss().weight.pairs() == Pairs::Ordered {
                 assert_eq!(run(&kernel, &scores, &[2.0; 4]), (vec![0.0; 4], QueryResult::default()), "{kernel:?}");
             }
         }
@@ -116,7 +116,7 @@ fn neither_threads_nor_scratch_nor_wishes_nor_neighbours_change_a_byte() {
 fn settings_and_inputs_that_make_no_sense_are_refused() {
     let good = Kernel::new(Weighting::RankNet { ties: false });
     let refuse = |kernel: &Kernel, scores: &[f32], labels: &[f32], n: usize| {
-        let result = kernel.query(scores, labels, &mut vec![0.0; n], &mut Scratch::default(), Want::default());
+        let result = kernel.query(scores, labels, &mut vec![0.0; n], Want::default());
         assert!(result.is_err(), "{kernel:?} {scores:?} {labels:?}");
     };
     for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {

@@ -42,7 +42,7 @@ fn ten_thousand_documents_agree_both_ways() {
         let mut results = Vec::new();
         for (gradient, method) in found.iter_mut().zip([Method::Direct, Method::Fast]) {
             let kernel = Kernel { method, ..Kernel::new(weighting.clone()) };
-            results.push(kernel.query(&list.scores, &list.labels, gradient, &mut Scratch::default(), want).unwrap());
+            results.push(kernel.query(&list.scores, &list.labels, gradient, want).unwrap());
             let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
             let size: f64 = gradient.iter().map(|&slope| f64::from(slope).abs()).sum();
             assert!(sum.abs() <= 1e-6 * size, "{weighting:?}: lambdas add up to {sum} of {size}");

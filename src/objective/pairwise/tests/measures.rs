@@ -64,7 +64,8 @@ fn the_weights_are_what_swapping_and_judging_again_gives() {
         let ranked: Vec<f32> = order.iter().map(|&document| list.labels[document]).collect();
         for name in SWEPT.into_iter().chain(OTHERS) {
             let (kernel, metric) = (Kernel::new(swaps(name)), parse(name).unwrap());
-            let weights = kernel.weights(&ranked);
+            let loss = kernel.loss();
+            let weights = loss.weights(&ranked);
             let size = 1.0 + metric.value(&ranked).abs();
             for i in 0..ranked.len() {
                 for j in (0..ranked.len()).filter(|&j| ranked[i] > ranked[j]) {
@@ -97,11 +98,10 @@ fn a_list_of_many_documents_is_swept() {
     let n = 300_000;
     let list = query(n, 10.0, 1e6, 5, &mut random);
     let mut gradient = vec![f32::NAN; n];
-    let mut scratch = Scratch::default();
     for name in ["dcg", "arp", "err", "bpref", "pairs", "wta", "p@10", "recall@10", "err@10"] {
         let kernel = Kernel::new(swaps(name));
         let want = Want { loss: true, pairs: true };
-        let result = kernel.query(&list.scores, &list.labels, &mut gradient, &mut scratch, want).unwrap();
+        let result = kernel.query(&list.scores, &list.labels, &mut gradient, want).unwrap();
         let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
         let size: f64 = gradient.iter().map(|&slope| f64::from(slope).abs()).sum();
         assert!(size > 0.0 && sum.abs() <= 1e-6 * size, "{name}: {sum} of {size}");
@@ -117,7 +117,7 @@ struct Impatient {
 }
 
 impl PairWeight for Impatient {
-    fn weight(&self, _: &[f32], _: usize, _: usize) -> f64 {
+    fn exact(&self, _: &[f32], _: usize, _: usize) -> f64 {
         if self.asked.fetch_add(1, Ordering::Relaxed) == 1000 {
             self.stop.ask();
         }
@@ -132,10 +132,9 @@ fn a_kernel_that_is_stopped_looks_at_no_further_row() {
     for assignment in [Assignment::Hard, Assignment::PlackettLuce { samples: 4 }] {
         let stop = Stop::new();
         let weight = Arc::new(Impatient { stop: stop.clone(), asked: AtomicUsize::new(0) });
-        let kernel = Kernel { stop, ..Kernel::new(Weighting::Custom(weight.clone())) };
+        let kernel = Kernel { stop, assignment, ..Kernel::new(Weighting::Custom(weight.clone())) };
         let mut gradient = vec![0.0; 3_000];
-        let want = Want::default();
-        let result = kernel.query_sampled(&list.scores, &list.labels, assignment, 1, &mut gradient, want);
+        let result = kernel.query(&list.scores, &list.labels, &mut gradient, Want::default());
         assert!(matches!(result, Err(Error::Stopped)));
         let asked = weight.asked.load(Ordering::Relaxed);
         assert!(asked < 8_000, "{asked} weights of {}", 3_000 * 2_999 / 2);
@@ -149,7 +148,7 @@ fn every_way_notices_a_flag() {
     for kernel in kernels() {
         for method in [Method::Direct, Method::Fast] {
             let kernel = Kernel { method, stop: stop.clone(), ..kernel.clone() };
-            let result = kernel.query(&SCORES, &LABELS, &mut [0.0; 5], &mut Scratch::default(), Want::default());
+            let result = kernel.query(&SCORES, &LABELS, &mut [0.0; 5], Want::default());
             assert!(matches!(result, Err(Error::Stopped)), "{kernel:?}");
         }
     }

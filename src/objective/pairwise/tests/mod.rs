@@ -1,18 +1,125 @@
 //! The check values, and what the other tests share: plain definitions, weightings and queries.
 
-use super::oracle::Reference;
 use super::*;
-
-use crate::metric::Metric;
+use crate::metric::{Gain, Metric};
+use crate::numeric::order::training_order;
+use crate::objective::batch::{self, Batch};
+use crate::objective::weight::{self, Arp1, Arp2, MrrSwap, Ndcg1, Ndcg2, RankNet};
+use crate::stop::Stop;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::sync::Arc;
 
 mod edges;
 mod formula;
 mod long;
 mod measures;
+mod second;
 mod speed;
+
+/// The weights that have a formula of their own in these tests.
+#[derive(Debug, Clone)]
+enum Weighting {
+    RankNet { ties: bool },
+    Arp1,
+    Arp2,
+    Ndcg1,
+    Ndcg2 { rho: f64, delta: f64 },
+    SwapNdcg { k: usize },
+    SwapAp { k: Option<usize>, threshold: f32 },
+    SwapRr { k: Option<usize>, threshold: f32 },
+    /// Eq. 11 of the 2009 paper.
+    Mrr { k: Option<usize>, threshold: f32 },
+    SwapMetric(Arc<dyn Metric>),
+    Custom(Arc<dyn PairWeight>),
+}
+
+/// A pair loss whose weight is known to these tests.
+#[derive(Debug, Clone)]
+struct Kernel {
+    weighting: Weighting,
+    truncation: Option<usize>,
+    sigma: f64,
+    base: LogBase,
+    gain: Gain,
+    method: Method,
+    assignment: Assignment,
+    stop: Stop,
+}
+
+impl Kernel {
+    fn new(weighting: Weighting) -> Self {
+        let base = match weighting {
+            Weighting::Arp1 | Weighting::Arp2 | Weighting::Ndcg1 => LogBase::Bits,
+            Weighting::Ndcg2 { delta, .. } if delta != 0.0 => LogBase::Bits,
+            _ => LogBase::Nats,
+        };
+        Kernel {
+            weighting,
+            truncation: None,
+            sigma: 1.0,
+            base,
+            gain: Gain::default(),
+            method: Method::default(),
+            assignment: Assignment::Hard,
+            stop: Stop::new(),
+        }
+    }
+
+    fn loss(&self) -> PairLoss {
+        use crate::metric::{Ap, Ndcg, Rr};
+        let k = self.truncation;
+        let gain = self.gain;
+        let weight: Arc<dyn PairWeight> = match self.weighting.clone() {
+            Weighting::RankNet { ties } => Arc::new(RankNet { ties }),
+            Weighting::Arp1 => Arc::new(Arp1),
+            Weighting::Arp2 => Arc::new(Arp2),
+            Weighting::Ndcg1 => Arc::new(Ndcg1 { k }),
+            Weighting::Ndcg2 { rho, delta } => Arc::new(Ndcg2 { rho, delta, k }),
+            Weighting::SwapNdcg { k } => weight::lambdarank(Arc::new(Ndcg { k: Some(k), gain })),
+            Weighting::SwapAp { k, threshold } => weight::lambdarank(Arc::new(Ap { k, threshold })),
+            Weighting::SwapRr { k, threshold } => Arc::new(MrrSwap { k, threshold }),
+            Weighting::Mrr { k, threshold } => weight::lambdarank(Arc::new(Rr { k, threshold })),
+            Weighting::SwapMetric(metric) => weight::lambdarank(metric),
+            Weighting::Custom(weight) => weight,
+        };
+        let Kernel { truncation, sigma, base, method, assignment, .. } = *self;
+        PairLoss { truncation, sigma, base, method, assignment, ..PairLoss::new("test", weight) }
+    }
+
+    /// Gains are those of the papers but where a metric has its own.
+    fn gain(&self) -> Gain {
+        if matches!(self.weighting, Weighting::SwapNdcg { .. }) { self.gain } else { Gain::Exponential }
+    }
+
+    fn slopes(&self, scores: &[f32], labels: &[f32], to: Slopes<'_>, seed: u64, want: Want) -> Result<QueryResult> {
+        let query = super::Query { scores, labels, seed, stop: &self.stop };
+        self.loss().query(query, to, want, &mut Scratch::default())
+    }
+
+    fn query(&self, scores: &[f32], labels: &[f32], gradient: &mut [f32], want: Want) -> Result<QueryResult> {
+        self.slopes(scores, labels, Slopes::gradient(gradient), 0, want)
+    }
+
+    fn batch(
+        &self,
+        scores: &[f32],
+        labels: &[f32],
+        offsets: &[usize],
+        gradient: &mut [f32],
+        want: Want,
+    ) -> Result<QueryResult> {
+        let batch = Batch { labels, offsets };
+        batch::run(&self.loss(), scores, batch, Slopes::gradient(gradient), want, &[], &self.stop)
+    }
+
+    fn has_fast_method(&self) -> bool {
+        self.loss().has_fast_method()
+    }
+
+    fn reference(&self, scores: &[f32], labels: &[f32]) -> Reference {
+        self.loss().reference(scores, labels)
+    }
+}
 
 const SCORES: [f32; 5] = [0.9, 0.1, -0.4, 1.5, 0.3];
 const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
@@ -20,7 +127,7 @@ const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
 fn run(kernel: &Kernel, scores: &[f32], labels: &[f32]) -> (Vec<f32>, QueryResult) {
     let mut gradient = vec![f32::NAN; scores.len()];
     let want = Want { loss: true, pairs: true };
-    let result = kernel.query(scores, labels, &mut gradient, &mut Scratch::default(), want).unwrap();
+    let result = kernel.query(scores, labels, &mut gradient, want).unwrap();
     (gradient, result)
 }
 
@@ -54,6 +161,11 @@ fn the_check_values_hold() {
     );
     close(
         &Kernel::new(Weighting::SwapRr { k: None, threshold: 1.0 }),
+        None,
+        Some([0.353578, -0.649785, -0.710900, 1.627067, -0.619959]),
+    );
+    close(
+        &Kernel::new(Weighting::Mrr { k: None, threshold: 1.0 }),
         None,
         Some([0.353578, -0.649785, -0.710900, 1.627067, -0.619959]),
     );
@@ -122,8 +234,8 @@ fn plain_weight(kernel: &Kernel, ranked: &[f32], i: usize, j: usize) -> f64 {
         let mut ideal = ranked.to_vec();
         ideal.sort_by(|a, b| b.total_cmp(a));
         let terms = ideal.iter().take(cut).enumerate();
-        let ideal: f64 = terms.map(|(place, &label)| kernel.gain.of(label) * discount(place as f64 + 1.0)).sum();
-        if ideal > 0.0 { kernel.gain.of(ranked[place]) / ideal } else { 0.0 }
+        let ideal: f64 = terms.map(|(place, &label)| kernel.gain().of(label) * discount(place as f64 + 1.0)).sum();
+        if ideal > 0.0 { kernel.gain().of(ranked[place]) / ideal } else { 0.0 }
     };
     let better = ranked[i] > ranked[j];
     let swap = |metric: &dyn Metric| if better { metric.swap_delta(ranked, i, j).abs() } else { 0.0 };
@@ -141,8 +253,14 @@ fn plain_weight(kernel: &Kernel, ranked: &[f32], i: usize, j: usize) -> f64 {
         Weighting::SwapNdcg { k } => swap(&Plain::Ndcg(*k, kernel.gain)),
         Weighting::SwapAp { k, threshold } => swap(&Plain::Ap(k.unwrap_or(usize::MAX), *threshold)),
         Weighting::SwapRr { k, threshold } => swap(&Plain::Rr(k.unwrap_or(usize::MAX), *threshold)),
+        Weighting::Mrr { k, threshold } => {
+            let first = ranked.iter().position(|label| label >= threshold).unwrap_or(ranked.len());
+            let inverse = |place: usize| if k.is_none_or(|k| place < k) { 1.0 / (place as f64 + 1.0) } else { 0.0 };
+            let moves = ranked[i] >= *threshold && ranked[j] < *threshold && j < first && first <= i;
+            if moves { inverse(j) - inverse(first) } else { 0.0 }
+        }
         Weighting::SwapMetric(metric) => swap(metric.as_ref()),
-        Weighting::Custom(weight) if better || weight.pairs() == Pairs::All => weight.weight(ranked, i, j),
+        Weighting::Custom(weight) if better || weight.pairs() == Pairs::All => weight.exact(ranked, i, j),
         _ => 0.0,
     }
 }
@@ -151,7 +269,7 @@ fn plain_weight(kernel: &Kernel, ranked: &[f32], i: usize, j: usize) -> f64 {
 struct Everywhere;
 
 impl PairWeight for Everywhere {
-    fn weight(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
+    fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         f64::from(ranked[j]) + (i as f64 + 2.0 * j as f64) / ranked.len() as f64
     }
 
@@ -176,9 +294,11 @@ fn formulas() -> Vec<Weighting> {
         all.push(Weighting::SwapNdcg { k });
         all.push(Weighting::SwapAp { k: Some(k), threshold: 1.0 });
         all.push(Weighting::SwapRr { k: Some(k), threshold: 2.0 });
+        all.push(Weighting::Mrr { k: Some(k), threshold: 2.0 });
     }
     all.push(Weighting::SwapAp { k: None, threshold: 2.0 });
     all.push(Weighting::SwapRr { k: None, threshold: 1.0 });
+    all.push(Weighting::Mrr { k: None, threshold: 1.0 });
     all
 }
 
@@ -231,12 +351,13 @@ fn queries() -> Vec<Query> {
 fn plain(kernel: &Kernel, query: &Query) -> Reference {
     let order = training_order(&query.scores);
     let ranked: Vec<f32> = order.iter().map(|&document| query.labels[document]).collect();
-    let mut sums = Reference { gradient: vec![0.0; order.len()], result: QueryResult::default() };
+    let mut sums = Reference::new(order.len());
+    let loss = kernel.loss();
     for (above, &i) in order.iter().enumerate() {
         for (below, &j) in order.iter().enumerate() {
             let weight = plain_weight(kernel, &ranked, above, below);
             if weight > 1e-13 {
-                sums.add(kernel, &query.scores, i, j, weight);
+                sums.add(&loss, &query.scores, i, j, weight);
             }
         }
     }

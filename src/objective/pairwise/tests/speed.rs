@@ -13,6 +13,18 @@ fn seconds<T>(times: usize, mut call: impl FnMut() -> T) -> f64 {
     (0..times).map(once).fold(f64::INFINITY, f64::min)
 }
 
+fn ask(
+    loss: &PairLoss,
+    query: &Query,
+    gradient: &mut [f32],
+    scratch: &mut Scratch,
+    want: Want,
+) -> Result<QueryResult> {
+    let stop = &Stop::new();
+    let asked = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
+    loss.query(asked, Slopes::gradient(gradient), want, scratch)
+}
+
 #[test]
 #[ignore = "measures time"]
 fn pairs_a_second_on_one_core() {
@@ -22,8 +34,9 @@ fn pairs_a_second_on_one_core() {
     let mut gradient = [0.0; 120];
     for weighting in formulas() {
         let kernel = Kernel { method: Method::Direct, ..Kernel::new(weighting) };
+        let loss = kernel.loss();
         let mut all = |want: Want| -> u64 {
-            let mut one = |query: &Query| kernel.query(&query.scores, &query.labels, &mut gradient, &mut scratch, want);
+            let mut one = |query: &Query| ask(&loss, query, &mut gradient, &mut scratch, want);
             queries.iter().map(|query| one(query).unwrap().pairs).sum()
         };
         let pairs = all(Want { loss: false, pairs: true });
@@ -43,11 +56,12 @@ fn seconds_by_length_of_the_list() {
     let swaps = ["dcg", "arp", "err", "bpref", "pairs", "wta"].map(measures::swaps);
     for weighting in formulas().into_iter().chain(swaps) {
         let kernel = Kernel::new(weighting);
+        let loss = kernel.loss();
         let mut scratch = Scratch::default();
         let mut times = Vec::new();
         for list in &lists {
             let mut gradient = vec![0.0; list.scores.len()];
-            let mut one = || kernel.query(&list.scores, &list.labels, &mut gradient, &mut scratch, Want::default());
+            let mut one = || ask(&loss, list, &mut gradient, &mut scratch, Want::default());
             times.push(seconds(5, || one().unwrap()));
         }
         // Least squares of log time by log length, up to 512,000.
@@ -71,9 +85,9 @@ fn where_a_sweep_is_faster_than_a_look_at_every_pair() {
             let list = query(n, 6.0, 1e6, 5, &mut random);
             let mut gradient = vec![0.0; n];
             let times = [Method::Direct, Method::Fast].map(|method| {
-                let kernel = Kernel { method, ..Kernel::new(measures::swaps(name)) };
+                let loss = Kernel { method, ..Kernel::new(measures::swaps(name)) }.loss();
                 let want = Want { loss: true, pairs: true };
-                seconds(300, || kernel.query(&list.scores, &list.labels, &mut gradient, &mut scratch, want).unwrap())
+                seconds(300, || ask(&loss, &list, &mut gradient, &mut scratch, want).unwrap())
             });
             eprintln!("{name} {n}: pair by pair {:.1} us, swept {:.1} us", times[0] * 1e6, times[1] * 1e6);
         }

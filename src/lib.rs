@@ -74,8 +74,8 @@ pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker,
 pub use objective::probability;
 pub use objective::{
     Assignment, Batch, Construction, LambdaField, LogBase, Loss, Method, OBJECTIVES, Objective, PAIR_BUDGET, PairLoss,
-    PairTarget, PairWeight, PairWeights, Pairs, Query, QueryResult, Reference, Scratch, Slopes, Targets, TensorGradient,
-    Want, known_objectives, ranknet_pairs, surrogate,
+    PairTarget, PairWeight, PairWeights, Pairs, Query, QueryResult, Reference, Scratch, Slopes, Targets,
+    TensorGradient, Want, known_objectives, ranknet_pairs, surrogate,
 };
 pub use simd::{instruction_set, portable, set_portable};
 pub use stop::Stop;

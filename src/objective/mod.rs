@@ -140,7 +140,9 @@ impl Objective {
 
     /// Whether [`Objective::target_gradient`] makes sense for it: RankNet without truncation.
     pub fn takes_targets(&self) -> bool {
-        self.loss.as_pairs().is_some_and(|pairs| matches!(pairs.weight.form(), Some(Form::Constant { .. })) && pairs.truncation.is_none())
+        self.loss.as_pairs().is_some_and(|pairs| {
+            matches!(pairs.weight.form(), Some(Form::Constant { .. })) && pairs.truncation.is_none()
+        })
     }
 
     /// The gradient of a batch's loss by its scores, the mean over its queries, on the host and in linear memory.

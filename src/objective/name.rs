@@ -38,7 +38,10 @@ pub fn known_objectives() -> String {
             .to_owned(),
         name => {
             let options = row.help[0].split(' ').filter(|option| option.starts_with(':'));
-            std::iter::once(name.to_owned()).chain(options.map(|option| format!("{name}{option}"))).collect::<Vec<_>>().join(", ")
+            std::iter::once(name.to_owned())
+                .chain(options.map(|option| format!("{name}{option}")))
+                .collect::<Vec<_>>()
+                .join(", ")
         }
     });
     rows.collect::<Vec<_>>().join(", ")
@@ -125,7 +128,11 @@ impl<'a> Parts<'a> {
         let Some(at) = self.rest.iter().position(|part| value(part).is_some()) else { return Ok(None) };
         let part = self.rest.remove(at);
         let found = value(&part).and_then(|value| value.parse().ok()).filter(|number| valid.contains(number));
-        let least = if *valid.start() > 0.0 && *valid.start() < 1e-200 { "above 0".to_owned() } else { format!("of at least {}", valid.start()) };
+        let least = if *valid.start() > 0.0 && *valid.start() < 1e-200 {
+            "above 0".to_owned()
+        } else {
+            format!("of at least {}", valid.start())
+        };
         found.map(Some).ok_or_else(|| format!("{part}: expected a number {least}, at most {}", valid.end()))
     }
 

@@ -71,7 +71,15 @@ pub static OBJECTIVES: &[ObjectiveRow] = &[
             ":METRIC :CONSTRUCTION",
             "pairs weigh what their swap changes of any metric, as in lambdarank:ndcg@10 (Burges et al. 2006, 2009)",
         ],
-        settings: &["swap", "margin", "ranknetweightpairs", "springsmooth", "localgradient", "localcost", "discretebounded"],
+        settings: &[
+            "swap",
+            "margin",
+            "ranknetweightpairs",
+            "springsmooth",
+            "localgradient",
+            "localcost",
+            "discretebounded",
+        ],
         make: make_lambdarank,
     },
 ];

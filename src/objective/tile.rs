@@ -17,7 +17,8 @@ pub(crate) struct Tile {
 /// queries.
 pub(crate) fn tiles(offsets: &[usize], budget: usize, whole: bool) -> Vec<Tile> {
     let length = |query: usize| offsets[query + 1] - offsets[query];
-    let mut by_length: Vec<usize> = (0..offsets.len().saturating_sub(1)).filter(|&query| length(query) > usize::from(!whole)).collect();
+    let mut by_length: Vec<usize> =
+        (0..offsets.len().saturating_sub(1)).filter(|&query| length(query) > usize::from(!whole)).collect();
     // Neighbours in length share a tile, so that little of it is padding.
     by_length.sort_by_key(|&query| std::cmp::Reverse(length(query)));
     let mut tiles = Vec::new();

@@ -143,7 +143,8 @@ pub(super) fn train_with(
         let (lambdas, scores) = (lambdas.len(), scores.len());
         return Err(Error::Mismatch(format!("{}: {lambdas} lambdas for {scores} documents", field.name())));
     }
-    let mut result = QueryResult { loss: field.cost(&scores, query.labels, &order).unwrap_or(0.0), pairs: 0, saturated: 0 };
+    let mut result =
+        QueryResult { loss: field.cost(&scores, query.labels, &order).unwrap_or(0.0), pairs: 0, saturated: 0 };
     for (slope, lambda) in to.gradient.iter_mut().zip(lambdas) {
         *slope = -lambda as f32;
         if !slope.is_finite() {

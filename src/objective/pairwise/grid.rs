@@ -116,7 +116,12 @@ impl Grid {
             (false, false) => self.sweep::<L, F, false, false>(task),
             (true, false) => self.sweep::<L, F, true, false>(task),
             (false, true) => self.sweep::<L, F, false, true>(task),
-            (true, true) => self.sweep::<L, F, true, true>(task),
+            // Seldom asked for: not worth compiling one loop more for every form and instruction set.
+            (true, true) => {
+                let loss = self.sweep::<L, F, true, false>(task);
+                self.sweep::<L, F, false, true>(task);
+                loss
+            }
         }
     }
 

@@ -200,11 +200,8 @@ fn pair_up<const N: usize, S: Simd<N>, L: Lanes, F: Factor, const LOSS: bool, co
             let difference = simd.min(simd.mul(simd.sub(own[1], others[1]), sigma), simd.splat(1e37));
             losses = simd.fma(total, simd.mul(small, simd.polynomial(small, &LOG)), losses);
             // softplus(x) = max(x, 0) + ln(1 + e^-|x|); a row that may be wanted below has the higher score.
-            let (weight, tail) = if L::SWAPS {
-                (swap, difference)
-            } else {
-                (total, simd.sub(simd.max(difference, zero), difference))
-            };
+            let (weight, tail) =
+                if L::SWAPS { (swap, difference) } else { (total, simd.sub(simd.max(difference, zero), difference)) };
             losses = simd.fma(weight, tail, losses);
         }
     }

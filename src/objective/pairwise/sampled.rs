@@ -9,8 +9,8 @@ use super::PairLoss;
 use super::any::sum_pairs;
 use super::grid::Sums;
 use crate::error::{Error, Result};
-use crate::numeric::standard_normal;
 use crate::numeric::order::{document, safe, sort};
+use crate::numeric::standard_normal;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -93,7 +93,11 @@ impl PairLoss {
         sums.clear(n, to.second.is_some());
         let mut total = QueryResult::default();
         for sample in 0..assignment.samples() {
-            sort(scores.iter().map(|&score| assignment.disturbed(score, self.sigma, &mut random)), &mut keys, &mut spare);
+            sort(
+                scores.iter().map(|&score| assignment.disturbed(score, self.sigma, &mut random)),
+                &mut keys,
+                &mut spare,
+            );
             for (place, &key) in keys.iter().enumerate() {
                 scaled[place] = self.sigma * f64::from(scores[document(key)]);
                 ranked[place] = query.labels[document(key)];

@@ -104,7 +104,8 @@ mod tests {
         let scores = [f32::NAN, f32::INFINITY, 1e30];
         let ask = |i, j, probability| {
             let mut gradient = [0.0; 3];
-            ranknet_pairs(&scores, &[PairTarget { i, j, probability }], 1.0, &mut gradient).map(|found| (found.loss, gradient))
+            ranknet_pairs(&scores, &[PairTarget { i, j, probability }], 1.0, &mut gradient)
+                .map(|found| (found.loss, gradient))
         };
         assert!(ask(0, 3, 0.5).is_err());
         assert!(ask(0, 1, 1.5).is_err());

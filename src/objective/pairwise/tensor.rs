@@ -4,7 +4,7 @@
 //! C = 1/Q sum over queries, sum over i != j of  w_ij log(1 + exp(-sigma (s_i - s_j)))
 //! ```
 //!
-//! Weights are constants (LambdaLoss, Eq. 9 and 15): no gradient flows through a rank.
+//! Weights are constants (the M-step of LambdaLoss, Eq. 11): no gradient flows through a rank.
 
 use super::super::tensor::{TensorLoss, TensorTile, TilePart};
 use super::super::weight::{RankedList, Values};

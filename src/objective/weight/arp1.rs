@@ -2,7 +2,7 @@
 
 use super::{Form, PairWeight, Pairs, RankedList, Values};
 
-/// `y_i`, all pairs (LambdaLoss, Eq. 10).
+/// `y_i`, all pairs (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Arp1;
 

@@ -2,7 +2,7 @@
 
 use super::{Form, PairWeight, RankedList, Values};
 
-/// `|y_i - y_j|` for `y_i > y_j` (LambdaLoss, Eq. 11).
+/// `|y_i - y_j|` for `y_i > y_j` (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Arp2;
 

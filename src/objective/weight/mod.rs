@@ -223,7 +223,10 @@ mod tests {
                         let counts = asked && i.min(j) < top;
                         let expected = if counts { loss.weight.exact(&ranked, i, j) } else { 0.0 };
                         let found = weights.get(i, j);
-                        assert!((found - expected).abs() < 1e-12, "{name} of {n}: {found}, not {expected}, at {i}, {j}");
+                        assert!(
+                            (found - expected).abs() < 1e-12,
+                            "{name} of {n}: {found}, not {expected}, at {i}, {j}"
+                        );
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use super::{Form, PairWeight, Pairs, RankedList, Values};
 use crate::metric::{Gain, discount, max_dcg};
 
-/// `G_i / D_i`, all pairs (LambdaLoss, Eq. 13); the ideal DCG is taken at `k`.
+/// `G_i / D_i`, all pairs (LambdaLoss, section 5.2); the ideal DCG is taken at `k`.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Ndcg1 {
     pub k: Option<usize>,

@@ -3,7 +3,7 @@
 use super::super::grid::Sums;
 use super::super::ranked::Ranked;
 use super::scan::Scan;
-use super::{Document, Moments, Side};
+use super::{Document, Moments};
 use crate::numeric::exp::exponentials;
 use crate::objective::form::{Form, Own};
 use crate::simd::dispatch;
@@ -53,8 +53,8 @@ impl Sweep {
         let total = match (loss, !sums.curves.is_empty()) {
             (false, false) => node.start::<false, false>(form, ends),
             (true, false) => node.start::<true, false>(form, ends),
-            (false, true) => node.start::<false, true>(form, ends),
-            (true, true) => node.start::<true, true>(form, ends),
+            // The loss costs next to nothing here: not worth compiling every sweep without it once more.
+            (_, true) => node.start::<true, true>(form, ends),
         };
         for document in &self.documents {
             sums.slopes[document.place as usize] += document.slope;
@@ -138,7 +138,7 @@ impl Node<'_> {
         form: F,
         cut: u32,
     ) -> f64 {
-        self.both_ways::<F, R, LOSS, SECOND>(form, cut, false, 1.0, false)
+        self.both_ways::<F, R, false, LOSS, SECOND>(form, cut, 1.0)
     }
 
     /// The same with weights multiplied with an exponential of the distance of ranks, added to what sweeps before found.
@@ -154,29 +154,47 @@ impl Node<'_> {
             *fade = -rate * f64::from(pair[1].place - pair[0].place);
         }
         exponentials(fade);
-        self.both_ways::<F, R, LOSS, SECOND>(form, cut, true, amplitude, true)
+        self.both_ways::<F, R, true, LOSS, SECOND>(form, cut, amplitude)
     }
 
-    fn both_ways<F: Moments<R>, const R: usize, const LOSS: bool, const SECOND: bool>(
+    fn both_ways<F: Moments<R>, const R: usize, const FADES: bool, const LOSS: bool, const SECOND: bool>(
         &mut self,
         form: F,
         cut: u32,
-        fades: bool,
         amplitude: f64,
-        adds: bool,
     ) -> f64 {
         if self.stop.asked() {
             return 0.0;
         }
         let (documents, top, stop) = (&*self.documents, self.top, self.stop);
         let [decay, fade, above, below, curve_above, curve_below] = &mut self.lines;
-        let (decay, fade): (&[f64], &[f64]) = (decay, if fades { fade } else { &[] });
-        let (slopes, curves, side) = (&mut **above, &mut **curve_above, Side::Above);
-        let down =
-            Scan::<F, R, LOSS, SECOND> { form, documents, cut, decay, fade, side, top, amplitude, adds, slopes, curves, stop };
-        let (slopes, curves, side) = (&mut **below, &mut **curve_below, Side::Below);
-        let up =
-            Scan::<F, R, false, SECOND> { form, documents, cut, decay, fade, side, top, amplitude, adds, slopes, curves, stop };
+        let (decay, fade): (&[f64], &[f64]) = (decay, fade);
+        let (slopes, curves) = (&mut **above, &mut **curve_above);
+        let down = Scan::<F, R, true, FADES, LOSS, SECOND> {
+            form,
+            documents,
+            cut,
+            decay,
+            fade,
+            top,
+            amplitude,
+            slopes,
+            curves,
+            stop,
+        };
+        let (slopes, curves) = (&mut **below, &mut **curve_below);
+        let up = Scan::<F, R, false, FADES, false, SECOND> {
+            form,
+            documents,
+            cut,
+            decay,
+            fade,
+            top,
+            amplitude,
+            slopes,
+            curves,
+            stop,
+        };
         join(documents.len(), || dispatch(down), || dispatch(up)).0
     }
 
@@ -187,7 +205,8 @@ impl Node<'_> {
             document.slope += above + below;
         }
         if SECOND {
-            for (document, (above, below)) in self.documents.iter_mut().zip(curve_above.iter().zip(curve_below.iter())) {
+            for (document, (above, below)) in self.documents.iter_mut().zip(curve_above.iter().zip(curve_below.iter()))
+            {
                 document.curve += above + below;
             }
         }

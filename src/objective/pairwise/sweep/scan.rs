@@ -1,7 +1,7 @@
 //! The sweep: for every document the sums over all documents above it, or below it.
 
-use super::{Document, Moments, Side};
 use super::series::{SERIES, TERMS};
+use super::{Document, Moments, Side};
 use crate::simd::{Simd, Vectorised};
 use crate::stop::Stop;
 
@@ -92,47 +92,42 @@ fn lanes<const N: usize, S: Simd<N>>(simd: S, values: &[f64; TERMS]) -> Lanes<S:
 }
 
 /// One sweep over documents in rank order.
-pub(super) struct Scan<'a, F, const R: usize, const LOSS: bool, const SECOND: bool> {
+pub(super) struct Scan<
+    'a,
+    F,
+    const R: usize,
+    const ABOVE: bool,
+    const FADES: bool,
+    const LOSS: bool,
+    const SECOND: bool,
+> {
     pub form: F,
     pub documents: &'a [Document],
     /// Documents whose level is lower than this are in the upper half.
     pub cut: u32,
     /// `exp(x_i - x_(i-1))`; that of the first document is not looked at.
     pub decay: &'a [f64],
-    /// The factor of the distance of ranks from document `i - 1` to `i`; 1 when empty.
+    /// The factor of the distance of ranks from document `i - 1` to `i`; looked at only by sweeps that fade.
     pub fade: &'a [f64],
-    pub side: Side,
     /// Only pairs with a document of so many ranks count.
     pub top: u32,
     /// What the sums are multiplied with.
     pub amplitude: f64,
-    /// Whether to add to the sums or to overwrite them.
-    pub adds: bool,
-    /// The sums that are `dC/dx` in nats.
+    /// The sums that are `dC/dx` in nats; sweeps that fade add to them.
     pub slopes: &'a mut [f64],
     /// The sums that are second derivatives; empty unless wanted.
     pub curves: &'a mut [f64],
     pub stop: &'a Stop,
 }
 
-impl<F: Moments<R>, const R: usize, const LOSS: bool, const SECOND: bool> Vectorised for Scan<'_, F, R, LOSS, SECOND> {
+impl<F: Moments<R>, const R: usize, const ABOVE: bool, const FADES: bool, const LOSS: bool, const SECOND: bool>
+    Vectorised for Scan<'_, F, R, ABOVE, FADES, LOSS, SECOND>
+{
     /// The loss in nats, in a sweep that sums over documents above: every pair once.
     type Output = f64;
 
     #[inline(always)]
     fn run<const N: usize, S: Simd<N>>(self, simd: S) -> f64 {
-        match (self.side, self.fade.is_empty()) {
-            (Side::Above, true) => self.sweep::<N, S, true, false>(simd),
-            (Side::Above, false) => self.sweep::<N, S, true, true>(simd),
-            (Side::Below, true) => self.sweep::<N, S, false, false>(simd),
-            (Side::Below, false) => self.sweep::<N, S, false, true>(simd),
-        }
-    }
-}
-
-impl<F: Moments<R>, const R: usize, const LOSS: bool, const SECOND: bool> Scan<'_, F, R, LOSS, SECOND> {
-    #[inline(always)]
-    fn sweep<const N: usize, S: Simd<N>, const ABOVE: bool, const FADES: bool>(self, simd: S) -> f64 {
         let sigmoid = lanes(simd, &SERIES.sigmoid);
         let softplus = lanes(simd, &SERIES.softplus);
         let curve = lanes(simd, &SERIES.curve);
@@ -176,10 +171,10 @@ impl<F: Moments<R>, const R: usize, const LOSS: bool, const SECOND: bool> Scan<'
             }
             // The slope of a pair's loss by its lower document is (keep + swap) u / (1 + u) - swap; by the upper, minus that.
             let slope = within * (dot(simd, &weighted, &sigmoid) - constant);
-            let before = if self.adds { self.slopes[index] } else { 0.0 };
+            let before = if FADES { self.slopes[index] } else { 0.0 };
             self.slopes[index] = before + self.amplitude * if ABOVE { slope } else { -slope };
             if SECOND {
-                let before = if self.adds { self.curves[index] } else { 0.0 };
+                let before = if FADES { self.curves[index] } else { 0.0 };
                 self.curves[index] = before + self.amplitude * within * dot(simd, &weighted, &curve);
             }
             if LOSS && ABOVE {

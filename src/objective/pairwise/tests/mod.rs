@@ -19,16 +19,32 @@ mod speed;
 /// The weights that have a formula of their own in these tests.
 #[derive(Debug, Clone)]
 enum Weighting {
-    RankNet { ties: bool },
+    RankNet {
+        ties: bool,
+    },
     Arp1,
     Arp2,
     Ndcg1,
-    Ndcg2 { rho: f64, delta: f64 },
-    SwapNdcg { k: usize },
-    SwapAp { k: Option<usize>, threshold: f32 },
-    SwapRr { k: Option<usize>, threshold: f32 },
+    Ndcg2 {
+        rho: f64,
+        delta: f64,
+    },
+    SwapNdcg {
+        k: usize,
+    },
+    SwapAp {
+        k: Option<usize>,
+        threshold: f32,
+    },
+    SwapRr {
+        k: Option<usize>,
+        threshold: f32,
+    },
     /// Eq. 11 of the 2009 paper.
-    Mrr { k: Option<usize>, threshold: f32 },
+    Mrr {
+        k: Option<usize>,
+        threshold: f32,
+    },
     SwapMetric(Arc<dyn Metric>),
     Custom(Arc<dyn PairWeight>),
 }

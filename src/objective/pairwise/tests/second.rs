@@ -57,7 +57,10 @@ fn second_derivatives_are_differences_of_the_gradient_with_weights_held_still() 
         let scale = second.iter().fold(0f32, |most, curve| most.max(*curve));
         for (document, found) in second.iter().enumerate() {
             let expected = (slope(document, 1e-4) - slope(document, -1e-4)) / 2e-4;
-            assert!((expected - f64::from(*found)).abs() <= 1e-5 * f64::from(scale) + 1e-9, "{kernel:?}: {found}, not {expected}");
+            assert!(
+                (expected - f64::from(*found)).abs() <= 1e-5 * f64::from(scale) + 1e-9,
+                "{kernel:?}: {found}, not {expected}"
+            );
         }
     }
 }

@@ -13,13 +13,7 @@ fn seconds<T>(times: usize, mut call: impl FnMut() -> T) -> f64 {
     (0..times).map(once).fold(f64::INFINITY, f64::min)
 }
 
-fn ask(
-    loss: &PairLoss,
-    query: &Query,
-    gradient: &mut [f32],
-    scratch: &mut Scratch,
-    want: Want,
-) -> Result<QueryResult> {
+fn ask(loss: &PairLoss, query: &Query, gradient: &mut [f32], scratch: &mut Scratch, want: Want) -> Result<QueryResult> {
     let stop = &Stop::new();
     let asked = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
     loss.query(asked, Slopes::gradient(gradient), want, scratch)

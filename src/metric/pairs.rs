@@ -1,8 +1,25 @@
 //! The share of pairs in the right order.
 
 use super::name::spell;
-use super::{Form, Metric, MetricKind, Swaps};
+use super::{Form, KnownMetric, Metric, MetricKind, Swaps};
 use crate::numeric::fenwick::Fenwick;
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "pairs",
+    aliases: &["pairwise", "pairs-correct", "pairwise-correct"],
+    suffix: "",
+    help: "share of pairs in the right order",
+    make: |_| Ok(Arc::new(Pairs { form: Form::Correct })),
+};
+
+pub(super) const ERROR_ROW: KnownMetric = KnownMetric {
+    name: "pair-error",
+    aliases: &["pairs-error", "pairwise-error"],
+    suffix: "",
+    help: "1 - pairs",
+    make: |_| Ok(Arc::new(Pairs { form: Form::Error })),
+};
 
 /// The share of pairs of documents with different labels whose better document ranks first; named `pairs`.
 ///
@@ -32,7 +49,7 @@ impl Pairs {
 
 impl Metric for Pairs {
     fn name(&self) -> String {
-        spell(if self.is_cost() { "pair-error" } else { "pairs" }, &[], None)
+        spell(if self.is_cost() { ERROR_ROW.name } else { ROW.name }, &[], None)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -2,7 +2,24 @@
 
 use super::name::spell;
 use super::ties::mean_over_ties;
-use super::{Metric, Swaps};
+use super::{KnownMetric, Metric, Swaps};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "wta",
+    aliases: &["winner-takes-all"],
+    suffix: "",
+    help: "1 when the top document has the query's best label",
+    make: |_| Ok(Arc::new(Wta { form: Form::Correct })),
+};
+
+pub(super) const ERROR_ROW: KnownMetric = KnownMetric {
+    name: "wta-error",
+    aliases: &["wta-cost"],
+    suffix: "",
+    help: "1 - wta",
+    make: |_| Ok(Arc::new(Wta { form: Form::Error })),
+};
 
 /// Whether a measure counts what is right or what is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,7 +61,7 @@ fn best(labels: &[f32]) -> f32 {
 
 impl Metric for Wta {
     fn name(&self) -> String {
-        spell(if self.is_cost() { "wta-error" } else { "wta" }, &[], None)
+        spell(if self.is_cost() { ERROR_ROW.name } else { ROW.name }, &[], None)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

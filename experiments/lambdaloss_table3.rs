@@ -2,9 +2,10 @@
 
 use crate::plumbing::figure::{self, Panel, Series, Whose};
 use crate::plumbing::{
-    Check, Experiment, Job, Kept, Kind, Lab, Report, Scale, Session, Table, Ticker, export, per_query, train,
+    Check, Experiment, Job, Kept, Kind, Lab, Report, Scale, Session, Ticker, export, per_query, train,
 };
 use anyhow::Context;
+use burnrank::text::Table;
 use burnrank::{
     DataInfo, Dataset, FoldFiles, Objective, ReadOptions, ScaleKind, Scaler, Summary, Synthetic, TrainConfig, Trained,
     find_folds, holm, read, t_test,
@@ -352,13 +353,13 @@ fn report(lab: &Lab<'_>, sizes: &Sizes, sets: &[Set], runs: &[(&Cell, &Found)]) 
 
 fn paper_table() -> Table {
     let columns = ["loss", "YAHOO", "WEB10K", "WEB30K"];
-    let mut table = Table::new(
+    let mut table = Table::titled(
         "The paper, boosted trees (RankLib; LambdaRank is its LambdaMART), NDCG@5 of the test queries in percent:",
         &columns,
     );
     for (name, _, values) in LOSSES {
         let cells = values.iter().enumerate().map(|(i, value)| format!("{value:.2} ({:+.2})", value - LOSSES[0].2[i]));
-        table.rows.push([name.to_owned()].into_iter().chain(cells).collect());
+        table.row([name.to_owned()].into_iter().chain(cells));
     }
     table
 }
@@ -371,7 +372,7 @@ fn set_table(set: &Set, columns: &[Column], runs: &[(&Cell, &Found)], number: us
         set.folds.len()
     );
     let head = ["loss", "train", "validation", "test", "test less LambdaRank", "p (t-test)", "step sizes by fold"];
-    let mut table = Table::new(title, &head);
+    let mut table = Table::titled(title, &head);
     for (loss, column) in columns.iter().enumerate() {
         let gaps = differences(column, &columns[0]);
         let summary = Summary::of(&gaps.iter().copied().map(Some).collect::<Vec<_>>());
@@ -386,7 +387,7 @@ fn set_table(set: &Set, columns: &[Column], runs: &[(&Cell, &Found)], number: us
         let steps: Vec<String> = chosen.map(|(_, found)| found.step_size.to_string()).collect();
         let means = column.means.map(|mean| format!("{mean:.2}"));
         let row = [LOSSES[loss].0.to_owned()].into_iter().chain(means).chain([gap, p, steps.join(", ")]);
-        table.rows.push(row.collect());
+        table.row(row);
     }
     table
 }

@@ -2,8 +2,9 @@
 
 use crate::plumbing::figure::{self, Panel, Series, Whose};
 use crate::plumbing::{
-    Check, Experiment, Job, Kept, Kind, Lab, Report, Scale, Session, Table, Ticker, export, once, per_query, train,
+    Check, Experiment, Job, Kept, Kind, Lab, Report, Scale, Session, Ticker, export, once, per_query, train,
 };
+use burnrank::text::Table;
 use burnrank::{
     Activation, Architecture, Dataset, EpochRecord, Init, Objective, OptimizerKind, ScaleKind, Scaler, StepRule,
     Summary, Synthetic, TrainConfig,
@@ -233,7 +234,7 @@ fn report(lab: &Lab<'_>, sizes: &Sizes, runs: &[(&Curve, &Found)]) -> anyhow::Re
     let mut columns = vec!["net, method".to_owned()];
     columns.extend(DEPTHS.map(|depth| format!("@{depth}")));
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let mut table = Table::new("Mean NDCG of the test queries ± half of the 95% interval:", &columns);
+    let mut table = Table::titled("Mean NDCG of the test queries ± half of the 95% interval:", &columns);
     let (mut checks, mut series) = (vec![], vec![]);
     let mut main = vec![];
     for net in [Net::Linear, Net::TwoLayer] {
@@ -241,7 +242,7 @@ fn report(lab: &Lab<'_>, sizes: &Sizes, runs: &[(&Curve, &Found)]) -> anyhow::Re
             let points: Vec<_> = DEPTHS.map(|depth| (depth, curve(runs, method, net, depth))).collect();
             let mut row = vec![format!("{}, {method:?}", net.name())];
             row.extend(points.iter().map(|(_, (mean, interval))| format!("{mean:.4} ± {:.4}", interval.1 - mean)));
-            table.rows.push(row);
+            table.row(row);
             series.push(Series {
                 name: format!("{method:?}, {}, here", net.name()),
                 whose: Whose::Ours,
@@ -269,13 +270,13 @@ fn report(lab: &Lab<'_>, sizes: &Sizes, runs: &[(&Curve, &Found)]) -> anyhow::Re
         });
         main.push(format!("{} {:+.4}", net.name(), gap(1)));
     }
-    let mut steps = Table::new(
+    let mut steps = Table::titled(
         "How the runs went (the step size is the one of the best validation NDCG@10):",
         &["run", "step size", "best epoch", "epochs", "validation NDCG@10", "tried: validation NDCG@10"],
     );
     for (Curve { method, net, function }, found) in runs {
         let tried: Vec<String> = found.tried.iter().map(|(step, value)| format!("{step}: {value:.4}")).collect();
-        steps.rows.push(vec![
+        steps.row([
             format!("{method:?}, {}, function {function}", net.name()),
             found.step_size.to_string(),
             found.best_epoch.to_string(),

@@ -1,8 +1,5 @@
 //! Tables and figures of papers as programs: `cargo run --release --bin experiments -- list`.
 
-#[allow(dead_code)] // the tool uses all of it
-#[path = "../src/cli/interrupt.rs"]
-mod interrupt;
 mod lambdaloss_table3;
 mod lambdarank_cubic;
 mod plumbing;
@@ -10,6 +7,7 @@ mod ranknet_table1;
 mod speed;
 
 use burnrank::Error;
+use burnrank::program::{interrupt, is_bad_usage, message};
 use clap::Parser;
 use plumbing::{Experiment, Kind, Scale, Session};
 use std::path::PathBuf;
@@ -66,19 +64,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", message(&error));
-            let usage = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(Error::Config(_))));
-            ExitCode::from(if usage { 2 } else { 1 })
+            ExitCode::from(if is_bad_usage(&error) { 2 } else { 1 })
         }
     }
-}
-
-/// An error and its causes, as far as they say something new.
-fn message(error: &anyhow::Error) -> String {
-    error
-        .chain()
-        .map(ToString::to_string)
-        .reduce(|text, cause| if text.ends_with(&cause) { text } else { format!("{text}: {cause}") })
-        .unwrap_or_default()
 }
 
 fn run(args: Args) -> anyhow::Result<()> {

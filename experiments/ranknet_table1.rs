@@ -1,9 +1,8 @@
 //! RankNet, Table 1: how many pairs of artificial documents are ordered right, by the size of the training set.
 
 use crate::plumbing::figure::{self, Panel, Series, Whose};
-use crate::plumbing::{
-    Check, Experiment, Job, Kind, Lab, Report, Scale, Session, Table, Ticker, export, per_query, train,
-};
+use crate::plumbing::{Check, Experiment, Job, Kind, Lab, Report, Scale, Session, Ticker, export, per_query, train};
+use burnrank::text::Table;
 use burnrank::{
     Activation, Architecture, Dataset, Generator, Init, Objective, OptimizerKind, ScaleKind, Scaler, StepRule, Summary,
     Synthetic, Target, TargetActivation, TrainConfig,
@@ -340,20 +339,21 @@ fn report(lab: &Lab<'_>, runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
 /// The paper's table beside ours under one convention.
 fn table(runs: &[(&Cell, &Found)], way: (Units, Judged), sizes: &[usize], functions: u64) -> Table {
     let columns = sizes.iter().flat_map(|size| [format!("{size}: paper"), "here".to_owned()]);
-    let columns = [String::from("data, net")].into_iter().chain(columns).collect();
+    let columns: Vec<String> = [String::from("data, net")].into_iter().chain(columns).collect();
     let title = format!(
         "Percent of test pairs in the right order; {}{}; mean of {functions} random functions ± their standard deviation:",
         describe(way),
         if way == CONVENTION { " (the convention of the verdict)" } else { "" },
     );
-    let row = |(data, net, paper): (Data, Net, [f64; 4])| {
+    let mut table = Table::titled(title, &columns);
+    for (data, net, paper) in PAPER {
         let cells = sizes.iter().zip(paper).flat_map(|(&size, paper)| {
             let ours = summary(runs, way, data, net, size);
             [format!("{paper:.2}"), format!("{:.2} ± {:.2}", ours.mean, spread(&ours))]
         });
-        [name(data, net)].into_iter().chain(cells).collect()
-    };
-    Table { title, columns, rows: PAPER.map(row).to_vec() }
+        table.row([name(data, net)].into_iter().chain(cells));
+    }
+    table
 }
 
 fn name(data: Data, net: Net) -> String {
@@ -382,12 +382,12 @@ fn convention_table(runs: &[(&Cell, &Found)], sizes: &[usize]) -> Table {
     let columns = ["convention", "net data", "polynomial data", "all"];
     let title =
         format!("Conventions that were tried: cells of 500 vectors and more within {TOLERANCE} points of the paper:");
-    let mut table = Table::new(title, &columns);
+    let mut table = Table::titled(title, &columns);
     for way in CONVENTIONS {
         let all = checks(runs, way, sizes);
         let count = |checks: &[Check]| format!("{} of {}", checks.iter().filter(|c| c.holds).count(), checks.len());
         let (net, polynomial) = all.split_at(all.len() / 2);
-        table.rows.push(vec![describe(way), count(net), count(polynomial), count(&all)]);
+        table.row([describe(way), count(net), count(polynomial), count(&all)]);
     }
     table
 }
@@ -397,13 +397,13 @@ fn ways_table(runs: &[(&Cell, &Found)], sizes: &[usize]) -> Table {
     let sizes: Vec<usize> = HARD.into_iter().filter(|size| sizes.contains(size)).collect();
     let columns = [String::from("training")].into_iter().chain(sizes.iter().map(|size| format!("{size} vectors")));
     let title = format!("Other ways to train, for net data and two layers; {}:", describe(CONVENTION));
-    let mut table = Table { title, columns: columns.collect(), rows: vec![] };
+    let mut table = Table::titled(title, &columns.collect::<Vec<_>>());
     let paper = PAPER[1].2;
     let theirs = sizes.iter().map(|size| {
         let place = SIZES.iter().position(|other| other == size);
         place.map_or(String::new(), |place| format!("{:.2}", paper[place]))
     });
-    table.rows.push([String::from("the paper's number")].into_iter().chain(theirs).collect());
+    table.row([String::from("the paper's number")].into_iter().chain(theirs));
     let ours = |way: Way, size: usize| {
         let same = |cell: &Cell| (cell.data, cell.net, cell.units) == (Data::Net, Net::TwoLayer, CONVENTION.0);
         let chosen = runs.iter().filter(|(cell, _)| cell.way == way && cell.size == size && same(cell));
@@ -411,7 +411,7 @@ fn ways_table(runs: &[(&Cell, &Found)], sizes: &[usize]) -> Table {
         format!("{:.2} ± {:.2}", all.mean, spread(&all))
     };
     for (way, name) in [(Way::Paper, "the paper's way")].into_iter().chain(OTHER_WAYS) {
-        table.rows.push([name.to_owned()].into_iter().chain(sizes.iter().map(|&size| ours(way, size))).collect());
+        table.row([name.to_owned()].into_iter().chain(sizes.iter().map(|&size| ours(way, size))));
     }
     table
 }

@@ -2,6 +2,7 @@
 
 use super::Lab;
 use anyhow::Context;
+use burnrank::text::duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -176,17 +177,5 @@ impl Ticker<'_> {
         let more = (share.min(1.0) - *told).max(0.0);
         *told += more;
         self.progress.add(more * self.work);
-    }
-}
-
-/// Seconds, or minutes and seconds.
-pub fn duration(seconds: f64) -> String {
-    if seconds < 10.0 {
-        return format!("{seconds:.1} s");
-    }
-    let whole = seconds.round() as u64;
-    match whole {
-        0..120 => format!("{whole} s"),
-        _ => format!("{} min", (whole + 30) / 60),
     }
 }

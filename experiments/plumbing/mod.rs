@@ -8,12 +8,12 @@ mod store;
 mod training;
 
 pub use jobs::{Job, Kept, Ticker};
-pub use report::{Check, Report, Table, write_index};
+pub use report::{Check, Report, write_index};
 pub use training::{export, once, per_query, train};
 
-use crate::interrupt::Unfinished;
 use anyhow::{Context, bail};
 use burnrank::Device;
+use burnrank::files::write_text;
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
@@ -191,21 +191,10 @@ fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a file that is either the old one or the whole new one at any moment, whoever else writes it.
+/// Writes a file that is either the old one or the whole new one at any moment, and its folder where there is none.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let failed = || format!("{}: cannot write", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create", folder.display()))?;
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    let builder = {
-        use std::os::unix::fs::PermissionsExt;
-        // A temporary file is private by default; a result is as readable as the user's umask says.
-        builder.permissions(std::fs::Permissions::from_mode(0o666))
-    };
-    let mut file = builder.prefix(".experiments-").tempfile_in(folder).with_context(failed)?;
-    let _unfinished = Unfinished::new(file.path());
-    file.write_all(text.as_bytes()).with_context(failed)?;
-    file.persist(path).with_context(failed)?;
-    Ok(())
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create", folder.display()))?;
+    }
+    Ok(write_text(path, text)?)
 }

@@ -1,11 +1,12 @@
 //! The rows of the table, one task after the other.
 
 use super::machine::{Limits, Work};
-use super::row::{self, Row};
+use super::row::Row;
 use super::shape::{self, FEATURES, HIDDEN};
 use super::timing::{Timing, with_peak};
 use super::{LAMBDA_BATCHES, MAIN, OBJECTIVES, Sizes, TENSOR_BATCHES, epoch, kernel, peers, v1};
 use crate::plumbing::{Lab, Scale};
+use burnrank::text::three_digits;
 use burnrank::{Activation, Conventions, Dataset, Device, GradientPath, Init, RankerConfig, judge, parse, read, score};
 use std::path::Path;
 use std::time::Instant;
@@ -32,7 +33,7 @@ pub struct Bench<'a> {
 impl Bench<'_> {
     /// Stores a row at once, and says what came out.
     pub fn keep(&self, rows: &mut Vec<Row>, row: Row) -> anyhow::Result<()> {
-        eprintln!("{}: {} s", row.key(), row::number(row.timing.seconds));
+        eprintln!("{}: {} s", row.key(), three_digits(row.timing.seconds));
         self.lab.keep(&row.key(), &row.json(&self.limits), row.timing.seconds)?;
         rows.push(row);
         Ok(())
@@ -166,7 +167,7 @@ impl Bench<'_> {
             let own = pool(number)?;
             let config = epoch::config(MAIN, GradientPath::Lambda, batch, self.lab.session.seed)?;
             let epoch = own.install(|| epoch::measure(config, data, self.device, self.sizes.patience))?;
-            eprintln!("epoch {MAIN} batch {batch}, {number} threads: {} s", row::number(epoch.timing.seconds));
+            eprintln!("epoch {MAIN} batch {batch}, {number} threads: {} s", three_digits(epoch.timing.seconds));
             found.push((number, epoch.timing));
         }
         self.lab.keep("threads", &found, 0.0)?;
@@ -179,7 +180,7 @@ impl Bench<'_> {
         for (objective, longest) in ["ranknet", "lambdarank:ndcg", "lambdarank:ndcg@10"].into_iter().zip(*longest) {
             let start = Instant::now();
             let long = kernel::long(objective, lengths, longest, self.lab.session.seed, *patience)?;
-            eprintln!("{objective}, {longest} documents in one list: {} s", row::number(long.timing.seconds));
+            eprintln!("{objective}, {longest} documents in one list: {} s", three_digits(long.timing.seconds));
             self.lab.keep(&format!("long {objective}"), &long, start.elapsed().as_secs_f64())?;
             all.push(long);
         }

@@ -4,9 +4,9 @@ use super::dataset::Dataset;
 use super::letor::number::{BadNumber, parse_f32, parse_f64};
 use super::letor::problem::Problem;
 use super::scores::parse_scores_of;
-use super::sink::write_whole;
 use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
+use crate::files::write_text;
 use crate::memory;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -364,10 +364,6 @@ fn check_field(what: &str, text: &str) -> Result<()> {
         return Err(Error::Data(format!("{what} {text:?} cannot be written: it is empty or holds a blank")));
     }
     Ok(())
-}
-
-fn write_text(path: &Path, text: &str) -> Result<()> {
-    write_whole(path, |writer| writer.write_all(text.as_bytes()).map_err(|error| Error::io(path, "write", error)))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Tables and figures of papers as programs: `cargo run --release --bin experiments -- list`.
 
+mod harness;
 mod lambdaloss_table3;
 mod lambdarank_cubic;
-mod plumbing;
 mod ranknet_table1;
 mod speed;
 
 use burnrank::Error;
 use burnrank::program::{interrupt, is_bad_usage, message};
 use clap::Parser;
-use plumbing::{Experiment, Kind, Scale, Session};
+use harness::{Experiment, Kind, Scale, Session};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -77,8 +77,8 @@ fn run(args: Args) -> anyhow::Result<()> {
     let place = if args.quick { "target/quick" } else { "." };
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(place));
     let chosen: Vec<&Experiment> = match args.name.as_str() {
-        "list" => return plumbing::list(&EXPERIMENTS),
-        "index" => return plumbing::write_index(&EXPERIMENTS, &out),
+        "list" => return harness::list(&EXPERIMENTS),
+        "index" => return harness::write_index(&EXPERIMENTS, &out),
         "all" => EXPERIMENTS.iter().filter(|experiment| args.quick || experiment.kind == Kind::Paper).collect(),
         name => EXPERIMENTS.iter().filter(|experiment| experiment.name == name).collect(),
     };
@@ -98,7 +98,7 @@ fn run(args: Args) -> anyhow::Result<()> {
     };
     for experiment in chosen {
         session.run(experiment)?;
-        plumbing::write_index(&EXPERIMENTS, &session.out)?;
+        harness::write_index(&EXPERIMENTS, &session.out)?;
     }
     Ok(())
 }

@@ -54,15 +54,13 @@ pub use data::dataset::{Dataset, DocumentIds, QueryView};
 pub use data::fold::{kfold, split};
 pub use data::folder::{FoldFiles, find_folds};
 pub use data::letor::{
-    Chunks, MAX_FEATURES, Progress, ReadOptions, ReadReport, Rows, Skipped, WriteOptions, Zeros, has_query_ids, read,
-    read_bytes, read_with, write, write_to,
+    Chunks, MAX_FEATURES, ReadOptions, ReadProgress, ReadReport, Rows, Skipped, WriteOptions, Zeros, has_query_ids,
+    read, read_bytes, read_with, write, write_to,
 };
 pub use data::scale::{ScaleKind, Scaler};
 pub use data::scores::{parse_scores, read_scores, write_scores};
 pub use data::source::Compression;
-pub use data::synthetic::{
-    Activation as TargetActivation, Generator, LabelMix, Synthetic, SyntheticQuery, Target, WEB_MIX,
-};
+pub use data::synthetic::{Generator, LabelMix, Synthetic, SyntheticQuery, Target, TargetActivation, WEB_MIX};
 pub use data::trec::{
     Judged, JudgedQuery, Scored, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
     read_run_or_scores,

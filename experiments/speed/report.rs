@@ -4,7 +4,7 @@ use super::bars::{self, Bar};
 use super::machine::{self, Work};
 use super::row::{self, Row};
 use super::{FEATURES, HIDDEN, MAIN, Measured, Sizes, kernel, peers, scaling};
-use crate::plumbing::{Check, Lab, Report};
+use crate::harness::{Check, Execution, Report};
 use burnrank::text::{Table, large, three_digits};
 
 /// Bounds that the numbers are held against.
@@ -25,7 +25,7 @@ const PEERS: [(&str, &str, f64); 5] = [
     ("lightgbm", "tuned", 1.0),
 ];
 
-pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<Report> {
+pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<Report> {
     let facts = &found.data;
     let title = format!(
         "{} queries, {} documents (longest list {}), {FEATURES} features, {HIDDEN} hidden units, {} pairs of different label, \
@@ -49,7 +49,7 @@ pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<
     let peers = found.peers.as_deref().unwrap_or_default();
     if !peers.is_empty() {
         tables.push(peers::table(peers, &found.rows));
-        lab.side_file("peers.svg", Some(&draw_peers(found, peers)?))?;
+        execution.side_file("peers.svg", Some(&draw_peers(found, peers)?))?;
         notes.push("![an epoch of each tool](peers.svg)".into());
         notes.push(
             "Peers are timed in two forms. *Plain* is how they are used: every epoch shuffles the queries and pads them while \
@@ -60,7 +60,7 @@ pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<
                 .into(),
         );
     } else {
-        lab.side_file("peers.svg", None)?;
+        execution.side_file("peers.svg", None)?;
     }
     if let Err(reason) = &found.peers {
         notes.push(format!("The peers could not be measured: {reason}."));

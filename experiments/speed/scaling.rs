@@ -4,7 +4,7 @@ use super::epoch;
 use super::shape;
 use super::timing::{Patience, slope};
 use super::v1::EveryPair;
-use crate::plumbing::figure::{self, Legend, Panel, Series, Whose};
+use crate::harness::figure::{self, Legend, Panel, Series, Whose};
 use burnrank::text::{Table, three_digits};
 use burnrank::{Dataset, Device, GradientPath};
 use serde::Serialize;

@@ -32,7 +32,7 @@ pub(super) struct Identifier {
 
 /// What was found in one block, apart from features and labels.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct ParsedBlock {
     /// The ids of queries and documents, one behind the other.
     pub names: Vec<u8>,
     /// In the order of the text. Rows of bad lines belong to none.
@@ -104,7 +104,7 @@ fn look_through(text: &[u8], range: Range<usize>) -> Block {
 }
 
 /// What parsing a text needs to know.
-pub(super) struct Task<'a> {
+pub(super) struct ParseContext<'a> {
     pub text: Text<'a>,
     pub name: &'a str,
     pub rules: Rules,
@@ -115,15 +115,15 @@ pub(super) struct Task<'a> {
 
 /// Parses all blocks into `features`, of `width` columns, and `labels`.
 ///
-/// In strict mode the first bad line of the text is in the outcome of its block; earlier blocks are complete, later ones may
+/// In strict mode the first bad line of the text is in what its block gave; earlier blocks are complete, later ones may
 /// be anything.
 pub(super) fn parse(
-    task: &Task,
+    task: &ParseContext,
     blocks: &[Block],
     width: usize,
     features: &mut [f32],
     labels: &mut [f32],
-) -> Result<Vec<Outcome>> {
+) -> Result<Vec<ParsedBlock>> {
     let mut work = Vec::with_capacity(blocks.len());
     let (mut features, mut labels) = (features, labels);
     for block in blocks {
@@ -135,7 +135,7 @@ pub(super) fn parse(
     let first_bad = AtomicUsize::new(usize::MAX);
     each(work, |number, (block, features, labels)| {
         if first_bad.load(Ordering::Relaxed) < number {
-            return Ok(Outcome::default());
+            return Ok(ParsedBlock::default());
         }
         let rows = block.rows.len() as u64;
         // All that is kept of a document apart from its numbers, were each a query of its own.
@@ -154,14 +154,14 @@ pub(super) fn parse(
 
 /// `None` when the block has not the number of documents that was counted before: somebody writes to the file.
 fn parse_block(
-    task: &Task,
+    task: &ParseContext,
     text: &[u8],
     block: &Block,
     width: usize,
     features: &mut [f32],
     labels: &mut [f32],
-) -> Option<Outcome> {
-    let mut outcome = Outcome::default();
+) -> Option<ParsedBlock> {
+    let mut outcome = ParsedBlock::default();
     let (mut at, mut line, mut row) = (0, block.line, 0);
     while at < text.len() {
         let tail = &text[at..];
@@ -197,7 +197,7 @@ fn parse_block(
     (row == block.rows.len()).then_some(outcome)
 }
 
-impl Outcome {
+impl ParsedBlock {
     fn add(&mut self, tail: &[u8], row: usize, line: usize, document: line::Line) {
         if document.width > self.widest.0 {
             self.widest = (document.width, line);

@@ -3,11 +3,13 @@
 pub mod figure;
 mod jobs;
 mod lock;
+mod net_shape;
 mod report;
 mod store;
 mod training;
 
-pub use jobs::{Job, Kept, Ticker};
+pub use jobs::{Job, OneEntryCache, Ticker};
+pub use net_shape::NetShape;
 pub use report::{Check, Report, write_index};
 pub use training::{export, once, per_query, train};
 
@@ -48,7 +50,7 @@ pub struct Experiment {
     /// Every setting that decides the results: runs stored under others are not taken over.
     pub protocol: fn(&Session) -> anyhow::Result<Value>,
     /// Runs it.
-    pub run: fn(&Lab<'_>) -> anyhow::Result<Report>,
+    pub run: fn(&Execution<'_>) -> anyhow::Result<Report>,
 }
 
 /// How much is run.
@@ -90,7 +92,7 @@ pub struct Session {
 }
 
 /// One experiment at work: the session and the runs that it has already finished.
-pub struct Lab<'a> {
+pub struct Execution<'a> {
     pub session: &'a Session,
     folder: PathBuf,
     store: Store,
@@ -109,18 +111,18 @@ impl Session {
             protocol: (experiment.protocol)(self)?,
         };
         let store = Store::open(&folder, header, self.fresh || experiment.kind == Kind::Speed)?;
-        let lab = Lab { session: self, folder, store };
-        let report = lab.report(experiment)?;
-        let _ = std::fs::remove_dir_all(lab.folder.join(CHECKPOINTS));
-        lab.store.conclude(report.outcome(experiment.kind))?;
-        write(&lab.folder.join("figure.svg"), &report.figure)?;
-        let seconds = lab.store.seconds();
-        write(&lab.folder.join("README.md"), &report.page(experiment, self, seconds))?;
-        print(&format!("{}written: {}\n\n", report.text(experiment, seconds), lab.folder.display()))
+        let execution = Execution { session: self, folder, store };
+        let report = execution.report(experiment)?;
+        let _ = std::fs::remove_dir_all(execution.folder.join(CHECKPOINTS));
+        execution.store.conclude(report.outcome(experiment.kind))?;
+        write(&execution.folder.join("figure.svg"), &report.figure)?;
+        let seconds = execution.store.seconds();
+        write(&execution.folder.join("README.md"), &report.page(experiment, self, seconds))?;
+        print(&format!("{}written: {}\n\n", report.text(experiment, seconds), execution.folder.display()))
     }
 }
 
-impl Lab<'_> {
+impl Execution<'_> {
     /// Runs what is missing, and reports.
     ///
     /// What was computed here can be reported; what a file says need not make sense, however well it reads.

@@ -24,16 +24,21 @@ mod data;
 pub mod device;
 mod error;
 mod export;
+pub mod files;
 mod hash;
 pub mod memory;
 mod metric;
 mod model;
 pub mod numeric;
 mod objective;
+#[cfg(feature = "cli")]
+#[doc(hidden)] // for the programs of this project
+pub mod program;
 mod simd;
 mod stop;
 pub mod suggest;
 mod temporary;
+pub mod text;
 mod train;
 
 pub use analysis::field::{Crossing, FieldReport, MOST_DOCUMENTS, MarginLambda, Potential, Regularised, eigenvalues};

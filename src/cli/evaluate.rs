@@ -202,7 +202,7 @@ fn per_query(ranking: &Ranking, judgements: &[Judgement]) -> String {
         let values = judgements.iter().map(|judgement| fixed(judgement.values[query].unwrap_or(f64::NAN), 4));
         table.row(std::iter::once(id.clone()).chain(values));
     }
-    table.render()
+    ui::table(&table)
 }
 
 fn summaries(judgements: &[Judgement]) -> String {
@@ -231,7 +231,7 @@ fn summaries(judgements: &[Judgement]) -> String {
             notes += &paragraph(&format!("{}: {own}", metric.name()));
         }
     }
-    table.render() + &notes
+    ui::table(&table) + &notes
 }
 
 fn as_json(

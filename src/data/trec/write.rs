@@ -1,8 +1,8 @@
 //! Writing judgements and runs.
 
 use super::TrecFile;
-use crate::data::sink::write_whole;
 use crate::error::{Error, Result};
+use crate::files::write_text;
 use crate::numeric::order::private::Key;
 use std::collections::HashSet;
 use std::path::Path;
@@ -84,10 +84,6 @@ fn check_field(what: &str, text: &str) -> Result<()> {
         return Err(Error::Data(format!("{what} {text:?} cannot be written: it is empty or holds a blank")));
     }
     Ok(())
-}
-
-fn write_text(path: &Path, text: &str) -> Result<()> {
-    write_whole(path, |writer| writer.write_all(text.as_bytes()).map_err(|error| Error::io(path, "write", error)))
 }
 
 #[cfg(test)]

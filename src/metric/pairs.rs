@@ -1,38 +1,55 @@
 //! The share of pairs in the right order.
 
 use super::name::spell;
-use super::{Form, Metric, MetricKind, Swaps};
+use super::{KnownMetric, Metric, MetricKind, Rate, Swaps};
 use crate::numeric::fenwick::Fenwick;
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "pairs",
+    aliases: &["pairwise", "pairs-correct", "pairwise-correct"],
+    suffix: "",
+    help: "share of pairs in the right order",
+    make: |_| Ok(Arc::new(PairwiseAccuracy { rate: Rate::Accuracy })),
+};
+
+pub(super) const ERROR_ROW: KnownMetric = KnownMetric {
+    name: "pair-error",
+    aliases: &["pairs-error", "pairwise-error"],
+    suffix: "",
+    help: "1 - pairs",
+    make: |_| Ok(Arc::new(PairwiseAccuracy { rate: Rate::Error })),
+};
 
 /// The share of pairs of documents with different labels whose better document ranks first; named `pairs`.
 ///
-/// Its error form, `pair-error`, is one minus it. 0, in either form, when all labels are equal.
+/// `pair-error` is one minus it. Both are 0 when all labels are equal.
 ///
 /// ```
-/// use burnrank::{Form, Metric, PairMetric};
+/// use burnrank::{Metric, PairwiseAccuracy, Rate};
 /// let ranked = [0.0, 0.0, 3.0, 1.0, 2.0];
-/// assert_eq!(PairMetric { form: Form::Correct }.value(&ranked), 2.0 / 9.0);
-/// assert_eq!(PairMetric { form: Form::Error }.value(&ranked), 7.0 / 9.0);
+/// assert_eq!(PairwiseAccuracy { rate: Rate::Accuracy }.value(&ranked), 2.0 / 9.0);
+/// assert_eq!(PairwiseAccuracy { rate: Rate::Error }.value(&ranked), 7.0 / 9.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pairs {
+pub struct PairwiseAccuracy {
     /// The share of right or of wrong pairs.
-    pub form: Form,
+    pub rate: Rate,
 }
 
-impl Pairs {
+impl PairwiseAccuracy {
     fn of_counts(&self, correct: f64, total: f64) -> f64 {
-        match self.form {
+        match self.rate {
             _ if total == 0.0 => 0.0,
-            Form::Correct => correct / total,
-            Form::Error => (total - correct) / total,
+            Rate::Accuracy => correct / total,
+            Rate::Error => (total - correct) / total,
         }
     }
 }
 
-impl Metric for Pairs {
+impl Metric for PairwiseAccuracy {
     fn name(&self) -> String {
-        spell(if self.is_cost() { "pair-error" } else { "pairs" }, &[], None)
+        spell(if self.is_cost() { ERROR_ROW.name } else { ROW.name }, &[], None)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {
@@ -59,7 +76,7 @@ impl Metric for Pairs {
     }
 
     fn is_cost(&self) -> bool {
-        self.form == Form::Error
+        self.rate == Rate::Error
     }
 
     fn value_over_ties(&self, ranked: &[f32], ends: &[usize], _retrieved: usize) -> Option<f64> {
@@ -135,7 +152,7 @@ struct PairSwaps {
 }
 
 impl PairSwaps {
-    fn new(pairs: &Pairs, ranked: &[f32]) -> Self {
+    fn new(pairs: &PairwiseAccuracy, ranked: &[f32]) -> Self {
         let levels = Levels::new(ranked);
         let small = (ranked.len() + 1).saturating_mul(levels.count + 1) <= TABLE;
         let below = if small { Below::table(&levels) } else { Below::bits(&levels) };

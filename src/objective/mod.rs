@@ -22,7 +22,7 @@ pub use form::Form;
 pub use loss::{Loss, Query, QueryResult, Slopes, Want};
 pub use name::known_objectives;
 pub use pairwise::{Assignment, LogBase, Method, PairLoss, PairTarget, Reference, Scratch, ranknet_pairs};
-pub use registry::{OBJECTIVES, ObjectiveRow};
+pub use registry::{KNOWN_OBJECTIVES, KnownObjective};
 pub use surrogate::surrogate;
 pub use targets::Targets;
 pub use tensor::{PAIR_BUDGET, TensorGradient, TensorLoss, TensorTile, TilePart};

@@ -3,9 +3,9 @@
 use super::field::Construction;
 use super::pairwise::Assignment;
 pub(super) use super::pairwise::number;
-use super::{OBJECTIVES, Objective};
+use super::{KNOWN_OBJECTIVES, Objective};
 use crate::error::{Error, Result};
-use crate::metric::{self, KNOWN_METRICS};
+use crate::metric::{self, KNOWN_METRICS, KnownMetric};
 use crate::suggest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -32,7 +32,7 @@ const OF_METRICS: [&str; 5] = ["linear", "rel", "max", "sum", "ties"];
 
 /// What `--objective` takes, for messages and help.
 pub fn known_objectives() -> String {
-    let rows = OBJECTIVES.iter().map(|row| match row.name {
+    let rows = KNOWN_OBJECTIVES.iter().map(|row| match row.name {
         "lambdarank" => "lambdarank:METRIC (as in lambdarank:ndcg@10), lambdarank:METRIC:CONSTRUCTION (springsmooth, \
              localgradient, localcost, discretebounded)"
             .to_owned(),
@@ -70,7 +70,7 @@ impl Objective {
         let wrong = |what: String| Error::Config(format!("objective '{name}': {what}"));
         let lower = name.trim().to_ascii_lowercase();
         let mut parts = Parts::split(&lower).map_err(wrong)?;
-        let Some(row) = OBJECTIVES.iter().find(|row| row.name == parts.head) else {
+        let Some(row) = KNOWN_OBJECTIVES.iter().find(|row| row.name == parts.head) else {
             return Err(Error::Config(format!("unknown objective '{name}': known are {}", known_objectives())));
         };
         let loss = (row.make)(&mut parts).map_err(wrong)?;
@@ -80,7 +80,7 @@ impl Objective {
         if let Some(unknown) = parts.rest.first() {
             let key = unknown.split('=').next().unwrap_or_default();
             let owners: Vec<&str> =
-                OBJECTIVES.iter().filter(|row| row.settings.contains(&key)).map(|row| row.name).collect();
+                KNOWN_OBJECTIVES.iter().filter(|row| row.settings.contains(&key)).map(|row| row.name).collect();
             return Err(wrong(match owners.as_slice() {
                 [] => format!("unknown setting '{unknown}': known are {}", known_objectives()),
                 owners => format!("{key} belongs to {}", owners.join(", ")),
@@ -189,10 +189,10 @@ fn suggestion(name: &str) -> Option<String> {
     // A measure alone is LambdaRank's, as in ndcg@10.
     let alone = || metric::parse(&lower).is_ok().then(|| format!("lambdarank:{lower}"));
     let mut parts = lower.split(':');
-    let head = corrected(parts.next()?, OBJECTIVES.iter().map(|row| row.name));
-    let metrics = KNOWN_METRICS.iter().flat_map(|(known, aliases, ..)| std::iter::once(known).chain(aliases.iter()));
-    let settings = OBJECTIVES.iter().flat_map(|row| row.settings.iter());
-    let words: Vec<&str> = metrics.chain(settings).copied().chain(OF_PAIRS).chain(OF_METRICS).collect();
+    let head = corrected(parts.next()?, KNOWN_OBJECTIVES.iter().map(|row| row.name));
+    let metrics = KNOWN_METRICS.iter().flat_map(KnownMetric::names);
+    let settings = KNOWN_OBJECTIVES.iter().flat_map(|row| row.settings.iter());
+    let words: Vec<&str> = metrics.chain(settings.copied()).chain(OF_PAIRS).chain(OF_METRICS).collect();
     let rest = parts.map(|part| corrected(part, words.iter().copied()));
     let meant = std::iter::once(head).chain(rest).collect::<Vec<_>>().join(":");
     let parses = |meant: &String| Objective::read(meant).is_ok();

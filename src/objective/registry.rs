@@ -10,7 +10,7 @@ use crate::metric::{self, MetricKind};
 use std::sync::Arc;
 
 /// An objective: what its name begins with, what it is, how it is made of the rest of its name.
-pub struct ObjectiveRow {
+pub struct KnownObjective {
     /// What its name begins with.
     pub name: &'static str,
     /// What may follow in its name, as in `@K`, and what it is.
@@ -21,8 +21,8 @@ pub struct ObjectiveRow {
 }
 
 /// Every objective that has a name.
-pub static OBJECTIVES: &[ObjectiveRow] = &[
-    ObjectiveRow {
+pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
+    KnownObjective {
         name: "ranknet",
         help: ["@K :ties", "cross entropy of pairs (Burges et al. 2005)"],
         settings: &["ties"],
@@ -31,31 +31,31 @@ pub static OBJECTIVES: &[ObjectiveRow] = &[
             pairs(parts, LogBase::Nats, if ties { ":ties" } else { "" }, |_| Arc::new(RankNet { ties }))
         },
     },
-    ObjectiveRow {
+    KnownObjective {
         name: "arp-loss1",
         help: ["@K", "bound of the average relevance position, weight y_i (Wang et al. 2018)"],
         settings: &[],
         make: |parts| pairs(parts, LogBase::Bits, "", |_| Arc::new(Arp1)),
     },
-    ObjectiveRow {
+    KnownObjective {
         name: "arp-loss2",
         help: ["@K", "a tighter one, weight |y_i - y_j|"],
         settings: &[],
         make: |parts| pairs(parts, LogBase::Bits, "", |_| Arc::new(Arp2)),
     },
-    ObjectiveRow {
+    KnownObjective {
         name: "ndcg-loss1",
         help: ["@K", "bound of NDCG, weight G_i / D_i"],
         settings: &[],
         make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(Ndcg1 { k })),
     },
-    ObjectiveRow {
+    KnownObjective {
         name: "ndcg-loss2",
         help: ["@K", "a tighter one, weight delta_ij |G_i - G_j|"],
         settings: &[],
         make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(Ndcg2 { rho: 0.0, delta: 1.0, k })),
     },
-    ObjectiveRow {
+    KnownObjective {
         name: "ndcg-loss2++",
         help: ["@K :mu=5", "weight (rho_ij + mu delta_ij) |G_i - G_j|; mu=0 is LambdaRank, truncated as in Eq. 18"],
         settings: &["mu"],
@@ -65,7 +65,7 @@ pub static OBJECTIVES: &[ObjectiveRow] = &[
             pairs(parts, LogBase::Bits, &tail, |k| Arc::new(Ndcg2 { rho: 1.0, delta: mu, k }))
         },
     },
-    ObjectiveRow {
+    KnownObjective {
         name: "lambdarank",
         help: [
             ":METRIC :CONSTRUCTION",

@@ -76,8 +76,8 @@ pub use metric::{
 pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
 pub use objective::probability;
 pub use objective::{
-    Assignment, Batch, Construction, LambdaField, LogBase, Loss, Method, KNOWN_OBJECTIVES, Objective, PAIR_BUDGET, PairLoss,
-    PairTarget, PairWeight, PairWeights, Pairs, Query, QueryResult, Reference, Scratch, Slopes, Targets,
+    Assignment, Batch, Construction, KNOWN_OBJECTIVES, LambdaField, LogBase, Loss, Method, Objective, PAIR_BUDGET,
+    PairLoss, PairTarget, PairWeight, PairWeights, Pairs, Query, QueryResult, Reference, Scratch, Slopes, Targets,
     TensorGradient, Want, known_objectives, ranknet_pairs, surrogate,
 };
 pub use simd::{instruction_set, portable, set_portable};

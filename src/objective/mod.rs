@@ -94,8 +94,8 @@ impl Objective {
     }
 
     /// The name that [`Objective::parse`] reads back. Objectives of one's own keep their name but do not parse.
-    pub fn name(&self) -> &str {
-        &self.name
+    pub fn name(&self) -> String {
+        self.name.clone()
     }
 
     /// What is minimised.

@@ -36,8 +36,22 @@ fn pairs_a_second_on_one_core() {
         let pairs = all(Want { loss: false, pairs: true });
         let time = seconds(50, || all(Want::default()));
         let with_loss = seconds(50, || all(Want { loss: true, pairs: false }));
+        let mut bends = [0.0; 120];
+        let mut both = || {
+            for query in &queries {
+                let stop = &Stop::new();
+                let asked = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
+                let to = Slopes { gradient: &mut gradient, second: Some(&mut bends) };
+                loss.query(asked, to, Want::default(), &mut scratch).unwrap();
+            }
+        };
+        let with_second = seconds(50, &mut both);
         let rate = pairs as f64 / time / 1e9;
-        eprintln!("{rate:.3} G pairs/s, {:.2} times as long with the loss: {:?}", with_loss / time, kernel.weighting);
+        let (loss, second) = (with_loss / time, with_second / time);
+        eprintln!(
+            "{rate:.3} G pairs/s, {loss:.2} times as long with the loss, {second:.2} with second derivatives: {:?}",
+            kernel.weighting
+        );
     }
 }
 

@@ -88,3 +88,33 @@ fn an_interrupt_finishes_the_epoch_saves_and_can_be_resumed() {
     assert!(train_for(&more, &data, &whole).status().unwrap().success());
     assert_eq!(bytes(&out).0, bytes(&whole).0);
 }
+
+#[test]
+fn the_end_of_a_session_is_ignored_only_where_it_was_from_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = make_data(folder.path());
+    // The first is what nohup does.
+    for (name, trap, goes_on) in [("kept", "trap '' HUP;", true), ("ended", "", false)] {
+        let (out, checkpoint) = (folder.path().join(name), folder.path().join(format!("{name}.checkpoint")));
+        let plain = train_for("100000", &data, &out);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{trap} exec \"$0\" \"$@\"")]).arg(plain.get_program()).args(plain.get_args());
+        let mut child = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let written = || fs::metadata(&checkpoint).and_then(|file| file.modified()).ok();
+        let next_checkpoint = |child: &mut Child| {
+            let before = written();
+            while written() == before || written().is_none() {
+                assert!(child.try_wait().unwrap().is_none(), "{name} was ended");
+                sleep(Duration::from_millis(5));
+            }
+        };
+        next_checkpoint(&mut child);
+        signal(&child, "HUP");
+        if goes_on {
+            (0..3).for_each(|_| next_checkpoint(&mut child));
+            signal(&child, "TERM");
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(info(&out).status.success());
+    }
+}

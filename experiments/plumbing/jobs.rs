@@ -1,10 +1,8 @@
 //! Independent runs side by side, each on one core, stored as soon as it ends, with the time left.
 
-use super::Lab;
+use super::{Finding, Lab};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -62,7 +60,7 @@ impl Lab<'_> {
     ///
     /// Each job has one thread to itself, so that results do not depend on the number of threads, and small steps lose
     /// no time in handing work around.
-    pub fn run_all<T: Sync, R: Serialize + DeserializeOwned>(
+    pub fn run_all<T: Sync, R: Finding>(
         &self,
         jobs: &[Job<T>],
         each: impl Fn(&Job<T>, &Ticker<'_>) -> anyhow::Result<R> + Sync,
@@ -114,7 +112,7 @@ impl Lab<'_> {
 
 impl Lab<'_> {
     /// A run of `results.json`.
-    fn stored<R: DeserializeOwned>(&self, key: &str) -> anyhow::Result<R> {
+    fn stored<R: Finding>(&self, key: &str) -> anyhow::Result<R> {
         let wrong = || {
             let file = self.store.file();
             format!("{}: the run '{key}' makes no sense: remove its line, or start anew with --fresh", file.display())
@@ -123,7 +121,11 @@ impl Lab<'_> {
         if let Some(number) = absurd(&run) {
             return Err(anyhow::anyhow!("{number} is no result")).with_context(wrong);
         }
-        serde_json::from_value(run).with_context(wrong)
+        let found: R = serde_json::from_value(run).with_context(wrong)?;
+        match found.impossible() {
+            Some(why) => Err(anyhow::anyhow!(why)).with_context(wrong),
+            None => Ok(found),
+        }
     }
 }
 

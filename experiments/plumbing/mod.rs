@@ -1,12 +1,14 @@
 //! What all experiments share: sessions, stored runs, training, reports and figures.
 
 pub mod figure;
+pub mod finding;
 mod jobs;
 mod lock;
 mod report;
 mod store;
 mod training;
 
+pub use finding::Finding;
 pub use jobs::{Job, Kept, Ticker};
 pub use report::{Check, Report, Table, write_index};
 pub use training::{export, once, per_query, train};
@@ -20,7 +22,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use store::Store;
+use store::{Before, Store};
 
 /// What unfinished runs keep, below the folder of results; gone when the experiment ends.
 const CHECKPOINTS: &str = "checkpoints";
@@ -30,7 +32,7 @@ const CHECKPOINTS: &str = "checkpoints";
 pub enum Kind {
     /// A paper's numbers: the same seed gives the same bytes, so runs that are stored are not run again.
     Paper,
-    /// Times of this machine: always measured anew, and never together with other experiments at full size.
+    /// Times of this machine: always measured anew in place of older ones of the same machine and settings, and never together with other experiments at full size.
     Speed,
 }
 
@@ -108,7 +110,11 @@ impl Session {
             backend: self.backend.into(),
             protocol: (experiment.protocol)(self)?,
         };
-        let store = Store::open(&folder, header, self.fresh || experiment.kind == Kind::Speed)?;
+        let store = match experiment.kind {
+            _ if self.fresh => Store::open(&folder, header, Before::Discard),
+            Kind::Paper => Store::open(&folder, header, Before::GoOn),
+            Kind::Speed => Store::open(&folder, header, Before::Replace),
+        }?;
         let lab = Lab { session: self, folder, store };
         let report = lab.report(experiment)?;
         let _ = std::fs::remove_dir_all(lab.folder.join(CHECKPOINTS));

@@ -107,7 +107,7 @@ pub fn fastest_epoch(peers: &[Peer], name: &str, form: &str) -> Option<f64> {
 
 /// The best of each peer and task beside ours.
 pub fn table(peers: &[Peer], rows: &[Row]) -> Table {
-    let columns = ["peer", "what", "form", "queries a batch", "seconds", "burnrank", "times as long", "note"];
+    let columns = ["peer", "what", "form", "queries per batch", "seconds", "burnrank", "times as long", "note"];
     let mut table = Table::new("Peers on the same data in the same run, each at its best batch size:", &columns);
     for peer in peers {
         let name = format!("{} {}", peer.peer, peer.version.as_deref().unwrap_or("")).trim_end().to_owned();

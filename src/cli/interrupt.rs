@@ -14,7 +14,11 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 /// From now on an interrupt removes all that is [`Unfinished`] and ends the program.
+///
+/// So do a request to terminate and, unless it was ignored from the start as under `nohup`, the end of the session.
 pub fn install() {
+    #[cfg(unix)]
+    let ignored = hangup::is_ignored();
     // Where no handler can be set, the system's own remains: the program still ends.
     let _ = ctrlc::set_handler(|| {
         // Work that can end well is asked first; who asks twice means it.
@@ -24,6 +28,37 @@ pub fn install() {
         remove_all(&mut unfinished());
         std::process::exit(130);
     });
+    #[cfg(unix)]
+    if ignored {
+        hangup::ignore();
+    }
+}
+
+/// The signal of a session that ends.
+#[cfg(unix)]
+mod hangup {
+    const NUMBER: i32 = 1;
+    /// `SIG_IGN`, the same on every Unix.
+    const IGNORE: usize = 1;
+
+    unsafe extern "C" {
+        fn signal(number: i32, action: usize) -> usize;
+    }
+
+    /// Ignores it from now on, and returns what was done about it before.
+    pub fn ignore() -> usize {
+        // SAFETY: the C library's function; to ignore a signal runs no code of ours.
+        unsafe { signal(NUMBER, IGNORE) }
+    }
+
+    pub fn is_ignored() -> bool {
+        let before = ignore();
+        if before != IGNORE {
+            // SAFETY: as above, and the system itself said that this is what was done before.
+            unsafe { signal(NUMBER, before) };
+        }
+        before == IGNORE
+    }
 }
 
 /// Removes all that is [`Unfinished`], unless it is being added to right now.

@@ -29,7 +29,7 @@ impl Activation {
 #[derive(Debug, Clone)]
 pub(super) struct Net {
     activation: Activation,
-    /// One row a hidden unit.
+    /// One row per hidden unit.
     weights: Vec<f64>,
     biases: Vec<f64>,
     output: Vec<f64>,

@@ -138,9 +138,9 @@ fn hostile(folder: &Path) -> Vec<String> {
         repeat("one-line.zst", zst(&b"1 qid:1 1:1 ".repeat(part / 12)), whole),
         // Two million documents of four megabytes each.
         repeat("wide.zst", zst(&b"1 qid:1 1000000:1\n".repeat(part / 18)), 1),
-        // 600 million numbers, and 90 million documents of a run.
-        repeat("numbers.zst", zst(&b"1\n".repeat(part / 2)), 36),
-        repeat("run.zst", zst(&b"1 Q0 a 1 1 t\n".repeat(part / 13)), 36),
+        // 520 million numbers of eight bytes, and 80 million documents of a run.
+        repeat("numbers.zst", zst(&b"1\n".repeat(part / 2)), 31),
+        repeat("run.zst", zst(&b"1 Q0 a 1 1 t\n".repeat(part / 13)), 31),
     ];
     let ids: Vec<u8> = (0..12_000_000).flat_map(|i: u32| format!("1 qid:{i}\n").into_bytes()).collect();
     std::fs::write(folder.join("queries.txt"), ids).unwrap();

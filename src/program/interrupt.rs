@@ -1,19 +1,13 @@
 //! Ctrl-C leaves nothing half written behind.
 
-use burnrank::Stop;
-use std::path::{Path, PathBuf};
+use crate::files::remove_unfinished;
+use crate::stop::Stop;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static GRACEFUL: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// From now on an interrupt removes all that is [`Unfinished`] and ends the program.
+/// From now on an interrupt removes all that is unfinished and ends the program.
 ///
 /// So do a request to terminate and, unless it was ignored from the start as under `nohup`, the end of the session.
 pub fn install() {
@@ -25,7 +19,7 @@ pub fn install() {
         if GRACEFUL.load(Ordering::SeqCst) && !ASKED.swap(true, Ordering::SeqCst) {
             return;
         }
-        remove_all(&mut unfinished());
+        remove_unfinished();
         std::process::exit(130);
     });
     #[cfg(unix)]
@@ -61,47 +55,13 @@ mod hangup {
     }
 }
 
-/// Removes all that is [`Unfinished`], unless it is being added to right now.
-pub fn remove_unfinished() {
-    if let Ok(mut paths) = UNFINISHED.try_lock() {
-        remove_all(&mut paths);
-    }
-}
-
-fn remove_all(paths: &mut Vec<PathBuf>) {
-    // The newest first: a folder is empty once its files are gone.
-    paths.drain(..).rev().for_each(|path| remove(&path));
-}
-
-/// Removes a file, or a folder when it is empty.
-fn remove(path: &Path) {
-    if std::fs::remove_file(path).is_err() {
-        let _ = std::fs::remove_dir(path);
-    }
-}
-
-/// A file or folder that is not to outlive an interrupt, as long as this value lives.
-#[derive(Debug)]
-pub struct Unfinished(PathBuf);
-
-impl Unfinished {
-    pub fn new(path: &Path) -> Self {
-        unfinished().push(path.to_path_buf());
-        Unfinished(path.to_path_buf())
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        unfinished().retain(|path| *path != self.0);
-    }
-}
-
 /// As long as this value lives, the first interrupt only asks; the second ends the program.
 #[derive(Debug)]
 pub struct Graceful(());
 
 impl Graceful {
+    /// Begins the time in which the first interrupt only asks.
+    #[expect(clippy::new_without_default, reason = "it has an effect")]
     pub fn new() -> Self {
         GRACEFUL.store(true, Ordering::SeqCst);
         Graceful(())

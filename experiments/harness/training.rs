@@ -1,6 +1,6 @@
 //! One training run that survives interruption, and the judging of its ranker.
 
-use super::{Lab, Ticker};
+use super::{Execution, Ticker};
 use burnrank::{
     Conventions, DataInfo, Dataset, EpochRecord, Model, ModelInfo, Ranker, RunInfo, Scaler, TrainConfig, Trained,
     Trainer, judge, parse, score,
@@ -15,15 +15,15 @@ const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(20);
 ///
 /// `share` is the part of the run's work that this training is, from and to.
 pub fn train(
-    lab: &Lab<'_>,
+    execution: &Execution<'_>,
     key: &str,
     config: &TrainConfig,
     (train, valid): (&Dataset, &Dataset),
     (ticker, share): (&Ticker<'_>, (f64, f64)),
     enough: impl Fn(&EpochRecord) -> bool,
 ) -> anyhow::Result<Trained> {
-    let path = lab.checkpoint(key, "checkpoint");
-    let new = || Trainer::new(config.clone(), train, valid, &lab.session.device);
+    let path = execution.checkpoint(key, "checkpoint");
+    let new = || Trainer::new(config.clone(), train, valid, &execution.session.device);
     // A checkpoint of other settings or a damaged one is as good as none.
     let mut trainer = match path.is_file().then(|| new()?.resume(&path)) {
         Some(Ok(trainer)) => trainer,
@@ -44,8 +44,12 @@ pub fn train(
 }
 
 /// A number that a run needs on its way, computed once even if the run is interrupted later.
-pub fn once(lab: &Lab<'_>, key: &str, compute: impl FnOnce() -> anyhow::Result<f64>) -> anyhow::Result<f64> {
-    let path = lab.checkpoint(key, "value");
+pub fn once(
+    execution: &Execution<'_>,
+    key: &str,
+    compute: impl FnOnce() -> anyhow::Result<f64>,
+) -> anyhow::Result<f64> {
+    let path = execution.checkpoint(key, "value");
     if let Some(value) = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
         return Ok(value);
     }
@@ -54,7 +58,7 @@ pub fn once(lab: &Lab<'_>, key: &str, compute: impl FnOnce() -> anyhow::Result<f
     Ok(value)
 }
 
-impl Lab<'_> {
+impl Execution<'_> {
     /// Where an unfinished run keeps what it has.
     fn checkpoint(&self, key: &str, kind: &str) -> PathBuf {
         self.folder.join(super::CHECKPOINTS).join(format!("{}.{kind}", key.replace(['/', ' '], "_")))
@@ -62,15 +66,20 @@ impl Lab<'_> {
 }
 
 /// The value of a measure for each query, under the default conventions.
-pub fn per_query(lab: &Lab<'_>, ranker: &Ranker, data: &Dataset, measure: &str) -> anyhow::Result<Vec<f64>> {
-    let scores = score(ranker, data, &lab.session.device)?;
+pub fn per_query(
+    execution: &Execution<'_>,
+    ranker: &Ranker,
+    data: &Dataset,
+    measure: &str,
+) -> anyhow::Result<Vec<f64>> {
+    let scores = score(ranker, data, &execution.session.device)?;
     let values = judge(&*parse(measure)?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
     Ok(values.into_iter().flatten().collect())
 }
 
 /// Writes a model of interest to models/, with its card: the data it is from by split, and what it reaches on the test set.
 pub fn export(
-    lab: &Lab<'_>,
+    execution: &Execution<'_>,
     name: &str,
     config: &TrainConfig,
     trained: &Trained,
@@ -88,5 +97,5 @@ pub fn export(
     }
     info.metrics.insert("test".into(), test.into_iter().collect());
     let model = Model { ranker: trained.ranker.clone(), info };
-    Ok(model.save(&lab.session.out.join("models").join(name), &[])?)
+    Ok(model.save(&execution.session.out.join("models").join(name), &[])?)
 }

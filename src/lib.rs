@@ -29,6 +29,7 @@ mod hash;
 pub mod memory;
 mod metric;
 mod model;
+pub mod numeric;
 mod objective;
 #[cfg(feature = "cli")]
 #[doc(hidden)] // for the programs of this project
@@ -68,9 +69,9 @@ pub use data::trec::{
 pub use error::{Error, ParseError, Result, printable};
 pub use export::{DataInfo, Model, ModelInfo, ModelPlace, RunInfo};
 pub use metric::{
-    Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind,
-    Missing, Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts,
-    judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
+    Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Gain, KNOWN_METRICS, KnownMetric, Metric, MetricKind,
+    Missing, Ndcg, PairwiseAccuracy, Precision, Rate, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount,
+    discounts, judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
 };
 pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
 pub use objective::probability;

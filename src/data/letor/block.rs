@@ -104,7 +104,7 @@ fn look_through(text: &[u8], range: Range<usize>) -> Block {
 }
 
 /// What parsing a text needs to know.
-pub(super) struct ParseContext<'a> {
+pub(super) struct ParseSettings<'a> {
     pub text: Text<'a>,
     pub name: &'a str,
     pub rules: Rules,
@@ -115,10 +115,10 @@ pub(super) struct ParseContext<'a> {
 
 /// Parses all blocks into `features`, of `width` columns, and `labels`.
 ///
-/// In strict mode the first bad line of the text is in what its block gave; earlier blocks are complete, later ones may
+/// In strict mode the first bad line of the text is in the outcome of its block; earlier blocks are complete, later ones may
 /// be anything.
 pub(super) fn parse(
-    task: &ParseContext,
+    settings: &ParseSettings,
     blocks: &[Block],
     width: usize,
     features: &mut [f32],
@@ -140,21 +140,22 @@ pub(super) fn parse(
         let rows = block.rows.len() as u64;
         // All that is kept of a document apart from its numbers, were each a query of its own.
         let worst = memory::bytes_of::<(Run, Identifier)>(rows) + (block.text.len() as u64).saturating_sub(1 << 20);
-        memory::ask(worst, &format!("the queries of {}", task.name), "split the file")?;
-        let outcome =
-            task.text.with(block.text.clone(), |text| parse_block(task, text, block, width, features, labels))?;
-        let Some(outcome) = outcome else { return Err(changed(task.name)) };
+        memory::ask(worst, &format!("the queries of {}", settings.name), "split the file")?;
+        let outcome = settings
+            .text
+            .with(block.text.clone(), |text| parse_block(settings, text, block, width, features, labels))?;
+        let Some(outcome) = outcome else { return Err(changed(settings.name)) };
         if outcome.error.is_some() {
             first_bad.fetch_min(number, Ordering::Relaxed);
         }
-        (task.done)(block.text.len());
+        (settings.done)(block.text.len());
         Ok(outcome)
     })
 }
 
 /// `None` when the block has not the number of documents that was counted before: somebody writes to the file.
 fn parse_block(
-    task: &ParseContext,
+    settings: &ParseSettings,
     text: &[u8],
     block: &Block,
     width: usize,
@@ -168,7 +169,7 @@ fn parse_block(
         let extent = Extent::of(tail);
         let parsed = if extent.is_document() {
             let cells = features.get_mut(row * width..(row + 1) * width)?;
-            line::parse(tail, extent, &task.rules, cells).map(Some)
+            line::parse(tail, extent, &settings.rules, cells).map(Some)
         } else {
             line::parse_comment(tail, extent).map(|_| None)
         };
@@ -178,14 +179,14 @@ fn parse_block(
                 *labels.get_mut(row)? = document.label;
                 outcome.add(tail, block.rows.start + row, line, document);
             }
-            Err(problem) if task.lenient => {
+            Err(problem) if settings.lenient => {
                 outcome.skipped += 1;
                 if outcome.first_skipped.len() < Skipped::SHOWN {
-                    outcome.first_skipped.push(*problem.at(task.name, line));
+                    outcome.first_skipped.push(*problem.at(settings.name, line));
                 }
             }
             Err(problem) => {
-                outcome.error = Some(problem.at(task.name, line));
+                outcome.error = Some(problem.at(settings.name, line));
                 return Some(outcome);
             }
         }

@@ -1,6 +1,6 @@
 //! A whole file to a [`Dataset`](crate::data::dataset::Dataset).
 
-use super::block::{self, Block, ParseContext, ParsedBlock};
+use super::block::{self, Block, ParseSettings, ParsedBlock};
 use super::group::{self, Earlier, Query, Returning};
 use super::line::Rules;
 use super::options::{MAX_FEATURES, ReadOptions, ReadProgress, ReadReport, Rows, Skipped};
@@ -204,8 +204,9 @@ impl Piece<'_> {
             let done = done.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
             progress(ReadProgress { done, total });
         };
-        let task = ParseContext { text: self.text, name: self.name, rules, lenient: self.options.lenient, done: &tell };
-        let mut outcomes = block::parse(&task, blocks, width, &mut features, &mut labels)?;
+        let settings =
+            ParseSettings { text: self.text, name: self.name, rules, lenient: self.options.lenient, done: &tell };
+        let mut outcomes = block::parse(&settings, blocks, width, &mut features, &mut labels)?;
         if let Some(bad) = outcomes.iter().position(|outcome| outcome.error.is_some()) {
             // A query may have come back on an earlier line still.
             outcomes.truncate(bad + 1);

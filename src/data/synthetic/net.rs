@@ -1,13 +1,14 @@
 //! The random two-layer net of the RankNet paper's section 5.1.
 
+use crate::numeric::sigmoid;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// What a hidden unit does to its sum.
+/// The function of a hidden unit. The paper does not say which it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetActivation {
-    /// 1 / (1 + e^-z): the one that gives the paper's accuracies.
+    /// 1 / (1 + e^-z).
     #[default]
     Sigmoid,
     /// tanh z.
@@ -17,7 +18,7 @@ pub enum TargetActivation {
 impl TargetActivation {
     fn of(self, z: f64) -> f64 {
         match self {
-            TargetActivation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
+            TargetActivation::Sigmoid => sigmoid(z),
             TargetActivation::Tanh => z.tanh(),
         }
     }
@@ -25,7 +26,7 @@ impl TargetActivation {
 
 /// f(x) = b + sum_h v_h g(b_h + w_h . x), weights and biases uniform in [-1, 1].
 ///
-/// The paper's output unit may squash f: that changes no order and no bin of given frequency, so it is left linear.
+/// The paper speaks of weights only; biases are drawn like them. Its output unit may squash f: that changes no order and no bin of given frequency, so it is left linear.
 #[derive(Debug, Clone)]
 pub(super) struct RandomNet {
     activation: TargetActivation,

@@ -120,7 +120,7 @@ pub(super) struct ParseSettings<'a> {
 
 /// Parses all blocks into `features`, of `width` columns, and `labels`.
 ///
-/// In strict mode the first bad line of the text is in what its block gave; earlier blocks are complete, later ones may
+/// In strict mode the first bad line of the text is in the outcome of its block; earlier blocks are complete, later ones may
 /// be anything.
 pub(super) fn parse(
     settings: &ParseSettings,

@@ -77,9 +77,9 @@ pub use metric::{
 };
 pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
 pub use objective::{
-    Assignment, Batch, Construction, KNOWN_OBJECTIVES, LambdaField, LogBase, Loss, Method, Objective, PAIR_BUDGET,
-    PairLoss, PairWeight, PairWeights, Pairs, Query, QueryResult, Scratch, Slopes, TensorGradient, Want,
-    known_objectives, ranknet_pairs, surrogate,
+    Assignment, Batch, Construction, KNOWN_OBJECTIVES, KnownObjective, LambdaField, LogBase, Loss, Method, Objective,
+    PAIR_BUDGET, PairLoss, PairWeight, PairWeights, Pairs, Query, QueryResult, Scratch, Slopes, TensorGradient, Want,
+    ranknet_pairs, surrogate,
 };
 pub use simd::{instruction_set, portable, set_portable};
 pub use stop::Stop;

@@ -18,7 +18,6 @@ pub(crate) use batch::mean_over;
 pub use field::{Construction, LambdaField};
 pub use form::Form;
 pub use loss::{Loss, Query, QueryResult, Slopes, Want};
-pub use name::known_objectives;
 pub use pairwise::{Assignment, LogBase, Method, PairLoss, Scratch, ranknet_pairs};
 pub use registry::{KNOWN_OBJECTIVES, KnownObjective};
 pub use surrogate::surrogate;

@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         bail!(Usage(format!("--alpha {}: expected a number of 0 or more", args.alpha)));
     }
     let field = args.objective.as_field()?;
-    let held = Regularised { field: field.clone(), alpha: args.alpha };
+    let held = Regularised { field, alpha: args.alpha };
     let field: &dyn LambdaField = if args.alpha > 0.0 { &held } else { &field };
     let (queries, left_out) = queries(args)?;
     let report = |query: &Query| {

@@ -46,6 +46,7 @@ pub use analysis::optimality::{
     COARSE_STEPS, Certificate, CertifyOptions, EachWeight, Envelope, FINE_STEPS, Move, StepReport, WeightPeak, certify,
     certify_control, directions_needed, each_weight, miss_probability, share_not_refuted,
 };
+pub use analysis::probability;
 pub use analysis::significance::{
     Adjusted, Better, Bootstrap, CompareOptions, Comparison, Mover, PMethod, PerQuery, Randomisation, TTest, Wilcoxon,
     bootstrap, correct, effect_size, holm, randomisation, t_test, wilcoxon,
@@ -66,6 +67,7 @@ pub use data::trec::{
     Judged, JudgedQuery, Scored, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
     read_run_or_scores,
 };
+pub use data::{PairTarget, Targets};
 pub use error::{Error, ParseError, Result, printable};
 pub use export::{DataInfo, Model, ModelInfo, ModelPlace, RunInfo};
 pub use metric::{
@@ -74,11 +76,10 @@ pub use metric::{
     discounts, judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
 };
 pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
-pub use objective::probability;
 pub use objective::{
-    Assignment, Batch, Construction, KNOWN_OBJECTIVES, LambdaField, LogBase, Loss, Method, Objective, PAIR_BUDGET,
-    PairLoss, PairTarget, PairWeight, PairWeights, Pairs, Query, QueryResult, Reference, Scratch, Slopes, Targets,
-    TensorGradient, Want, known_objectives, ranknet_pairs, surrogate,
+    Assignment, Batch, Construction, KNOWN_OBJECTIVES, KnownObjective, LambdaField, LogBase, Loss, Method, Objective,
+    PAIR_BUDGET, PairLoss, PairWeight, PairWeights, Pairs, Query, QueryResult, Scratch, Slopes, TensorGradient, Want,
+    ranknet_pairs, surrogate,
 };
 pub use simd::{instruction_set, portable, set_portable};
 pub use stop::Stop;

@@ -5,7 +5,8 @@ use super::shape::{label, pairs_of};
 use super::timing::{Patience, Timing, slope};
 use anyhow::Context;
 use burnrank::numeric::standard_normal;
-use burnrank::objective::{Loss, PairLoss, Query, QueryResult, Scratch, Slopes, Want};
+use burnrank::objective::{LambdaField, Loss, PairLoss, Query, QueryResult, Scratch, Slopes, Want};
+use burnrank::order;
 use burnrank::{Objective, Stop};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -63,7 +64,9 @@ fn query(
 }
 
 fn difference(loss: &PairLoss, scores: &[f32], labels: &[f32], gradient: &[f32]) -> f64 {
-    let exact = loss.reference(scores, labels).gradient;
+    let scores: Vec<f64> = scores.iter().map(|&score| score.into()).collect();
+    // Lambdas are minus the gradient.
+    let exact: Vec<f64> = loss.lambdas(&scores, labels, &order(&scores)).iter().map(|lambda| -lambda).collect();
     let scale = exact.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     let worst = gradient.iter().zip(&exact).map(|(own, exact)| (f64::from(*own) - exact).abs()).fold(0.0, f64::max);
     if scale > 0.0 { worst / scale } else { worst }

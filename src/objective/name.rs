@@ -3,7 +3,7 @@
 use super::field::Construction;
 use super::pairwise::Assignment;
 pub(super) use super::pairwise::number;
-use super::{KNOWN_OBJECTIVES, Objective};
+use super::{KNOWN_OBJECTIVES, KnownObjective, Objective};
 use crate::error::{Error, Result};
 use crate::metric::{self, KNOWN_METRICS, KnownMetric};
 use crate::suggest;
@@ -30,23 +30,9 @@ const OF_PAIRS: [&str; 4] = ["sigma", "gaussian", "plackett-luce", "noise"];
 /// What metrics take.
 const OF_METRICS: [&str; 5] = ["linear", "rel", "max", "sum", "ties"];
 
-/// What `--objective` takes, for messages and help.
-pub fn known_objectives() -> String {
-    let rows = KNOWN_OBJECTIVES.iter().map(|row| match row.name {
-        "lambdarank" => "lambdarank:METRIC (as in lambdarank:ndcg@10), lambdarank:METRIC:CONSTRUCTION (springsmooth, \
-             localgradient, localcost, discretebounded)"
-            .to_owned(),
-        name => {
-            let options = row.help[0].split(' ').filter(|option| option.starts_with(':'));
-            std::iter::once(name.to_owned())
-                .chain(options.map(|option| format!("{name}{option}")))
-                .collect::<Vec<_>>()
-                .join(", ")
-        }
-    });
-    rows.collect::<Vec<_>>().join(", ")
-        + "; for sums over pairs @K truncates, :sigma=S sets the sigmoid's slope, :gaussian=SAMPLES and \
-           :plackett-luce=SAMPLES average the weights over sampled rankings"
+/// The names of all objectives with what may follow them, for messages.
+fn known() -> String {
+    KNOWN_OBJECTIVES.iter().map(KnownObjective::pattern).collect::<Vec<_>>().join(", ")
 }
 
 impl Objective {
@@ -71,7 +57,7 @@ impl Objective {
         let lower = name.trim().to_ascii_lowercase();
         let mut parts = Parts::split(&lower).map_err(wrong)?;
         let Some(row) = KNOWN_OBJECTIVES.iter().find(|row| row.name == parts.head) else {
-            return Err(Error::Config(format!("unknown objective '{name}': known are {}", known_objectives())));
+            return Err(Error::Config(format!("unknown objective '{name}': known are {}", known())));
         };
         let loss = (row.make)(&mut parts).map_err(wrong)?;
         if let Some(k) = parts.truncation {
@@ -82,7 +68,7 @@ impl Objective {
             let owners: Vec<&str> =
                 KNOWN_OBJECTIVES.iter().filter(|row| row.settings.contains(&key)).map(|row| row.name).collect();
             return Err(wrong(match owners.as_slice() {
-                [] => format!("unknown setting '{unknown}': known are {}", known_objectives()),
+                [] => format!("unknown setting '{unknown}': known are {}", known()),
                 owners => format!("{key} belongs to {}", owners.join(", ")),
             }));
         }

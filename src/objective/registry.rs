@@ -13,18 +13,28 @@ use std::sync::Arc;
 pub struct KnownObjective {
     /// What its name begins with.
     pub name: &'static str,
-    /// What may follow in its name, as in `@K`, and what it is.
-    pub help: [&'static str; 2],
+    /// What may follow it, optional parts in brackets, as in `[@k][:ties]`.
+    pub suffix: &'static str,
+    /// What it is, in a few words.
+    pub help: &'static str,
     /// The words and keys that may follow.
     pub(super) settings: &'static [&'static str],
     pub(super) make: fn(&mut Parts<'_>) -> std::result::Result<Arc<dyn Loss>, String>,
+}
+
+impl KnownObjective {
+    /// Name and what may follow it, as in `ranknet[@k][:ties]`.
+    pub fn pattern(&self) -> String {
+        format!("{}{}", self.name, self.suffix)
+    }
 }
 
 /// Every objective that has a name.
 pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
     KnownObjective {
         name: "ranknet",
-        help: ["@K :ties", "cross entropy of pairs (Burges et al. 2005)"],
+        suffix: "[@k][:ties]",
+        help: "cross entropy of pairs, every pair weighs 1; ties with target 1/2",
         settings: &["ties"],
         make: |parts| {
             let ties = parts.word("ties");
@@ -33,31 +43,36 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
     },
     KnownObjective {
         name: "arp-loss1",
-        help: ["@K", "bound of the average relevance position, weight y_i (Wang et al. 2018)"],
+        suffix: "[@k]",
+        help: "bound of the average relevance position: the label",
         settings: &[],
         make: |parts| pairs(parts, LogBase::Bits, "", |_| Arc::new(Arp1)),
     },
     KnownObjective {
         name: "arp-loss2",
-        help: ["@K", "a tighter one, weight |y_i - y_j|"],
+        suffix: "[@k]",
+        help: "a tighter one: the difference of the labels",
         settings: &[],
         make: |parts| pairs(parts, LogBase::Bits, "", |_| Arc::new(Arp2)),
     },
     KnownObjective {
         name: "ndcg-loss1",
-        help: ["@K", "bound of NDCG, weight G_i / D_i"],
+        suffix: "[@k]",
+        help: "bound of NDCG: the gain, discounted",
         settings: &[],
         make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(Ndcg1 { k })),
     },
     KnownObjective {
         name: "ndcg-loss2",
-        help: ["@K", "a tighter one, weight delta_ij |G_i - G_j|"],
+        suffix: "[@k]",
+        help: "a tighter one: the difference of gains, by the distance of ranks",
         settings: &[],
         make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(Ndcg2 { rho: 0.0, delta: 1.0, k })),
     },
     KnownObjective {
         name: "ndcg-loss2++",
-        help: ["@K :mu=5", "weight (rho_ij + mu delta_ij) |G_i - G_j|; mu=0 is LambdaRank, truncated as in Eq. 18"],
+        suffix: "[@k][:mu=5]",
+        help: "the same and LambdaRank; mu=0 is LambdaRank with that truncation",
         settings: &["mu"],
         make: |parts| {
             let mu = parts.number("mu", 0.0..=1e6)?.unwrap_or(5.0);
@@ -67,10 +82,8 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
     },
     KnownObjective {
         name: "lambdarank",
-        help: [
-            ":METRIC :CONSTRUCTION",
-            "pairs weigh what their swap changes of any metric, as in lambdarank:ndcg@10 (Burges et al. 2006, 2009)",
-        ],
+        suffix: ":METRIC[:CONSTRUCTION]",
+        help: "what swapping the pair changes of any metric, as in ndcg@10",
         settings: &[
             "swap",
             "margin",

@@ -1,9 +1,10 @@
 //! Weight `(a_i - a_j) (|b_i - b_j| + share delta_ij)`: a gap of gains times a function of the distance of ranks.
 
-use super::super::pairwise::{Lanes, MODES, Node, PairTensors, Sides};
+use super::super::pairwise::{Lanes, Node, PairTensors, Sides};
 use super::Discounts;
 use super::gap::{Gap, signed};
 use crate::metric::discount;
+use crate::numeric::modes::MODES;
 use crate::simd::Simd;
 use burn::tensor::Tensor;
 

@@ -15,7 +15,7 @@
 //! - [`sweep`]: in near-linear time, for lists beyond some hundred documents;
 //! - [`any`]: pair by pair in f64, for weights without a form: any measure, any weight of a user, sampled rankings.
 //!
-//! They know forms, not objectives. All are compared to [`oracle`], which does what the formulas say.
+//! They know forms, not objectives. All are tested against sums that do what the formulas say.
 
 mod any;
 mod count;
@@ -23,9 +23,7 @@ mod direct;
 mod field;
 mod grid;
 mod lanes;
-mod levels;
 mod name;
-mod oracle;
 mod ranked;
 mod sampled;
 mod sweep;
@@ -34,12 +32,10 @@ mod tensor;
 
 pub(super) use grid::{Grid, GridTask};
 pub(super) use lanes::{Lanes, Sides};
-pub(super) use levels::Levels;
 pub(super) use name::number;
-pub use oracle::Reference;
 pub use sampled::Assignment;
-pub(super) use sweep::{Document, MODES, Moments, Node, Side};
-pub use targets::{PairTarget, ranknet_pairs};
+pub(super) use sweep::{Document, Moments, Node, Side};
+pub use targets::ranknet_pairs;
 pub(super) use tensor::PairTensors;
 
 use super::field::LambdaField;

@@ -2,9 +2,9 @@
 
 use super::super::weight::{Classes, RankedList, Values};
 use super::lanes::NARROW;
-use super::levels::Levels;
 use super::{Form, PairLoss};
 use crate::numeric::exp::exponentials;
+use crate::numeric::levels::Levels;
 use crate::numeric::order::{document, number, safe, sort};
 
 /// A query's documents, the top rank first, and what weights need to know of them.

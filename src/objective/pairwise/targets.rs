@@ -1,20 +1,10 @@
 //! RankNet with target probabilities of any kind: explicit pairs.
 
 use super::super::loss::{QueryResult, SATURATED};
+use crate::data::PairTarget;
 use crate::error::{Error, Result};
 use crate::numeric::order::safe;
 use crate::numeric::{sigmoid, softplus};
-
-/// One training pair of a query: documents `i` and `j` and the probability that `i` is the better one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PairTarget {
-    /// A document of the query, counted from 0.
-    pub i: usize,
-    /// Another one.
-    pub j: usize,
-    /// The target `P`, from 0 to 1.
-    pub probability: f64,
-}
 
 /// RankNet's cost `C = sum of -P o + ln(1 + e^o)`, `o = sigma (s_i - s_j)`, in nats (Eq. 3), and its gradient.
 ///
@@ -24,7 +14,8 @@ pub struct PairTarget {
 /// When a pair names a document that is not there or a probability outside 0 to 1.
 ///
 /// ```
-/// use burnrank::objective::{PairTarget, ranknet_pairs};
+/// use burnrank::PairTarget;
+/// use burnrank::objective::ranknet_pairs;
 /// let mut gradient = [0.0; 2];
 /// let pair = PairTarget { i: 0, j: 1, probability: 1.0 };
 /// let found = ranknet_pairs(&[0.0, 0.0], &[pair], 1.0, &mut gradient)?;

@@ -8,8 +8,9 @@
 
 use super::super::tensor::{TensorLoss, TensorTile, TilePart};
 use super::super::weight::{RankedList, Values};
-use super::{Form, Levels, PairLoss, Pairs};
+use super::{Form, PairLoss, Pairs};
 use crate::error::Result;
+use crate::numeric::levels::Levels;
 use crate::numeric::order::training_order;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Tensor, TensorData};
@@ -59,7 +60,7 @@ impl PairLoss {
         let mut weights = vec![0f32; shape.iter().product()];
         for (query, block) in tile.queries().zip(weights.chunks_mut(shape[1] * shape[2])) {
             let rows = tile.rows.clone();
-            self.for_each_weight_of(query.scores, query.labels, rows, tile.stop, |i, j, weight| {
+            self.each_weight_of(query.labels, &training_order(query.scores), rows, tile.stop, |i, j, weight| {
                 block[(i - tile.rows.start) * shape[2] + j] = weight as f32;
             });
         }

@@ -1,7 +1,7 @@
 //! The weight of any pair of a ranked list, O(1) each where there is a form.
 
-use super::super::pairwise::Levels;
 use super::{PairWeight, Pairs, RankedList, Values};
+use crate::numeric::levels::Levels;
 use crate::objective::form::Form;
 
 /// The weights of the pairs of one ranked list, see [`PairLoss::weights`](crate::objective::PairLoss::weights).

@@ -1,7 +1,7 @@
 //! One or two numbers per document that a form joins to weights.
 
-use super::super::pairwise::Levels;
 use crate::metric::{Gain, discount};
+use crate::numeric::levels::Levels;
 
 /// A ranked list as a weight sees it.
 #[derive(Debug, Clone, Copy)]

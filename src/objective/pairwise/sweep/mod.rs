@@ -34,7 +34,7 @@
 //! - The swaps of ERR are such a product times a value of the upper document, those of bpref are differences, and those of
 //!   the share of rightly ordered pairs are two differences for every label ([`counts`]).
 //! - `delta_ij` of NDCG-Loss2 depends on the distance of ranks. It is a sum of exponentials too, within 1e-6 up to a
-//!   distance of four million ([`modes`]), and an exponential of the distance of ranks is one more factor of the sweep.
+//!   distance of four million ([`modes`](crate::numeric::modes)), and an exponential of the distance of ranks is one more factor of the sweep.
 //!
 //! # The error
 //! `1 / (1 + u)` is off by at most `1.71 * 5.83^-12 < 1.2e-9` everywhere, so every pair's pull and loss is right to
@@ -42,12 +42,9 @@
 //! the weight of a pair is right to 1e-6 of itself.
 
 mod counts;
-mod modes;
 mod node;
 mod scan;
-mod series;
 
-pub(in super::super) use modes::MODES;
 pub(in super::super) use node::Node;
 pub(super) use node::Sweep;
 

@@ -1,7 +1,7 @@
 //! The sweep: for every document the sums over all documents above it, or below it.
 
-use super::series::{SERIES, TERMS};
 use super::{Document, Moments, Side};
+use crate::numeric::series::{SERIES, TERMS};
 use crate::simd::{Simd, Vectorised};
 use crate::stop::Stop;
 

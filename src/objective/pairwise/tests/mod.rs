@@ -6,6 +6,7 @@ use crate::numeric::order::training_order;
 use crate::objective::batch::{self, Batch};
 use crate::objective::weight::{self, Arp1, Arp2, MrrSwap, Ndcg1, Ndcg2, RankNet};
 use crate::stop::Stop;
+use oracle::Reference;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -13,6 +14,7 @@ mod edges;
 mod formula;
 mod long;
 mod measures;
+mod oracle;
 mod second;
 mod speed;
 

@@ -3,18 +3,18 @@
 use std::sync::LazyLock;
 
 /// How many exponentials.
-pub(super) const TERMS: usize = 12;
+pub(crate) const TERMS: usize = 12;
 
 /// `c_k`, `c_k / k` and `c_k k` for `k = 1..=TERMS`: `u / (1 + u)`, `ln(1 + u)` and `u / (1 + u)^2` in powers of `u`, for
 /// `u` from 0 to 1.
 #[derive(Debug)]
-pub(super) struct Series {
+pub(crate) struct Series {
     pub sigmoid: [f64; TERMS],
     pub softplus: [f64; TERMS],
     pub curve: [f64; TERMS],
 }
 
-pub(super) static SERIES: LazyLock<Series> = LazyLock::new(|| {
+pub(crate) static SERIES: LazyLock<Series> = LazyLock::new(|| {
     let sigmoid = inverse_of_one_plus();
     Series {
         sigmoid,

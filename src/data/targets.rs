@@ -1,10 +1,20 @@
-//! Target probabilities for RankNet from a file: `qid docA docB P`, one pair a line.
+//! Target probabilities for RankNet from a file: `qid docA docB P`, one pair per line.
 
-use super::pairwise::PairTarget;
-use crate::data::Dataset;
+use super::Dataset;
 use crate::error::{Error, ParseError, Result};
 use std::collections::HashMap;
 use std::path::Path;
+
+/// One training pair of a query: documents `i` and `j` and the probability that `i` is the better one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairTarget {
+    /// A document of the query, counted from 0.
+    pub i: usize,
+    /// Another one.
+    pub j: usize,
+    /// The target `P`, from 0 to 1.
+    pub probability: f64,
+}
 
 /// The target pairs of every query of a data set, in the data set's order.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,6 +1,6 @@
 //! Documents by label, the highest first; equal labels in the order given.
 
-use crate::numeric::order::{key, sort_keys};
+use super::order::{key, sort_keys};
 use std::ops::Range;
 
 /// Whole labels below this are counted, not sorted.
@@ -8,7 +8,7 @@ const COUNTED: usize = 32;
 
 /// The order of labels, and where each group of equal ones ends.
 #[derive(Debug, Default)]
-pub(in super::super) struct Levels {
+pub(crate) struct Levels {
     /// Places of the labels, the highest label first.
     pub order: Vec<u32>,
     /// The end of each group in `order`.

@@ -6,7 +6,7 @@
 /// `1/log2(1 + m)` is a Stieltjes function of `m`, so `delta` is a mixture of decaying exponentials with positive weights
 /// and can be approximated by few of them. Rates and amplitudes were fitted by least squares of the relative error
 /// (variable projection, reweighted towards the largest error).
-pub(in super::super::super) const MODES: [(f64, f64); 30] = [
+pub(crate) const MODES: [(f64, f64); 30] = [
     (3.4241932032478632, 1.68584688380225),
     (1.8492526190627725, 0.5977950137351412),
     (1.0937192756700407, 0.2640707358788372),

@@ -4,7 +4,7 @@
 
 /// `P = e^o / (1 + e^o)`: the probability that a document ranks above another whose score is `o` lower (Eq. 4).
 pub fn probability(difference: f64) -> f64 {
-    if difference >= 0.0 { 1.0 / (1.0 + (-difference).exp()) } else { difference.exp() / (1.0 + difference.exp()) }
+    crate::numeric::sigmoid(difference)
 }
 
 /// `o = ln(P / (1 - P))`: the score difference that models a probability (Eq. 6); infinite for certainty.

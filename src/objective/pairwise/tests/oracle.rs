@@ -1,15 +1,13 @@
 //! The sums over pairs as the formulas say them, in f64, O(n²): what every other kernel is compared to.
 
-use super::super::loss::{QueryResult, SATURATED};
-use super::PairLoss;
-use crate::numeric::order::{safe, training_order};
+use super::super::PairLoss;
+use crate::numeric::order::safe;
 use crate::numeric::{sigmoid, softplus};
-use crate::stop::Stop;
-use std::ops::Range;
+use crate::objective::loss::{QueryResult, SATURATED};
 
 /// A query's slopes and sums by the plainest code there is.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Reference {
+pub(super) struct Reference {
     /// `dC/ds` of each document, in document order.
     pub gradient: Vec<f64>,
     /// The second derivative by the score of each document.
@@ -20,40 +18,10 @@ pub struct Reference {
 
 impl PairLoss {
     /// Computes a query in f64, pair by pair with one exponential each: slow, obviously right.
-    pub fn reference(&self, scores: &[f32], labels: &[f32]) -> Reference {
+    pub(super) fn reference(&self, scores: &[f32], labels: &[f32]) -> Reference {
         let mut sums = Reference::new(scores.len());
         self.for_each_weight(scores, labels, |i, j, weight| sums.add(self, scores, i, j, weight));
         sums
-    }
-
-    /// Calls back with `(i, j, weight)` for every ordered pair of documents that has a weight, in document indices.
-    pub fn for_each_weight(&self, scores: &[f32], labels: &[f32], pair: impl FnMut(usize, usize, f64)) {
-        self.for_each_weight_of(scores, labels, 0..scores.len(), &Stop::new(), pair);
-    }
-
-    /// The same for documents `i` of a range only; ends early, with pairs missing, once `stop` is set.
-    pub(super) fn for_each_weight_of(
-        &self,
-        scores: &[f32],
-        labels: &[f32],
-        rows: Range<usize>,
-        stop: &Stop,
-        mut pair: impl FnMut(usize, usize, f64),
-    ) {
-        let order = training_order(scores);
-        let ranked: Vec<f32> = order.iter().map(|&document| labels[document]).collect();
-        let weights = self.weights(&ranked);
-        for (above, &i) in order.iter().enumerate().filter(|(_, i)| rows.contains(i)) {
-            if stop.asked() {
-                return;
-            }
-            for (below, &j) in order.iter().enumerate() {
-                let weight = weights.get(above, below);
-                if weight != 0.0 {
-                    pair(i, j, weight);
-                }
-            }
-        }
     }
 }
 

@@ -5,6 +5,26 @@
 //! Sums are taken lane by lane in a fixed order: one machine always gives the same bytes, but another instruction set, with
 //! more lanes or with products and sums in one rounding, may differ in the last bits. [`portable`] gives that speed up for
 //! bytes that are the same everywhere.
+//!
+//! Why not the crate `pulp`, which Burn's matrix products bring along anyway? It was tried: the same loops with its tokens
+//! and its instructions in place of `x86`, the same bytes, both in one program by turns, one thread of an AVX2 machine,
+//! millions of pairs per second of CPU time (best of 90 repeats; ours, pulp's, share):
+//!
+//! ```text
+//! pair by pair, 120 documents    RankNet                 983    1125  1.14
+//!                                LambdaRank for NDCG    1030    1018  0.99
+//!                                the same with loss      672     663  0.99
+//!                                scores far apart        501     494  0.99
+//!                                NDCG-Loss2++            752     717  0.95
+//! 600 documents                  LambdaRank for NDCG    3121    2987  0.96
+//! sweep, 100,000 documents       RankNet              413669  414390  1.00
+//!                                LambdaRank for NDCG  185532  184990  1.00
+//!                                the same with loss   179132  174428  0.97
+//!                                NDCG-Loss2            13885   13193  0.95
+//! ```
+//!
+//! By medians NDCG-Loss2 keeps 0.92 and the lists of 600 documents 0.93. What it would save is the `unsafe` of one file,
+//! not the trait or the portable lanes: its own trait fixes neither the number of lanes nor the order of a sum.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]

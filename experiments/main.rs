@@ -102,7 +102,7 @@ fn run(args: Args) -> anyhow::Result<()> {
         seed: args.seed,
         data: args.data.or_else(|| std::env::var_os("BURNRANK_DATA").map(PathBuf::from)),
         device: burnrank::device::open(&args.device)?,
-        backend: burnrank::device::resolve(&args.device)?,
+        backend: burnrank::device::resolve(&args.device)?.name(),
         jobs: args.jobs.or(std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1).max(1),
         fresh: args.fresh,
         peers: args.peers.then(|| args.peers_venv.clone()),

@@ -52,7 +52,7 @@ const ALL: [&str; 20] = [
 fn devices() -> Vec<(&'static str, Device)> {
     device::backends()
         .into_iter()
-        .map(|name| (name, device::open(name).expect("a backend of this build opens")))
+        .map(|backend| (backend.name(), backend.open().expect("a backend of this build opens")))
         .collect()
 }
 

@@ -84,7 +84,7 @@ pub fn run(venv: &Path, data: &Path, quick: bool) -> anyhow::Result<Vec<Peer>> {
 /// The script: beside the sources, here or where the program was built.
 fn script() -> anyhow::Result<PathBuf> {
     const SCRIPT: &str = "experiments/speed/peers.py";
-    let places = [PathBuf::from(SCRIPT), Path::new(env!("CARGO_MANIFEST_DIR")).join(SCRIPT)];
+    let places = [PathBuf::from(SCRIPT), Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(SCRIPT)];
     let found = places.into_iter().find(|path| path.is_file());
     found.with_context(|| format!("{SCRIPT} is not there: run from the folder of the sources"))
 }

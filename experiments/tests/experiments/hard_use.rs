@@ -1,12 +1,11 @@
 //! Stored runs of experiments are never discarded in silence.
 
-use crate::support::Ran;
+use crate::support::{Place, Ran, signal};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 const NAME: &str = "lambdarank-cubic";
 const KEYS: [&str; 4] = [
@@ -16,26 +15,16 @@ const KEYS: [&str; 4] = [
     "ranknet twolayer function 0",
 ];
 
-fn program(folder: &Path, arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_experiments"));
-    command.current_dir(folder).env_remove("BURNRANK_DATA").args(arguments.split_whitespace());
-    command
-}
-
-fn run(folder: &Path, arguments: &str) -> Ran {
-    Ran::of(program(folder, arguments).output().expect("the program runs"))
-}
-
-fn results(folder: &Path) -> PathBuf {
-    folder.join("target/quick/experiments/results").join(NAME)
+fn results(place: &Place) -> PathBuf {
+    place.path().join("target/quick/experiments/results").join(NAME)
 }
 
 /// Starts the experiment, and waits until it has its folder.
-fn started(folder: &Path) -> Child {
-    let mut command = program(folder, &format!("{NAME} --quick"));
+fn started(place: &Place) -> Child {
+    let mut command = place.command(&format!("{NAME} --quick"));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
     let start = Instant::now();
-    while !results(folder).join("times.json").exists() {
+    while !results(place).join("times.json").exists() {
         assert!(start.elapsed() < Duration::from_secs(60), "no results in a minute");
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -43,24 +32,24 @@ fn started(folder: &Path) -> Child {
 }
 
 /// A folder in which the experiment was killed, with these runs in its results.
-fn stored(runs: &[(&str, Value)]) -> (TempDir, Vec<u8>) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut child = started(folder.path());
+fn stored(runs: &[(&str, Value)]) -> (Place, Vec<u8>) {
+    let place = Place::new(&[]);
+    let mut child = started(&place);
     child.kill().and_then(|()| child.wait()).expect("killed");
-    let path = results(folder.path()).join("results.json");
+    let path = results(&place).join("results.json");
     let mut all: Value = serde_json::from_slice(&fs::read(&path).expect("results")).expect("JSON");
     all["runs"] = runs.iter().map(|(key, run)| (key.to_string(), run.clone())).collect();
     let text = all.to_string().into_bytes();
     fs::write(&path, &text).expect("written");
-    (folder, text)
+    (place, text)
 }
 
 /// The error of a program that must have refused, and left the file as it is.
-fn refused(folder: &Path, arguments: &str, file: &[u8]) -> String {
-    let ran = run(folder, arguments);
+fn refused(place: &Place, arguments: &str, file: &[u8]) -> String {
+    let ran = place.run(arguments);
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
     assert!(!ran.err.lines().any(|line| line.starts_with("thread")), "{}", ran.err);
-    assert!(fs::read(results(folder).join("results.json")).expect("results") == file, "the file was changed");
+    assert!(fs::read(results(place).join("results.json")).expect("results") == file, "the file was changed");
     let error = ran.err.lines().find(|line| line.starts_with("error: ")).expect("an error").to_owned();
     assert!(error.contains("results.json") && error.contains("--fresh"), "{error}");
     error
@@ -68,21 +57,21 @@ fn refused(folder: &Path, arguments: &str, file: &[u8]) -> String {
 
 #[test]
 fn another_seed_does_not_discard_what_is_stored() {
-    let (folder, file) = stored(&[("x", json!({"value": 1}))]);
-    let error = refused(folder.path(), &format!("{NAME} --quick --seed 2"), &file);
+    let (place, file) = stored(&[("x", json!({"value": 1}))]);
+    let error = refused(&place, &format!("{NAME} --quick --seed 2"), &file);
     assert!(error.contains("its 1 runs are of seed 1, not 2"), "{error}");
 }
 
 #[test]
 fn a_truncated_file_is_refused_and_kept() {
-    let (folder, file) = stored(&[("x", json!({"value": 1}))]);
+    let (place, file) = stored(&[("x", json!({"value": 1}))]);
     let half = &file[..file.len() / 2];
-    fs::write(results(folder.path()).join("results.json"), half).expect("written");
-    let error = refused(folder.path(), &format!("{NAME} --quick"), half);
+    fs::write(results(&place).join("results.json"), half).expect("written");
+    let error = refused(&place, &format!("{NAME} --quick"), half);
     assert!(error.contains("damaged"), "{error}");
     // The index goes on, and says so.
-    assert_eq!(run(folder.path(), "index --quick").code, Some(0));
-    let index = fs::read_to_string(folder.path().join("target/quick/experiments/README.md")).expect("an index");
+    assert_eq!(place.run("index --quick").code, Some(0));
+    let index = place.read("target/quick/experiments/README.md");
     assert!(index.contains("its results.json is damaged"), "{index}");
 }
 
@@ -91,27 +80,27 @@ fn absurd_runs_are_refused_and_kept() {
     let pairs = |value: f64| json!([[value, 0.1]]);
     let found =
         |test: Value| json!({"step_size": 0.1, "tried": [], "best_epoch": 1, "epochs": 2, "valid": 0.5, "test": test});
-    let (folder, file) = stored(&[(KEYS[0], found(pairs(1e300)))]);
-    let error = refused(folder.path(), &format!("{NAME} --quick"), &file);
+    let (place, file) = stored(&[(KEYS[0], found(pairs(1e300)))]);
+    let error = refused(&place, &format!("{NAME} --quick"), &file);
     assert!(error.contains(KEYS[0]) && error.contains("makes no sense"), "{error}");
-    let (folder, file) = stored(&[(KEYS[0], json!({"test": "much"}))]);
-    let error = refused(folder.path(), &format!("{NAME} --quick"), &file);
+    let (place, file) = stored(&[(KEYS[0], json!({"test": "much"}))]);
+    let error = refused(&place, &format!("{NAME} --quick"), &file);
     assert!(error.contains(KEYS[0]) && error.contains("makes no sense"), "{error}");
 }
 
 #[test]
 fn runs_that_make_no_report_are_an_error_and_no_panic() {
     let found = json!({"step_size": 0.1, "tried": [], "best_epoch": 1, "epochs": 2, "valid": 0.5, "test": []});
-    let (folder, file) = stored(&KEYS.map(|key| (key, found.clone())));
-    let error = refused(folder.path(), &format!("{NAME} --quick"), &file);
+    let (place, file) = stored(&KEYS.map(|key| (key, found.clone())));
+    let error = refused(&place, &format!("{NAME} --quick"), &file);
     assert!(error.contains("its runs make no report"), "{error}");
 }
 
 #[test]
 fn a_second_program_is_told_to_wait() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut first = started(folder.path());
-    let second = run(folder.path(), &format!("{NAME} --quick"));
+    let place = Place::new(&[]);
+    let mut first = started(&place);
+    let second = place.run(&format!("{NAME} --quick"));
     let still = first.try_wait().expect("a state").is_none();
     first.kill().and_then(|()| first.wait()).expect("killed");
     if still {
@@ -124,38 +113,35 @@ fn a_second_program_is_told_to_wait() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_with_130_and_leaves_nothing_half_written() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let child = started(folder.path());
-    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().expect("a signal");
-    assert!(sent.success());
+    let place = Place::new(&[]);
+    let child = started(&place);
+    signal(&child, "INT");
     let ran = Ran::of(child.wait_with_output().expect("the program ends"));
     assert_eq!(ran.code, Some(130), "{ran:?}");
-    let names =
-        fs::read_dir(results(folder.path())).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let names = fs::read_dir(results(&place)).expect("a folder").map(|entry| entry.expect("an entry").file_name());
     let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
     assert!(names.iter().all(|name| !name.starts_with('.') && !name.ends_with(".new")), "{names:?}");
 }
 
 #[test]
 fn usage_is_told_from_bad_data() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let place = Place::new(&[]);
     for (line, expected) in [
         ("lambdarank-cubi", "did you mean 'lambdarank-cubic'?"),
         ("nonsense", "expected list, all, index, ranknet-table1"),
         ("lambdarank-cubic --quick --device abacus", "unknown device 'abacus'"),
     ] {
-        let ran = run(folder.path(), line);
+        let ran = place.run(line);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
         assert!(ran.err.starts_with("error: ") && ran.err.contains(expected), "{}", ran.err);
     }
-    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    assert!(place.list().is_empty());
 }
 
 #[test]
 fn a_reader_who_leaves_is_no_failure() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut child =
-        program(folder.path(), "list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    let place = Place::new(&[]);
+    let mut child = place.command("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
     drop(child.stdout.take());
     let ran = Ran::of(child.wait_with_output().expect("the program ends"));
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));

@@ -1,44 +1,43 @@
 //! The experiments program, seen from outside: it lists, it runs, it goes on where it was, to the same bytes.
 
-use serde_json::Value;
-use std::path::Path;
-use std::process::{Command, Output};
+#[path = "experiments/hard_use.rs"]
+mod hard_use;
+#[path = "../../tests/support/mod.rs"]
+mod support;
 
-fn experiments(args: &[&str], out: &Path) -> Output {
-    let program = env!("CARGO_BIN_EXE_experiments");
-    let output = Command::new(program).args(args).current_dir(out).env_remove("BURNRANK_DATA").output().unwrap();
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output
+use serde_json::Value;
+use support::{Place, Ran};
+
+/// A run that must have gone well.
+fn done(place: &Place, arguments: &str) -> Ran {
+    let ran = place.run(arguments);
+    assert_eq!(ran.code, Some(0), "{arguments}: {ran:?}");
+    ran
 }
 
 #[test]
 fn list_names_every_experiment_with_paper_claim_and_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = String::from_utf8(experiments(&["list"], folder.path()).stdout).unwrap();
+    let place = Place::new(&[]);
+    let text = place.run("list").good();
     for name in ["ranknet-table1", "lambdarank-cubic", "lambdaloss-table3", "speed"] {
         assert!(text.lines().any(|line| line == name), "{name}");
     }
     for word in ["paper:", "claim:", "time:"] {
         assert_eq!(text.matches(&format!("  {word}")).count(), 4, "{word}");
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "list writes nothing");
+    assert!(place.list().is_empty(), "list writes nothing");
 }
 
 #[test]
 fn an_unknown_name_is_refused_with_the_known_ones() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = env!("CARGO_BIN_EXE_experiments");
-    let output = Command::new(program).arg("ranknet-table2").current_dir(folder.path()).output().unwrap();
-    assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("ranknet-table1"));
+    assert!(Place::new(&[]).run("ranknet-table2").bad(2).contains("ranknet-table1"));
 }
 
 #[test]
 fn a_quick_run_writes_its_files_and_an_interrupted_one_ends_in_the_same_bytes() {
-    let folder = tempfile::tempdir().unwrap();
-    let args = ["ranknet-table1", "--quick", "--seed", "3", "--jobs", "2"];
-    let text = String::from_utf8(experiments(&args, folder.path()).stdout).unwrap();
-    let base = folder.path().join("target/quick");
+    let place = Place::new(&[]);
+    let text = done(&place, "ranknet-table1 --quick --seed 3 --jobs 2").out;
+    let base = place.path().join("target/quick");
     let results = base.join("experiments/results/ranknet-table1");
     let whole = std::fs::read_to_string(results.join("results.json")).unwrap();
     let parsed: Value = serde_json::from_str(&whole).unwrap();
@@ -61,8 +60,7 @@ fn a_quick_run_writes_its_files_and_an_interrupted_one_ends_in_the_same_bytes() 
     let keys: Vec<String> = runs.keys().step_by(2).cloned().collect();
     keys.iter().for_each(|key| drop(runs.remove(key)));
     std::fs::write(results.join("results.json"), cut.to_string()).unwrap();
-    let again = experiments(&["ranknet-table1", "--quick", "--seed", "3", "--jobs", "1"], folder.path());
-    let told = String::from_utf8_lossy(&again.stderr).into_owned();
+    let told = done(&place, "ranknet-table1 --quick --seed 3 --jobs 1").err;
     assert!(
         told.contains(&format!("of {} runs are there from before", parsed["runs"].as_object().unwrap().len())),
         "{told}"
@@ -72,9 +70,9 @@ fn a_quick_run_writes_its_files_and_an_interrupted_one_ends_in_the_same_bytes() 
 
 #[test]
 fn a_quick_benchmark_writes_every_row_with_numbers_that_make_sense() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = String::from_utf8(experiments(&["speed", "--quick"], folder.path()).stdout).unwrap();
-    let results = folder.path().join("target/quick/experiments/results/speed");
+    let place = Place::new(&[]);
+    let text = done(&place, "speed --quick").out;
+    let results = place.path().join("target/quick/experiments/results/speed");
     let parsed: Value = serde_json::from_str(&std::fs::read_to_string(results.join("results.json")).unwrap()).unwrap();
     let runs = parsed["runs"].as_object().unwrap();
     let positive = |what: &str, value: &Value| {

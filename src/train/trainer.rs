@@ -1,6 +1,5 @@
 //! A training run, epoch by epoch.
 
-use super::checkpoint;
 use super::config::{GradientPath, TrainConfig};
 use super::data::TrainingData;
 use super::epoch::{self, RunContext};
@@ -11,20 +10,16 @@ use crate::data::Dataset;
 use crate::device;
 use crate::error::{Error, Result};
 use crate::metric::{self, Conventions, Metric, Summary};
-use crate::model::{
-    DataInfo, EpochRecord, Finish, Model, ModelInfo, Ranker, RankerConfig, RunInfo, is_finite, means,
-    ranker_from_bytes, ranker_to_bytes, score_rows,
-};
+use crate::model::{DataInfo, EpochRecord, Finish, Ranker, RankerConfig, is_finite, score_rows};
 use crate::objective::Targets;
 use crate::stop::Stop;
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;
-use burn::tensor::{Bytes, Device};
+use burn::tensor::Device;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::borrow::Cow;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -44,20 +39,20 @@ use std::time::Instant;
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 pub struct Trainer<'a> {
-    config: TrainConfig,
-    shape: RankerConfig,
-    data: Arc<TrainingData<'a>>,
+    pub(super) config: TrainConfig,
+    pub(super) shape: RankerConfig,
+    pub(super) data: Arc<TrainingData<'a>>,
     targets: Option<&'a Targets>,
     metric: Arc<dyn Metric>,
     /// What the model is judged by in the end; the metric is the first.
-    measures: Vec<Arc<dyn Metric>>,
+    pub(super) measures: Vec<Arc<dyn Metric>>,
     path: GradientPath,
-    device: Device,
-    ranker: Ranker,
-    optimizer: ModuleOptimizer,
+    pub(super) device: Device,
+    pub(super) ranker: Ranker,
+    pub(super) optimizer: ModuleOptimizer,
     /// That of the best epoch, without autodiff.
-    best: Ranker,
-    state: RunState,
+    pub(super) best: Ranker,
+    pub(super) state: RunState,
 }
 
 /// What an epoch starts from.
@@ -180,43 +175,6 @@ impl<'a> Trainer<'a> {
         self
     }
 
-    /// Goes on from a file of [`Trainer::save_checkpoint`], to the same bytes as a run that was never interrupted.
-    ///
-    /// # Errors
-    /// A file that is missing, damaged, or of a run with other settings or data.
-    pub fn resume(mut self, path: &Path) -> Result<Self> {
-        let (state, parts): (RunState, _) = checkpoint::read(path)?;
-        let wrong = |message: &str| Error::Model { path: path.to_path_buf(), message: message.to_owned() };
-        if state.identity != self.state.identity {
-            return Err(wrong(
-                "the checkpoint is of a run with other settings or data: give the same, or delete it and train anew",
-            ));
-        }
-        let [ranker, best, optimizer] = <[Vec<u8>; 3]>::try_from(parts).map_err(|_| wrong("damaged checkpoint"))?;
-        let load = |bytes, device: &Device| {
-            ranker_from_bytes(&self.shape, bytes, device).map_err(|error| wrong(&error.to_string()))
-        };
-        self.best = load(best, &self.device.clone().without_autodiff())?;
-        self.ranker = load(ranker, &self.device)?;
-        let (optimizer, fresh) = (Bytes::from_bytes_vec(optimizer), self.optimizer);
-        // Burn loads the state on its own default device, which may be a GPU without a driver.
-        self.optimizer = device::without_panic(|| fresh.from_bytes(optimizer))
-            .ok_or_else(|| wrong("Burn's default device does not work here: resume with a build without GPU backends"))?
-            .map_err(|error| wrong(&format!("damaged checkpoint: {error}")))?;
-        self.state = state;
-        Ok(self)
-    }
-
-    /// Writes the run to one file, which is replaced atomically.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn save_checkpoint(&self, path: &Path) -> Result<()> {
-        let ranker = ranker_to_bytes(&self.ranker)?;
-        let optimizer = self.optimizer.into_bytes().map_err(|error| Error::Record(error.to_string()))?;
-        checkpoint::write(path, &self.state, &[&ranker, &ranker_to_bytes(&self.best)?, &optimizer])
-    }
-
     /// A hash of the settings and the data, which tells runs apart; the number of epochs does not count.
     pub fn identity(&self) -> String {
         identity::hash(&self.state.identity)
@@ -293,30 +251,6 @@ impl<'a> Trainer<'a> {
         };
         self.take_in(&record, diverged)?;
         Ok(record)
-    }
-
-    /// The ranker of the best epoch, with its scaling and all that is known about the run: a model to score with and to save.
-    ///
-    /// It is judged on training and validation data; where that fails, the model is there without these values.
-    ///
-    /// # Errors
-    /// When the settings cannot be written as JSON.
-    pub fn finish(self) -> Result<Model> {
-        let finish = self.finished().unwrap_or(Finish::Stopped);
-        let best_value = Some(self.state.best_value).filter(|_| self.state.best_epoch > 0);
-        let mut info = ModelInfo::new(self.shape, self.data.scaler.clone(), self.config.objective.name());
-        info.settings = serde_json::to_value(&self.config).map_err(|error| Error::Record(error.to_string()))?;
-        info.best_epoch = self.state.best_epoch;
-        info.run = Some(RunInfo { identity: self.identity(), finish, best_value });
-        info.conventions = Conventions::default().to_string();
-        let splits = [("train", &self.data.train), ("valid", &self.data.valid)];
-        for ((split, data), about) in splits.into_iter().zip(&self.data.info) {
-            info.data.insert(split.into(), about.clone());
-            if let Ok(scores) = score_rows(&self.best, data.features(), data.n_features(), &self.device) {
-                info.metrics.insert(split.into(), means(&self.measures, &scores, data));
-            }
-        }
-        Ok(Model { ranker: self.best, info, history: self.state.history })
     }
 
     /// What the next epoch starts from: where the last one ended, or new weights when that led nowhere.

@@ -83,7 +83,7 @@ fn is_stopped(model: &Model) -> bool {
     model.info.run.as_ref().is_some_and(|run| run.finish == Finish::Stopped)
 }
 
-/// Trains with a bar, a log, checkpoints, and an ear for Ctrl-C.
+/// Trains with a progress bar, a log and checkpoints, to the end or to Ctrl-C.
 pub fn train_with(
     args: &Args,
     config: &TrainConfig,

@@ -101,8 +101,9 @@ impl Model {
             let info = read_info(folder)?;
             match read_weights(folder, &info, device) {
                 Ok(ranker) => return Ok(Model { ranker, info, history: Vec::new() }),
-                // The folder was replaced after half of it had been read.
-                Err(_) if tries > 0 && read_info(folder).is_ok_and(|now| now != info) => tries -= 1,
+                // The folder may have been replaced after half of it had been read, and more than once: that it now says what
+                // it said before proves nothing.
+                Err(_) if tries > 0 => tries -= 1,
                 Err(error) => return Err(error),
             }
         }

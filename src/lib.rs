@@ -32,15 +32,21 @@ mod analysis;
 mod data;
 pub mod device;
 mod error;
+pub mod files;
 mod hash;
 pub mod memory;
 mod metric;
 mod model;
+pub mod numeric;
 mod objective;
+#[cfg(feature = "cli")]
+#[doc(hidden)] // for the programs of this project
+pub mod program;
 mod simd;
 mod stop;
 pub mod suggest;
 mod temporary;
+pub mod text;
 mod train;
 
 pub use analysis::field::{Crossing, FieldReport, MOST_DOCUMENTS, MarginLambda, Potential, Regularised, eigenvalues};
@@ -57,24 +63,22 @@ pub use data::dataset::{Dataset, DocumentIds, QueryView};
 pub use data::fold::{kfold, split};
 pub use data::folder::{FoldFiles, find_folds};
 pub use data::letor::{
-    Chunks, MAX_FEATURES, Progress, ReadOptions, ReadReport, Rows, Skipped, WriteOptions, Zeros, has_query_ids, read,
-    read_bytes, read_with, write, write_to,
+    Chunks, MAX_FEATURES, ReadOptions, ReadProgress, ReadReport, Rows, Skipped, WriteOptions, Zeros, has_query_ids,
+    read, read_bytes, read_with, write, write_to,
 };
 pub use data::scale::{ScaleKind, Scaler};
 pub use data::scores::{parse_scores, read_scores, write_scores};
 pub use data::source::Compression;
-pub use data::synthetic::{
-    Activation as TargetActivation, Generator, LabelMix, Synthetic, SyntheticQuery, Target, WEB_MIX,
-};
+pub use data::synthetic::{Generator, LabelMix, Synthetic, SyntheticQuery, Target, TargetActivation, WEB_MIX};
 pub use data::trec::{
     Judged, JudgedQuery, Scored, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
     read_run_or_scores,
 };
 pub use error::{Error, ParseError, Result, printable};
 pub use metric::{
-    Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind,
-    Missing, Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts,
-    judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
+    Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Gain, KNOWN_METRICS, KnownMetric, Metric, MetricKind,
+    Missing, Ndcg, PairwiseAccuracy, Precision, Rate, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount,
+    discounts, judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
 };
 pub use model::{
     Activation, Architecture, DataInfo, EpochRecord, Finish, Init, LinearRanker, MlpRanker, Model, ModelInfo,

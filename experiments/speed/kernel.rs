@@ -1,8 +1,9 @@
 //! The lambda kernels alone: on short lists by one core, and on very long ones.
 
 use super::row::Row;
-use super::shape::{label, normal, pairs_of};
+use super::shape::{label, pairs_of};
 use super::timing::{Patience, Timing, slope};
+use burnrank::numeric::standard_normal;
 use burnrank::{Kernel, Objective, Scratch, Want};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -17,8 +18,8 @@ const SPREAD: f64 = 2.0;
 type List = (Vec<f32>, Vec<f32>);
 
 fn list(documents: usize, random: &mut ChaCha8Rng) -> List {
-    let scores = (0..documents).map(|_| (SPREAD * normal(random)) as f32).collect();
-    let labels = (0..documents).map(|_| label(normal(random) as f32)).collect();
+    let scores = (0..documents).map(|_| (SPREAD * standard_normal(random)) as f32).collect();
+    let labels = (0..documents).map(|_| label(standard_normal(random) as f32)).collect();
     (scores, labels)
 }
 

@@ -1,12 +1,11 @@
 //! The scaling figure: time of one epoch against documents a query, as in the LambdaRank paper's Figure 1.
 
 use super::epoch;
-use super::row::number;
 use super::shape;
 use super::timing::{Patience, slope};
 use super::v1::EveryPair;
-use crate::plumbing::Table;
-use crate::plumbing::figure::{self, Legend, Panel, Series, Whose};
+use crate::harness::figure::{self, Legend, Panel, Series, Whose};
+use burnrank::text::{Table, three_digits};
 use burnrank::{Dataset, Device, GradientPath};
 use serde::Serialize;
 use std::time::Instant;
@@ -93,22 +92,22 @@ pub fn table(lines: &[Line], documents: usize) -> Table {
     columns.extend(lines.iter().map(|line| line.name));
     let title =
         format!("Scaling: seconds an epoch of {documents} documents, {FEATURES} features, by documents a query:");
-    let mut table = Table::new(title, &columns);
+    let mut table = Table::titled(title, &columns);
     let lengths = lines.iter().map(|line| line.points.as_slice()).max_by_key(|points| points.len()).unwrap_or_default();
     for &(length, ..) in lengths {
         let mut row = vec![length.to_string()];
         for line in lines {
             let point = line.points.iter().find(|point| point.0 == length);
             row.push(point.map_or("-".into(), |&(_, seconds, queries)| match queries < documents / length {
-                true => format!("{} (from {queries} queries)", number(seconds)),
-                false => number(seconds),
+                true => format!("{} (from {queries} queries)", three_digits(seconds)),
+                false => three_digits(seconds),
             }));
         }
-        table.rows.push(row);
+        table.row(row);
     }
     let mut slopes = vec!["slope of seconds a query".to_owned()];
     slopes.extend(lines.iter().map(|line| line.slope.map_or("-".into(), |slope| format!("{slope:.3}"))));
-    table.rows.push(slopes);
+    table.row(slopes);
     table
 }
 

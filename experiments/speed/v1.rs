@@ -11,7 +11,7 @@ use burn::tensor::activation::softplus;
 use burn::tensor::{Int, TensorData};
 use burnrank::{Activation, Device, Init, Kernel, Objective, QueryView, Ranker, RankerConfig, Tensor, for_each_weight};
 
-/// Pairs that are propagated at once: enough to fill a matrix product, few enough for any memory.
+/// PairList that are propagated at once: enough to fill a matrix product, few enough for any memory.
 const PAIRS_AT_ONCE: usize = 1 << 13;
 
 /// A net and its optimiser, stepping after each query.
@@ -22,9 +22,9 @@ pub struct EveryPair {
     device: Device,
 }
 
-/// Pairs to propagate: which document should be above which, and what that weighs.
+/// PairList to propagate: which document should be above which, and what that weighs.
 #[derive(Default)]
-struct Pairs {
+struct PairList {
     above: Vec<i32>,
     below: Vec<i32>,
     weights: Vec<f32>,
@@ -59,7 +59,7 @@ impl EveryPair {
         let scores: Vec<f32> = scores.try_into_vec_as().ok().context("the device failed")?;
         let mut sum = GradientsAccumulator::new();
         let mut count = 0;
-        let mut pairs = Pairs::default();
+        let mut pairs = PairList::default();
         for_each_weight(&self.kernel, &scores, query.labels, |above, below, weight| {
             pairs.above.push(above as i32);
             pairs.below.push(below as i32);
@@ -76,7 +76,7 @@ impl EveryPair {
     }
 
     /// The gradient of `sum of w log(1 + exp(s_below - s_above))` by the net's weights.
-    fn propagate(&self, features: &Tensor<2>, pairs: Pairs) -> GradientsParams {
+    fn propagate(&self, features: &Tensor<2>, pairs: PairList) -> GradientsParams {
         let device = self.device.clone().without_autodiff();
         let n = pairs.weights.len();
         let scores = |documents: Vec<i32>| {

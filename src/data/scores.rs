@@ -2,9 +2,9 @@
 
 use super::letor::number::{BadNumber, parse_f64};
 use super::letor::problem::Problem;
-use super::sink::write_whole;
 use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
+use crate::files::{Outlasts, write_whole};
 use crate::memory;
 use std::fmt::Display;
 use std::path::Path;
@@ -78,7 +78,7 @@ pub fn write_scores<S: Copy + Into<f64> + Display>(path: impl AsRef<Path>, score
     if let Some(row) = scores.iter().position(|&score| !score.into().is_finite()) {
         return Err(Error::Data(format!("the score of document {row} (from 0) is {}", scores[row])));
     }
-    write_whole(path, |writer| {
+    write_whole(path, Outlasts::Program, |writer| {
         scores.iter().try_for_each(|score| writeln!(writer, "{score}")).map_err(|error| Error::io(path, "write", error))
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{Assignment, Construction, Family, Objective};
 use crate::error::{Error, Result};
-use crate::metric::{self, KNOWN_METRICS};
+use crate::metric::{self, KNOWN_METRICS, KnownMetric};
 use crate::suggest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -159,8 +159,8 @@ fn suggestion(name: &str) -> Option<String> {
     let alone = || metric::parse(&lower).is_ok().then(|| format!("lambdarank:{lower}"));
     let mut parts = lower.split(':');
     let head = corrected(parts.next()?, HEADS);
-    let of_ranker = KNOWN_METRICS.iter().flat_map(|(known, aliases, ..)| std::iter::once(known).chain(aliases.iter()));
-    let words: Vec<&str> = of_ranker.copied().chain(CONSTRUCTIONS).chain(SETTINGS).collect();
+    let of_ranker = KNOWN_METRICS.iter().flat_map(KnownMetric::names);
+    let words: Vec<&str> = of_ranker.chain(CONSTRUCTIONS).chain(SETTINGS).collect();
     let rest = parts.map(|part| corrected(part, words.iter().copied()));
     let meant = std::iter::once(head).chain(rest).collect::<Vec<_>>().join(":");
     let parses = |meant: &String| Objective::read(meant).is_ok();

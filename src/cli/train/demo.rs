@@ -116,6 +116,6 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
         return output.end(&args.kept());
     }
     let saved = args.out.as_ref().map_or(String::new(), |out| format!("models: {}\n", out.display()));
-    output.print(&(table.render() + &format!("\n{conventions}\n{saved}\n{NEXT}")));
+    output.print(&(ui::table(&table) + &format!("\n{conventions}\n{saved}\n{NEXT}")));
     output.end(&args.kept())
 }

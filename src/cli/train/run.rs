@@ -173,7 +173,7 @@ fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde
             table.row(cells.into_iter().chain(names.iter().map(value)));
         }
     }
-    text += &table.render();
+    text += &ui::table(&table);
     text += &format!("\n{}\nmodel: {}\n", info.conventions, out.display());
     Ok(text)
 }

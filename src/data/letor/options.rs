@@ -133,7 +133,7 @@ pub(super) const RETURNS: &str = "query id comes back";
 
 /// How far reading has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ReadProgress {
     /// Bytes of text dealt with.
     pub done: u64,
     /// All bytes of text; `None` as long as they are being unpacked or come from standard input.

@@ -1,34 +1,35 @@
 //! The random two-layer net of the RankNet paper's section 5.1.
 
+use crate::numeric::sigmoid;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// What a hidden unit does to its sum.
+/// The function of a hidden unit. The paper does not say which it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Activation {
-    /// 1 / (1 + e^-z): the one that gives the paper's accuracies.
+pub enum TargetActivation {
+    /// 1 / (1 + e^-z).
     #[default]
     Sigmoid,
     /// tanh z.
     Tanh,
 }
 
-impl Activation {
+impl TargetActivation {
     fn of(self, z: f64) -> f64 {
         match self {
-            Activation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
-            Activation::Tanh => z.tanh(),
+            TargetActivation::Sigmoid => sigmoid(z),
+            TargetActivation::Tanh => z.tanh(),
         }
     }
 }
 
 /// f(x) = b + sum_h v_h g(b_h + w_h . x), weights and biases uniform in [-1, 1].
 ///
-/// The paper's output unit may squash f: that changes no order and no bin of given frequency, so it is left linear.
+/// The paper speaks of weights only; biases are drawn like them. Its output unit may squash f: that changes no order and no bin of given frequency, so it is left linear.
 #[derive(Debug, Clone)]
-pub(super) struct Net {
-    activation: Activation,
+pub(super) struct RandomNet {
+    activation: TargetActivation,
     /// One row a hidden unit.
     weights: Vec<f64>,
     biases: Vec<f64>,
@@ -36,12 +37,17 @@ pub(super) struct Net {
     output_bias: f64,
 }
 
-impl Net {
-    pub(super) fn random(features: usize, hidden: usize, activation: Activation, rng: &mut impl Rng) -> Net {
+impl RandomNet {
+    pub(super) fn random(
+        features: usize,
+        hidden: usize,
+        activation: TargetActivation,
+        rng: &mut impl Rng,
+    ) -> RandomNet {
         let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| rng.random_range(-1.0..=1.0)).collect() };
         let (weights, biases, output) = (draw(features * hidden), draw(hidden), draw(hidden));
         let output_bias = draw(1)[0];
-        Net { activation, weights, biases, output, output_bias }
+        RandomNet { activation, weights, biases, output, output_bias }
     }
 
     pub(super) fn target(&self, x: &[f32]) -> f64 {
@@ -72,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_target_by_its_formula() {
-        let net = |activation| Net {
+        let net = |activation| RandomNet {
             activation,
             weights: vec![1.0, -0.5, 0.25, 0.75],
             biases: vec![0.5, -1.0],
@@ -82,7 +88,7 @@ mod tests {
         let (first, second) = (0.5 + 0.5 + 0.5, -1.0 + 0.125 - 0.75);
         let sigmoid = |z: f64| 1.0 / (1.0 + (-z).exp());
         let x = [0.5, -1.0];
-        let (s, t) = (net(Activation::Sigmoid).target(&x), net(Activation::Tanh).target(&x));
+        let (s, t) = (net(TargetActivation::Sigmoid).target(&x), net(TargetActivation::Tanh).target(&x));
         assert!((s - (0.1 + 0.4 * sigmoid(first) - 0.6 * sigmoid(second))).abs() < 1e-15);
         assert!((t - (0.1 + 0.4 * f64::tanh(first) - 0.6 * f64::tanh(second))).abs() < 1e-15);
     }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::metric::order;
+use crate::numeric::{sigmoid, softplus};
 use crate::objective::{Assignment, Objective, PairWeights};
 use std::fmt::Debug;
 
@@ -118,7 +119,7 @@ impl LambdaField for ObjectiveField<'_> {
         let sigma = self.objective.kernel().sigma;
         let mut lambdas = vec![0.0; scores.len()];
         self.each_pair(scores, labels, order, |i, j, weight, difference| {
-            let force = sigma * weight * logistic(-difference);
+            let force = sigma * weight * sigmoid(-difference);
             lambdas[i] += force;
             lambdas[j] -= force;
         });
@@ -131,7 +132,7 @@ impl LambdaField for ObjectiveField<'_> {
         }
         let mut cost = 0.0;
         self.each_pair(scores, labels, order, |_, _, weight, difference| {
-            cost += weight * ((-difference).max(0.0) + (-difference.abs()).exp().ln_1p());
+            cost += weight * softplus(-difference);
         });
         Some(cost)
     }
@@ -144,7 +145,7 @@ impl LambdaField for ObjectiveField<'_> {
         let (n, sigma) = (scores.len(), self.objective.kernel().sigma);
         let mut jacobian = vec![0.0; n * n];
         self.each_pair(scores, labels, order, |i, j, weight, difference| {
-            let slope = weight * sigma * sigma * logistic(difference) * logistic(-difference);
+            let slope = weight * sigma * sigma * sigmoid(difference) * sigmoid(-difference);
             jacobian[i * n + i] -= slope;
             jacobian[j * n + j] -= slope;
             jacobian[i * n + j] += slope;
@@ -165,11 +166,6 @@ impl LambdaField for ObjectiveField<'_> {
 /// The forces at some scores, with the order taken from them.
 pub(crate) fn forces(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Vec<f64> {
     field.lambdas(scores, labels, &order(scores))
-}
-
-/// `1 / (1 + e^-x)`.
-pub(super) fn logistic(x: f64) -> f64 {
-    if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
 }
 
 #[cfg(test)]

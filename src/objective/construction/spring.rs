@@ -1,8 +1,8 @@
 //! Pairs that pull like RankNet's, each with its own strength.
 
 use super::Ranked;
-use super::field::logistic;
 use crate::metric::MetricKind;
+use crate::numeric::sigmoid;
 
 /// Adds `strength(gain, mean gain) * sigma / (1 + exp(sigma (s_i - s_j)))` up for the better document of each pair of different
 /// labels, and down for the other; a pair's gain is |change of the measure when it swaps|.
@@ -31,7 +31,7 @@ pub(super) fn pull(query: &Ranked, sigma: f64, strength: impl Fn(f64, f64) -> f6
     each_pair(&mut |_, _, gain| (sum, count) = (sum + gain, count + 1));
     let mean = sum / count.max(1) as f64;
     each_pair(&mut |better, worse, gain| {
-        let slope = sigma * logistic(sigma * (query.scores[worse] - query.scores[better]));
+        let slope = sigma * sigmoid(sigma * (query.scores[worse] - query.scores[better]));
         let force = strength(gain, mean) * slope;
         forces[better] += force;
         forces[worse] -= force;

@@ -8,6 +8,7 @@ use super::ranked::Ranked;
 use super::types::SATURATED;
 use super::weights::RrSwaps;
 use super::{Kernel, Weighting};
+use crate::numeric::fenwick::Fenwick;
 
 /// The memory of the counts.
 #[derive(Debug, Default)]
@@ -141,34 +142,5 @@ impl Sweep {
             });
         }
         (pairs, saturated)
-    }
-}
-
-/// Counts by level whose partial sums take O(log L).
-#[derive(Debug, Default)]
-struct Fenwick(Vec<u64>);
-
-impl Fenwick {
-    fn clear(&mut self, levels: usize) {
-        self.0.clear();
-        self.0.resize(levels + 1, 0);
-    }
-
-    fn add(&mut self, level: usize) {
-        let mut node = level + 1;
-        while node < self.0.len() {
-            self.0[node] += 1;
-            node += node & node.wrapping_neg();
-        }
-    }
-
-    /// How many were added of lower index.
-    fn before(&self, level: usize) -> u64 {
-        let (mut node, mut sum) = (level, 0);
-        while node > 0 {
-            sum += self.0[node];
-            node &= node - 1;
-        }
-        sum
     }
 }

@@ -1,5 +1,7 @@
 //! Documents by label, the highest first; equal labels in the order given.
 
+use crate::numeric::order;
+
 /// Whole labels below this are counted, not sorted.
 const COUNTED: usize = 32;
 
@@ -68,8 +70,8 @@ impl Levels {
 
     fn sort(&mut self, labels: &[f32]) {
         self.keys.clear();
-        self.keys.extend(labels.iter().enumerate().map(|(place, &label)| super::sort::key(label + 0.0, place)));
-        super::sort::sort_keys(&mut self.keys, &mut self.spare);
+        self.keys.extend(labels.iter().enumerate().map(|(place, &label)| order::key(label + 0.0, place)));
+        order::sort_keys(&mut self.keys, &mut self.spare);
         self.order.extend(self.keys.iter().map(|&key| key as u32));
         let mut end = 0;
         self.ends.extend(self.keys.chunk_by(|a, b| a >> 32 == b >> 32).map(|group| {

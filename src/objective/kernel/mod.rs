@@ -23,7 +23,6 @@ mod ap;
 mod batch;
 mod count;
 mod direct;
-mod exp;
 mod grid;
 mod lanes;
 mod levels;
@@ -34,26 +33,25 @@ mod pairs;
 mod ranked;
 mod rr;
 mod sampled;
-mod sort;
 mod types;
 mod weights;
 
+pub use crate::numeric::order::{LARGEST_SCORE, training_order};
 pub(crate) use oracle::for_each_weight_of;
 pub use oracle::{Reference, for_each_weight};
 pub use pairs::{PairTarget, ranknet_pairs};
 pub use sampled::Assignment;
-pub use sort::{LARGEST_SCORE, training_order};
 pub use types::{LogBase, Method, PairWeight, Pairs, QueryResult, Want, Weighting};
 pub use weights::PairWeights;
 
 use crate::error::{Error, Result};
 use crate::metric::Gain;
+use crate::numeric::order::document;
 use crate::stop::Stop;
 use count::Count;
 use direct::Direct;
 use long::Long;
 use ranked::Ranked;
-use sort::document;
 
 /// The steepest sigmoid: scores of 1e30 times it are finite in f32.
 const LARGEST_SIGMA: f64 = 1e6;

@@ -1,8 +1,9 @@
 //! The sums over pairs as the formulas say them, in f64, O(n²): what every other kernel is compared to.
 
-use super::sort::{safe, training_order};
 use super::types::SATURATED;
 use super::{Kernel, QueryResult};
+use crate::numeric::order::{safe, training_order};
+use crate::numeric::{sigmoid, softplus};
 use std::ops::Range;
 
 /// A query's gradient and sums by the plainest code there is.
@@ -72,14 +73,4 @@ pub(crate) fn for_each_weight_of(
             }
         }
     }
-}
-
-/// `1 / (1 + e^-x)`.
-pub(super) fn sigmoid(x: f64) -> f64 {
-    if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
-}
-
-/// `ln(1 + e^x)`, with a linear tail instead of an overflow.
-pub(super) fn softplus(x: f64) -> f64 {
-    x.max(0.0) + (-x.abs()).exp().ln_1p()
 }

@@ -1,8 +1,8 @@
 //! RankNet with target probabilities of any kind: explicit pairs.
 
-use super::oracle::{sigmoid, softplus};
-use super::sort::safe;
 use crate::error::{Error, Result};
+use crate::numeric::order::safe;
+use crate::numeric::{sigmoid, softplus};
 
 /// One training pair of a query: documents `i` and `j` and the probability that `i` is the better one.
 #[derive(Debug, Clone, Copy, PartialEq)]

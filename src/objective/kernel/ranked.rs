@@ -1,11 +1,11 @@
 //! One query in rank order: what every kernel starts from.
 
-use super::exp::exponentials;
 use super::lanes::NARROW;
 use super::levels::Levels;
-use super::sort::{document, number, safe, sort};
 use super::{Kernel, Weighting};
 use crate::metric::discount;
+use crate::numeric::exp::exponentials;
+use crate::numeric::order::{document, number, safe, sort};
 
 /// A query's documents, the top rank first, and what weights need to know of them.
 #[derive(Debug, Default)]

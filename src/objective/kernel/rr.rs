@@ -2,10 +2,10 @@
 
 use super::Kernel;
 use super::direct::WantedByGap;
-use super::exp::exponential;
 use super::grid::{Grid, Sweep};
 use super::ranked::Ranked;
 use super::weights::RrSwaps;
+use crate::numeric::exp::exponential;
 
 impl Kernel {
     /// Adds `dC/d(sigma s)` in nats to `sums`, in rank order; returns the loss in nats when asked.

@@ -5,9 +5,9 @@
 //! themselves, so that the gradient is the mean of `K` gradients with another weight each.
 
 use super::any::{Ranking, sum_pairs};
-use super::sort::{document, safe, sort};
 use super::{Kernel, QueryResult, Scratch, Want};
 use crate::error::{Error, Result};
+use crate::numeric::order::{document, safe, sort};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

@@ -1,6 +1,5 @@
 //! Pairs of different labels: the labels halved again and again, one half swept against the other.
 
-use super::super::exp::exponentials;
 use super::super::levels::Levels;
 use super::super::ranked::Ranked;
 use super::super::weights::{ApSwaps, RrSwaps};
@@ -9,6 +8,7 @@ use super::form::{Document, FallOrRise, Form, Gap, GapAndDiscount, GapOverRest, 
 use super::modes::MODES;
 use super::scan::Scan;
 use crate::metric::MetricKind;
+use crate::numeric::exp::exponentials;
 use crate::simd::dispatch;
 use crate::stop::Stop;
 

@@ -37,7 +37,7 @@ fn sigma_base_and_gain_are_honoured() {
 fn loss_with_fixed_ranks(kernel: &Kernel, at: &Query, scores: &[f64]) -> f64 {
     let mut loss = 0.0;
     for_each_weight(kernel, &at.scores, &at.labels, |i, j, weight| {
-        loss += weight * oracle::softplus(-kernel.sigma * (scores[i] - scores[j])) / kernel.base.nats();
+        loss += weight * crate::numeric::softplus(-kernel.sigma * (scores[i] - scores[j])) / kernel.base.nats();
     });
     loss
 }

@@ -1,6 +1,6 @@
 //! One training run that survives interruption, and the judging of its model.
 
-use super::{Lab, Ticker};
+use super::{Execution, Ticker};
 use burnrank::{Conventions, DataInfo, Dataset, EpochRecord, Model, TrainConfig, Trainer, TrainingData, judge, parse};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(20);
 ///
 /// `share` is the part of the run's work that this training is, from and to.
 pub fn train(
-    lab: &Lab<'_>,
+    execution: &Execution<'_>,
     key: &str,
     config: &TrainConfig,
     data: &Arc<TrainingData<'_>>,
     (ticker, share): (&Ticker<'_>, (f64, f64)),
     enough: impl Fn(&EpochRecord) -> bool,
 ) -> anyhow::Result<Model> {
-    let path = lab.checkpoint(key, "checkpoint");
-    let new = || Trainer::on(config.clone(), data.clone(), &lab.session.device);
+    let path = execution.checkpoint(key, "checkpoint");
+    let new = || Trainer::on(config.clone(), data.clone(), &execution.session.device);
     // A checkpoint of other settings or a damaged one is as good as none.
     let mut trainer = match path.is_file().then(|| new()?.resume(&path)) {
         Some(Ok(trainer)) => trainer,
@@ -42,8 +42,12 @@ pub fn train(
 }
 
 /// A number that a run needs on its way, computed once even if the run is interrupted later.
-pub fn once(lab: &Lab<'_>, key: &str, compute: impl FnOnce() -> anyhow::Result<f64>) -> anyhow::Result<f64> {
-    let path = lab.checkpoint(key, "value");
+pub fn once(
+    execution: &Execution<'_>,
+    key: &str,
+    compute: impl FnOnce() -> anyhow::Result<f64>,
+) -> anyhow::Result<f64> {
+    let path = execution.checkpoint(key, "value");
     if let Some(value) = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
         return Ok(value);
     }
@@ -52,7 +56,7 @@ pub fn once(lab: &Lab<'_>, key: &str, compute: impl FnOnce() -> anyhow::Result<f
     Ok(value)
 }
 
-impl Lab<'_> {
+impl Execution<'_> {
     /// Where an unfinished run keeps what it has.
     fn checkpoint(&self, key: &str, kind: &str) -> PathBuf {
         self.folder.join(super::CHECKPOINTS).join(format!("{}.{kind}", key.replace(['/', ' '], "_")))
@@ -68,7 +72,7 @@ pub fn per_query(model: &Model, data: &Dataset, measure: &str) -> anyhow::Result
 
 /// Writes a model of interest to models/, with its card: the data it is from by split, and what it reaches on the test set.
 pub fn export(
-    lab: &Lab<'_>,
+    execution: &Execution<'_>,
     name: &str,
     model: &Model,
     sets: &[(&str, &str, &Dataset)],
@@ -80,5 +84,5 @@ pub fn export(
         model.info.data.insert(split.to_string(), DataInfo::of(*source, data));
     }
     model.info.metrics.insert("test".into(), test.into_iter().collect());
-    Ok(model.save(&lab.session.out.join("models").join(name))?)
+    Ok(model.save(&execution.session.out.join("models").join(name))?)
 }

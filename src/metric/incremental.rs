@@ -2,11 +2,12 @@
 
 use super::gain::{discounts, max_dcg};
 use super::judge::Rejudge;
-use super::order::{private::Key, tie_breaker};
+use super::order::tie_breaker;
 use super::{Conventions, Gain, Metric, MetricKind, Missing, Ties};
+use crate::numeric::order::private::Key;
 
 /// What stays the same about a query, however it is ranked. It must have passed [`judge`](super::judge) and not be empty.
-pub(crate) struct Subject<'a> {
+pub(crate) struct LabelledQuery<'a> {
     labels: &'a [f32],
     /// What decides between equal scores.
     breakers: Vec<u32>,
@@ -14,13 +15,13 @@ pub(crate) struct Subject<'a> {
     ndcg: Option<(Vec<f64>, f64, usize)>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> LabelledQuery<'a> {
     pub(crate) fn new(metric: &dyn Metric, labels: &'a [f32], conventions: &Conventions) -> Self {
         let ndcg = |k: Option<usize>, gain: Gain| {
             let depth = k.unwrap_or(usize::MAX).min(labels.len());
             (labels.iter().map(|&label| gain.of(label)).collect(), max_dcg(labels, k, gain), depth)
         };
-        Subject {
+        LabelledQuery {
             labels,
             breakers: labels
                 .iter()
@@ -36,7 +37,7 @@ impl<'a> Subject<'a> {
 }
 
 /// Follows the ranking of one query from scores to scores: sorting what is nearly sorted takes one pass.
-pub(crate) struct Follow<'a> {
+pub(crate) struct IncrementalJudge<'a> {
     metric: &'a dyn Metric,
     conventions: Conventions,
     /// The key of each rank, and its document.
@@ -45,9 +46,9 @@ pub(crate) struct Follow<'a> {
     afresh: Rejudge,
 }
 
-impl<'a> Follow<'a> {
+impl<'a> IncrementalJudge<'a> {
     pub(crate) fn new(metric: &'a dyn Metric, conventions: Conventions) -> Self {
-        Follow { metric, conventions, ranks: Vec::new(), ranked: Vec::new(), afresh: Rejudge::new() }
+        IncrementalJudge { metric, conventions, ranks: Vec::new(), ranked: Vec::new(), afresh: Rejudge::new() }
     }
 
     /// Turns to another query, ranked as `order` says.
@@ -62,16 +63,16 @@ impl<'a> Follow<'a> {
     }
 
     /// The measure under new scores.
-    pub(crate) fn value(&mut self, subject: &Subject, scores: &[f32]) -> f64 {
+    pub(crate) fn value(&mut self, query: &LabelledQuery, scores: &[f32]) -> f64 {
         if self.conventions.ties == Ties::Average || self.conventions.missing == Missing::Absent {
-            return self.afresh.value(self.metric, scores, subject.labels, &self.conventions);
+            return self.afresh.value(self.metric, scores, query.labels, &self.conventions);
         }
         for (key, document) in &mut self.ranks {
             let document = *document as usize;
-            *key = scores[document].pack(subject.breakers[document]);
+            *key = scores[document].pack(query.breakers[document]);
         }
         settle(&mut self.ranks);
-        if let Some((worth, ideal, depth)) = &subject.ndcg {
+        if let Some((worth, ideal, depth)) = &query.ndcg {
             // Term by term in rank order, as the measure itself adds.
             let discounts = discounts(*depth);
             let top = self.ranks[..*depth].iter().zip(discounts.iter());
@@ -79,7 +80,7 @@ impl<'a> Follow<'a> {
             return dcg / ideal;
         }
         self.ranked.clear();
-        self.ranked.extend(self.ranks.iter().map(|rank| subject.labels[rank.1 as usize]));
+        self.ranked.extend(self.ranks.iter().map(|rank| query.labels[rank.1 as usize]));
         self.metric.value(&self.ranked)
     }
 }
@@ -128,15 +129,15 @@ mod tests {
                     }
                     let conventions = Conventions { ties, ..Conventions::default() };
                     let metric = parse(name).unwrap();
-                    let subject = Subject::new(&*metric, &labels, &conventions);
-                    let mut follow = Follow::new(&*metric, conventions);
-                    follow.start(&(0..n as u32).collect::<Vec<_>>());
+                    let query = LabelledQuery::new(&*metric, &labels, &conventions);
+                    let mut judge = IncrementalJudge::new(&*metric, conventions);
+                    judge.start(&(0..n as u32).collect::<Vec<_>>());
                     for _ in 0..5 {
                         let rounded: Vec<f32> = scores.iter().map(|s| (s * 20.0).round() / 20.0).collect();
-                        let found = follow.value(&subject, &rounded);
+                        let found = judge.value(&query, &rounded);
                         let expected = judge_query(&*metric, &rounded, &labels, &conventions).unwrap().unwrap();
                         assert_eq!(found, expected, "{name} {ties} {n}");
-                        assert_eq!(follow.order().count(), n);
+                        assert_eq!(judge.order().count(), n);
                         scores.iter_mut().for_each(|s| *s += pace * random.random_range(-1.0f32..1.0));
                     }
                 }

@@ -1,7 +1,8 @@
 //! Independent runs side by side, each on one core, stored as soon as it ends, with the time left.
 
-use super::Lab;
+use super::Execution;
 use anyhow::Context;
+use burnrank::text::duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,15 +21,15 @@ pub struct Job<T> {
 }
 
 /// The newest of the things that several runs share, such as a fold's data.
-pub struct Kept<K, V>(Mutex<Option<(K, Arc<V>)>>);
+pub struct OneEntryCache<K, V>(Mutex<Option<(K, Arc<V>)>>);
 
-impl<K, V> Default for Kept<K, V> {
+impl<K, V> Default for OneEntryCache<K, V> {
     fn default() -> Self {
-        Kept(Mutex::new(None))
+        OneEntryCache(Mutex::new(None))
     }
 }
 
-impl<K: PartialEq, V> Kept<K, V> {
+impl<K: PartialEq, V> OneEntryCache<K, V> {
     /// What is kept under a key, or else what `make` gives, which is kept instead.
     pub fn get(&self, key: K, make: impl FnOnce() -> anyhow::Result<V>) -> anyhow::Result<Arc<V>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +43,7 @@ impl<K: PartialEq, V> Kept<K, V> {
 }
 
 /// All runs' progress.
-struct Progress {
+struct JobsProgress {
     bar: ProgressBar,
     start: Instant,
     total: f64,
@@ -52,12 +53,12 @@ struct Progress {
 
 /// One run's progress.
 pub struct Ticker<'a> {
-    progress: &'a Progress,
+    progress: &'a JobsProgress,
     work: f64,
     told: Mutex<f64>,
 }
 
-impl Lab<'_> {
+impl Execution<'_> {
     /// The result of every job, in order: from `results.json` where it is already there, else by running it.
     ///
     /// Each job has one thread to itself, so that results do not depend on the number of threads, and small steps lose
@@ -75,7 +76,7 @@ impl Lab<'_> {
         if open.len() < jobs.len() {
             eprintln!("{} of {} runs are there from before", jobs.len() - open.len(), jobs.len());
         }
-        let progress = Progress::new(&open);
+        let progress = JobsProgress::new(&open);
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = || -> anyhow::Result<()> {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
@@ -112,7 +113,7 @@ impl Lab<'_> {
     }
 }
 
-impl Lab<'_> {
+impl Execution<'_> {
     /// A run of `results.json`.
     fn stored<R: DeserializeOwned>(&self, key: &str) -> anyhow::Result<R> {
         let wrong = || {
@@ -137,8 +138,8 @@ fn absurd(run: &Value) -> Option<f64> {
     }
 }
 
-impl Progress {
-    fn new<T>(jobs: &[&Job<T>]) -> Progress {
+impl JobsProgress {
+    fn new<T>(jobs: &[&Job<T>]) -> JobsProgress {
         let visible = std::io::stderr().is_terminal();
         let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(1000), target);
@@ -146,7 +147,7 @@ impl Progress {
             bar.set_style(style);
         }
         let total = jobs.iter().map(|job| job.work).sum();
-        Progress { bar, start: Instant::now(), total, done: Mutex::new((0.0, 0)), runs: jobs.len() }
+        JobsProgress { bar, start: Instant::now(), total, done: Mutex::new((0.0, 0)), runs: jobs.len() }
     }
 
     fn add(&self, work: f64) {
@@ -176,17 +177,5 @@ impl Ticker<'_> {
         let more = (share.min(1.0) - *told).max(0.0);
         *told += more;
         self.progress.add(more * self.work);
-    }
-}
-
-/// Seconds, or minutes and seconds.
-pub fn duration(seconds: f64) -> String {
-    if seconds < 10.0 {
-        return format!("{seconds:.1} s");
-    }
-    let whole = seconds.round() as u64;
-    match whole {
-        0..120 => format!("{whole} s"),
-        _ => format!("{} min", (whole + 30) / 60),
     }
 }

@@ -3,17 +3,19 @@
 pub mod figure;
 mod jobs;
 mod lock;
+mod net_shape;
 mod report;
 mod store;
 mod training;
 
-pub use jobs::{Job, Kept, Ticker};
-pub use report::{Check, Report, Table, write_index};
+pub use jobs::{Job, OneEntryCache, Ticker};
+pub use net_shape::NetShape;
+pub use report::{Check, Report, write_index};
 pub use training::{export, once, per_query, train};
 
-use crate::interrupt::Unfinished;
 use anyhow::{Context, bail};
 use burnrank::Device;
+use burnrank::files::write_text;
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
@@ -48,7 +50,7 @@ pub struct Experiment {
     /// Every setting that decides the results: runs stored under others are not taken over.
     pub protocol: fn(&Session) -> anyhow::Result<Value>,
     /// Runs it.
-    pub run: fn(&Lab<'_>) -> anyhow::Result<Report>,
+    pub run: fn(&Execution<'_>) -> anyhow::Result<Report>,
 }
 
 /// How much is run.
@@ -90,7 +92,7 @@ pub struct Session {
 }
 
 /// One experiment at work: the session and the runs that it has already finished.
-pub struct Lab<'a> {
+pub struct Execution<'a> {
     pub session: &'a Session,
     folder: PathBuf,
     store: Store,
@@ -109,18 +111,18 @@ impl Session {
             protocol: (experiment.protocol)(self)?,
         };
         let store = Store::open(&folder, header, self.fresh || experiment.kind == Kind::Speed)?;
-        let lab = Lab { session: self, folder, store };
-        let report = lab.report(experiment)?;
-        let _ = std::fs::remove_dir_all(lab.folder.join(CHECKPOINTS));
-        lab.store.conclude(report.outcome(experiment.kind))?;
-        write(&lab.folder.join("figure.svg"), &report.figure)?;
-        let seconds = lab.store.seconds();
-        write(&lab.folder.join("README.md"), &report.page(experiment, self, seconds))?;
-        print(&format!("{}written: {}\n\n", report.text(experiment, seconds), lab.folder.display()))
+        let execution = Execution { session: self, folder, store };
+        let report = execution.report(experiment)?;
+        let _ = std::fs::remove_dir_all(execution.folder.join(CHECKPOINTS));
+        execution.store.conclude(report.outcome(experiment.kind))?;
+        write(&execution.folder.join("figure.svg"), &report.figure)?;
+        let seconds = execution.store.seconds();
+        write(&execution.folder.join("README.md"), &report.page(experiment, self, seconds))?;
+        print(&format!("{}written: {}\n\n", report.text(experiment, seconds), execution.folder.display()))
     }
 }
 
-impl Lab<'_> {
+impl Execution<'_> {
     /// Runs what is missing, and reports.
     ///
     /// What was computed here can be reported; what a file says need not make sense, however well it reads.
@@ -191,21 +193,10 @@ fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a file that is either the old one or the whole new one at any moment, whoever else writes it.
+/// Writes a file that is either the old one or the whole new one at any moment, and its folder where there is none.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let failed = || format!("{}: cannot write", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create", folder.display()))?;
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    let builder = {
-        use std::os::unix::fs::PermissionsExt;
-        // A temporary file is private by default; a result is as readable as the user's umask says.
-        builder.permissions(std::fs::Permissions::from_mode(0o666))
-    };
-    let mut file = builder.prefix(".experiments-").tempfile_in(folder).with_context(failed)?;
-    let _unfinished = Unfinished::new(file.path());
-    file.write_all(text.as_bytes()).with_context(failed)?;
-    file.persist(path).with_context(failed)?;
-    Ok(())
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create", folder.display()))?;
+    }
+    Ok(write_text(path, text)?)
 }

@@ -1,12 +1,11 @@
 //! Figures: panels side by side, the paper's points hollow and dashed, ours filled with whiskers.
 
+use burnrank::program::figure::{Area, FONT, decimal, failed, legend, room, svg};
+use burnrank::program::palette;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use std::ops::Range;
-
-#[path = "../../src/cli/figure/palette.rs"]
-mod palette;
 
 /// Whose numbers a series is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,52 +58,44 @@ const PANEL: (u32, u32) = (560, 440);
 
 /// All panels in a row, as SVG.
 pub fn draw(panels: &[Panel]) -> anyhow::Result<String> {
-    let mut text = String::new();
-    {
-        let size = (PANEL.0 * panels.len().max(1) as u32, PANEL.1);
-        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        let failed = |error: DrawingAreaErrorKind<_>| anyhow::anyhow!("cannot draw the figure: {error}");
-        root.fill(&WHITE).map_err(failed)?;
-        for (area, panel) in root.split_evenly((1, panels.len().max(1))).iter().zip(panels) {
-            draw_panel(area, panel).map_err(failed)?;
-        }
-        root.present().map_err(failed)?;
-    }
+    let size = (PANEL.0 * panels.len().max(1) as u32, PANEL.1);
+    let text = svg(size, |sheet| {
+        let areas = sheet.split_evenly((1, panels.len().max(1)));
+        areas.iter().zip(panels).try_for_each(|(area, panel)| draw_panel(area, panel))
+    })?;
     Ok(text + "\n")
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type Failure<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
-
-fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
+fn draw_panel(area: &Area, panel: &Panel) -> anyhow::Result<()> {
     let places: Vec<f64> = panel.ticks.iter().map(|(place, _)| *place).collect();
-    let (left, right) = range(places.iter().copied(), 0.08);
+    let Range { start: left, end: right } = room(places.iter().copied(), 0.08);
     let ends = |&(x, value, interval): &(f64, f64, Option<(f64, f64)>)| {
         let (low, high) = interval.unwrap_or((value, value));
         [(x, low), (x, value), (x, high)]
     };
     let marks: Vec<(f64, f64)> = panel.series.iter().flat_map(|series| &series.points).flat_map(ends).collect();
-    let (mut bottom, top) = range(marks.iter().map(|mark| mark.1).chain(panel.zero), 0.06);
+    let Range { start: mut bottom, end: top } = room(marks.iter().map(|mark| mark.1).chain(panel.zero), 0.06);
     // A legend at the lower right: where there are marks, they move up.
     let corner = (left + 0.55 * (right - left), bottom + 0.3 * (top - bottom));
     if panel.legend == Legend::LowerRight && marks.iter().any(|&(x, y)| x > corner.0 && y < corner.1) {
         bottom -= 0.35 * (top - bottom);
     }
     let mut chart = ChartBuilder::on(area)
-        .caption(&panel.title, ("sans-serif", 17))
+        .caption(&panel.title, (FONT, 17))
         .margin(12)
         .margin_right(28)
         .x_label_area_size(44)
         .y_label_area_size(56)
-        .build_cartesian_2d(Axis { left, right, ticks: places }, Vertical::new(bottom, top, &panel.y_ticks))?;
+        .build_cartesian_2d(Axis { left, right, ticks: places }, Vertical::new(bottom, top, &panel.y_ticks))
+        .map_err(failed)?;
     let found = |ticks: &[(f64, String)], place: f64| {
         let found = ticks.iter().find(|(tick, _)| (tick - place).abs() < 1e-9);
         found.map_or(String::new(), |(_, name)| name.clone())
     };
     let name = |place: &f64| found(&panel.ticks, *place);
-    let decimals = if top - bottom < 0.5 { 2 } else { 1 };
+    let decimal = decimal(&(bottom..top));
     let height = |value: &f64| match panel.y_ticks.is_empty() {
-        true => format!("{value:.decimals$}"),
+        true => decimal(value),
         false => found(&panel.y_ticks, *value),
     };
     chart
@@ -115,11 +106,12 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
         .y_desc(&panel.y_label)
         .light_line_style(TRANSPARENT)
         .bold_line_style(palette::GRID)
-        .label_style(("sans-serif", 13))
-        .axis_desc_style(("sans-serif", 14))
-        .draw()?;
+        .label_style((FONT, 13))
+        .axis_desc_style((FONT, 14))
+        .draw()
+        .map_err(failed)?;
     if let Some(zero) = panel.zero {
-        chart.draw_series(LineSeries::new([(left, zero), (right, zero)], BLACK.stroke_width(1)))?;
+        chart.draw_series(LineSeries::new([(left, zero), (right, zero)], BLACK.stroke_width(1))).map_err(failed)?;
     }
     // Whiskers of neighbouring series must not hide each other: each has its own small shift.
     let step = (right - left) * 0.006;
@@ -129,13 +121,14 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
         let line: Vec<(f64, f64)> = series.points.iter().map(|&(x, y, _)| (x + shift, y)).collect();
         let paper = series.whose == Whose::Paper;
         if series.joined && paper {
-            chart.draw_series(DashedLineSeries::new(line.clone(), 5, 4, colour.stroke_width(1)))?;
+            chart.draw_series(DashedLineSeries::new(line.clone(), 5, 4, colour.stroke_width(1))).map_err(failed)?;
         } else if series.joined {
-            chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2)))?;
+            chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2))).map_err(failed)?;
         }
         for &(x, _, interval) in &series.points {
             if let Some((low, high)) = interval {
-                chart.draw_series([PathElement::new([(x + shift, low), (x + shift, high)], colour.stroke_width(2))])?;
+                let whisker = PathElement::new([(x + shift, low), (x + shift, high)], colour.stroke_width(2));
+                chart.draw_series([whisker]).map_err(failed)?;
             }
         }
         // The paper's marks are hollow.
@@ -145,22 +138,18 @@ fn draw_panel<'a>(area: &Area<'a>, panel: &Panel) -> Result<(), Failure<'a>> {
         chart
             .draw_series(line.iter().map(|&at| {
                 EmptyElement::at(at) + Polygon::new(shape.clone(), inside) + PathElement::new(shape.clone(), edge)
-            }))?
+            }))
+            .map_err(failed)?
             .label(&series.name)
             .legend(move |(x, y)| {
                 EmptyElement::at((x + 8, y)) + Polygon::new(mark.clone(), inside) + PathElement::new(mark.clone(), edge)
             });
     }
-    chart
-        .configure_series_labels()
-        .position(match panel.legend {
-            Legend::LowerRight => SeriesLabelPosition::LowerRight,
-            Legend::MiddleRight => SeriesLabelPosition::MiddleRight,
-        })
-        .background_style(WHITE.mix(0.85))
-        .border_style(RGBColor(200, 200, 200))
-        .label_font(("sans-serif", 13))
-        .draw()
+    let corner = match panel.legend {
+        Legend::LowerRight => SeriesLabelPosition::LowerRight,
+        Legend::MiddleRight => SeriesLabelPosition::MiddleRight,
+    };
+    legend(&mut chart, corner)
 }
 
 /// The outline of a mark, around its middle and closed. Its shape goes with its colour, so that either is enough to know a
@@ -263,18 +252,6 @@ impl From<Vertical> for Range<f64> {
     }
 }
 
-/// The range of the values with some room around it.
-fn range(values: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
-    let (low, high) = values
-        .filter(|value| value.is_finite())
-        .fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
-    if low > high {
-        return (0.0, 1.0);
-    }
-    let width = (high - low).max(1e-6);
-    (low - room * width, high + room * width)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -315,13 +292,5 @@ mod tests {
         let svg = draw(&[panel]).unwrap();
         let colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#5A5A5A"];
         assert!(colours.iter().all(|colour| svg.contains(colour)), "{svg}");
-    }
-
-    #[test]
-    fn ranges_have_room_and_never_vanish() {
-        assert_eq!(range([1.0, 3.0, f64::NAN].into_iter(), 0.1), (0.8, 3.2));
-        assert_eq!(range([].into_iter(), 0.1), (0.0, 1.0));
-        let (low, high) = range([2.0].into_iter(), 0.1);
-        assert!(low < 2.0 && 2.0 < high);
     }
 }

@@ -1,13 +1,18 @@
-//! Colours that people with any colour vision can tell apart (Okabe and Ito). The experiments program draws with them too.
-#![allow(dead_code)] // each program uses those it needs
+//! Colours that people with any colour vision can tell apart (Okabe and Ito).
 
 use plotters::style::RGBColor;
 
+/// The first series.
 pub const BLUE: RGBColor = RGBColor(0, 114, 178);
+/// The second series, and what stands out.
 pub const VERMILION: RGBColor = RGBColor(213, 94, 0);
+/// The third series.
 pub const BLUISH_GREEN: RGBColor = RGBColor(0, 158, 115);
+/// The fourth series.
 pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
+/// The fifth series, and areas.
 pub const SKY: RGBColor = RGBColor(86, 180, 233);
+/// The sixth series, and what is compared with.
 pub const GREY: RGBColor = RGBColor(90, 90, 90);
 /// Lines that only guide the eye.
 pub const GRID: RGBColor = RGBColor(225, 225, 225);

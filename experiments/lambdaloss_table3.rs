@@ -1,6 +1,7 @@
 //! LambdaLoss, Table 3: six losses by NDCG@5, with neural rankers in place of the paper's trees.
 
 use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::finding::{Finding, no_share, no_step_size};
 use crate::harness::{
     Check, Execution, Experiment, Job, Kind, OneEntryCache, Report, Scale, Session, Ticker, export, per_query, train,
 };
@@ -99,6 +100,16 @@ struct Found {
     per_query: Vec<f64>,
 }
 
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        let tried = self.tried.iter();
+        no_step_size(tried.clone().map(|tried| tried.0).chain([self.step_size]))
+            .or_else(|| no_share("a validation NDCG@5", tried.map(|tried| tried.1).chain([self.valid])))
+            .or_else(|| no_share("a training NDCG@5", [self.train]))
+            .or_else(|| no_share("a test NDCG@5", self.per_query.iter().copied().chain([self.test])))
+    }
+}
+
 struct Sizes {
     functions: u64,
     queries: [usize; 3],
@@ -124,7 +135,7 @@ fn sizes(scale: Scale) -> Sizes {
     }
 }
 
-/// The tool's default: two layers, ten tanh hidden units, Adam, ten queries a batch.
+/// The tool's default: two layers, ten tanh hidden units, Adam, ten queries per batch.
 fn config(loss: usize, sizes: &Sizes, learning_rate: f64, seed: u64) -> anyhow::Result<TrainConfig> {
     Ok(TrainConfig {
         objective: Objective::parse(LOSSES[loss].1)?,
@@ -429,7 +440,7 @@ fn protocol_text(sizes: &Sizes, sets: &[Set]) -> Vec<String> {
             names.join("; ")
         ),
         format!(
-            "Training: two-layer net of ten tanh hidden units, Adam, ten queries a batch, up to {} epochs, ended after 20 \
+            "Training: two-layer net of ten tanh hidden units, Adam, ten queries per batch, up to {} epochs, ended after 20 \
              without a better validation NDCG@5; the best epoch counts. NDCG losses are truncated at 5 as in the paper's \
              equation 18; ARP losses take all pairs; mu is 5.",
             sizes.epochs

@@ -1,6 +1,7 @@
 //! LambdaRank, Figure 2 (left): NDCG at 1 to 10 of RankNet and LambdaRank on a random cubic polynomial's data.
 
 use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
 use crate::harness::{
     Check, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Report, Scale, Session, Ticker, export, once,
     per_query, train,
@@ -57,6 +58,17 @@ struct Found {
     valid: f64,
     /// NDCG on the test queries at depths 1 to 10: mean and standard error.
     test: Vec<(f64, f64)>,
+}
+
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        let tried = self.tried.iter();
+        no_step_size(tried.clone().map(|tried| tried.0).chain([self.step_size]))
+            .or_else(|| no_share("a validation NDCG@10", tried.map(|tried| tried.1).chain([self.valid])))
+            .or_else(|| no_share("a test NDCG", self.test.iter().map(|test| test.0)))
+            .or_else(|| no_share("a standard error", self.test.iter().map(|test| test.1)))
+            .or_else(|| no_epoch(self.best_epoch, self.epochs))
+    }
 }
 
 /// How many of everything.
@@ -312,7 +324,7 @@ fn protocol_text(sizes: &Sizes) -> Vec<String> {
         ),
         format!(
             "Training: RankNet and LambdaRank (NDCG over the whole list), linear nets and two-layer nets of ten hidden units; \
-             plain gradient descent, one update a query; the step size times 0.8 when the training cost rose (RankNet: its \
+             plain gradient descent, one update per query; the step size times 0.8 when the training cost rose (RankNet: its \
              loss; LambdaRank: NDCG@10 fell); up to {} epochs; the epoch of the best validation NDCG@10 is judged.",
             sizes.epochs
         ),

@@ -28,7 +28,7 @@ struct Args {
     /// A small version of the experiment, in well under a minute.
     #[arg(long)]
     quick: bool,
-    /// The folder of real data, one folder of LETOR folds a data set; without it, what BURNRANK_DATA says.
+    /// The folder of real data, one folder of LETOR folds per data set; without it, what BURNRANK_DATA says.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// What all random numbers follow from.
@@ -43,7 +43,7 @@ struct Args {
     /// Runs that go on at the same time; the results do not depend on it.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Starts anew instead of going on from the runs that are already in results.json.
+    /// Starts anew instead of going on from the runs that are already in results.json, whatever their settings.
     #[arg(long)]
     fresh: bool,
     /// speed: measures other tools on the same data too, from a virtual environment that is made if it is not there.

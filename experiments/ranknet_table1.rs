@@ -1,6 +1,7 @@
 //! RankNet, Table 1: how many pairs of artificial documents are ordered right, by the size of the training set.
 
 use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::finding::{Finding, no_epoch, outside};
 use crate::harness::{
     Check, Execution, Experiment, Job, Kind, NetShape, Report, Scale, Session, Ticker, export, per_query, train,
 };
@@ -114,6 +115,13 @@ struct Found {
     best_epoch: usize,
     epochs: usize,
     training_pairs: u64,
+}
+
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        outside("a percentage of pairs", 0.0..=100.0, [self.all_pairs, self.label_pairs, self.valid])
+            .or_else(|| no_epoch(self.best_epoch, self.epochs))
+    }
 }
 
 fn functions(scale: Scale) -> u64 {
@@ -477,7 +485,7 @@ fn protocol_text(scale: Scale) -> Vec<String> {
 fn deviations() -> Vec<String> {
     vec![
         "The paper's one function of each kind is not known; several are drawn, and the spread is given.".into(),
-        "The paper updates after each pair, here the weights move once a list, by the sum over its pairs at the same step \
+        "The paper updates after each pair, here the weights move once per list, by the sum over its pairs at the same step \
          size (the LambdaRank paper, section 6.1, found both to converge alike)."
             .into(),
         "The paper does not say how pairs are judged, which bins it has, or which hidden units: all combinations that were \

@@ -38,7 +38,7 @@ pub mod memory;
 mod metric;
 mod model;
 pub mod numeric;
-mod objective;
+pub mod objective;
 #[cfg(feature = "cli")]
 #[doc(hidden)] // for the programs of this project
 pub mod program;
@@ -54,6 +54,7 @@ pub use analysis::optimality::{
     COARSE_STEPS, Certificate, CertifyOptions, EachWeight, Envelope, FINE_STEPS, Move, StepReport, WeightPeak, certify,
     certify_control, directions_needed, each_weight, miss_probability, share_not_refuted,
 };
+pub use analysis::probability;
 pub use analysis::significance::{
     Adjusted, Better, Bootstrap, CompareOptions, Comparison, Mover, PMethod, PerQuery, Randomisation, TTest, Wilcoxon,
     bootstrap, correct, effect_size, holm, randomisation, t_test, wilcoxon,
@@ -74,6 +75,7 @@ pub use data::trec::{
     Judged, JudgedQuery, Scored, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
     read_run_or_scores,
 };
+pub use data::{PairTarget, Targets};
 pub use error::{Error, ParseError, Result, printable};
 pub use metric::{
     Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Gain, KNOWN_METRICS, KnownMetric, Metric, MetricKind,
@@ -84,11 +86,10 @@ pub use model::{
     Activation, Architecture, DataInfo, EpochRecord, Finish, Init, LinearRanker, MlpRanker, Model, ModelInfo,
     ModelPlace, Ranker, RankerConfig, RunInfo, score,
 };
-pub use objective::probability;
 pub use objective::{
-    Assignment, Batch, Construction, Kernel, LARGEST_SCORE, LambdaField, LogBase, Method, OBJECTIVES, Objective,
-    ObjectiveField, PAIR_BUDGET, PairTarget, PairWeight, PairWeights, Pairs, QueryResult, Reference, Scratch, Targets,
-    TensorGradient, Want, Weighting, for_each_weight, ranknet_pairs, surrogate, training_order,
+    Assignment, Batch, Construction, KNOWN_OBJECTIVES, KnownObjective, LambdaField, LogBase, Loss, Method, Objective,
+    PAIR_BUDGET, PairLoss, PairWeight, PairWeights, Pairs, Query, QueryResult, Scratch, Slopes, TensorGradient, Want,
+    ranknet_pairs, surrogate,
 };
 pub use simd::{instruction_set, portable, set_portable};
 pub use stop::Stop;

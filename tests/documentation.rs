@@ -1,6 +1,6 @@
 //! What is documented works: the README's commands, in its order, and every example.
 
-use burnrank::{KNOWN_METRICS, Model, device};
+use burnrank::{KNOWN_METRICS, KNOWN_OBJECTIVES, Model, device};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -43,10 +43,11 @@ fn the_readmes_commands_work() {
 }
 
 #[test]
-fn the_readme_has_every_metric() {
+fn the_readme_has_every_metric_and_objective() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    for row in KNOWN_METRICS {
-        let line = format!("| `{}` | {} |", row.pattern(), row.help);
+    let metrics = KNOWN_METRICS.iter().map(|row| (row.pattern(), row.help));
+    for (pattern, help) in metrics.chain(KNOWN_OBJECTIVES.iter().map(|row| (row.pattern(), row.help))) {
+        let line = format!("| `{pattern}` | {help} |");
         assert!(text.lines().any(|other| other == line), "the README has no line '{line}'");
     }
 }

@@ -4,7 +4,7 @@
 mod support;
 
 use burnrank::{Synthetic, WriteOptions, write};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use support::{Place, signal};
@@ -77,4 +77,34 @@ fn an_interrupt_finishes_the_epoch_saves_and_can_be_resumed() {
     assert!(succeeds(train(&place, epochs, "interrupted", "--resume")));
     assert!(succeeds(train(&place, epochs, "whole", "")));
     assert_eq!(bytes(&place, "interrupted").0, bytes(&place, "whole").0);
+}
+
+#[test]
+fn the_end_of_a_session_is_ignored_only_where_it_was_from_the_start() {
+    let place = place_with_data();
+    // The first is what nohup does.
+    for (name, trap, goes_on) in [("kept", "trap '' HUP;", true), ("ended", "", false)] {
+        let plain = train(&place, 100_000, name, "");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{trap} exec \"$0\" \"$@\"")]).arg(plain.get_program()).args(plain.get_args());
+        shell.current_dir(place.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = shell.spawn().expect("the tool starts");
+        let checkpoint = place.path().join(format!("{name}.checkpoint"));
+        let written = || std::fs::metadata(&checkpoint).and_then(|file| file.modified()).ok();
+        let next_checkpoint = |child: &mut Child| {
+            let before = written();
+            while written() == before || written().is_none() {
+                assert!(child.try_wait().expect("a state").is_none(), "{name} was ended");
+                sleep(Duration::from_millis(5));
+            }
+        };
+        next_checkpoint(&mut child);
+        signal(&child, "HUP");
+        if goes_on {
+            (0..3).for_each(|_| next_checkpoint(&mut child));
+            signal(&child, "TERM");
+        }
+        assert_eq!(child.wait().expect("the tool ends").code(), Some(130));
+        assert!(is_whole(&place, name));
+    }
 }

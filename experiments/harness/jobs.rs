@@ -1,11 +1,9 @@
 //! Independent runs side by side, each on one core, stored as soon as it ends, with the time left.
 
-use super::Execution;
+use super::{Execution, Finding};
 use anyhow::Context;
 use burnrank::text::duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -63,7 +61,7 @@ impl Execution<'_> {
     ///
     /// Each job has one thread to itself, so that results do not depend on the number of threads, and small steps lose
     /// no time in handing work around.
-    pub fn run_all<T: Sync, R: Serialize + DeserializeOwned>(
+    pub fn run_all<T: Sync, R: Finding>(
         &self,
         jobs: &[Job<T>],
         each: impl Fn(&Job<T>, &Ticker<'_>) -> anyhow::Result<R> + Sync,
@@ -115,7 +113,7 @@ impl Execution<'_> {
 
 impl Execution<'_> {
     /// A run of `results.json`.
-    fn stored<R: DeserializeOwned>(&self, key: &str) -> anyhow::Result<R> {
+    fn stored<R: Finding>(&self, key: &str) -> anyhow::Result<R> {
         let wrong = || {
             let file = self.store.file();
             format!("{}: the run '{key}' makes no sense: remove its line, or start anew with --fresh", file.display())
@@ -124,7 +122,11 @@ impl Execution<'_> {
         if let Some(number) = absurd(&run) {
             return Err(anyhow::anyhow!("{number} is no result")).with_context(wrong);
         }
-        serde_json::from_value(run).with_context(wrong)
+        let found: R = serde_json::from_value(run).with_context(wrong)?;
+        match found.impossible() {
+            Some(why) => Err(anyhow::anyhow!(why)).with_context(wrong),
+            None => Ok(found),
+        }
     }
 }
 

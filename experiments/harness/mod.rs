@@ -1,6 +1,7 @@
 //! What all experiments share: sessions, stored runs, training, reports and figures.
 
 pub mod figure;
+pub mod finding;
 mod jobs;
 mod lock;
 mod net_shape;
@@ -8,6 +9,7 @@ mod report;
 mod store;
 mod training;
 
+pub use finding::Finding;
 pub use jobs::{Job, OneEntryCache, Ticker};
 pub use net_shape::NetShape;
 pub use report::{Check, Report, write_index};
@@ -22,7 +24,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use store::Store;
+use store::{Before, Store};
 
 /// What unfinished runs keep, below the folder of results; gone when the experiment ends.
 const CHECKPOINTS: &str = "checkpoints";
@@ -32,7 +34,8 @@ const CHECKPOINTS: &str = "checkpoints";
 pub enum Kind {
     /// A paper's numbers: the same seed gives the same bytes, so runs that are stored are not run again.
     Paper,
-    /// Times of this machine: always measured anew, and never together with other experiments at full size.
+    /// Times of this machine: always measured anew in place of older ones of the same machine and settings, and never
+    /// together with other experiments at full size.
     Speed,
 }
 
@@ -110,7 +113,11 @@ impl Session {
             backend: self.backend.into(),
             protocol: (experiment.protocol)(self)?,
         };
-        let store = Store::open(&folder, header, self.fresh || experiment.kind == Kind::Speed)?;
+        let store = match experiment.kind {
+            _ if self.fresh => Store::open(&folder, header, Before::Discard),
+            Kind::Paper => Store::open(&folder, header, Before::GoOn),
+            Kind::Speed => Store::open(&folder, header, Before::Replace),
+        }?;
         let execution = Execution { session: self, folder, store };
         let report = execution.report(experiment)?;
         let _ = std::fs::remove_dir_all(execution.folder.join(CHECKPOINTS));

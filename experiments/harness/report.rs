@@ -85,25 +85,26 @@ impl Report {
     }
 
     /// For the terminal.
-    pub fn text(&self, experiment: &Experiment, seconds: f64) -> String {
+    pub fn text(&self, experiment: &Experiment, seconds: Option<f64>) -> String {
         let mut text = format!("{}\n{}\n", experiment.paper, experiment.claim);
         self.tables.iter().chain([&self.check_table(experiment.kind)]).for_each(|table| text += &table.text());
         // A terminal shows no pictures.
         let words = self.notes.iter().filter(|note| !note.starts_with("!["));
         words.for_each(|note| text += &format!("\n{note}\n"));
         let verdict = Verdict::of(&self.checks).words(experiment.kind);
-        let _ = writeln!(text, "\n{}: {verdict} ({}; {})", experiment.name, self.main, duration(seconds));
+        let time = seconds.map_or("its time was lost".into(), duration);
+        let _ = writeln!(text, "\n{}: {verdict} ({}; {time})", experiment.name, self.main);
         text
     }
 
     /// The experiment's README.
-    pub fn page(&self, experiment: &Experiment, session: &Session, seconds: f64) -> String {
+    pub fn page(&self, experiment: &Experiment, session: &Session, seconds: Option<f64>) -> String {
         let Experiment { name, kind, paper, claim, .. } = experiment;
         let verdict = Verdict::of(&self.checks).words(*kind);
         let mut page = format!("# {name}: {verdict}\n\n{GENERATED}\n\n{paper}\n\n> {claim}\n\n{}\n\n", self.main);
         page += match kind {
             Kind::Paper => "![the paper's numbers beside ours](figure.svg)\n\n",
-            Kind::Speed => "![time against the number of documents a query](figure.svg)\n\n",
+            Kind::Speed => "![time against the number of documents per query](figure.svg)\n\n",
         };
         self.tables.iter().chain([&self.check_table(*kind)]).for_each(|table| page += &table.markdown());
         let mut section = |title: &str, parts: &[String], bullet: &str, gap: &str| {
@@ -120,14 +121,15 @@ impl Report {
         let _ = write!(
             page,
             "## Again\n\n```sh\ncargo run --release --bin experiments -- {name}{quick}{peers} --seed {} --fresh\n```\n\n\
-             Scale: {}; seed {}; backend {}; burnrank {}. It took {} on {} threads; every run is in \
+             Scale: {}; seed {}; backend {}; burnrank {}. {} on {} threads; every run is in \
              `results.json`, its time in `times.json`.\n",
             session.seed,
             session.scale.name(),
             session.seed,
             session.backend,
             env!("CARGO_PKG_VERSION"),
-            duration(seconds),
+            seconds
+                .map_or("How long it took was lost; it ran".into(), |seconds| format!("It took {}", duration(seconds))),
             session.jobs,
         );
         page
@@ -155,7 +157,8 @@ pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()>
             (_, Some(verdict)) => verdict,
         };
         let link = if stored.is_some() { format!("[{name}](results/{name}/README.md)") } else { name.to_string() };
-        let time = store::read_seconds(&folder).map_or("-".into(), duration);
+        let time =
+            stored.as_ref().and_then(|results| store::read_seconds(&folder, results)).map_or("-".into(), duration);
         let main = word("main").unwrap_or_else(|| "-".into());
         table.row([link, paper.to_string(), claim.to_string(), verdict, main, time]);
     }
@@ -163,7 +166,7 @@ pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()>
         "# Experiments\n\n{GENERATED}\n\nA paper's table is a program here. `cargo run --release --bin experiments -- list` \
          names them; `-- NAME` runs one as the paper did, `-- NAME --quick` in well under a minute, `-- all [--quick]` all \
          of them. Interrupted, an experiment goes on where it was. `--data DIR` (or BURNRANK_DATA) is where real data is: \
-         one folder of LETOR folds a data set.\n\n{}",
+         one folder of LETOR folds per data set.\n\n{}",
         table.markdown()
     );
     super::write(&out.join("experiments/README.md"), &page)

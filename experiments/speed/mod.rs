@@ -40,7 +40,7 @@ const OBJECTIVES: [&str; 6] =
     ["lambdarank:ndcg", "ranknet", "lambdarank:ndcg@10", "lambdarank:map", "lambdarank:mrr", "ndcg-loss2++"];
 /// The objective that bounds, peers and threads are about.
 const MAIN: &str = OBJECTIVES[0];
-/// The paths of an epoch, and the queries a batch that are tried on each.
+/// The paths of an epoch, and the queries per batch that are tried on each.
 const LAMBDA_BATCHES: [usize; 5] = [1, 16, 64, 256, 1024];
 const TENSOR_BATCHES: [usize; 3] = [1, 4, 16];
 

@@ -107,7 +107,7 @@ pub fn fastest_epoch(peers: &[Peer], name: &str, form: &str) -> Option<f64> {
 
 /// The best of each peer and task beside ours.
 pub fn table(peers: &[Peer], rows: &[Row]) -> Table {
-    let columns = ["peer", "what", "form", "queries a batch", "seconds", "burnrank", "times as long", "note"];
+    let columns = ["peer", "what", "form", "queries per batch", "seconds", "burnrank", "times as long", "note"];
     let mut table = Table::titled("Peers on the same data in the same run, each at its best batch size:", &columns);
     // What others say must not end a cell or a line.
     let plain = |cells: [String; 8]| cells.map(|cell| cell.replace(['|', '\n'], " "));

@@ -105,8 +105,8 @@ fn limits(found: &Measured) -> Table {
         "The machine's limits, measured in this run:",
         &[
             "threads",
-            "copy, bytes read and written a second",
-            "multiply-adds a second",
+            "copy, bytes read and written per second",
+            "multiply-adds per second",
             "roofline of an epoch, seconds",
         ],
     );
@@ -192,7 +192,7 @@ fn checks(found: &Measured, peers: &[peers::Peer]) -> Vec<Check> {
     }
     let kernel = task(rows, "kernel").and_then(|row| row.pairs.map(|pairs| pairs / row.timing.seconds));
     all.push(check(
-        format!("kernel of {MAIN}, lists of {}: pairs a second and core, sorting included", kernel::SHORT),
+        format!("kernel of {MAIN}, lists of {}: pairs per second and core, sorting included", kernel::SHORT),
         format!(">= {}", large(KERNEL)),
         kernel.map(large),
         kernel.is_some_and(|rate| rate >= KERNEL),
@@ -231,7 +231,7 @@ fn checks(found: &Measured, peers: &[peers::Peer]) -> Vec<Check> {
     for line in found.scaling.iter().skip(1) {
         slope_check(
             &mut all,
-            format!("{}: slope of an epoch's time a query against its documents", line.name),
+            format!("{}: slope of an epoch's time per query against its documents", line.name),
             line.slope,
         );
     }
@@ -244,7 +244,7 @@ fn checks(found: &Measured, peers: &[peers::Peer]) -> Vec<Check> {
     ));
     let rate = task(rows, "score").map(|row| row.documents as f64 / row.timing.seconds);
     all.push(check(
-        "scoring from memory: documents a second".into(),
+        "scoring from memory: documents per second".into(),
         format!(">= {}", large(SCORING)),
         rate.map(large),
         rate.is_some_and(|rate| rate >= SCORING),
@@ -262,12 +262,12 @@ fn draw_peers(found: &Measured, peers: &[peers::Peer]) -> anyhow::Result<String>
     let mut bars: Vec<Bar> = vec![];
     for row in found.rows.iter().filter(|row| row.task == "epoch" && row.objective.as_deref() == Some(MAIN)) {
         if let (true, Some(path), Some(batch)) = (row.shown, row.path, row.batch) {
-            let name = format!("burnrank, {path}, {batch} queries a batch");
+            let name = format!("burnrank, {path}, {batch} queries per batch");
             bars.push(Bar { name, seconds: row.timing.seconds, ours: true });
         }
     }
     for peer in peers.iter().filter(|peer| peer.best && peer.task.as_deref() == Some("epoch")) {
-        let batch = peer.batch.map_or(String::new(), |batch| format!(", {batch} queries a batch"));
+        let batch = peer.batch.map_or(String::new(), |batch| format!(", {batch} queries per batch"));
         let version = peer.version.as_deref().unwrap_or("");
         // Boosted trees come with several choices of pairs.
         let objective = peer.objective.as_deref().filter(|name| *name != MAIN);
@@ -327,7 +327,7 @@ fn deviations() -> Vec<String> {
         "The paper's figure times RankNet on the machine and with the net of its authors; here it is LambdaRank for NDCG with \
          a small net, and lists are as long as memory allows."
             .into(),
-        "The paper's slopes are those of an epoch by the documents a query; here the number of documents of an epoch is fixed, \
+        "The paper's slopes are those of an epoch by the documents per query; here the number of documents of an epoch is fixed, \
          so that the slopes to compare are those of the time for one query, which are larger by one than those of the epoch."
             .into(),
     ]

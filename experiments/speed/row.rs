@@ -13,7 +13,7 @@ pub struct Row {
     pub objective: Option<String>,
     /// `lambda`, `tensor` or `V1`.
     pub path: Option<&'static str>,
-    /// Queries a batch.
+    /// Queries per batch.
     pub batch: Option<usize>,
     pub timing: Timing,
     pub documents: usize,
@@ -103,7 +103,7 @@ pub fn table(title: impl Into<String>, rows: &[Row], limits: &Limits) -> Table {
     let columns = [
         "what",
         "path",
-        "queries a batch",
+        "queries per batch",
         "seconds",
         "median",
         "documents/s",

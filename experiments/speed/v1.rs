@@ -9,14 +9,14 @@ use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsAccumulator, GradientsParams, ModuleOptimizer};
 use burn::tensor::activation::softplus;
 use burn::tensor::{Int, TensorData};
-use burnrank::{Activation, Device, Init, Kernel, Objective, QueryView, Ranker, RankerConfig, Tensor, for_each_weight};
+use burnrank::{Activation, Device, Init, Objective, PairLoss, QueryView, Ranker, RankerConfig, Tensor};
 
-/// PairList that are propagated at once: enough to fill a matrix product, few enough for any memory.
+/// Pairs that are propagated at once: enough to fill a matrix product, few enough for any memory.
 const PAIRS_AT_ONCE: usize = 1 << 13;
 
 /// A net and its optimiser, stepping after each query.
 pub struct EveryPair {
-    kernel: Kernel,
+    loss: PairLoss,
     ranker: Ranker,
     optimizer: ModuleOptimizer,
     device: Device,
@@ -36,7 +36,7 @@ impl EveryPair {
         let device = device.clone().autodiff();
         let shape = RankerConfig::mlp(features, HIDDEN, Activation::Sigmoid);
         Ok(EveryPair {
-            kernel: Objective::parse("lambdarank:ndcg")?.kernel().clone(),
+            loss: Objective::parse("lambdarank:ndcg")?.trained().as_pairs().context("no sum over pairs")?.clone(),
             ranker: shape.init(Init::Burn, seed, &device)?,
             optimizer: AdamConfig::new().init(),
             device,
@@ -60,7 +60,7 @@ impl EveryPair {
         let mut sum = GradientsAccumulator::new();
         let mut count = 0;
         let mut pairs = PairList::default();
-        for_each_weight(&self.kernel, &scores, query.labels, |above, below, weight| {
+        self.loss.for_each_weight(&scores, query.labels, |above, below, weight| {
             pairs.above.push(above as i32);
             pairs.below.push(below as i32);
             pairs.weights.push(weight as f32);

@@ -122,6 +122,6 @@ fn a_quick_benchmark_writes_every_row_with_numbers_that_make_sense() {
     assert_eq!(error["holds"], true, "{error}");
     assert!(parsed["protocol"]["machine"]["cores"].as_u64().unwrap() > 0);
     assert!(text.contains("epoch lambdarank:ndcg@10"), "{text}");
-    assert!(std::fs::read_to_string(results.join("figure.svg")).unwrap().contains("documents a query"));
+    assert!(std::fs::read_to_string(results.join("figure.svg")).unwrap().contains("documents per query"));
     assert!(std::fs::read_to_string(results.join("README.md")).unwrap().starts_with("# speed: "));
 }

@@ -2,4 +2,5 @@
 
 pub mod field;
 pub mod optimality;
+pub mod probability;
 pub mod significance;

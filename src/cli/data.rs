@@ -153,7 +153,7 @@ fn file_text(file: &File) -> String {
             "documents",
             count(file.statistics.documents),
             format!(
-                "{} to {} a query, median {}, mean {:.1}",
+                "{} to {} per query, median {}, mean {:.1}",
                 count(spread.min),
                 count(spread.max),
                 spread.median,
@@ -204,7 +204,7 @@ fn odd_text(odd: &[Oddity]) -> String {
 }
 
 fn folder_text(folder: &Folder, files: &[File]) -> String {
-    let columns = ["queries", "documents", "features", "a query", "nothing relevant", "odd"];
+    let columns = ["queries", "documents", "features", "per query", "nothing relevant", "odd"];
     let mut table = Table::new(
         &[("fold", Align::Left), ("split", Align::Left)]
             .into_iter()

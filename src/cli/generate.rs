@@ -29,7 +29,7 @@ pub struct Args {
     /// Number of queries [default: 1000; lambdarank: 25000]
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
-    /// Documents a query [default: 50]
+    /// Documents per query [default: 50]
     #[arg(long, value_name = "N")]
     documents: Option<usize>,
     /// Number of features [default: 50]

@@ -1,4 +1,4 @@
-//! The tool: one file a command. The only place that prints.
+//! The tool: one file per command. The only place that prints.
 
 mod allocator;
 mod certify;

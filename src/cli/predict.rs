@@ -59,8 +59,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         report.skipped
     } else {
         let bar = Bar::new(&name, Unit::Bytes);
-        let mut chunks = Chunks::open(&args.data, &read.options())?;
-        output::write(&args.out, |writer| write_chunks(writer, &mut chunks, &model, args, &bar))?;
+        let mut chunks = Chunks::open(&args.data, &read.options())?.with_progress(bar.updates());
+        output::write(&args.out, |writer| write_chunks(writer, &mut chunks, &model, args))?;
         drop(bar);
         input::tell_skipped(&name, chunks.skipped());
         chunks.skipped().clone()
@@ -75,13 +75,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Scores chunk after chunk, with NaN for documents that were left out.
-fn write_chunks(
-    writer: &mut dyn Write,
-    chunks: &mut Chunks,
-    model: &Model,
-    args: &Args,
-    bar: &Bar,
-) -> burnrank::Result<()> {
+fn write_chunks(writer: &mut dyn Write, chunks: &mut Chunks, model: &Model, args: &Args) -> burnrank::Result<()> {
     let expected = model.info.ranker.features;
     let failed = |error| Error::io(&args.out, "write", error);
     let mut held = Held::new(input::name(&args.data), expected);
@@ -105,7 +99,6 @@ fn write_chunks(
         };
         let fits = args.read.fill_zeros || chunks.is_sparse() || chunks.n_features() == expected;
         held.write(writer, text.as_bytes(), fits).map_err(failed)?;
-        bar.update(chunks.bytes(), None);
     }
     held.end(chunks.n_features())?;
     if args.format != "trec" {

@@ -9,6 +9,8 @@ pub mod scale;
 pub mod scores;
 pub mod source;
 pub mod synthetic;
+mod targets;
 pub mod trec;
 
 pub use dataset::Dataset;
+pub use targets::{PairTarget, Targets};

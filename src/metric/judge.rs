@@ -105,7 +105,7 @@ impl fmt::Display for Conventions {
 /// ```
 ///
 /// # Errors
-/// When there is not one score a label, a label is negative or not finite or refused by the measure, the measure has no
+/// When there is not one score per label, a label is negative or not finite or refused by the measure, the measure has no
 /// closed form for averaged ties when these are asked for, or its value is not finite.
 pub fn judge_query<S: Score>(
     metric: &dyn Metric,

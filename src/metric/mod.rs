@@ -1,4 +1,4 @@
-//! What is judged: one measure a file, in f64 on the host.
+//! What is judged: one measure per file, in f64 on the host.
 
 mod ap;
 mod arp;

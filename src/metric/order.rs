@@ -75,7 +75,7 @@ pub fn order<S: Score>(scores: &[S]) -> Vec<usize> {
 /// ```
 ///
 /// # Errors
-/// When there is not one label a score.
+/// When there is not one label per score.
 pub fn rank_order<S: Score>(scores: &[S], labels: &[f32], ties: Ties) -> Result<Vec<usize>> {
     if scores.len() != labels.len() {
         return Err(Error::Mismatch(format!("{} scores for {} labels", scores.len(), labels.len())));

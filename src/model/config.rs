@@ -48,7 +48,7 @@ impl fmt::Display for Activation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Architecture {
-    /// One weight a feature.
+    /// One weight per feature.
     Linear,
     /// One hidden layer.
     Mlp {

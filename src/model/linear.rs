@@ -3,7 +3,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 
-/// One weight a feature, `s = x . w`.
+/// One weight per feature, `s = x . w`.
 ///
 /// There is no bias: adding a constant to all scores changes no ranking, and its gradient is always zero.
 #[derive(Module, Debug)]

@@ -43,7 +43,7 @@ use burn::tensor::Tensor;
 /// ```
 #[derive(Module, Debug)]
 pub enum Ranker {
-    /// One weight a feature.
+    /// One weight per feature.
     Linear(LinearRanker),
     /// One hidden layer.
     Mlp(MlpRanker),

@@ -1,4 +1,4 @@
-//! The hidden units' functions, once a unit: value and slope together, on the host in vectors.
+//! The hidden units' functions, once per unit: value and slope together, on the host in vectors.
 //!
 //! Burn's autodiff computes a sigmoid in the forward pass and again in the backward pass. On the host, number by number,
 //! that was a quarter of an epoch.
@@ -106,7 +106,7 @@ impl Vectorised for MovedUnit<'_> {
     }
 }
 
-/// Replaces inputs by values; `slopes` has one place a value, or none.
+/// Replaces inputs by values; `slopes` has one place per value, or none.
 struct Units<'a> {
     function: Activation,
     values: &'a mut [f32],

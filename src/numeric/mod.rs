@@ -2,8 +2,11 @@
 
 pub(crate) mod exp;
 pub(crate) mod fenwick;
+pub(crate) mod levels;
+pub(crate) mod modes;
 mod normal;
 pub(crate) mod order;
+pub(crate) mod series;
 mod sigmoid;
 mod tanh;
 

@@ -3,9 +3,9 @@
 use super::config::{GradientPath, TrainConfig};
 use super::shard::{self, PartGradient};
 use crate::data::Dataset;
+use crate::data::Targets;
 use crate::error::Result;
 use crate::model::Ranker;
-use crate::objective::Targets;
 use burn::module::Module;
 use burn::optim::{GradientsAccumulator, ModuleOptimizer};
 use burn::tensor::Device;

@@ -1,9 +1,9 @@
 //! What tells training runs apart: settings, data and targets, as far as they decide what comes out.
 
 use super::config::TrainConfig;
+use crate::data::Targets;
 use crate::hash::Hasher;
 use crate::model::DataInfo;
-use crate::objective::Targets;
 
 /// The identity of a run: a text, of which checkpoints hold the whole and models a hash.
 ///

@@ -6,12 +6,11 @@ use super::epoch::{self, RunContext};
 use super::identity;
 use super::state::RunState;
 use super::step::TrainingValues;
-use crate::data::Dataset;
+use crate::data::{Dataset, Targets};
 use crate::device;
 use crate::error::{Error, Result};
 use crate::metric::{self, Conventions, Metric, Summary};
 use crate::model::{DataInfo, EpochRecord, Finish, Ranker, RankerConfig, is_finite, score_rows};
-use crate::objective::Targets;
 use crate::stop::Stop;
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;
@@ -107,7 +106,7 @@ impl<'a> Trainer<'a> {
             chosen => chosen,
         };
         if path == GradientPath::Tensor {
-            config.objective.check_has_loss()?;
+            config.objective.tensors()?;
         }
         let device = device.clone().autodiff();
         let shape = RankerConfig { features: data.train.n_features(), architecture: config.architecture };

@@ -83,6 +83,10 @@ fn absurd_runs_are_refused_and_kept() {
     let (place, file) = stored(&[(KEYS[0], found(pairs(1e300)))]);
     let error = refused(&place, &format!("{NAME} --quick"), &file);
     assert!(error.contains(KEYS[0]) && error.contains("makes no sense"), "{error}");
+    // Believable for a machine, but no NDCG.
+    let (place, file) = stored(&[(KEYS[0], found(pairs(7.0)))]);
+    let error = refused(&place, &format!("{NAME} --quick"), &file);
+    assert!(error.contains(KEYS[0]) && error.contains("a test NDCG is 7, not from 0 to 1"), "{error}");
     let (place, file) = stored(&[(KEYS[0], json!({"test": "much"}))]);
     let error = refused(&place, &format!("{NAME} --quick"), &file);
     assert!(error.contains(KEYS[0]) && error.contains("makes no sense"), "{error}");
@@ -94,6 +98,36 @@ fn runs_that_make_no_report_are_an_error_and_no_panic() {
     let (place, file) = stored(&KEYS.map(|key| (key, found.clone())));
     let error = refused(&place, &format!("{NAME} --quick"), &file);
     assert!(error.contains("its runs make no report"), "{error}");
+}
+
+#[test]
+fn damaged_times_cost_no_run() {
+    let (place, _) = stored(&[("x", json!({"value": 1}))]);
+    let times = results(&place).join("times.json");
+    for damaged in ["{", r#"{"wall_seconds": -1, "runs": {}}"#] {
+        fs::write(&times, damaged).expect("written");
+        let ran = place.run(&format!("{NAME} --quick"));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+        assert!(ran.err.contains("times.json: damaged") && ran.err.contains("remove it: the runs stay"), "{}", ran.err);
+        assert!(!ran.err.contains("--fresh"), "{}", ran.err);
+        assert_eq!(fs::read_to_string(&times).expect("times"), damaged);
+    }
+}
+
+#[test]
+fn times_of_another_machine_are_not_overwritten() {
+    let place = Place::new(&[]);
+    let stored = results(&place).with_file_name("speed");
+    fs::create_dir_all(&stored).expect("a folder");
+    let file = json!({
+        "experiment": "speed", "scale": "quick", "seed": 1, "backend": "flex", "protocol": {"machine": "another"},
+        "outcome": null, "runs": {"read": {"seconds": 1}},
+    });
+    fs::write(stored.join("results.json"), file.to_string()).expect("written");
+    let ran = place.run("speed --quick");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+    assert!(ran.err.contains("machine") && ran.err.contains("--out DIR") && ran.err.contains("--fresh"), "{}", ran.err);
+    assert_eq!(fs::read_to_string(stored.join("results.json")).expect("results"), file.to_string());
 }
 
 #[test]

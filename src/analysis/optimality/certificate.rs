@@ -60,7 +60,7 @@ pub struct StepReport {
     pub share: Option<f64>,
     /// The extremes over all directions at each step.
     pub envelope: Vec<Envelope>,
-    /// The values of the measure along the first few directions, one number a step.
+    /// The values of the measure along the first few directions, one number per step.
     pub curves: Vec<Vec<f64>>,
     /// All of it in one sentence.
     pub statement: String,

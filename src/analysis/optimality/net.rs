@@ -5,7 +5,7 @@ use crate::model::{Activation, Columns, Ranker, to_host};
 
 /// A net whose weights can be read and moved: `s = x . w`, or `s = g(x W + b) . v`.
 ///
-/// Weights stand in the order of `RankerConfig::shapes`: `w`, or `W` row by row (a row a feature), `b`, `v`.
+/// Weights stand in the order of `RankerConfig::shapes`: `w`, or `W` row by row (one row per feature), `b`, `v`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Net {
     pub features: usize,

@@ -13,7 +13,7 @@ mod warn;
 use super::Usage;
 use super::input::ReadArgs;
 use burnrank::files::Unfinished;
-use burnrank::{Finish, MAX_FEATURES, ModelPlace, device};
+use burnrank::{Finish, KNOWN_OBJECTIVES, MAX_FEATURES, ModelPlace, device};
 use settings::Settings;
 use std::path::{Path, PathBuf};
 
@@ -29,16 +29,19 @@ Examples:
   burnrank train --train train.txt --out model --resume
       goes on after an interruption
 
-Objectives: ranknet, ranknet:ties, arp-loss1, arp-loss2, ndcg-loss1, ndcg-loss2, ndcg-loss2++:mu=5 and \
-lambdarank:METRIC for any metric. '@K' keeps pairs with a document among the first K, as in ranknet@10 or \
-lambdarank:ndcg@10; ':sigma=S' sets the slope of the sigmoid; ':gaussian=N' and ':plackett-luce=N' average the \
-weights over N sampled rankings.
+For sums over pairs '@k' keeps those with a document among the first k, ':sigma=S' sets the slope of the sigmoid, \
+':gaussian=N' and ':plackett-luce=N' average the weights over N sampled rankings.
 
 Ctrl-C finishes the epoch, saves the best model so far and a checkpoint, and exits with code 130.";
 
+fn after_help() -> String {
+    let rows = KNOWN_OBJECTIVES.iter().map(|row| format!("  {}\n      {}\n", row.pattern(), row.help));
+    format!("Objectives:\n{}\n{EXAMPLES}", rows.collect::<String>())
+}
+
 /// Train a ranker
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = after_help())]
 pub struct Args {
     /// Training data; without it and --folds, a demonstration on artificial data
     #[arg(long, value_name = "FILE", conflicts_with = "folds")]

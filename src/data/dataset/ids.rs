@@ -1,6 +1,6 @@
 //! The ids of documents.
 
-/// One text a document, all in one buffer.
+/// One text per document, all in one buffer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DocumentIds {
     text: String,

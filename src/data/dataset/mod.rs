@@ -50,9 +50,9 @@ pub struct QueryView<'a> {
     pub id: &'a str,
     /// The rows of the data set that belong to it.
     pub rows: Range<usize>,
-    /// One label a document.
+    /// One label per document.
     pub labels: &'a [f32],
-    /// Row-major, one row a document.
+    /// Row-major, one row per document.
     pub features: &'a [f32],
 }
 
@@ -87,7 +87,7 @@ impl Dataset {
     /// The same data with an id for each document.
     ///
     /// # Errors
-    /// When there is not one id a document.
+    /// When there is not one id per document.
     pub fn with_document_ids(mut self, ids: DocumentIds) -> Result<Self> {
         if ids.len() != self.n_documents() {
             return Err(Error::Mismatch(format!("{} document ids for {} documents", ids.len(), self.n_documents())));
@@ -111,7 +111,7 @@ impl Dataset {
         self.width
     }
 
-    /// All features, row-major, one row a document.
+    /// All features, row-major, one row per document.
     pub fn features(&self) -> &[f32] {
         &self.features
     }

@@ -91,6 +91,11 @@ fn look_through(text: &[u8], range: Range<usize>) -> Block {
     let mut block = Block { text: range, line: 0, rows: 0..0, last_index: 0 };
     let mut at = 0;
     while at < text.len() {
+        // A search for the end costs more than such a line has bytes, and there may be gigabytes of them.
+        if text[at] == b'\n' {
+            (block.line, at) = (block.line + 1, at + 1);
+            continue;
+        }
         let tail = &text[at..];
         let extent = Extent::of(tail);
         block.line += 1;
@@ -115,7 +120,7 @@ pub(super) struct ParseSettings<'a> {
 
 /// Parses all blocks into `features`, of `width` columns, and `labels`.
 ///
-/// In strict mode the first bad line of the text is in what its block gave; earlier blocks are complete, later ones may
+/// In strict mode the first bad line of the text is in the outcome of its block; earlier blocks are complete, later ones may
 /// be anything.
 pub(super) fn parse(
     settings: &ParseSettings,
@@ -165,13 +170,17 @@ fn parse_block(
     let mut outcome = ParsedBlock::default();
     let (mut at, mut line, mut row) = (0, block.line, 0);
     while at < text.len() {
+        if text[at] == b'\n' {
+            (line, at) = (line + 1, at + 1);
+            continue;
+        }
         let tail = &text[at..];
         let extent = Extent::of(tail);
         let parsed = if extent.is_document() {
             let cells = features.get_mut(row * width..(row + 1) * width)?;
             line::parse(tail, extent, &settings.rules, cells).map(Some)
         } else {
-            line::parse_comment(tail, extent).map(|_| None)
+            line::check_comment(tail, extent).map(|()| None)
         };
         match parsed {
             Ok(None) => {}

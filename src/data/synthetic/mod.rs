@@ -134,7 +134,7 @@ impl Synthetic {
         };
         let counts = [
             ("query", self.queries),
-            ("document a query", self.documents),
+            ("document per query", self.documents),
             ("feature", self.features),
             ("hidden unit", hidden),
         ];
@@ -163,9 +163,9 @@ pub struct Generator {
 pub struct SyntheticQuery {
     /// The query's number from 1, as text.
     pub id: String,
-    /// Row-major, one row a document.
+    /// Row-major, one row per document.
     pub features: Vec<f32>,
-    /// One label a document.
+    /// One label per document.
     pub labels: Vec<f32>,
     /// The continuous target that the labels are bins of, one per document.
     pub targets: Vec<f64>,
@@ -219,7 +219,7 @@ impl Generator {
         };
         let rows = queries.len().checked_mul(documents).ok_or_else(too_large)?;
         let values = rows.checked_mul(width).ok_or_else(too_large)?;
-        // One f32 a value, an f32 and an f64 a document; an id a query.
+        // One f32 per value, an f32 and an f64 per document, and an id per query.
         let bytes = (values as u64).saturating_mul(4).saturating_add((rows as u64).saturating_mul(12));
         let bytes = bytes.saturating_add((queries.len() as u64).saturating_mul(64));
         let what = format!("{} queries of {documents} documents and {width} features", queries.len());

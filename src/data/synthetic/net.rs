@@ -30,7 +30,7 @@ impl TargetActivation {
 #[derive(Debug, Clone)]
 pub(super) struct RandomNet {
     activation: TargetActivation,
-    /// One row a hidden unit.
+    /// One row per hidden unit.
     weights: Vec<f64>,
     biases: Vec<f64>,
     output: Vec<f64>,

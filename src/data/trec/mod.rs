@@ -57,7 +57,7 @@ impl TrecFile {
     /// The scores of a data set's documents as a run, with ids as in [`TrecFile::from_labels`].
     ///
     /// # Errors
-    /// When there is not one score a document.
+    /// When there is not one score per document.
     pub fn from_scores<S: Copy + Into<f64>>(data: &Dataset, scores: &[S]) -> Result<Self> {
         if scores.len() != data.n_documents() {
             return Err(Error::Mismatch(format!("{} scores for {} documents", scores.len(), data.n_documents())));

@@ -1,0 +1,146 @@
+//! Target probabilities for RankNet from a file: `qid docA docB P`, one pair per line.
+
+use super::Dataset;
+use crate::error::{Error, ParseError, Result};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// One training pair of a query: documents `i` and `j` and the probability that `i` is the better one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairTarget {
+    /// A document of the query, counted from 0.
+    pub i: usize,
+    /// Another one.
+    pub j: usize,
+    /// The target `P`, from 0 to 1.
+    pub probability: f64,
+}
+
+/// The target pairs of every query of a data set, in the data set's order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Targets {
+    pairs: Vec<Vec<PairTarget>>,
+}
+
+impl Targets {
+    /// Reads a file of lines `qid docA docB P`. A document is named by its id where the data has ids, else by its place
+    /// in the query, counted from 1. Blank lines and lines that start with `#` are passed over.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a line that names an unknown query or document, a document against itself, or
+    /// something that is not a probability; the message names file, line and remedy.
+    pub fn read(path: &Path, data: &Dataset) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, "read", source))?;
+        Targets::parse(&path.display().to_string(), &text, data)
+    }
+
+    /// As [`Targets::read`], from text; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// As [`Targets::read`].
+    pub fn parse(name: &str, text: &str, data: &Dataset) -> Result<Self> {
+        let queries: HashMap<&str, usize> =
+            data.query_ids().iter().enumerate().map(|(index, id)| (id.as_str(), index)).collect();
+        let mut places: HashMap<usize, HashMap<String, usize>> = HashMap::new();
+        let mut pairs = vec![Vec::new(); data.n_queries()];
+        for (number, line) in text.lines().enumerate() {
+            if line.trim().is_empty() || line.trim_start().starts_with('#') {
+                continue;
+            }
+            let wrong = |text: &str, problem: &str, remedy: String| {
+                Error::from(Box::new(ParseError {
+                    file: name.to_owned(),
+                    line: number + 1,
+                    column: text.as_ptr() as usize - line.as_ptr() as usize + 1,
+                    text: text.chars().take(40).collect(),
+                    problem: problem.to_owned(),
+                    remedy,
+                }))
+            };
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let [qid, first, second, probability] = fields[..] else {
+                return Err(wrong(line, "bad target", "expected 'qid docA docB P', four fields".into()));
+            };
+            let query = *queries.get(qid).ok_or_else(|| wrong(qid, "unknown query", "it is not in the data".into()))?;
+            let known = places.entry(query).or_insert_with(|| names(data, query));
+            let place = |id: &str| {
+                let remedy = || format!("query {qid} has no such document; name documents by id, or by place from 1");
+                known.get(id).copied().ok_or_else(|| wrong(id, "unknown document", remedy()))
+            };
+            let (a, b) = (place(first)?, place(second)?);
+            if a == b {
+                return Err(wrong(second, "a document against itself", "name two different documents".into()));
+            }
+            let p = probability.parse::<f64>().ok().filter(|p| (0.0..=1.0).contains(p));
+            let p = p.ok_or_else(|| wrong(probability, "bad probability", "expected a number from 0 to 1".into()))?;
+            pairs[query].push(PairTarget { i: a, j: b, probability: p });
+        }
+        if pairs.iter().all(Vec::is_empty) {
+            return Err(Error::Data(format!("{name}: no target pair in it: expected lines 'qid docA docB P'")));
+        }
+        Ok(Targets { pairs })
+    }
+
+    /// The target pairs of one query.
+    ///
+    /// # Panics
+    /// When there is no such query.
+    pub fn query(&self, index: usize) -> &[PairTarget] {
+        &self.pairs[index]
+    }
+
+    /// The number of pairs over all queries.
+    pub fn n_pairs(&self) -> usize {
+        self.pairs.iter().map(Vec::len).sum()
+    }
+
+    /// The targets of the chosen queries, as [`Dataset::select`] chooses them.
+    pub fn select(&self, queries: &[usize]) -> Self {
+        Targets { pairs: queries.iter().map(|&query| self.pairs[query].clone()).collect() }
+    }
+}
+
+fn names(data: &Dataset, query: usize) -> HashMap<String, usize> {
+    let rows = data.query(query).rows;
+    rows.enumerate()
+        .map(|(place, row)| match data.document_id(row) {
+            Some(id) if !id.is_empty() => (id.to_owned(), place),
+            _ => ((place + 1).to_string(), place),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data() -> Dataset {
+        let ids = ["x", "y", "z"].into_iter().collect();
+        let data = Dataset::new(1, vec![0.0; 3], vec![0.0, 1.0, 0.0], vec![("7".into(), 2), ("8".into(), 1)]);
+        data.unwrap().with_document_ids(ids).unwrap()
+    }
+
+    #[test]
+    fn pairs_are_found_by_document_id() {
+        let targets = Targets::parse("t", "# comment\n\n7 y x 0.9\n", &data()).unwrap();
+        assert_eq!(targets.query(0), [PairTarget { i: 1, j: 0, probability: 0.9 }]);
+        assert!(targets.query(1).is_empty());
+        assert_eq!(targets.select(&[1, 0]).query(1).len(), 1);
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        for (text, expected) in [
+            ("7 y x 0.9\n7 y x\n", "t:2:1: bad target '7 y x'"),
+            ("9 y x 0.5", "t:1:1: unknown query '9'"),
+            ("7 y q 0.5", "t:1:5: unknown document 'q'"),
+            ("7 y y 0.5", "t:1:5: a document against itself"),
+            ("7 y x 1.5", "t:1:7: bad probability '1.5'"),
+            ("7 y x NaN", "t:1:7: bad probability 'NaN'"),
+            ("# only this", "t: no target pair"),
+        ] {
+            let message = Targets::parse("t", text, &data()).unwrap_err().to_string();
+            assert!(message.starts_with(expected), "{message}");
+        }
+    }
+}

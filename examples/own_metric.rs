@@ -2,7 +2,7 @@
 //!
 //! Run with `cargo run --release --example own_metric`.
 
-use burnrank::{Conventions, Metric, Objective, Summary, Synthetic, TrainConfig, Trainer, device, judge, score};
+use burnrank::{Conventions, Metric, Objective, Summary, Synthetic, TrainConfig, Trainer, device, judge};
 use std::sync::Arc;
 
 /// How good the best of the first three documents is, as a share of the best label there is.
@@ -33,7 +33,7 @@ fn main() -> burnrank::Result<()> {
     while trainer.finished().is_none() {
         trainer.epoch()?;
     }
-    let scores = score(&trainer.finish()?.ranker, &test, &device)?;
+    let scores = trainer.finish()?.score(&test)?;
     let values = judge(&BestOfThree, &scores, test.labels(), test.offsets(), &Conventions::default())?;
     println!("best of three on {} test queries: {:.4}", test.n_queries(), Summary::of(&values).mean);
     Ok(())

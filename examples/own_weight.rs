@@ -27,7 +27,10 @@ fn main() -> burnrank::Result<()> {
         while trainer.finished().is_none() {
             trainer.epoch()?;
         }
-        println!("{gradient} path: nDCG@10 {:.4} on the validation queries", trainer.finish()?.best_value);
+        println!(
+            "{gradient} path: nDCG@10 {:.4} on the validation queries",
+            trainer.finish()?.best_value().unwrap_or_default()
+        );
     }
     Ok(())
 }

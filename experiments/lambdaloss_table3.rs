@@ -8,12 +8,13 @@ use crate::harness::{
 use anyhow::Context;
 use burnrank::text::Table;
 use burnrank::{
-    DataInfo, Dataset, FoldFiles, Objective, ReadOptions, ScaleKind, Scaler, Summary, Synthetic, TrainConfig, Trained,
-    find_folds, holm, read, t_test,
+    DataInfo, Dataset, FoldFiles, Model, Objective, ReadOptions, ScaleKind, Summary, Synthetic, TrainConfig,
+    TrainingData, find_folds, holm, read, t_test,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -138,6 +139,7 @@ fn sizes(scale: Scale) -> Sizes {
 fn config(loss: usize, sizes: &Sizes, learning_rate: f64, seed: u64) -> anyhow::Result<TrainConfig> {
     Ok(TrainConfig {
         objective: Objective::parse(LOSSES[loss].1)?,
+        scaling: ScaleKind::None,
         metric: MEASURE.into(),
         epochs: sizes.epochs,
         learning_rate,
@@ -199,15 +201,16 @@ fn subfolder(folder: &Path, name: &str) -> Option<std::path::PathBuf> {
     found.next().map(|entry| entry.path()).filter(|path| path.is_dir())
 }
 
-/// Training, validation and test queries, scaled, the scaler, and a hash of the training data as it was.
+/// Training, validation and test queries with raw features, what is trained on, and a hash of the training data.
 struct Parts {
     sets: [Dataset; 3],
-    scaler: Scaler,
+    scaling: ScaleKind,
+    data: Arc<TrainingData<'static>>,
     hash: String,
 }
 
 fn load(execution: &Execution<'_>, sizes: &Sizes, source: &Source) -> anyhow::Result<Parts> {
-    let (mut sets, kind) = match source {
+    let (mut sets, scaling) = match source {
         Source::Function(function) => {
             let [train, valid, test] = sizes.queries;
             let seed = execution.session.seed.wrapping_mul(1_000).wrapping_add(*function);
@@ -223,11 +226,8 @@ fn load(execution: &Execution<'_>, sizes: &Sizes, source: &Source) -> anyhow::Re
     let width = sets.iter().map(Dataset::n_features).max().unwrap_or(0);
     sets = sets.map(|set| set.with_width(width));
     let hash = DataInfo::of("", &sets[0]).fingerprint;
-    let scaler = Scaler::fit(kind, &sets[0]);
-    for set in &mut sets {
-        scaler.apply(set)?;
-    }
-    Ok(Parts { sets, scaler, hash })
+    let data = Arc::new(TrainingData::new(scaling, sets[0].clone(), sets[1].clone())?);
+    Ok(Parts { sets, scaling, data, hash })
 }
 
 /// Trains with every step size and seed; the step size of the best mean validation NDCG@5 is judged.
@@ -236,53 +236,50 @@ fn run_cell(
     sizes: &Sizes,
     job: &Job<Cell>,
     source: &Source,
-    Parts { sets, scaler, hash }: &Parts,
+    Parts { sets, scaling, data, hash }: &Parts,
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<Found> {
     let mut tried: Vec<(f64, f64)> = vec![];
-    let mut best: Vec<(TrainConfig, Trained)> = vec![];
+    let (mut step_size, mut best): (f64, Vec<Model>) = (f64::NAN, vec![]);
     let trainings = sizes.step_sizes.len() as f64 * sizes.seeds as f64;
     for (number, &step) in sizes.step_sizes.iter().enumerate() {
-        let mut rankers = vec![];
+        let mut models = vec![];
         for seed in 0..sizes.seeds {
             let done = (number as u64 * sizes.seeds + seed) as f64;
-            let config =
-                config(job.what.loss, sizes, step, execution.session.seed.wrapping_mul(1_000).wrapping_add(seed))?;
+            let own = execution.session.seed.wrapping_mul(1_000).wrapping_add(seed);
+            let config = TrainConfig { scaling: *scaling, ..config(job.what.loss, sizes, step, own)? };
             let key = format!("{} step {step} seed {seed}", job.key);
             let share = (ticker, (done / trainings, (done + 1.0) / trainings));
-            let trained = train(execution, &key, &config, (&sets[0], &sets[1]), share, |_| false)?;
-            rankers.push((config, trained));
+            models.push(train(execution, &key, &config, data, share, |_| false)?);
         }
-        let value = rankers.iter().map(|(_, trained)| trained.best_value).sum::<f64>() / rankers.len() as f64;
+        let values = models.iter().map(|model| model.best_value().unwrap_or(f64::NAN));
+        let value = values.sum::<f64>() / models.len() as f64;
         if tried.iter().all(|(_, other)| value > *other) {
-            best = rankers;
+            (step_size, best) = (step, models);
         }
         tried.push((step, value));
     }
     let mut means: Vec<Vec<f64>> = vec![];
     for set in sets {
         let mut sum = vec![0.0; set.n_queries()];
-        for (_, trained) in &best {
-            let values = per_query(execution, &trained.ranker, set, MEASURE)?;
+        for model in &best {
+            let values = per_query(model, set, MEASURE)?;
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / best.len() as f64);
         }
         means.push(sum);
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let step_size = best.first().map_or(f64::NAN, |(config, _)| config.learning_rate);
-    if let (Source::Function(0), "NDCG-Loss2++", Some((config, trained))) =
-        (source, LOSSES[job.what.loss].0, best.first())
-    {
+    if let (Source::Function(0), "NDCG-Loss2++", Some(model)) = (source, LOSSES[job.what.loss].0, best.first()) {
         let text = "random cubic polynomial, WEB_MIX labels";
-        let value = mean(&per_query(execution, &trained.ranker, &sets[2], MEASURE)?);
+        let value = mean(&per_query(model, &sets[2], MEASURE)?);
         let used = [("train", text, &sets[0]), ("valid", text, &sets[1]), ("test", text, &sets[2])];
-        export(execution, "lambdaloss-table3", config, trained, scaler.clone(), &used, [(MEASURE.to_owned(), value)])?;
+        export(execution, "lambdaloss-table3", model, &used, [(MEASURE.to_owned(), value)])?;
     }
     Ok(Found {
         data: hash.clone(),
         step_size,
         tried,
-        best_epochs: best.iter().map(|(_, trained)| trained.best_epoch).collect(),
+        best_epochs: best.iter().map(|model| model.info.best_epoch).collect(),
         train: mean(&means[0]),
         valid: mean(&means[1]),
         test: mean(&means[2]),

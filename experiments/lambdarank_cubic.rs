@@ -6,14 +6,16 @@ use crate::harness::{
     Check, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Report, Scale, Session, Ticker, export, once,
     per_query, train,
 };
+use anyhow::Context;
 use burnrank::text::Table;
 use burnrank::{
-    Activation, Architecture, Dataset, EpochRecord, Init, Objective, OptimizerKind, ScaleKind, Scaler, StepRule,
-    Summary, Synthetic, TrainConfig,
+    Activation, Architecture, Dataset, EpochRecord, Init, Objective, OptimizerKind, ScaleKind, StepRule, Summary,
+    Synthetic, TrainConfig, TrainingData,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -107,6 +109,7 @@ fn config(method: Method, net: NetShape, sizes: &Sizes, seed: u64) -> anyhow::Re
             NetShape::TwoLayer => Architecture::Mlp { hidden: 10, activation: Activation::Tanh },
         },
         init: Init::Burn,
+        scaling: ScaleKind::None,
         metric: "ndcg@10".into(),
         epochs: sizes.epochs,
         learning_rate: step_sizes(method)[0],
@@ -179,6 +182,7 @@ fn run_curve(
 ) -> anyhow::Result<Found> {
     let Curve { method, net, function } = job.what;
     let config = config(method, net, sizes, seed_of(execution, function))?;
+    let data = Arc::new(TrainingData::new(config.scaling, training, valid)?);
     let tries = step_sizes(method);
     let search = (sizes.search_epochs * tries.len()) as f64;
     let share = search / (search + sizes.epochs as f64);
@@ -189,7 +193,8 @@ fn run_curve(
         let key = format!("{} step {learning_rate}", job.key);
         let place = (ticker, (place(number), place(number + 1)));
         let value = once(execution, &key, || {
-            Ok(train(execution, &key, &config, (training, valid), place, |_| false)?.best_value)
+            let model = train(execution, &key, &config, &data, place, |_| false)?;
+            model.best_value().context("no epoch was run")
         })?;
         tried.push((learning_rate, value));
     }
@@ -197,26 +202,25 @@ fn run_curve(
         tried.iter().copied().fold((config.learning_rate, f64::NEG_INFINITY), |a, b| if b.1 > a.1 { b } else { a });
     let config = TrainConfig { learning_rate: best.0, ..config };
     let frozen = |epoch: &EpochRecord| epoch.step_size < FROZEN * best.0;
-    let trained = train(execution, &job.key, &config, (training, valid), (ticker, (share, 1.0)), frozen)?;
+    let model = train(execution, &job.key, &config, &data, (ticker, (share, 1.0)), frozen)?;
     let mut judged = vec![];
     for depth in DEPTHS {
-        let values = per_query(execution, &trained.ranker, test, &format!("ndcg@{depth}"))?;
+        let values = per_query(&model, test, &format!("ndcg@{depth}"))?;
         let summary = Summary::of(&values.into_iter().map(Some).collect::<Vec<_>>());
         judged.push((summary.mean, summary.standard_error));
     }
     if function == 0 && net == NetShape::TwoLayer && method == Method::LambdaRank {
         let source = format!("random cubic polynomial, seed {}, WEB_MIX labels", config.seed);
-        let sets = [("train", source.as_str(), training), ("test", &source, test)];
-        let scaler = Scaler::fit(ScaleKind::None, training);
+        let sets = [("train", source.as_str(), training), ("valid", &source, valid), ("test", &source, test)];
         let values = [("ndcg@1".to_owned(), judged[0].0), ("ndcg@10".to_owned(), judged[9].0)];
-        export(execution, "lambdarank-cubic", &config, &trained, scaler, &sets, values)?;
+        export(execution, "lambdarank-cubic", &model, &sets, values)?;
     }
     Ok(Found {
         step_size: best.0,
         tried,
-        best_epoch: trained.best_epoch,
-        epochs: trained.history.len(),
-        valid: trained.best_value,
+        best_epoch: model.info.best_epoch,
+        epochs: model.history.len(),
+        valid: model.best_value().unwrap_or(f64::NAN),
         test: judged,
     })
 }

@@ -7,12 +7,13 @@ use crate::harness::{
 };
 use burnrank::text::Table;
 use burnrank::{
-    Activation, Architecture, Dataset, Generator, Init, Objective, OptimizerKind, ScaleKind, Scaler, StepRule, Summary,
-    Synthetic, Target, TargetActivation, TrainConfig,
+    Activation, Architecture, Dataset, Generator, Init, Objective, OptimizerKind, ScaleKind, StepRule, Summary,
+    Synthetic, Target, TargetActivation, TrainConfig, TrainingData,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The experiment, as `list` shows it.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -146,6 +147,7 @@ fn config(way: Way, net: NetShape, units: Units, scale: Scale, seed: u64) -> any
             },
         },
         init: Init::Paper,
+        scaling: ScaleKind::None,
         metric: "pairs".into(),
         epochs: scale.pick(100, 40),
         learning_rate: 0.001,
@@ -231,30 +233,29 @@ fn run_cell(execution: &Execution<'_>, job: &Job<Cell>, ticker: &Ticker<'_>) -> 
     let valid = by_target(&generator, VALID)?;
     let config = config(way, net, units, execution.scale(), seed)?;
     // As in the paper: until the error on the training set falls to zero.
-    let trained =
-        train(execution, &job.key, &config, (&training, &valid), (ticker, (0.0, 1.0)), |epoch| epoch.train >= 1.0)?;
+    let used = Arc::new(TrainingData::new(config.scaling, &training, &valid)?);
+    let model = train(execution, &job.key, &config, &used, (ticker, (0.0, 1.0)), |epoch| epoch.train >= 1.0)?;
     let (binned, _) = generator.part(TEST)?;
     let share = |data: &Dataset| -> anyhow::Result<f64> {
-        let values = per_query(execution, &trained.ranker, data, "pairs")?;
+        let values = per_query(&model, data, "pairs")?;
         Ok(100.0 * values.iter().sum::<f64>() / values.len() as f64)
     };
     let found = Found {
         all_pairs: share(&by_target(&generator, TEST)?)?,
         label_pairs: share(&binned)?,
-        valid: 100.0 * trained.best_value,
-        best_epoch: trained.best_epoch,
-        epochs: trained.history.len(),
+        valid: 100.0 * model.best_value().unwrap_or(f64::NAN),
+        best_epoch: model.info.best_epoch,
+        epochs: model.history.len(),
         training_pairs: training.queries().map(|query| pairs(query.labels)).sum(),
     };
     let largest = Some(&size) == sizes(execution.scale()).last();
     let shown = way == Way::Paper && data == Data::Net && net == NetShape::TwoLayer && units == CONVENTION.0;
     if function == 0 && largest && shown {
         let source = format!("random net of the RankNet paper, seed {seed}");
-        let sets = [("train", source.as_str(), &training), ("test", &source, &binned)];
-        let scaler = Scaler::fit(ScaleKind::None, &training);
+        let sets = [("train", source.as_str(), &training), ("valid", &source, &valid), ("test", &source, &binned)];
         let values = [("pairs, all by target", found.all_pairs), ("pairs, different bins", found.label_pairs)];
         let values = values.map(|(name, percent)| (name.to_owned(), percent / 100.0));
-        export(execution, "ranknet-table1-net", &config, &trained, scaler, &sets, values)?;
+        export(execution, "ranknet-table1-net", &model, &sets, values)?;
     }
     Ok(found)
 }

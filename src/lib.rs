@@ -2,20 +2,29 @@
 //! RankNet, LambdaRank and LambdaLoss objectives, judged by the measures of the field.
 //!
 //! ```
-//! use burnrank::{Objective, Synthetic, TrainConfig, Trainer, device, split};
+//! use burnrank::{Model, Objective, Synthetic, TrainConfig, Trainer, device, split};
 //!
-//! // 60 queries of 50 documents, labelled by a random net; one in three kept for validation.
-//! let data = Synthetic { queries: 60, ..Synthetic::net() }.generator()?.dataset()?;
-//! let parts = split(data.n_queries(), &[2.0, 1.0], 1)?;
-//! let (train, valid) = (data.select(&parts[0]), data.select(&parts[1]));
+//! // 60 queries of 50 documents, labelled by a random net; one in three kept for validation. `read` reads a file instead.
+//! let mut train = Synthetic { queries: 60, ..Synthetic::net() }.generator()?.dataset()?;
+//! let parts = split(train.n_queries(), &[2.0, 1.0], 1)?;
+//! let valid = train.take_out(&parts[1]);
+//! let features = valid.query(0).features.to_vec();
 //!
 //! let config = TrainConfig { objective: Objective::parse("lambdarank:ndcg")?, epochs: 10, ..TrainConfig::default() };
-//! let mut trainer = Trainer::new(config, &train, &valid, &device::open("auto")?)?;
+//! let device = device::open("auto")?;
+//! let mut trainer = Trainer::new(config, train, valid, &device)?;
 //! while trainer.finished().is_none() {
 //!     trainer.epoch()?;
 //! }
-//! let trained = trainer.finish()?;
-//! assert!(trained.best_value > 0.6, "nDCG@10 on the validation queries: {}", trained.best_value);
+//! let model = trainer.finish()?;
+//! assert!(model.best_value() > Some(0.6), "nDCG@10 on the validation queries: {:?}", model.best_value());
+//!
+//! // The model scores raw features: it holds the scaling that was fitted on the training queries.
+//! # let folder = tempfile::tempdir().expect("a temporary folder");
+//! # let folder = folder.path();
+//! model.save(&folder.join("model"))?;
+//! let loaded = Model::load(&folder.join("model"), &device)?;
+//! assert_eq!(loaded.score_query(&features)?, model.score_query(&features)?);
 //! # Ok::<(), burnrank::Error>(())
 //! ```
 
@@ -23,7 +32,6 @@ mod analysis;
 mod data;
 pub mod device;
 mod error;
-mod export;
 pub mod files;
 mod hash;
 pub mod memory;
@@ -69,13 +77,15 @@ pub use data::trec::{
 };
 pub use data::{PairTarget, Targets};
 pub use error::{Error, ParseError, Result, printable};
-pub use export::{DataInfo, Model, ModelInfo, ModelPlace, RunInfo};
 pub use metric::{
     Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Gain, KNOWN_METRICS, KnownMetric, Metric, MetricKind,
     Missing, Ndcg, PairwiseAccuracy, Precision, Rate, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount,
     discounts, judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
 };
-pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
+pub use model::{
+    Activation, Architecture, DataInfo, EpochRecord, Finish, Init, LinearRanker, MlpRanker, Model, ModelInfo,
+    ModelPlace, Ranker, RankerConfig, RunInfo, score,
+};
 pub use objective::{
     Assignment, Batch, Construction, KNOWN_OBJECTIVES, KnownObjective, LambdaField, LogBase, Loss, Method, Objective,
     PAIR_BUDGET, PairLoss, PairWeight, PairWeights, Pairs, Query, QueryResult, Scratch, Slopes, TensorGradient, Want,
@@ -83,4 +93,4 @@ pub use objective::{
 };
 pub use simd::{instruction_set, portable, set_portable};
 pub use stop::Stop;
-pub use train::{EpochRecord, Finish, GradientPath, OptimizerKind, StepRule, TrainConfig, Trained, Trainer, score};
+pub use train::{GradientPath, OptimizerKind, StepRule, TrainConfig, Trainer, TrainingData};

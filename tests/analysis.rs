@@ -1,8 +1,8 @@
 //! What can be proved about a trained model, seen from outside.
 
 use burnrank::{
-    Architecture, CertifyOptions, Dataset, Device, LambdaField, Objective, OptimizerKind, StepRule, Synthetic,
-    TrainConfig, Trained, Trainer, certify, certify_control, device, parse,
+    Architecture, CertifyOptions, Dataset, Device, LambdaField, Model, Objective, OptimizerKind, ScaleKind, StepRule,
+    Synthetic, TrainConfig, Trainer, certify, certify_control, device, parse,
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Instant;
 
-fn train(config: TrainConfig, data: &Dataset, device: &Device) -> Trained {
+fn train(config: TrainConfig, data: &Dataset, device: &Device) -> Model {
     let mut trainer = Trainer::new(config, data, data, device).unwrap();
     while trainer.finished().is_none() {
         trainer.epoch().unwrap();
@@ -20,10 +20,11 @@ fn train(config: TrainConfig, data: &Dataset, device: &Device) -> Trained {
 
 /// A linear net trained by LambdaRank on the data that it is then judged by, as in the paper: the best epoch is the one with
 /// the highest training value.
-fn lambdarank(objective: &str, metric: &str, epochs: usize, data: &Dataset, device: &Device) -> Trained {
+fn lambdarank(objective: &str, metric: &str, epochs: usize, data: &Dataset, device: &Device) -> Model {
     let config = TrainConfig {
         objective: Objective::parse(objective).unwrap(),
         architecture: Architecture::Linear,
+        scaling: ScaleKind::None,
         metric: metric.into(),
         epochs,
         patience: 0,
@@ -47,7 +48,7 @@ fn a_converged_lambdarank_net_is_certified_and_random_weights_are_not() {
     let options = CertifyOptions { steps: vec![burnrank::COARSE_STEPS.to_vec()], ..CertifyOptions::default() };
     let found = certify(&trained.ranker, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
     println!("length {:.3}, {:?}", found.length, found.reports[0].best);
-    assert!((found.value - trained.best_value).abs() < 1e-6);
+    assert!((found.value - trained.best_value().unwrap()).abs() < 1e-6);
     assert_eq!(found.tried, 459);
     assert!(found.holds(), "{}", found.reports[0].statement);
     let control = certify_control(&trained.ranker, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
@@ -68,7 +69,11 @@ fn the_papers_scale() {
         let epochs = std::env::var("EPOCHS").ok().and_then(|text| text.parse().ok()).unwrap_or(30);
         let trained = lambdarank(&format!("lambdarank:{metric}"), metric, epochs, &data, &device);
         let seconds = start.elapsed().as_secs_f64();
-        println!("{metric}: {} in {seconds:.1} s, best epoch {}", trained.best_value, trained.best_epoch);
+        println!(
+            "{metric}: {} in {seconds:.1} s, best epoch {}",
+            trained.best_value().unwrap(),
+            trained.info.best_epoch
+        );
         let measure = parse(metric).unwrap();
         for (what, control) in [("learned", false), ("random", true)] {
             for steps in CertifyOptions::default().steps {

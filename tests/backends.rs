@@ -1,6 +1,6 @@
 //! The same training on every backend of this build: the numbers agree within the tolerance stated here.
 
-use burnrank::{GradientPath, Objective, Synthetic, TrainConfig, Trainer, device, score};
+use burnrank::{GradientPath, Objective, Synthetic, TrainConfig, Trainer, device};
 
 /// Scores after three epochs differ by at most this share of the largest score: f32 sums in another order, three epochs on.
 const TOLERANCE: f32 = 1e-4;
@@ -21,7 +21,7 @@ fn scores_after_training_agree_across_backends_and_paths() {
                 while trainer.finished().is_none() {
                     trainer.epoch().unwrap();
                 }
-                let scores = score(&trainer.finish().unwrap().ranker, &valid, &device).unwrap();
+                let scores = trainer.finish().unwrap().score(&valid).unwrap();
                 let who = format!("{backend} by {gradient}");
                 match &first {
                     None => first = Some((who, scores)),

@@ -1,11 +1,12 @@
 //! Training: same seed, same bytes; interruptions change nothing; what is saved loads, and what is damaged does not.
 
 use burnrank::{
-    Activation, Architecture, Dataset, Device, EpochRecord, Finish, GradientPath, Model, ModelInfo, Objective,
-    OptimizerKind, ScaleKind, Scaler, StepRule, Synthetic, Targets, TrainConfig, Trained, Trainer, device, split,
+    Activation, Architecture, Dataset, Device, EpochRecord, Finish, GradientPath, Model, Objective, OptimizerKind,
+    ScaleKind, Scaler, StepRule, Synthetic, Targets, TrainConfig, Trainer, TrainingData, device, parse, score, split,
 };
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 fn data() -> (Dataset, Dataset) {
     data_of(20)
@@ -19,6 +20,7 @@ fn data_of(documents: usize) -> (Dataset, Dataset) {
 fn config(objective: &str) -> TrainConfig {
     TrainConfig {
         objective: Objective::parse(objective).unwrap(),
+        scaling: ScaleKind::None,
         epochs: 6,
         learning_rate: 0.01,
         ..TrainConfig::default()
@@ -29,11 +31,11 @@ fn cpu() -> Device {
     device::open("auto").unwrap()
 }
 
-fn train(config: TrainConfig) -> Trained {
+fn train(config: TrainConfig) -> Model {
     train_on(data(), config)
 }
 
-fn train_on((train, valid): (Dataset, Dataset), config: TrainConfig) -> Trained {
+fn train_on((train, valid): (Dataset, Dataset), config: TrainConfig) -> Model {
     let mut trainer = Trainer::new(config, &train, &valid, &cpu()).unwrap();
     while trainer.finished().is_none() {
         trainer.epoch().unwrap();
@@ -42,13 +44,11 @@ fn train_on((train, valid): (Dataset, Dataset), config: TrainConfig) -> Trained 
 }
 
 /// The bytes of the saved record, and the log without its times.
-fn bytes(trained: &Trained) -> (Vec<u8>, Vec<EpochRecord>) {
+fn bytes(model: &Model) -> (Vec<u8>, Vec<EpochRecord>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m");
-    let scaler = Scaler::fit(ScaleKind::None, &data().0);
-    let info = ModelInfo::new(trained.config, scaler, "test");
-    Model { ranker: trained.ranker.clone(), info }.save(&path, &[]).unwrap();
-    let timeless = trained.history.iter().map(|epoch| EpochRecord { seconds: 0.0, ..epoch.clone() }).collect();
+    model.save(&path).unwrap();
+    let timeless = model.history.iter().map(|epoch| EpochRecord { seconds: 0.0, ..epoch.clone() }).collect();
     (fs::read(path.join("model.bpk")).unwrap(), timeless)
 }
 
@@ -158,8 +158,8 @@ fn a_checkpoint_of_another_run_is_refused() {
 fn patience_stops_and_restart_starts_again() {
     let stuck = TrainConfig { learning_rate: 1e-12, epochs: 50, patience: 3, ..config("ranknet") };
     let trained = train(stuck.clone());
-    assert_eq!(trained.finish, Finish::Patience);
-    assert!(trained.history.len() <= trained.best_epoch + 3);
+    assert_eq!(trained.info.run.as_ref().unwrap().finish, Finish::Patience);
+    assert!(trained.history.len() <= trained.info.best_epoch + 3);
     let trained = train(TrainConfig { patience: 0, restart: 4, epochs: 20, ..stuck });
     assert!(trained.history.last().unwrap().restart >= 2);
     let values: std::collections::BTreeSet<u64> = trained.history.iter().map(|epoch| epoch.valid.to_bits()).collect();
@@ -215,11 +215,8 @@ fn super_config() -> TrainConfig {
 
 fn saved(folder: &Path) -> (Model, Dataset) {
     let (train_data, _) = data();
-    let trained = train(config("lambdarank:ndcg"));
-    let scaler = Scaler::fit(ScaleKind::ZScore, &train_data);
-    let info = ModelInfo::new(trained.config, scaler, "lambdarank:ndcg");
-    let model = Model { ranker: trained.ranker, info };
-    model.save(folder, &trained.history).unwrap();
+    let model = train(TrainConfig { scaling: ScaleKind::ZScore, ..config("lambdarank:ndcg") });
+    model.save(folder).unwrap();
     (model, train_data)
 }
 
@@ -229,14 +226,81 @@ fn a_saved_model_scores_the_same() {
     let path = folder.path().join("model");
     let (model, data) = saved(&path);
     let loaded = Model::load(&path, &cpu()).unwrap();
-    assert_eq!(loaded.score(&data, &cpu()).unwrap(), model.score(&data, &cpu()).unwrap());
+    assert_eq!(loaded.score(&data).unwrap(), model.score(&data).unwrap());
     assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("lambdarank:ndcg"));
     // Fewer features are filled up with zeros where data is sparse; more are refused.
     let narrow = data.clone().with_width(11);
-    assert!(loaded.score(&narrow, &cpu()).unwrap_err().to_string().contains("--fill-zeros"));
-    assert!(loaded.score(&narrow.declared_sparse(true), &cpu()).is_ok());
-    let message = loaded.score(&data.with_width(13), &cpu()).unwrap_err().to_string();
+    assert!(loaded.score(&narrow).unwrap_err().to_string().contains("--fill-zeros"));
+    assert!(loaded.score(&narrow.declared_sparse(true)).is_ok());
+    let message = loaded.score(&data.with_width(13)).unwrap_err().to_string();
     assert!(message.contains("13 features") && message.contains("12"), "{message}");
+}
+
+#[test]
+fn training_scales_as_scaling_by_hand_does() {
+    let (raw_train, raw_valid) = data();
+    for scaling in [ScaleKind::ZScore, ScaleKind::Log1pZScore, ScaleKind::QueryMinMax] {
+        let scaler = Scaler::fit(scaling, &raw_train);
+        let (mut train, mut valid) = (raw_train.clone(), raw_valid.clone());
+        [&mut train, &mut valid].into_iter().for_each(|data| scaler.apply(data).unwrap());
+        let by_hand = train_on((train, valid.clone()), config("lambdarank:ndcg"));
+        let own = TrainConfig { scaling, ..config("lambdarank:ndcg") };
+        let handed_over = train_on(data(), own.clone());
+        let mut lent = Trainer::new(own.clone(), &raw_train, &raw_valid, &cpu()).unwrap();
+        let shared = Arc::new(TrainingData::new(scaling, &raw_train, &raw_valid).unwrap());
+        let mut sharing = Trainer::on(own.clone(), shared, &cpu()).unwrap();
+        while lent.finished().is_none() {
+            lent.epoch().unwrap();
+            sharing.epoch().unwrap();
+        }
+        let models = [handed_over, lent.finish().unwrap(), sharing.finish().unwrap()];
+        for model in &models {
+            assert!(bytes(model) == bytes(&by_hand), "{scaling}");
+            // Raw features: of all queries, of one of them, and as the ranker sees them.
+            let scores = model.score(&raw_valid).unwrap();
+            assert_eq!(scores, score(&by_hand.ranker, &valid, &cpu()).unwrap(), "{scaling}");
+            assert_eq!(model.scaled(raw_valid.clone()).unwrap(), valid);
+            for query in raw_valid.queries() {
+                assert_eq!(model.score_query(query.features).unwrap(), scores[query.rows], "{scaling}");
+            }
+        }
+        assert!(models[0].score_query(&[1.0; 13]).unwrap_err().to_string().contains("13 feature values"));
+        let refused =
+            Trainer::on(own, Arc::new(TrainingData::new(ScaleKind::None, &raw_train, &raw_valid).unwrap()), &cpu());
+        assert!(refused.err().unwrap().to_string().contains("the data is scaled by none"));
+    }
+}
+
+#[test]
+fn a_finished_model_knows_its_run() {
+    let (train, valid) = data();
+    let config = TrainConfig { scaling: ScaleKind::QueryZScore, ..config("lambdarank:ndcg") };
+    let identity = Trainer::identity_of(&config, &train, &valid, None);
+    let measures = ["map", "ndcg@10"].map(|name| parse(name).unwrap()).to_vec();
+    let mut trainer = Trainer::new(config.clone(), &train, &valid, &cpu()).unwrap().with_measures(measures);
+    while trainer.finished().is_none() {
+        trainer.epoch().unwrap();
+    }
+    let model = trainer.finish().unwrap();
+    let best = model.history.iter().rfind(|epoch| epoch.best).unwrap();
+    let run = model.info.run.as_ref().unwrap();
+    assert_eq!((run.identity.as_str(), run.finish), (identity.as_str(), Finish::Epochs));
+    assert_eq!((model.info.best_epoch, model.best_value()), (best.epoch, Some(best.valid)));
+    assert_eq!(model.info.metrics["valid"]["ndcg@10"], best.valid);
+    assert_eq!(model.info.metrics["valid"].keys().collect::<Vec<_>>(), ["map", "ndcg@10"]);
+    assert_eq!(
+        model.info.metrics["train"],
+        model.judge(&train, &[parse("map").unwrap(), parse("ndcg@10").unwrap()]).unwrap()
+    );
+    assert_eq!(model.info.data["train"].fingerprint, format!("{:016x}", train.fingerprint()));
+    assert_eq!(model.info.settings["scaling"], "query-zscore");
+    // All of it is in the folder.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    model.save(&path).unwrap();
+    assert_eq!(fs::read_to_string(path.join("training.jsonl")).unwrap().lines().count(), 6);
+    let loaded = Model::load(&path, &cpu()).unwrap();
+    assert_eq!((loaded.best_value(), &loaded.info.metrics), (model.best_value(), &model.info.metrics));
 }
 
 #[test]

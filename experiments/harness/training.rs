@@ -1,11 +1,9 @@
-//! One training run that survives interruption, and the judging of its ranker.
+//! One training run that survives interruption, and the judging of its model.
 
 use super::{Execution, Ticker};
-use burnrank::{
-    Conventions, DataInfo, Dataset, EpochRecord, Model, ModelInfo, Ranker, RunInfo, Scaler, TrainConfig, Trained,
-    Trainer, judge, parse, score,
-};
+use burnrank::{Conventions, DataInfo, Dataset, EpochRecord, Model, TrainConfig, Trainer, TrainingData, judge, parse};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How much work may be lost.
@@ -18,12 +16,12 @@ pub fn train(
     execution: &Execution<'_>,
     key: &str,
     config: &TrainConfig,
-    (train, valid): (&Dataset, &Dataset),
+    data: &Arc<TrainingData<'_>>,
     (ticker, share): (&Ticker<'_>, (f64, f64)),
     enough: impl Fn(&EpochRecord) -> bool,
-) -> anyhow::Result<Trained> {
+) -> anyhow::Result<Model> {
     let path = execution.checkpoint(key, "checkpoint");
-    let new = || Trainer::new(config.clone(), train, valid, &execution.session.device);
+    let new = || Trainer::on(config.clone(), data.clone(), &execution.session.device);
     // A checkpoint of other settings or a damaged one is as good as none.
     let mut trainer = match path.is_file().then(|| new()?.resume(&path)) {
         Some(Ok(trainer)) => trainer,
@@ -66,13 +64,8 @@ impl Execution<'_> {
 }
 
 /// The value of a measure for each query, under the default conventions.
-pub fn per_query(
-    execution: &Execution<'_>,
-    ranker: &Ranker,
-    data: &Dataset,
-    measure: &str,
-) -> anyhow::Result<Vec<f64>> {
-    let scores = score(ranker, data, &execution.session.device)?;
+pub fn per_query(model: &Model, data: &Dataset, measure: &str) -> anyhow::Result<Vec<f64>> {
+    let scores = model.score(data)?;
     let values = judge(&*parse(measure)?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
     Ok(values.into_iter().flatten().collect())
 }
@@ -81,21 +74,15 @@ pub fn per_query(
 pub fn export(
     execution: &Execution<'_>,
     name: &str,
-    config: &TrainConfig,
-    trained: &Trained,
-    scaler: Scaler,
+    model: &Model,
     sets: &[(&str, &str, &Dataset)],
     test: impl IntoIterator<Item = (String, f64)>,
 ) -> anyhow::Result<()> {
-    let mut info = ModelInfo::new(trained.config, scaler, config.objective.name());
-    info.settings = serde_json::to_value(config)?;
-    info.best_epoch = trained.best_epoch;
-    info.run = Some(RunInfo::of(trained));
-    info.conventions = Conventions::default().to_string();
+    // Without the log, which holds times: the same seed gives the same bytes.
+    let mut model = Model { history: vec![], ..model.clone() };
     for (split, source, data) in sets {
-        info.data.insert(split.to_string(), DataInfo::of(*source, data));
+        model.info.data.insert(split.to_string(), DataInfo::of(*source, data));
     }
-    info.metrics.insert("test".into(), test.into_iter().collect());
-    let model = Model { ranker: trained.ranker.clone(), info };
-    Ok(model.save(&execution.session.out.join("models").join(name), &[])?)
+    model.info.metrics.insert("test".into(), test.into_iter().collect());
+    Ok(model.save(&execution.session.out.join("models").join(name))?)
 }

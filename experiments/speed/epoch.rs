@@ -3,7 +3,7 @@
 use super::shape::HIDDEN;
 use super::timing::{Patience, Timing, with_peak};
 use burnrank::{
-    Activation, Architecture, Dataset, Device, GradientPath, Objective, OptimizerKind, TrainConfig, Trainer,
+    Activation, Architecture, Dataset, Device, GradientPath, Objective, OptimizerKind, ScaleKind, TrainConfig, Trainer,
 };
 
 /// What the trainer judges after each epoch: cheap to compute, because it is not what is measured.
@@ -23,6 +23,7 @@ pub fn config(objective: &str, gradient: GradientPath, batch: usize, seed: u64) 
     Ok(TrainConfig {
         objective: Objective::parse(objective)?,
         architecture: Architecture::Mlp { hidden: HIDDEN, activation: Activation::Sigmoid },
+        scaling: ScaleKind::None,
         optimizer: OptimizerKind::Adam,
         learning_rate: 1e-3,
         batch_queries: batch,

@@ -7,9 +7,10 @@ use super::judging::{JudgeArgs, known_metric};
 use super::prose::{number, paragraph};
 use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading};
 use super::widths;
+use anyhow::Context;
 use burnrank::{
-    Certificate, CertifyOptions, Dataset, Device, EachWeight, Metric, Model, ScaleKind, certify, certify_control,
-    device, each_weight,
+    Certificate, CertifyOptions, Dataset, Device, EachWeight, Metric, Model, certify, certify_control, device,
+    each_weight,
 };
 use serde_json::json;
 use std::path::PathBuf;
@@ -153,10 +154,9 @@ fn steps(set: &str) -> anyhow::Result<Vec<f64>> {
 
 /// The data as the model's net sees it.
 pub fn scaled(model: &Model, data: Dataset, name: &str) -> anyhow::Result<Dataset> {
-    let mut data = widths::fit(data, model.info.ranker.features, name)?;
-    if model.info.scaler.kind() != ScaleKind::None {
-        model.info.scaler.apply(&mut data)?;
-    }
+    let width = data.n_features();
+    let data = model.scaled(data).with_context(|| name.to_owned())?;
+    widths::tell(name, width, model.info.ranker.features);
     Ok(data)
 }
 

@@ -168,8 +168,8 @@ fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
     let data = input::read_data(path, &args.reading)?;
     let scores = match (&args.model, &args.scores) {
         (Some(folder), _) => {
-            let device = device::open("auto")?;
-            let scores = widths::score(&Model::load(folder, &device)?, &data, &input::name(path), &device)?;
+            let model = Model::load(folder, &device::open("auto")?)?;
+            let scores = widths::score(&model, &data, &input::name(path))?;
             scores.into_iter().map(f64::from).collect()
         }
         (_, Some(file)) => read_scores(file, data.n_documents())?,

@@ -25,10 +25,7 @@ impl EffectivePairs {
     pub fn count(objective: &Objective, data: &Dataset, model: Option<&Path>) -> anyhow::Result<Self> {
         let scores = match model {
             None => vec![0.0; data.n_documents()],
-            Some(folder) => {
-                let device = device::open("auto")?;
-                widths::score(&Model::load(folder, &device)?, data, &input::name(folder), &device)?
-            }
+            Some(folder) => widths::score(&Model::load(folder, &device::open("auto")?)?, data, &input::name(folder))?,
         };
         let batch = Batch { labels: data.labels(), offsets: data.offsets() };
         let mut gradient = vec![0.0; scores.len()];

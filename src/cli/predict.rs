@@ -4,7 +4,7 @@ use super::input::{self, ReadArgs};
 use super::output;
 use super::ui::{self, Bar, Unit};
 use super::widths::{self, Held};
-use burnrank::{Chunks, Dataset, Device, Error, Model, TrecFile, device};
+use burnrank::{Chunks, Dataset, Error, Model, TrecFile, device};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let name = input::name(&args.data);
     let skipped = if read.regroup || read.query_file.is_some() {
         let report = input::read_report(&args.data, &read)?;
-        let scores = widths::score(&model, &report.data, &name, &device)?;
+        let scores = widths::score(&model, &report.data, &name)?;
         check_finite(&name, &report.data, &scores)?;
         output::write(&args.out, |writer| {
             let text = match args.format.as_str() {
@@ -60,7 +60,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     } else {
         let bar = Bar::new(&name, Unit::Bytes);
         let mut chunks = Chunks::open(&args.data, &read.options())?.with_progress(bar.updates());
-        output::write(&args.out, |writer| write_chunks(writer, &mut chunks, &model, &device, args))?;
+        output::write(&args.out, |writer| write_chunks(writer, &mut chunks, &model, args))?;
         drop(bar);
         input::tell_skipped(&name, chunks.skipped());
         chunks.skipped().clone()
@@ -75,13 +75,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Scores chunk after chunk, with NaN for documents that were left out.
-fn write_chunks(
-    writer: &mut dyn Write,
-    chunks: &mut Chunks,
-    model: &Model,
-    device: &Device,
-    args: &Args,
-) -> burnrank::Result<()> {
+fn write_chunks(writer: &mut dyn Write, chunks: &mut Chunks, model: &Model, args: &Args) -> burnrank::Result<()> {
     let expected = model.info.ranker.features;
     let failed = |error| Error::io(&args.out, "write", error);
     let mut held = Held::new(input::name(&args.data), expected);
@@ -89,7 +83,7 @@ fn write_chunks(
     while let Some(chunk) = chunks.next() {
         // Whether the file is sparse is known at its end.
         let chunk = chunk?.declared_sparse(true);
-        let scores = held.score(model, &chunk, device)?;
+        let scores = held.score(model, &chunk)?;
         check_finite(&input::name(&args.data), &chunk, &scores)?;
         let text = if args.format == "trec" {
             run_text(&chunk, &scores)?

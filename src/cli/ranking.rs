@@ -88,7 +88,7 @@ impl Ranking {
 
     /// The scores of a model.
     pub fn of_model(model: &Model, data: &Dataset, data_name: &str, args: &RunArgs) -> anyhow::Result<Self> {
-        let scores = widths::score(model, data, data_name, &device::open("auto")?)?;
+        let scores = widths::score(model, data, data_name)?;
         Self::of_scores(scores.into_iter().map(f64::from).collect(), data, data_name, args)
     }
 

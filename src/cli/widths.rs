@@ -2,7 +2,7 @@
 
 use super::ui;
 use anyhow::Context;
-use burnrank::{Dataset, Device, Error, Model};
+use burnrank::{Dataset, Error, Model};
 use std::io::{Seek, SeekFrom, Write};
 use tempfile::SpooledTempFile;
 
@@ -10,8 +10,8 @@ use tempfile::SpooledTempFile;
 const HELD_IN_MEMORY: usize = 1 << 24;
 
 /// The model's scores of the data; `name` is what messages call the data.
-pub fn score(model: &Model, data: &Dataset, name: &str, device: &Device) -> anyhow::Result<Vec<f32>> {
-    let scores = model.score(data, device).with_context(|| name.to_owned())?;
+pub fn score(model: &Model, data: &Dataset, name: &str) -> anyhow::Result<Vec<f32>> {
+    let scores = model.score(data).with_context(|| name.to_owned())?;
     tell(name, data.n_features(), model.info.ranker.features);
     Ok(scores)
 }
@@ -61,8 +61,8 @@ impl Held {
     }
 
     /// The scores of one chunk, which is declared sparse, whatever the file is.
-    pub fn score(&self, model: &Model, chunk: &Dataset, device: &Device) -> burnrank::Result<Vec<f32>> {
-        model.score(chunk, device).map_err(|error| self.named(error))
+    pub fn score(&self, model: &Model, chunk: &Dataset) -> burnrank::Result<Vec<f32>> {
+        model.score(chunk).map_err(|error| self.named(error))
     }
 
     /// All chunks are read, the widest has `width` features: refuses a file that does not fit, and says what was filled.

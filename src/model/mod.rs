@@ -1,19 +1,31 @@
-//! What scores: a linear net and a two-layer net, as Burn modules.
+//! What scores: a linear net and a two-layer net, as Burn modules, and the model that a folder holds.
 
 mod columns;
+mod complete;
 mod config;
+mod folder;
 mod host;
 mod init;
 mod linear;
 mod mlp;
+mod record;
+mod run;
+mod score;
 mod units;
 
 pub(crate) use columns::{Columns, GROUP};
+pub use complete::Model;
+pub(crate) use complete::means;
 pub use config::{Activation, Architecture, RankerConfig};
-pub(crate) use host::{HostRanker, to_host};
+pub use folder::{DataInfo, ModelInfo, ModelPlace};
+pub(crate) use host::to_host;
 pub use init::Init;
 pub use linear::LinearRanker;
 pub use mlp::MlpRanker;
+pub(crate) use record::{is_finite, ranker_from_bytes, ranker_to_bytes};
+pub use run::{EpochRecord, Finish, RunInfo};
+pub use score::score;
+pub(crate) use score::score_rows;
 pub(crate) use units::add_moved_unit;
 
 use burn::module::Module;

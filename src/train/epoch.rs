@@ -1,7 +1,7 @@
-//! One pass over the training queries.
+//! One epoch: every training query is visited once.
 
 use super::config::{GradientPath, TrainConfig};
-use super::shard::{self, Outcome};
+use super::shard::{self, PartGradient};
 use crate::data::Dataset;
 use crate::data::Targets;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use burn::tensor::Device;
 use rayon::prelude::*;
 
 /// What stays the same over all epochs of a run.
-pub(super) struct Ground<'a> {
+pub(super) struct RunContext<'a> {
     pub config: &'a TrainConfig,
     pub data: &'a Dataset,
     pub targets: Option<&'a Targets>,
@@ -26,7 +26,7 @@ pub(super) struct Ground<'a> {
 
 /// What an epoch found out on its way.
 #[derive(Debug, Default)]
-pub(super) struct Pass {
+pub(super) struct EpochTotals {
     /// The sum over queries.
     pub loss: f64,
     pub pairs: u64,
@@ -40,52 +40,52 @@ pub(super) struct Pass {
 /// # Errors
 /// When the device fails, or the objective's [`Stop`](crate::Stop) is set: the optimiser has then made some of its steps.
 pub(super) fn run(
-    ground: &Ground<'_>,
+    context: &RunContext<'_>,
     mut ranker: Ranker,
     optimizer: &mut ModuleOptimizer,
     order: &[usize],
     step_size: f64,
     seed: u64,
-) -> Result<(Ranker, Pass)> {
-    let mut pass = Pass { scores: vec![0.0; ground.data.n_documents()], ..Pass::default() };
+) -> Result<(Ranker, EpochTotals)> {
+    let mut totals = EpochTotals { scores: vec![0.0; context.data.n_documents()], ..EpochTotals::default() };
     // A GPU is one worker that likes large batches; the host's cores are several that like their caches.
-    let parted = ground.path == GradientPath::Lambda && ground.host;
-    for batch in order.chunks(ground.config.batch_queries) {
-        ground.config.objective.stop().check()?;
-        let parts = if parted { shard::split(ground.data, batch) } else { vec![batch] };
+    let parted = context.path == GradientPath::Lambda && context.host;
+    for batch in order.chunks(context.config.batch_queries) {
+        context.config.objective.stop().check()?;
+        let parts = if parted { shard::split(context.data, batch) } else { vec![batch] };
         let gradients = match parts[..] {
             [only] => {
-                let outcome = shard::run(ground, &ranker, only, batch.len(), seed)?;
-                pass.add(ground.data, only, &outcome, batch.len());
-                outcome.gradients
+                let found = shard::run(context, &ranker, only, batch.len(), seed)?;
+                totals.add(context.data, only, &found, batch.len());
+                found.gradients
             }
             _ => {
                 // Each part has leaves of its own: graphs that share a leaf also share one lock.
                 let work: Vec<(&[usize], Ranker)> =
-                    parts.into_iter().map(|part| (part, ranker.clone().fork(ground.device))).collect();
+                    parts.into_iter().map(|part| (part, ranker.clone().fork(context.device))).collect();
                 let run = |(part, ranker): (_, Ranker)| {
-                    shard::run(ground, &ranker, part, batch.len(), seed).map(|outcome| (part, outcome))
+                    shard::run(context, &ranker, part, batch.len(), seed).map(|found| (part, found))
                 };
-                let outcomes: Result<Vec<(&[usize], Outcome)>> = work.into_par_iter().map(run).collect();
+                let gradients_of_parts: Result<Vec<(&[usize], PartGradient)>> = work.into_par_iter().map(run).collect();
                 let mut sum = GradientsAccumulator::new();
-                for (part, outcome) in outcomes? {
-                    pass.add(ground.data, part, &outcome, batch.len());
-                    sum.accumulate(&ranker, outcome.gradients);
+                for (part, found) in gradients_of_parts? {
+                    totals.add(context.data, part, &found, batch.len());
+                    sum.accumulate(&ranker, found.gradients);
                 }
                 sum.grads()
             }
         };
         ranker = optimizer.step(step_size, ranker, gradients);
     }
-    Ok((ranker, pass))
+    Ok((ranker, totals))
 }
 
-impl Pass {
-    fn add(&mut self, data: &Dataset, queries: &[usize], outcome: &Outcome, batch: usize) {
-        self.loss += outcome.result.loss * batch as f64;
-        self.pairs += outcome.result.pairs;
-        self.saturated += outcome.result.saturated;
-        let mut rest = outcome.scores.as_slice();
+impl EpochTotals {
+    fn add(&mut self, data: &Dataset, queries: &[usize], found: &PartGradient, batch: usize) {
+        self.loss += found.result.loss * batch as f64;
+        self.pairs += found.result.pairs;
+        self.saturated += found.result.saturated;
+        let mut rest = found.scores.as_slice();
         for &query in queries {
             let rows = data.offsets()[query]..data.offsets()[query + 1];
             let (own, after) = rest.split_at(rows.len());

@@ -34,11 +34,6 @@ pub(super) mod pair {
     }
 }
 
-/// For records that people read: JSON writes null for what is not finite, and null is read as NaN.
-pub(super) fn null_is_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Option::<f64>::deserialize(deserializer).map(|value| value.unwrap_or(f64::NAN))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,18 +2,20 @@
 
 mod checkpoint;
 mod config;
+mod data;
 mod epoch;
 mod exact;
+mod finish;
+mod identity;
 mod optimizer;
-mod record;
-mod score;
+mod resume;
 mod shard;
+mod state;
 mod step;
 mod trainer;
 
 pub use config::{GradientPath, TrainConfig};
+pub use data::TrainingData;
 pub use optimizer::OptimizerKind;
-pub use record::EpochRecord;
-pub use score::score;
 pub use step::StepRule;
-pub use trainer::{Finish, Trained, Trainer};
+pub use trainer::Trainer;

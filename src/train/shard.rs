@@ -1,11 +1,10 @@
 //! A part of a batch: whole queries, few enough to stay in a core's cache from the forward pass to the backward pass.
 
 use super::config::GradientPath;
-use super::epoch::Ground;
-use super::score::to_host;
+use super::epoch::RunContext;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::model::Ranker;
+use crate::model::{Ranker, to_host};
 use crate::objective::{Batch, QueryResult, Slopes, Want, mean_over, surrogate};
 use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, TensorData};
@@ -21,7 +20,7 @@ thread_local! {
 }
 
 /// What a part of a batch adds to it.
-pub(super) struct Outcome {
+pub(super) struct PartGradient {
     /// By the weights, of the mean over the queries of the whole batch.
     pub gradients: GradientsParams,
     /// Of the mean over the queries of the whole batch.
@@ -53,31 +52,37 @@ pub(super) fn split<'q>(data: &Dataset, queries: &'q [usize]) -> Vec<&'q [usize]
 }
 
 /// The gradient of some of the queries of a batch of `whole` queries.
-pub(super) fn run(ground: &Ground<'_>, ranker: &Ranker, queries: &[usize], whole: usize, seed: u64) -> Result<Outcome> {
-    let stop = ground.config.objective.stop();
+pub(super) fn run(
+    context: &RunContext<'_>,
+    ranker: &Ranker,
+    queries: &[usize],
+    whole: usize,
+    seed: u64,
+) -> Result<PartGradient> {
+    let stop = context.config.objective.stop();
     stop.check()?;
-    let documents = Documents::gather(ground.data, queries);
+    let documents = Documents::gather(context.data, queries);
     let batch = Batch { labels: &documents.labels, offsets: &documents.offsets };
-    let shape = [documents.labels.len(), ground.data.n_features()];
-    let features = Tensor::<2>::from_data(TensorData::new(documents.features, shape), ground.device);
+    let shape = [documents.labels.len(), context.data.n_features()];
+    let features = Tensor::<2>::from_data(TensorData::new(documents.features, shape), context.device);
     let scores = ranker.forward(features.clone());
     let host = to_host(scores.clone())?;
     stop.check()?;
-    let (surrogate, result) = surrogate_of(ground, scores, &host, batch, queries, whole, seed)?;
+    let (surrogate, result) = surrogate_of(context, scores, &host, batch, queries, whole, seed)?;
     stop.check()?;
     let gradients = GradientsParams::from_grads(surrogate.backward(), ranker);
     // The graph is gone, so on the host this is the only owner of the features' memory; a GPU would copy them back.
-    if ground.host
+    if context.host
         && let Ok(memory) = features.without_autodiff().into_data().try_into_vec()
     {
         FEATURES.set(memory);
     }
-    Ok(Outcome { gradients, result, scores: host })
+    Ok(PartGradient { gradients, result, scores: host })
 }
 
 /// A tensor whose backward pass carries the objective's gradient into the weights.
 fn surrogate_of(
-    ground: &Ground<'_>,
+    context: &RunContext<'_>,
     scores: Tensor<1>,
     host: &[f32],
     batch: Batch<'_>,
@@ -85,16 +90,16 @@ fn surrogate_of(
     whole: usize,
     seed: u64,
 ) -> Result<(Tensor<1>, QueryResult)> {
-    let objective = &ground.config.objective;
-    if ground.path == GradientPath::Tensor && ground.targets.is_none() {
-        let tensors = objective.tensor_gradient(scores.clone(), batch, ground.config.pair_budget)?;
+    let objective = &context.config.objective;
+    if context.path == GradientPath::Tensor && context.targets.is_none() {
+        let tensors = objective.tensor_gradient(scores.clone(), batch, context.config.pair_budget)?;
         let (pairs, saturated) = tensors.pairs();
         let loss = f64::from(to_host(tensors.loss)?.first().copied().unwrap_or(0.0));
         let surrogate = (scores * tensors.gradient).sum();
         return Ok((surrogate, QueryResult { loss, pairs, saturated }));
     }
     let mut slopes = vec![0.0; host.len()];
-    let sum = match ground.targets {
+    let sum = match context.targets {
         Some(targets) => {
             let pairs = queries.iter().map(|&query| targets.query(query));
             objective.target_sum(host, batch, pairs, &mut slopes)?

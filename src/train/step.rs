@@ -13,18 +13,18 @@ use std::str::FromStr;
 pub enum StepRule {
     /// Never.
     Constant,
-    /// Halved when the loss of an epoch is above the one before (RankNet, section 5.1).
+    /// Halved when the loss of an epoch is above the one before (RankNet paper, section 5.1).
     Halve,
-    /// Times 0.8 when the epoch was worse than the one before (LambdaRank, section 6): by the loss where the objective is
-    /// a cost of its own (RankNet), else by the training metric.
+    /// Times 0.8 when the epoch was worse than the one before (LambdaRank paper, section 6.3): by the loss where the
+    /// objective is a cost of its own (RankNet), else by the training metric.
     Shrink,
-    /// Times 0.8, with probability 0.3, when the training metric fell (local optimality paper, section 8).
+    /// Times 0.8, with probability 0.3, when the training metric fell (local optimality paper of 2009, section 7).
     ShrinkSometimes,
 }
 
 /// What an epoch did to the training set.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct TrainingValues {
     pub loss: f64,
     /// Larger is better, whatever the measure.
     pub goodness: f64,
@@ -32,7 +32,14 @@ pub(super) struct Outcome {
 
 impl StepRule {
     /// The factor of the step size after an epoch.
-    pub(super) fn factor(self, before: Outcome, now: Outcome, loss_is_cost: bool, seed: u64, epoch: u64) -> f64 {
+    pub(super) fn factor(
+        self,
+        before: TrainingValues,
+        now: TrainingValues,
+        loss_is_cost: bool,
+        seed: u64,
+        epoch: u64,
+    ) -> f64 {
         let costlier = now.loss > before.loss;
         let fell = now.goodness < before.goodness;
         match self {
@@ -77,10 +84,10 @@ impl fmt::Display for StepRule {
 mod tests {
     use super::*;
 
-    const BEFORE: Outcome = Outcome { loss: 1.0, goodness: 0.5 };
-    const WORSE: Outcome = Outcome { loss: 1.1, goodness: 0.4 };
-    const BETTER: Outcome = Outcome { loss: 0.9, goodness: 0.6 };
-    const MIXED: Outcome = Outcome { loss: 1.1, goodness: 0.6 };
+    const BEFORE: TrainingValues = TrainingValues { loss: 1.0, goodness: 0.5 };
+    const WORSE: TrainingValues = TrainingValues { loss: 1.1, goodness: 0.4 };
+    const BETTER: TrainingValues = TrainingValues { loss: 0.9, goodness: 0.6 };
+    const MIXED: TrainingValues = TrainingValues { loss: 1.1, goodness: 0.6 };
 
     #[test]
     fn steps_shrink_only_when_worse() {

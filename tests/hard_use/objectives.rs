@@ -3,8 +3,8 @@
 
 use super::support::Place;
 use burnrank::{
-    Batch, Error, FieldReport, Objective, OptimizerKind, PAIR_BUDGET, PairWeight, Pairs, Stop, Synthetic, Tensor,
-    TrainConfig, Trained, Trainer, Want, device, score,
+    Batch, Error, FieldReport, Model, Objective, OptimizerKind, PAIR_BUDGET, PairWeight, Pairs, Stop, Synthetic,
+    Tensor, TrainConfig, Trainer, Want, device,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -215,10 +215,10 @@ impl PairWeight for StopsAfter {
 }
 
 /// What a run came to, but for the time it took.
-fn outcome(trained: Trained, data: &burnrank::Dataset) -> (Vec<u32>, Vec<String>) {
-    let scores = score(&trained.ranker, data, &device::open("auto").unwrap()).unwrap();
+fn scores_and_epochs(model: Model, data: &burnrank::Dataset) -> (Vec<u32>, Vec<String>) {
+    let scores = model.score(data).unwrap();
     let epochs =
-        trained.history.iter().map(|epoch| format!("{:?}", burnrank::EpochRecord { seconds: 0.0, ..epoch.clone() }));
+        model.history.iter().map(|epoch| format!("{:?}", burnrank::EpochRecord { seconds: 0.0, ..epoch.clone() }));
     (scores.iter().map(|score| score.to_bits()).collect(), epochs.collect())
 }
 
@@ -251,7 +251,7 @@ fn an_epoch_that_is_stopped_leaves_no_trace() {
         while trainer.finished().is_none() {
             trainer.epoch().unwrap();
         }
-        outcome(trainer.finish().unwrap(), &data)
+        scores_and_epochs(trainer.finish().unwrap(), &data)
     };
     let (whole, weight) = trainer(usize::MAX);
     let expected = run(whole);

@@ -335,8 +335,8 @@ mod tests {
     use crate::data::synthetic::Synthetic;
     use crate::device;
     use crate::metric::Summary;
+    use crate::model::score;
     use crate::model::{Activation, RankerConfig};
-    use crate::train::score;
 
     fn data() -> Dataset {
         Synthetic { queries: 40, documents: 23, features: 7, ..Synthetic::net() }

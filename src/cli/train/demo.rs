@@ -1,7 +1,7 @@
 //! `burnrank train` without data: the RankNet paper's artificial net data, three objectives or the one asked for, one table.
 
 use super::Args;
-use super::outlet::Outlet;
+use super::output::RunOutput;
 use super::run::{train_with, warnings};
 use super::sets::{Named, Sets, metrics};
 use super::warn::{self, Warning};
@@ -9,8 +9,9 @@ use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
-use burnrank::{Device, Objective, Summary, Synthetic, TrainConfig, judge, score};
+use burnrank::{Device, Model, Objective, Synthetic, TrainConfig, Trainer};
 use serde_json::json;
+use std::sync::Arc;
 
 /// The objectives of the table, and the names of their model folders.
 const OBJECTIVES: [(&str, &str); 3] =
@@ -57,7 +58,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     // The first that is claimed makes the folder of all, and must be the last to leave it.
     let mut outs = objectives.iter().rev().map(|(_, name)| claim(name)).collect::<anyhow::Result<Vec<_>>>()?;
     outs.reverse();
-    let mut outlet = Outlet::new(args.json);
+    let mut output = RunOutput::new(args.json);
     if !args.json {
         let about = format!(
             "No data given (--train FILE), so this is a demonstration: {source}. {} training, {} validation and {} test \
@@ -68,11 +69,12 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
             config.architecture,
             config.optimizer
         );
-        outlet.print(&(paragraph(&about) + "\n"));
+        output.print(&(paragraph(&about) + "\n"));
     }
     let _graceful = Graceful::new();
-    let scaler = sets.scale(args)?;
+    sets.prepare(args)?;
     let mut odd = warnings(&sets, &config)?;
+    let data = Arc::new(sets.training_data(config.scaling)?);
     let mut measures = metrics(&config)?;
     measures.push(burnrank::parse("pairs")?);
     let mut columns = vec![("test queries", Align::Left), ("best epoch", Align::Right), ("seconds", Align::Right)];
@@ -84,37 +86,36 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     for ((objective, _), out) in objectives.into_iter().zip(&outs) {
         let config = TrainConfig { objective, ..config.clone() };
         let objective = config.objective.name();
-        let trained = train_with(args, &config, &sets, None, device, None, &objective, &mut outlet)?;
+        let trainer = Trainer::on(config.clone(), data.clone(), device)?;
+        let mut model = train_with(args, &config, trainer, None, &objective, &mut output)?;
         if Graceful::asked() {
             return Err(Interrupted.into());
         }
-        let model = sets.model(&config, &trained, scaler.clone(), device)?;
+        sets.describe(&mut model, &config)?;
         conventions = model.info.conventions.clone();
+        odd.extend(warn::divergence(&model, &objective).inspect(Warning::tell));
+        let test = sets.test.as_ref().map_or(&sets.valid.data, |test| &test.data);
+        let found = model.judge(test, &measures)?;
+        let values: Vec<f64> = names.iter().map(|name| found.get(name).copied().unwrap_or(f64::NAN)).collect();
+        let (best_epoch, seconds) =
+            (model.info.best_epoch, model.history.iter().map(|epoch| epoch.seconds).sum::<f64>());
         if let Some(out) = out {
-            model.save_to(&out.place, &[])?;
+            // Without the log, which holds times: the models that ship are the same whenever they are made.
+            Model { history: vec![], ..model }.save_to(&out.place)?;
             out.discard_checkpoint();
         }
-        odd.extend(warn::outcome(&trained, &objective).inspect(Warning::tell));
-        let test = sets.test.as_ref().map_or(&sets.valid.data, |test| &test.data);
-        let scores = score(&trained.ranker, test, device)?;
-        let mut values = vec![];
-        for metric in &measures {
-            let judged = judge(&**metric, &scores, test.labels(), test.offsets(), &Default::default())?;
-            values.push(Summary::of(&judged).mean);
-        }
-        let seconds: f64 = trained.history.iter().map(|epoch| epoch.seconds).sum();
-        let cells = [objective.clone(), trained.best_epoch.to_string(), format!("{seconds:.1}")];
+        let cells = [objective.clone(), best_epoch.to_string(), format!("{seconds:.1}")];
         table.row(cells.into_iter().chain(values.iter().map(|&value| ui::decimals(value))));
         let named: serde_json::Map<_, _> = names.iter().cloned().zip(values.iter().map(|&v| json!(v))).collect();
-        results.push(json!({"objective": objective, "best_epoch": trained.best_epoch, "test": named}));
+        results.push(json!({"objective": objective, "best_epoch": best_epoch, "test": named}));
     }
     if args.json {
         let odd: Vec<_> = odd.iter().map(Warning::json).collect();
         let result = json!({"demo": results, "conventions": conventions, "odd": odd});
-        outlet.print(&(serde_json::to_string(&result)? + "\n"));
-        return outlet.end(&args.kept());
+        output.print(&(serde_json::to_string(&result)? + "\n"));
+        return output.end(&args.kept());
     }
     let saved = args.out.as_ref().map_or(String::new(), |out| format!("models: {}\n", out.display()));
-    outlet.print(&(ui::table(&table) + &format!("\n{conventions}\n{saved}\n{NEXT}")));
-    outlet.end(&args.kept())
+    output.print(&(ui::table(&table) + &format!("\n{conventions}\n{saved}\n{NEXT}")));
+    output.end(&args.kept())
 }

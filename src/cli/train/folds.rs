@@ -1,16 +1,17 @@
 //! `burnrank train --folds DIR`: LETOR cross-validation.
 
 use super::Args;
-use super::outlet::Outlet;
+use super::output::RunOutput;
 use super::run::{train_with, warnings};
 use super::sets::{Named, Sets, metrics};
 use super::warn::{self, Warning};
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, Usage};
-use burnrank::{Conventions, Device, FoldFiles, ModelInfo, TrainConfig, find_folds};
+use burnrank::{Conventions, Device, FoldFiles, ModelInfo, TrainConfig, Trainer, find_folds};
 use serde_json::json;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Trains and judges on every fold; mean and spread over the folds.
 pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
@@ -22,31 +23,33 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
     // The first that is claimed makes the folder of all, and must be the last to leave it.
     let mut outs = folds.iter().rev().map(claim).collect::<anyhow::Result<Vec<_>>>()?;
     outs.reverse();
-    let mut outlet = Outlet::new(args.json);
+    let mut output = RunOutput::new(args.json);
     let mut odd = Vec::new();
     let mut judged: Vec<(String, ModelInfo)> = Vec::new();
     for (fold, out) in folds.iter().zip(&outs) {
         let read = |path: &Path| Named::read(path, &args.read);
         let mut sets = Sets { train: read(&fold.train)?, valid: read(&fold.vali)?, test: Some(read(&fold.test)?) };
-        let scaler = sets.scale(args)?;
+        sets.prepare(args)?;
         odd.extend(warnings(&sets, &config)?);
+        let data = Arc::new(sets.training_data(config.scaling)?);
         // Not while files are read: an interrupt ends that at once.
         let _graceful = Graceful::new();
-        let trained = train_with(args, &config, &sets, None, device, None, &fold.name, &mut outlet)?;
+        let trainer = Trainer::on(config.clone(), data, device)?;
+        let mut model = train_with(args, &config, trainer, None, &fold.name, &mut output)?;
         if Graceful::asked() {
             ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
             return Err(Interrupted.into());
         }
-        let model = sets.model(&config, &trained, scaler, device)?;
+        sets.describe(&mut model, &config)?;
         if let Some(out) = out {
-            model.save_to(&out.place, &trained.history)?;
+            model.save_to(&out.place)?;
             out.discard_checkpoint();
         }
-        odd.extend(warn::outcome(&trained, &fold.name).inspect(Warning::tell));
+        odd.extend(warn::divergence(&model, &fold.name).inspect(Warning::tell));
         judged.push((fold.name.clone(), model.info));
     }
-    outlet.print(&report(args, &config, &judged, &odd)?);
-    outlet.end(&args.kept())
+    output.print(&report(args, &config, &judged, &odd)?);
+    output.end(&args.kept())
 }
 
 /// Mean and standard deviation.

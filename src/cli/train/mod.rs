@@ -3,7 +3,7 @@
 mod demo;
 mod folds;
 mod log;
-mod outlet;
+mod output;
 mod progress;
 mod run;
 mod sets;
@@ -162,17 +162,12 @@ impl Args {
     /// Whether `--resume` finds its own run finished. A model of another run is refused.
     ///
     /// `identity` tells which run is asked for; it takes a look at all data, so it is only called where it matters.
-    fn is_finished(
-        &self,
-        out: &Out,
-        epochs: usize,
-        identity: impl FnOnce() -> burnrank::Result<String>,
-    ) -> anyhow::Result<bool> {
+    fn is_finished(&self, out: &Out, epochs: usize, identity: impl FnOnce() -> String) -> anyhow::Result<bool> {
         let Some(model) = out.place.model()?.filter(|_| self.resume && !self.force) else {
             return Ok(false);
         };
         let (folder, checkpoint) = (out.place.folder().display(), out.place.checkpoint());
-        let identity = identity()?;
+        let identity = identity();
         let Some(run) = model.run.filter(|run| run.identity == identity) else {
             let other = format!("{folder}: the model there is of a run with other settings or data");
             if checkpoint.exists() {

@@ -15,13 +15,13 @@ const BETWEEN_LINES: Duration = Duration::from_secs(5);
 const MANY_VALUES: usize = 20_000_000;
 
 /// What a user sees of a run on standard error.
-pub struct Progress {
+pub struct TrainingProgress {
     metric: String,
     bar: ProgressBar,
     lines: Option<Lines>,
 }
 
-impl Progress {
+impl TrainingProgress {
     /// Of a run of this title that goes on after epoch `before`.
     pub fn new(config: &TrainConfig, title: &str, before: usize) -> Self {
         let terminal = std::io::stderr().is_terminal() && !ui::quiet();
@@ -34,7 +34,7 @@ impl Progress {
         bar.set_position(before as u64);
         let run = Run { prefix, epochs: config.epochs, before, done: before, message: String::new(), over: false };
         let lines = if terminal || ui::quiet() { None } else { Lines::start(run) };
-        Progress { metric: config.metric.clone(), bar, lines }
+        TrainingProgress { metric: config.metric.clone(), bar, lines }
     }
 
     /// An epoch is over; `best` is the best one so far.
@@ -49,7 +49,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for TrainingProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

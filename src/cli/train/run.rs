@@ -1,16 +1,17 @@
 //! One training run, from data to a model folder.
 
-use super::outlet::Outlet;
-use super::progress::Progress;
-use super::sets::Sets;
+use super::output::RunOutput;
+use super::progress::TrainingProgress;
+use super::sets::{Sets, metrics};
 use super::warn::{self, Warning};
 use super::{Args, Out};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
-use burnrank::{Device, Finish, Model, Targets, TrainConfig, Trained, Trainer};
+use burnrank::{Device, Finish, Model, TrainConfig, Trainer};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// `burnrank train --train ...`
@@ -22,16 +23,9 @@ pub fn run(
     device: &Device,
 ) -> anyhow::Result<()> {
     let (mut sets, targets) = Sets::read(args, train)?;
-    let scaler = sets.scale(args)?;
+    sets.prepare(args)?;
     let checkpoint = claimed.place.checkpoint();
-    let identity = || -> burnrank::Result<String> {
-        let trainer = Trainer::new(config.clone(), &sets.train.data, &sets.valid.data, device)?;
-        let trainer = match &targets {
-            Some(targets) => trainer.with_targets(targets)?,
-            None => trainer,
-        };
-        Ok(trainer.identity())
-    };
+    let identity = || Trainer::identity_of(&config, &sets.train.data, &sets.valid.data, targets.as_ref());
     if args.is_finished(claimed, config.epochs, identity)? {
         ui::note(&format!(
             "{}: this run is finished, there is nothing to go on with; 'burnrank evaluate --model' judges it on other data",
@@ -40,18 +34,23 @@ pub fn run(
         return Ok(());
     }
     let mut warnings = warnings(&sets, &config)?;
+    let data = Arc::new(sets.training_data(config.scaling)?);
     let _graceful = Graceful::new();
-    let mut outlet = Outlet::new(args.json);
+    let mut trainer = Trainer::on(config.clone(), data, device)?;
+    if let Some(targets) = &targets {
+        trainer = trainer.with_targets(targets)?;
+    }
+    let mut output = RunOutput::new(args.json);
     let place = Some((checkpoint.as_path(), args.resume));
-    let trained = train_with(args, &config, &sets, targets.as_ref(), device, place, "", &mut outlet)?;
-    let interrupted = Graceful::asked() && trained.finish == Finish::Stopped;
-    if trained.best_epoch == 0 && interrupted {
+    let mut model = train_with(args, &config, trainer, place, "", &mut output)?;
+    let interrupted = Graceful::asked() && is_stopped(&model);
+    if model.info.best_epoch == 0 && interrupted {
         let go_on = if claimed.place.model()?.is_some() { "--resume --force" } else { "--resume" };
         ui::note(&format!("interrupted before the first epoch: there is no new model yet; go on with {go_on}"));
         return Err(Interrupted.into());
     }
-    let model = sets.model(&config, &trained, scaler, device)?;
-    if let Err(error) = model.save_to(&claimed.place, &trained.history) {
+    sets.describe(&mut model, &config)?;
+    if let Err(error) = model.save_to(&claimed.place) {
         let there =
             if checkpoint.exists() { "; when that is mended, --resume saves it from its checkpoint" } else { "" };
         anyhow::bail!("{error}{there}");
@@ -59,15 +58,15 @@ pub fn run(
     if !interrupted {
         claimed.discard_checkpoint();
     }
-    warnings.extend(warn::outcome(&trained, "").inspect(Warning::tell));
-    outlet.print(&report(args, out, &model, &trained, &warnings)?);
+    warnings.extend(warn::divergence(&model, "").inspect(Warning::tell));
+    output.print(&report(args, out, &model, &warnings)?);
     let kept = format!("the model is in {}", out.display());
     if interrupted {
         ui::note(&format!("interrupted: the best model so far is in {}; go on with --resume", out.display()));
-        outlet.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
+        output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
         return Err(Interrupted.into());
     }
-    outlet.end(&kept)
+    output.end(&kept)
 }
 
 /// Checks objective and measures on all sets, and tells what is odd about the data.
@@ -79,31 +78,29 @@ pub fn warnings(sets: &Sets, config: &TrainConfig) -> anyhow::Result<Vec<Warning
     Ok(warnings)
 }
 
-/// Trains with a bar, a log, checkpoints, and an ear for Ctrl-C.
-#[allow(clippy::too_many_arguments)] // each of them is another thing
+/// Whether the run that a model is from was ended before its end.
+fn is_stopped(model: &Model) -> bool {
+    model.info.run.as_ref().is_some_and(|run| run.finish == Finish::Stopped)
+}
+
+/// Trains with a progress bar, a log and checkpoints, to the end or to Ctrl-C.
 pub fn train_with(
     args: &Args,
     config: &TrainConfig,
-    sets: &Sets,
-    targets: Option<&Targets>,
-    device: &Device,
+    trainer: Trainer<'_>,
     checkpoint: Option<(&Path, bool)>,
     title: &str,
-    outlet: &mut Outlet,
-) -> anyhow::Result<Trained> {
-    let mut trainer =
-        Trainer::new(config.clone(), &sets.train.data, &sets.valid.data, device)?.with_stop(Graceful::stop());
-    if let Some(targets) = targets {
-        trainer = trainer.with_targets(targets)?;
-    }
+    output: &mut RunOutput,
+) -> anyhow::Result<Model> {
+    let mut trainer = trainer.with_stop(Graceful::stop()).with_measures(metrics(config)?);
     if let Some((path, true)) = checkpoint
         && path.exists()
     {
         trainer = trainer.resume(path)?;
         ui::note(&format!("going on after epoch {}", trainer.history().len()));
     }
-    outlet.open_log(args.log.as_deref(), trainer.history())?;
-    let mut progress = Progress::new(config, title, trainer.history().len());
+    output.open_log(args.log.as_deref(), trainer.history())?;
+    let mut progress = TrainingProgress::new(config, title, trainer.history().len());
     let mut checkpoint = checkpoint.map(|(path, _)| Checkpoint { path, saved: Instant::now(), failed: false });
     while trainer.finished().is_none() && !Graceful::asked() {
         let epoch = match trainer.epoch() {
@@ -112,7 +109,7 @@ pub fn train_with(
             epoch => epoch?,
         };
         progress.epoch(&epoch, trainer.history().iter().rfind(|epoch| epoch.best));
-        outlet.epoch(&epoch, title)?;
+        output.epoch(&epoch, title)?;
         if let Some(checkpoint) = &mut checkpoint
             && checkpoint.saved.elapsed() >= Duration::from_secs(args.checkpoint_every)
         {
@@ -146,19 +143,14 @@ impl Checkpoint<'_> {
     }
 }
 
-fn report(
-    args: &Args,
-    out: &Path,
-    model: &Model,
-    trained: &Trained,
-    warnings: &[Warning],
-) -> serde_json::Result<String> {
+fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde_json::Result<String> {
     let info = &model.info;
+    let finish = info.run.as_ref().map(|run| run.finish);
     if args.json {
         let odd: Vec<Value> = warnings.iter().map(Warning::json).collect();
         let result = json!({
-            "model": out.display().to_string(), "objective": info.objective, "best_epoch": trained.best_epoch, "epochs": trained.history.len(),
-            "finish": trained.finish, "metrics": info.metrics, "conventions": info.conventions, "odd": odd,
+            "model": out.display().to_string(), "objective": info.objective, "best_epoch": info.best_epoch, "epochs": model.history.len(),
+            "finish": finish, "metrics": info.metrics, "conventions": info.conventions, "odd": odd,
         });
         return Ok(serde_json::to_string(&result)? + "\n");
     }
@@ -166,9 +158,9 @@ fn report(
         "{}, {}: best epoch {} of {}{}\n\n",
         info.objective,
         info.ranker.architecture,
-        trained.best_epoch,
-        trained.history.len(),
-        if trained.finish == Finish::Diverged { ", then it diverged" } else { "" }
+        info.best_epoch,
+        model.history.len(),
+        if finish == Some(Finish::Diverged) { ", then it diverged" } else { "" }
     );
     let names: std::collections::BTreeSet<&String> = info.metrics.values().flat_map(|values| values.keys()).collect();
     let columns = [("", Align::Left), ("queries", Align::Right)];

@@ -1,4 +1,4 @@
-//! What a ranker is trained on, chosen by and judged on: read, made alike, scaled, and checked before the first epoch.
+//! What a ranker is trained on, chosen by and judged on: read, made alike, and checked before the first epoch.
 
 use super::Args;
 use super::progress::preparing;
@@ -8,10 +8,9 @@ use crate::cli::oddities::Essentials;
 use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
 use burnrank::{
-    Conventions, DataInfo, Dataset, Device, Error, Metric, Model, ModelInfo, RunInfo, Scaler, Summary, Targets,
-    TrainConfig, Trained, judge, memory, score, split,
+    Conventions, DataInfo, Dataset, Error, Metric, Model, ScaleKind, Summary, Targets, TrainConfig, TrainingData,
+    judge, memory, split,
 };
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,11 +24,11 @@ pub struct Named {
     /// The same, and which part of it.
     source: String,
     pub data: Dataset,
-    /// Of the data as they were before scaling.
+    /// Of the data as the file has them.
     pub info: DataInfo,
     /// The line of the highest label, where there is a file.
     pub line: Option<usize>,
-    /// Of the data as they were before scaling; nothing until then.
+    /// Nothing until all sets have the same features.
     pub essentials: Option<Essentials>,
 }
 
@@ -138,18 +137,22 @@ impl Sets {
         Ok(())
     }
 
-    /// Scales all sets by the training data.
-    pub fn scale(&mut self, args: &Args) -> anyhow::Result<Scaler> {
+    /// Makes the sets alike, and looks at what decides whether there is anything to learn from them.
+    pub fn prepare(&mut self, args: &Args) -> anyhow::Result<()> {
         self.fit_widths(args.features)?;
         for set in [Some(&mut self.train), Some(&mut self.valid), self.test.as_mut()].into_iter().flatten() {
             set.essentials = Some(Essentials::of(&set.data, args.read.first_index, set.line));
         }
-        let bar = preparing(self.all().map(|(_, set)| set.data.features().len()).sum());
-        let mut sets = vec![&mut self.train.data, &mut self.valid.data];
-        sets.extend(self.test.as_mut().map(|test| &mut test.data));
-        let scaler = args.settings.scale(&mut sets)?;
+        Ok(())
+    }
+
+    /// Hands training and validation data over to be scaled in the memory that they have.
+    pub fn training_data(&mut self, scaling: ScaleKind) -> anyhow::Result<TrainingData<'static>> {
+        let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
+        let bar = preparing(train.features().len() + valid.features().len());
+        let data = TrainingData::new(scaling, train, valid)?;
         bar.finish_and_clear();
-        Ok(scaler)
+        Ok(data)
     }
 
     /// Refuses labels that the chosen measure has no value for, before any work; tells of others that have none.
@@ -169,38 +172,23 @@ impl Sets {
         Ok(absent)
     }
 
-    /// The best ranker of a run with all that is known about it, judged on every set.
+    /// Adds to a model where its data came from, and what it reaches on the test data.
     ///
-    /// A measure that has no value is left out: nothing that happens here may lose a trained ranker.
-    pub fn model(
-        &self,
-        config: &TrainConfig,
-        trained: &Trained,
-        scaler: Scaler,
-        device: &Device,
-    ) -> anyhow::Result<Model> {
-        let mut info = ModelInfo::new(trained.config, scaler, config.objective.name());
-        info.settings = serde_json::to_value(config)?;
-        info.best_epoch = trained.best_epoch;
-        info.run = Some(RunInfo::of(trained));
-        info.conventions = Conventions::default().to_string();
+    /// A measure that has no value is left out: nothing that happens here may lose a trained model.
+    pub fn describe(&self, model: &mut Model, config: &TrainConfig) -> anyhow::Result<()> {
         let measures = metrics(config)?;
         for (split, set) in self.all() {
-            info.data.insert(split.into(), set.info.clone());
-            let scores = match score(&trained.ranker, &set.data, device) {
-                Ok(scores) => scores,
-                Err(error) => {
-                    ui::note(&format!("{}: not judged: {error}", ui::printable(&set.source)));
-                    continue;
+            model.info.data.insert(split.into(), set.info.clone());
+            if split == "test" {
+                match model.judge(&set.data, &measures) {
+                    Ok(values) => _ = model.info.metrics.insert(split.into(), values),
+                    Err(error) => ui::note(&format!("{}: not judged: {error}", ui::printable(&set.source))),
                 }
-            };
-            let value = |metric: &Arc<dyn Metric>| {
-                let value = set.judge(&**metric, &scores).ok().filter(|value| value.is_finite())?;
-                Some((metric.name(), value))
-            };
-            info.metrics.insert(split.into(), measures.iter().filter_map(value).collect::<BTreeMap<_, _>>());
+            } else if !model.info.metrics.contains_key(split) {
+                ui::note(&format!("{}: not judged: the device failed", ui::printable(&set.source)));
+            }
         }
-        Ok(Model { ranker: trained.ranker.clone(), info })
+        Ok(())
     }
 }
 

@@ -1,9 +1,9 @@
-//! What a user should know about the data and the outcome of a training run.
+//! What a user should know about the data of a training run, and about a run that diverged.
 
 use super::sets::{Named, Sets};
 use crate::cli::oddities::{Essentials, Oddity};
 use crate::cli::ui;
-use burnrank::{Dataset, Finish, TrainConfig, Trained};
+use burnrank::{Dataset, Finish, Model, TrainConfig};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -90,15 +90,15 @@ fn query_hashes(data: &Dataset) -> impl ParallelIterator<Item = u64> {
     })
 }
 
-/// What went wrong in training.
-pub fn outcome(trained: &Trained, run: &str) -> Option<Warning> {
-    if trained.finish != Finish::Diverged {
+/// What went wrong in training; `run` names the run where there are several.
+pub fn divergence(model: &Model, run: &str) -> Option<Warning> {
+    if model.info.run.as_ref()?.finish != Finish::Diverged {
         return None;
     }
-    let last = trained.history.last()?;
+    let last = model.history.last()?;
     let what = format!(
         "diverged in epoch {}: scores were no longer finite; the model is that of epoch {}, the best one",
-        last.epoch, trained.best_epoch
+        last.epoch, model.info.best_epoch
     );
     let remedy = format!("lower --lr (it was {}), or scale the features with --scale", last.step_size);
     let about = if run.is_empty() { "training".to_owned() } else { format!("training, {run}") };

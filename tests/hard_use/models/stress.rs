@@ -152,7 +152,7 @@ fn constant(weight: f32) -> Model {
     let device = device::open("auto").expect("a device");
     let nothing = Dataset::new(3, vec![], vec![], vec![]).expect("no data");
     let info = ModelInfo::new(shape, Scaler::fit(ScaleKind::None, &nothing), "ranknet");
-    Model { ranker: shape.from_weights(&weights, &device).expect("a ranker"), info }
+    Model { ranker: shape.from_weights(&weights, &device).expect("a ranker"), info, history: vec![] }
 }
 
 /// The folder that [`save_without_end`] saves to.
@@ -163,7 +163,7 @@ const SAVE_TO: &str = "BURNRANK_STRESS_SAVE_TO";
 fn save_without_end() {
     let Some(folder) = std::env::var_os(SAVE_TO) else { return };
     loop {
-        [0.25, 0.5].iter().for_each(|&weight| constant(weight).save(Path::new(&folder), &[]).expect("a save"));
+        [0.25, 0.5].iter().for_each(|&weight| constant(weight).save(Path::new(&folder)).expect("a save"));
     }
 }
 
@@ -174,7 +174,7 @@ fn a_kill_during_replacement_leaves_the_old_or_the_new_model() {
     let place = Place::new(&[]);
     let folder = place.0.path().join("model");
     let device = device::open("auto").expect("a device");
-    constant(0.25).save(&folder, &[]).expect("a save");
+    constant(0.25).save(&folder).expect("a save");
     let records = [0.25, 0.5].map(|weight| format!("{:?}", constant(weight).ranker));
     let (mut during, kills) = (0, count(50));
     for turn in 0..kills {
@@ -198,11 +198,11 @@ fn a_kill_during_replacement_leaves_the_old_or_the_new_model() {
         let model = Model::load(&folder, &device).unwrap_or_else(|error| panic!("turn {turn}: {error}"));
         assert!(records.contains(&format!("{:?}", model.ranker)), "turn {turn}");
         if turn % 5 == 0 {
-            constant(0.25).save(&folder, &[]).expect("a save");
+            constant(0.25).save(&folder).expect("a save");
             assert!(place.list().iter().all(|name| name.starts_with("model")), "{:?}", place.list());
         }
     }
-    constant(0.25).save(&folder, &[]).expect("a save");
+    constant(0.25).save(&folder).expect("a save");
     assert!(place.list().iter().all(|name| name.starts_with("model")), "{:?}", place.list());
     println!("{kills} kills, {during} of them during a replacement");
     assert!(during * 4 >= kills, "{during} of {kills} kills were during a replacement");

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Standard output and the log of a run, and what became of them.
 #[derive(Debug, Default)]
-pub struct Outlet {
+pub struct RunOutput {
     json: bool,
     log: Option<Log>,
     /// Why standard output could not be written.
@@ -17,10 +17,10 @@ pub struct Outlet {
     incomplete_log: Option<String>,
 }
 
-impl Outlet {
+impl RunOutput {
     /// Epochs are printed when they are wanted as JSON.
     pub fn new(json: bool) -> Self {
-        Outlet { json, ..Outlet::default() }
+        RunOutput { json, ..RunOutput::default() }
     }
 
     /// Opens the log, unless it is open, for a run that goes on after the epochs of `history`.

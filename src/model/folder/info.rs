@@ -4,8 +4,7 @@ use crate::data::Dataset;
 use crate::data::scale::Scaler;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::model::RankerConfig;
-use crate::train::{Finish, Trained};
+use crate::model::{RankerConfig, RunInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,22 +53,6 @@ pub struct ModelInfo {
     pub checksum: String,
     /// What is done to features before the net sees them.
     pub scaler: Scaler,
-}
-
-/// What tells training runs apart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunInfo {
-    /// A hash of the settings and the data; runs of equal identity end at equal models.
-    pub identity: String,
-    /// Why training ended; a run that was stopped can go on.
-    pub finish: Finish,
-}
-
-impl RunInfo {
-    /// The run of a training's outcome.
-    pub fn of(trained: &Trained) -> Self {
-        RunInfo { identity: trained.identity.clone(), finish: trained.finish }
-    }
 }
 
 /// One split of the data a model was made with.

@@ -1,17 +1,25 @@
 //! The model on disk: a folder of `model.bpk`, `model.json` and a model card.
 
-use super::info::{BURN, FORMAT, ModelInfo, get, read_info, wrong};
-use super::place::{ModelPlace, occupant, resolve};
+mod card;
+mod checksum;
+mod info;
+mod lock;
+mod place;
+mod replace;
+#[cfg(test)]
+mod tests;
+
+pub use info::{DataInfo, ModelInfo};
+pub use place::ModelPlace;
+
 use super::record::{is_finite, ranker_from_bytes, ranker_to_bytes};
-use super::replace::{publish, recover_for_reading, stage};
-use super::{card, checksum};
-use crate::data::Dataset;
+use super::{Model, Ranker};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::model::Ranker;
-use crate::train::{EpochRecord, score};
 use burn::tensor::Device;
-use std::borrow::Cow;
+use info::{BURN, FORMAT, get, read_info, wrong};
+use place::{occupant, resolve};
+use replace::{publish, recover_for_reading, stage};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,66 +30,20 @@ pub(super) const FILES: [&str; 4] = ["model.bpk", "model.json", "README.md", "tr
 /// What a record may have beside its weights: names, shapes, alignment.
 const RECORD_EXTRAS: u64 = 1 << 20;
 
-/// A ranker with all that is needed to use it on raw features.
-#[derive(Debug, Clone)]
-pub struct Model {
-    /// What scores.
-    pub ranker: Ranker,
-    /// What is known about it.
-    pub info: ModelInfo,
-}
-
-/// Feature values that are filled up with zeros at once, at most, unless one query has more.
-const AT_ONCE: usize = 1 << 26;
-
 impl Model {
-    /// Scores every document of a data set with raw features; sparse data of fewer features is filled up with zeros.
-    ///
-    /// # Errors
-    /// When the data has more features than the model, or fewer and is not sparse, or the device fails.
-    pub fn score(&self, data: &Dataset, device: &Device) -> Result<Vec<f32>> {
-        let expected = self.info.ranker.features;
-        let mut scaled = if data.n_features() == expected {
-            Cow::Borrowed(data)
-        } else if data.n_queries() > 1 && data.n_documents().saturating_mul(expected) > AT_ONCE {
-            return self.score_in_parts(data, device);
-        } else {
-            Cow::Owned(data.clone().fit_width(expected)?)
-        };
-        if self.info.scaler.kind() != crate::data::scale::ScaleKind::None {
-            self.info.scaler.apply(scaled.to_mut())?;
-        }
-        score(&self.ranker, &scaled, device)
-    }
-
-    /// Scores a few queries at a time: filled up with zeros, all at once could take much more memory than the data.
-    fn score_in_parts(&self, data: &Dataset, device: &Device) -> Result<Vec<f32>> {
-        let (width, offsets) = (self.info.ranker.features, data.offsets());
-        let mut scores = Vec::with_capacity(data.n_documents());
-        let mut start = 0;
-        while start < data.n_queries() {
-            let fits = |end: &usize| (offsets[end + 1] - offsets[start]).saturating_mul(width) <= AT_ONCE;
-            let end = (start + 1..data.n_queries()).take_while(fits).last().unwrap_or(start) + 1;
-            let part = data.select(&(start..end).collect::<Vec<_>>());
-            scores.extend(self.score(&part, device)?);
-            start = end;
-        }
-        Ok(scores)
-    }
-
     /// Writes the folder, over a model that is there: at any moment the name has the old model or the whole new one.
     ///
     /// # Errors
     /// When the folder cannot be written, something is there that is not a model, or numbers of this model are not finite.
-    pub fn save(&self, folder: &Path, history: &[EpochRecord]) -> Result<()> {
-        self.save_to(&ModelPlace::claim(folder)?, history)
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        self.save_to(&ModelPlace::claim(folder)?)
     }
 
     /// The same for a place that has been claimed before.
     ///
     /// # Errors
     /// Those of [`Model::save`].
-    pub fn save_to(&self, place: &ModelPlace, history: &[EpochRecord]) -> Result<()> {
+    pub fn save_to(&self, place: &ModelPlace) -> Result<()> {
         let target = place.folder();
         occupant(target)?;
         self.check_finite()?;
@@ -93,7 +55,7 @@ impl Model {
         info.checksum = checksum::of(&info, &record);
         let json = serde_json::to_string_pretty(&info).map_err(|error| Error::Record(error.to_string()))? + "\n";
         let mut log = String::new();
-        for epoch in history {
+        for epoch in &self.history {
             log += &serde_json::to_string(epoch).map_err(|error| Error::Record(error.to_string()))?;
             log.push('\n');
         }
@@ -102,7 +64,7 @@ impl Model {
         put(new.path().join("model.bpk"), &record)?;
         put(new.path().join("model.json"), json.as_bytes())?;
         put(new.path().join("README.md"), card::text(&name, &info).as_bytes())?;
-        if !history.is_empty() {
+        if !self.history.is_empty() {
             put(new.path().join("training.jsonl"), log.as_bytes())?;
         }
         publish(new, target)
@@ -138,9 +100,10 @@ impl Model {
         loop {
             let info = read_info(folder)?;
             match read_weights(folder, &info, device) {
-                Ok(ranker) => return Ok(Model { ranker, info }),
-                // The folder was replaced after half of it had been read.
-                Err(_) if tries > 0 && read_info(folder).is_ok_and(|now| now != info) => tries -= 1,
+                Ok(ranker) => return Ok(Model { ranker, info, history: Vec::new() }),
+                // The folder may have been replaced after half of it had been read, and more than once: that it now says what
+                // it said before proves nothing.
+                Err(_) if tries > 0 => tries -= 1,
                 Err(error) => return Err(error),
             }
         }

@@ -1,6 +1,6 @@
 //! Where a model goes: a name that one process writes to at a time, and what lies there already.
 
-use super::folder::FILES;
+use super::FILES;
 use super::info::{ModelInfo, read_info};
 use super::lock::Lock;
 use super::replace;

@@ -1,9 +1,10 @@
 //! Scores of whole data sets, without gradients.
 
+use super::Ranker;
+use super::host::{HostRanker, to_host};
 use crate::data::Dataset;
 use crate::device::on_host;
 use crate::error::{Error, Result};
-use crate::model::{HostRanker, Ranker};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use rayon::prelude::*;
@@ -52,16 +53,11 @@ fn mismatch(ranker: usize, data: usize) -> Error {
     Error::Mismatch(format!("the model scores {ranker} features, the data has {data}"))
 }
 
-/// Copies a vector from a device.
-pub(crate) fn to_host(tensor: Tensor<1>) -> Result<Vec<f32>> {
-    tensor.without_autodiff().try_into_vec_as().map_err(|error| Error::Device(format!("the device failed: {error}")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::device;
-    use crate::model::{Activation, HostRanker, Init, RankerConfig};
+    use crate::model::{Activation, Init, RankerConfig};
 
     const WIDTHS: [usize; 6] = [1, 3, 16, 17, 46, 136];
 

@@ -1,7 +1,32 @@
-//! What is written down of every epoch.
+//! What is known about the training run that a model is from.
 
-use super::exact::null_is_nan;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Why training ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finish {
+    /// All epochs were run.
+    Epochs,
+    /// The validation value had not risen for `patience` epochs.
+    Patience,
+    /// Weights or scores were no longer finite; the best epoch before that is kept.
+    Diverged,
+    /// The caller ended it.
+    Stopped,
+}
+
+/// What tells training runs apart, and how this one ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// A hash of the settings and the data; runs of equal identity end at equal models.
+    pub identity: String,
+    /// Why training ended; a run that was stopped can go on.
+    pub finish: Finish,
+    /// The measure that chose the best epoch, on the validation queries at that epoch; nothing before the first epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_value: Option<f64>,
+}
 
 /// One epoch, as a line of the training log.
 ///
@@ -32,6 +57,11 @@ pub struct EpochRecord {
     pub saturated_pairs: u64,
     /// How long the epoch took.
     pub seconds: f64,
+}
+
+/// JSON writes null for what is not finite, and null is read as NaN.
+fn null_is_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Option::<f64>::deserialize(deserializer).map(|value| value.unwrap_or(f64::NAN))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Linux and macOS exchange two names in one step. Elsewhere the old folder is renamed first, to a hidden name that tells
 //! its own; whoever opens the model next gives it back, should the process have been killed in between.
 
-use super::folder::FILES;
+use super::FILES;
 use super::lock::Lock;
 use super::place::{checkpoint_of, resolve};
 use crate::error::{Error, Result};

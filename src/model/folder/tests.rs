@@ -1,14 +1,12 @@
 //! What is saved loads, what is damaged does not, and nothing foreign is replaced.
 
 use super::checksum;
-use super::folder::Model;
 use super::info::{FORMAT, ModelInfo};
-use super::record::ranker_to_bytes;
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::data::scale::Scaler;
 use crate::device;
-use crate::model::{Activation, RankerConfig};
+use crate::model::{Activation, Model, RankerConfig, ranker_to_bytes};
 use burn::tensor::Device;
 use serde_json::json;
 use std::fs;
@@ -26,7 +24,7 @@ fn data() -> Dataset {
 fn model(weights: &[Vec<f32>]) -> Model {
     let shape = RankerConfig::mlp(2, 2, Activation::Tanh);
     let info = ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data()), "ranknet");
-    Model { ranker: shape.from_weights(weights, &cpu()).unwrap(), info }
+    Model { ranker: shape.from_weights(weights, &cpu()).unwrap(), info, history: vec![] }
 }
 
 fn good() -> Model {
@@ -67,7 +65,7 @@ fn all_that_decides_scores_is_under_the_checksum() {
         },
     ];
     for change_it in changes {
-        good().save(&path, &[]).unwrap();
+        good().save(&path).unwrap();
         let before = fs::read(path.join("model.json")).unwrap();
         change(&path, change_it);
         assert_ne!(before, fs::read(path.join("model.json")).unwrap());
@@ -75,22 +73,22 @@ fn all_that_decides_scores_is_under_the_checksum() {
         assert!(error.contains("model.bpk: damaged") && error.contains("train again"), "{error}");
     }
     // Neither spaces nor what is only told matter.
-    good().save(&path, &[]).unwrap();
+    good().save(&path).unwrap();
     change(&path, |value| value["conventions"] = json!("other"));
-    let scores = Model::load(&path, &cpu()).unwrap().score(&data(), &cpu()).unwrap();
-    assert_eq!(scores, good().score(&data(), &cpu()).unwrap());
+    let scores = Model::load(&path, &cpu()).unwrap().score(&data()).unwrap();
+    assert_eq!(scores, good().score(&data()).unwrap());
 }
 
 #[test]
 fn the_first_format_is_read_with_its_own_check_and_saved_in_the_newest() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
-    good().save(&path, &[]).unwrap();
+    good().save(&path).unwrap();
     let record = fs::read(path.join("model.bpk")).unwrap();
     to_first_format(&path);
     let loaded = Model::load(&path, &cpu()).unwrap();
     assert_eq!(loaded.info.format, 1);
-    loaded.save(&path, &[]).unwrap();
+    loaded.save(&path).unwrap();
     assert_eq!(fs::read(path.join("model.bpk")).unwrap(), record);
     assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, 2);
 
@@ -106,7 +104,7 @@ fn sizes_are_compared_before_memory_is_taken() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     for features in [3u64, 100_000_000, 1 << 62, u64::MAX] {
-        good().save(&path, &[]).unwrap();
+        good().save(&path).unwrap();
         to_first_format(&path);
         change(&path, |value| {
             value["ranker"]["features"] = json!(features);
@@ -115,7 +113,7 @@ fn sizes_are_compared_before_memory_is_taken() {
         let error = Model::load(&path, &cpu()).unwrap_err().to_string();
         assert!(error.contains("model.bpk: ") && error.contains(&features.to_string()), "{error}");
     }
-    good().save(&path, &[]).unwrap();
+    good().save(&path).unwrap();
     change(&path, |value| value["ranker"]["architecture"]["hidden"] = json!(1_000_000));
     assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("1000000 hidden units"));
 }
@@ -126,10 +124,10 @@ fn numbers_that_are_not_finite_are_neither_saved_nor_loaded() {
     let path = folder.path().join("model");
     for bad in [f32::NAN, f32::INFINITY] {
         let model = model(&[vec![1.0, -2.0, 0.5, 0.25], vec![0.1, bad], vec![1.0, -1.0]]);
-        assert!(model.save(&path, &[]).unwrap_err().to_string().contains("not finite"));
+        assert!(model.save(&path).unwrap_err().to_string().contains("not finite"));
         assert!(!path.exists());
         // As a program without that check would have written it.
-        good().save(&path, &[]).unwrap();
+        good().save(&path).unwrap();
         let record = ranker_to_bytes(&model.ranker).unwrap();
         let sum = checksum::of(&ModelInfo { format: FORMAT, ..model.info.clone() }, &record);
         fs::write(path.join("model.bpk"), record).unwrap();
@@ -139,7 +137,7 @@ fn numbers_that_are_not_finite_are_neither_saved_nor_loaded() {
     }
     let mut model = good();
     model.info.metrics.entry("test".into()).or_default().insert("ndcg".into(), f64::NAN);
-    model.save(&path, &[]).unwrap();
+    model.save(&path).unwrap();
     Model::load(&path, &cpu()).unwrap();
 }
 
@@ -148,7 +146,7 @@ fn only_a_model_with_files_of_its_own_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     let refused = |name: &str| {
-        let error = good().save(&path, &[]).unwrap_err().to_string();
+        let error = good().save(&path).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains("nothing was overwritten"), "{error}");
     };
     fs::create_dir(&path).unwrap();
@@ -157,8 +155,8 @@ fn only_a_model_with_files_of_its_own_is_replaced() {
     fs::write(path.join("model.json"), r#"{"format": 1}"#).unwrap();
     refused("not a model");
     fs::remove_file(path.join("model.json")).unwrap();
-    good().save(&path, &[]).unwrap();
-    good().save(&path, &[]).unwrap();
+    good().save(&path).unwrap();
+    good().save(&path).unwrap();
     fs::write(path.join("thesis.txt"), "ten years of work").unwrap();
     refused("thesis.txt");
     fs::remove_file(path.join("thesis.txt")).unwrap();
@@ -172,17 +170,17 @@ fn a_reader_of_a_folder_that_is_being_replaced_sees_one_model() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     let other = model(&[vec![9.0, 8.0, 7.0, 6.0], vec![5.0, 4.0], vec![3.0, 2.0]]);
-    good().save(&path, &[]).unwrap();
-    let expected = [&good(), &other].map(|model| model.score(&data(), &cpu()).unwrap());
+    good().save(&path).unwrap();
+    let expected = [&good(), &other].map(|model| model.score(&data()).unwrap());
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for turn in 0..30 {
                 let model = if turn % 2 == 0 { other.clone() } else { good() };
-                model.save(&path, &[]).unwrap();
+                model.save(&path).unwrap();
             }
         });
         while !writer.is_finished() {
-            let scores = Model::load(&path, &cpu()).unwrap().score(&data(), &cpu()).unwrap();
+            let scores = Model::load(&path, &cpu()).unwrap().score(&data()).unwrap();
             assert!(expected.contains(&scores), "{scores:?}");
         }
     });

@@ -1,0 +1,120 @@
+//! A ranker with all that is needed to use it on raw features.
+
+use super::Ranker;
+use super::folder::ModelInfo;
+use super::run::EpochRecord;
+use super::score::{score, score_rows};
+use crate::data::Dataset;
+use crate::data::scale::ScaleKind;
+use crate::error::{Error, Result};
+use crate::metric::{Conventions, Metric, Summary, judge};
+use burn::module::Module;
+use burn::tensor::Device;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A ranker, the scaling of its features, and what is known about it. It scores raw features, saves and loads.
+///
+/// ```
+/// use burnrank::{Dataset, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, device};
+/// let data = Dataset::new(2, vec![1.0, 5.0, 3.0, 5.0], vec![0.0, 1.0], vec![("a".into(), 2)])?;
+/// let shape = RankerConfig::linear(2);
+/// let model = Model {
+///     ranker: shape.from_weights(&[vec![2.0, 1.0]], &device::open("auto")?)?,
+///     info: ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data), "by hand"),
+///     history: vec![],
+/// };
+/// // Scaled, the two documents are (-1, 0) and (1, 0).
+/// assert_eq!(model.score(&data)?, [-2.0, 2.0]);
+/// assert_eq!(model.score_query(&[1.0, 5.0, 3.0, 5.0])?, [-2.0, 2.0]);
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// What scores scaled features.
+    pub ranker: Ranker,
+    /// The scaling, and what is known about the model.
+    pub info: ModelInfo,
+    /// Every epoch of the run that it is from; empty after loading, because the log stays in the folder.
+    pub history: Vec<EpochRecord>,
+}
+
+/// Feature values that are copied and scaled at once, at most, unless one query has more.
+const AT_ONCE: usize = 1 << 22;
+
+impl Model {
+    /// Scores every document of a data set with raw features; sparse data of fewer features is filled up with zeros.
+    ///
+    /// # Errors
+    /// When the data has more features than the model, or fewer and is not sparse, or the device fails.
+    pub fn score(&self, data: &Dataset) -> Result<Vec<f32>> {
+        let (width, offsets) = (self.info.ranker.features, data.offsets());
+        if data.n_features() == width && self.info.scaler.kind() == ScaleKind::None {
+            return score(&self.ranker, data, &self.device()?);
+        }
+        if data.n_queries() == 0 {
+            return data.clone().fit_width(width).map(|_| Vec::new());
+        }
+        // A few queries at a time: a scaled copy of all could take as much memory as the data, or more.
+        let mut scores = Vec::with_capacity(data.n_documents());
+        let mut start = 0;
+        while start < data.n_queries() {
+            let fits = |end: &usize| (offsets[end + 1] - offsets[start]).saturating_mul(width) <= AT_ONCE;
+            let end = (start + 1..data.n_queries()).take_while(fits).last().unwrap_or(start) + 1;
+            let part = self.scaled(data.select(&(start..end).collect::<Vec<_>>()))?;
+            scores.extend(score(&self.ranker, &part, &self.device()?)?);
+            start = end;
+        }
+        Ok(scores)
+    }
+
+    /// Scores the documents of one query: their raw features, one row per document.
+    ///
+    /// # Errors
+    /// When `features` is not a whole number of rows, or the device fails.
+    pub fn score_query(&self, features: &[f32]) -> Result<Vec<f32>> {
+        let mut rows = features.to_vec();
+        self.info.scaler.apply_rows(&mut rows)?;
+        score_rows(&self.ranker, &rows, self.info.ranker.features, &self.device()?)
+    }
+
+    /// The data as the ranker sees it: scaled, and filled up with zeros where it is sparse and of fewer features.
+    ///
+    /// # Errors
+    /// When the data has more features than the model, or fewer and is not sparse.
+    pub fn scaled(&self, data: Dataset) -> Result<Dataset> {
+        let mut data = data.fit_width(self.info.ranker.features)?;
+        self.info.scaler.apply(&mut data)?;
+        Ok(data)
+    }
+
+    /// The mean of each measure over the queries of a data set with raw features, by the measure's name.
+    ///
+    /// A measure without a finite value is left out.
+    ///
+    /// # Errors
+    /// As [`Model::score`].
+    pub fn judge(&self, data: &Dataset, measures: &[Arc<dyn Metric>]) -> Result<BTreeMap<String, f64>> {
+        Ok(means(measures, &self.score(data)?, data))
+    }
+
+    /// The value on the validation queries that chose the best epoch, where the model is from a training run.
+    pub fn best_value(&self) -> Option<f64> {
+        self.info.run.as_ref().and_then(|run| run.best_value)
+    }
+
+    /// Where the ranker's weights are.
+    fn device(&self) -> Result<Device> {
+        let device = self.ranker.devices().into_iter().next();
+        device.ok_or_else(|| Error::Device("the ranker has no weights on any device".into()))
+    }
+}
+
+/// The mean of each measure over queries, under the default conventions; those without a finite value are left out.
+pub(crate) fn means(measures: &[Arc<dyn Metric>], scores: &[f32], data: &Dataset) -> BTreeMap<String, f64> {
+    let mean = |metric: &Arc<dyn Metric>| {
+        let values = judge(&**metric, scores, data.labels(), data.offsets(), &Conventions::default()).ok()?;
+        Some((metric.name(), Summary::of(&values).mean)).filter(|(_, mean)| mean.is_finite())
+    };
+    measures.iter().filter_map(mean).collect()
+}

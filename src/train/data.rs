@@ -1,0 +1,118 @@
+//! The queries of a run as its ranker sees them: scaled by the training queries.
+
+use crate::data::Dataset;
+use crate::data::scale::{ScaleKind, Scaler};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::model::DataInfo;
+use std::borrow::Cow;
+
+/// Training and validation queries, scaled; several runs may share them.
+///
+/// Data that is handed over is scaled in the memory that it has. Data that is lent is copied, unless it stays as it is.
+///
+/// ```
+/// use burnrank::{ScaleKind, Synthetic, TrainConfig, Trainer, TrainingData, device};
+/// use std::sync::Arc;
+/// let generator = Synthetic { queries: 30, ..Synthetic::net() }.generator()?;
+/// let (train, valid) = (generator.part(0..20)?.0, generator.part(20..30)?.0);
+/// let data = Arc::new(TrainingData::new(ScaleKind::ZScore, train, valid)?);
+/// for learning_rate in [0.001, 0.01] {
+///     let config = TrainConfig { scaling: ScaleKind::ZScore, learning_rate, ..TrainConfig::default() };
+///     Trainer::on(config, data.clone(), &device::open("auto")?)?.epoch()?;
+/// }
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct TrainingData<'a> {
+    pub(super) train: Cow<'a, Dataset>,
+    pub(super) valid: Cow<'a, Dataset>,
+    pub(super) scaler: Scaler,
+    /// Of both, as they were before scaling.
+    pub(super) info: [DataInfo; 2],
+}
+
+impl<'a> TrainingData<'a> {
+    /// Fits the scaling on the training queries and applies it to both.
+    ///
+    /// # Errors
+    /// When there is no query, the numbers of features differ, or there is no memory for a copy of data that is lent.
+    pub fn new(
+        scaling: ScaleKind,
+        train: impl Into<Cow<'a, Dataset>>,
+        valid: impl Into<Cow<'a, Dataset>>,
+    ) -> Result<Self> {
+        let (mut train, mut valid) = (train.into(), valid.into());
+        if train.n_queries() == 0 || valid.n_queries() == 0 {
+            return Err(Error::Data("training needs at least one training and one validation query".into()));
+        }
+        if train.n_features() != valid.n_features() {
+            return Err(Error::Mismatch(format!(
+                "{} features in the training data, {} in the validation data",
+                train.n_features(),
+                valid.n_features()
+            )));
+        }
+        let info = [&train, &valid].map(|data| DataInfo::of("", data));
+        let scaler = Scaler::fit(scaling, &train);
+        if scaling != ScaleKind::None {
+            apply(&scaler, &mut train)?;
+            apply(&scaler, &mut valid)?;
+        }
+        Ok(TrainingData { train, valid, scaler, info })
+    }
+}
+
+fn apply(scaler: &Scaler, data: &mut Cow<'_, Dataset>) -> Result<()> {
+    if matches!(data, Cow::Borrowed(_)) {
+        let bytes = memory::bytes_of::<f32>(data.features().len() as u64);
+        memory::ask(bytes, "a scaled copy of the features", "hand the data over instead of lending it")?;
+    }
+    scaler.apply(data.to_mut())
+}
+
+impl From<Dataset> for Cow<'_, Dataset> {
+    fn from(data: Dataset) -> Self {
+        Cow::Owned(data)
+    }
+}
+
+impl<'a> From<&'a Dataset> for Cow<'a, Dataset> {
+    fn from(data: &'a Dataset) -> Self {
+        Cow::Borrowed(data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(features: &[f32]) -> Dataset {
+        Dataset::new(1, features.to_vec(), vec![0.0; features.len()], vec![("a".into(), features.len())]).unwrap()
+    }
+
+    #[test]
+    fn the_training_queries_scale_both() {
+        let (train, valid) = (data(&[2.0, 4.0]), data(&[3.0, 8.0]));
+        let scaled = TrainingData::new(ScaleKind::MinMax, &train, &valid).unwrap();
+        assert_eq!((scaled.train.features(), scaled.valid.features()), (&[0.0, 1.0][..], &[0.5, 3.0][..]));
+        assert_eq!(scaled.info[0], DataInfo::of("", &train));
+        assert_eq!(train.features(), [2.0, 4.0], "what is lent stays as it is");
+    }
+
+    #[test]
+    fn what_is_handed_over_is_scaled_where_it_is() {
+        let (train, valid) = (data(&[2.0, 4.0]), data(&[3.0, 8.0]));
+        let places = [&train, &valid].map(|data| data.features().as_ptr());
+        let scaled = TrainingData::new(ScaleKind::ZScore, train, valid).unwrap();
+        assert_eq!([&scaled.train, &scaled.valid].map(|data| data.features().as_ptr()), places);
+        assert_eq!(scaled.train.features(), [-1.0, 1.0]);
+    }
+
+    #[test]
+    fn what_is_lent_and_stays_as_it_is_is_not_copied() {
+        let train = data(&[2.0, 4.0]);
+        let same = TrainingData::new(ScaleKind::None, &train, &train).unwrap();
+        assert_eq!(same.train.features().as_ptr(), train.features().as_ptr());
+    }
+}

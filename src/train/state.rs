@@ -1,0 +1,72 @@
+//! Everything of a run that is not a tensor.
+
+use super::exact;
+use super::step::{StepRule, TrainingValues};
+use crate::model::EpochRecord;
+use serde::{Deserialize, Serialize};
+
+/// Where a run stands, as a checkpoint holds it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct RunState {
+    /// What the run was started with; a checkpoint of another is refused.
+    pub identity: String,
+    pub restart: usize,
+    #[serde(with = "exact::number")]
+    pub step_size: f64,
+    /// Epochs since the best one, and since the last restart or best epoch.
+    pub waited: usize,
+    pub stalled: usize,
+    pub best_epoch: usize,
+    /// Infinite, on the bad side, before there is one.
+    #[serde(with = "exact::number")]
+    pub best_value: f64,
+    #[serde(with = "exact::pair")]
+    before: Option<(f64, f64)>,
+    pub diverged: bool,
+    pub history: Vec<EpochRecord>,
+}
+
+impl RunState {
+    /// Before the first epoch; `worst` is the value of the measure that every other is better than.
+    pub fn new(identity: String, step_size: f64, worst: f64) -> Self {
+        RunState {
+            identity,
+            restart: 0,
+            step_size,
+            waited: 0,
+            stalled: 0,
+            best_epoch: 0,
+            best_value: worst,
+            before: None,
+            diverged: false,
+            history: Vec::new(),
+        }
+    }
+
+    /// Training starts again from new weights.
+    pub fn restarted(&mut self, step_size: f64) {
+        self.restart += 1;
+        self.stalled = 0;
+        self.before = None;
+        self.step_size = step_size;
+    }
+
+    /// Notes an epoch that did not diverge: whether it is the best, and how long to wait on.
+    pub fn note(&mut self, record: &EpochRecord) {
+        if record.best {
+            (self.best_epoch, self.best_value) = (record.epoch, record.valid);
+            (self.waited, self.stalled) = (0, 0);
+        } else {
+            self.waited += 1;
+            self.stalled += 1;
+        }
+    }
+
+    /// The step size after an epoch of these values.
+    pub fn adapt(&mut self, rule: StepRule, now: TrainingValues, loss_is_cost: bool, seed: u64, epoch: u64) {
+        if let Some((loss, goodness)) = self.before {
+            self.step_size *= rule.factor(TrainingValues { loss, goodness }, now, loss_is_cost, seed, epoch);
+        }
+        self.before = Some((now.loss, now.goodness));
+    }
+}

@@ -105,7 +105,7 @@ fn config(method: Method, net: Net, sizes: &Sizes, seed: u64) -> anyhow::Result<
         })?,
         architecture: match net {
             Net::Linear => Architecture::Linear,
-            Net::TwoLayer => Architecture::Mlp { hidden: 10, activation: Activation::Tanh },
+            Net::TwoLayer => Architecture::Mlp { hidden: vec![10], activation: Activation::Tanh },
         },
         init: Init::Burn,
         metric: "ndcg@10".into(),

@@ -135,7 +135,7 @@ fn config(way: Way, net: Net, units: Units, scale: Scale, seed: u64) -> anyhow::
         architecture: match net {
             Net::Linear => Architecture::Linear,
             Net::TwoLayer => Architecture::Mlp {
-                hidden: if way == Way::AdamTen { 10 } else { 5 },
+                hidden: vec![if way == Way::AdamTen { 10 } else { 5 }],
                 activation: match units {
                     Units::Sigmoid => Activation::Sigmoid,
                     Units::Tanh => Activation::Tanh,

@@ -55,9 +55,7 @@ pub use data::letor::{
 pub use data::scale::{ScaleKind, Scaler};
 pub use data::scores::{parse_scores, read_scores, write_scores};
 pub use data::source::Compression;
-pub use data::synthetic::{
-    Activation as TargetActivation, Generator, LabelMix, Synthetic, SyntheticQuery, Target, WEB_MIX,
-};
+pub use data::synthetic::{Generator, LabelMix, Synthetic, SyntheticQuery, Target, TargetActivation, WEB_MIX};
 pub use data::trec::{
     Judged, JudgedQuery, Scored, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
     read_run_or_scores,
@@ -69,7 +67,7 @@ pub use metric::{
     Missing, Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts,
     judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
 };
-pub use model::{Activation, Architecture, Init, LinearRanker, MlpRanker, Ranker, RankerConfig};
+pub use model::{Activation, Architecture, Init, MODELS, ModelKind, ModelSettings, Ranker, RankerConfig};
 pub use objective::probability;
 pub use objective::{
     Assignment, Batch, Construction, Kernel, LARGEST_SCORE, LambdaField, LogBase, Method, OBJECTIVES, Objective,

@@ -78,7 +78,7 @@ pub fn export(
     sets: &[(&str, &str, &Dataset)],
     test: impl IntoIterator<Item = (String, f64)>,
 ) -> anyhow::Result<()> {
-    let mut info = ModelInfo::new(trained.config, scaler, config.objective.name());
+    let mut info = ModelInfo::new(trained.config.clone(), scaler, config.objective.name());
     info.settings = serde_json::to_value(config)?;
     info.best_epoch = trained.best_epoch;
     info.run = Some(RunInfo::of(trained));

@@ -46,7 +46,7 @@ pub struct Args {
     hidden: Option<usize>,
     /// Function of the net's hidden units [default: sigmoid]
     #[arg(long, value_name = "NAME")]
-    activation: Option<Activation>,
+    activation: Option<HiddenFunction>,
     /// What all random numbers follow from
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -72,7 +72,7 @@ enum Kind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Activation {
+enum HiddenFunction {
     Sigmoid,
     Tanh,
 }
@@ -126,8 +126,8 @@ fn settings(args: &Args) -> anyhow::Result<Synthetic> {
         Target::Net { hidden, activation } => {
             *hidden = args.hidden.unwrap_or(*hidden);
             *activation = match args.activation {
-                Some(Activation::Sigmoid) => TargetActivation::Sigmoid,
-                Some(Activation::Tanh) => TargetActivation::Tanh,
+                Some(HiddenFunction::Sigmoid) => TargetActivation::Sigmoid,
+                Some(HiddenFunction::Tanh) => TargetActivation::Tanh,
                 None => *activation,
             };
         }

@@ -87,7 +87,7 @@ impl Default for TrainConfig {
     fn default() -> Self {
         TrainConfig {
             objective: Objective::default(),
-            architecture: Architecture::Mlp { hidden: 10, activation: Activation::Tanh },
+            architecture: Architecture::Mlp { hidden: vec![10], activation: Activation::Tanh },
             init: Init::Burn,
             metric: "ndcg@10".into(),
             epochs: 100,
@@ -137,7 +137,7 @@ impl TrainConfig {
             )));
         }
         // The number of features is not known yet.
-        RankerConfig { features: 1, architecture: self.architecture }.check()?;
+        RankerConfig { features: 1, architecture: self.architecture.clone() }.check()?;
         if self.gradient == GradientPath::Tensor {
             self.objective.check_has_loss()?;
         }

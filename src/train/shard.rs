@@ -148,4 +148,64 @@ mod tests {
         assert_eq!(split(&data, &[3]), [[3]]);
         assert_eq!(split(&data, &[0, 4]), [[0, 4]]);
     }
+
+    /// The gradient of a deep net by every one of its weights, as the trainer has it, against differences of the loss.
+    #[test]
+    fn gradients_of_all_layers_are_slopes_of_the_loss() {
+        use crate::data::synthetic::Synthetic;
+        use crate::device;
+        use crate::model::{Activation, Init, RankerConfig};
+        use crate::train::TrainConfig;
+        use burn::module::{ModuleVisitor, Param};
+
+        struct Slopes<'a>(&'a GradientsParams, Vec<f32>);
+        impl ModuleVisitor for Slopes<'_> {
+            fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+                let slope = self.0.get::<D>(param.id).unwrap();
+                self.1.extend(slope.into_data().try_into_vec::<f32>().unwrap());
+            }
+        }
+        let data = Synthetic { queries: 3, documents: 6, features: 4, ..Synthetic::net() };
+        let data = data.generator().unwrap().dataset().unwrap();
+        let device = device::open("auto").unwrap().autodiff();
+        for (activation, path) in [
+            (Activation::Tanh, GradientPath::Lambda),
+            (Activation::Sigmoid, GradientPath::Lambda),
+            (Activation::Tanh, GradientPath::Tensor),
+        ] {
+            let shape = RankerConfig::mlp(4, &[3, 2, 3], activation);
+            let config = TrainConfig {
+                objective: crate::objective::Objective::parse("ranknet").unwrap(),
+                architecture: shape.architecture.clone(),
+                ..TrainConfig::default()
+            };
+            let ground = Ground { config: &config, data: &data, targets: None, path, device: &device, host: true };
+            let at = |weights: &[Vec<f32>]| {
+                let ranker = shape.from_weights(weights, &device).unwrap();
+                let outcome = run(&ground, &ranker, &[0, 1, 2], 3, 1).unwrap();
+                (ranker, outcome)
+            };
+            let mut weights = Init::Burn.weights(&shape, 3);
+            let (ranker, outcome) = at(&weights);
+            let mut slopes = Slopes(&outcome.gradients, vec![]);
+            burn::module::Module::visit(&ranker, &mut slopes);
+            let mut slopes = slopes.1.into_iter();
+            const STEP: f32 = 0.01;
+            for place in 0..weights.len() {
+                for weight in 0..weights[place].len() {
+                    let own = weights[place][weight];
+                    let mut loss = |step: f32| {
+                        weights[place][weight] = own + step;
+                        at(&weights).1.result.loss
+                    };
+                    let difference = (loss(STEP) - loss(-STEP)) / f64::from(2.0 * STEP);
+                    weights[place][weight] = own;
+                    let slope = f64::from(slopes.next().unwrap());
+                    let near = (slope - difference).abs() < 1e-3 + 2e-3 * difference.abs();
+                    assert!(near, "{activation}, weight {weight} of {place}: {slope}, not {difference}");
+                }
+            }
+            assert!(slopes.next().is_none());
+        }
+    }
 }

@@ -161,7 +161,7 @@ impl<'a> Trainer<'a> {
             config.objective.check_has_loss()?;
         }
         let device = device.clone().autodiff();
-        let shape = RankerConfig { features: train.n_features(), architecture: config.architecture };
+        let shape = RankerConfig { features: train.n_features(), architecture: config.architecture.clone() };
         let ranker = shape.init(config.init, config.seed, &device)?;
         let worst = if metric.is_cost() { f64::INFINITY } else { f64::NEG_INFINITY };
         let progress = Progress {

@@ -179,7 +179,7 @@ impl Sets {
         scaler: Scaler,
         device: &Device,
     ) -> anyhow::Result<Model> {
-        let mut info = ModelInfo::new(trained.config, scaler, config.objective.name());
+        let mut info = ModelInfo::new(trained.config.clone(), scaler, config.objective.name());
         info.settings = serde_json::to_value(config)?;
         info.best_epoch = trained.best_epoch;
         info.run = Some(RunInfo::of(trained));

@@ -5,13 +5,13 @@ mod net;
 mod polynomial;
 
 pub use bins::{LabelMix, WEB_MIX};
-pub use net::Activation;
+pub use net::TargetActivation;
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
 use bins::Bins;
-use net::Net;
+use net::TargetNet;
 use polynomial::Polynomial;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -37,7 +37,7 @@ pub enum Target {
         /// Hidden units; the paper has 10.
         hidden: usize,
         /// The hidden units' function.
-        activation: Activation,
+        activation: TargetActivation,
     },
     /// The mean of a linear, a quadratic and a cubic term, each of mean 0 and variance 1.
     Polynomial,
@@ -75,7 +75,10 @@ pub struct Synthetic {
 impl Synthetic {
     /// The RankNet paper's random net: 10 hidden units, 1,000 queries of 50 documents, 50 features, 6 labels.
     pub fn net() -> Synthetic {
-        Synthetic { target: Target::Net { hidden: 10, activation: Activation::Sigmoid }, ..Synthetic::polynomial() }
+        Synthetic {
+            target: Target::Net { hidden: 10, activation: TargetActivation::Sigmoid },
+            ..Synthetic::polynomial()
+        }
     }
 
     /// The RankNet paper's random polynomial: 1,000 queries of 50 documents, 50 features, 6 labels.
@@ -105,7 +108,7 @@ impl Synthetic {
         let mut rng = stream(self.seed, FUNCTION_STREAM);
         let function = match self.target {
             Target::Net { hidden, activation } => {
-                Function::Net(Net::random(self.features, hidden, activation, &mut rng))
+                Function::Net(TargetNet::random(self.features, hidden, activation, &mut rng))
             }
             Target::Polynomial => Function::Polynomial(Polynomial::random(self.features, &mut rng)),
         };
@@ -246,7 +249,7 @@ impl Generator {
 
 #[derive(Debug, Clone)]
 enum Function {
-    Net(Net),
+    Net(TargetNet),
     Polynomial(Polynomial),
 }
 

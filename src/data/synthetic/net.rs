@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What a hidden unit does to its sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Activation {
+pub enum TargetActivation {
     /// 1 / (1 + e^-z): the one that gives the paper's accuracies.
     #[default]
     Sigmoid,
@@ -14,11 +14,11 @@ pub enum Activation {
     Tanh,
 }
 
-impl Activation {
+impl TargetActivation {
     fn of(self, z: f64) -> f64 {
         match self {
-            Activation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
-            Activation::Tanh => z.tanh(),
+            TargetActivation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
+            TargetActivation::Tanh => z.tanh(),
         }
     }
 }
@@ -27,8 +27,8 @@ impl Activation {
 ///
 /// The paper's output unit may squash f: that changes no order and no bin of given frequency, so it is left linear.
 #[derive(Debug, Clone)]
-pub(super) struct Net {
-    activation: Activation,
+pub(super) struct TargetNet {
+    activation: TargetActivation,
     /// One row a hidden unit.
     weights: Vec<f64>,
     biases: Vec<f64>,
@@ -36,12 +36,17 @@ pub(super) struct Net {
     output_bias: f64,
 }
 
-impl Net {
-    pub(super) fn random(features: usize, hidden: usize, activation: Activation, rng: &mut impl Rng) -> Net {
+impl TargetNet {
+    pub(super) fn random(
+        features: usize,
+        hidden: usize,
+        activation: TargetActivation,
+        rng: &mut impl Rng,
+    ) -> TargetNet {
         let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| rng.random_range(-1.0..=1.0)).collect() };
         let (weights, biases, output) = (draw(features * hidden), draw(hidden), draw(hidden));
         let output_bias = draw(1)[0];
-        Net { activation, weights, biases, output, output_bias }
+        TargetNet { activation, weights, biases, output, output_bias }
     }
 
     pub(super) fn target(&self, x: &[f32]) -> f64 {
@@ -72,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_target_by_its_formula() {
-        let net = |activation| Net {
+        let net = |activation| TargetNet {
             activation,
             weights: vec![1.0, -0.5, 0.25, 0.75],
             biases: vec![0.5, -1.0],
@@ -82,7 +87,7 @@ mod tests {
         let (first, second) = (0.5 + 0.5 + 0.5, -1.0 + 0.125 - 0.75);
         let sigmoid = |z: f64| 1.0 / (1.0 + (-z).exp());
         let x = [0.5, -1.0];
-        let (s, t) = (net(Activation::Sigmoid).target(&x), net(Activation::Tanh).target(&x));
+        let (s, t) = (net(TargetActivation::Sigmoid).target(&x), net(TargetActivation::Tanh).target(&x));
         assert!((s - (0.1 + 0.4 * sigmoid(first) - 0.6 * sigmoid(second))).abs() < 1e-15);
         assert!((t - (0.1 + 0.4 * f64::tanh(first) - 0.6 * f64::tanh(second))).abs() < 1e-15);
     }

@@ -144,7 +144,7 @@ fn nonsense_is_refused_before_any_work() {
     says(Synthetic { features: 0, ..Synthetic::polynomial() }, "at least one feature");
     says(Synthetic { features: usize::MAX, ..Synthetic::polynomial() }, "at most");
     says(Synthetic { documents: usize::MAX, ..Synthetic::polynomial() }, "at most");
-    let hidden = |hidden| Target::Net { hidden, activation: Activation::Tanh };
+    let hidden = |hidden| Target::Net { hidden, activation: TargetActivation::Tanh };
     says(Synthetic { target: hidden(0), ..Synthetic::net() }, "at least one hidden unit");
     says(Synthetic { target: hidden(usize::MAX), ..Synthetic::net() }, "at most");
     says(Synthetic { target: hidden(1 << 20), ..Synthetic::net() }, "at most");

@@ -1,4 +1,4 @@
-//! burnrank learns to rank: linear and two-layer neural rankers for query/document features, trained on Burn with the
+//! burnrank learns to rank: linear and neural rankers of any depth for query/document features, trained on Burn with the
 //! RankNet, LambdaRank and LambdaLoss objectives, judged by the measures of the field.
 //!
 //! ```

@@ -74,7 +74,9 @@ fn threads_and_interruptions_change_no_byte_of_a_deep_net() {
     let path = folder.path().join("run.checkpoint");
     for epochs in 1..4 {
         let mut trainer = start();
-        (0..epochs).for_each(|_| drop(trainer.epoch().unwrap()));
+        for _ in 0..epochs {
+            trainer.epoch().unwrap();
+        }
         trainer.save_checkpoint(&path).unwrap();
         drop(trainer);
         assert!(bytes(&run(start().resume(&path).unwrap()), &train) == whole, "interrupted after {epochs}");
@@ -133,6 +135,10 @@ fn layers_that_make_no_sense_are_refused_with_a_remedy() {
     let huge = "train --train a.txt --out m --max-memory 1GB --hidden 60000,60000";
     let message = place.run(huge).bad(1);
     assert!(message.contains("60000 and 60000") && message.contains("--hidden"), "{message}");
+    // The weights fit, the values of the units for all documents of a batch do not.
+    place.run("generate net --queries 2 --documents 20000 --features 2 --out long.txt").good();
+    let message = place.run("train --train long.txt --out m --max-memory 1GB --hidden 60000").bad(1);
+    assert!(message.contains("60000 hidden units for 20000 documents"), "{message}");
     let help = place.run("train --help").good();
     assert!(help.contains("linear (one weight per feature)") && help.contains("mlp ("), "{help}");
 }

@@ -5,6 +5,7 @@ use super::epoch::Ground;
 use super::score::to_host;
 use crate::data::Dataset;
 use crate::error::Result;
+use crate::memory;
 use crate::model::Ranker;
 use crate::objective::{Batch, QueryResult, Want, mean_over, surrogate};
 use burn::optim::GradientsParams;
@@ -57,6 +58,7 @@ pub(super) fn run(ground: &Ground<'_>, ranker: &Ranker, queries: &[usize], whole
     let stop = ground.config.objective.stop();
     stop.check()?;
     let documents = Documents::gather(ground.data, queries);
+    ask_for_units(ranker, documents.labels.len())?;
     let batch = Batch { labels: &documents.labels, offsets: &documents.offsets };
     let shape = [documents.labels.len(), ground.data.n_features()];
     let features = Tensor::<2>::from_data(TensorData::new(documents.features, shape), ground.device);
@@ -73,6 +75,18 @@ pub(super) fn run(ground: &Ground<'_>, ranker: &Ranker, queries: &[usize], whole
         FEATURES.set(memory);
     }
     Ok(Outcome { gradients, result, scores: host })
+}
+
+/// Values of each hidden unit that the forward and the backward pass have at once: what it receives, that without its
+/// history, value, slope, their product and sum, and the gradient.
+const COPIES: u64 = 7;
+
+/// Refuses hidden units that do not fit into memory for so many documents.
+fn ask_for_units(ranker: &Ranker, documents: usize) -> Result<()> {
+    let units: usize = ranker.config().architecture.hidden().iter().sum();
+    let values = (documents as u64).saturating_mul(units as u64).saturating_mul(COPIES);
+    let what = format!("{units} hidden units for {documents} documents");
+    memory::ask(memory::bytes_of::<f32>(values), &what, "use fewer --hidden units or --batch-queries")
 }
 
 /// A tensor whose backward pass carries the objective's gradient into the weights.

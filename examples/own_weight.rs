@@ -11,7 +11,7 @@ struct TopHeavy;
 
 impl PairWeight for TopHeavy {
     /// `ranked` holds the labels in the order of the scores; `i` and `j` are positions in it, from 0.
-    fn weight(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
+    fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         f64::from(ranked[i] - ranked[j]) / (1 + i.min(j)) as f64
     }
 }

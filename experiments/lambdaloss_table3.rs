@@ -1,10 +1,12 @@
 //! LambdaLoss, Table 3: six losses by NDCG@5, with neural rankers in place of the paper's trees.
 
-use crate::plumbing::figure::{self, Panel, Series, Whose};
-use crate::plumbing::{
-    Check, Experiment, Job, Kept, Kind, Lab, Report, Scale, Session, Table, Ticker, export, per_query, train,
+use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::finding::{Finding, no_share, no_step_size};
+use crate::harness::{
+    Check, Execution, Experiment, Job, Kind, OneEntryCache, Report, Scale, Session, Ticker, export, per_query, train,
 };
 use anyhow::Context;
+use burnrank::text::Table;
 use burnrank::{
     DataInfo, Dataset, FoldFiles, Objective, ReadOptions, ScaleKind, Scaler, Summary, Synthetic, TrainConfig, Trained,
     find_folds, holm, read, t_test,
@@ -97,6 +99,16 @@ struct Found {
     per_query: Vec<f64>,
 }
 
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        let tried = self.tried.iter();
+        no_step_size(tried.clone().map(|tried| tried.0).chain([self.step_size]))
+            .or_else(|| no_share("a validation NDCG@5", tried.map(|tried| tried.1).chain([self.valid])))
+            .or_else(|| no_share("a training NDCG@5", [self.train]))
+            .or_else(|| no_share("a test NDCG@5", self.per_query.iter().copied().chain([self.test])))
+    }
+}
+
 struct Sizes {
     functions: u64,
     queries: [usize; 3],
@@ -122,7 +134,7 @@ fn sizes(scale: Scale) -> Sizes {
     }
 }
 
-/// The tool's default: two layers, ten tanh hidden units, Adam, ten queries a batch.
+/// The tool's default: two layers, ten tanh hidden units, Adam, ten queries per batch.
 fn config(loss: usize, sizes: &Sizes, learning_rate: f64, seed: u64) -> anyhow::Result<TrainConfig> {
     Ok(TrainConfig {
         objective: Objective::parse(LOSSES[loss].1)?,
@@ -145,9 +157,9 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
     }))
 }
 
-fn run(lab: &Lab<'_>) -> anyhow::Result<Report> {
-    let sizes = sizes(lab.scale());
-    let sets = find_sets(lab.session.data.as_deref(), &sizes)?;
+fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
+    let sizes = sizes(execution.scale());
+    let sets = find_sets(execution.session.data.as_deref(), &sizes)?;
     let mut jobs = vec![];
     for (number, set) in sets.iter().enumerate() {
         for fold in 0..set.folds.len() {
@@ -157,14 +169,14 @@ fn run(lab: &Lab<'_>) -> anyhow::Result<Report> {
             }
         }
     }
-    let kept = Kept::default();
-    let found = lab.run_all(&jobs, |job, ticker| {
+    let kept = OneEntryCache::default();
+    let found = execution.run_all(&jobs, |job, ticker| {
         let source = &sets[job.what.set].folds[job.what.fold];
-        let parts = kept.get((job.what.set, job.what.fold), || load(lab, &sizes, source))?;
-        run_cell(lab, &sizes, job, source, &parts, ticker)
+        let parts = kept.get((job.what.set, job.what.fold), || load(execution, &sizes, source))?;
+        run_cell(execution, &sizes, job, source, &parts, ticker)
     })?;
     let runs: Vec<(&Cell, &Found)> = jobs.iter().map(|job| &job.what).zip(&found).collect();
-    report(lab, &sizes, &sets, &runs)
+    report(execution, &sizes, &sets, &runs)
 }
 
 /// What there is of the real data, and the artificial data.
@@ -194,11 +206,11 @@ struct Parts {
     hash: String,
 }
 
-fn load(lab: &Lab<'_>, sizes: &Sizes, source: &Source) -> anyhow::Result<Parts> {
+fn load(execution: &Execution<'_>, sizes: &Sizes, source: &Source) -> anyhow::Result<Parts> {
     let (mut sets, kind) = match source {
         Source::Function(function) => {
             let [train, valid, test] = sizes.queries;
-            let seed = lab.session.seed.wrapping_mul(1_000).wrapping_add(*function);
+            let seed = execution.session.seed.wrapping_mul(1_000).wrapping_add(*function);
             let generator = Synthetic { seed, ..Synthetic::lambdarank() }.generator()?;
             let part = |from: usize, n: usize| generator.part(from..from + n).map(|part| part.0);
             ([part(0, train)?, part(train, valid)?, part(train + valid, test)?], ScaleKind::None)
@@ -220,7 +232,7 @@ fn load(lab: &Lab<'_>, sizes: &Sizes, source: &Source) -> anyhow::Result<Parts> 
 
 /// Trains with every step size and seed; the step size of the best mean validation NDCG@5 is judged.
 fn run_cell(
-    lab: &Lab<'_>,
+    execution: &Execution<'_>,
     sizes: &Sizes,
     job: &Job<Cell>,
     source: &Source,
@@ -234,10 +246,11 @@ fn run_cell(
         let mut rankers = vec![];
         for seed in 0..sizes.seeds {
             let done = (number as u64 * sizes.seeds + seed) as f64;
-            let config = config(job.what.loss, sizes, step, lab.session.seed.wrapping_mul(1_000).wrapping_add(seed))?;
+            let config =
+                config(job.what.loss, sizes, step, execution.session.seed.wrapping_mul(1_000).wrapping_add(seed))?;
             let key = format!("{} step {step} seed {seed}", job.key);
             let share = (ticker, (done / trainings, (done + 1.0) / trainings));
-            let trained = train(lab, &key, &config, (&sets[0], &sets[1]), share, |_| false)?;
+            let trained = train(execution, &key, &config, (&sets[0], &sets[1]), share, |_| false)?;
             rankers.push((config, trained));
         }
         let value = rankers.iter().map(|(_, trained)| trained.best_value).sum::<f64>() / rankers.len() as f64;
@@ -250,7 +263,7 @@ fn run_cell(
     for set in sets {
         let mut sum = vec![0.0; set.n_queries()];
         for (_, trained) in &best {
-            let values = per_query(lab, &trained.ranker, set, MEASURE)?;
+            let values = per_query(execution, &trained.ranker, set, MEASURE)?;
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / best.len() as f64);
         }
         means.push(sum);
@@ -261,9 +274,9 @@ fn run_cell(
         (source, LOSSES[job.what.loss].0, best.first())
     {
         let text = "random cubic polynomial, WEB_MIX labels";
-        let value = mean(&per_query(lab, &trained.ranker, &sets[2], MEASURE)?);
+        let value = mean(&per_query(execution, &trained.ranker, &sets[2], MEASURE)?);
         let used = [("train", text, &sets[0]), ("valid", text, &sets[1]), ("test", text, &sets[2])];
-        export(lab, "lambdaloss-table3", config, trained, scaler.clone(), &used, [(MEASURE.to_owned(), value)])?;
+        export(execution, "lambdaloss-table3", config, trained, scaler.clone(), &used, [(MEASURE.to_owned(), value)])?;
     }
     Ok(Found {
         data: hash.clone(),
@@ -298,7 +311,7 @@ fn differences(a: &Column, b: &Column) -> Vec<f64> {
     a.queries.iter().zip(&b.queries).map(|(a, b)| a - b).collect()
 }
 
-fn report(lab: &Lab<'_>, sizes: &Sizes, sets: &[Set], runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
+fn report(execution: &Execution<'_>, sizes: &Sizes, sets: &[Set], runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
     let (mut tables, mut checks, mut panels) = (vec![paper_table()], vec![], vec![]);
     let (mut hold, mut reversed) = (0, 0);
     for (number, set) in sets.iter().enumerate() {
@@ -342,7 +355,7 @@ fn report(lab: &Lab<'_>, sizes: &Sizes, sets: &[Set], runs: &[(&Cell, &Found)]) 
     Ok(Report {
         main: format!("of {} orderings {hold} hold, {reversed} are reversed, the rest is undecided", checks.len()),
         protocol: protocol_text(sizes, sets),
-        deviations: deviations(lab.scale()),
+        deviations: deviations(execution.scale()),
         notes,
         tables,
         checks,
@@ -352,13 +365,13 @@ fn report(lab: &Lab<'_>, sizes: &Sizes, sets: &[Set], runs: &[(&Cell, &Found)]) 
 
 fn paper_table() -> Table {
     let columns = ["loss", "YAHOO", "WEB10K", "WEB30K"];
-    let mut table = Table::new(
+    let mut table = Table::titled(
         "The paper, boosted trees (RankLib; LambdaRank is its LambdaMART), NDCG@5 of the test queries in percent:",
         &columns,
     );
     for (name, _, values) in LOSSES {
         let cells = values.iter().enumerate().map(|(i, value)| format!("{value:.2} ({:+.2})", value - LOSSES[0].2[i]));
-        table.rows.push([name.to_owned()].into_iter().chain(cells).collect());
+        table.row([name.to_owned()].into_iter().chain(cells));
     }
     table
 }
@@ -371,7 +384,7 @@ fn set_table(set: &Set, columns: &[Column], runs: &[(&Cell, &Found)], number: us
         set.folds.len()
     );
     let head = ["loss", "train", "validation", "test", "test less LambdaRank", "p (t-test)", "step sizes by fold"];
-    let mut table = Table::new(title, &head);
+    let mut table = Table::titled(title, &head);
     for (loss, column) in columns.iter().enumerate() {
         let gaps = differences(column, &columns[0]);
         let summary = Summary::of(&gaps.iter().copied().map(Some).collect::<Vec<_>>());
@@ -386,7 +399,7 @@ fn set_table(set: &Set, columns: &[Column], runs: &[(&Cell, &Found)], number: us
         let steps: Vec<String> = chosen.map(|(_, found)| found.step_size.to_string()).collect();
         let means = column.means.map(|mean| format!("{mean:.2}"));
         let row = [LOSSES[loss].0.to_owned()].into_iter().chain(means).chain([gap, p, steps.join(", ")]);
-        table.rows.push(row.collect());
+        table.row(row);
     }
     table
 }
@@ -430,7 +443,7 @@ fn protocol_text(sizes: &Sizes, sets: &[Set]) -> Vec<String> {
             names.join("; ")
         ),
         format!(
-            "Training: two-layer net of ten tanh hidden units, Adam, ten queries a batch, up to {} epochs, ended after 20 \
+            "Training: two-layer net of ten tanh hidden units, Adam, ten queries per batch, up to {} epochs, ended after 20 \
              without a better validation NDCG@5; the best epoch counts. NDCG losses are truncated at 5 as in the paper's \
              equation 18; ARP losses take all pairs; mu is 5.",
             sizes.epochs

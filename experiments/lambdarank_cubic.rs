@@ -1,9 +1,12 @@
 //! LambdaRank, Figure 2 (left): NDCG at 1 to 10 of RankNet and LambdaRank on a random cubic polynomial's data.
 
-use crate::plumbing::figure::{self, Panel, Series, Whose};
-use crate::plumbing::{
-    Check, Experiment, Job, Kept, Kind, Lab, Report, Scale, Session, Table, Ticker, export, once, per_query, train,
+use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
+use crate::harness::{
+    Check, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Report, Scale, Session, Ticker, export, once,
+    per_query, train,
 };
+use burnrank::text::Table;
 use burnrank::{
     Activation, Architecture, Dataset, EpochRecord, Init, Objective, OptimizerKind, ScaleKind, Scaler, StepRule,
     Summary, Synthetic, TrainConfig,
@@ -36,25 +39,10 @@ enum Method {
     LambdaRank,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Net {
-    Linear,
-    TwoLayer,
-}
-
-impl Net {
-    fn name(self) -> &'static str {
-        match self {
-            Net::Linear => "linear",
-            Net::TwoLayer => "two-layer",
-        }
-    }
-}
-
 /// One curve of the figure for one random function.
 struct Curve {
     method: Method,
-    net: Net,
+    net: NetShape,
     function: u64,
 }
 
@@ -68,6 +56,17 @@ struct Found {
     valid: f64,
     /// NDCG on the test queries at depths 1 to 10: mean and standard error.
     test: Vec<(f64, f64)>,
+}
+
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        let tried = self.tried.iter();
+        no_step_size(tried.clone().map(|tried| tried.0).chain([self.step_size]))
+            .or_else(|| no_share("a validation NDCG@10", tried.map(|tried| tried.1).chain([self.valid])))
+            .or_else(|| no_share("a test NDCG", self.test.iter().map(|test| test.0)))
+            .or_else(|| no_share("a standard error", self.test.iter().map(|test| test.1)))
+            .or_else(|| no_epoch(self.best_epoch, self.epochs))
+    }
 }
 
 /// How many of everything.
@@ -97,15 +96,15 @@ fn step_sizes(method: Method) -> [f64; 6] {
     }
 }
 
-fn config(method: Method, net: Net, sizes: &Sizes, seed: u64) -> anyhow::Result<TrainConfig> {
+fn config(method: Method, net: NetShape, sizes: &Sizes, seed: u64) -> anyhow::Result<TrainConfig> {
     Ok(TrainConfig {
         objective: Objective::parse(match method {
             Method::RankNet => "ranknet",
             Method::LambdaRank => "lambdarank:ndcg",
         })?,
         architecture: match net {
-            Net::Linear => Architecture::Linear,
-            Net::TwoLayer => Architecture::Mlp { hidden: vec![10], activation: Activation::Tanh },
+            NetShape::Linear => Architecture::Linear,
+            NetShape::TwoLayer => Architecture::Mlp { hidden: vec![10], activation: Activation::Tanh },
         },
         init: Init::Burn,
         metric: "ndcg@10".into(),
@@ -127,8 +126,8 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
         "search_epochs": sizes.search_epochs,
         "frozen": FROZEN,
         "step_sizes": [step_sizes(Method::RankNet), step_sizes(Method::LambdaRank)],
-        "ranknet": config(Method::RankNet, Net::TwoLayer, &sizes, session.seed)?,
-        "lambdarank": config(Method::LambdaRank, Net::TwoLayer, &sizes, session.seed)?,
+        "ranknet": config(Method::RankNet, NetShape::TwoLayer, &sizes, session.seed)?,
+        "lambdarank": config(Method::LambdaRank, NetShape::TwoLayer, &sizes, session.seed)?,
         "data": Synthetic::lambdarank(),
     }))
 }
@@ -136,34 +135,35 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
 /// Training, validation and test queries of one function.
 type Parts = [Dataset; 3];
 
-fn run(lab: &Lab<'_>) -> anyhow::Result<Report> {
-    let sizes = sizes(lab.scale());
+fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
+    let sizes = sizes(execution.scale());
     let mut jobs = vec![];
     for function in 0..sizes.functions {
-        for net in [Net::TwoLayer, Net::Linear] {
+        for net in [NetShape::TwoLayer, NetShape::Linear] {
             for method in [Method::LambdaRank, Method::RankNet] {
                 let key = format!("{method:?} {net:?} function {function}").to_lowercase();
-                let work = if net == Net::Linear { 1.0 } else { 1.5 };
+                let work = if net == NetShape::Linear { 1.0 } else { 1.5 };
                 jobs.push(Job { key, work, what: Curve { method, net, function } });
             }
         }
     }
-    let kept = Kept::default();
-    let found = lab.run_all(&jobs, |job, ticker| {
-        let parts = kept.get(job.what.function, || generate(lab, &sizes, job.what.function))?;
-        run_curve(lab, &sizes, job, &parts, ticker)
+    let kept = OneEntryCache::default();
+    let found = execution.run_all(&jobs, |job, ticker| {
+        let parts = kept.get(job.what.function, || generate(execution, &sizes, job.what.function))?;
+        run_curve(execution, &sizes, job, &parts, ticker)
     })?;
     let runs: Vec<(&Curve, &Found)> = jobs.iter().map(|job| &job.what).zip(&found).collect();
-    report(lab, &sizes, &runs)
+    report(execution, &sizes, &runs)
 }
 
-fn seed_of(lab: &Lab<'_>, function: u64) -> u64 {
-    lab.session.seed.wrapping_mul(1_000).wrapping_add(function)
+fn seed_of(execution: &Execution<'_>, function: u64) -> u64 {
+    execution.session.seed.wrapping_mul(1_000).wrapping_add(function)
 }
 
-fn generate(lab: &Lab<'_>, sizes: &Sizes, function: u64) -> anyhow::Result<Parts> {
+fn generate(execution: &Execution<'_>, sizes: &Sizes, function: u64) -> anyhow::Result<Parts> {
     let [train, valid, test] = sizes.queries;
-    let settings = Synthetic { seed: seed_of(lab, function), queries: train + valid + test, ..Synthetic::lambdarank() };
+    let settings =
+        Synthetic { seed: seed_of(execution, function), queries: train + valid + test, ..Synthetic::lambdarank() };
     let generator = settings.generator()?;
     let part = |queries: Range<usize>| -> anyhow::Result<Dataset> { Ok(generator.part(queries)?.0) };
     Ok([part(0..train)?, part(train..train + valid)?, part(train + valid..train + valid + test)?])
@@ -171,14 +171,14 @@ fn generate(lab: &Lab<'_>, sizes: &Sizes, function: u64) -> anyhow::Result<Parts
 
 /// Chooses the step size on validation, trains with it, and judges the best epoch on the test queries.
 fn run_curve(
-    lab: &Lab<'_>,
+    execution: &Execution<'_>,
     sizes: &Sizes,
     job: &Job<Curve>,
     [training, valid, test]: &Parts,
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<Found> {
     let Curve { method, net, function } = job.what;
-    let config = config(method, net, sizes, seed_of(lab, function))?;
+    let config = config(method, net, sizes, seed_of(execution, function))?;
     let tries = step_sizes(method);
     let search = (sizes.search_epochs * tries.len()) as f64;
     let share = search / (search + sizes.epochs as f64);
@@ -188,26 +188,28 @@ fn run_curve(
         let place = |n: usize| share * n as f64 / tries.len() as f64;
         let key = format!("{} step {learning_rate}", job.key);
         let place = (ticker, (place(number), place(number + 1)));
-        let value = once(lab, &key, || Ok(train(lab, &key, &config, (training, valid), place, |_| false)?.best_value))?;
+        let value = once(execution, &key, || {
+            Ok(train(execution, &key, &config, (training, valid), place, |_| false)?.best_value)
+        })?;
         tried.push((learning_rate, value));
     }
     let best =
         tried.iter().copied().fold((config.learning_rate, f64::NEG_INFINITY), |a, b| if b.1 > a.1 { b } else { a });
     let config = TrainConfig { learning_rate: best.0, ..config };
     let frozen = |epoch: &EpochRecord| epoch.step_size < FROZEN * best.0;
-    let trained = train(lab, &job.key, &config, (training, valid), (ticker, (share, 1.0)), frozen)?;
+    let trained = train(execution, &job.key, &config, (training, valid), (ticker, (share, 1.0)), frozen)?;
     let mut judged = vec![];
     for depth in DEPTHS {
-        let values = per_query(lab, &trained.ranker, test, &format!("ndcg@{depth}"))?;
+        let values = per_query(execution, &trained.ranker, test, &format!("ndcg@{depth}"))?;
         let summary = Summary::of(&values.into_iter().map(Some).collect::<Vec<_>>());
         judged.push((summary.mean, summary.standard_error));
     }
-    if function == 0 && net == Net::TwoLayer && method == Method::LambdaRank {
+    if function == 0 && net == NetShape::TwoLayer && method == Method::LambdaRank {
         let source = format!("random cubic polynomial, seed {}, WEB_MIX labels", config.seed);
         let sets = [("train", source.as_str(), training), ("test", &source, test)];
         let scaler = Scaler::fit(ScaleKind::None, training);
         let values = [("ndcg@1".to_owned(), judged[0].0), ("ndcg@10".to_owned(), judged[9].0)];
-        export(lab, "lambdarank-cubic", &config, &trained, scaler, &sets, values)?;
+        export(execution, "lambdarank-cubic", &config, &trained, scaler, &sets, values)?;
     }
     Ok(Found {
         step_size: best.0,
@@ -220,7 +222,7 @@ fn run_curve(
 }
 
 /// The mean over functions at a depth and its 95% interval over the test queries of all functions.
-fn curve(runs: &[(&Curve, &Found)], method: Method, net: Net, depth: usize) -> (f64, (f64, f64)) {
+fn curve(runs: &[(&Curve, &Found)], method: Method, net: NetShape, depth: usize) -> (f64, (f64, f64)) {
     let chosen = runs.iter().filter(|(curve, _)| curve.method == method && curve.net == net);
     let values: Vec<(f64, f64)> = chosen.map(|(_, found)| found.test[depth - 1]).collect();
     let n = values.len() as f64;
@@ -229,23 +231,23 @@ fn curve(runs: &[(&Curve, &Found)], method: Method, net: Net, depth: usize) -> (
     (mean, (mean - 1.96 * error, mean + 1.96 * error))
 }
 
-fn report(lab: &Lab<'_>, sizes: &Sizes, runs: &[(&Curve, &Found)]) -> anyhow::Result<Report> {
+fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Curve, &Found)]) -> anyhow::Result<Report> {
     let mut columns = vec!["net, method".to_owned()];
     columns.extend(DEPTHS.map(|depth| format!("@{depth}")));
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let mut table = Table::new("Mean NDCG of the test queries ± half of the 95% interval:", &columns);
+    let mut table = Table::titled("Mean NDCG of the test queries ± half of the 95% interval:", &columns);
     let (mut checks, mut series) = (vec![], vec![]);
     let mut main = vec![];
-    for net in [Net::Linear, Net::TwoLayer] {
+    for net in [NetShape::Linear, NetShape::TwoLayer] {
         for method in [Method::RankNet, Method::LambdaRank] {
             let points: Vec<_> = DEPTHS.map(|depth| (depth, curve(runs, method, net, depth))).collect();
             let mut row = vec![format!("{}, {method:?}", net.name())];
             row.extend(points.iter().map(|(_, (mean, interval))| format!("{mean:.4} ± {:.4}", interval.1 - mean)));
-            table.rows.push(row);
+            table.row(row);
             series.push(Series {
                 name: format!("{method:?}, {}, here", net.name()),
                 whose: Whose::Ours,
-                colour: usize::from(method == Method::LambdaRank) + 2 * usize::from(net == Net::TwoLayer),
+                colour: usize::from(method == Method::LambdaRank) + 2 * usize::from(net == NetShape::TwoLayer),
                 joined: true,
                 points: points.iter().map(|&(depth, (mean, interval))| (depth as f64, mean, Some(interval))).collect(),
             });
@@ -269,13 +271,13 @@ fn report(lab: &Lab<'_>, sizes: &Sizes, runs: &[(&Curve, &Found)]) -> anyhow::Re
         });
         main.push(format!("{} {:+.4}", net.name(), gap(1)));
     }
-    let mut steps = Table::new(
+    let mut steps = Table::titled(
         "How the runs went (the step size is the one of the best validation NDCG@10):",
         &["run", "step size", "best epoch", "epochs", "validation NDCG@10", "tried: validation NDCG@10"],
     );
     for (Curve { method, net, function }, found) in runs {
         let tried: Vec<String> = found.tried.iter().map(|(step, value)| format!("{step}: {value:.4}")).collect();
-        steps.rows.push(vec![
+        steps.row([
             format!("{method:?}, {}, function {function}", net.name()),
             found.step_size.to_string(),
             found.best_epoch.to_string(),
@@ -296,7 +298,7 @@ fn report(lab: &Lab<'_>, sizes: &Sizes, runs: &[(&Curve, &Found)]) -> anyhow::Re
     Ok(Report {
         main: format!("LambdaRank less RankNet, NDCG@1: {}", main.join(", ")),
         protocol: protocol_text(sizes),
-        deviations: deviations(lab.scale(), sizes),
+        deviations: deviations(execution.scale(), sizes),
         notes: vec![
             "The paper prints no numbers for this figure, only the curves, on an axis from 0.55 to 0.75: its statements are \
              compared, and there are no points to draw beside ours."
@@ -318,7 +320,7 @@ fn protocol_text(sizes: &Sizes) -> Vec<String> {
         ),
         format!(
             "Training: RankNet and LambdaRank (NDCG over the whole list), linear nets and two-layer nets of ten hidden units; \
-             plain gradient descent, one update a query; the step size times 0.8 when the training cost rose (RankNet: its \
+             plain gradient descent, one update per query; the step size times 0.8 when the training cost rose (RankNet: its \
              loss; LambdaRank: NDCG@10 fell); up to {} epochs; the epoch of the best validation NDCG@10 is judged.",
             sizes.epochs
         ),

@@ -1,17 +1,15 @@
 //! Tables and figures of papers as programs: `cargo run --release --bin experiments -- list`.
 
-#[allow(dead_code)] // the tool uses all of it
-#[path = "../src/cli/interrupt.rs"]
-mod interrupt;
+mod harness;
 mod lambdaloss_table3;
 mod lambdarank_cubic;
-mod plumbing;
 mod ranknet_table1;
 mod speed;
 
 use burnrank::Error;
+use burnrank::program::{interrupt, is_bad_usage, message};
 use clap::Parser;
-use plumbing::{Experiment, Kind, Scale, Session};
+use harness::{Experiment, Kind, Scale, Session};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -30,7 +28,7 @@ struct Args {
     /// A small version of the experiment, in well under a minute.
     #[arg(long)]
     quick: bool,
-    /// The folder of real data, one folder of LETOR folds a data set; without it, what BURNRANK_DATA says.
+    /// The folder of real data, one folder of LETOR folds per data set; without it, what BURNRANK_DATA says.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// What all random numbers follow from.
@@ -45,7 +43,7 @@ struct Args {
     /// Runs that go on at the same time; the results do not depend on it.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Starts anew instead of going on from the runs that are already in results.json.
+    /// Starts anew instead of going on from the runs that are already in results.json, whatever their settings.
     #[arg(long)]
     fresh: bool,
     /// speed: measures other tools on the same data too, from a virtual environment that is made if it is not there.
@@ -66,19 +64,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", message(&error));
-            let usage = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(Error::Config(_))));
-            ExitCode::from(if usage { 2 } else { 1 })
+            ExitCode::from(if is_bad_usage(&error) { 2 } else { 1 })
         }
     }
-}
-
-/// An error and its causes, as far as they say something new.
-fn message(error: &anyhow::Error) -> String {
-    error
-        .chain()
-        .map(ToString::to_string)
-        .reduce(|text, cause| if text.ends_with(&cause) { text } else { format!("{text}: {cause}") })
-        .unwrap_or_default()
 }
 
 fn run(args: Args) -> anyhow::Result<()> {
@@ -89,8 +77,8 @@ fn run(args: Args) -> anyhow::Result<()> {
     let place = if args.quick { "target/quick" } else { "." };
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(place));
     let chosen: Vec<&Experiment> = match args.name.as_str() {
-        "list" => return plumbing::list(&EXPERIMENTS),
-        "index" => return plumbing::write_index(&EXPERIMENTS, &out),
+        "list" => return harness::list(&EXPERIMENTS),
+        "index" => return harness::write_index(&EXPERIMENTS, &out),
         "all" => EXPERIMENTS.iter().filter(|experiment| args.quick || experiment.kind == Kind::Paper).collect(),
         name => EXPERIMENTS.iter().filter(|experiment| experiment.name == name).collect(),
     };
@@ -102,7 +90,7 @@ fn run(args: Args) -> anyhow::Result<()> {
         seed: args.seed,
         data: args.data.or_else(|| std::env::var_os("BURNRANK_DATA").map(PathBuf::from)),
         device: burnrank::device::open(&args.device)?,
-        backend: burnrank::device::resolve(&args.device)?,
+        backend: burnrank::device::resolve(&args.device)?.name(),
         jobs: args.jobs.or(std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1).max(1),
         fresh: args.fresh,
         peers: args.peers.then(|| args.peers_venv.clone()),
@@ -110,7 +98,7 @@ fn run(args: Args) -> anyhow::Result<()> {
     };
     for experiment in chosen {
         session.run(experiment)?;
-        plumbing::write_index(&EXPERIMENTS, &session.out)?;
+        harness::write_index(&EXPERIMENTS, &session.out)?;
     }
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! RankNet, Table 1: how many pairs of artificial documents are ordered right, by the size of the training set.
 
-use crate::plumbing::figure::{self, Panel, Series, Whose};
-use crate::plumbing::{
-    Check, Experiment, Job, Kind, Lab, Report, Scale, Session, Table, Ticker, export, per_query, train,
+use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::finding::{Finding, no_epoch, outside};
+use crate::harness::{
+    Check, Execution, Experiment, Job, Kind, NetShape, Report, Scale, Session, Ticker, export, per_query, train,
 };
+use burnrank::text::Table;
 use burnrank::{
     Activation, Architecture, Dataset, Generator, Init, Objective, OptimizerKind, ScaleKind, Scaler, StepRule, Summary,
     Synthetic, Target, TargetActivation, TrainConfig,
@@ -25,11 +27,11 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 /// The paper's table: data, net, and the percentage of pairs for each size.
-const PAPER: [(Data, Net, [f64; 4]); 4] = [
-    (Data::Net, Net::Linear, [82.39, 88.86, 89.91, 90.06]),
-    (Data::Net, Net::TwoLayer, [82.29, 88.80, 96.94, 97.67]),
-    (Data::Polynomial, Net::Linear, [59.63, 66.68, 68.30, 69.00]),
-    (Data::Polynomial, Net::TwoLayer, [59.54, 66.97, 68.56, 69.27]),
+const PAPER: [(Data, NetShape, [f64; 4]); 4] = [
+    (Data::Net, NetShape::Linear, [82.39, 88.86, 89.91, 90.06]),
+    (Data::Net, NetShape::TwoLayer, [82.29, 88.80, 96.94, 97.67]),
+    (Data::Polynomial, NetShape::Linear, [59.63, 66.68, 68.30, 69.00]),
+    (Data::Polynomial, NetShape::TwoLayer, [59.54, 66.97, 68.56, 69.27]),
 ];
 const SIZES: [usize; 4] = [100, 500, 2_500, 12_500];
 const DOCUMENTS: usize = 50;
@@ -45,12 +47,6 @@ enum Data {
     Polynomial,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Net {
-    Linear,
-    TwoLayer,
-}
-
 /// The hidden units' function, of the net that makes the data and of the net that learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Units {
@@ -60,7 +56,7 @@ enum Units {
 
 /// Which test pairs count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Judged {
+enum CountedPairs {
     /// All pairs of a list, by the continuous target.
     AllPairs,
     /// Pairs of different labels.
@@ -68,12 +64,12 @@ enum Judged {
 }
 
 /// The convention of the verdict: of the four, the one that fits most cells.
-const CONVENTION: (Units, Judged) = (Units::Sigmoid, Judged::AllPairs);
-const CONVENTIONS: [(Units, Judged); 4] = [
+const CONVENTION: (Units, CountedPairs) = (Units::Sigmoid, CountedPairs::AllPairs);
+const CONVENTIONS: [(Units, CountedPairs); 4] = [
     CONVENTION,
-    (Units::Sigmoid, Judged::LabelPairs),
-    (Units::Tanh, Judged::AllPairs),
-    (Units::Tanh, Judged::LabelPairs),
+    (Units::Sigmoid, CountedPairs::LabelPairs),
+    (Units::Tanh, CountedPairs::AllPairs),
+    (Units::Tanh, CountedPairs::LabelPairs),
 ];
 
 /// How a net is trained.
@@ -102,7 +98,7 @@ struct Cell {
     way: Way,
     units: Units,
     data: Data,
-    net: Net,
+    net: NetShape,
     size: usize,
     function: u64,
 }
@@ -120,6 +116,13 @@ struct Found {
     training_pairs: u64,
 }
 
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        outside("a percentage of pairs", 0.0..=100.0, [self.all_pairs, self.label_pairs, self.valid])
+            .or_else(|| no_epoch(self.best_epoch, self.epochs))
+    }
+}
+
 fn functions(scale: Scale) -> u64 {
     scale.pick(6, 2)
 }
@@ -129,12 +132,12 @@ fn sizes(scale: Scale) -> &'static [usize] {
 }
 
 /// The paper's settings; the weights and the order of queries follow from the seed.
-fn config(way: Way, net: Net, units: Units, scale: Scale, seed: u64) -> anyhow::Result<TrainConfig> {
+fn config(way: Way, net: NetShape, units: Units, scale: Scale, seed: u64) -> anyhow::Result<TrainConfig> {
     let paper = TrainConfig {
         objective: Objective::parse("ranknet")?,
         architecture: match net {
-            Net::Linear => Architecture::Linear,
-            Net::TwoLayer => Architecture::Mlp {
+            NetShape::Linear => Architecture::Linear,
+            NetShape::TwoLayer => Architecture::Mlp {
                 hidden: vec![if way == Way::AdamTen { 10 } else { 5 }],
                 activation: match units {
                     Units::Sigmoid => Activation::Sigmoid,
@@ -170,16 +173,16 @@ fn config(way: Way, net: Net, units: Units, scale: Scale, seed: u64) -> anyhow::
 fn protocol(session: &Session) -> anyhow::Result<Value> {
     let scale = session.scale;
     Ok(json!({
-        "linear": config(Way::Paper, Net::Linear, Units::Sigmoid, scale, session.seed)?,
-        "two_layer": config(Way::Paper, Net::TwoLayer, Units::Sigmoid, scale, session.seed)?,
-        "adam": config(Way::Adam, Net::TwoLayer, Units::Sigmoid, scale, session.seed)?,
+        "linear": config(Way::Paper, NetShape::Linear, Units::Sigmoid, scale, session.seed)?,
+        "two_layer": config(Way::Paper, NetShape::TwoLayer, Units::Sigmoid, scale, session.seed)?,
+        "adam": config(Way::Adam, NetShape::TwoLayer, Units::Sigmoid, scale, session.seed)?,
     }))
 }
 
-fn run(lab: &Lab<'_>) -> anyhow::Result<Report> {
+fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let mut jobs = vec![];
-    for function in 0..functions(lab.scale()) {
-        for &size in sizes(lab.scale()) {
+    for function in 0..functions(execution.scale()) {
+        for &size in sizes(execution.scale()) {
             for (data, net, _) in PAPER {
                 for units in [Units::Sigmoid, Units::Tanh] {
                     let cell = Cell { way: Way::Paper, units: units_of(units, data, net), data, net, size, function };
@@ -193,26 +196,26 @@ fn run(lab: &Lab<'_>) -> anyhow::Result<Report> {
             }
             for (way, _) in OTHER_WAYS.into_iter().filter(|_| HARD.contains(&size)) {
                 let key = format!("net twolayer sigmoid {size} {way:?} function {function}").to_lowercase();
-                let (units, data, net) = (CONVENTION.0, Data::Net, Net::TwoLayer);
+                let (units, data, net) = (CONVENTION.0, Data::Net, NetShape::TwoLayer);
                 let work = (if way == Way::Step { 1 } else { 3 } * (size / DOCUMENTS + 20)) as f64;
                 jobs.push(Job { key, work, what: Cell { way, units, data, net, size, function } });
             }
         }
     }
-    let found = lab.run_all(&jobs, |job, ticker| run_cell(lab, job, ticker))?;
+    let found = execution.run_all(&jobs, |job, ticker| run_cell(execution, job, ticker))?;
     let runs: Vec<(&Cell, &Found)> = jobs.iter().map(|job| &job.what).zip(&found).collect();
-    report(lab, &runs)
+    report(execution, &runs)
 }
 
 /// There are no hidden units in a linear net on a polynomial's data: its runs are the same for both.
-fn units_of(units: Units, data: Data, net: Net) -> Units {
-    if data == Data::Polynomial && net == Net::Linear { Units::Sigmoid } else { units }
+fn units_of(units: Units, data: Data, net: NetShape) -> Units {
+    if data == Data::Polynomial && net == NetShape::Linear { Units::Sigmoid } else { units }
 }
 
 /// Trains one net on one random function and judges the epoch that is best on the validation pairs.
-fn run_cell(lab: &Lab<'_>, job: &Job<Cell>, ticker: &Ticker<'_>) -> anyhow::Result<Found> {
+fn run_cell(execution: &Execution<'_>, job: &Job<Cell>, ticker: &Ticker<'_>) -> anyhow::Result<Found> {
     let Cell { way, units, data, net, size, function } = job.what;
-    let seed = lab.session.seed.wrapping_mul(1_000).wrapping_add(function);
+    let seed = execution.session.seed.wrapping_mul(1_000).wrapping_add(function);
     let settings = match data {
         Data::Net => {
             let activation = match units {
@@ -226,12 +229,13 @@ fn run_cell(lab: &Lab<'_>, job: &Job<Cell>, ticker: &Ticker<'_>) -> anyhow::Resu
     let generator = Synthetic { seed, ..settings }.generator()?;
     let (training, _) = generator.part(0..size / DOCUMENTS)?;
     let valid = by_target(&generator, VALID)?;
-    let config = config(way, net, units, lab.scale(), seed)?;
+    let config = config(way, net, units, execution.scale(), seed)?;
     // As in the paper: until the error on the training set falls to zero.
-    let trained = train(lab, &job.key, &config, (&training, &valid), (ticker, (0.0, 1.0)), |epoch| epoch.train >= 1.0)?;
+    let trained =
+        train(execution, &job.key, &config, (&training, &valid), (ticker, (0.0, 1.0)), |epoch| epoch.train >= 1.0)?;
     let (binned, _) = generator.part(TEST)?;
     let share = |data: &Dataset| -> anyhow::Result<f64> {
-        let values = per_query(lab, &trained.ranker, data, "pairs")?;
+        let values = per_query(execution, &trained.ranker, data, "pairs")?;
         Ok(100.0 * values.iter().sum::<f64>() / values.len() as f64)
     };
     let found = Found {
@@ -242,15 +246,15 @@ fn run_cell(lab: &Lab<'_>, job: &Job<Cell>, ticker: &Ticker<'_>) -> anyhow::Resu
         epochs: trained.history.len(),
         training_pairs: training.queries().map(|query| pairs(query.labels)).sum(),
     };
-    let largest = Some(&size) == sizes(lab.scale()).last();
-    let shown = way == Way::Paper && data == Data::Net && net == Net::TwoLayer && units == CONVENTION.0;
+    let largest = Some(&size) == sizes(execution.scale()).last();
+    let shown = way == Way::Paper && data == Data::Net && net == NetShape::TwoLayer && units == CONVENTION.0;
     if function == 0 && largest && shown {
         let source = format!("random net of the RankNet paper, seed {seed}");
         let sets = [("train", source.as_str(), &training), ("test", &source, &binned)];
         let scaler = Scaler::fit(ScaleKind::None, &training);
         let values = [("pairs, all by target", found.all_pairs), ("pairs, different bins", found.label_pairs)];
         let values = values.map(|(name, percent)| (name.to_owned(), percent / 100.0));
-        export(lab, "ranknet-table1-net", &config, &trained, scaler, &sets, values)?;
+        export(execution, "ranknet-table1-net", &config, &trained, scaler, &sets, values)?;
     }
     Ok(found)
 }
@@ -273,15 +277,21 @@ fn pairs(labels: &[f32]) -> u64 {
 }
 
 /// A cell over all random functions, under a convention, trained as the paper says.
-fn summary(runs: &[(&Cell, &Found)], (units, judged): (Units, Judged), data: Data, net: Net, size: usize) -> Summary {
+fn summary(
+    runs: &[(&Cell, &Found)],
+    (units, judged): (Units, CountedPairs),
+    data: Data,
+    net: NetShape,
+    size: usize,
+) -> Summary {
     let units = units_of(units, data, net);
     let wanted = |cell: &Cell| {
         let Cell { way, units: u, data: d, net: n, size: s, .. } = *cell;
         (way, u, d, n, s) == (Way::Paper, units, data, net, size)
     };
     let value = |found: &Found| match judged {
-        Judged::AllPairs => found.all_pairs,
-        Judged::LabelPairs => found.label_pairs,
+        CountedPairs::AllPairs => found.all_pairs,
+        CountedPairs::LabelPairs => found.label_pairs,
     };
     let values: Vec<Option<f64>> =
         runs.iter().filter(|(cell, _)| wanted(cell)).map(|(_, found)| Some(value(found))).collect();
@@ -293,16 +303,16 @@ fn spread(summary: &Summary) -> f64 {
     summary.standard_error * (summary.n as f64).sqrt()
 }
 
-fn describe((units, judged): (Units, Judged)) -> String {
+fn describe((units, judged): (Units, CountedPairs)) -> String {
     let units = format!("{units:?}").to_lowercase();
     match judged {
-        Judged::AllPairs => format!("{units} units, all pairs by the continuous target"),
-        Judged::LabelPairs => format!("{units} units, pairs of different labels"),
+        CountedPairs::AllPairs => format!("{units} units, all pairs by the continuous target"),
+        CountedPairs::LabelPairs => format!("{units} units, pairs of different labels"),
     }
 }
 
-fn report(lab: &Lab<'_>, runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
-    let (scale, sizes) = (lab.scale(), sizes(lab.scale()));
+fn report(execution: &Execution<'_>, runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
+    let (scale, sizes) = (execution.scale(), sizes(execution.scale()));
     let mut tables: Vec<Table> = CONVENTIONS.iter().map(|&way| table(runs, way, sizes, functions(scale))).collect();
     tables.insert(1, convention_table(runs, sizes));
     tables.push(ways_table(runs, sizes));
@@ -310,7 +320,7 @@ fn report(lab: &Lab<'_>, runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
     let inside = checks.iter().filter(|check| check.holds).count();
     let counted: Vec<Option<f64>> = runs
         .iter()
-        .filter(|(cell, _)| cell.size == 500 && cell.net == Net::Linear)
+        .filter(|(cell, _)| cell.size == 500 && cell.net == NetShape::Linear)
         .map(|(_, found)| Some(found.training_pairs as f64))
         .collect();
     let panels = [Data::Net, Data::Polynomial].map(|data| panel(runs, data, sizes));
@@ -338,30 +348,31 @@ fn report(lab: &Lab<'_>, runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
 }
 
 /// The paper's table beside ours under one convention.
-fn table(runs: &[(&Cell, &Found)], way: (Units, Judged), sizes: &[usize], functions: u64) -> Table {
+fn table(runs: &[(&Cell, &Found)], way: (Units, CountedPairs), sizes: &[usize], functions: u64) -> Table {
     let columns = sizes.iter().flat_map(|size| [format!("{size}: paper"), "here".to_owned()]);
-    let columns = [String::from("data, net")].into_iter().chain(columns).collect();
+    let columns: Vec<String> = [String::from("data, net")].into_iter().chain(columns).collect();
     let title = format!(
         "Percent of test pairs in the right order; {}{}; mean of {functions} random functions ± their standard deviation:",
         describe(way),
         if way == CONVENTION { " (the convention of the verdict)" } else { "" },
     );
-    let row = |(data, net, paper): (Data, Net, [f64; 4])| {
+    let mut table = Table::titled(title, &columns);
+    for (data, net, paper) in PAPER {
         let cells = sizes.iter().zip(paper).flat_map(|(&size, paper)| {
             let ours = summary(runs, way, data, net, size);
             [format!("{paper:.2}"), format!("{:.2} ± {:.2}", ours.mean, spread(&ours))]
         });
-        [name(data, net)].into_iter().chain(cells).collect()
-    };
-    Table { title, columns, rows: PAPER.map(row).to_vec() }
+        table.row([name(data, net)].into_iter().chain(cells));
+    }
+    table
 }
 
-fn name(data: Data, net: Net) -> String {
-    format!("{data:?}, {}", if net == Net::Linear { "linear" } else { "two-layer" })
+fn name(data: Data, net: NetShape) -> String {
+    format!("{data:?}, {}", net.name())
 }
 
 /// Every cell of 500 vectors and more against the paper's.
-fn checks(runs: &[(&Cell, &Found)], way: (Units, Judged), sizes: &[usize]) -> Vec<Check> {
+fn checks(runs: &[(&Cell, &Found)], way: (Units, CountedPairs), sizes: &[usize]) -> Vec<Check> {
     let mut checks = vec![];
     for (data, net, paper) in PAPER {
         for (&size, paper) in sizes.iter().zip(paper).filter(|(size, _)| **size >= 500) {
@@ -382,12 +393,12 @@ fn convention_table(runs: &[(&Cell, &Found)], sizes: &[usize]) -> Table {
     let columns = ["convention", "net data", "polynomial data", "all"];
     let title =
         format!("Conventions that were tried: cells of 500 vectors and more within {TOLERANCE} points of the paper:");
-    let mut table = Table::new(title, &columns);
+    let mut table = Table::titled(title, &columns);
     for way in CONVENTIONS {
         let all = checks(runs, way, sizes);
         let count = |checks: &[Check]| format!("{} of {}", checks.iter().filter(|c| c.holds).count(), checks.len());
         let (net, polynomial) = all.split_at(all.len() / 2);
-        table.rows.push(vec![describe(way), count(net), count(polynomial), count(&all)]);
+        table.row([describe(way), count(net), count(polynomial), count(&all)]);
     }
     table
 }
@@ -397,21 +408,21 @@ fn ways_table(runs: &[(&Cell, &Found)], sizes: &[usize]) -> Table {
     let sizes: Vec<usize> = HARD.into_iter().filter(|size| sizes.contains(size)).collect();
     let columns = [String::from("training")].into_iter().chain(sizes.iter().map(|size| format!("{size} vectors")));
     let title = format!("Other ways to train, for net data and two layers; {}:", describe(CONVENTION));
-    let mut table = Table { title, columns: columns.collect(), rows: vec![] };
+    let mut table = Table::titled(title, &columns.collect::<Vec<_>>());
     let paper = PAPER[1].2;
     let theirs = sizes.iter().map(|size| {
         let place = SIZES.iter().position(|other| other == size);
         place.map_or(String::new(), |place| format!("{:.2}", paper[place]))
     });
-    table.rows.push([String::from("the paper's number")].into_iter().chain(theirs).collect());
+    table.row([String::from("the paper's number")].into_iter().chain(theirs));
     let ours = |way: Way, size: usize| {
-        let same = |cell: &Cell| (cell.data, cell.net, cell.units) == (Data::Net, Net::TwoLayer, CONVENTION.0);
+        let same = |cell: &Cell| (cell.data, cell.net, cell.units) == (Data::Net, NetShape::TwoLayer, CONVENTION.0);
         let chosen = runs.iter().filter(|(cell, _)| cell.way == way && cell.size == size && same(cell));
         let all = Summary::of(&chosen.map(|(_, found)| Some(found.all_pairs)).collect::<Vec<_>>());
         format!("{:.2} ± {:.2}", all.mean, spread(&all))
     };
     for (way, name) in [(Way::Paper, "the paper's way")].into_iter().chain(OTHER_WAYS) {
-        table.rows.push([name.to_owned()].into_iter().chain(sizes.iter().map(|&size| ours(way, size))).collect());
+        table.row([name.to_owned()].into_iter().chain(sizes.iter().map(|&size| ours(way, size))));
     }
     table
 }
@@ -419,7 +430,7 @@ fn ways_table(runs: &[(&Cell, &Found)], sizes: &[usize]) -> Table {
 fn panel(runs: &[(&Cell, &Found)], data: Data, sizes: &[usize]) -> Panel {
     let mut series = vec![];
     for (of, net, paper) in PAPER.into_iter().filter(|(of, ..)| *of == data) {
-        let (colour, name) = if net == Net::Linear { (0, "linear") } else { (1, "two-layer") };
+        let (colour, name) = (usize::from(net == NetShape::TwoLayer), net.name());
         let place = |index: usize| index as f64;
         let theirs = paper.iter().take(sizes.len()).enumerate().map(|(i, &value)| (place(i), value, None)).collect();
         let ours = sizes.iter().enumerate().map(|(i, &size)| {
@@ -473,7 +484,7 @@ fn protocol_text(scale: Scale) -> Vec<String> {
 fn deviations() -> Vec<String> {
     vec![
         "The paper's one function of each kind is not known; several are drawn, and the spread is given.".into(),
-        "The paper updates after each pair, here the weights move once a list, by the sum over its pairs at the same step \
+        "The paper updates after each pair, here the weights move once per list, by the sum over its pairs at the same step \
          size (the LambdaRank paper, section 6.1, found both to converge alike)."
             .into(),
         "The paper does not say how pairs are judged, which bins it has, or which hidden units: all combinations that were \

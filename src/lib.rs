@@ -24,15 +24,21 @@ mod data;
 pub mod device;
 mod error;
 mod export;
+pub mod files;
 mod hash;
 pub mod memory;
 mod metric;
 mod model;
-mod objective;
+pub mod numeric;
+pub mod objective;
+#[cfg(feature = "cli")]
+#[doc(hidden)] // for the programs of this project
+pub mod program;
 mod simd;
 mod stop;
 pub mod suggest;
 mod temporary;
+pub mod text;
 mod train;
 
 pub use analysis::field::{Crossing, FieldReport, MOST_DOCUMENTS, MarginLambda, Potential, Regularised, eigenvalues};
@@ -49,8 +55,8 @@ pub use data::dataset::{Dataset, DocumentIds, QueryView};
 pub use data::fold::{kfold, split};
 pub use data::folder::{FoldFiles, find_folds};
 pub use data::letor::{
-    Chunks, MAX_FEATURES, Progress, ReadOptions, ReadReport, Rows, Skipped, WriteOptions, Zeros, has_query_ids, read,
-    read_bytes, read_with, write, write_to,
+    Chunks, MAX_FEATURES, ReadOptions, ReadProgress, ReadReport, Rows, Skipped, WriteOptions, Zeros, has_query_ids,
+    read, read_bytes, read_with, write, write_to,
 };
 pub use data::scale::{ScaleKind, Scaler};
 pub use data::scores::{parse_scores, read_scores, write_scores};
@@ -63,16 +69,16 @@ pub use data::trec::{
 pub use error::{Error, ParseError, Result, printable};
 pub use export::{DataInfo, Model, ModelInfo, ModelPlace, RunInfo};
 pub use metric::{
-    Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Form, Gain, KNOWN_METRICS, Metric, MetricKind,
-    Missing, Ndcg, Pairs as PairMetric, Precision, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount, discounts,
-    judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
+    Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Gain, KNOWN_METRICS, KnownMetric, Metric, MetricKind,
+    Missing, Ndcg, PairwiseAccuracy, Precision, Rate, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount,
+    discounts, judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
 };
 pub use model::{Activation, Architecture, Init, MODELS, ModelKind, ModelSettings, Ranker, RankerConfig};
 pub use objective::probability;
 pub use objective::{
-    Assignment, Batch, Construction, Kernel, LARGEST_SCORE, LambdaField, LogBase, Method, OBJECTIVES, Objective,
-    ObjectiveField, PAIR_BUDGET, PairTarget, PairWeight, PairWeights, Pairs, QueryResult, Reference, Scratch, Targets,
-    TensorGradient, Want, Weighting, for_each_weight, ranknet_pairs, surrogate, training_order,
+    Assignment, Batch, Construction, KNOWN_OBJECTIVES, LambdaField, LogBase, Loss, Method, Objective, PAIR_BUDGET,
+    PairLoss, PairTarget, PairWeight, PairWeights, Pairs, Query, QueryResult, Reference, Scratch, Slopes, Targets,
+    TensorGradient, Want, known_objectives, ranknet_pairs, surrogate,
 };
 pub use simd::{instruction_set, portable, set_portable};
 pub use stop::Stop;

@@ -9,13 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whoever is asked gives up within a second, with [`Error::Stopped`].
 ///
 /// ```
-/// use burnrank::{Error, Kernel, Scratch, Stop, Want, Weighting};
+/// use burnrank::objective::{Batch, Want};
+/// use burnrank::{Error, Objective, Stop};
 /// let stop = Stop::new();
-/// let kernel = Kernel { stop: stop.clone(), ..Kernel::new(Weighting::Arp2) };
-/// let ask = || kernel.query(&[1.0, 2.0], &[1.0, 0.0], &mut [0.0; 2], &mut Scratch::default(), Want::default());
+/// let objective = Objective::parse("arp-loss2")?.with_stop(stop.clone());
+/// let batch = Batch { labels: &[1.0, 0.0], offsets: &[0, 2] };
+/// let ask = || objective.lambda_gradient(&[1.0, 2.0], batch, &mut [0.0; 2], Want::default(), &[]);
 /// assert!(ask().is_ok());
 /// stop.ask();
 /// assert!(matches!(ask(), Err(Error::Stopped)));
+/// # Ok::<(), Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Flag);

@@ -14,6 +14,8 @@ pub(crate) enum Purpose {
 
 /// Random letters and digits in such a name.
 const RANDOM: usize = 6;
+/// The longest name, in bytes, that fits into such a name.
+const LONGEST: usize = 230;
 
 impl Purpose {
     fn prefix(self) -> &'static str {
@@ -26,7 +28,10 @@ impl Purpose {
     /// Makes names such as `.burnrank-new-f3Yq0a-model`.
     pub(crate) fn builder<R>(self, name: &OsStr, make: impl FnOnce(&mut tempfile::Builder<'_, '_>) -> R) -> R {
         let mut suffix = OsString::from("-");
-        suffix.push(name);
+        // A name may have 255 bytes in all; a long one is not told.
+        if name.len() <= LONGEST {
+            suffix.push(name);
+        }
         let mut builder = tempfile::Builder::new();
         make(builder.prefix(self.prefix()).suffix(&suffix).rand_bytes(RANDOM))
     }

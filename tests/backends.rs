@@ -13,7 +13,7 @@ fn scores_after_training_agree_across_backends_and_paths() {
         let mut first: Option<(String, Vec<f32>)> = None;
         for backend in device::backends() {
             for gradient in [GradientPath::Lambda, GradientPath::Tensor] {
-                let device = device::open(backend).expect("a backend of this build opens");
+                let device = backend.open().expect("a backend of this build opens");
                 let objective = Objective::parse(objective).unwrap();
                 let config =
                     TrainConfig { objective, gradient, epochs: 3, learning_rate: 0.01, ..TrainConfig::default() };

@@ -1,6 +1,6 @@
 //! What is documented works: the README's commands, in its order, and every example.
 
-use burnrank::{Model, device};
+use burnrank::{KNOWN_METRICS, Model, device};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -40,6 +40,15 @@ fn the_readmes_commands_work() {
     let commands = commands();
     assert!(commands.len() >= 5, "{commands:?}");
     commands.iter().for_each(|line| shell(folder.path(), line));
+}
+
+#[test]
+fn the_readme_has_every_metric() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    for row in KNOWN_METRICS {
+        let line = format!("| `{}` | {} |", row.pattern(), row.help);
+        assert!(text.lines().any(|other| other == line), "the README has no line '{line}'");
+    }
 }
 
 /// `cargo test` builds the examples beside the tests.

@@ -4,8 +4,6 @@ mod support;
 
 #[path = "hard_use/compare.rs"]
 mod compare;
-#[path = "hard_use/experiments.rs"]
-mod experiments;
 #[path = "hard_use/memory.rs"]
 mod memory;
 #[path = "hard_use/models.rs"]

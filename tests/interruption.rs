@@ -1,90 +1,110 @@
 //! Whatever stops training, and whenever: the model folder is absent or whole, and `--resume` ends at the same bytes.
 #![cfg(unix)]
 
+mod support;
+
 use burnrank::{Synthetic, WriteOptions, write};
-use std::fs;
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use support::{Place, signal};
 
-fn burnrank() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_burnrank"))
+fn place_with_data() -> Place {
+    let place = Place::new(&[]);
+    let data = Synthetic { queries: 60, documents: 20, features: 20, ..Synthetic::net() };
+    let data = data.generator().and_then(|generator| generator.dataset()).expect("data");
+    write(place.path().join("train.txt"), &data, &WriteOptions::default()).expect("a file");
+    place
 }
 
-fn train(data: &Path, out: &Path) -> Command {
-    train_for("60", data, out)
-}
-
-fn train_for(epochs: &str, data: &Path, out: &Path) -> Command {
-    let mut command = burnrank();
-    command.args(["train", "--epochs", epochs, "--patience", "0", "--checkpoint-every", "0", "--train"]).arg(data);
-    command.arg("--out").arg(out).stdout(Stdio::null()).stderr(Stdio::null());
+fn train(place: &Place, epochs: usize, out: &str, more: &str) -> Command {
+    let mut command = place.command(&format!(
+        "train --epochs {epochs} --patience 0 --checkpoint-every 0 --train train.txt --out {out} {more}"
+    ));
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-fn make_data(folder: &Path) -> std::path::PathBuf {
-    let path = folder.join("train.txt");
-    let data = Synthetic { queries: 60, documents: 20, features: 20, ..Synthetic::net() };
-    write(&path, &data.generator().unwrap().dataset().unwrap(), &WriteOptions::default()).unwrap();
-    path
+fn succeeds(mut command: Command) -> bool {
+    command.status().expect("the tool runs").success()
 }
 
-fn bytes(model: &Path) -> (Vec<u8>, String) {
-    (fs::read(model.join("model.bpk")).unwrap(), fs::read_to_string(model.join("model.json")).unwrap())
+fn bytes(place: &Place, model: &str) -> (Vec<u8>, String) {
+    let record = std::fs::read(place.path().join(model).join("model.bpk")).expect("a record");
+    (record, place.read(&format!("{model}/model.json")))
 }
 
-fn signal(child: &Child, name: &str) {
-    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status().unwrap();
-    assert!(sent.success());
-}
-
-fn info(model: &Path) -> Output {
-    burnrank().arg("info").arg(model).output().unwrap()
+fn is_whole(place: &Place, model: &str) -> bool {
+    place.run(&format!("info {model}")).code == Some(0)
 }
 
 #[test]
 fn kill_at_ten_moments_then_resume() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = make_data(folder.path());
-    let whole = folder.path().join("whole");
-    let start = std::time::Instant::now();
-    assert!(train(&data, &whole).status().unwrap().success());
+    let place = place_with_data();
+    let start = Instant::now();
+    assert!(succeeds(train(&place, 60, "whole", "")));
     let duration = start.elapsed();
-    let expected = bytes(&whole);
-    let out = folder.path().join("killed");
+    let expected = bytes(&place, "whole");
     let mut killed = 0;
-    for moment in 0..10u32 {
-        let mut child = train(&data, &out).arg("--resume").spawn().unwrap();
-        // Moments spread over the run, the last ones about where the folder is written.
-        sleep(duration.mul_f64([0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05][moment as usize] / 4.0));
+    // Moments spread over the run, the last ones about where the folder is written.
+    for moment in [0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05] {
+        let mut child = train(&place, 60, "killed", "--resume").spawn().expect("the tool starts");
+        sleep(duration.mul_f64(moment / 4.0));
         signal(&child, "KILL");
-        killed += u32::from(!child.wait().unwrap().success());
-        assert!(!out.exists() || info(&out).status.success(), "a half written model at moment {moment}");
+        killed += u32::from(!child.wait().expect("the tool ends").success());
+        let absent = !place.path().join("killed").exists();
+        assert!(absent || is_whole(&place, "killed"), "a half written model at moment {moment}");
     }
     assert!(killed > 0, "no run was caught before its end");
-    assert!(train(&data, &out).arg("--resume").status().unwrap().success());
-    assert!(bytes(&out) == expected, "a run killed {killed} times ends at other bytes");
-    assert!(!folder.path().join("killed.checkpoint").exists());
+    assert!(succeeds(train(&place, 60, "killed", "--resume")));
+    assert!(bytes(&place, "killed") == expected, "a run killed {killed} times ends at other bytes");
+    assert!(!place.path().join("killed.checkpoint").exists());
 }
 
 #[test]
 fn an_interrupt_finishes_the_epoch_saves_and_can_be_resumed() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = make_data(folder.path());
-    let (whole, out) = (folder.path().join("whole"), folder.path().join("interrupted"));
+    let place = place_with_data();
     // Long enough that the signal comes before the end.
-    let mut child = train_for("100000", &data, &out).spawn().unwrap();
-    while !folder.path().join("interrupted.checkpoint").exists() {
+    let mut child = train(&place, 100_000, "interrupted", "").spawn().expect("the tool starts");
+    while !place.path().join("interrupted.checkpoint").exists() {
         sleep(Duration::from_millis(10));
-        assert!(child.try_wait().unwrap().is_none(), "ended before the interrupt");
+        assert!(child.try_wait().expect("a state").is_none(), "ended before the interrupt");
     }
     signal(&child, "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(info(&out).status.success());
-    let epochs = fs::read_to_string(out.join("training.jsonl")).unwrap().lines().count();
-    let more = (epochs + 5).to_string();
-    assert!(train_for(&more, &data, &out).arg("--resume").status().unwrap().success());
-    assert!(train_for(&more, &data, &whole).status().unwrap().success());
-    assert_eq!(bytes(&out).0, bytes(&whole).0);
+    assert_eq!(child.wait().expect("the tool ends").code(), Some(130));
+    assert!(is_whole(&place, "interrupted"));
+    let epochs = place.read("interrupted/training.jsonl").lines().count() + 5;
+    assert!(succeeds(train(&place, epochs, "interrupted", "--resume")));
+    assert!(succeeds(train(&place, epochs, "whole", "")));
+    assert_eq!(bytes(&place, "interrupted").0, bytes(&place, "whole").0);
+}
+
+#[test]
+fn the_end_of_a_session_is_ignored_only_where_it_was_from_the_start() {
+    let place = place_with_data();
+    // The first is what nohup does.
+    for (name, trap, goes_on) in [("kept", "trap '' HUP;", true), ("ended", "", false)] {
+        let plain = train(&place, 100_000, name, "");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{trap} exec \"$0\" \"$@\"")]).arg(plain.get_program()).args(plain.get_args());
+        shell.current_dir(place.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = shell.spawn().expect("the tool starts");
+        let checkpoint = place.path().join(format!("{name}.checkpoint"));
+        let written = || std::fs::metadata(&checkpoint).and_then(|file| file.modified()).ok();
+        let next_checkpoint = |child: &mut Child| {
+            let before = written();
+            while written() == before || written().is_none() {
+                assert!(child.try_wait().expect("a state").is_none(), "{name} was ended");
+                sleep(Duration::from_millis(5));
+            }
+        };
+        next_checkpoint(&mut child);
+        signal(&child, "HUP");
+        if goes_on {
+            (0..3).for_each(|_| next_checkpoint(&mut child));
+            signal(&child, "TERM");
+        }
+        assert_eq!(child.wait().expect("the tool ends").code(), Some(130));
+        assert!(is_whole(&place, name));
+    }
 }

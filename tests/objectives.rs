@@ -26,7 +26,7 @@ const CHECKS: [Check; 10] = [
 ];
 
 /// One of every kind, with truncation, slope and ties.
-const ALL: [&str; 20] = [
+const ALL: [&str; 25] = [
     "ranknet",
     "ranknet:ties",
     "ranknet@3:sigma=2",
@@ -45,6 +45,11 @@ const ALL: [&str; 20] = [
     "lambdarank:ndcg:linear@10",
     "lambdarank:map",
     "lambdarank:mrr",
+    "lambdarank:mrr:swap",
+    "ndcg-loss2++@4:mu=0",
+    "lambdarank:dcg:linear",
+    "lambdarank:arp",
+    "lambdarank:pairs",
     "lambdarank:err@10",
     "lambdarank:bpref",
 ];
@@ -52,7 +57,7 @@ const ALL: [&str; 20] = [
 fn devices() -> Vec<(&'static str, Device)> {
     device::backends()
         .into_iter()
-        .map(|name| (name, device::open(name).expect("a backend of this build opens")))
+        .map(|backend| (backend.name(), backend.open().expect("a backend of this build opens")))
         .collect()
 }
 
@@ -183,9 +188,9 @@ fn the_gradient_is_that_of_the_loss_with_weights_held_still() {
     for (seed, name) in ALL.iter().enumerate() {
         let (scores, labels, _) = random_batch(100 + seed as u64, &[11]);
         let objective = Objective::parse(name).unwrap();
-        let kernel = objective.kernel();
+        let kernel = objective.trained().as_pairs().unwrap();
         let mut weights = vec![];
-        burnrank::for_each_weight(kernel, &scores, &labels, |i, j, weight| weights.push((i, j, weight)));
+        kernel.for_each_weight(&scores, &labels, |i, j, weight| weights.push((i, j, weight)));
         let loss = |scores: &[f64]| -> f64 {
             let pair = |&(i, j, weight): &(usize, usize, f64)| {
                 weight * (-kernel.sigma * (scores[i] - scores[j])).exp().ln_1p() / kernel.base.nats()

@@ -180,7 +180,7 @@ fn files_without_documents_are_refused() {
 
 #[test]
 fn an_index_does_not_buy_memory() {
-    // 4 MB a document are harmless for one, but not for a thousand.
+    // 4 MB per document are harmless for one, but not for a thousand.
     assert_eq!(text(b"1 qid:1 1000000:1\n", &strict()).unwrap().data.n_features(), 1_000_000);
     let mut bytes = "1 qid:1 1:1\n".repeat(500);
     bytes.push_str("1 qid:1 1000000:1\n");

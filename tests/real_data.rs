@@ -1,7 +1,9 @@
 //! Real collections, where BURNRANK_DATA names a folder that has them; 'skipped' without.
 
-use std::path::PathBuf;
-use std::process::Command;
+mod support;
+
+use std::path::{Path, PathBuf};
+use support::{Place, Ran};
 
 fn folder(name: &str) -> Option<PathBuf> {
     let folder =
@@ -12,22 +14,24 @@ fn folder(name: &str) -> Option<PathBuf> {
     folder
 }
 
-/// The means over the test folds of LETOR cross-validation with default settings.
-fn cross_validate(folder: &PathBuf, arguments: &[&str]) -> (f64, f64) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_burnrank"));
-    let output = command.args(["train", "--json", "--folds"]).arg(folder).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let result: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-    let mean = |measure: &str| result["test"][measure]["mean"].as_f64().unwrap();
-    (mean("ndcg@10"), mean("map"))
+/// What a run printed last, which must have gone well; notes on standard error are allowed.
+fn result(place: &Place, arguments: &str, paths: &[(&str, &Path)]) -> serde_json::Value {
+    let mut command = place.command(arguments);
+    for (option, path) in paths {
+        command.arg(option).arg(path);
+    }
+    let ran = Ran::of(command.output().expect("the tool runs"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    serde_json::Deserializer::from_str(&ran.out).into_iter().last().expect("a result").expect("JSON")
 }
 
 #[test]
 fn default_settings_reach_the_published_linear_methods_on_mq2008() {
     let Some(folder) = folder("mq2008") else { return };
+    let result = result(&Place::new(&[]), "train --json --model linear", &[("--folds", &folder)]);
+    let mean = |measure: &str| result["test"][measure]["mean"].as_f64().unwrap();
     // The best stored scores of a published linear method, AdaRank's, judged alike: NDCG@10 0.5006.
-    let (ndcg, map) = cross_validate(&folder, &["--model", "linear"]);
+    let (ndcg, map) = (mean("ndcg@10"), mean("map"));
     println!("linear: ndcg@10 {ndcg:.4}, map {map:.4}");
     assert!(ndcg >= 0.5006 - 0.005, "{ndcg}");
 }
@@ -37,14 +41,10 @@ fn stored_peer_scores_get_their_published_values() {
     let Some(folder) = folder("mq2008") else { return };
     let mut sum = 0.0;
     for fold in 1..=5 {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_burnrank"));
-        command
-            .args(["evaluate", "--json", "--metric", "ndcg@10", "--data"])
-            .arg(folder.join(format!("Fold{fold}/test.txt")));
-        let output =
-            command.arg("--scores").arg(folder.join(format!("scores/svm_rank.Fold{fold}.test.txt"))).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let (data, scores) =
+            (folder.join(format!("Fold{fold}/test.txt")), folder.join(format!("scores/svm_rank.Fold{fold}.test.txt")));
+        let paths = [("--data", data.as_path()), ("--scores", scores.as_path())];
+        let result = result(&Place::new(&[]), "evaluate --json --metric ndcg@10", &paths);
         sum += result["measures"][0]["mean"].as_f64().unwrap();
     }
     assert!((sum / 5.0 - 0.4992).abs() < 5e-5, "{}", sum / 5.0);

@@ -82,7 +82,7 @@ fn data_shows_statistics_and_what_is_odd() {
     let shown = place.run("data a.txt").good();
     for line in [
         "queries       3\n",
-        "documents     5  1 to 2 a query, median 2, mean 1.7\n",
+        "documents     5  1 to 2 per query, median 2, mean 1.7\n",
         "features      4  counted 1 to 4\n",
         "label  documents  share\n    0          3  60.0%\n    1          1  20.0%\n    2          1  20.0%\n",
         "- 1 document with the features of another in the query, but another label\n",
@@ -385,7 +385,7 @@ fn splits_are_whole_disjoint_and_complete() {
         place.list(),
         ["all.txt", "parts", "parts/one", "parts/one/test.txt", "parts/one/train.txt", "parts/one/vali.txt"]
     );
-    assert!(place.run("data parts/one").good().contains("one   train        6         18         2      3.0"));
+    assert!(place.run("data parts/one").good().contains("one   train        6         18         2        3.0"));
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn a_large_batch_is_deterministic_too() {
         batch_queries: 60,
         ..config("lambdarank:ndcg")
     };
-    // 6,000 documents a batch are worked on in two parts.
+    // 6,000 documents per batch are worked on in two parts.
     let run = |threads| with_threads(threads, || bytes(&train_on(data_of(100), wide())));
     assert!(run(1) == run(2));
 }

@@ -1,6 +1,8 @@
 //! A figure of bars: how long everyone takes for the same, on a logarithmic axis.
 
-use super::row::number;
+use burnrank::program::figure::{FONT, failed, svg};
+use burnrank::program::palette;
+use burnrank::text::three_digits;
 use plotters::prelude::*;
 
 /// One bar.
@@ -15,6 +17,8 @@ const HEIGHT: i32 = 26;
 const NAMES: i32 = 330;
 const NUMBERS: i32 = 80;
 const TITLE: i32 = 40;
+/// The bars of others.
+const OTHERS: RGBColor = RGBColor(120, 150, 175);
 
 /// All bars, the fastest on top, as SVG.
 pub fn draw(title: &str, mut bars: Vec<Bar>) -> anyhow::Result<String> {
@@ -30,24 +34,22 @@ pub fn draw(title: &str, mut bars: Vec<Bar>) -> anyhow::Result<String> {
         let share = (seconds.log10() - low) / (high - low).max(1e-9);
         (share * f64::from(WIDTH - NAMES - NUMBERS)) as i32
     };
-    let mut text = String::new();
-    {
-        let size = (WIDTH as u32, (TITLE + HEIGHT * bars.len() as i32 + 12) as u32);
-        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        let failed = |error: DrawingAreaErrorKind<_>| anyhow::anyhow!("cannot draw the figure: {error}");
-        root.fill(&WHITE).map_err(failed)?;
-        root.draw(&Text::new(title, (12, 12), ("sans-serif", 17))).map_err(failed)?;
+    let size = (WIDTH as u32, (TITLE + HEIGHT * bars.len() as i32 + 12) as u32);
+    let text = svg(size, |sheet| {
+        sheet.draw(&Text::new(title, (12, 12), (FONT, 17))).map_err(failed)?;
         for (place, bar) in bars.iter().enumerate() {
             let top = TITLE + HEIGHT * place as i32;
-            let colour = if bar.ours { RGBColor(213, 94, 0) } else { RGBColor(120, 150, 175) };
+            let colour = if bar.ours { palette::VERMILION } else { OTHERS };
             let end = NAMES + length(bar.seconds);
-            root.draw(&Text::new(bar.name.as_str(), (12, top + 4), ("sans-serif", 14))).map_err(failed)?;
-            root.draw(&Rectangle::new([(NAMES, top + 2), (end, top + HEIGHT - 4)], colour.filled())).map_err(failed)?;
-            let seconds = format!("{} s", number(bar.seconds));
-            root.draw(&Text::new(seconds, (end + 6, top + 4), ("sans-serif", 14))).map_err(failed)?;
+            sheet.draw(&Text::new(bar.name.as_str(), (12, top + 4), (FONT, 14))).map_err(failed)?;
+            sheet
+                .draw(&Rectangle::new([(NAMES, top + 2), (end, top + HEIGHT - 4)], colour.filled()))
+                .map_err(failed)?;
+            let seconds = format!("{} s", three_digits(bar.seconds));
+            sheet.draw(&Text::new(seconds, (end + 6, top + 4), (FONT, 14))).map_err(failed)?;
         }
-        root.present().map_err(failed)?;
-    }
+        Ok(())
+    })?;
     Ok(text + "\n")
 }
 

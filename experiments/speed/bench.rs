@@ -1,11 +1,12 @@
 //! The rows of the table, one task after the other.
 
 use super::machine::{Limits, Work};
-use super::row::{self, Row};
+use super::row::Row;
 use super::shape::{self, FEATURES, HIDDEN};
 use super::timing::{Timing, with_peak};
 use super::{LAMBDA_BATCHES, MAIN, OBJECTIVES, Sizes, TENSOR_BATCHES, epoch, kernel, peers, v1};
-use crate::plumbing::{Lab, Scale};
+use crate::harness::{Execution, Scale};
+use burnrank::text::three_digits;
 use burnrank::{Activation, Conventions, Dataset, Device, GradientPath, Init, RankerConfig, judge, parse, read, score};
 use std::path::Path;
 use std::time::Instant;
@@ -22,7 +23,7 @@ pub fn limits(sizes: &Sizes, device: &Device) -> anyhow::Result<[Limits; 2]> {
 
 /// Where rows are measured and kept.
 pub struct Bench<'a> {
-    pub lab: &'a Lab<'a>,
+    pub execution: &'a Execution<'a>,
     pub sizes: &'a Sizes,
     pub device: &'a Device,
     /// For what is stored at once; all rows are stored again with the best limits of the run.
@@ -32,8 +33,8 @@ pub struct Bench<'a> {
 impl Bench<'_> {
     /// Stores a row at once, and says what came out.
     pub fn keep(&self, rows: &mut Vec<Row>, row: Row) -> anyhow::Result<()> {
-        eprintln!("{}: {} s", row.key(), row::number(row.timing.seconds));
-        self.lab.keep(&row.key(), &row.json(&self.limits), row.timing.seconds)?;
+        eprintln!("{}: {} s", row.key(), three_digits(row.timing.seconds));
+        self.execution.keep(&row.key(), &row.json(&self.limits), row.timing.seconds)?;
         rows.push(row);
         Ok(())
     }
@@ -79,7 +80,7 @@ impl Bench<'_> {
     ) -> anyhow::Result<()> {
         let mut tried = vec![];
         for &batch in batches {
-            let config = epoch::config(objective, gradient, batch, self.lab.session.seed)?;
+            let config = epoch::config(objective, gradient, batch, self.execution.session.seed)?;
             let found = epoch::measure(config, data, self.device, self.sizes.patience)?;
             tried.push(Row {
                 objective: Some(objective.into()),
@@ -101,7 +102,7 @@ impl Bench<'_> {
 
     pub fn scoring(&self, rows: &mut Vec<Row>, data: &Dataset) -> anyhow::Result<()> {
         let shape = RankerConfig::mlp(FEATURES, &[HIDDEN], Activation::Sigmoid);
-        let ranker = shape.init(Init::Burn, self.lab.session.seed, self.device)?;
+        let ranker = shape.init(Init::Burn, self.execution.session.seed, self.device)?;
         let patience = self.sizes.patience;
         let mut scores = vec![];
         let (timing, peak) = with_peak(|| {
@@ -129,7 +130,7 @@ impl Bench<'_> {
         by_length.sort_by_key(|&query| data.query(query).labels.len());
         let chosen: Vec<usize> =
             by_length.into_iter().skip(self.sizes.v1_share / 2).step_by(self.sizes.v1_share).collect();
-        let mut net = v1::EveryPair::new(FEATURES, self.lab.session.seed, self.device)?;
+        let mut net = v1::EveryPair::new(FEATURES, self.execution.session.seed, self.device)?;
         let mut pairs = 0;
         let (timing, peak) = with_peak(|| {
             self.sizes.patience.time(|| {
@@ -164,12 +165,12 @@ impl Bench<'_> {
         let mut found = vec![];
         for number in numbers {
             let own = pool(number)?;
-            let config = epoch::config(MAIN, GradientPath::Lambda, batch, self.lab.session.seed)?;
+            let config = epoch::config(MAIN, GradientPath::Lambda, batch, self.execution.session.seed)?;
             let epoch = own.install(|| epoch::measure(config, data, self.device, self.sizes.patience))?;
-            eprintln!("epoch {MAIN} batch {batch}, {number} threads: {} s", row::number(epoch.timing.seconds));
+            eprintln!("epoch {MAIN} batch {batch}, {number} threads: {} s", three_digits(epoch.timing.seconds));
             found.push((number, epoch.timing));
         }
-        self.lab.keep("threads", &found, 0.0)?;
+        self.execution.keep("threads", &found, 0.0)?;
         Ok(found)
     }
 
@@ -178,9 +179,9 @@ impl Bench<'_> {
         let mut all = vec![];
         for (objective, longest) in ["ranknet", "lambdarank:ndcg", "lambdarank:ndcg@10"].into_iter().zip(*longest) {
             let start = Instant::now();
-            let long = kernel::long(objective, lengths, longest, self.lab.session.seed, *patience)?;
-            eprintln!("{objective}, {longest} documents in one list: {} s", row::number(long.timing.seconds));
-            self.lab.keep(&format!("long {objective}"), &long, start.elapsed().as_secs_f64())?;
+            let long = kernel::long(objective, lengths, longest, self.execution.session.seed, *patience)?;
+            eprintln!("{objective}, {longest} documents in one list: {} s", three_digits(long.timing.seconds));
+            self.execution.keep(&format!("long {objective}"), &long, start.elapsed().as_secs_f64())?;
             all.push(long);
         }
         Ok(all)
@@ -188,12 +189,12 @@ impl Bench<'_> {
 
     /// Other tools, when asked for; a reason when they could not run at all.
     pub fn peers(&self, folder: &Path) -> anyhow::Result<Result<Vec<peers::Peer>, String>> {
-        let Some(venv) = &self.lab.session.peers else { return Ok(Ok(vec![])) };
+        let Some(venv) = &self.execution.session.peers else { return Ok(Ok(vec![])) };
         let start = Instant::now();
-        let quick = self.lab.scale() == Scale::Quick;
+        let quick = self.execution.scale() == Scale::Quick;
         let all = peers::run(venv, folder, quick).map_err(|error| format!("{error:#}"));
         match &all {
-            Ok(all) => self.lab.keep("peers", all, start.elapsed().as_secs_f64())?,
+            Ok(all) => self.execution.keep("peers", all, start.elapsed().as_secs_f64())?,
             Err(reason) => eprintln!("peers: {reason}"),
         }
         Ok(all)

@@ -1,9 +1,12 @@
 //! The lambda kernels alone: on short lists by one core, and on very long ones.
 
 use super::row::Row;
-use super::shape::{label, normal, pairs_of};
+use super::shape::{label, pairs_of};
 use super::timing::{Patience, Timing, slope};
-use burnrank::{Kernel, Objective, Scratch, Want};
+use anyhow::Context;
+use burnrank::numeric::standard_normal;
+use burnrank::objective::{Loss, PairLoss, Query, QueryResult, Scratch, Slopes, Want};
+use burnrank::{Objective, Stop};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -17,8 +20,8 @@ const SPREAD: f64 = 2.0;
 type List = (Vec<f32>, Vec<f32>);
 
 fn list(documents: usize, random: &mut ChaCha8Rng) -> List {
-    let scores = (0..documents).map(|_| (SPREAD * normal(random)) as f32).collect();
-    let labels = (0..documents).map(|_| label(normal(random) as f32)).collect();
+    let scores = (0..documents).map(|_| (SPREAD * standard_normal(random)) as f32).collect();
+    let labels = (0..documents).map(|_| label(standard_normal(random) as f32)).collect();
     (scores, labels)
 }
 
@@ -28,26 +31,39 @@ pub fn short(lists: usize, seed: u64, patience: Patience) -> anyhow::Result<(Row
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let lists: Vec<List> = (0..lists).map(|_| list(SHORT, &mut random)).collect();
     let objective = "lambdarank:ndcg";
-    let kernel = Objective::parse(objective)?.kernel().clone();
+    let loss = Objective::parse(objective)?;
+    let loss = loss.trained().as_pairs().context("no sum over pairs")?;
     let (mut gradient, mut scratch) = (vec![0.0; SHORT], Scratch::default());
     let timing = patience.time(|| {
         for (scores, labels) in &lists {
-            kernel.query(scores, labels, &mut gradient, &mut scratch, Want::default())?;
+            query(loss, scores, labels, &mut gradient, &mut scratch)?;
         }
         Ok(())
     })?;
     let mut worst = 0.0_f64;
     for (scores, labels) in &lists {
-        kernel.query(scores, labels, &mut gradient, &mut scratch, Want::default())?;
-        worst = worst.max(difference(&kernel, scores, labels, &gradient));
+        query(loss, scores, labels, &mut gradient, &mut scratch)?;
+        worst = worst.max(difference(loss, scores, labels, &gradient));
     }
     let pairs = lists.iter().map(|(_, labels)| pairs_of(labels)).sum::<u64>() as f64;
     let row = Row::plain("kernel, one core", timing, lists.len() * SHORT);
     Ok((Row { objective: Some(objective.into()), pairs: Some(pairs), ..row }, worst))
 }
 
-fn difference(kernel: &Kernel, scores: &[f32], labels: &[f32], gradient: &[f32]) -> f64 {
-    let exact = kernel.reference(scores, labels).gradient;
+/// The gradient of one query.
+fn query(
+    loss: &dyn Loss,
+    scores: &[f32],
+    labels: &[f32],
+    gradient: &mut [f32],
+    scratch: &mut Scratch,
+) -> burnrank::Result<QueryResult> {
+    let query = Query { scores, labels, seed: 0, stop: &Stop::new() };
+    loss.query(query, Slopes::gradient(gradient), Want::default(), scratch)
+}
+
+fn difference(loss: &PairLoss, scores: &[f32], labels: &[f32], gradient: &[f32]) -> f64 {
+    let exact = loss.reference(scores, labels).gradient;
     let scale = exact.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     let worst = gradient.iter().zip(&exact).map(|(own, exact)| (f64::from(*own) - exact).abs()).fold(0.0, f64::max);
     if scale > 0.0 { worst / scale } else { worst }
@@ -73,13 +89,13 @@ pub fn long(
     seed: u64,
     patience: Patience,
 ) -> anyhow::Result<Long> {
-    let kernel = Objective::parse(objective)?.kernel().clone();
+    let loss = Objective::parse(objective)?;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut scratch = Scratch::default();
     let mut time = |documents: usize| {
         let (scores, labels) = list(documents, &mut random);
         let mut gradient = vec![0.0; documents];
-        patience.time(|| Ok(kernel.query(&scores, &labels, &mut gradient, &mut scratch, Want::default())?))
+        patience.time(|| Ok(query(loss.trained(), &scores, &labels, &mut gradient, &mut scratch)?))
     };
     let mut points = vec![];
     for &length in lengths {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 /// What the process is to do.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Task {
+pub struct MemoryRequest {
     pub feature_bytes: usize,
     pub batch: usize,
     pub seed: u64,
@@ -35,7 +35,7 @@ impl Found {
 }
 
 /// Runs this program once more as the child.
-pub fn run(task: &Task, backend: &str) -> anyhow::Result<Found> {
+pub fn run(task: &MemoryRequest, backend: &str) -> anyhow::Result<Found> {
     let program = std::env::current_exe().context("cannot find this program to start it again")?;
     let output = Command::new(program)
         .args(["speed", "--device", backend, "--memory-child", &serde_json::to_string(task)?])
@@ -50,7 +50,8 @@ pub fn run(task: &Task, backend: &str) -> anyhow::Result<Found> {
 
 /// The child: makes the data, trains one epoch, and prints what it found.
 pub fn child(task: &str, device: &Device) -> anyhow::Result<()> {
-    let Task { feature_bytes, batch, seed } = serde_json::from_str(task).context("--memory-child takes JSON")?;
+    let MemoryRequest { feature_bytes, batch, seed } =
+        serde_json::from_str(task).context("--memory-child takes JSON")?;
     let documents = feature_bytes.div_ceil(4 * FEATURES);
     let mut lengths = shape::lengths(documents.div_ceil(5), seed);
     let mut left = documents;

@@ -15,7 +15,7 @@ mod shape;
 mod timing;
 mod v1;
 
-use crate::plumbing::{Experiment, Kind, Lab, Report, Scale, Session};
+use crate::harness::{Execution, Experiment, Kind, Report, Scale, Session};
 use bench::Bench;
 use burnrank::GradientPath;
 use machine::Limits;
@@ -40,7 +40,7 @@ const OBJECTIVES: [&str; 6] =
     ["lambdarank:ndcg", "ranknet", "lambdarank:ndcg@10", "lambdarank:map", "lambdarank:mrr", "ndcg-loss2++"];
 /// The objective that bounds, peers and threads are about.
 const MAIN: &str = OBJECTIVES[0];
-/// The paths of an epoch, and the queries a batch that are tried on each.
+/// The paths of an epoch, and the queries per batch that are tried on each.
 const LAMBDA_BATCHES: [usize; 5] = [1, 16, 64, 256, 1024];
 const TENSOR_BATCHES: [usize; 3] = [1, 4, 16];
 
@@ -143,15 +143,15 @@ struct Facts {
     text_bytes: u64,
 }
 
-fn run(lab: &Lab<'_>) -> anyhow::Result<Report> {
-    let sizes = sizes(lab.scale());
-    let (seed, device) = (lab.session.seed, &lab.session.device);
+fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
+    let sizes = sizes(execution.scale());
+    let (seed, device) = (execution.session.seed, &execution.session.device);
     let folder = tempfile::tempdir()?;
     let data = shape::dataset(&shape::lengths(sizes.queries, seed), FEATURES, seed)?;
     shape::write(&data, folder.path())?;
     eprintln!("the roofline");
     let before = bench::limits(&sizes, device)?;
-    let bench = Bench { lab, sizes: &sizes, device, limits: before[0] };
+    let bench = Bench { execution, sizes: &sizes, device, limits: before[0] };
     let mut rows = vec![];
     let text_bytes = bench.reading(&mut rows, &folder.path().join("data.svm"))?;
     bench.lambda_epochs(&mut rows, &data)?;
@@ -161,17 +161,18 @@ fn run(lab: &Lab<'_>) -> anyhow::Result<Report> {
     // Something else may have run on this machine the first time.
     let after = bench::limits(&sizes, device)?;
     let limits = [0, 1].map(|pool| before[pool].or_better(after[pool]));
-    lab.keep("roofline", &limits, 0.0)?;
+    execution.keep("roofline", &limits, 0.0)?;
     bench.tensor_epochs(&mut rows, &data)?;
     bench.every_pair(&mut rows, &data)?;
-    rows.iter().try_for_each(|row| lab.keep(&row.key(), &row.json(&limits[0]), row.timing.seconds))?;
+    rows.iter().try_for_each(|row| execution.keep(&row.key(), &row.json(&limits[0]), row.timing.seconds))?;
     let batch = report::best(&rows).and_then(|row| row.batch).unwrap_or(64);
     let threads = bench.threads(&data, batch)?;
-    let memory = memory::run(&memory::Task { feature_bytes: sizes.memory, batch, seed }, lab.session.backend)?;
-    lab.keep("memory", &memory, memory.seconds)?;
+    let memory =
+        memory::run(&memory::MemoryRequest { feature_bytes: sizes.memory, batch, seed }, execution.session.backend)?;
+    execution.keep("memory", &memory, memory.seconds)?;
     let long = bench.long_lists()?;
     let scaling = scaling::measure(sizes.scaling, seed, device)?;
-    lab.keep("scaling", &scaling, 0.0)?;
+    execution.keep("scaling", &scaling, 0.0)?;
     let peers = bench.peers(folder.path())?;
     let facts = Facts {
         queries: data.n_queries(),
@@ -180,5 +181,9 @@ fn run(lab: &Lab<'_>) -> anyhow::Result<Report> {
         pairs: shape::pairs(&data),
         text_bytes,
     };
-    report::report(lab, &sizes, &Measured { data: facts, limits, rows, error, threads, memory, long, scaling, peers })
+    report::report(
+        execution,
+        &sizes,
+        &Measured { data: facts, limits, rows, error, threads, memory, long, scaling, peers },
+    )
 }

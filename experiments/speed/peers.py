@@ -356,7 +356,7 @@ def run_xgboost(bench):
         bench.add("read", *minimum(load, min(bench.repeats, 3)), "DMatrix of the text file, sparse")
 
     bench.trees([("lambdarank:ndcg", pairs("topk", int(bench.lengths.max())), "pair method topk, all pairs"),
-                 ("rank:ndcg mean", pairs("mean", 1), "pair method mean, 1 pair a document"),
+                 ("rank:ndcg mean", pairs("mean", 1), "pair method mean, 1 pair per document"),
                  ("lambdarank:ndcg@32", pairs("topk", 32), "pair method topk 32, its default")],
                 lambda booster: booster.update(data, booster.num_boosted_rounds()),
                 lambda booster: booster.inplace_predict(bench.x, iteration_range=(0, 100)), "one tree of depth 6")

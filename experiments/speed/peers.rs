@@ -1,8 +1,8 @@
 //! Other tools on the same bytes, timed by a Python script in a virtual environment of its own.
 
-use super::row::{Row, number};
-use crate::plumbing::Table;
+use super::row::Row;
 use anyhow::{Context, bail};
+use burnrank::text::{Table, three_digits};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ pub fn run(venv: &Path, data: &Path, quick: bool) -> anyhow::Result<Vec<Peer>> {
 /// The script: beside the sources, here or where the program was built.
 fn script() -> anyhow::Result<PathBuf> {
     const SCRIPT: &str = "experiments/speed/peers.py";
-    let places = [PathBuf::from(SCRIPT), Path::new(env!("CARGO_MANIFEST_DIR")).join(SCRIPT)];
+    let places = [PathBuf::from(SCRIPT), Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(SCRIPT)];
     let found = places.into_iter().find(|path| path.is_file());
     found.with_context(|| format!("{SCRIPT} is not there: run from the folder of the sources"))
 }
@@ -107,31 +107,32 @@ pub fn fastest_epoch(peers: &[Peer], name: &str, form: &str) -> Option<f64> {
 
 /// The best of each peer and task beside ours.
 pub fn table(peers: &[Peer], rows: &[Row]) -> Table {
-    let columns = ["peer", "what", "form", "queries a batch", "seconds", "burnrank", "times as long", "note"];
-    let mut table = Table::new("Peers on the same data in the same run, each at its best batch size:", &columns);
+    let columns = ["peer", "what", "form", "queries per batch", "seconds", "burnrank", "times as long", "note"];
+    let mut table = Table::titled("Peers on the same data in the same run, each at its best batch size:", &columns);
+    // What others say must not end a cell or a line.
+    let plain = |cells: [String; 8]| cells.map(|cell| cell.replace(['|', '\n'], " "));
     for peer in peers {
         let name = format!("{} {}", peer.peer, peer.version.as_deref().unwrap_or("")).trim_end().to_owned();
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let what = format!("{} {}", text(&peer.task), text(&peer.objective)).trim().to_owned();
         if let Some(reason) = &peer.missing {
             let dash = || "-".to_owned();
-            table.rows.push(vec![name, what, dash(), dash(), dash(), dash(), dash(), format!("missing: {reason}")]);
+            table.row(plain([name, what, dash(), dash(), dash(), dash(), dash(), format!("missing: {reason}")]));
         } else if let (Some(seconds), true) = (peer.seconds, peer.best) {
             let own = counterpart(rows, peer).map(|row| row.timing.seconds);
             let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
-            table.rows.push(vec![
+            table.row(plain([
                 name,
                 what,
                 text(&peer.form),
                 or_dash(peer.batch.map(|batch| batch.to_string())),
-                number(seconds),
-                or_dash(own.map(number)),
+                three_digits(seconds),
+                or_dash(own.map(three_digits)),
                 or_dash(own.map(|own| format!("{:.1}", seconds / own))),
                 text(&peer.note),
-            ]);
+            ]));
         }
     }
-    table.rows.iter_mut().flatten().for_each(|cell| *cell = cell.replace(['|', '\n'], " "));
     table
 }
 
@@ -170,8 +171,9 @@ mod tests {
             assert!(found.best && found.path == Some("lambda"));
         }
         let table = table(&[rax, trees, gone.clone()], &rows);
-        assert_eq!(table.rows[0][6], "10.0");
-        assert_eq!(table.rows[2][7], "missing: no   module");
+        let page = table.markdown();
+        let lines: Vec<&str> = page.lines().skip(4).collect();
+        assert!(lines[0].contains("| 10.0 |") && lines[2].contains("| missing: no   module |"), "{page}");
         assert!(counterpart(&rows, &gone).is_none());
     }
 

@@ -2,9 +2,10 @@
 
 use super::bars::{self, Bar};
 use super::machine::{self, Work};
-use super::row::{self, Row, count, number};
+use super::row::{self, Row};
 use super::{FEATURES, HIDDEN, MAIN, Measured, Sizes, kernel, peers, scaling};
-use crate::plumbing::{Check, Lab, Report, Table};
+use crate::harness::{Check, Execution, Report};
+use burnrank::text::{Table, large, three_digits};
 
 /// Bounds that the numbers are held against.
 const KERNEL: f64 = 0.8e9;
@@ -24,7 +25,7 @@ const PEERS: [(&str, &str, f64); 5] = [
     ("lightgbm", "tuned", 1.0),
 ];
 
-pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<Report> {
+pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<Report> {
     let facts = &found.data;
     let title = format!(
         "{} queries, {} documents (longest list {}), {FEATURES} features, {HIDDEN} hidden units, {} pairs of different label, \
@@ -32,7 +33,7 @@ pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<
         facts.queries,
         facts.documents,
         facts.longest,
-        count(facts.pairs as f64),
+        large(facts.pairs as f64),
         found.limits[0].threads,
         facts.documents as f64 * FEATURES as f64 * 4e-6,
     );
@@ -48,7 +49,7 @@ pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<
     let peers = found.peers.as_deref().unwrap_or_default();
     if !peers.is_empty() {
         tables.push(peers::table(peers, &found.rows));
-        lab.side_file("peers.svg", Some(&draw_peers(found, peers)?))?;
+        execution.side_file("peers.svg", Some(&draw_peers(found, peers)?))?;
         notes.push("![an epoch of each tool](peers.svg)".into());
         notes.push(
             "Peers are timed in two forms. *Plain* is how they are used: every epoch shuffles the queries and pads them while \
@@ -59,7 +60,7 @@ pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<
                 .into(),
         );
     } else {
-        lab.side_file("peers.svg", None)?;
+        execution.side_file("peers.svg", None)?;
     }
     if let Err(reason) = &found.peers {
         notes.push(format!("The peers could not be measured: {reason}."));
@@ -75,7 +76,7 @@ pub fn report(lab: &Lab<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<
         let ratio = row.ratio(&found.limits[0]).unwrap_or(f64::NAN);
         format!(
             "{MAIN} epoch {} s, {ratio:.1} times the roofline; {kept} of {} bounds kept",
-            number(row.timing.seconds),
+            three_digits(row.timing.seconds),
             checks.len()
         )
     });
@@ -100,22 +101,22 @@ fn task<'a>(rows: &'a [Row], task: &str) -> Option<&'a Row> {
 }
 
 fn limits(found: &Measured) -> Table {
-    let mut table = Table::new(
+    let mut table = Table::titled(
         "The machine's limits, measured in this run:",
         &[
             "threads",
-            "copy, bytes read and written a second",
-            "multiply-adds a second",
+            "copy, bytes read and written per second",
+            "multiply-adds per second",
             "roofline of an epoch, seconds",
         ],
     );
     let facts = &found.data;
     for limit in &found.limits {
-        table.rows.push(vec![
+        table.row([
             limit.threads.to_string(),
-            count(limit.bytes_per_second),
-            count(limit.multiply_adds_per_second),
-            number(limit.least(Work::passes(facts.documents, FEATURES, 2.0))),
+            large(limit.bytes_per_second),
+            large(limit.multiply_adds_per_second),
+            three_digits(limit.least(Work::passes(facts.documents, FEATURES, 2.0))),
         ]);
     }
     table
@@ -123,23 +124,23 @@ fn limits(found: &Measured) -> Table {
 
 fn threads(found: &Measured) -> Table {
     let title = format!("One epoch of {MAIN} at its best batch size, by the number of threads:");
-    let mut table = Table::new(title, &["threads", "seconds", "median", "times as fast as one"]);
+    let mut table = Table::titled(title, &["threads", "seconds", "median", "times as fast as one"]);
     let one = found.threads.first().map_or(f64::NAN, |(_, timing)| timing.seconds);
     for (threads, timing) in &found.threads {
         let faster = format!("{:.2}", one / timing.seconds);
-        table.rows.push(vec![threads.to_string(), number(timing.seconds), number(timing.median), faster]);
+        table.row([threads.to_string(), three_digits(timing.seconds), three_digits(timing.median), faster]);
     }
     table
 }
 
 fn memory(found: &Measured) -> Table {
-    let mut table = Table::new(
+    let mut table = Table::titled(
         "Memory while training, in a process of its own:",
         &["documents", "MB of features", "peak MB of the process", "peak over features"],
     );
     let memory = &found.memory;
     let or_dash = |value: Option<f64>, decimals: usize| value.map_or("-".into(), |value| format!("{value:.decimals$}"));
-    table.rows.push(vec![
+    table.row([
         memory.documents.to_string(),
         format!("{:.0}", memory.feature_bytes / 1e6),
         or_dash(memory.peak_bytes.map(|bytes| bytes / 1e6), 0),
@@ -149,16 +150,16 @@ fn memory(found: &Measured) -> Table {
 }
 
 fn long(found: &Measured) -> Table {
-    let mut table = Table::new(
+    let mut table = Table::titled(
         "The kernel alone on one long list, five labels, all threads:",
         &["objective", "documents", "seconds", "slope", "slope fitted from", "to documents"],
     );
     for long in &found.long {
         let end = |point: Option<&(usize, f64)>| point.map_or("-".into(), |(length, _)| length.to_string());
-        table.rows.push(vec![
+        table.row([
             long.objective.into(),
             long.longest.to_string(),
-            number(long.timing.seconds),
+            three_digits(long.timing.seconds),
             long.slope.map_or("-".into(), |slope| format!("{slope:.3}")),
             end(long.points.first()),
             end(long.points.last()),
@@ -191,9 +192,9 @@ fn checks(found: &Measured, peers: &[peers::Peer]) -> Vec<Check> {
     }
     let kernel = task(rows, "kernel").and_then(|row| row.pairs.map(|pairs| pairs / row.timing.seconds));
     all.push(check(
-        format!("kernel of {MAIN}, lists of {}: pairs a second and core, sorting included", kernel::SHORT),
-        format!(">= {}", count(KERNEL)),
-        kernel.map(count),
+        format!("kernel of {MAIN}, lists of {}: pairs per second and core, sorting included", kernel::SHORT),
+        format!(">= {}", large(KERNEL)),
+        kernel.map(large),
         kernel.is_some_and(|rate| rate >= KERNEL),
     ));
     all.push(check(
@@ -223,14 +224,14 @@ fn checks(found: &Measured, peers: &[peers::Peer]) -> Vec<Check> {
         if place < 2 {
             let seconds = long.timing.seconds;
             let claim = format!("{} for one list of {} documents: seconds", long.objective, long.longest);
-            all.push(check(claim, format!("< {LONG}"), Some(number(seconds)), seconds < LONG));
+            all.push(check(claim, format!("< {LONG}"), Some(three_digits(seconds)), seconds < LONG));
         }
         slope_check(&mut all, format!("{} for one list: slope of time against length", long.objective), long.slope);
     }
     for line in found.scaling.iter().skip(1) {
         slope_check(
             &mut all,
-            format!("{}: slope of an epoch's time a query against its documents", line.name),
+            format!("{}: slope of an epoch's time per query against its documents", line.name),
             line.slope,
         );
     }
@@ -243,9 +244,9 @@ fn checks(found: &Measured, peers: &[peers::Peer]) -> Vec<Check> {
     ));
     let rate = task(rows, "score").map(|row| row.documents as f64 / row.timing.seconds);
     all.push(check(
-        "scoring from memory: documents a second".into(),
-        format!(">= {}", count(SCORING)),
-        rate.map(count),
+        "scoring from memory: documents per second".into(),
+        format!(">= {}", large(SCORING)),
+        rate.map(large),
         rate.is_some_and(|rate| rate >= SCORING),
     ));
     all
@@ -261,12 +262,12 @@ fn draw_peers(found: &Measured, peers: &[peers::Peer]) -> anyhow::Result<String>
     let mut bars: Vec<Bar> = vec![];
     for row in found.rows.iter().filter(|row| row.task == "epoch" && row.objective.as_deref() == Some(MAIN)) {
         if let (true, Some(path), Some(batch)) = (row.shown, row.path, row.batch) {
-            let name = format!("burnrank, {path}, {batch} queries a batch");
+            let name = format!("burnrank, {path}, {batch} queries per batch");
             bars.push(Bar { name, seconds: row.timing.seconds, ours: true });
         }
     }
     for peer in peers.iter().filter(|peer| peer.best && peer.task.as_deref() == Some("epoch")) {
-        let batch = peer.batch.map_or(String::new(), |batch| format!(", {batch} queries a batch"));
+        let batch = peer.batch.map_or(String::new(), |batch| format!(", {batch} queries per batch"));
         let version = peer.version.as_deref().unwrap_or("");
         // Boosted trees come with several choices of pairs.
         let objective = peer.objective.as_deref().filter(|name| *name != MAIN);
@@ -326,7 +327,7 @@ fn deviations() -> Vec<String> {
         "The paper's figure times RankNet on the machine and with the net of its authors; here it is LambdaRank for NDCG with \
          a small net, and lists are as long as memory allows."
             .into(),
-        "The paper's slopes are those of an epoch by the documents a query; here the number of documents of an epoch is fixed, \
+        "The paper's slopes are those of an epoch by the documents per query; here the number of documents of an epoch is fixed, \
          so that the slopes to compare are those of the time for one query, which are larger by one than those of the epoch."
             .into(),
     ]

@@ -2,7 +2,7 @@
 
 use super::machine::{Limits, Work};
 use super::timing::Timing;
-use crate::plumbing::Table;
+use burnrank::text::{Table, large, three_digits};
 use serde_json::{Value, json};
 
 /// One measurement.
@@ -13,7 +13,7 @@ pub struct Row {
     pub objective: Option<String>,
     /// `lambda`, `tensor` or `V1`.
     pub path: Option<&'static str>,
-    /// Queries a batch.
+    /// Queries per batch.
     pub batch: Option<usize>,
     pub timing: Timing,
     pub documents: usize,
@@ -88,10 +88,10 @@ impl Row {
             format!("{} {objective}", self.task).trim_end().to_owned(),
             self.path.unwrap_or("-").into(),
             or_dash(self.batch.map(|batch| batch.to_string())),
-            number(seconds),
-            number(self.timing.median),
-            count(self.documents as f64 / seconds),
-            or_dash(self.pairs.map(|pairs| count(pairs / seconds))),
+            three_digits(seconds),
+            three_digits(self.timing.median),
+            large(self.documents as f64 / seconds),
+            or_dash(self.pairs.map(|pairs| large(pairs / seconds))),
             or_dash(self.peak.map(|peak| format!("{:.0}", peak / 1e6))),
             or_dash(self.ratio(limits).map(|ratio| format!("{ratio:.2}"))),
         ]
@@ -103,7 +103,7 @@ pub fn table(title: impl Into<String>, rows: &[Row], limits: &Limits) -> Table {
     let columns = [
         "what",
         "path",
-        "queries a batch",
+        "queries per batch",
         "seconds",
         "median",
         "documents/s",
@@ -111,43 +111,14 @@ pub fn table(title: impl Into<String>, rows: &[Row], limits: &Limits) -> Table {
         "peak MB",
         "times the roofline",
     ];
-    let mut table = Table::new(title, &columns);
-    table.rows = rows.iter().filter(|row| row.shown).map(|row| row.cells(limits)).collect();
+    let mut table = Table::titled(title, &columns);
+    rows.iter().filter(|row| row.shown).for_each(|row| table.row(row.cells(limits)));
     table
-}
-
-/// Seconds with three digits that count.
-pub fn number(seconds: f64) -> String {
-    match seconds {
-        s if s >= 100.0 => format!("{s:.0}"),
-        s if s >= 10.0 => format!("{s:.1}"),
-        s if s >= 1.0 => format!("{s:.2}"),
-        s if s >= 0.1 => format!("{s:.3}"),
-        s if s >= 0.01 => format!("{s:.4}"),
-        s if s >= 0.001 => format!("{s:.5}"),
-        s => format!("{s:.2e}"),
-    }
-}
-
-/// A large number in thousands, millions or thousands of millions.
-pub fn count(number: f64) -> String {
-    match number {
-        n if n >= 1e9 => format!("{:.2} G", n / 1e9),
-        n if n >= 1e6 => format!("{:.2} M", n / 1e6),
-        n if n >= 1e3 => format!("{:.1} k", n / 1e3),
-        n => format!("{n:.1}"),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_three_digits() {
-        assert_eq!([123.4, 1.234, 0.012_34, 0.000_123_4].map(number), ["123", "1.23", "0.0123", "1.23e-4"]);
-        assert_eq!([1.5e9, 2.345e6, 7_000.0, 12.0].map(count), ["1.50 G", "2.35 M", "7.0 k", "12.0"]);
-    }
 
     #[test]
     fn a_row_knows_its_rates() {

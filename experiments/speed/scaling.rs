@@ -1,12 +1,11 @@
-//! The scaling figure: time of one epoch against documents a query, as in the LambdaRank paper's Figure 1.
+//! The scaling figure: time of one epoch against documents per query, as in the LambdaRank paper's Figure 1.
 
 use super::epoch;
-use super::row::number;
 use super::shape;
 use super::timing::{Patience, slope};
 use super::v1::EveryPair;
-use crate::plumbing::Table;
-use crate::plumbing::figure::{self, Legend, Panel, Series, Whose};
+use crate::harness::figure::{self, Legend, Panel, Series, Whose};
+use burnrank::text::{Table, three_digits};
 use burnrank::{Dataset, Device, GradientPath};
 use serde::Serialize;
 use std::time::Instant;
@@ -35,7 +34,7 @@ pub struct Sizes {
 #[derive(Debug, Clone, Serialize)]
 pub struct Line {
     pub name: &'static str,
-    /// Documents a query, seconds an epoch, and how many queries were measured.
+    /// Documents per query, seconds per epoch, and how many queries were measured.
     pub points: Vec<(usize, f64, usize)>,
     /// Of the time for one query against its documents, as in the paper; that of the epoch is one less, because the number
     /// of documents of an epoch is fixed here.
@@ -89,26 +88,26 @@ fn every_pair(data: &Dataset, seed: u64, device: &Device, sample: f64) -> anyhow
 
 /// The numbers of the figure.
 pub fn table(lines: &[Line], documents: usize) -> Table {
-    let mut columns = vec!["documents a query"];
+    let mut columns = vec!["documents per query"];
     columns.extend(lines.iter().map(|line| line.name));
     let title =
-        format!("Scaling: seconds an epoch of {documents} documents, {FEATURES} features, by documents a query:");
-    let mut table = Table::new(title, &columns);
+        format!("Scaling: seconds per epoch of {documents} documents, {FEATURES} features, by documents per query:");
+    let mut table = Table::titled(title, &columns);
     let lengths = lines.iter().map(|line| line.points.as_slice()).max_by_key(|points| points.len()).unwrap_or_default();
     for &(length, ..) in lengths {
         let mut row = vec![length.to_string()];
         for line in lines {
             let point = line.points.iter().find(|point| point.0 == length);
             row.push(point.map_or("-".into(), |&(_, seconds, queries)| match queries < documents / length {
-                true => format!("{} (from {queries} queries)", number(seconds)),
-                false => number(seconds),
+                true => format!("{} (from {queries} queries)", three_digits(seconds)),
+                false => three_digits(seconds),
             }));
         }
-        table.rows.push(row);
+        table.row(row);
     }
-    let mut slopes = vec!["slope of seconds a query".to_owned()];
+    let mut slopes = vec!["slope of seconds per query".to_owned()];
     slopes.extend(lines.iter().map(|line| line.slope.map_or("-".into(), |slope| format!("{slope:.3}"))));
-    table.rows.push(slopes);
+    table.row(slopes);
     table
 }
 
@@ -140,7 +139,7 @@ pub fn draw(lines: &[Line], documents: usize) -> anyhow::Result<String> {
         });
         Panel {
             title: title.into(),
-            x_label: "documents a query".into(),
+            x_label: "documents per query".into(),
             y_label: y_label.into(),
             ticks: ticks.clone(),
             y_ticks: powers.clone(),
@@ -152,7 +151,7 @@ pub fn draw(lines: &[Line], documents: usize) -> anyhow::Result<String> {
     let query = format!("One query (slopes in the paper: V1 {}, V2 {})", PAPER[0], PAPER[1]);
     let title = format!("One epoch of {documents} documents");
     figure::draw(&[
-        panel(&title, "seconds an epoch", Legend::MiddleRight, 1.0, |seconds, _| seconds),
-        panel(&query, "seconds a query", Legend::LowerRight, 0.0, |seconds, queries| seconds / queries),
+        panel(&title, "seconds per epoch", Legend::MiddleRight, 1.0, |seconds, _| seconds),
+        panel(&query, "seconds per query", Legend::LowerRight, 0.0, |seconds, queries| seconds / queries),
     ])
 }

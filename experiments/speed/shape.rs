@@ -1,6 +1,7 @@
 //! The data that everything is measured on: lists of documents with a long tail of lengths, made from a seed.
 
 use anyhow::Context;
+use burnrank::numeric::standard_normal;
 use burnrank::{Dataset, WriteOptions};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -21,12 +22,6 @@ const TELLING: usize = 8;
 /// Where a standard normal number is cut into the labels 0 to 4, whose shares are then 52, 32, 13, 2 and 1 percent.
 const CUTS: [f32; 4] = [0.0502, 0.9945, 1.8808, 2.3263];
 
-/// A standard normal number (Box and Muller).
-pub fn normal(random: &mut ChaCha8Rng) -> f64 {
-    let (a, b): (f64, f64) = (random.random(), random.random());
-    (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
-}
-
 /// A label of 0 to 4 for a standard normal number.
 pub fn label(value: f32) -> f32 {
     CUTS.iter().filter(|&&cut| value > cut).count() as f32
@@ -35,7 +30,7 @@ pub fn label(value: f32) -> f32 {
 /// The numbers of documents of some queries.
 pub fn lengths(queries: usize, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut length = || (MEDIAN + SPREAD * normal(&mut random)).exp().clamp(SHORTEST, LONGEST) as usize;
+    let mut length = || (MEDIAN + SPREAD * standard_normal(&mut random)).exp().clamp(SHORTEST, LONGEST) as usize;
     (0..queries).map(|_| length()).collect()
 }
 
@@ -60,7 +55,7 @@ pub fn dataset(lengths: &[usize], width: usize, seed: u64) -> anyhow::Result<Dat
             }
         }
         let signal = sum * (12.0 / telling).sqrt();
-        labels.push(label(0.6 * signal + 0.8 * normal(&mut random) as f32));
+        labels.push(label(0.6 * signal + 0.8 * standard_normal(&mut random) as f32));
     }
     let queries = lengths.iter().enumerate().map(|(query, &length)| ((query + 1).to_string(), length)).collect();
     Ok(Dataset::new(width, features, labels, queries)?)

@@ -9,22 +9,22 @@ use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsAccumulator, GradientsParams, ModuleOptimizer};
 use burn::tensor::activation::softplus;
 use burn::tensor::{Int, TensorData};
-use burnrank::{Activation, Device, Init, Kernel, Objective, QueryView, Ranker, RankerConfig, Tensor, for_each_weight};
+use burnrank::{Activation, Device, Init, Objective, PairLoss, QueryView, Ranker, RankerConfig, Tensor};
 
 /// Pairs that are propagated at once: enough to fill a matrix product, few enough for any memory.
 const PAIRS_AT_ONCE: usize = 1 << 13;
 
 /// A net and its optimiser, stepping after each query.
 pub struct EveryPair {
-    kernel: Kernel,
+    loss: PairLoss,
     ranker: Ranker,
     optimizer: ModuleOptimizer,
     device: Device,
 }
 
-/// Pairs to propagate: which document should be above which, and what that weighs.
+/// PairList to propagate: which document should be above which, and what that weighs.
 #[derive(Default)]
-struct Pairs {
+struct PairList {
     above: Vec<i32>,
     below: Vec<i32>,
     weights: Vec<f32>,
@@ -36,7 +36,7 @@ impl EveryPair {
         let device = device.clone().autodiff();
         let shape = RankerConfig::mlp(features, &[HIDDEN], Activation::Sigmoid);
         Ok(EveryPair {
-            kernel: Objective::parse("lambdarank:ndcg")?.kernel().clone(),
+            loss: Objective::parse("lambdarank:ndcg")?.trained().as_pairs().context("no sum over pairs")?.clone(),
             ranker: shape.init(Init::Burn, seed, &device)?,
             optimizer: AdamConfig::new().init(),
             device,
@@ -59,8 +59,8 @@ impl EveryPair {
         let scores: Vec<f32> = scores.try_into_vec_as().ok().context("the device failed")?;
         let mut sum = GradientsAccumulator::new();
         let mut count = 0;
-        let mut pairs = Pairs::default();
-        for_each_weight(&self.kernel, &scores, query.labels, |above, below, weight| {
+        let mut pairs = PairList::default();
+        self.loss.for_each_weight(&scores, query.labels, |above, below, weight| {
             pairs.above.push(above as i32);
             pairs.below.push(below as i32);
             pairs.weights.push(weight as f32);
@@ -76,7 +76,7 @@ impl EveryPair {
     }
 
     /// The gradient of `sum of w log(1 + exp(s_below - s_above))` by the net's weights.
-    fn propagate(&self, features: &Tensor<2>, pairs: Pairs) -> GradientsParams {
+    fn propagate(&self, features: &Tensor<2>, pairs: PairList) -> GradientsParams {
         let device = self.device.clone().without_autodiff();
         let n = pairs.weights.len();
         let scores = |documents: Vec<i32>| {

@@ -2,7 +2,7 @@
 //!
 //! Large amounts are asked for with `burnrank::memory` before they are taken. This is for what was not foreseen.
 
-use super::interrupt;
+use burnrank::files::try_remove_unfinished;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,6 +58,6 @@ fn refused(bytes: usize) {
     );
     let left = rest.len();
     let _ = std::io::stderr().write_all(&text[..text.len() - left]);
-    interrupt::remove_unfinished();
+    try_remove_unfinished();
     std::process::exit(1);
 }

@@ -229,7 +229,7 @@ fn table(found: &Certificate, control: Option<&Certificate>) -> String {
             ]);
         }
     }
-    table.render()
+    ui::table(&table)
 }
 
 fn control_verdict(control: &Certificate) -> String {
@@ -312,7 +312,7 @@ fn weights_text(alone: &EachWeight) -> String {
             let change = if alone.cost { -weight.rise } else { weight.rise };
             table.row([weight.name.clone(), number(weight.weight), signed(weight.step), signed(change)]);
         }
-        text += &("\n".to_owned() + &table.render());
+        text += &("\n".to_owned() + &ui::table(&table));
         if movable.len() > LISTED {
             text += &format!("and {} more\n", count(movable.len() - LISTED));
         }

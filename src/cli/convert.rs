@@ -5,10 +5,10 @@ use super::input::{self, ReadArgs};
 use super::output::{self, Watched};
 use super::ui::{self, count};
 use anyhow::{Context, bail};
-use burnrank::{Dataset, Error, ScaleKind, Scaler, TrecFile, WriteOptions, Zeros, read_scores, write_to};
+use burnrank::{Dataset, ScaleKind, Scaler, TrecFile, WriteOptions, Zeros, read_scores, write_to};
 use clap::ValueEnum;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -74,9 +74,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     match (args.to, &args.scores) {
         (Format::Run, Some(scores)) => {
             let scores = read_scores(scores, data.n_documents())?;
-            text(&args.out, &TrecFile::from_scores(&data, &scores)?.to_run(&args.tag)?)?;
+            output::write_text(&args.out, &TrecFile::from_scores(&data, &scores)?.to_run(&args.tag)?)?;
         }
-        (Format::Qrels, _) => text(&args.out, &TrecFile::from_labels(&data).to_qrels()?)?,
+        (Format::Qrels, _) => output::write_text(&args.out, &TrecFile::from_labels(&data).to_qrels()?)?,
         _ => {
             data = scaled(data, args)?;
             let zeros = if args.sparse { Zeros::Omit } else { Zeros::Keep };
@@ -135,8 +135,4 @@ fn scaled(mut data: Dataset, args: &Args) -> anyhow::Result<Dataset> {
     }
     scaler.apply(&mut data).with_context(|| input::name(&args.file))?;
     Ok(data)
-}
-
-fn text(path: &Path, text: &str) -> burnrank::Result<()> {
-    output::write(path, |writer| writer.write_all(text.as_bytes()).map_err(|error| Error::io(path, "write", error)))
 }

@@ -153,7 +153,7 @@ fn file_text(file: &File) -> String {
             "documents",
             count(file.statistics.documents),
             format!(
-                "{} to {} a query, median {}, mean {:.1}",
+                "{} to {} per query, median {}, mean {:.1}",
                 count(spread.min),
                 count(spread.max),
                 spread.median,
@@ -192,7 +192,7 @@ fn labels_text(labels: &Labels) -> String {
     }
     let mut table = Table::new(&[("label", Align::Right), ("documents", Align::Right), ("share", Align::Right)]);
     labels.mix.iter().for_each(|l| table.row([l.label.to_string(), count(l.documents), percent(l.share)]));
-    table.render()
+    ui::table(&table)
 }
 
 fn odd_text(odd: &[Oddity]) -> String {
@@ -204,7 +204,7 @@ fn odd_text(odd: &[Oddity]) -> String {
 }
 
 fn folder_text(folder: &Folder, files: &[File]) -> String {
-    let columns = ["queries", "documents", "features", "a query", "nothing relevant", "odd"];
+    let columns = ["queries", "documents", "features", "per query", "nothing relevant", "odd"];
     let mut table = Table::new(
         &[("fold", Align::Left), ("split", Align::Left)]
             .into_iter()
@@ -226,7 +226,7 @@ fn folder_text(folder: &Folder, files: &[File]) -> String {
             statistics.labels.mix.iter().map(label).collect::<Vec<_>>().join(", "),
         ]);
     }
-    let mut text = format!("{}\n{}", heading(&folder.folder), table.render());
+    let mut text = format!("{}\n{}", heading(&folder.folder), ui::table(&table));
     if !folder.odd.is_empty() {
         text.push_str(&odd_text(&folder.odd));
     }

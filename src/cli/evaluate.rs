@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn after_help() -> String {
-    let measures = KNOWN_METRICS.map(|(name, _, rest, what)| format!("  {:<17}  {what}\n", format!("{name}{rest}")));
+    let measures = KNOWN_METRICS.iter().map(|row| format!("  {:<17}  {}\n", row.pattern(), row.help));
     format!(
         "Measures:\n{}
 Examples:
@@ -24,7 +24,7 @@ Examples:
 
 --like trec_eval gives trec_eval's values. Its names of measures are known: ndcg_cut_10 is ndcg:linear@10, P_10 is p@10, \
          recip_rank is mrr.",
-        measures.concat()
+        measures.collect::<String>()
     )
 }
 
@@ -202,7 +202,7 @@ fn per_query(ranking: &Ranking, judgements: &[Judgement]) -> String {
         let values = judgements.iter().map(|judgement| fixed(judgement.values[query].unwrap_or(f64::NAN), 4));
         table.row(std::iter::once(id.clone()).chain(values));
     }
-    table.render()
+    ui::table(&table)
 }
 
 fn summaries(judgements: &[Judgement]) -> String {
@@ -231,7 +231,7 @@ fn summaries(judgements: &[Judgement]) -> String {
             notes += &paragraph(&format!("{}: {own}", metric.name()));
         }
     }
-    table.render() + &notes
+    ui::table(&table) + &notes
 }
 
 fn as_json(

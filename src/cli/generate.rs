@@ -29,7 +29,7 @@ pub struct Args {
     /// Number of queries [default: 1000; lambdarank: 25000]
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
-    /// Documents a query [default: 50]
+    /// Documents per query [default: 50]
     #[arg(long, value_name = "N")]
     documents: Option<usize>,
     /// Number of features [default: 50]
@@ -46,7 +46,7 @@ pub struct Args {
     hidden: Option<usize>,
     /// Function of the net's hidden units [default: sigmoid]
     #[arg(long, value_name = "NAME")]
-    activation: Option<HiddenFunction>,
+    activation: Option<HiddenUnits>,
     /// What all random numbers follow from
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -72,7 +72,7 @@ enum Kind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum HiddenFunction {
+enum HiddenUnits {
     Sigmoid,
     Tanh,
 }
@@ -126,8 +126,8 @@ fn settings(args: &Args) -> anyhow::Result<Synthetic> {
         Target::Net { hidden, activation } => {
             *hidden = args.hidden.unwrap_or(*hidden);
             *activation = match args.activation {
-                Some(HiddenFunction::Sigmoid) => TargetActivation::Sigmoid,
-                Some(HiddenFunction::Tanh) => TargetActivation::Tanh,
+                Some(HiddenUnits::Sigmoid) => TargetActivation::Sigmoid,
+                Some(HiddenUnits::Tanh) => TargetActivation::Tanh,
                 None => *activation,
             };
         }

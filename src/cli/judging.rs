@@ -2,7 +2,7 @@
 
 use super::Usage;
 use anyhow::bail;
-use burnrank::{Conventions, Empty, Metric, Missing, Ties, parse, parse_like_trec_eval, parse_with};
+use burnrank::{Conventions, Empty, KnownMetric, Metric, Missing, Ties, parse, parse_like_trec_eval, parse_with};
 use std::sync::Arc;
 
 /// The conventions that decide what a measure is.
@@ -106,27 +106,25 @@ impl RunArgs {
 
     /// The conventions that these measures depend on, in words.
     pub fn words(&self, conventions: &Conventions, measures: &[String]) -> String {
-        let named = |bases: &[&str]| {
-            let base = |name: &String| name.split([':', '@']).next().is_some_and(|base| bases.contains(&base));
-            measures.iter().any(base)
-        };
+        let base = |name: &String| name.split([':', '@']).next().and_then(KnownMetric::find);
+        let any = |is: fn(&KnownMetric) -> bool| measures.iter().filter_map(base).any(is);
         let ties = match self.like {
             Some(Peer::TrecEval) => "compared as f32, the greater document id first, as in trec_eval".to_owned(),
             None => conventions.ties.to_string(),
         };
         let mut words = format!("equal scores: {ties}; nothing relevant: {}", conventions.empty);
-        if named(&["ndcg", "dcg"]) {
+        if any(KnownMetric::has_gain) {
             words += "; gain 2^y - 1, or y where the name says linear; discount 1 / log2(1 + rank)";
         }
-        if named(&["map", "mrr", "bpref", "p", "recall"]) {
+        if any(KnownMetric::is_binary) {
             words += &format!("; relevant: label of {} or more, where the name states none", self.own.threshold);
         }
-        if named(&["map"]) {
+        if any(|row| row.name == "map") {
             words += "; average precision over all of these";
         }
         if conventions.missing == Missing::Absent {
             words += "; judged but not retrieved: without a rank; retrieved but not judged: not relevant";
-            words += if named(&["bpref"]) { ", left out by bpref" } else { "" };
+            words += if any(|row| row.name == "bpref") { ", left out by bpref" } else { "" };
         }
         words
     }

@@ -303,7 +303,7 @@ impl Summary {
         for (question, answer, value, what) in rows {
             table.row([question.to_owned(), answer, value, what.to_owned()]);
         }
-        table.render()
+        ui::table(&table)
     }
 }
 
@@ -337,5 +337,5 @@ fn one(query: &Query, report: &FieldReport) -> String {
         n if n > LISTED => format!(": the top {LISTED} of {n} documents, --json has all"),
         _ => String::new(),
     };
-    format!("\n{}\n{}", heading(&format!("query {}{most}", ui::printable(&query.id))), table.render())
+    format!("\n{}\n{}", heading(&format!("query {}{most}", ui::printable(&query.id))), ui::table(&table))
 }

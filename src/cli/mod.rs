@@ -1,4 +1,4 @@
-//! The tool: one file a command. The only place that prints.
+//! The tool: one file per command. The only place that prints.
 
 mod allocator;
 mod certify;
@@ -10,7 +10,6 @@ mod figure;
 mod generate;
 mod info;
 mod input;
-mod interrupt;
 mod judging;
 mod lambda;
 mod oddities;
@@ -29,6 +28,7 @@ mod usage;
 mod widths;
 
 use anyhow::Context;
+use burnrank::program::{interrupt, is_bad_usage};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -143,16 +143,9 @@ pub fn run() -> ExitCode {
         Err(error) if error.is::<Interrupted>() => ExitCode::from(130),
         Err(error) => {
             ui::error(&error);
-            ExitCode::from(if is_usage(&error) { 2 } else { 1 })
+            ExitCode::from(if error.is::<Usage>() || is_bad_usage(&error) { 2 } else { 1 })
         }
     }
-}
-
-/// Whether the command line is at fault, and not the data or the machine.
-fn is_usage(error: &anyhow::Error) -> bool {
-    let config =
-        |cause: &(dyn std::error::Error + 'static)| matches!(cause.downcast_ref(), Some(burnrank::Error::Config(_)));
-    error.is::<Usage>() || error.chain().any(config)
 }
 
 /// A size in bytes, as in 500MB, 12GB or 1073741824.

@@ -1,12 +1,10 @@
 //! Where results go: standard output, or files that appear when they are complete and are packed by their name's ending.
 
-use super::interrupt::Unfinished;
 use super::ui::{Bar, Unit};
+use burnrank::files::{Outlasts, Staged, write_whole};
 use burnrank::{Dataset, Error, Result, WriteOptions, write_to};
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-use tempfile::TempPath;
+use std::path::Path;
 
 /// Feature values that are turned into text at a time.
 const VALUES_AT_ONCE: usize = 1 << 22;
@@ -22,13 +20,17 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Re
         let name = Path::new("<stdout>");
         return pack(name, BufWriter::with_capacity(1 << 18, std::io::stdout().lock()), fill).map(drop);
     }
-    // A link stays a link: the file it leads to is replaced. Devices and pipes cannot be.
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    if std::fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
-        let file = File::create(&target).map_err(|error| Error::io(path, "create", error))?;
-        return pack(path, BufWriter::new(file), fill).map(drop);
-    }
-    Staged::new(path, target, fill)?.publish()
+    write_whole(path, Outlasts::Program, |writer| pack(path, writer, fill))
+}
+
+/// As [`write`], for a text that is there.
+pub fn write_text(path: &Path, text: &str) -> Result<()> {
+    write(path, |writer| writer.write_all(text.as_bytes()).map_err(|error| Error::io(path, "write", error)))
+}
+
+/// As [`write`], but the file has to be given its name.
+pub fn stage(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Staged> {
+    Staged::new(path, path.to_path_buf(), Outlasts::Program, |writer| pack(path, writer, fill))
 }
 
 /// A writer that shows how far it has come.
@@ -72,39 +74,6 @@ fn pieces<'a>(data: &'a Dataset, queries: &'a [usize], most: usize) -> impl Iter
         values = if more { values } else { 0 };
         more
     })
-}
-
-/// A finished file that waits for its name.
-#[derive(Debug)]
-pub struct Staged {
-    file: TempPath,
-    target: PathBuf,
-    _unfinished: Unfinished,
-}
-
-impl Staged {
-    /// Writes the file next to `target`; `path` is how the user calls it.
-    pub fn new(path: &Path, target: PathBuf, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Self> {
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        let builder = {
-            use std::os::unix::fs::PermissionsExt;
-            // A temporary file is private by default; a result is as readable as the user's umask says.
-            builder.permissions(std::fs::Permissions::from_mode(0o666))
-        };
-        let file =
-            builder.prefix(".burnrank-").tempfile_in(folder).map_err(|error| Error::io(path, "create", error))?;
-        let (file, temporary) = file.into_parts();
-        let unfinished = Unfinished::new(&temporary);
-        pack(path, BufWriter::with_capacity(1 << 18, file), fill)?;
-        Ok(Staged { file: temporary, target, _unfinished: unfinished })
-    }
-
-    /// Gives the file its name.
-    pub fn publish(self) -> Result<()> {
-        self.file.persist(&self.target).map_err(|error| Error::io(&self.target, "create", error.error))
-    }
 }
 
 /// Fills a writer through the packing that the ending of `path` asks for.

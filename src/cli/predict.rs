@@ -59,8 +59,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         report.skipped
     } else {
         let bar = Bar::new(&name, Unit::Bytes);
-        let mut chunks = Chunks::open(&args.data, &read.options())?;
-        output::write(&args.out, |writer| write_chunks(writer, &mut chunks, &model, &device, args, &bar))?;
+        let mut chunks = Chunks::open(&args.data, &read.options())?.with_progress(bar.updates());
+        output::write(&args.out, |writer| write_chunks(writer, &mut chunks, &model, &device, args))?;
         drop(bar);
         input::tell_skipped(&name, chunks.skipped());
         chunks.skipped().clone()
@@ -81,7 +81,6 @@ fn write_chunks(
     model: &Model,
     device: &Device,
     args: &Args,
-    bar: &Bar,
 ) -> burnrank::Result<()> {
     let expected = model.info.ranker.features;
     let failed = |error| Error::io(&args.out, "write", error);
@@ -106,7 +105,6 @@ fn write_chunks(
         };
         let fits = args.read.fill_zeros || chunks.is_sparse() || chunks.n_features() == expected;
         held.write(writer, text.as_bytes(), fits).map_err(failed)?;
-        bar.update(chunks.bytes(), None);
     }
     held.end(chunks.n_features())?;
     if args.format != "trec" {

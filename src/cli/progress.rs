@@ -58,6 +58,12 @@ impl Bar {
     pub fn update(&self, done: u64, total: Option<u64>) {
         self.work.update(done, total);
     }
+
+    /// As [`Bar::update`] for work of unknown size, for those who cannot borrow the bar.
+    pub fn updates(&self) -> impl Fn(u64) + Send + 'static {
+        let work = self.work.clone();
+        move |done| work.update(done, None)
+    }
 }
 
 impl Drop for Bar {

@@ -2,6 +2,8 @@
 
 use super::ui::printable;
 
+pub use burnrank::text::{fixed, number, p_value, signed};
+
 /// The widest line.
 pub const WIDTH: usize = 80;
 /// Where texts begin that have a name in front of them.
@@ -41,47 +43,6 @@ pub fn paragraph(text: &str) -> String {
 pub fn named(name: &str, text: &str) -> String {
     let width = INDENT - 2;
     format!("{name:<width$}  {}\n", fold(&printable(text), INDENT, INDENT))
-}
-
-/// A value of so many decimals, or a dash where there is none. What rounds to zero has no sign.
-pub fn fixed(value: f64, decimals: usize) -> String {
-    if !value.is_finite() {
-        return "-".into();
-    }
-    let text = format!("{value:.decimals$}");
-    let zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
-    if zero { text.trim_start_matches('-').to_owned() } else { text }
-}
-
-/// A number as people write it, of four digits that matter, as in 0.0985 or 12.5: no zeros after them, a power of ten only
-/// where it is tiny or huge, a dash where there is no number.
-pub fn number(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 || !size.is_finite() {
-        return if size == 0.0 { "0".into() } else { "-".into() };
-    }
-    if !(1e-5..1e9).contains(&size) {
-        return format!("{value:.1e}");
-    }
-    let before = size.log10().floor() as i32 + 1;
-    let text = format!("{value:.*}", usize::try_from(4 - before).unwrap_or(0));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-/// As [`fixed`], with a sign unless it is zero.
-pub fn signed(value: f64, decimals: usize) -> String {
-    let text = fixed(value, decimals);
-    let zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    if value > 0.0 && !zero && value.is_finite() { format!("+{text}") } else { text }
-}
-
-/// A p-value: four decimals, or that it is less.
-pub fn p_value(p: Option<f64>) -> String {
-    match p {
-        None => "-".into(),
-        Some(p) if p < 1e-4 => "<0.0001".into(),
-        Some(p) => fixed(p, 4),
-    }
 }
 
 /// The texts below a command's options, of this command and of all below it, in lines of 80 columns.
@@ -170,17 +131,6 @@ fn continued(command: &str, indent: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_written_as_by_hand() {
-        let written = [0.1, 10.0, 0.0985, -0.0, -0.012_345, 12_345.6, 1e-7, 0.300_000_000_04, f64::NAN].map(number);
-        assert_eq!(written, ["0.1", "10", "0.0985", "0", "-0.01235", "12346", "1.0e-7", "0.3", "-"]);
-        let texts = [fixed(-0.0, 4), fixed(-1e-9, 2), fixed(-0.25, 2), fixed(f64::NAN, 2), fixed(1234.5, 1)];
-        assert_eq!(texts, ["0.0000", "0.00", "-0.25", "-", "1234.5"]);
-        let texts = [signed(0.25, 2), signed(-0.25, 2), signed(1e-9, 2), signed(-0.0, 2), signed(f64::INFINITY, 2)];
-        assert_eq!(texts, ["+0.25", "-0.25", "0.00", "0.00", "-"]);
-        assert_eq!([p_value(Some(0.0123)), p_value(Some(9e-6)), p_value(None)], ["0.0123", "<0.0001", "-"]);
-    }
 
     #[test]
     fn paragraphs_fold_at_80_columns() {

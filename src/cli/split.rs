@@ -2,10 +2,10 @@
 
 use super::Usage;
 use super::input::{self, ReadArgs};
-use super::interrupt::Unfinished;
-use super::output::{Staged, Watched, write_queries};
+use super::output::{Watched, stage, write_queries};
 use super::ui::{self, Align, Table, count};
 use anyhow::bail;
+use burnrank::files::{Staged, Unfinished};
 use burnrank::{Dataset, Error, WriteOptions, kfold, memory};
 use serde::Serialize;
 use serde_json::json;
@@ -153,7 +153,7 @@ fn write(data: &Dataset, parts: &[Part], folder: &Path) -> burnrank::Result<()> 
         let target = folder.join(file);
         target.parent().map_or(Ok(()), |parent| made.make(parent))?;
         let fill = |writer: &mut dyn Write| write_queries(&mut Watched::new(&target, writer), data, queries, &options);
-        staged.push(Staged::new(&target, target.clone(), fill)?);
+        staged.push(stage(&target, fill)?);
     }
     staged.into_iter().try_for_each(Staged::publish)?;
     made.keep();
@@ -202,7 +202,7 @@ fn report(data: &Dataset, parts: Vec<Part>, args: &Args) -> anyhow::Result<()> {
     }
     let mut table = Table::new(&[("file", Align::Left), ("queries", Align::Right), ("documents", Align::Right)]);
     written.iter().for_each(|w| table.row([w.file.display().to_string(), count(w.queries), count(w.documents)]));
-    ui::print(&table.render())
+    ui::print(&ui::table(&table))
 }
 
 #[cfg(test)]

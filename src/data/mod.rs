@@ -7,7 +7,6 @@ pub mod letor;
 mod plain;
 pub mod scale;
 pub mod scores;
-mod sink;
 pub mod source;
 pub mod synthetic;
 pub mod trec;

@@ -2,9 +2,9 @@
 
 use super::letor::number::{BadNumber, parse_f64};
 use super::letor::problem::Problem;
-use super::sink::write_whole;
 use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
+use crate::files::{Outlasts, write_whole};
 use crate::memory;
 use std::fmt::Display;
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(super) fn parse_scores_of(name: &str, text: &[u8], documents: usize) -> Resu
 pub fn parse_scores(name: &str, text: &[u8]) -> Result<Vec<f64>> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     if text.trim_ascii().is_empty() {
-        return Err(whole_file(name, "the file is empty", "expected one score a line"));
+        return Err(whole_file(name, "the file is empty", "expected one score per line"));
     }
     let parse = |(number, line): (usize, &[u8])| {
         let score = line.trim_ascii();
@@ -54,7 +54,9 @@ pub fn parse_scores(name: &str, text: &[u8]) -> Result<Vec<f64>> {
         parse_f64(score).map_err(|bad| {
             let problem = match bad {
                 // A blank line would shift all scores below it.
-                BadNumber::Text if score.is_empty() => Problem::new(0, b"", "blank line", "expected one score a line"),
+                BadNumber::Text if score.is_empty() => {
+                    Problem::new(0, b"", "blank line", "expected one score per line")
+                }
                 _ => Problem::number(at, score, "score", bad),
             };
             Error::from(problem.at(name, number + 1))
@@ -69,7 +71,7 @@ pub fn parse_scores(name: &str, text: &[u8]) -> Result<Vec<f64>> {
     Ok(scores)
 }
 
-/// Writes one score a line, in the shortest spelling that keeps scores of their type apart and in order.
+/// Writes one score per line, in the shortest spelling that keeps scores of their type apart and in order.
 ///
 /// # Errors
 /// When a score is not finite, or the file cannot be written.
@@ -78,7 +80,7 @@ pub fn write_scores<S: Copy + Into<f64> + Display>(path: impl AsRef<Path>, score
     if let Some(row) = scores.iter().position(|&score| !score.into().is_finite()) {
         return Err(Error::Data(format!("the score of document {row} (from 0) is {}", scores[row])));
     }
-    write_whole(path, |writer| {
+    write_whole(path, Outlasts::Program, |writer| {
         scores.iter().try_for_each(|score| writeln!(writer, "{score}")).map_err(|error| Error::io(path, "write", error))
     })
 }
@@ -108,7 +110,7 @@ mod tests {
     fn bad_lines_are_named() {
         for (text, expected) in [
             ("1\n x \n", "s:2:2: bad score 'x': expected a number such as 0.25 or 1e-3"),
-            ("1\r\n\r\n2\n", "s:2:1: blank line: expected one score a line"),
+            ("1\r\n\r\n2\n", "s:2:1: blank line: expected one score per line"),
             ("nan\n", "s:1:1: score is not a number 'nan': put a finite number"),
             ("1e400", "s:1:1: score is infinite '1e400'"),
             ("\n", "s: the file is empty"),

@@ -1,7 +1,16 @@
 //! Average precision.
 
 use super::name::{rel_option, spell};
-use super::{Metric, MetricKind, Swaps};
+use super::{KnownMetric, Metric, MetricKind, Swaps};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "map",
+    aliases: &["ap", "map-cut", "average-precision"],
+    suffix: "[:rel=y][@k]",
+    help: "average precision",
+    make: |parts| Ok(Arc::new(Ap { threshold: parts.threshold()?, k: parts.k() })),
+};
 
 /// AP@k = 1/R sum over relevant ranks r <= k of (relevant documents up to r) / r, named `map`, `map@10`, `map:rel=2`.
 ///
@@ -30,7 +39,7 @@ impl Default for Ap {
 
 impl Metric for Ap {
     fn name(&self) -> String {
-        spell("map", &[rel_option(self.threshold)], self.k)
+        spell(ROW.name, &[rel_option(self.threshold)], self.k)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -2,7 +2,16 @@
 
 use super::name::spell;
 use super::ties::mean_over_ties;
-use super::{Metric, MetricKind, Swaps};
+use super::{KnownMetric, Metric, MetricKind, Swaps};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "arp",
+    aliases: &[],
+    suffix: "[:sum]",
+    help: "average relevance position: the label-weighted mean rank, or sum of ranks; a cost",
+    make: |parts| Ok(Arc::new(Arp { form: if parts.flag("sum") { ArpForm::Sum } else { ArpForm::Mean } })),
+};
 
 /// How the ranks that ARP adds up are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,7 +56,7 @@ fn rank(position: usize) -> f64 {
 
 impl Metric for Arp {
     fn name(&self) -> String {
-        spell("arp", &[(self.form == ArpForm::Sum).then(|| "sum".to_owned())], None)
+        spell(ROW.name, &[(self.form == ArpForm::Sum).then(|| "sum".to_owned())], None)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

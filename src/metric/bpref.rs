@@ -1,7 +1,16 @@
 //! Binary preference.
 
 use super::name::{rel_option, spell};
-use super::{Metric, MetricKind, Swaps};
+use super::{KnownMetric, Metric, MetricKind, Swaps};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "bpref",
+    aliases: &[],
+    suffix: "[:rel=y]",
+    help: "binary preference",
+    make: |parts| Ok(Arc::new(Bpref { threshold: parts.threshold()? })),
+};
 
 /// bpref = 1/R sum over relevant documents of 1 - min(N_above, R) / min(R, N), named `bpref`, `bpref:rel=2`.
 ///
@@ -28,7 +37,7 @@ impl Default for Bpref {
 
 impl Metric for Bpref {
     fn name(&self) -> String {
-        spell("bpref", &[rel_option(self.threshold)], None)
+        spell(ROW.name, &[rel_option(self.threshold)], None)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -3,7 +3,16 @@
 use super::gain::{Gain, discount, discounts};
 use super::name::spell;
 use super::ties::mean_over_ties;
-use super::{Metric, MetricKind, Swaps};
+use super::{KnownMetric, Metric, MetricKind, Swaps};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "dcg",
+    aliases: &[],
+    suffix: "[:linear][@k]",
+    help: "discounted cumulative gain, gain 2^y - 1 unless linear",
+    make: |parts| Ok(Arc::new(Dcg { gain: parts.gain()?, k: parts.k() })),
+};
 
 /// DCG@k = sum over ranks r <= k of gain(y_r) / log2(1 + r), named `dcg`, `dcg@10`, `dcg:linear@10`.
 ///
@@ -33,7 +42,7 @@ impl Dcg {
 
 impl Metric for Dcg {
     fn name(&self) -> String {
-        spell("dcg", &[(self.gain == Gain::Linear).then(|| "linear".to_owned())], self.k)
+        spell(ROW.name, &[(self.gain == Gain::Linear).then(|| "linear".to_owned())], self.k)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -1,8 +1,17 @@
 //! Expected reciprocal rank.
 
 use super::name::spell;
-use super::{Metric, MetricKind, Swaps};
+use super::{KnownMetric, Metric, MetricKind, Swaps};
 use crate::error::{Error, Result};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "err",
+    aliases: &[],
+    suffix: "[:max=y][@k]",
+    help: "expected reciprocal rank, highest grade 4 unless max",
+    make: |parts| Ok(Arc::new(ExpectedRr { max: parts.number("max", ExpectedRr::DEFAULT_MAX)?, k: parts.k() })),
+};
 
 /// ERR@k = sum over ranks r <= k of 1/r R_r prod over q < r of (1 - R_q), named `err`, `err@10`, `err:max=3@10`.
 ///
@@ -45,7 +54,7 @@ impl Default for ExpectedRr {
 
 impl Metric for ExpectedRr {
     fn name(&self) -> String {
-        spell("err", &[(self.max != ExpectedRr::DEFAULT_MAX).then(|| format!("max={}", self.max))], self.k)
+        spell(ROW.name, &[(self.max != ExpectedRr::DEFAULT_MAX).then(|| format!("max={}", self.max))], self.k)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -12,7 +12,9 @@ use std::sync::OnceLock;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Gain {
-    /// 2^y - 1, the papers' gain.
+    /// 2^y - 1: Eq. 1 of the LambdaRank paper (2006) and Eq. 4 of the LambdaLoss paper.
+    ///
+    /// The gains 0, 3, 7, 15 and 31 of the former's section 6.3 are those of labels 0, 2, 3, 4 and 5.
     #[default]
     Exponential,
     /// y, the gain of trec_eval and scikit-learn.

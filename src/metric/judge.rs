@@ -1,7 +1,7 @@
 //! Judging scores: the conventions that a value depends on, and one value per query.
 
 use super::order::Ranking;
-use super::{Metric, Score, Ties};
+use super::{KNOWN_METRICS, KnownMetric, Metric, Score, Ties, parse};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
 use std::fmt;
@@ -105,7 +105,7 @@ impl fmt::Display for Conventions {
 /// ```
 ///
 /// # Errors
-/// When there is not one score a label, a label is negative or not finite or refused by the measure, the measure has no
+/// When there is not one score per label, a label is negative or not finite or refused by the measure, the measure has no
 /// closed form for averaged ties when these are asked for, or its value is not finite.
 pub fn judge_query<S: Score>(
     metric: &dyn Metric,
@@ -241,16 +241,21 @@ impl Rejudge {
 }
 
 fn no_average(metric: &dyn Metric) -> Error {
+    let has_average = |row: &KnownMetric| {
+        let metric = parse(&row.shortest()).ok()?;
+        metric.value_over_ties(&[1.0], &[1], 1).map(|_| row.name)
+    };
+    let known: Vec<&str> = KNOWN_METRICS.iter().filter_map(has_average).collect();
     Error::Config(format!(
-        "{} has no closed form for averaged ties, only ndcg, dcg, p, recall, pairs, wta and arp have: \
-         choose document, pessimistic or optimistic",
-        metric.name()
+        "{} has no closed form for averaged ties, only {} have: choose document, pessimistic or optimistic",
+        metric.name(),
+        known.join(", ")
     ))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Summary, parse};
+    use super::super::Summary;
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -283,7 +288,10 @@ mod tests {
         assert!(told.starts_with("query 2 of the data: ndcg is not finite: label 2000"), "{told}");
         assert!(message(judge_query(&*parse("err@5").unwrap(), &[1.0], &[5.0], &all)).contains("err:max=5"));
         let average = Conventions { ties: Ties::Average, ..all };
-        assert!(message(judge_query(&*parse("map").unwrap(), &[1.0], &[1.0], &average)).contains("only ndcg, dcg, p"));
+        assert!(
+            message(judge_query(&*parse("map").unwrap(), &[1.0], &[1.0], &average))
+                .contains("only ndcg, dcg, wta, wta-error, pairs, pair-error, arp, p, recall have")
+        );
         assert_eq!(judge::<f32>(&*ndcg, &[], &[], &[0], &all).unwrap(), []);
         assert_eq!(judge::<f32>(&*ndcg, &[], &[], &[], &all).unwrap(), []);
     }
@@ -299,14 +307,14 @@ mod tests {
         assert_eq!(value("recall@10", Ties::Pessimistic), 1.0 / 2.0);
         assert_eq!(value("ndcg", Ties::Average), 1.0 / (1.0 + 1.0 / 3f64.log2()));
         let last = judge_query(&*parse("map").unwrap(), &scores, &labels, &Conventions::default()).unwrap();
-        assert_eq!(last, Some(1.0));
+        assert_eq!(last, Some((1.0 + 2.0 / 3.0) / 2.0), "NaN is minus infinity, and of equals the worse comes first");
     }
 
     #[test]
     fn nothing_retrieved_is_zero_and_not_minus_zero() {
         let conventions = Conventions { missing: Missing::Absent, ..Conventions::default() };
-        for (name, _, suffix, _) in super::super::KNOWN_METRICS {
-            let metric = parse(&if suffix.ends_with("]@k") { format!("{name}@3") } else { name.into() }).unwrap();
+        for name in KNOWN_METRICS.iter().map(KnownMetric::shortest) {
+            let metric = parse(&name).unwrap();
             let value = judge_query(&*metric, &[f32::NEG_INFINITY; 2], &[1.0, 0.0], &conventions).unwrap().unwrap();
             assert!(value.is_sign_positive(), "{name}: {value:?}");
         }
@@ -335,8 +343,8 @@ mod tests {
     #[test]
     fn a_query_of_fifty_thousand_documents_is_nothing_special() {
         let (scores, labels, offsets) = random_queries(1, 50_000);
-        for (name, ..) in super::super::KNOWN_METRICS {
-            let metric = parse(name).or_else(|_| parse(&format!("{name}@10"))).unwrap();
+        for row in KNOWN_METRICS {
+            let metric = parse(&row.shortest()).unwrap();
             let value = judge(&*metric, &scores, &labels, &offsets, &Conventions::default()).unwrap()[0].unwrap();
             assert!(value.is_finite());
             let swaps = metric.swaps(&labels);

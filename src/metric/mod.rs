@@ -1,12 +1,12 @@
-//! What is judged: one measure a file, in f64 on the host.
+//! What is judged: one measure per file, in f64 on the host.
 
 mod ap;
 mod arp;
 mod bpref;
 mod dcg;
 mod err;
-mod follow;
 mod gain;
+mod incremental;
 mod judge;
 mod name;
 mod ndcg;
@@ -14,6 +14,7 @@ mod order;
 mod pairs;
 mod precision;
 mod recall;
+mod registry;
 mod rr;
 mod summary;
 mod ties;
@@ -24,6 +25,7 @@ mod peer_tests;
 #[cfg(test)]
 mod shared_tests;
 
+pub use crate::numeric::Score;
 pub use ap::Ap;
 pub use arp::{Arp, ArpForm};
 pub use bpref::Bpref;
@@ -31,18 +33,18 @@ pub(crate) use bpref::BprefSwaps;
 pub use dcg::Dcg;
 pub(crate) use err::ErrSwaps;
 pub use err::ExpectedRr;
-pub(crate) use follow::{Follow, Subject};
 pub use gain::{Gain, discount, discounts, max_dcg};
+pub(crate) use incremental::{IncrementalJudge, LabelledQuery};
 pub use judge::{Conventions, Empty, Missing, judge, judge_query};
-pub use name::{KNOWN_METRICS, parse, parse_like_trec_eval, parse_with};
 pub use ndcg::Ndcg;
-pub use order::{Score, Ties, order, rank_order};
-pub use pairs::Pairs;
+pub use order::{Ties, order, rank_order};
+pub use pairs::PairwiseAccuracy;
 pub use precision::Precision;
 pub use recall::Recall;
+pub use registry::{KNOWN_METRICS, KnownMetric, parse, parse_like_trec_eval, parse_with};
 pub use rr::Rr;
 pub use summary::Summary;
-pub use wta::{Form, Wta};
+pub use wta::{Rate, Wta};
 
 use crate::error::Result;
 use std::fmt::Debug;

@@ -3,7 +3,16 @@
 use super::dcg::{Dcg, DcgSwaps};
 use super::gain::{Gain, max_dcg};
 use super::name::spell;
-use super::{Metric, MetricKind, Swaps};
+use super::{KnownMetric, Metric, MetricKind, Swaps};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "ndcg",
+    aliases: &[],
+    suffix: "[:linear][@k]",
+    help: "normalised discounted cumulative gain, gain 2^y - 1 unless linear",
+    make: |parts| Ok(Arc::new(Ndcg { gain: parts.gain()?, k: parts.k() })),
+};
 
 /// NDCG@k = DCG@k / maxDCG@k, named `ndcg`, `ndcg@10`, `ndcg:linear@10`.
 ///
@@ -37,7 +46,7 @@ impl Ndcg {
 
 impl Metric for Ndcg {
     fn name(&self) -> String {
-        spell("ndcg", &[(self.gain == Gain::Linear).then(|| "linear".to_owned())], self.k)
+        spell(ROW.name, &[(self.gain == Gain::Linear).then(|| "linear".to_owned())], self.k)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -1,6 +1,8 @@
 //! From scores to a ranking: descending, total and deterministic, with a rule for equal scores.
 
 use crate::error::{Error, Result};
+use crate::numeric::Score;
+use crate::numeric::order::{ascending, from_ascending};
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,82 +48,6 @@ impl FromStr for Ties {
     }
 }
 
-/// A score that documents are ranked by: `f32` or `f64`.
-///
-/// NaN ranks last, below minus infinity, and equals itself; -0 equals 0.
-pub trait Score: Copy + Send + Sync + private::Key {}
-
-impl Score for f32 {}
-impl Score for f64 {}
-
-pub(super) mod private {
-    use std::fmt::Debug;
-
-    /// A score and a tie-breaker in one integer whose ascending order is the ranking: nothing sorts faster.
-    pub trait Key: Copy {
-        type Packed: Copy + Ord + Send + Debug;
-        fn pack(self, breaker: u32) -> Self::Packed;
-        fn breaker(packed: Self::Packed) -> u32;
-        fn ties(a: Self::Packed, b: Self::Packed) -> bool;
-        /// Whether this is a score at all: neither NaN nor minus infinity.
-        fn is_above_bottom(self) -> bool;
-    }
-
-    impl Key for f32 {
-        type Packed = u64;
-
-        fn pack(self, breaker: u32) -> u64 {
-            let key = if self.is_nan() { u32::MAX } else { !super::ascending(self) };
-            u64::from(key) << 32 | u64::from(breaker)
-        }
-
-        fn breaker(packed: u64) -> u32 {
-            packed as u32
-        }
-
-        fn ties(a: u64, b: u64) -> bool {
-            a >> 32 == b >> 32
-        }
-
-        fn is_above_bottom(self) -> bool {
-            self > f32::NEG_INFINITY
-        }
-    }
-
-    impl Key for f64 {
-        type Packed = u128;
-
-        fn pack(self, breaker: u32) -> u128 {
-            let bits = (self + 0.0).to_bits();
-            let ascending = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-            let key = if self.is_nan() { u64::MAX } else { !ascending };
-            u128::from(key) << 32 | u128::from(breaker)
-        }
-
-        fn breaker(packed: u128) -> u32 {
-            packed as u32
-        }
-
-        fn ties(a: u128, b: u128) -> bool {
-            a >> 32 == b >> 32
-        }
-
-        fn is_above_bottom(self) -> bool {
-            self > f64::NEG_INFINITY
-        }
-    }
-}
-
-/// An integer that grows with the number. Adding zero makes -0 and 0 the same.
-fn ascending(number: f32) -> u32 {
-    let bits = (number + 0.0).to_bits();
-    if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
-}
-
-fn from_ascending(key: u32) -> f32 {
-    f32::from_bits(if key >> 31 == 1 { key ^ 1 << 31 } else { !key })
-}
-
 /// Documents from the highest score to the lowest, equal scores in document order: the ranks that training uses.
 ///
 /// ```
@@ -149,7 +75,7 @@ pub fn order<S: Score>(scores: &[S]) -> Vec<usize> {
 /// ```
 ///
 /// # Errors
-/// When there is not one label a score.
+/// When there is not one label per score.
 pub fn rank_order<S: Score>(scores: &[S], labels: &[f32], ties: Ties) -> Result<Vec<usize>> {
     if scores.len() != labels.len() {
         return Err(Error::Mismatch(format!("{} scores for {} labels", scores.len(), labels.len())));
@@ -230,11 +156,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nan_is_below_minus_infinity_and_zeros_are_equal() {
+    fn nan_is_minus_infinity_and_zeros_are_equal() {
         let scores = [f64::NAN, f64::NEG_INFINITY, -0.0, 0.0, f64::INFINITY, -f64::NAN, -1e300, 1e-320];
-        assert_eq!(order(&scores), [4, 7, 2, 3, 6, 1, 0, 5]);
+        assert_eq!(order(&scores), [4, 7, 2, 3, 6, 0, 1, 5]);
         let scores = scores.map(|score| score as f32);
-        assert_eq!(order(&scores), [4, 2, 3, 7, 1, 6, 0, 5], "1e-320 is zero, and -1e300 minus infinity, in f32");
+        assert_eq!(order(&scores), [4, 2, 3, 7, 0, 1, 5, 6], "1e-320 is zero, and -1e300 minus infinity, in f32");
     }
 
     #[test]

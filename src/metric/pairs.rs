@@ -1,43 +1,65 @@
 //! The share of pairs in the right order.
 
 use super::name::spell;
-use super::{Form, Metric, MetricKind, Swaps};
+use super::{KnownMetric, Metric, MetricKind, Rate, Swaps};
+use crate::numeric::fenwick::Fenwick;
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "pairs",
+    aliases: &["pairwise", "pairs-correct", "pairwise-correct"],
+    suffix: "",
+    help: "share of pairs in the right order",
+    make: |_| Ok(Arc::new(PairwiseAccuracy { rate: Rate::Accuracy })),
+};
+
+pub(super) const ERROR_ROW: KnownMetric = KnownMetric {
+    name: "pair-error",
+    aliases: &["pairs-error", "pairwise-error"],
+    suffix: "",
+    help: "1 - pairs",
+    make: |_| Ok(Arc::new(PairwiseAccuracy { rate: Rate::Error })),
+};
 
 /// The share of pairs of documents with different labels whose better document ranks first; named `pairs`.
 ///
-/// Its error form, `pair-error`, is one minus it. 0, in either form, when all labels are equal.
+/// `pair-error` is one minus it. Both are 0 when all labels are equal.
 ///
 /// ```
-/// use burnrank::{Form, Metric, PairMetric};
+/// use burnrank::{Metric, PairwiseAccuracy, Rate};
 /// let ranked = [0.0, 0.0, 3.0, 1.0, 2.0];
-/// assert_eq!(PairMetric { form: Form::Correct }.value(&ranked), 2.0 / 9.0);
-/// assert_eq!(PairMetric { form: Form::Error }.value(&ranked), 7.0 / 9.0);
+/// assert_eq!(PairwiseAccuracy { rate: Rate::Accuracy }.value(&ranked), 2.0 / 9.0);
+/// assert_eq!(PairwiseAccuracy { rate: Rate::Error }.value(&ranked), 7.0 / 9.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pairs {
+pub struct PairwiseAccuracy {
     /// The share of right or of wrong pairs.
-    pub form: Form,
+    pub rate: Rate,
 }
 
-impl Pairs {
+impl PairwiseAccuracy {
     fn of_counts(&self, correct: f64, total: f64) -> f64 {
-        match self.form {
+        match self.rate {
             _ if total == 0.0 => 0.0,
-            Form::Correct => correct / total,
-            Form::Error => (total - correct) / total,
+            Rate::Accuracy => correct / total,
+            Rate::Error => (total - correct) / total,
         }
     }
 }
 
-impl Metric for Pairs {
+impl Metric for PairwiseAccuracy {
     fn name(&self) -> String {
-        spell(if self.is_cost() { "pair-error" } else { "pairs" }, &[], None)
+        spell(if self.is_cost() { ERROR_ROW.name } else { ROW.name }, &[], None)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {
         let levels = Levels::new(ranked);
         let mut above = Counts::new(levels.count);
-        let correct: usize = levels.of.iter().map(|&level| above.higher_than(level, true)).sum();
+        let mut correct = 0;
+        for &level in &levels.of {
+            correct += above.higher_than(level);
+            above.add(level);
+        }
         self.of_counts(correct as f64, levels.pairs())
     }
 
@@ -54,7 +76,7 @@ impl Metric for Pairs {
     }
 
     fn is_cost(&self) -> bool {
-        self.form == Form::Error
+        self.rate == Rate::Error
     }
 
     fn value_over_ties(&self, ranked: &[f32], ends: &[usize], _retrieved: usize) -> Option<f64> {
@@ -63,7 +85,7 @@ impl Metric for Pairs {
         let (mut correct, mut start) = (0.0, 0);
         for &end in ends {
             let group = &levels.of[start..end];
-            correct += group.iter().map(|&level| above.higher_than(level, false)).sum::<usize>() as f64;
+            correct += group.iter().map(|&level| above.higher_than(level)).sum::<u64>() as f64;
             group.iter().for_each(|&level| above.add(level));
             // Half of all orders have a pair of the group right.
             correct += Levels::new(&ranked[start..end]).pairs() / 2.0;
@@ -97,39 +119,25 @@ impl Levels {
     }
 }
 
-/// How many documents of each level were seen, as a Fenwick tree: adding and asking take O(log levels).
+/// How many documents of each level were seen.
 struct Counts {
-    tree: Vec<usize>,
-    seen: usize,
+    tree: Fenwick,
+    seen: u64,
 }
 
 impl Counts {
     fn new(levels: usize) -> Self {
-        Counts { tree: vec![0; levels + 1], seen: 0 }
+        Counts { tree: Fenwick::new(levels), seen: 0 }
     }
 
     fn add(&mut self, level: usize) {
         self.seen += 1;
-        let mut node = level + 1;
-        while node < self.tree.len() {
-            self.tree[node] += 1;
-            node += node & node.wrapping_neg();
-        }
+        self.tree.add(level);
     }
 
-    /// The number seen above `level`, which is then added when asked.
-    fn higher_than(&mut self, level: usize, then_add: bool) -> usize {
-        let mut node = level + 1;
-        let mut up_to = 0;
-        while node > 0 {
-            up_to += self.tree[node];
-            node &= node - 1;
-        }
-        let higher = self.seen - up_to;
-        if then_add {
-            self.add(level);
-        }
-        higher
+    /// The number seen above `level`.
+    fn higher_than(&self, level: usize) -> u64 {
+        self.seen - self.tree.before(level + 1)
     }
 }
 
@@ -144,7 +152,7 @@ struct PairSwaps {
 }
 
 impl PairSwaps {
-    fn new(pairs: &Pairs, ranked: &[f32]) -> Self {
+    fn new(pairs: &PairwiseAccuracy, ranked: &[f32]) -> Self {
         let levels = Levels::new(ranked);
         let small = (ranked.len() + 1).saturating_mul(levels.count + 1) <= TABLE;
         let below = if small { Below::table(&levels) } else { Below::bits(&levels) };

@@ -2,7 +2,16 @@
 
 use super::name::{rel_option, spell};
 use super::ties::mean_over_ties;
-use super::{Metric, Swaps};
+use super::{KnownMetric, Metric, Swaps};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "p",
+    aliases: &["precision"],
+    suffix: "[:rel=y]@k",
+    help: "precision",
+    make: |parts| Ok(Arc::new(Precision { threshold: parts.threshold()?, k: parts.needed_k()? })),
+};
 
 /// P@k = (relevant documents among the first k) / k, named `p@5`, `p:rel=2@5`.
 ///
@@ -29,7 +38,7 @@ impl Precision {
 
 impl Metric for Precision {
     fn name(&self) -> String {
-        spell("p", &[rel_option(self.threshold)], Some(self.k))
+        spell(ROW.name, &[rel_option(self.threshold)], Some(self.k))
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

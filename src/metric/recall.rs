@@ -2,7 +2,16 @@
 
 use super::name::{rel_option, spell};
 use super::precision::{TopSwaps, found, found_over_ties};
-use super::{Metric, Swaps};
+use super::{KnownMetric, Metric, Swaps};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "recall",
+    aliases: &["r"],
+    suffix: "[:rel=y]@k",
+    help: "recall",
+    make: |parts| Ok(Arc::new(Recall { threshold: parts.threshold()?, k: parts.needed_k()? })),
+};
 
 /// R@k = (relevant documents among the first k) / (all relevant documents), named `recall@10`, `recall:rel=2@10`.
 ///
@@ -30,7 +39,7 @@ impl Recall {
 
 impl Metric for Recall {
     fn name(&self) -> String {
-        spell("recall", &[rel_option(self.threshold)], Some(self.k))
+        spell(ROW.name, &[rel_option(self.threshold)], Some(self.k))
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

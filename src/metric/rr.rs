@@ -1,7 +1,16 @@
 //! Reciprocal rank.
 
 use super::name::{rel_option, spell};
-use super::{Metric, MetricKind, Swaps};
+use super::{KnownMetric, Metric, MetricKind, Swaps};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "mrr",
+    aliases: &["rr", "recip-rank", "reciprocal-rank"],
+    suffix: "[:rel=y][@k]",
+    help: "reciprocal rank of the first relevant document",
+    make: |parts| Ok(Arc::new(Rr { threshold: parts.threshold()?, k: parts.k() })),
+};
 
 /// RR@k = 1 / (rank of the first relevant document), 0 when that is behind `k`; named `mrr`, `mrr@10`, `mrr:rel=2`.
 ///
@@ -35,7 +44,7 @@ impl Rr {
 
 impl Metric for Rr {
     fn name(&self) -> String {
-        spell("mrr", &[rel_option(self.threshold)], self.k)
+        spell(ROW.name, &[rel_option(self.threshold)], self.k)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -2,38 +2,55 @@
 
 use super::name::spell;
 use super::ties::mean_over_ties;
-use super::{Metric, Swaps};
+use super::{KnownMetric, Metric, Swaps};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownMetric = KnownMetric {
+    name: "wta",
+    aliases: &["winner-takes-all"],
+    suffix: "",
+    help: "1 when the top document has the query's best label",
+    make: |_| Ok(Arc::new(Wta { rate: Rate::Accuracy })),
+};
+
+pub(super) const ERROR_ROW: KnownMetric = KnownMetric {
+    name: "wta-error",
+    aliases: &["wta-cost"],
+    suffix: "",
+    help: "1 - wta",
+    make: |_| Ok(Arc::new(Wta { rate: Rate::Error })),
+};
 
 /// Whether a measure counts what is right or what is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Form {
+pub enum Rate {
     /// What is right: more is better.
     #[default]
-    Correct,
+    Accuracy,
     /// What is wrong: one minus what is right, less is better.
     Error,
 }
 
 /// WTA = 1 when the top document has the query's best label, else 0; named `wta`.
 ///
-/// Its error form, `wta-error`, is one minus it: the cost of the LambdaRank paper.
+/// `wta-error` is one minus it: the cost of the LambdaRank paper's section 2, which has it for two labels only.
 ///
 /// ```
-/// use burnrank::{Form, Metric, Wta};
-/// assert_eq!(Wta { form: Form::Correct }.value(&[2.0, 0.0, 2.0]), 1.0);
-/// assert_eq!(Wta { form: Form::Error }.value(&[0.0, 0.0, 3.0, 1.0, 2.0]), 1.0);
+/// use burnrank::{Metric, Rate, Wta};
+/// assert_eq!(Wta { rate: Rate::Accuracy }.value(&[2.0, 0.0, 2.0]), 1.0);
+/// assert_eq!(Wta { rate: Rate::Error }.value(&[0.0, 0.0, 3.0, 1.0, 2.0]), 1.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wta {
     /// Success or cost.
-    pub form: Form,
+    pub rate: Rate,
 }
 
 impl Wta {
     fn of_share(&self, correct: f64) -> f64 {
-        match self.form {
-            Form::Correct => correct,
-            Form::Error => 1.0 - correct,
+        match self.rate {
+            Rate::Accuracy => correct,
+            Rate::Error => 1.0 - correct,
         }
     }
 }
@@ -44,7 +61,7 @@ fn best(labels: &[f32]) -> f32 {
 
 impl Metric for Wta {
     fn name(&self) -> String {
-        spell(if self.is_cost() { "wta-error" } else { "wta" }, &[], None)
+        spell(if self.is_cost() { ERROR_ROW.name } else { ROW.name }, &[], None)
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {
@@ -56,7 +73,7 @@ impl Metric for Wta {
     }
 
     fn is_cost(&self) -> bool {
-        self.form == Form::Error
+        self.rate == Rate::Error
     }
 
     fn depth(&self) -> Option<usize> {

@@ -24,7 +24,7 @@ pub(crate) struct Columns {
     /// Group by group, feature by feature, the weights of the units of a group; 0 for units that are not there. Of linear
     /// nets unit by unit, [`GROUP`] features at a time; 0 for features that are not there.
     weights: Vec<[f32; GROUP]>,
-    /// One a unit.
+    /// One per unit.
     bias: Vec<f32>,
 }
 

@@ -1,10 +1,11 @@
-//! The hidden units' functions, once a unit: value and slope together, on the host in vectors.
+//! The hidden units' functions, once per unit: value and slope together, on the host in vectors.
 //!
 //! Burn's autodiff computes a sigmoid in the forward pass and again in the backward pass. On the host, number by number,
 //! that was a quarter of an epoch.
 
 use super::Activation;
 use crate::device::on_host;
+use crate::numeric::{sigmoid_and_slope, tanh_and_slope};
 use crate::simd::{Simd, Vectorised, dispatch};
 use burn::tensor::{Device, Tensor, TensorData, activation};
 
@@ -98,14 +99,14 @@ impl Vectorised for MovedUnit<'_> {
     #[inline(always)]
     fn run<const N: usize, S: Simd<N>>(self, _: S) {
         match self.function {
-            Activation::Sigmoid => self.add(sigmoid),
-            Activation::Tanh => self.add(tanh),
+            Activation::Sigmoid => self.add(sigmoid_and_slope),
+            Activation::Tanh => self.add(tanh_and_slope),
             Activation::Relu => self.add(relu),
         }
     }
 }
 
-/// Replaces inputs by values; `slopes` has one place a value, or none.
+/// Replaces inputs by values; `slopes` has one place per value, or none.
 struct Units<'a> {
     function: Activation,
     values: &'a mut [f32],
@@ -118,8 +119,8 @@ impl Vectorised for Units<'_> {
     #[inline(always)]
     fn run<const N: usize, S: Simd<N>>(self, _: S) {
         match self.function {
-            Activation::Sigmoid => each(self.values, self.slopes, sigmoid),
-            Activation::Tanh => each(self.values, self.slopes, tanh),
+            Activation::Sigmoid => each(self.values, self.slopes, sigmoid_and_slope),
+            Activation::Tanh => each(self.values, self.slopes, tanh_and_slope),
             Activation::Relu => each(self.values, self.slopes, relu),
         }
     }
@@ -134,50 +135,10 @@ fn each(values: &mut [f32], slopes: &mut [f32], of: impl Fn(f32) -> (f32, f32)) 
     }
 }
 
-/// `1 / (1 + e^-x)` and its slope.
-#[inline(always)]
-fn sigmoid(x: f32) -> (f32, f32) {
-    let (small, _) = exponential(-x.abs());
-    let large = 1.0 / (1.0 + small);
-    (if x < 0.0 { small * large } else { large }, small * large * large)
-}
-
-/// `tanh(x)` and its slope.
-#[inline(always)]
-fn tanh(x: f32) -> (f32, f32) {
-    let (small, less) = exponential(-2.0 * x.abs());
-    let whole = 1.0 / (1.0 + small);
-    ((-less * whole).copysign(x), 4.0 * small * whole * whole)
-}
-
 /// `max(x, 0)` and its slope; NaN stays, as it does in the others.
 #[inline(always)]
 fn relu(x: f32) -> (f32, f32) {
     if x <= 0.0 { (0.0, 0.0) } else { (x, 1.0) }
-}
-
-/// `e^x` and `e^x - 1` of a number of at most 0, both to a few units in the last place, down to the smallest subnormal
-/// number; without a branch or a call, so that loops over it become vectors.
-#[inline(always)]
-fn exponential(x: f32) -> (f32, f32) {
-    const LN_2_HIGH: f32 = 0.693_359_4;
-    const LN_2_LOW: f32 = -2.121_944_4e-4;
-    // Adding 1.5 * 2^23 leaves the nearest integer in the lowest bits.
-    const MAGIC: f32 = 12_582_912.0;
-    // Below this e^x is nearer to 0 than to any other number. NaN must stay: a maximum would swallow it.
-    const NOTHING: f32 = -104.0;
-    // 2^-64 and 64: a power of two that may be subnormal is reached in two steps.
-    const DOWN: f32 = 1.0 / 18_446_744_073_709_551_616.0;
-    const UP: u32 = 64;
-    let x = if x < NOTHING { NOTHING } else { x };
-    let shifted = x * std::f32::consts::LOG2_E + MAGIC;
-    let power = shifted - MAGIC;
-    let rest = (x - power * LN_2_HIGH) - power * LN_2_LOW;
-    let tail = 1.0 / 24.0 + rest * (1.0 / 120.0 + rest * (1.0 / 720.0 + rest * (1.0 / 5040.0)));
-    let less = rest + rest * rest * (0.5 + rest * (1.0 / 6.0 + rest * tail));
-    let above = f32::from_bits(shifted.to_bits().wrapping_add(127 + UP) << 23);
-    let scale = above * DOWN;
-    ((above + above * less) * DOWN, scale * less + (scale - 1.0))
 }
 
 #[cfg(test)]

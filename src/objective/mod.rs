@@ -1,34 +1,42 @@
-//! What is optimised: pair weights, tensor losses, lambda kernels and the surrogate that injects lambdas.
+//! What is optimised: losses on the host and in tensors, by name, and the surrogate that injects lambdas.
 
-pub(crate) mod construction;
-pub(crate) mod kernel;
+mod batch;
+pub(crate) mod field;
+mod form;
+mod formula;
+mod loss;
 mod name;
+mod pairwise;
 pub mod probability;
+mod registry;
 mod surrogate;
 mod targets;
 mod tensor;
 mod tile;
-mod weights;
+mod weight;
 
-pub use construction::{Construction, LambdaField, ObjectiveField};
-pub use kernel::{
-    Assignment, Kernel, LARGEST_SCORE, LogBase, Method, PairTarget, PairWeight, PairWeights, Pairs, QueryResult,
-    Reference, Scratch, Want, Weighting, for_each_weight, ranknet_pairs, training_order,
-};
-pub use name::OBJECTIVES;
+pub use batch::Batch;
+pub(crate) use batch::mean_over;
+pub use field::{Construction, LambdaField};
+pub use form::Form;
+pub use loss::{Loss, Query, QueryResult, Slopes, Want};
+pub use name::known_objectives;
+pub use pairwise::{Assignment, LogBase, Method, PairLoss, PairTarget, Reference, Scratch, ranknet_pairs};
+pub use registry::{KNOWN_OBJECTIVES, KnownObjective};
 pub use surrogate::surrogate;
 pub use targets::Targets;
-pub use tensor::TensorGradient;
-pub use tile::{Batch, PAIR_BUDGET};
+pub use tensor::{PAIR_BUDGET, TensorGradient, TensorLoss, TensorTile, TilePart};
+pub use weight::{Classes, PairWeight, PairWeights, Pairs, RankedList, Values};
 
 use crate::error::Result;
-use crate::metric::{Gain, Metric, MetricKind};
+use crate::metric::Metric;
 use crate::stop::Stop;
+use field::{Constructed, FieldLoss};
 use std::sync::Arc;
 
-/// A training objective: RankNet, a member of the LambdaLoss family, LambdaRank for some metric, or a weight of one's own.
+/// A training objective: a loss and its name.
 ///
-/// All of them are one logistic pair loss with another pair weight. Names parse and print alike:
+/// Names parse and print alike:
 ///
 /// ```
 /// use burnrank::Objective;
@@ -39,196 +47,102 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Objective {
-    family: Family,
-    assignment: Assignment,
-    kernel: Kernel,
-}
-
-/// What tells objectives apart, besides `@k`, `sigma` and the assignment.
-#[derive(Debug, Clone)]
-enum Family {
-    RankNet { ties: bool },
-    Arp1,
-    Arp2,
-    Ndcg1,
-    Ndcg2,
-    Ndcg2pp { mu: f64 },
-    LambdaRank(Arc<dyn Metric>),
-    Constructed { metric: Arc<dyn Metric>, construction: Construction },
-    Field(Arc<dyn LambdaField>),
-    Custom { name: String, weight: Arc<dyn PairWeight> },
-}
-
-impl Family {
-    fn weighting(&self) -> Weighting {
-        match self {
-            Family::RankNet { ties } => Weighting::RankNet { ties: *ties },
-            Family::Arp1 => Weighting::Arp1,
-            Family::Arp2 => Weighting::Arp2,
-            Family::Ndcg1 => Weighting::Ndcg1,
-            Family::Ndcg2 => Weighting::Ndcg2 { rho: 0.0, delta: 1.0 },
-            Family::Ndcg2pp { mu } => Weighting::Ndcg2 { rho: 1.0, delta: *mu },
-            Family::LambdaRank(metric) | Family::Constructed { metric, .. } => Weighting::lambdarank(metric.clone()),
-            // Never asked: a field has forces, not weights.
-            Family::Field(_) => Weighting::RankNet { ties: false },
-            Family::Custom { weight, .. } => Weighting::Custom(weight.clone()),
-        }
-    }
-
-    fn base(&self) -> LogBase {
-        match self {
-            Family::Arp1 | Family::Arp2 | Family::Ndcg1 | Family::Ndcg2 | Family::Ndcg2pp { .. } => LogBase::Bits,
-            _ => LogBase::Nats,
-        }
-    }
-
-    fn gain(&self) -> Gain {
-        match self {
-            Family::LambdaRank(metric) => match metric.kind() {
-                MetricKind::Ndcg { gain, .. } => gain,
-                _ => Gain::Exponential,
-            },
-            _ => Gain::Exponential,
-        }
-    }
+    name: String,
+    loss: Arc<dyn Loss>,
+    stop: Stop,
 }
 
 impl Default for Objective {
     /// LambdaRank for NDCG.
     fn default() -> Self {
-        Objective::new(Family::LambdaRank(Arc::new(crate::metric::Ndcg::default())))
+        Objective::lambdarank(Arc::new(crate::metric::Ndcg::default()))
     }
 }
 
 impl Objective {
-    fn new(family: Family) -> Self {
-        let kernel = Kernel { base: family.base(), gain: family.gain(), ..Kernel::new(family.weighting()) };
-        Objective { family, assignment: Assignment::Hard, kernel }
+    /// Any loss.
+    pub fn of(loss: Arc<dyn Loss>) -> Self {
+        Objective { name: loss.name(), loss, stop: Stop::new() }
     }
 
     /// LambdaRank for any metric: pairs weigh what their swap would change.
     pub fn lambdarank(metric: Arc<dyn Metric>) -> Self {
-        Objective::new(Family::LambdaRank(metric))
+        let name = format!("lambdarank:{}", metric.name());
+        Objective::of(Arc::new(PairLoss::new(name, weight::lambdarank(metric))))
     }
 
     /// A logistic pair loss with a pair weight of one's own; `name` stands for it in reports.
-    pub fn custom(name: impl Into<String>, weight: Arc<dyn PairWeight>) -> Self {
-        Objective::new(Family::Custom { name: name.into(), weight })
+    pub fn custom(name: impl AsRef<str>, weight: Arc<dyn PairWeight>) -> Self {
+        Objective::of(Arc::new(PairLoss::new(format!("custom:{}", name.as_ref()), weight)))
     }
 
     /// LambdaRank for any metric with lambdas made another way (lambda path only).
     pub fn constructed(metric: Arc<dyn Metric>, construction: Construction) -> Self {
+        Objective::constructed_with(metric, construction, 1.0)
+    }
+
+    fn constructed_with(metric: Arc<dyn Metric>, construction: Construction, sigma: f64) -> Self {
         match construction {
             Construction::RankNetWeightPairs => Objective::lambdarank(metric),
-            _ => Objective::new(Family::Constructed { metric, construction }),
+            _ => Objective::of(Arc::new(Constructed { metric, construction, sigma })),
         }
     }
 
     /// A lambda function of one's own, which need not be the slope of any cost (lambda path only).
     pub fn field(field: Arc<dyn LambdaField>) -> Self {
-        Objective::new(Family::Field(field))
+        Objective::of(Arc::new(FieldLoss(field)))
     }
 
-    /// The lambda function, when the objective is not a sum over weighted pairs.
-    pub(crate) fn own_field(&self) -> Option<Arc<dyn LambdaField>> {
-        match &self.family {
-            Family::Constructed { metric, construction } => {
-                let (metric, construction) = (metric.clone(), *construction);
-                let (sigma, stop) = (self.sigma(), self.stop().clone());
-                Some(Arc::new(construction::Constructed { metric, construction, sigma, stop }))
-            }
-            Family::Field(field) => Some(field.clone()),
-            _ => None,
-        }
+    /// The name that [`Objective::parse`] reads back. Objectives of one's own keep their name but do not parse.
+    pub fn name(&self) -> String {
+        self.name.clone()
     }
 
-    /// Whether there is no loss that tensors could compute: sampled rankings, constructions and fields of one's own.
-    pub fn is_lambda_only(&self) -> bool {
-        self.is_sampled() || matches!(self.family, Family::Constructed { .. } | Family::Field(_))
+    /// What is minimised.
+    pub fn trained(&self) -> &dyn Loss {
+        &*self.loss
     }
 
-    /// The same objective with another slope of the sigmoid.
-    pub fn with_sigma(mut self, sigma: f64) -> Self {
-        self.kernel.sigma = sigma;
-        self
-    }
-
-    /// The same objective over pairs of which one document ranks among the first `k`.
-    pub fn with_truncation(mut self, k: Option<usize>) -> Self {
-        self.kernel.truncation = k;
-        self
-    }
-
-    /// The same objective with weights averaged over sampled rankings (lambda path only).
-    pub fn with_assignment(mut self, assignment: Assignment) -> Self {
-        self.assignment = assignment;
-        self
+    fn into_loss(self) -> Arc<dyn Loss> {
+        self.loss
     }
 
     /// The same objective, whose gradients end with [`Error::Stopped`](crate::Error::Stopped) within a second of the flag
     /// being set.
     pub fn with_stop(mut self, stop: Stop) -> Self {
-        self.kernel.stop = stop;
+        self.stop = stop;
         self
     }
 
-    /// The kernel that computes its lambdas.
-    pub fn kernel(&self) -> &Kernel {
-        &self.kernel
-    }
-
-    /// How documents are assigned to ranks.
-    pub fn assignment(&self) -> Assignment {
-        self.assignment
-    }
-
-    /// Whether the loss itself is what is minimised, so that its rise is bad news. The weights of all others change with
-    /// the ranking, so that losses of two epochs do not compare.
-    pub fn is_cost(&self) -> bool {
-        matches!(self.family, Family::RankNet { .. } | Family::Arp1 | Family::Arp2)
-    }
-
-    /// Whether the tensor path computes the weights on the device, without a copy to the host.
-    pub fn has_device_weights(&self) -> bool {
-        let host = matches!(
-            self.kernel.weighting,
-            Weighting::SwapAp { .. } | Weighting::SwapRr { .. } | Weighting::SwapMetric(_) | Weighting::Custom(_)
-        );
-        !host && !self.is_lambda_only()
-    }
-
-    fn weighting(&self) -> &Weighting {
-        &self.kernel.weighting
-    }
-
-    fn truncation(&self) -> Option<usize> {
-        self.kernel.truncation
-    }
-
     pub(crate) fn stop(&self) -> &Stop {
-        &self.kernel.stop
+        &self.stop
     }
 
-    fn sigma(&self) -> f64 {
-        self.kernel.sigma
+    /// Whether there is no loss that tensors could compute: sampled rankings, constructions and fields of one's own.
+    pub fn is_lambda_only(&self) -> bool {
+        self.loss.tensors().is_none()
     }
 
-    fn base(&self) -> LogBase {
-        self.kernel.base
+    /// Whether the loss is one function of the scores, so that losses of two epochs compare.
+    pub fn is_cost(&self) -> bool {
+        self.loss.is_cost()
     }
 
-    fn gain(&self) -> Gain {
-        self.kernel.gain
+    /// Whether the tensor path has a formula on the device: where it has not, weights of all pairs are copied to it.
+    pub fn has_device_weights(&self) -> bool {
+        !self.is_lambda_only() && self.loss.as_pairs().is_none_or(|pairs| pairs.weight.form().is_some())
     }
 
-    /// Whether the weights are averaged over sampled rankings.
-    pub fn is_sampled(&self) -> bool {
-        self.assignment != Assignment::Hard
+    /// Whether every query needs a seed.
+    pub fn is_random(&self) -> bool {
+        self.loss.is_random()
     }
 
-    /// Whether [`Objective::target_gradient`] makes sense for it.
+    /// Whether [`Objective::target_gradient`] makes sense for it: RankNet without truncation.
     pub fn takes_targets(&self) -> bool {
-        matches!(self.family, Family::RankNet { .. }) && self.truncation().is_none()
+        self.loss.as_pairs().is_some_and(|pairs| {
+            matches!(pairs.weight.form(), Some(Form::Constant { .. })) && pairs.truncation.is_none()
+        })
     }
 
     /// The gradient of a batch's loss by its scores, the mean over its queries, on the host and in linear memory.
@@ -236,7 +150,8 @@ impl Objective {
     /// `seeds` holds one number per query when the objective samples rankings, and is not looked at otherwise.
     ///
     /// ```
-    /// use burnrank::{Batch, Objective, Want};
+    /// use burnrank::Objective;
+    /// use burnrank::objective::{Batch, Want};
     /// let batch = Batch { labels: &[0.0, 1.0, 2.0, 0.0, 3.0], offsets: &[0, 5] };
     /// let mut gradient = [0.0; 5];
     /// let objective = Objective::parse("lambdarank:ndcg")?;
@@ -255,30 +170,48 @@ impl Objective {
         want: Want,
         seeds: &[u64],
     ) -> Result<QueryResult> {
-        let sum = self.lambda_sum(scores, batch, gradient, want, seeds)?;
+        let sum = self.slopes(scores, batch, Slopes::gradient(gradient), want, seeds)?;
         Ok(mean_over(batch.n_queries(), sum, gradient))
     }
 
-    /// The same, the sum over its queries.
-    pub(crate) fn lambda_sum(
+    /// The slopes of a batch's loss by its scores, each query's own, and the sums over its queries; second derivatives too,
+    /// where they are asked for.
+    ///
+    /// ```
+    /// use burnrank::Objective;
+    /// use burnrank::objective::{Batch, Slopes, Want};
+    /// let batch = Batch { labels: &[1.0, 0.0], offsets: &[0, 2] };
+    /// let (mut gradient, mut second) = ([0.0; 2], [0.0; 2]);
+    /// let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
+    /// Objective::parse("ranknet")?.slopes(&[0.5, 0.5], batch, slopes, Want::default(), &[])?;
+    /// assert_eq!((gradient, second), ([-0.5, 0.5], [0.25, 0.25]));
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Objective::lambda_gradient`].
+    pub fn slopes(
         &self,
         scores: &[f32],
         batch: Batch<'_>,
-        gradient: &mut [f32],
+        to: Slopes<'_>,
         want: Want,
         seeds: &[u64],
     ) -> Result<QueryResult> {
-        let Batch { labels, offsets } = batch;
-        if let Some(field) = self.own_field() {
-            return field.batch(scores, batch, gradient, self.stop());
-        }
-        match self.assignment {
-            Assignment::Hard => self.kernel.batch(scores, labels, offsets, gradient, want),
-            sampled => self.kernel.batch_sampled(scores, labels, offsets, sampled, seeds, gradient, want),
-        }
+        batch::run(&*self.loss, scores, batch, to, want, seeds, &self.stop)
     }
 
-    /// RankNet's gradient for given target probabilities, one list of pairs a query, the mean over the queries.
+    /// The forces on documents in double precision, for analysis.
+    ///
+    /// # Errors
+    /// When the objective draws rankings at random.
+    pub fn as_field(&self) -> Result<&dyn LambdaField> {
+        self.loss.field().ok_or_else(|| {
+            crate::Error::Config(format!("{self}: sampled rankings make a random field, which cannot be analysed"))
+        })
+    }
+
+    /// RankNet's gradient for given target probabilities, one list of pairs per query, the mean over the queries.
     ///
     /// # Errors
     /// When lengths do not fit together or a pair names a document that is not there.
@@ -301,28 +234,13 @@ impl Objective {
         targets: impl Iterator<Item = &'p [PairTarget]>,
         gradient: &mut [f32],
     ) -> Result<QueryResult> {
-        let mut result = QueryResult::default();
+        let sigma = self.loss.as_pairs().map_or(1.0, |pairs| pairs.sigma);
+        let mut sums = QueryResult::default();
         for (query, pairs) in (0..batch.n_queries()).zip(targets) {
-            self.stop().check()?;
+            self.stop.check()?;
             let rows = batch.rows(query);
-            let scores = &scores[rows.clone()];
-            result.loss += ranknet_pairs(scores, pairs, self.sigma(), &mut gradient[rows])?;
-            result.pairs += pairs.len() as u64;
-            let factor = |pair: &PairTarget| {
-                let modelled = probability::probability(self.sigma() * f64::from(scores[pair.i] - scores[pair.j]));
-                (modelled - pair.probability).abs()
-            };
-            result.saturated += pairs.iter().filter(|pair| factor(pair) < 1e-3).count() as u64;
+            sums = sums + ranknet_pairs(&scores[rows.clone()], pairs, sigma, &mut gradient[rows])?;
         }
-        Ok(result)
+        Ok(sums)
     }
-}
-
-/// Makes the sum over so many queries their mean.
-pub(crate) fn mean_over(queries: usize, mut sum: QueryResult, gradient: &mut [f32]) -> QueryResult {
-    if queries > 1 {
-        gradient.iter_mut().for_each(|slope| *slope /= queries as f32);
-    }
-    sum.loss /= queries.max(1) as f64;
-    sum
 }

@@ -1,22 +1,16 @@
 //! An objective's name is its identity: it parses, prints and appears in results the same way.
 
-use super::{Assignment, Construction, Family, Objective};
+use super::field::Construction;
+use super::pairwise::Assignment;
+pub(super) use super::pairwise::number;
+use super::{KNOWN_OBJECTIVES, Objective};
 use crate::error::{Error, Result};
-use crate::metric::{self, KNOWN_METRICS};
+use crate::metric::{self, KNOWN_METRICS, KnownMetric};
 use crate::suggest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
-
-/// What `--objective` takes, for messages and help.
-pub const OBJECTIVES: &str = "ranknet, ranknet:ties, arp-loss1, arp-loss2, ndcg-loss1, ndcg-loss2, ndcg-loss2++:mu=5, \
-     lambdarank:METRIC (as in lambdarank:ndcg@10), lambdarank:METRIC:CONSTRUCTION (springsmooth, localgradient, localcost, \
-     discretebounded); @K truncates, :sigma=S sets the sigmoid's slope, \
-     :gaussian=SAMPLES and :plackett-luce=SAMPLES average the weights over sampled rankings";
-
-/// The names that an objective's name may begin with.
-const HEADS: [&str; 7] =
-    ["ranknet", "arp-loss1", "arp-loss2", "ndcg-loss1", "ndcg-loss2", "ndcg-loss2++", "lambdarank"];
 
 /// What other tools call some of them.
 const ELSEWHERE: [(&str, &str); 9] = [
@@ -31,14 +25,29 @@ const ELSEWHERE: [(&str, &str); 9] = [
     ("ndcg-loss", "ndcg-loss2"),
 ];
 
-/// What may follow the first word of a name, beside a measure.
-const CONSTRUCTIONS: [&str; 5] =
-    ["ranknetweightpairs", "springsmooth", "localgradient", "localcost", "discretebounded"];
-const SETTINGS: [&str; 11] =
-    ["ties", "sigma", "mu", "gaussian", "plackett-luce", "noise", "margin", "linear", "rel", "max", "sum"];
+/// What every pair loss takes.
+const OF_PAIRS: [&str; 4] = ["sigma", "gaussian", "plackett-luce", "noise"];
+/// What metrics take.
+const OF_METRICS: [&str; 5] = ["linear", "rel", "max", "sum", "ties"];
 
-/// The papers' best value of NDCG-Loss2++'s mu.
-const DEFAULT_MU: f64 = 5.0;
+/// What `--objective` takes, for messages and help.
+pub fn known_objectives() -> String {
+    let rows = KNOWN_OBJECTIVES.iter().map(|row| match row.name {
+        "lambdarank" => "lambdarank:METRIC (as in lambdarank:ndcg@10), lambdarank:METRIC:CONSTRUCTION (springsmooth, \
+             localgradient, localcost, discretebounded)"
+            .to_owned(),
+        name => {
+            let options = row.help[0].split(' ').filter(|option| option.starts_with(':'));
+            std::iter::once(name.to_owned())
+                .chain(options.map(|option| format!("{name}{option}")))
+                .collect::<Vec<_>>()
+                .join(", ")
+        }
+    });
+    rows.collect::<Vec<_>>().join(", ")
+        + "; for sums over pairs @K truncates, :sigma=S sets the sigmoid's slope, :gaussian=SAMPLES and \
+           :plackett-luce=SAMPLES average the weights over sampled rankings"
+}
 
 impl Objective {
     /// Reads a name such as `ranknet`, `ndcg-loss2++@10:mu=5` or `lambdarank:map:sigma=2`.
@@ -59,93 +68,115 @@ impl Objective {
 
     fn read(name: &str) -> Result<Self> {
         let wrong = |what: String| Error::Config(format!("objective '{name}': {what}"));
-        let mut parts = name.trim().split(':');
-        let head = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let lower = name.trim().to_ascii_lowercase();
+        let mut parts = Parts::split(&lower).map_err(wrong)?;
+        let Some(row) = KNOWN_OBJECTIVES.iter().find(|row| row.name == parts.head) else {
+            return Err(Error::Config(format!("unknown objective '{name}': known are {}", known_objectives())));
+        };
+        let loss = (row.make)(&mut parts).map_err(wrong)?;
+        if let Some(k) = parts.truncation {
+            return Err(wrong(format!("{} has no pairs that @{k} could leave out", parts.head)));
+        }
+        if let Some(unknown) = parts.rest.first() {
+            let key = unknown.split('=').next().unwrap_or_default();
+            let owners: Vec<&str> =
+                KNOWN_OBJECTIVES.iter().filter(|row| row.settings.contains(&key)).map(|row| row.name).collect();
+            return Err(wrong(match owners.as_slice() {
+                [] => format!("unknown setting '{unknown}': known are {}", known_objectives()),
+                owners => format!("{key} belongs to {}", owners.join(", ")),
+            }));
+        }
+        Ok(Objective::of(loss))
+    }
+}
+
+/// The parts of a name, taken away one by one by what they mean something to.
+pub struct Parts<'a> {
+    /// What the name begins with.
+    pub head: &'a str,
+    /// The number behind `@`.
+    pub truncation: Option<usize>,
+    rest: Vec<&'a str>,
+}
+
+type Taken<T> = std::result::Result<T, String>;
+
+impl<'a> Parts<'a> {
+    fn split(name: &'a str) -> Taken<Self> {
+        let mut parts = name.split(':');
+        let head = parts.next().unwrap_or_default();
         let (head, truncation) = match head.split_once('@') {
-            None => (head.as_str(), None),
+            None => (head, None),
             Some((head, k)) => {
                 let k = k.parse().ok().filter(|&k: &usize| k > 0);
-                (head, Some(k.ok_or_else(|| wrong("the truncation after '@' must be a number of 1 or more".into()))?))
+                (head, Some(k.ok_or("the truncation after '@' must be a number of 1 or more")?))
             }
         };
-        let mut settings = Settings::default();
-        let mut rest = Vec::new();
-        for part in parts {
-            if !settings.take(part).map_err(&wrong)? {
-                rest.push(part);
-            }
-        }
-        let family = match head {
-            "ranknet" => Family::RankNet { ties: take_word(&mut rest, "ties") },
-            "arp-loss1" => Family::Arp1,
-            "arp-loss2" => Family::Arp2,
-            "ndcg-loss1" => Family::Ndcg1,
-            "ndcg-loss2" => Family::Ndcg2,
-            "ndcg-loss2++" => Family::Ndcg2pp { mu: settings.mu.take().unwrap_or(DEFAULT_MU) },
-            "lambdarank" if truncation.is_some() => {
-                return Err(wrong("write the cut-off with the metric, as in lambdarank:ndcg@10".into()));
-            }
-            "lambdarank" => {
-                let construction = settings.construction(&mut rest).map_err(&wrong)?;
-                let metric = if rest.is_empty() { "ndcg".to_owned() } else { rest.join(":") };
-                rest.clear();
-                Objective::constructed(metric::parse(&metric)?, construction).family
-            }
-            _ => return Err(Error::Config(format!("unknown objective '{name}': known are {OBJECTIVES}"))),
-        };
-        if settings.margin.is_some() {
-            return Err(wrong("margin belongs to localgradient and localcost".into()));
-        }
-        if settings.mu.is_some() {
-            return Err(wrong("mu belongs to ndcg-loss2++".into()));
-        }
-        if let Some(unknown) = rest.first() {
-            return Err(wrong(format!("unknown setting '{unknown}': known are {OBJECTIVES}")));
-        }
-        if let Family::Constructed { construction, .. } = &family {
-            if settings.assignment().map_err(&wrong)? != Assignment::Hard {
-                return Err(wrong(format!("{} has no pair weights to average over samples", construction.name())));
-            }
-            if settings.sigma.is_some() && *construction != Construction::SpringSmooth {
-                return Err(wrong(format!("{} has no sigmoid for sigma to steepen", construction.name())));
-            }
-        }
-        let objective = Objective::new(family).with_truncation(truncation).with_sigma(settings.sigma.unwrap_or(1.0));
-        Ok(objective.with_assignment(settings.assignment().map_err(&wrong)?))
+        Ok(Parts { head, truncation, rest: parts.collect() })
     }
 
-    /// The name that [`Objective::parse`] reads back. Objectives of one's own keep their name but do not parse.
-    pub fn name(&self) -> String {
-        let cut = self.truncation().map(|k| format!("@{k}")).unwrap_or_default();
-        let mut name = match &self.family {
-            Family::RankNet { ties: false } => format!("ranknet{cut}"),
-            Family::RankNet { ties: true } => format!("ranknet{cut}:ties"),
-            Family::Arp1 => format!("arp-loss1{cut}"),
-            Family::Arp2 => format!("arp-loss2{cut}"),
-            Family::Ndcg1 => format!("ndcg-loss1{cut}"),
-            Family::Ndcg2 => format!("ndcg-loss2{cut}"),
-            Family::Ndcg2pp { mu } => format!("ndcg-loss2++{cut}:mu={mu}"),
-            Family::LambdaRank(metric) => format!("lambdarank:{}", metric.name()),
-            Family::Constructed { metric, construction } => {
-                format!("lambdarank:{}:{}", metric.name(), construction.name())
-            }
-            Family::Field(field) => format!("field:{}", field.name()),
-            Family::Custom { name, .. } => format!("custom:{name}{cut}"),
+    /// Whether this word is among the parts.
+    pub fn word(&mut self, word: &str) -> bool {
+        let before = self.rest.len();
+        self.rest.retain(|&other| other != word);
+        self.rest.len() < before
+    }
+
+    /// The number of `key=number`, if it is there.
+    pub fn number(&mut self, key: &str, valid: RangeInclusive<f64>) -> Taken<Option<f64>> {
+        let value = |part: &&'a str| part.split_once('=').filter(|(other, _)| *other == key).map(|(_, value)| value);
+        let Some(at) = self.rest.iter().position(|part| value(part).is_some()) else { return Ok(None) };
+        let part = self.rest.remove(at);
+        let found = value(&part).and_then(|value| value.parse().ok()).filter(|number| valid.contains(number));
+        let least = if *valid.start() > 0.0 && *valid.start() < 1e-200 {
+            "above 0".to_owned()
+        } else {
+            format!("of at least {}", valid.start())
         };
-        if self.sigma() != 1.0 {
-            name += &format!(":sigma={}", self.sigma());
-        }
-        match self.assignment() {
-            Assignment::Hard => {}
-            Assignment::Gaussian { samples, scale } => {
-                name += &format!(":gaussian={samples}");
-                if scale != 1.0 {
-                    name += &format!(":noise={scale}");
-                }
+        found.map(Some).ok_or_else(|| format!("{part}: expected a number {least}, at most {}", valid.end()))
+    }
+
+    fn samples(&mut self, key: &str) -> Taken<Option<usize>> {
+        match self.number(key, 1.0..=1e6)? {
+            Some(samples) if samples.fract() != 0.0 => {
+                Err(format!("{key}={samples}: expected a whole number of 1 to 1000000"))
             }
-            Assignment::PlackettLuce { samples } => name += &format!(":plackett-luce={samples}"),
+            samples => Ok(samples.map(|samples| samples as usize)),
         }
-        name
+    }
+
+    /// The slope of the sigmoid.
+    pub fn sigma(&mut self) -> Taken<f64> {
+        Ok(self.number("sigma", f64::MIN_POSITIVE..=1e6)?.unwrap_or(1.0))
+    }
+
+    /// Where the ranks come from that weights depend on.
+    pub fn assignment(&mut self) -> Taken<Assignment> {
+        let noise = self.number("noise", f64::MIN_POSITIVE..=1e6)?;
+        match (self.samples("gaussian")?, self.samples("plackett-luce")?, noise) {
+            (None, None, None) => Ok(Assignment::Hard),
+            (Some(samples), None, noise) => Ok(Assignment::Gaussian { samples, scale: noise.unwrap_or(1.0) }),
+            (None, Some(samples), None) => Ok(Assignment::PlackettLuce { samples }),
+            (Some(_), Some(_), _) => Err("gaussian and plackett-luce exclude each other".into()),
+            _ => Err("noise belongs to gaussian=SAMPLES".into()),
+        }
+    }
+
+    /// How lambdas are made of a measure.
+    pub(super) fn construction(&mut self) -> Taken<Construction> {
+        let at = self.rest.iter().position(|part| Construction::find(part).is_some());
+        let found = at.and_then(|at| Construction::find(self.rest.remove(at))).unwrap_or_default();
+        match self.number("margin", f64::MIN_POSITIVE..=1e6)? {
+            None => Ok(found),
+            Some(margin) => {
+                found.with_margin(margin).ok_or_else(|| "margin belongs to localgradient and localcost".to_owned())
+            }
+        }
+    }
+
+    /// All that nobody has taken, as the name of a metric.
+    pub fn take_rest(&mut self) -> String {
+        std::mem::take(&mut self.rest).join(":")
     }
 }
 
@@ -158,9 +189,10 @@ fn suggestion(name: &str) -> Option<String> {
     // A measure alone is LambdaRank's, as in ndcg@10.
     let alone = || metric::parse(&lower).is_ok().then(|| format!("lambdarank:{lower}"));
     let mut parts = lower.split(':');
-    let head = corrected(parts.next()?, HEADS);
-    let of_ranker = KNOWN_METRICS.iter().flat_map(|(known, aliases, ..)| std::iter::once(known).chain(aliases.iter()));
-    let words: Vec<&str> = of_ranker.copied().chain(CONSTRUCTIONS).chain(SETTINGS).collect();
+    let head = corrected(parts.next()?, KNOWN_OBJECTIVES.iter().map(|row| row.name));
+    let metrics = KNOWN_METRICS.iter().flat_map(KnownMetric::names);
+    let settings = KNOWN_OBJECTIVES.iter().flat_map(|row| row.settings.iter());
+    let words: Vec<&str> = metrics.chain(settings.copied()).chain(OF_PAIRS).chain(OF_METRICS).collect();
     let rest = parts.map(|part| corrected(part, words.iter().copied()));
     let meant = std::iter::once(head).chain(rest).collect::<Vec<_>>().join(":");
     let parses = |meant: &String| Objective::read(meant).is_ok();
@@ -172,72 +204,6 @@ fn corrected<'a>(part: &str, known: impl IntoIterator<Item = &'a str>) -> String
     let (word, rest) = part.split_at(part.find(['@', '=']).unwrap_or(part.len()));
     suggest::nearest(word, known).map_or_else(|| part.to_owned(), |known| format!("{known}{rest}"))
 }
-
-fn take_word(words: &mut Vec<&str>, word: &str) -> bool {
-    let before = words.len();
-    words.retain(|&other| !other.eq_ignore_ascii_case(word));
-    words.len() < before
-}
-
-/// The `key=value` parts of a name that belong to the objective, not to its metric.
-#[derive(Default)]
-struct Settings {
-    sigma: Option<f64>,
-    mu: Option<f64>,
-    gaussian: Option<f64>,
-    plackett_luce: Option<f64>,
-    noise: Option<f64>,
-    margin: Option<f64>,
-}
-
-impl Settings {
-    /// Takes a part if it is one of these; an error if its value makes no sense.
-    fn take(&mut self, part: &str) -> std::result::Result<bool, String> {
-        let Some((key, value)) = part.split_once('=') else { return Ok(false) };
-        let key = key.to_ascii_lowercase();
-        let (place, whole) = match key.as_str() {
-            "sigma" => (&mut self.sigma, false),
-            "mu" => (&mut self.mu, false),
-            "noise" => (&mut self.noise, false),
-            "margin" => (&mut self.margin, false),
-            "gaussian" => (&mut self.gaussian, true),
-            "plackett-luce" => (&mut self.plackett_luce, true),
-            _ => return Ok(false),
-        };
-        let valid = |v: f64| if whole { (1.0..=1e6).contains(&v) && v.fract() == 0.0 } else { v > 0.0 && v <= 1e6 };
-        let number = value.parse().ok().filter(|&v| valid(v));
-        let expected = if whole { "a whole number of 1 to 1000000" } else { "a number above 0, at most 1000000" };
-        *place = Some(number.ok_or_else(|| format!("{key}={value}: expected {expected}"))?);
-        Ok(true)
-    }
-
-    /// Takes the name of a construction out of the parts, and the margin with it.
-    fn construction(&mut self, parts: &mut Vec<&str>) -> std::result::Result<Construction, String> {
-        let at = parts.iter().position(|part| Construction::find(part).is_some());
-        let found = at.and_then(|at| Construction::find(parts.remove(at))).unwrap_or_default();
-        match self.margin {
-            None => Ok(found),
-            Some(margin) => {
-                let changed = found.with_margin(margin);
-                self.margin = None;
-                changed.ok_or_else(|| "margin belongs to localgradient and localcost".to_owned())
-            }
-        }
-    }
-
-    fn assignment(&self) -> std::result::Result<Assignment, String> {
-        match (self.gaussian, self.plackett_luce, self.noise) {
-            (None, None, None) => Ok(Assignment::Hard),
-            (Some(samples), None, noise) => {
-                Ok(Assignment::Gaussian { samples: samples as usize, scale: noise.unwrap_or(1.0) })
-            }
-            (None, Some(samples), None) => Ok(Assignment::PlackettLuce { samples: samples as usize }),
-            (Some(_), Some(_), _) => Err("gaussian and plackett-luce exclude each other".into()),
-            _ => Err("noise belongs to gaussian=SAMPLES".into()),
-        }
-    }
-}
-
 impl FromStr for Objective {
     type Err = Error;
 
@@ -248,13 +214,13 @@ impl FromStr for Objective {
 
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
+        f.write_str(&self.name)
     }
 }
 
 impl Serialize for Objective {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.name())
+        serializer.serialize_str(&self.name)
     }
 }
 
@@ -291,6 +257,10 @@ mod tests {
             "lambdarank:ndcg@10:localgradient:margin=0.5",
             "lambdarank:mrr:rel=2:localcost",
             "lambdarank:err:discretebounded",
+            "lambdarank:mrr:swap",
+            "lambdarank:mrr:rel=2@10:swap:sigma=0.5",
+            "ndcg-loss2++@5:mu=0",
+            "ranknet:sigma=1e-300",
         ] {
             assert_eq!(Objective::parse(name).unwrap().name(), name);
         }
@@ -304,7 +274,7 @@ mod tests {
     #[test]
     fn bad_names_say_what_is_wrong() {
         for (name, expected) in [
-            ("listnet", "known are ranknet"),
+            ("nonsense-net", "known are ranknet"),
             ("ranknet@0", "truncation"),
             ("ranknet:mu=5", "mu belongs to ndcg-loss2++"),
             ("ranknet:nonsense", "unknown setting 'nonsense'"),
@@ -316,7 +286,7 @@ mod tests {
             ("ndcg-loss2:noise=1", "noise belongs"),
             ("lambdarank:map:margin=1", "margin belongs"),
             ("ranknet:margin=1", "margin belongs"),
-            ("ranknet:springsmooth", "unknown setting"),
+            ("ranknet:springsmooth", "springsmooth belongs to lambdarank"),
             ("lambdarank:map:localcost:sigma=2", "no sigmoid"),
             ("lambdarank:map:springsmooth:gaussian=4", "no pair weights"),
             ("", "unknown"),

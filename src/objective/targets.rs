@@ -1,6 +1,6 @@
 //! Target probabilities for RankNet from a file: `qid docA docB P`, one pair a line.
 
-use super::kernel::PairTarget;
+use super::pairwise::PairTarget;
 use crate::data::Dataset;
 use crate::error::{Error, ParseError, Result};
 use std::collections::HashMap;

@@ -1,23 +1,136 @@
 //! The tensor path: losses in Burn's operations, differentiated by autodiff, on any device.
 //!
-//! Every objective is one logistic pair loss with another detached weight (LambdaLoss, Eq. 9 and 15):
-//!
-//! ```text
-//! C = 1/Q sum over queries, sum over i != j of  w_ij log(1 + exp(-sigma (s_i - s_j)))
-//! ```
-//!
-//! Ranks are counted on the device from detached scores, because device sorts are unstable or host copies.
+//! Ranks come from a copy of the scores on the host, because device sorts are unstable or host copies themselves.
 
-use super::kernel::LARGEST_SCORE;
-use super::tile::{Batch, PAIR_BUDGET, Tile, tiles};
-use super::{LogBase, Objective};
+use super::Objective;
+use super::batch::Batch;
+use super::loss::Query;
+use super::tile::{Tile, tiles};
 use crate::error::{Error, Result};
+use crate::numeric::order::LARGEST_SCORE;
 use crate::stop::Stop;
-use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use std::ops::Range;
 
-/// Beyond this difference a sigmoid is below 0.001: ln 999.
-const SATURATION: f32 = 6.906_755;
+pub use super::tile::PAIR_BUDGET;
+
+/// A loss in tensor operations.
+pub trait TensorLoss {
+    /// The loss of the tile's rows, ready for `backward()`, and what else is counted.
+    ///
+    /// # Errors
+    /// When [`TensorTile::stop`] is set.
+    fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart>;
+
+    /// Whether a query's loss is no sum over its rows: then tiles hold whole queries, whatever the budget of pairs.
+    fn needs_whole_queries(&self) -> bool {
+        false
+    }
+}
+
+/// What a tile adds to a loss.
+pub struct TilePart {
+    /// The sum over the tile's queries: `[1]`.
+    pub loss: Tensor<1>,
+    /// Effective and saturated pairs: `[2]`.
+    pub counts: Tensor<1>,
+}
+
+/// Queries padded to one length, and which of their rows to compute.
+pub struct TensorTile<'a> {
+    /// Safe scores, tracked by autodiff: `[queries, longest]`; anything in the padding.
+    pub scores: Tensor<2>,
+    /// 1 where there is a document, 0 where there is padding: `[queries, longest]`.
+    pub present: Tensor<2>,
+    /// The rows of each query whose part of the loss is asked for.
+    pub rows: Range<usize>,
+    /// Whoever sets it ends the computation.
+    pub stop: &'a Stop,
+    batch: Batch<'a>,
+    numbers: &'a [usize],
+    host: &'a [f32],
+}
+
+impl<'a> TensorTile<'a> {
+    fn new(scores: &Tensor<1>, host: &'a [f32], batch: Batch<'a>, tile: &'a Tile, stop: &'a Stop) -> Self {
+        let shape = [tile.queries.len(), tile.longest];
+        let mut documents = vec![0i32; shape[0] * shape[1]];
+        let mut present = vec![0f32; shape[0] * shape[1]];
+        for (place, &query) in tile.queries.iter().enumerate() {
+            for (column, document) in batch.rows(query).enumerate() {
+                documents[place * tile.longest + column] = document as i32;
+                present[place * tile.longest + column] = 1.0;
+            }
+        }
+        let (device, length) = (scores.device().without_autodiff(), documents.len());
+        let documents = Tensor::<1, Int>::from_data(TensorData::new(documents, [length]), &device);
+        TensorTile {
+            scores: scores.clone().select(0, documents).reshape(shape),
+            present: Tensor::from_data(TensorData::new(present, shape), &device),
+            rows: tile.rows.clone(),
+            stop,
+            batch,
+            numbers: &tile.queries,
+            host,
+        }
+    }
+
+    /// `[queries, rows, longest]`.
+    pub fn shape(&self) -> [usize; 3] {
+        let [queries, longest] = self.scores.dims();
+        [queries, self.rows.len(), longest]
+    }
+
+    /// Where constants live.
+    pub fn device(&self) -> Device {
+        self.present.device()
+    }
+
+    /// The tile's queries, with safe scores on the host.
+    pub fn queries(&self) -> impl Iterator<Item = Query<'a>> {
+        let (batch, host, stop) = (self.batch, self.host, self.stop);
+        self.numbers.iter().map(move |&query| {
+            let rows = batch.rows(query);
+            Query { scores: &host[rows.clone()], labels: &batch.labels[rows], seed: 0, stop }
+        })
+    }
+
+    /// Values of the host as `[queries, longest]`.
+    pub fn upload(&self, values: Vec<f32>) -> Tensor<2> {
+        let [queries, _, longest] = self.shape();
+        Tensor::from_data(TensorData::new(values, [queries, longest]), &self.device())
+    }
+
+    /// A value of each document, given for whole queries, as `[queries, longest]`; 0 in the padding.
+    pub fn values(&self, mut of: impl FnMut(Query<'a>) -> Vec<f32>) -> Tensor<2> {
+        let [queries, _, longest] = self.shape();
+        let mut values = vec![0f32; queries * longest];
+        for (query, to) in self.queries().zip(values.chunks_mut(longest)) {
+            let from = of(query);
+            to[..from.len()].copy_from_slice(&from);
+        }
+        self.upload(values)
+    }
+
+    /// A value of each document as that of a row, `[queries, rows, 1]`, and as that of a column, `[queries, 1, longest]`.
+    pub fn sides(&self, values: &Tensor<2>) -> (Tensor<3>, Tensor<3>) {
+        let rows = values.clone().slice_dim(1, self.rows.clone()).unsqueeze_dim::<3>(2);
+        (rows, values.clone().unsqueeze_dim::<3>(1))
+    }
+
+    /// 1 where `i != j`: `[1, rows, longest]`.
+    pub fn off_diagonal(&self) -> Tensor<3> {
+        let [_, rows, longest] = self.shape();
+        let mut values = vec![1f32; rows * longest];
+        self.rows.clone().for_each(|row| values[(row - self.rows.start) * longest + row] = 0.0);
+        Tensor::from_data(TensorData::new(values, [1, rows, longest]), &self.device())
+    }
+
+    /// A part that counts no pairs.
+    pub fn part(&self, loss: Tensor<1>) -> TilePart {
+        TilePart { loss, counts: Tensor::zeros([2], &self.device()) }
+    }
+}
 
 impl Objective {
     /// The loss of a batch of whole queries, the mean over its queries, ready for `backward()`.
@@ -32,7 +145,8 @@ impl Objective {
     /// - output: `[1]`
     ///
     /// ```
-    /// use burnrank::{Batch, Objective, Tensor, device};
+    /// use burnrank::objective::Batch;
+    /// use burnrank::{Objective, Tensor, device};
     /// let device = device::open("auto")?.autodiff();
     /// let scores = Tensor::<1>::from_floats([0.9, 0.1, -0.4, 1.5, 0.3], &device).require_grad();
     /// let batch = Batch { labels: &[0.0, 1.0, 2.0, 0.0, 3.0], offsets: &[0, 5] };
@@ -44,17 +158,16 @@ impl Objective {
     /// ```
     ///
     /// # Errors
-    /// When the objective has lambdas but no loss ([`Objective::is_lambda_only`]).
+    /// When the objective has lambdas but no loss in tensor operations ([`Objective::is_lambda_only`]).
     pub fn loss(&self, scores: Tensor<1>, batch: Batch<'_>) -> Result<Tensor<1>> {
-        self.check_has_loss()?;
+        let tensors = self.tensors()?;
         let queries = batch.n_queries().max(1) as f64;
-        let device = scores.device();
         let scores = safe(scores);
-        let detached = scores.clone().without_autodiff();
-        let mut sum = Tensor::zeros([1], &device);
-        for tile in tiles(batch.offsets, PAIR_BUDGET) {
+        let host = to_host(scores.clone().without_autodiff())?;
+        let mut sum = Tensor::zeros([1], &scores.device());
+        for tile in tiles(batch.offsets, PAIR_BUDGET, tensors.needs_whole_queries()) {
             self.stop().check()?;
-            sum = sum + self.tile_pairs(&scores, &detached, batch, &tile)?.loss(self.base());
+            sum = sum + tensors.tile(&TensorTile::new(&scores, &host, batch, &tile, self.stop()))?.loss;
         }
         self.stop().check()?;
         Ok(sum.div_scalar(queries))
@@ -66,25 +179,24 @@ impl Objective {
     /// - scores: `[documents]`
     ///
     /// # Errors
-    /// When the objective has lambdas but no loss ([`Objective::is_lambda_only`]).
+    /// When the objective has lambdas but no loss in tensor operations ([`Objective::is_lambda_only`]).
     pub fn tensor_gradient(&self, scores: Tensor<1>, batch: Batch<'_>, budget: usize) -> Result<TensorGradient> {
-        self.check_has_loss()?;
+        let tensors = self.tensors()?;
         let queries = batch.n_queries().max(1) as f64;
         // A leaf of safe scores: those that were replaced have a gradient too, as on the lambda path.
         let detached = safe(scores.without_autodiff());
-        let device = detached.device();
-        let mut loss = Tensor::zeros([1], &device);
+        let host = to_host(detached.clone())?;
+        let mut loss = Tensor::zeros([1], &detached.device());
         let mut gradient = detached.zeros_like();
         let mut counts = vec![];
-        for tile in tiles(batch.offsets, budget) {
+        for tile in tiles(batch.offsets, budget, tensors.needs_whole_queries()) {
             self.stop().check()?;
             let leaf = detached.clone().autodiff().require_grad();
-            let pairs = self.tile_pairs(&leaf, &detached, batch, &tile)?;
-            counts.push(pairs.counts());
+            let part = tensors.tile(&TensorTile::new(&leaf, &host, batch, &tile, self.stop()))?;
             self.stop().check()?;
-            let part = pairs.loss(self.base());
-            loss = loss + part.clone().without_autodiff();
-            if let Some(slope) = leaf.grad(&part.backward()) {
+            counts.push(part.counts);
+            loss = loss + part.loss.clone().without_autodiff();
+            if let Some(slope) = leaf.grad(&part.loss.backward()) {
                 gradient = gradient + slope.without_autodiff();
             }
         }
@@ -92,23 +204,13 @@ impl Objective {
         Ok(TensorGradient { loss: loss.div_scalar(queries), gradient: gradient.div_scalar(queries), counts })
     }
 
-    /// Refuses what the tensor path would silently compute as another objective.
-    pub(crate) fn check_has_loss(&self) -> Result<()> {
-        if self.is_lambda_only() {
-            return Err(Error::Config(format!(
+    /// Refuses what the tensor path cannot compute.
+    pub(crate) fn tensors(&self) -> Result<&dyn TensorLoss> {
+        self.trained().tensors().ok_or_else(|| {
+            Error::Config(format!(
                 "{self} has lambdas but no loss in tensor operations: take the lambda path, without --gradient tensor"
-            )));
-        }
-        Ok(())
-    }
-
-    fn tile_pairs(&self, scores: &Tensor<1>, detached: &Tensor<1>, batch: Batch<'_>, tile: &Tile) -> Result<TilePairs> {
-        let spread = Spread::new(batch, tile, &detached.device());
-        let weights = self.pair_weights(&spread, spread.scores(detached), batch, tile)?;
-        let scores = spread.scores(scores);
-        let rows = scores.clone().slice_dim(1, tile.rows.clone());
-        let differences = rows.unsqueeze_dim::<3>(2) - scores.unsqueeze_dim::<3>(1);
-        Ok(TilePairs { steepened: differences.mul_scalar(self.sigma()), weights })
+            ))
+        })
     }
 }
 
@@ -124,7 +226,7 @@ pub struct TensorGradient {
 }
 
 impl TensorGradient {
-    /// The pairs with a weight, and how many of them are saturated; copies two numbers a tile to the host.
+    /// The pairs with a weight, and how many of them are saturated; copies two numbers per tile to the host.
     pub fn pairs(&self) -> (u64, u64) {
         self.counts.iter().fold((0, 0), |(pairs, saturated), tile| match tile.try_to_vec_as::<f32>().as_deref() {
             Ok(&[p, s]) => (pairs + p as u64, saturated + s as u64),
@@ -133,104 +235,12 @@ impl TensorGradient {
     }
 }
 
-/// The ordered pairs of a tile: `sigma (s_i - s_j)` and constant weights, `[queries, rows, longest]`.
-struct TilePairs {
-    steepened: Tensor<3>,
-    weights: Tensor<3>,
-}
-
-impl TilePairs {
-    /// The sum of the weighted pair losses.
-    fn loss(self, base: LogBase) -> Tensor<1> {
-        (softplus(self.steepened.neg(), 1.0) * self.weights).sum().div_scalar(base.nats())
-    }
-
-    /// How many pairs have a weight, and how many of these a factor `1 / (1 + e^(sigma (s_i - s_j)))` below 0.001.
-    fn counts(&self) -> Tensor<1> {
-        let effective = self.weights.clone().not_equal_scalar(0.0).float();
-        let far = self.steepened.clone().without_autodiff().greater_scalar(SATURATION).float();
-        Tensor::cat(vec![effective.clone().sum(), (effective * far).sum()], 0)
-    }
+fn to_host(scores: Tensor<1>) -> Result<Vec<f32>> {
+    scores.try_into_vec_as().map_err(|error| Error::Device(format!("the device failed: {error}")))
 }
 
 /// Scores made safe for differences: NaN is the lowest score, infinities are cut.
 fn safe(scores: Tensor<1>) -> Tensor<1> {
     let is_nan = scores.clone().without_autodiff().is_nan();
     scores.mask_fill(is_nan, -LARGEST_SCORE).clamp(-LARGEST_SCORE, LARGEST_SCORE)
-}
-
-/// Where the documents of a tile stand in the batch.
-pub(super) struct Spread {
-    /// For each place of `[queries, longest]` the document there; padding points at document 0.
-    documents: Tensor<1, Int>,
-    /// 1 where there is a document, 0 where there is padding: `[queries, longest]`.
-    pub present: Tensor<2>,
-    shape: [usize; 2],
-}
-
-impl Spread {
-    fn new(batch: Batch<'_>, tile: &Tile, device: &Device) -> Self {
-        let shape = [tile.queries.len(), tile.longest];
-        let mut documents = vec![0i32; shape[0] * shape[1]];
-        let mut present = vec![0f32; shape[0] * shape[1]];
-        for (place, &query) in tile.queries.iter().enumerate() {
-            for (column, document) in batch.rows(query).enumerate() {
-                documents[place * tile.longest + column] = document as i32;
-                present[place * tile.longest + column] = 1.0;
-            }
-        }
-        let length = documents.len();
-        Spread {
-            documents: Tensor::from_data(TensorData::new(documents, [length]), device),
-            present: Tensor::from_data(TensorData::new(present, shape), device),
-            shape,
-        }
-    }
-
-    /// Scores as `[queries, longest]`.
-    fn scores(&self, flat: &Tensor<1>) -> Tensor<2> {
-        flat.clone().select(0, self.documents.clone()).reshape(self.shape)
-    }
-
-    /// A value per document of the batch as `[queries, longest]`; 0 in the padding.
-    pub fn values(&self, flat: &[f32], batch: Batch<'_>, tile: &Tile, device: &Device) -> Tensor<2> {
-        let mut values = vec![0f32; self.shape[0] * self.shape[1]];
-        for (place, &query) in tile.queries.iter().enumerate() {
-            let rows = batch.rows(query);
-            values[place * tile.longest..][..rows.len()].copy_from_slice(&flat[rows]);
-        }
-        Tensor::from_data(TensorData::new(values, self.shape), device)
-    }
-}
-
-/// The rank of each document, counted: `rank_i = 1 + #{j: s_j > s_i, or s_j = s_i and j < i}`.
-///
-/// # Shapes
-/// - scores, present: `[queries, longest]`
-/// - output: `[queries, longest]`; meaningless in the padding
-///
-/// # Errors
-/// When `stop` is set.
-pub(super) fn counted_ranks(
-    scores: Tensor<2>,
-    present: Tensor<2>,
-    rows_at_once: usize,
-    stop: &Stop,
-) -> Result<Tensor<2>> {
-    let [queries, longest] = scores.dims();
-    let device = scores.device();
-    let places = Tensor::<1, Int>::arange(0..longest as i64, &device).reshape([1, longest]);
-    let others = scores.clone().unsqueeze_dim::<3>(1);
-    let counted = (0..longest).step_by(rows_at_once.max(1)).map(|start| {
-        let rows = start..(start + rows_at_once.max(1)).min(longest);
-        let height = rows.len();
-        stop.check()?;
-        let own = scores.clone().slice_dim(1, rows.clone()).unsqueeze_dim::<3>(2);
-        let above = others.clone().greater(own.clone()).float();
-        let equal = others.clone().equal(own).float();
-        let earlier = places.clone().lower(places.clone().slice_dim(1, rows).reshape([height, 1])).float();
-        let ahead = (above + equal * earlier.unsqueeze_dim::<3>(0)) * present.clone().unsqueeze_dim::<3>(1);
-        Ok(ahead.sum_dim(2).reshape([queries, height]).add_scalar(1.0))
-    });
-    Ok(Tensor::cat(counted.collect::<Result<_>>()?, 1))
 }

@@ -2,29 +2,8 @@
 
 use std::ops::Range;
 
-/// How many pairs a tile may hold unless told otherwise: 16 MiB a tensor.
+/// How many pairs a tile may hold unless told otherwise: 16 MiB per tensor.
 pub const PAIR_BUDGET: usize = 1 << 22;
-
-/// The queries of a batch, as ranges of its flat document list.
-#[derive(Debug, Clone, Copy)]
-pub struct Batch<'a> {
-    /// One label a document.
-    pub labels: &'a [f32],
-    /// Where each query starts, and last the number of documents.
-    pub offsets: &'a [usize],
-}
-
-impl Batch<'_> {
-    /// The number of queries.
-    pub fn n_queries(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
-    }
-
-    /// The documents of one query.
-    pub fn rows(&self, query: usize) -> Range<usize> {
-        self.offsets[query]..self.offsets[query + 1]
-    }
-}
 
 /// Queries that are computed together, padded to the longest of them: pairs `(i, j)` with `i` in `rows` and any `j`.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,10 +13,12 @@ pub(crate) struct Tile {
     pub rows: Range<usize>,
 }
 
-/// Covers every ordered pair of every query once, with at most `budget` pairs a tile where one row allows it.
-pub(crate) fn tiles(offsets: &[usize], budget: usize) -> Vec<Tile> {
+/// Covers every ordered pair of every query once, with at most `budget` pairs per tile where one row allows it, or whole
+/// queries.
+pub(crate) fn tiles(offsets: &[usize], budget: usize, whole: bool) -> Vec<Tile> {
     let length = |query: usize| offsets[query + 1] - offsets[query];
-    let mut by_length: Vec<usize> = (0..offsets.len().saturating_sub(1)).filter(|&query| length(query) > 1).collect();
+    let mut by_length: Vec<usize> =
+        (0..offsets.len().saturating_sub(1)).filter(|&query| length(query) > usize::from(!whole)).collect();
     // Neighbours in length share a tile, so that little of it is padding.
     by_length.sort_by_key(|&query| std::cmp::Reverse(length(query)));
     let mut tiles = Vec::new();
@@ -47,7 +28,7 @@ pub(crate) fn tiles(offsets: &[usize], budget: usize) -> Vec<Tile> {
         let together = (budget / (longest * longest)).clamp(1, rest.len());
         let queries = rest[..together].to_vec();
         rest = &rest[together..];
-        let step = if longest * longest <= budget { longest } else { (budget / longest).max(1) };
+        let step = if whole || longest * longest <= budget { longest } else { (budget / longest).max(1) };
         tiles.extend((0..longest).step_by(step).map(|start| Tile {
             queries: queries.clone(),
             longest,
@@ -66,7 +47,7 @@ mod tests {
         let offsets = [0, 5, 6, 26, 29, 129];
         for budget in [1, 50, 400, 1_000, 100_000] {
             let mut covered = vec![0usize; 129];
-            for tile in tiles(&offsets, budget) {
+            for tile in tiles(&offsets, budget, false) {
                 let pairs = tile.queries.len() * tile.rows.len() * tile.longest;
                 assert!(pairs <= budget || (tile.queries.len() == 1 && tile.rows.len() == 1), "{pairs} of {budget}");
                 for &query in &tile.queries {

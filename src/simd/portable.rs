@@ -165,13 +165,15 @@ impl<const FUSED: bool> Simd<8> for Lanes<FUSED> {
 #[cfg(test)]
 mod tests {
     use super::super::{PORTABLE, WIDER};
-    use crate::objective::{Kernel, Method, Objective, Scratch, Want};
+    use crate::objective::{Loss, Method, Objective, PairLoss, Query, Scratch, Slopes, Want};
+    use crate::stop::Stop;
 
     /// The gradient of one query, and its loss.
-    fn bytes(kernel: &Kernel, scores: &[f32], labels: &[f32]) -> (Vec<u32>, u64) {
+    fn bytes(loss: &PairLoss, scores: &[f32], labels: &[f32]) -> (Vec<u32>, u64) {
         let mut gradient = vec![0.0; scores.len()];
         let want = Want { loss: true, pairs: true };
-        let result = kernel.query(scores, labels, &mut gradient, &mut Scratch::default(), want).unwrap();
+        let query = Query { scores, labels, seed: 0, stop: &Stop::new() };
+        let result = loss.query(query, Slopes::gradient(&mut gradient), want, &mut Scratch::default()).unwrap();
         (gradient.iter().map(|slope| slope.to_bits()).collect(), result.loss.to_bits())
     }
 
@@ -183,7 +185,8 @@ mod tests {
             let labels: Vec<f32> = (1..200).map(|i| (5.0 * random(1000 + i)).floor()).collect();
             for objective in ["ranknet", "lambdarank:ndcg", "lambdarank:map", "ndcg-loss2++", "arp-loss2"] {
                 for method in [Method::Direct, Method::Fast] {
-                    let kernel = Kernel { method, ..Objective::parse(objective).unwrap().kernel().clone() };
+                    let objective = Objective::parse(objective).unwrap();
+                    let kernel = PairLoss { method, ..objective.trained().as_pairs().unwrap().clone() };
                     PORTABLE.set(true);
                     let baseline = bytes(&kernel, &scores, &labels);
                     WIDER.set(true);

@@ -4,12 +4,12 @@
 //! gives the lengths of. A checksum of all that follows it stands between magic and length.
 
 use crate::error::{Error, Result};
+use crate::files::{Outlasts, write_whole};
 use crate::hash::Hasher;
 use crate::memory;
-use crate::temporary::{Purpose, parent, sync_folder};
+use crate::temporary::parent;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::Write;
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"burnrkc1";
@@ -21,18 +21,13 @@ pub(super) fn write<H: Serialize>(path: &Path, header: &H, parts: &[&[u8]]) -> R
     let mut body = (header.len() as u64).to_le_bytes().to_vec();
     body.extend(header);
     parts.iter().for_each(|part| body.extend_from_slice(part));
-    let failed = |source| Error::io(path, "write", source);
     let folder = parent(path);
     std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, "create", source))?;
-    let name = path.file_name().unwrap_or_default();
-    let mut file = Purpose::New.builder(name, |builder| builder.tempfile_in(folder)).map_err(failed)?;
-    file.write_all(MAGIC).map_err(failed)?;
-    file.write_all(&Hasher::of(&body).to_le_bytes()).map_err(failed)?;
-    file.write_all(&body).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    sync_folder(folder);
-    Ok(())
+    let checksum = Hasher::of(&body).to_le_bytes();
+    write_whole(path, Outlasts::Power, |file| {
+        let written = [&MAGIC[..], &checksum, &body].into_iter().try_for_each(|part| file.write_all(part));
+        written.map_err(|source| Error::io(path, "write", source))
+    })
 }
 
 /// Reads what [`write`] wrote.

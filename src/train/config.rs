@@ -63,7 +63,7 @@ pub struct TrainConfig {
     pub learning_rate: f64,
     /// The rule that turns gradients into steps.
     pub optimizer: OptimizerKind,
-    /// Queries a batch; 1 is the papers' batch per query.
+    /// Queries per batch; 1 is the papers' batch per query.
     pub batch_queries: usize,
     /// When the step size shrinks.
     pub step_rule: StepRule,
@@ -126,7 +126,7 @@ impl TrainConfig {
         };
         positive("learning rate (--lr)", self.learning_rate)?;
         positive("epochs", self.epochs as f64)?;
-        positive("queries a batch (--batch-queries)", self.batch_queries as f64)?;
+        positive("queries per batch (--batch-queries)", self.batch_queries as f64)?;
         positive("pair budget", self.pair_budget as f64)?;
         not_negative("l2", self.l2)?;
         not_negative("clip", self.clip)?;
@@ -139,7 +139,7 @@ impl TrainConfig {
         // The number of features is not known yet.
         RankerConfig { features: 1, architecture: self.architecture.clone() }.check()?;
         if self.gradient == GradientPath::Tensor {
-            self.objective.check_has_loss()?;
+            self.objective.tensors()?;
         }
         crate::metric::parse(&self.metric).map(|_| ())
     }
@@ -206,7 +206,7 @@ mod tests {
         };
         assert!(bad(|c| c.learning_rate = f64::NAN).contains("learning rate"));
         assert!(bad(|c| c.epochs = 0).contains("epochs"));
-        assert!(bad(|c| c.batch_queries = 0).contains("queries a batch"));
+        assert!(bad(|c| c.batch_queries = 0).contains("queries per batch"));
         assert!(bad(|c| c.l2 = -1.0).contains("l2"));
         assert!(bad(|c| c.metric = "nonsense".into()).contains("nonsense"));
         assert!(bad(|c| (c.restart, c.patience) = (30, 20)).contains("restart"));

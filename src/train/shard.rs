@@ -7,7 +7,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::memory;
 use crate::model::Ranker;
-use crate::objective::{Batch, QueryResult, Want, mean_over, surrogate};
+use crate::objective::{Batch, QueryResult, Slopes, Want, mean_over, surrogate};
 use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, TensorData};
 use std::cell::Cell;
@@ -114,10 +114,10 @@ fn surrogate_of(
             objective.target_sum(host, batch, pairs, &mut slopes)?
         }
         None => {
-            // One seed a query, whatever batch it is in.
+            // One seed per query, whatever batch it is in.
             let seed_of = |&query: &usize| seed ^ (query as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let seeds: Vec<u64> = if objective.is_sampled() { queries.iter().map(seed_of).collect() } else { vec![] };
-            objective.lambda_sum(host, batch, &mut slopes, Want { loss: true, pairs: true }, &seeds)?
+            let seeds: Vec<u64> = if objective.is_random() { queries.iter().map(seed_of).collect() } else { vec![] };
+            objective.slopes(host, batch, Slopes::gradient(&mut slopes), Want { loss: true, pairs: true }, &seeds)?
         }
     };
     let result = mean_over(whole, sum, &mut slopes);

@@ -158,7 +158,7 @@ impl<'a> Trainer<'a> {
             chosen => chosen,
         };
         if path == GradientPath::Tensor {
-            config.objective.check_has_loss()?;
+            config.objective.tensors()?;
         }
         let device = device.clone().autodiff();
         let shape = RankerConfig { features: train.n_features(), architecture: config.architecture.clone() };

@@ -202,7 +202,7 @@ struct StopsAfter {
 }
 
 impl PairWeight for StopsAfter {
-    fn weight(&self, _: &[f32], _: usize, _: usize) -> f64 {
+    fn exact(&self, _: &[f32], _: usize, _: usize) -> f64 {
         if self.asked.fetch_add(1, Ordering::Relaxed) == self.weights {
             self.stop.ask();
         }

@@ -268,7 +268,7 @@ fn run(count: u64) -> u64 {
             let mut number = 0_u64;
             inputs(batch, BATCH.min(count - batch * BATCH), |bytes| {
                 number += 1;
-                // Most with a stated width: a million columns a document would be most of the work.
+                // Most with a stated width: a million columns per document would be most of the work.
                 let width = (!number.is_multiple_of(64)).then_some(64);
                 let check = || u64::from(check_as(bytes, width, Some(&mut file)));
                 let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));

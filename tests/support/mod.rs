@@ -1,10 +1,16 @@
-//! The tool as tests run it: a folder of its own, a command line, and what came of it.
+//! The program of a package as tests run it: a folder of its own, a command line, and what came of it.
 #![allow(dead_code)] // not every test file uses all of it
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
+
+/// The program under test: each package has one.
+const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_burnrank"), option_env!("CARGO_BIN_EXE_experiments")) {
+    (Some(program), _) | (None, Some(program)) => program,
+    (None, None) => panic!("no program is built: its feature is missing"),
+};
 
 /// What a run of the tool came to.
 #[derive(Debug)]
@@ -48,9 +54,13 @@ impl Place {
         Place(folder)
     }
 
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     pub fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_burnrank"));
-        command.current_dir(self.0.path()).args(arguments.split_whitespace());
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(self.path()).env_remove("BURNRANK_DATA").args(arguments.split_whitespace());
         command
     }
 
@@ -90,4 +100,11 @@ impl Place {
         names.sort();
         names
     }
+}
+
+/// Sends a signal, such as INT or KILL.
+#[cfg(unix)]
+pub fn signal(child: &Child, name: &str) {
+    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status();
+    assert!(sent.expect("a signal").success());
 }

@@ -4,7 +4,7 @@ use super::{Crossing, eigenvalues};
 use crate::error::{Error, Result};
 use crate::metric::order;
 use crate::objective::LambdaField;
-use crate::objective::construction::forces;
+use crate::objective::field::forces;
 use serde::Serialize;
 
 /// More documents than this have too many pairs of derivatives to look at.
@@ -78,7 +78,7 @@ impl FieldReport {
     /// Looks at a field at one point.
     ///
     /// # Errors
-    /// When there is not one label a score, a number is not finite, or there are more than [`MOST_DOCUMENTS`] documents.
+    /// When there is not one label per score, a number is not finite, or there are more than [`MOST_DOCUMENTS`] documents.
     pub fn new(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Result<Self> {
         let n = scores.len();
         if labels.len() != n {
@@ -100,7 +100,7 @@ impl FieldReport {
         let order = order(&scores);
         let lambdas = field.lambdas(&scores, labels, &order);
         if lambdas.len() != n || lambdas.iter().any(|lambda| !lambda.is_finite()) {
-            return Err(Error::Mismatch(format!("{}: expected one finite lambda a document", field.name())));
+            return Err(Error::Mismatch(format!("{}: expected one finite lambda per document", field.name())));
         }
         let gaps = order.windows(2).map(|pair| scores[pair[0]] - scores[pair[1]]);
         // Not over a tie, nor so small that only rounding is left.

@@ -1,7 +1,7 @@
 //! What happens to a field where two neighbours of the ranking change places.
 
 use crate::objective::LambdaField;
-use crate::objective::construction::forces;
+use crate::objective::field::forces;
 use serde::Serialize;
 
 /// Two neighbours of the ranking that meet halfway and cross.

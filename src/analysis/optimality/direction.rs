@@ -1,6 +1,7 @@
 //! Directions in the space of all weights.
 
-use rand::{RngExt, SeedableRng};
+use crate::numeric::normal_pair;
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 /// A point drawn uniformly from the unit sphere: normal numbers, divided by their length.
@@ -11,10 +12,7 @@ pub(super) fn on_sphere(weights: usize, seed: u64, index: u64) -> Vec<f32> {
     random.set_stream(index);
     let mut drawn = Vec::with_capacity(weights + 1);
     while drawn.len() < weights {
-        // Box and Muller: two uniform numbers make two normal ones; 1 - u is never 0.
-        let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
-        let angle = std::f64::consts::TAU * random.random::<f64>();
-        drawn.extend([radius * angle.cos(), radius * angle.sin()]);
+        drawn.extend(normal_pair(&mut random));
     }
     drawn.truncate(weights);
     let length = norm(drawn.iter().copied());

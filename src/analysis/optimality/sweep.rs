@@ -11,7 +11,7 @@ use super::movable::{MovableNet, Role};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::metric::{self, Conventions, Empty, Follow, Metric, Subject};
+use crate::metric::{self, Conventions, Empty, IncrementalJudge, LabelledQuery, Metric};
 use crate::model::{Columns, GROUP, add_moved_unit};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(super) struct Sweep<'a> {
     /// Ranges of whole queries of about [`ROWS`] documents.
     pub(super) parts: Vec<Range<usize>>,
     /// What stays the same about each query; nothing where its value does not depend on the scores at all.
-    subjects: Vec<Option<Subject<'a>>>,
+    subjects: Vec<Option<LabelledQuery<'a>>>,
     /// The sum over all other queries, and the number of queries that count.
     pub(super) constant: f64,
     pub(super) counted: f64,
@@ -63,8 +63,8 @@ impl<'a> Sweep<'a> {
         }
         // The checked way first, because the fast one trusts its labels.
         metric::judge(metric, &vec![0.0f32; data.n_documents()], data.labels(), data.offsets(), &conventions)?;
-        let live = |labels| (!metric.is_empty(labels)).then(|| Subject::new(metric, labels, &conventions));
-        let subjects: Vec<Option<Subject>> = data.queries().map(|query| live(query.labels)).collect();
+        let live = |labels| (!metric.is_empty(labels)).then(|| LabelledQuery::new(metric, labels, &conventions));
+        let subjects: Vec<Option<LabelledQuery>> = data.queries().map(|query| live(query.labels)).collect();
         let empty = subjects.iter().filter(|subject| subject.is_none()).count();
         let (constant, counted) = match conventions.empty {
             Empty::Zero => (0.0, subjects.len()),
@@ -189,7 +189,7 @@ impl<'a> Sweep<'a> {
         Ok(sums)
     }
 
-    pub(super) fn each_query(&self, part: &Part, mut visit: impl FnMut(usize, &Subject, Range<usize>)) {
+    pub(super) fn each_query(&self, part: &Part, mut visit: impl FnMut(usize, &LabelledQuery, Range<usize>)) {
         for query in part.queries.clone() {
             if let Some(subject) = &self.subjects[query] {
                 let rows = self.data.offsets()[query]..self.data.offsets()[query + 1];
@@ -214,7 +214,7 @@ impl<'a> Sweep<'a> {
 
     pub(super) fn workspace(&self) -> Workspace<'a> {
         Workspace {
-            follow: Follow::new(self.metric, self.conventions),
+            follow: IncrementalJudge::new(self.metric, self.conventions),
             scores: Vec::new(),
             before: Vec::new(),
             column: Vec::new(),
@@ -341,7 +341,7 @@ impl<'p> Part<'p> {
 
 /// What a thread works with.
 pub(super) struct Workspace<'a> {
-    pub follow: Follow<'a>,
+    pub follow: IncrementalJudge<'a>,
     pub scores: Vec<f32>,
     /// For a weight that moves alone: what the units before its own add to each score.
     before: Vec<f32>,

@@ -4,7 +4,7 @@ use super::{Args, Common};
 use crate::cli::prose::{fixed, named, p_value, paragraph, signed};
 use crate::cli::ranking::{Ranking, of};
 use crate::cli::systems::System;
-use crate::cli::ui::{Align, Table, count, counted, heading};
+use crate::cli::ui::{self, Align, Table, count, counted, heading};
 use burnrank::{Better, Comparison, Conventions};
 
 /// More comparisons than this are counted first, instead of told one by one.
@@ -153,7 +153,7 @@ fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> 
             if is_real(found, alpha) { "*" } else { "" }.to_owned(),
         ]);
     }
-    format!("{}\n{}", means.render(), tests.render())
+    format!("{}\n{}", ui::table(&means), ui::table(&tests))
 }
 
 fn movers(found: &Comparison) -> String {
@@ -163,5 +163,5 @@ fn movers(found: &Comparison) -> String {
     for mover in &found.movers {
         table.row([mover.query.clone(), fixed(mover.baseline, 4), fixed(mover.system, 4), signed(mover.difference, 4)]);
     }
-    format!("\n{}\n{}", heading(title.trim_end()), table.render())
+    format!("\n{}\n{}", heading(title.trim_end()), ui::table(&table))
 }

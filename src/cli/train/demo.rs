@@ -115,6 +115,6 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
         return outlet.end(&args.kept());
     }
     let saved = args.out.as_ref().map_or(String::new(), |out| format!("models: {}\n", out.display()));
-    outlet.print(&(table.render() + &format!("\n{conventions}\n{saved}\n{NEXT}")));
+    outlet.print(&(ui::table(&table) + &format!("\n{conventions}\n{saved}\n{NEXT}")));
     outlet.end(&args.kept())
 }

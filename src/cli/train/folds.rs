@@ -94,5 +94,5 @@ fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)], odd:
     }
     let architecture = folds.first().map(|(_, info)| info.ranker.architecture.to_string()).unwrap_or_default();
     let title = format!("{}, {architecture}\n\n", config.objective);
-    Ok(title + &table.render() + &format!("\n{}\n", Conventions::default()))
+    Ok(title + &ui::table(&table) + &format!("\n{}\n", Conventions::default()))
 }

@@ -12,7 +12,7 @@ mod warn;
 
 use super::Usage;
 use super::input::ReadArgs;
-use super::interrupt::Unfinished;
+use burnrank::files::Unfinished;
 use burnrank::{Finish, MAX_FEATURES, ModelPlace, device};
 use settings::Settings;
 use std::path::{Path, PathBuf};

@@ -181,7 +181,7 @@ fn report(
             table.row(cells.into_iter().chain(names.iter().map(value)));
         }
     }
-    text += &table.render();
+    text += &ui::table(&table);
     text += &format!("\n{}\nmodel: {}\n", info.conventions, out.display());
     Ok(text)
 }

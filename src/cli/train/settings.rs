@@ -37,7 +37,7 @@ pub struct Settings {
     /// sgd, momentum or adam
     #[arg(long, value_name = "NAME", default_value_t = default().optimizer)]
     pub optimizer: OptimizerKind,
-    /// Queries a batch; 1 is the papers' batch per query
+    /// Queries per batch; 1 is the papers' batch per query
     #[arg(long, value_name = "N", default_value_t = default().batch_queries)]
     pub batch_queries: usize,
     /// When the step size shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), or

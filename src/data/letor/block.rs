@@ -32,7 +32,7 @@ pub(super) struct Identifier {
 
 /// What was found in one block, apart from features and labels.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct ParsedBlock {
     /// The ids of queries and documents, one behind the other.
     pub names: Vec<u8>,
     /// In the order of the text. Rows of bad lines belong to none.
@@ -91,6 +91,11 @@ fn look_through(text: &[u8], range: Range<usize>) -> Block {
     let mut block = Block { text: range, line: 0, rows: 0..0, last_index: 0 };
     let mut at = 0;
     while at < text.len() {
+        // A search for the end costs more than such a line has bytes, and there may be gigabytes of them.
+        if text[at] == b'\n' {
+            (block.line, at) = (block.line + 1, at + 1);
+            continue;
+        }
         let tail = &text[at..];
         let extent = Extent::of(tail);
         block.line += 1;
@@ -104,7 +109,7 @@ fn look_through(text: &[u8], range: Range<usize>) -> Block {
 }
 
 /// What parsing a text needs to know.
-pub(super) struct Task<'a> {
+pub(super) struct ParseSettings<'a> {
     pub text: Text<'a>,
     pub name: &'a str,
     pub rules: Rules,
@@ -118,12 +123,12 @@ pub(super) struct Task<'a> {
 /// In strict mode the first bad line of the text is in the outcome of its block; earlier blocks are complete, later ones may
 /// be anything.
 pub(super) fn parse(
-    task: &Task,
+    settings: &ParseSettings,
     blocks: &[Block],
     width: usize,
     features: &mut [f32],
     labels: &mut [f32],
-) -> Result<Vec<Outcome>> {
+) -> Result<Vec<ParsedBlock>> {
     let mut work = Vec::with_capacity(blocks.len());
     let (mut features, mut labels) = (features, labels);
     for block in blocks {
@@ -135,42 +140,47 @@ pub(super) fn parse(
     let first_bad = AtomicUsize::new(usize::MAX);
     each(work, |number, (block, features, labels)| {
         if first_bad.load(Ordering::Relaxed) < number {
-            return Ok(Outcome::default());
+            return Ok(ParsedBlock::default());
         }
         let rows = block.rows.len() as u64;
         // All that is kept of a document apart from its numbers, were each a query of its own.
         let worst = memory::bytes_of::<(Run, Identifier)>(rows) + (block.text.len() as u64).saturating_sub(1 << 20);
-        memory::ask(worst, &format!("the queries of {}", task.name), "split the file")?;
-        let outcome =
-            task.text.with(block.text.clone(), |text| parse_block(task, text, block, width, features, labels))?;
-        let Some(outcome) = outcome else { return Err(changed(task.name)) };
+        memory::ask(worst, &format!("the queries of {}", settings.name), "split the file")?;
+        let outcome = settings
+            .text
+            .with(block.text.clone(), |text| parse_block(settings, text, block, width, features, labels))?;
+        let Some(outcome) = outcome else { return Err(changed(settings.name)) };
         if outcome.error.is_some() {
             first_bad.fetch_min(number, Ordering::Relaxed);
         }
-        (task.done)(block.text.len());
+        (settings.done)(block.text.len());
         Ok(outcome)
     })
 }
 
 /// `None` when the block has not the number of documents that was counted before: somebody writes to the file.
 fn parse_block(
-    task: &Task,
+    settings: &ParseSettings,
     text: &[u8],
     block: &Block,
     width: usize,
     features: &mut [f32],
     labels: &mut [f32],
-) -> Option<Outcome> {
-    let mut outcome = Outcome::default();
+) -> Option<ParsedBlock> {
+    let mut outcome = ParsedBlock::default();
     let (mut at, mut line, mut row) = (0, block.line, 0);
     while at < text.len() {
+        if text[at] == b'\n' {
+            (line, at) = (line + 1, at + 1);
+            continue;
+        }
         let tail = &text[at..];
         let extent = Extent::of(tail);
         let parsed = if extent.is_document() {
             let cells = features.get_mut(row * width..(row + 1) * width)?;
-            line::parse(tail, extent, &task.rules, cells).map(Some)
+            line::parse(tail, extent, &settings.rules, cells).map(Some)
         } else {
-            line::parse_comment(tail, extent).map(|_| None)
+            line::check_comment(tail, extent).map(|()| None)
         };
         match parsed {
             Ok(None) => {}
@@ -178,14 +188,14 @@ fn parse_block(
                 *labels.get_mut(row)? = document.label;
                 outcome.add(tail, block.rows.start + row, line, document);
             }
-            Err(problem) if task.lenient => {
+            Err(problem) if settings.lenient => {
                 outcome.skipped += 1;
                 if outcome.first_skipped.len() < Skipped::SHOWN {
-                    outcome.first_skipped.push(*problem.at(task.name, line));
+                    outcome.first_skipped.push(*problem.at(settings.name, line));
                 }
             }
             Err(problem) => {
-                outcome.error = Some(problem.at(task.name, line));
+                outcome.error = Some(problem.at(settings.name, line));
                 return Some(outcome);
             }
         }
@@ -197,7 +207,7 @@ fn parse_block(
     (row == block.rows.len()).then_some(outcome)
 }
 
-impl Outcome {
+impl ParsedBlock {
     fn add(&mut self, tail: &[u8], row: usize, line: usize, document: line::Line) {
         if document.width > self.widest.0 {
             self.widest = (document.width, line);

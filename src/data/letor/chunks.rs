@@ -39,6 +39,7 @@ pub struct Chunks {
     open: Option<Open>,
     skipped: Skipped,
     bytes: u64,
+    progress: Option<Box<dyn Fn(u64) + Send>>,
     /// The smallest number of features that a document states, and the largest number of all.
     fewest: usize,
     widest: usize,
@@ -102,6 +103,7 @@ impl Chunks {
             open: None,
             skipped: Skipped::default(),
             bytes: 0,
+            progress: None,
             fewest: usize::MAX,
             widest: 0,
             rows: Vec::new(),
@@ -112,6 +114,12 @@ impl Chunks {
     /// Sets the size of a chunk's text; a longer query still is one chunk.
     pub fn with_chunk_bytes(mut self, bytes: usize) -> Self {
         self.chunk_bytes = bytes.max(1);
+        self
+    }
+
+    /// Calls `tell` with [`Chunks::bytes`] each time text was read: gigabytes of blank lines are no chunk.
+    pub fn with_progress(mut self, tell: impl Fn(u64) + Send + 'static) -> Self {
+        self.progress = Some(Box::new(tell));
         self
     }
 
@@ -157,7 +165,7 @@ impl Chunks {
                 if self.buffer.len() > MAX_LINE {
                     return Err(long_line(&self.stream.name));
                 }
-                target = self.buffer.len().saturating_mul(2);
+                target = self.buffer.len().saturating_mul(2).min(MAX_LINE + 1);
                 continue;
             }
             let chunk = self.parse(whole)?;
@@ -183,6 +191,7 @@ impl Chunks {
         let limit = target.saturating_sub(self.buffer.len()).max(4);
         let read = self.stream.fill(&mut self.buffer, limit)?;
         self.bytes += read as u64;
+        self.progress.iter().for_each(|tell| tell(self.bytes));
         if self.state == State::Start {
             let mark = self.buffer.len() - without_mark(&self.buffer).len();
             self.buffer.drain(..mark);

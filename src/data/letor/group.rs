@@ -1,6 +1,6 @@
 //! Runs of documents to queries, and rows to a [`Dataset`].
 
-use super::block::{Identifier, Outcome, Run};
+use super::block::{Identifier, ParsedBlock, Run};
 use super::options::{RETURNS, Skipped};
 use super::problem::Problem;
 use crate::data::dataset::{Dataset, DocumentIds};
@@ -43,7 +43,7 @@ const QUERY_BYTES: u64 = 320;
 /// go on. The documents that are left out are counted in `skipped`.
 pub(super) fn by_id(
     name: &str,
-    outcomes: &[Outcome],
+    outcomes: &[ParsedBlock],
     returning: Returning,
     earlier: &Earlier,
     open: Option<(&str, usize)>,
@@ -106,7 +106,7 @@ fn leave_out(
 }
 
 /// Cuts the documents into queries of `counts` documents, named 1, 2, ...; rows of bad lines count, but are left out.
-pub(super) fn by_counts(name: &str, outcomes: &[Outcome], rows: usize, counts: &[usize]) -> Result<Vec<Query>> {
+pub(super) fn by_counts(name: &str, outcomes: &[ParsedBlock], rows: usize, counts: &[usize]) -> Result<Vec<Query>> {
     let total: usize = counts.iter().sum();
     if total != rows {
         return Err(Error::Mismatch(format!(
@@ -176,7 +176,7 @@ pub(super) fn dataset(
     mut features: Vec<f32>,
     mut labels: Vec<f32>,
     queries: Vec<Query>,
-    outcomes: &[Outcome],
+    outcomes: &[ParsedBlock],
 ) -> Result<Dataset> {
     let ranges = row_ranges(&queries);
     let ascending = ranges.windows(2).all(|pair| pair[0].end <= pair[1].start);
@@ -221,17 +221,17 @@ pub(super) fn row_ranges(queries: &[Query]) -> Vec<Range<usize>> {
 }
 
 /// The ids of the chosen rows, empty where there is none; `None` when no row has one.
-fn document_ids(name: &str, outcomes: &[Outcome], rows: Vec<Range<usize>>) -> Result<Option<DocumentIds>> {
+fn document_ids(name: &str, outcomes: &[ParsedBlock], rows: Vec<Range<usize>>) -> Result<Option<DocumentIds>> {
     let count: usize = outcomes.iter().map(|outcome| outcome.identifiers.len()).sum();
     if count == 0 {
         return Ok(None);
     }
     let chosen: usize = rows.iter().map(Range::len).sum();
     let text: usize = outcomes.iter().map(|outcome| outcome.names.len()).sum();
-    let bytes = memory::bytes_of::<(&Outcome, &Identifier)>(count as u64)
+    let bytes = memory::bytes_of::<(&ParsedBlock, &Identifier)>(count as u64)
         + memory::bytes_of::<usize>(chosen as u64).saturating_add(text as u64).saturating_mul(2);
     memory::ask(bytes, &format!("the document ids of {name}"), "leave out the comments")?;
-    let mut all: Vec<(&Outcome, &Identifier)> = Vec::with_capacity(count);
+    let mut all: Vec<(&ParsedBlock, &Identifier)> = Vec::with_capacity(count);
     outcomes.iter().for_each(|outcome| all.extend(outcome.identifiers.iter().map(|identifier| (outcome, identifier))));
     let mut any = false;
     let ids = rows
@@ -247,7 +247,7 @@ fn document_ids(name: &str, outcomes: &[Outcome], rows: Vec<Range<usize>>) -> Re
 }
 
 /// The bad lines, from parsing and from grouping.
-pub(super) fn skipped_lines(outcomes: &mut [Outcome], left_out: Skipped) -> Skipped {
+pub(super) fn skipped_lines(outcomes: &mut [ParsedBlock], left_out: Skipped) -> Skipped {
     let mut skipped = Skipped::default();
     for outcome in outcomes {
         skipped.lines += outcome.skipped;

@@ -256,13 +256,11 @@ fn reject_duplicates(tail: &[u8], from: usize, end: usize) -> Result<(), Box<Pro
 }
 
 /// Where the document's id lies, in comments such as `#docid = GX000-00-0000000 inc = 1 prob = 0.02`.
-pub(super) fn parse_comment(tail: &[u8], extent: Extent) -> Result<Option<(usize, usize)>, Box<Problem>> {
+fn parse_comment(tail: &[u8], extent: Extent) -> Result<Option<(usize, usize)>, Box<Problem>> {
+    check_comment(tail, extent)?;
     let comment = &tail[extent.comment..extent.text];
     if comment.is_empty() {
         return Ok(None);
-    }
-    if std::str::from_utf8(comment).is_err() {
-        return Err(Problem::invalid_utf8(extent.comment, comment));
     }
     let found = memchr::memmem::find_iter(comment, b"docid").find_map(|at| {
         let starts = at == 0 || comment[at - 1].is_ascii_whitespace();
@@ -273,6 +271,15 @@ pub(super) fn parse_comment(tail: &[u8], extent: Extent) -> Result<Option<(usize
         let length = comment[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(comment.len() - start);
         (extent.comment + start, extent.comment + start + length)
     }))
+}
+
+/// All that is asked of a comment on a line without a document.
+pub(super) fn check_comment(tail: &[u8], extent: Extent) -> Result<(), Box<Problem>> {
+    let comment = &tail[extent.comment..extent.text];
+    match std::str::from_utf8(comment) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Problem::invalid_utf8(extent.comment, comment)),
+    }
 }
 
 fn skip_space(text: &[u8], at: usize) -> usize {

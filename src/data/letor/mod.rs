@@ -12,7 +12,7 @@ mod read;
 mod write;
 
 pub use chunks::Chunks;
-pub use options::{MAX_FEATURES, Progress, ReadOptions, ReadReport, Rows, Skipped};
+pub use options::{MAX_FEATURES, ReadOptions, ReadProgress, ReadReport, Rows, Skipped};
 pub use peek::has_query_ids;
 pub use read::{read, read_bytes, read_with};
 pub use write::{WriteOptions, Zeros, write, write_to};

@@ -18,7 +18,7 @@ pub struct ReadOptions {
     pub lenient: bool,
     /// Bring the documents of a query together when it comes back later in the file, instead of failing.
     pub regroup: bool,
-    /// The LightGBM side file that replaces `qid:`: one line a query, the number of its documents. Queries are named 1, 2, ...
+    /// The LightGBM side file that replaces `qid:`: one line per query, the number of its documents. Queries are named 1, 2, ...
     pub query_file: Option<PathBuf>,
     /// The number of features; `None` for the largest index of the file. A larger index than stated is an error.
     pub width: Option<usize>,
@@ -116,7 +116,7 @@ impl Skipped {
     pub const SHOWN: usize = 5;
 
     /// Keeps an error that comes behind those that are kept already, as long as there is room. That a query comes back is told
-    /// once a query, wherever the text is cut.
+    /// once per query, wherever the text is cut.
     pub(super) fn tell(&mut self, error: ParseError) {
         let same = |told: &ParseError| {
             error.problem == RETURNS
@@ -133,7 +133,7 @@ pub(super) const RETURNS: &str = "query id comes back";
 
 /// How far reading has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ReadProgress {
     /// Bytes of text dealt with.
     pub done: u64,
     /// All bytes of text; `None` as long as they are being unpacked or come from standard input.

@@ -2,20 +2,24 @@
 
 use super::number::BadNumber;
 use crate::error::{ParseError, printable};
+use std::borrow::Cow;
+
+/// Words that are made only where a number or a name belongs into them: a lenient reader may meet millions of bad lines.
+type Words = Cow<'static, str>;
 
 /// A [`ParseError`] that does not know its file and line yet.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     column: usize,
     text: String,
-    problem: String,
-    remedy: String,
+    problem: Words,
+    remedy: Words,
 }
 
 impl Problem {
     /// What is wrong with the bytes `text` at byte `at` (from 0) of a line.
     #[cold]
-    pub(crate) fn new(at: usize, text: &[u8], problem: impl Into<String>, remedy: impl Into<String>) -> Box<Self> {
+    pub(crate) fn new(at: usize, text: &[u8], problem: impl Into<Words>, remedy: impl Into<Words>) -> Box<Self> {
         if std::str::from_utf8(text).is_err() {
             return Self::invalid_utf8(at, text);
         }
@@ -49,13 +53,23 @@ impl Problem {
     #[cold]
     pub(crate) fn at(self, file: &str, line: usize) -> Box<ParseError> {
         let Problem { column, text, problem, remedy } = self;
-        Box::new(ParseError { file: file.to_owned(), line, column, text, problem, remedy })
+        Box::new(ParseError {
+            file: file.to_owned(),
+            line,
+            column,
+            text,
+            problem: problem.into_owned(),
+            remedy: remedy.into_owned(),
+        })
     }
 }
 
 /// The text as an error shows it: escaped where it is not printable, cut where it is long.
 fn shorten(text: &[u8]) -> String {
     const LONGEST: usize = 40;
+    if text.len() <= LONGEST && text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+        return String::from_utf8_lossy(text).into_owned();
+    }
     let text = String::from_utf8_lossy(&text[..text.len().min(4 * LONGEST + 4)]);
     let mut short = printable(&text.chars().take(LONGEST).collect::<String>());
     if text.chars().nth(LONGEST).is_some() {
@@ -70,6 +84,7 @@ mod tests {
 
     #[test]
     fn long_and_unprintable_texts_stay_readable() {
+        assert_eq!(shorten(b"a b~"), "a b~");
         assert_eq!(shorten(b"a\rb\x1b"), "a\\rb\\u{1b}");
         assert_eq!(shorten(&[b'x'; 100]), format!("{}...", "x".repeat(40)));
         assert_eq!(shorten("\u{e9}".repeat(200).as_bytes()), format!("{}...", "\u{e9}".repeat(40)));

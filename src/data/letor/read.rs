@@ -1,9 +1,9 @@
 //! A whole file to a [`Dataset`](crate::data::dataset::Dataset).
 
-use super::block::{self, Block, Outcome, Task};
+use super::block::{self, Block, ParseSettings, ParsedBlock};
 use super::group::{self, Earlier, Query, Returning};
 use super::line::Rules;
-use super::options::{MAX_FEATURES, Progress, ReadOptions, ReadReport, Rows, Skipped};
+use super::options::{MAX_FEATURES, ReadOptions, ReadProgress, ReadReport, Rows, Skipped};
 use crate::data::source::{Compression, Source, Text, read_whole, whole_file, without_mark};
 use crate::error::{Error, ParseError, Result};
 use crate::memory;
@@ -46,10 +46,10 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<ReadReport>
 pub fn read_with(
     path: impl AsRef<Path>,
     options: &ReadOptions,
-    progress: &(dyn Fn(Progress) + Sync),
+    progress: &(dyn Fn(ReadProgress) + Sync),
 ) -> Result<ReadReport> {
     options.check()?;
-    let source = Source::open(path.as_ref(), &|done| progress(Progress { done, total: None }))?;
+    let source = Source::open(path.as_ref(), &|done| progress(ReadProgress { done, total: None }))?;
     let report = in_pool(options.threads, || whole(&source.name, source.text(), source.compression, options, progress));
     // Whatever else seems wrong with a file that changes, the change comes first.
     source.check()?;
@@ -83,7 +83,7 @@ fn whole(
     text: Text,
     compression: Option<Compression>,
     options: &ReadOptions,
-    progress: &(dyn Fn(Progress) + Sync),
+    progress: &(dyn Fn(ReadProgress) + Sync),
 ) -> Result<ReadReport> {
     let counts = match &options.query_file {
         Some(path) => {
@@ -138,7 +138,7 @@ pub(super) struct Parsed {
     pub width: usize,
     pub features: Vec<f32>,
     pub labels: Vec<f32>,
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ParsedBlock>,
 }
 
 impl Parsed {
@@ -154,7 +154,7 @@ impl Parsed {
 
 impl Piece<'_> {
     /// Parses into a matrix as wide as the lines' last features suggest, and once more if that was wrong.
-    pub(super) fn parse(&self, progress: &(dyn Fn(Progress) + Sync)) -> Result<Parsed> {
+    pub(super) fn parse(&self, progress: &(dyn Fn(ReadProgress) + Sync)) -> Result<Parsed> {
         let blocks = block::survey(self.text, self.options.block_bytes, self.first_line)?;
         let documents = blocks.last().map_or(0, |block| block.rows.end);
         let last_index = blocks.iter().map(|block| block.last_index).max().unwrap_or(0);
@@ -187,7 +187,7 @@ impl Piece<'_> {
         blocks: &[Block],
         documents: usize,
         width: usize,
-        progress: &(dyn Fn(Progress) + Sync),
+        progress: &(dyn Fn(ReadProgress) + Sync),
     ) -> Result<Parsed> {
         let what = format!("{documents} documents of {width} features from {}", self.name);
         let remedy = "split the file, or keep fewer features";
@@ -202,10 +202,11 @@ impl Piece<'_> {
         };
         let tell = |bytes: usize| {
             let done = done.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
-            progress(Progress { done, total });
+            progress(ReadProgress { done, total });
         };
-        let task = Task { text: self.text, name: self.name, rules, lenient: self.options.lenient, done: &tell };
-        let mut outcomes = block::parse(&task, blocks, width, &mut features, &mut labels)?;
+        let settings =
+            ParseSettings { text: self.text, name: self.name, rules, lenient: self.options.lenient, done: &tell };
+        let mut outcomes = block::parse(&settings, blocks, width, &mut features, &mut labels)?;
         if let Some(bad) = outcomes.iter().position(|outcome| outcome.error.is_some()) {
             // A query may have come back on an earlier line still.
             outcomes.truncate(bad + 1);
@@ -218,7 +219,7 @@ impl Piece<'_> {
     }
 
     /// Joins the documents of each query.
-    pub(super) fn queries(&self, outcomes: &[Outcome], left_out: &mut Skipped) -> Result<Vec<Query>> {
+    pub(super) fn queries(&self, outcomes: &[ParsedBlock], left_out: &mut Skipped) -> Result<Vec<Query>> {
         let returning = match self.options {
             ReadOptions { query_file: Some(_), .. } => return Ok(Vec::new()),
             ReadOptions { regroup: true, .. } => Returning::Regroup,

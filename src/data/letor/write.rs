@@ -2,8 +2,8 @@
 
 use super::options::MAX_FEATURES;
 use crate::data::dataset::Dataset;
-use crate::data::sink::write_whole;
 use crate::error::{Error, Result};
+use crate::files::{Outlasts, write_whole};
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::io::Write;
@@ -44,7 +44,9 @@ impl Default for WriteOptions {
 pub fn write(path: impl AsRef<Path>, data: &Dataset, options: &WriteOptions) -> Result<()> {
     let path = path.as_ref();
     check(data, options)?;
-    write_whole(path, |writer| lines(writer, data, options).map_err(|error| Error::io(path, "write", error)))
+    write_whole(path, Outlasts::Program, |writer| {
+        lines(writer, data, options).map_err(|error| Error::io(path, "write", error))
+    })
 }
 
 /// As [`write()`], to any writer.

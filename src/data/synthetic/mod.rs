@@ -11,7 +11,7 @@ use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
 use bins::Bins;
-use net::TargetNet;
+use net::RandomNet;
 use polynomial::Polynomial;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -108,7 +108,7 @@ impl Synthetic {
         let mut rng = stream(self.seed, FUNCTION_STREAM);
         let function = match self.target {
             Target::Net { hidden, activation } => {
-                Function::Net(TargetNet::random(self.features, hidden, activation, &mut rng))
+                Function::Net(RandomNet::random(self.features, hidden, activation, &mut rng))
             }
             Target::Polynomial => Function::Polynomial(Polynomial::random(self.features, &mut rng)),
         };
@@ -134,7 +134,7 @@ impl Synthetic {
         };
         let counts = [
             ("query", self.queries),
-            ("document a query", self.documents),
+            ("document per query", self.documents),
             ("feature", self.features),
             ("hidden unit", hidden),
         ];
@@ -163,9 +163,9 @@ pub struct Generator {
 pub struct SyntheticQuery {
     /// The query's number from 1, as text.
     pub id: String,
-    /// Row-major, one row a document.
+    /// Row-major, one row per document.
     pub features: Vec<f32>,
-    /// One label a document.
+    /// One label per document.
     pub labels: Vec<f32>,
     /// The continuous target that the labels are bins of, one per document.
     pub targets: Vec<f64>,
@@ -219,7 +219,7 @@ impl Generator {
         };
         let rows = queries.len().checked_mul(documents).ok_or_else(too_large)?;
         let values = rows.checked_mul(width).ok_or_else(too_large)?;
-        // One f32 a value, an f32 and an f64 a document; an id a query.
+        // One f32 per value, an f32 and an f64 per document, and an id per query.
         let bytes = (values as u64).saturating_mul(4).saturating_add((rows as u64).saturating_mul(12));
         let bytes = bytes.saturating_add((queries.len() as u64).saturating_mul(64));
         let what = format!("{} queries of {documents} documents and {width} features", queries.len());
@@ -249,7 +249,7 @@ impl Generator {
 
 #[derive(Debug, Clone)]
 enum Function {
-    Net(TargetNet),
+    Net(RandomNet),
     Polynomial(Polynomial),
 }
 

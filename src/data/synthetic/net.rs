@@ -1,13 +1,14 @@
 //! The random two-layer net of the RankNet paper's section 5.1.
 
+use crate::numeric::sigmoid;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// What a hidden unit does to its sum.
+/// The function of a hidden unit. The paper does not say which it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetActivation {
-    /// 1 / (1 + e^-z): the one that gives the paper's accuracies.
+    /// 1 / (1 + e^-z).
     #[default]
     Sigmoid,
     /// tanh z.
@@ -17,7 +18,7 @@ pub enum TargetActivation {
 impl TargetActivation {
     fn of(self, z: f64) -> f64 {
         match self {
-            TargetActivation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
+            TargetActivation::Sigmoid => sigmoid(z),
             TargetActivation::Tanh => z.tanh(),
         }
     }
@@ -25,28 +26,28 @@ impl TargetActivation {
 
 /// f(x) = b + sum_h v_h g(b_h + w_h . x), weights and biases uniform in [-1, 1].
 ///
-/// The paper's output unit may squash f: that changes no order and no bin of given frequency, so it is left linear.
+/// The paper speaks of weights only; biases are drawn like them. Its output unit may squash f: that changes no order and no bin of given frequency, so it is left linear.
 #[derive(Debug, Clone)]
-pub(super) struct TargetNet {
+pub(super) struct RandomNet {
     activation: TargetActivation,
-    /// One row a hidden unit.
+    /// One row per hidden unit.
     weights: Vec<f64>,
     biases: Vec<f64>,
     output: Vec<f64>,
     output_bias: f64,
 }
 
-impl TargetNet {
+impl RandomNet {
     pub(super) fn random(
         features: usize,
         hidden: usize,
         activation: TargetActivation,
         rng: &mut impl Rng,
-    ) -> TargetNet {
+    ) -> RandomNet {
         let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| rng.random_range(-1.0..=1.0)).collect() };
         let (weights, biases, output) = (draw(features * hidden), draw(hidden), draw(hidden));
         let output_bias = draw(1)[0];
-        TargetNet { activation, weights, biases, output, output_bias }
+        RandomNet { activation, weights, biases, output, output_bias }
     }
 
     pub(super) fn target(&self, x: &[f32]) -> f64 {
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_target_by_its_formula() {
-        let net = |activation| TargetNet {
+        let net = |activation| RandomNet {
             activation,
             weights: vec![1.0, -0.5, 0.25, 0.75],
             biases: vec![0.5, -1.0],

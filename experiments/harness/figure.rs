@@ -1,0 +1,296 @@
+//! Figures: panels side by side, the paper's points hollow and dashed, ours filled with whiskers.
+
+use burnrank::program::figure::{Area, FONT, decimal, failed, legend, room, svg};
+use burnrank::program::palette;
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+use std::ops::Range;
+
+/// Whose numbers a series is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    Ours,
+    Paper,
+}
+
+/// A place, and the interval of its height where there is one.
+pub type Point = (f64, f64, Option<(f64, f64)>);
+
+/// One line of points.
+#[derive(Debug, Clone)]
+pub struct Series {
+    pub name: String,
+    pub whose: Whose,
+    /// Series of the same colour belong together.
+    pub colour: usize,
+    /// Whether points are joined.
+    pub joined: bool,
+    /// Place, value, and the ends of an interval where there is one.
+    pub points: Vec<Point>,
+}
+
+/// Where the names of the series are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Legend {
+    #[default]
+    LowerRight,
+    MiddleRight,
+}
+
+/// One coordinate system.
+#[derive(Debug, Clone, Default)]
+pub struct Panel {
+    pub title: String,
+    pub x_label: String,
+    pub y_label: String,
+    /// Places of the horizontal axis and their names.
+    pub ticks: Vec<(f64, String)>,
+    /// The same of the vertical axis; none for marks at round numbers.
+    pub y_ticks: Vec<(f64, String)>,
+    pub series: Vec<Series>,
+    /// A horizontal line to compare with.
+    pub zero: Option<f64>,
+    pub legend: Legend,
+}
+
+const PANEL: (u32, u32) = (560, 440);
+
+/// All panels in a row, as SVG.
+pub fn draw(panels: &[Panel]) -> anyhow::Result<String> {
+    let size = (PANEL.0 * panels.len().max(1) as u32, PANEL.1);
+    let text = svg(size, |sheet| {
+        let areas = sheet.split_evenly((1, panels.len().max(1)));
+        areas.iter().zip(panels).try_for_each(|(area, panel)| draw_panel(area, panel))
+    })?;
+    Ok(text + "\n")
+}
+
+fn draw_panel(area: &Area, panel: &Panel) -> anyhow::Result<()> {
+    let places: Vec<f64> = panel.ticks.iter().map(|(place, _)| *place).collect();
+    let Range { start: left, end: right } = room(places.iter().copied(), 0.08);
+    let ends = |&(x, value, interval): &(f64, f64, Option<(f64, f64)>)| {
+        let (low, high) = interval.unwrap_or((value, value));
+        [(x, low), (x, value), (x, high)]
+    };
+    let marks: Vec<(f64, f64)> = panel.series.iter().flat_map(|series| &series.points).flat_map(ends).collect();
+    let Range { start: mut bottom, end: top } = room(marks.iter().map(|mark| mark.1).chain(panel.zero), 0.06);
+    // A legend at the lower right: where there are marks, they move up.
+    let corner = (left + 0.55 * (right - left), bottom + 0.3 * (top - bottom));
+    if panel.legend == Legend::LowerRight && marks.iter().any(|&(x, y)| x > corner.0 && y < corner.1) {
+        bottom -= 0.35 * (top - bottom);
+    }
+    let mut chart = ChartBuilder::on(area)
+        .caption(&panel.title, (FONT, 17))
+        .margin(12)
+        .margin_right(28)
+        .x_label_area_size(44)
+        .y_label_area_size(56)
+        .build_cartesian_2d(Axis { left, right, ticks: places }, Vertical::new(bottom, top, &panel.y_ticks))
+        .map_err(failed)?;
+    let found = |ticks: &[(f64, String)], place: f64| {
+        let found = ticks.iter().find(|(tick, _)| (tick - place).abs() < 1e-9);
+        found.map_or(String::new(), |(_, name)| name.clone())
+    };
+    let name = |place: &f64| found(&panel.ticks, *place);
+    let decimal = decimal(&(bottom..top));
+    let height = |value: &f64| match panel.y_ticks.is_empty() {
+        true => decimal(value),
+        false => found(&panel.y_ticks, *value),
+    };
+    chart
+        .configure_mesh()
+        .x_label_formatter(&name)
+        .y_label_formatter(&height)
+        .x_desc(&panel.x_label)
+        .y_desc(&panel.y_label)
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(palette::GRID)
+        .label_style((FONT, 13))
+        .axis_desc_style((FONT, 14))
+        .draw()
+        .map_err(failed)?;
+    if let Some(zero) = panel.zero {
+        chart.draw_series(LineSeries::new([(left, zero), (right, zero)], BLACK.stroke_width(1))).map_err(failed)?;
+    }
+    // Whiskers of neighbouring series must not hide each other: each has its own small shift.
+    let step = (right - left) * 0.006;
+    for (number, series) in panel.series.iter().enumerate() {
+        let colour = palette::SERIES[series.colour % palette::SERIES.len()];
+        let shift = step * (number as f64 - (panel.series.len() as f64 - 1.0) / 2.0);
+        let line: Vec<(f64, f64)> = series.points.iter().map(|&(x, y, _)| (x + shift, y)).collect();
+        let paper = series.whose == Whose::Paper;
+        if series.joined && paper {
+            chart.draw_series(DashedLineSeries::new(line.clone(), 5, 4, colour.stroke_width(1))).map_err(failed)?;
+        } else if series.joined {
+            chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2))).map_err(failed)?;
+        }
+        for &(x, _, interval) in &series.points {
+            if let Some((low, high)) = interval {
+                let whisker = PathElement::new([(x + shift, low), (x + shift, high)], colour.stroke_width(2));
+                chart.draw_series([whisker]).map_err(failed)?;
+            }
+        }
+        // The paper's marks are hollow.
+        let (shape, edge) = (outline(series.colour, if paper { 5 } else { 4 }), colour.stroke_width(2));
+        let inside: ShapeStyle = if paper { TRANSPARENT.filled() } else { colour.filled() };
+        let mark = shape.clone();
+        chart
+            .draw_series(line.iter().map(|&at| {
+                EmptyElement::at(at) + Polygon::new(shape.clone(), inside) + PathElement::new(shape.clone(), edge)
+            }))
+            .map_err(failed)?
+            .label(&series.name)
+            .legend(move |(x, y)| {
+                EmptyElement::at((x + 8, y)) + Polygon::new(mark.clone(), inside) + PathElement::new(mark.clone(), edge)
+            });
+    }
+    let corner = match panel.legend {
+        Legend::LowerRight => SeriesLabelPosition::LowerRight,
+        Legend::MiddleRight => SeriesLabelPosition::MiddleRight,
+    };
+    legend(&mut chart, corner)
+}
+
+/// The outline of a mark, around its middle and closed. Its shape goes with its colour, so that either is enough to know a
+/// series by.
+fn outline(shape: usize, size: i32) -> Vec<(i32, i32)> {
+    let mut corners: Vec<(i32, i32)> = match shape % 6 {
+        0 => {
+            let corner = |place: i32| (f64::from(place) * std::f64::consts::TAU / 16.0).sin_cos();
+            let at = |share: f64| (share * f64::from(size + 1)).round() as i32;
+            (0..16).map(corner).map(|(sin, cos)| (at(cos), at(sin))).collect()
+        }
+        1 => vec![(-size, -size), (size, -size), (size, size), (-size, size)],
+        2 => vec![(0, -size - 2), (size + 1, size), (-size - 1, size)],
+        3 => vec![(0, -size - 2), (size + 2, 0), (0, size + 2), (-size - 2, 0)],
+        4 => vec![(0, size + 2), (size + 1, -size), (-size - 1, -size)],
+        _ => vec![(-size - 2, -2), (size + 2, -2), (size + 2, 2), (-size - 2, 2)],
+    };
+    corners.push(corners[0]);
+    corners
+}
+
+/// An axis with marks where we want them.
+struct Axis {
+    left: f64,
+    right: f64,
+    ticks: Vec<f64>,
+}
+
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let share = (value - self.left) / (self.right - self.left);
+        limit.0 + (share * f64::from(limit.1 - limit.0)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.left..self.right
+    }
+}
+
+impl From<Axis> for Range<f64> {
+    fn from(axis: Axis) -> Range<f64> {
+        axis.left..axis.right
+    }
+}
+
+/// A vertical axis, with marks at round numbers or where we want them.
+enum Vertical {
+    Round(RangedCoordf64),
+    Marked(Axis),
+}
+
+impl Vertical {
+    fn new(bottom: f64, top: f64, ticks: &[(f64, String)]) -> Vertical {
+        match ticks {
+            [] => Vertical::Round((bottom..top).into()),
+            _ => {
+                let ticks = ticks.iter().map(|(place, _)| *place).filter(|place| (bottom..=top).contains(place));
+                Vertical::Marked(Axis { left: bottom, right: top, ticks: ticks.collect() })
+            }
+        }
+    }
+}
+
+impl Ranged for Vertical {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        match self {
+            Vertical::Round(axis) => axis.map(value, limit),
+            Vertical::Marked(axis) => axis.map(value, limit),
+        }
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        match self {
+            Vertical::Round(axis) => axis.key_points(hint),
+            Vertical::Marked(axis) => axis.key_points(hint),
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        match self {
+            Vertical::Round(axis) => axis.range(),
+            Vertical::Marked(axis) => axis.range(),
+        }
+    }
+}
+
+impl From<Vertical> for Range<f64> {
+    fn from(axis: Vertical) -> Range<f64> {
+        axis.range()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_holds_titles_labels_and_names() {
+        let points = vec![(0.0, 0.5, Some((0.4, 0.6))), (1.0, 0.7, None)];
+        let series =
+            |name: &str, whose| Series { name: name.into(), whose, colour: 0, joined: true, points: points.clone() };
+        let panel = Panel {
+            title: "a title".into(),
+            x_label: "across".into(),
+            y_label: "up".into(),
+            ticks: vec![(0.0, "first".into()), (1.0, "second".into())],
+            series: vec![series("the paper", Whose::Paper), series("burnrank", Whose::Ours)],
+            zero: None,
+            ..Panel::default()
+        };
+        let svg = draw(&[panel.clone(), panel]).unwrap();
+        for word in ["a title", "across", "up", "first", "second", "the paper", "burnrank", "</svg>"] {
+            assert!(svg.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn series_differ_by_shape_and_not_only_by_colour() {
+        let shapes: Vec<_> = (0..6).map(|colour| outline(colour, 4)).collect();
+        assert!((1..6).all(|number| !shapes[..number].contains(&shapes[number])));
+        assert!(shapes.iter().all(|shape| shape.first() == shape.last() && shape.len() > 3));
+        let series = |colour| Series {
+            name: "s".into(),
+            whose: Whose::Ours,
+            colour,
+            joined: false,
+            points: vec![(0.0, 0.5, None)],
+        };
+        let panel = Panel { ticks: vec![(0.0, "t".into())], series: (0..6).map(series).collect(), ..Panel::default() };
+        let svg = draw(&[panel]).unwrap();
+        let colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#5A5A5A"];
+        assert!(colours.iter().all(|colour| svg.contains(colour)), "{svg}");
+    }
+}

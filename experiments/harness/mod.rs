@@ -1,0 +1,209 @@
+//! What all experiments share: sessions, stored runs, training, reports and figures.
+
+pub mod figure;
+pub mod finding;
+mod jobs;
+mod lock;
+mod net_shape;
+mod report;
+mod store;
+mod training;
+
+pub use finding::Finding;
+pub use jobs::{Job, OneEntryCache, Ticker};
+pub use net_shape::NetShape;
+pub use report::{Check, Report, write_index};
+pub use training::{export, once, per_query, train};
+
+use anyhow::{Context, bail};
+use burnrank::Device;
+use burnrank::files::write_text;
+use serde::Serialize;
+use serde_json::Value;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use store::{Before, Store};
+
+/// What unfinished runs keep, below the folder of results; gone when the experiment ends.
+const CHECKPOINTS: &str = "checkpoints";
+
+/// What an experiment is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A paper's numbers: the same seed gives the same bytes, so runs that are stored are not run again.
+    Paper,
+    /// Times of this machine: always measured anew in place of older ones of the same machine and settings, and never
+    /// together with other experiments at full size.
+    Speed,
+}
+
+/// One table or figure of a paper.
+pub struct Experiment {
+    /// How it is called on the command line, and its folder.
+    pub name: &'static str,
+    pub kind: Kind,
+    /// Authors, title, year, and which table or figure.
+    pub paper: &'static str,
+    /// What the paper says, in a sentence or two.
+    pub claim: &'static str,
+    /// How long it takes at paper scale.
+    pub time: &'static str,
+    /// Every setting that decides the results: runs stored under others are not taken over.
+    pub protocol: fn(&Session) -> anyhow::Result<Value>,
+    /// Runs it.
+    pub run: fn(&Execution<'_>) -> anyhow::Result<Report>,
+}
+
+/// How much is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// As the paper did.
+    Paper,
+    /// Enough to see that everything works.
+    Quick,
+}
+
+impl Scale {
+    /// One of two values.
+    pub fn pick<T>(self, paper: T, quick: T) -> T {
+        match self {
+            Scale::Paper => paper,
+            Scale::Quick => quick,
+        }
+    }
+
+    /// As it is called in results.
+    pub fn name(self) -> &'static str {
+        self.pick("paper", "quick")
+    }
+}
+
+/// What the command line asked for.
+pub struct Session {
+    pub scale: Scale,
+    pub seed: u64,
+    pub data: Option<PathBuf>,
+    pub device: Device,
+    pub backend: &'static str,
+    pub jobs: usize,
+    pub fresh: bool,
+    /// The virtual environment of the peers to compare with, when that is asked for.
+    pub peers: Option<PathBuf>,
+    pub out: PathBuf,
+}
+
+/// One experiment at work: the session and the runs that it has already finished.
+pub struct Execution<'a> {
+    pub session: &'a Session,
+    folder: PathBuf,
+    store: Store,
+}
+
+impl Session {
+    /// Runs an experiment, from where it was, and writes its results, figure and report.
+    pub fn run(&self, experiment: &Experiment) -> anyhow::Result<()> {
+        let folder = folder_of(&self.out, experiment.name);
+        eprintln!("{} ({} scale, seed {}, {})", experiment.name, self.scale.name(), self.seed, self.backend);
+        let header = store::Header {
+            experiment: experiment.name.into(),
+            scale: self.scale.name().into(),
+            seed: self.seed,
+            backend: self.backend.into(),
+            protocol: (experiment.protocol)(self)?,
+        };
+        let store = match experiment.kind {
+            _ if self.fresh => Store::open(&folder, header, Before::Discard),
+            Kind::Paper => Store::open(&folder, header, Before::GoOn),
+            Kind::Speed => Store::open(&folder, header, Before::Replace),
+        }?;
+        let execution = Execution { session: self, folder, store };
+        let report = execution.report(experiment)?;
+        let _ = std::fs::remove_dir_all(execution.folder.join(CHECKPOINTS));
+        execution.store.conclude(report.outcome(experiment.kind))?;
+        write(&execution.folder.join("figure.svg"), &report.figure)?;
+        let seconds = execution.store.seconds();
+        write(&execution.folder.join("README.md"), &report.page(experiment, self, seconds))?;
+        print(&format!("{}written: {}\n\n", report.text(experiment, seconds), execution.folder.display()))
+    }
+}
+
+impl Execution<'_> {
+    /// Runs what is missing, and reports.
+    ///
+    /// What was computed here can be reported; what a file says need not make sense, however well it reads.
+    fn report(&self, experiment: &Experiment) -> anyhow::Result<Report> {
+        if self.store.len() == 0 {
+            return (experiment.run)(self);
+        }
+        let said = Arc::new(Mutex::new(String::new()));
+        let (hook, heard) = (take_hook(), said.clone());
+        set_hook(Box::new(move |panic| *heard.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string()));
+        let reported = catch_unwind(AssertUnwindSafe(|| (experiment.run)(self)));
+        set_hook(hook);
+        reported.unwrap_or_else(|_| {
+            let (file, why) =
+                (self.store.file(), said.lock().unwrap_or_else(PoisonError::into_inner).replace('\n', " "));
+            bail!("{}: its runs make no report: restore it, or start anew with --fresh ({why})", file.display())
+        })
+    }
+
+    /// The scale of the session.
+    pub fn scale(&self) -> Scale {
+        self.session.scale
+    }
+
+    /// Stores what one measurement gave, and writes everything so far.
+    pub fn keep(&self, key: &str, run: &impl Serialize, seconds: f64) -> anyhow::Result<()> {
+        self.store.put(key, serde_json::to_value(run)?, seconds)
+    }
+
+    /// Writes one more file beside the results, or removes it.
+    pub fn side_file(&self, name: &str, text: Option<&str>) -> anyhow::Result<()> {
+        let path = self.folder.join(name);
+        match text {
+            Some(text) => write(&path, text),
+            None if path.exists() => {
+                std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Prints every experiment with its paper, claim and time.
+pub fn list(experiments: &[Experiment]) -> anyhow::Result<()> {
+    for Experiment { name, kind, paper, claim, time, .. } in experiments {
+        let alone = match kind {
+            Kind::Paper => "",
+            Kind::Speed => "; not part of `all` without --quick, because other work would spoil its times",
+        };
+        print(&format!(
+            "{name}\n  paper: {paper}\n  claim: {claim}\n  time:  {time} at paper scale; --quick: under a \
+             minute{alone}\n\n"
+        ))?;
+    }
+    Ok(())
+}
+
+/// The folder of an experiment's results.
+fn folder_of(out: &Path, name: &str) -> PathBuf {
+    out.join("experiments/results").join(name)
+}
+
+/// Writes to standard output; that nobody reads on is no failure, the files are written.
+fn print(text: &str) -> anyhow::Result<()> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("cannot print"),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file that is either the old one or the whole new one at any moment, and its folder where there is none.
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create", folder.display()))?;
+    }
+    Ok(write_text(path, text)?)
+}

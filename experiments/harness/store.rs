@@ -1,0 +1,359 @@
+//! `results.json`: written anew after each run, and read back to go on where an experiment was.
+//!
+//! Times are in `times.json`, so that the same seed gives the same `results.json` to the byte. Runs may have taken hours:
+//! a file that cannot be read, or whose runs have other settings, is refused and stays as it is.
+
+use super::lock::Lock;
+use anyhow::{Context, bail};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// What decides the results; runs stored under another header are not taken over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    pub experiment: String,
+    pub scale: String,
+    pub seed: u64,
+    pub backend: String,
+    pub protocol: Value,
+}
+
+/// The whole file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Results {
+    #[serde(flatten)]
+    pub header: Header,
+    /// Verdict, main number and checks; null while runs are missing.
+    pub outcome: Value,
+    pub runs: BTreeMap<String, Value>,
+}
+
+/// How long everything took, over all sessions that a result was made in.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Times {
+    /// From the start of each session to its last run.
+    wall_seconds: f64,
+    runs: BTreeMap<String, f64>,
+}
+
+impl Times {
+    fn make_sense(&self) -> bool {
+        self.runs.values().chain([&self.wall_seconds]).all(|seconds| (0.0..1e10).contains(seconds))
+    }
+
+    /// How long results took, unless a run's time was lost.
+    fn of(&self, results: &Results) -> Option<f64> {
+        results.runs.keys().all(|key| self.runs.contains_key(key)).then_some(self.wall_seconds)
+    }
+}
+
+/// What becomes of the results that are already there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// Runs under the same header are taken over; others are refused.
+    GoOn,
+    /// Results under the same header are replaced once the new ones are whole; others are refused.
+    Replace,
+    /// Nothing is read.
+    Discard,
+}
+
+/// The stored runs of one experiment; nobody else changes them meanwhile.
+pub struct Store {
+    _lock: Lock,
+    folder: PathBuf,
+    inside: Mutex<(Results, Times)>,
+    /// Whether each run is written at once, or all of them at the end.
+    at_once: bool,
+    start: Instant,
+    /// The wall seconds of sessions before this one.
+    before: f64,
+}
+
+impl Store {
+    /// Opens the results in a folder, or starts anew where there are none.
+    ///
+    /// # Errors
+    /// When another program is at work there, the files are damaged, or their runs were made under another header.
+    pub fn open(folder: &Path, header: Header, before: Before) -> anyhow::Result<Store> {
+        let lock = Lock::take(folder)?;
+        let stored = if before == Before::Discard { None } else { read(folder)? };
+        let (inside, new) = match stored {
+            Some(results) if results.header == header && before == Before::GoOn => {
+                let times = read_times(folder)?.unwrap_or_default();
+                ((Results { outcome: Value::Null, ..results }, times), false)
+            }
+            Some(results) if results.header != header && !results.runs.is_empty() => bail!(
+                "{}: its {} runs are of {}: write the new ones elsewhere with --out DIR, or discard these with --fresh",
+                folder.join("results.json").display(),
+                results.runs.len(),
+                header.unlike(&results.header)
+            ),
+            _ => {
+                let _ = std::fs::remove_dir_all(folder.join(super::CHECKPOINTS));
+                ((Results { header, outcome: Value::Null, runs: BTreeMap::new() }, Times::default()), true)
+            }
+        };
+        let at_once = before != Before::Replace;
+        let before = inside.1.wall_seconds;
+        let folder = folder.to_path_buf();
+        let store = Store { _lock: lock, folder, inside: Mutex::new(inside), at_once, start: Instant::now(), before };
+        // Checkpoints belong to a header, so it must be there before them; a file that has it is not touched yet.
+        if new && at_once {
+            store.write(&store.lock())?;
+        }
+        Ok(store)
+    }
+
+    /// How many runs there are.
+    pub fn len(&self) -> usize {
+        self.lock().0.runs.len()
+    }
+
+    /// The file of the runs, for messages.
+    pub fn file(&self) -> PathBuf {
+        self.folder.join("results.json")
+    }
+
+    /// A run that is already there.
+    pub fn get(&self, key: &str) -> Option<Value> {
+        self.lock().0.runs.get(key).cloned()
+    }
+
+    /// Adds a run, and writes everything, unless all is written at the end.
+    pub fn put(&self, key: &str, run: Value, seconds: f64) -> anyhow::Result<()> {
+        let mut inside = self.lock();
+        inside.0.runs.insert(key.to_owned(), run);
+        inside.1.runs.insert(key.to_owned(), seconds);
+        inside.1.wall_seconds = self.before + self.start.elapsed().as_secs_f64();
+        if self.at_once { self.write(&inside) } else { Ok(()) }
+    }
+
+    /// Adds what all runs together say.
+    pub fn conclude(&self, outcome: Value) -> anyhow::Result<()> {
+        let mut inside = self.lock();
+        inside.0.outcome = outcome;
+        self.write(&inside)
+    }
+
+    /// How long all sessions took, unless that was lost.
+    pub fn seconds(&self) -> Option<f64> {
+        let inside = self.lock();
+        inside.1.of(&inside.0)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Results, Times)> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, inside: &(Results, Times)) -> anyhow::Result<()> {
+        super::write(&self.folder.join("results.json"), &text(&inside.0)?)?;
+        super::write(&self.folder.join("times.json"), &(serde_json::to_string_pretty(&inside.1)? + "\n"))
+    }
+}
+
+impl Header {
+    /// What the other header has that this one has not.
+    fn unlike(&self, other: &Header) -> String {
+        let mut parts = vec![];
+        if self.experiment != other.experiment {
+            parts.push(format!("the experiment {}", other.experiment));
+        }
+        if self.scale != other.scale {
+            parts.push(format!("{} scale, not {}", other.scale, self.scale));
+        }
+        if self.seed != other.seed {
+            parts.push(format!("seed {}, not {}", other.seed, self.seed));
+        }
+        if self.backend != other.backend {
+            parts.push(format!("backend {}, not {}", other.backend, self.backend));
+        }
+        if parts.is_empty() {
+            let keys =
+                |header: &Header| header.protocol.as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
+            let mut names: BTreeSet<String> = keys(self);
+            names.append(&mut keys(other));
+            names.retain(|name| self.protocol.get(name) != other.protocol.get(name));
+            parts.push(format!("other settings ({})", names.into_iter().collect::<Vec<_>>().join(", ")));
+        }
+        parts.join(", ")
+    }
+}
+
+/// The results in a folder, if there are any.
+///
+/// # Errors
+/// When there is a file that does not hold results.
+pub fn read(folder: &Path) -> anyhow::Result<Option<Results>> {
+    parse(&folder.join("results.json"), "start anew with --fresh or another --out DIR")
+}
+
+/// How long the results in a folder took, where that is known.
+pub fn read_seconds(folder: &Path, results: &Results) -> Option<f64> {
+    read_times(folder).ok()??.of(results)
+}
+
+fn read_times(folder: &Path) -> anyhow::Result<Option<Times>> {
+    let (path, remedy) = (folder.join("times.json"), "remove it: the runs stay, only their times are lost");
+    match parse(&path, remedy)? {
+        Some(times) if !Times::make_sense(&times) => bail!("{}: a time that cannot be", damaged(&path, remedy)),
+        times => Ok(times),
+    }
+}
+
+/// What a file of JSON holds; `None` when it is not there.
+fn parse<T: DeserializeOwned>(path: &Path, remedy: &str) -> anyhow::Result<Option<T>> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("{}: cannot read", path.display())),
+    };
+    serde_json::from_slice(&bytes).map(Some).with_context(|| damaged(path, remedy))
+}
+
+fn damaged(path: &Path, remedy: &str) -> String {
+    format!("{}: damaged, and left as it is: restore it, or {remedy}", path.display())
+}
+
+/// JSON with one line per run: readable differences without a line for every number.
+fn text(results: &Results) -> anyhow::Result<String> {
+    let head = serde_json::to_string_pretty(&Results { runs: BTreeMap::new(), ..results.clone() })?;
+    let head = head.strip_suffix("{}\n}").context("results do not end with their runs")?;
+    let lines: Vec<String> =
+        results.runs.iter().map(|(key, run)| format!("    {}: {run}", Value::from(key.as_str()))).collect();
+    Ok(format!("{head}{{\n{}\n  }}\n}}\n", lines.join(",\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn header(seed: u64) -> Header {
+        let protocol = json!({"epochs": 3});
+        Header { experiment: "x".into(), scale: "quick".into(), seed, backend: "flex".into(), protocol }
+    }
+
+    fn open(folder: &Path, seed: u64, fresh: bool) -> Result<Store, String> {
+        open_as(folder, seed, if fresh { Before::Discard } else { Before::GoOn })
+    }
+
+    fn open_as(folder: &Path, seed: u64, before: Before) -> Result<Store, String> {
+        Store::open(folder, header(seed), before).map_err(|error| format!("{error:#}"))
+    }
+
+    #[test]
+    fn runs_are_taken_over_under_the_same_header() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path(), 1, false).unwrap();
+        store.put("a", json!({"value": 0.1 + 0.2, "list": [1, 2]}), 1.5).unwrap();
+        store.put("b", json!(null), 0.5).unwrap();
+        let seconds = store.seconds();
+        drop(store);
+        let again = open(folder.path(), 1, false).unwrap();
+        assert_eq!(again.get("a").unwrap()["value"], json!(0.1 + 0.2));
+        assert!(again.seconds() > Some(0.0) && again.seconds() == seconds);
+        again.conclude(json!({"verdict": "reproduced"})).unwrap();
+        drop(again);
+        let results = read(folder.path()).unwrap().unwrap();
+        assert_eq!((&results.outcome["verdict"], results.runs.len()), (&json!("reproduced"), 2));
+        let checkpoints = folder.path().join("checkpoints");
+        std::fs::create_dir(&checkpoints).unwrap();
+        assert!(open(folder.path(), 1, false).unwrap().get("a").is_some() && checkpoints.exists());
+        assert_eq!(open(folder.path(), 1, true).unwrap().len(), 0);
+        assert!(!checkpoints.exists());
+        // Without runs there is nothing to lose.
+        assert!(open(folder.path(), 2, false).is_ok());
+    }
+
+    #[test]
+    fn runs_of_other_settings_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path(), 1, false).unwrap();
+        store.put("a", json!(1), 1.0).unwrap();
+        drop(store);
+        let before = std::fs::read(folder.path().join("results.json")).unwrap();
+        let message = open(folder.path(), 2, false).err().unwrap();
+        assert!(
+            message.contains("results.json: its 1 runs are of seed 1, not 2: ") && message.contains("--fresh"),
+            "{message}"
+        );
+        assert_eq!(std::fs::read(folder.path().join("results.json")).unwrap(), before);
+    }
+
+    #[test]
+    fn replaced_results_stay_until_the_new_ones_are_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let stored = || read(folder.path()).unwrap().map(|results| results.runs);
+        let first = open_as(folder.path(), 1, Before::Replace).unwrap();
+        first.put("a", json!(1), 1.0).unwrap();
+        assert!(stored().is_none());
+        first.conclude(json!("done")).unwrap();
+        drop(first);
+        let second = open_as(folder.path(), 1, Before::Replace).unwrap();
+        assert_eq!(second.len(), 0);
+        second.put("b", json!(2), 1.0).unwrap();
+        assert!(stored().unwrap().contains_key("a"));
+        second.conclude(json!("done")).unwrap();
+        assert_eq!(stored().unwrap().into_keys().collect::<Vec<_>>(), ["b"]);
+        drop(second);
+        let message = open_as(folder.path(), 2, Before::Replace).err().unwrap();
+        assert!(message.contains("its 1 runs are of seed 1, not 2: ") && message.contains("--fresh"), "{message}");
+        assert!(open_as(folder.path(), 2, Before::Discard).is_ok());
+    }
+
+    #[test]
+    fn other_settings_are_named() {
+        let other = Header { protocol: json!({"epochs": 4, "machine": "large"}), ..header(1) };
+        assert_eq!(header(1).unlike(&other), "other settings (epochs, machine)");
+    }
+
+    #[test]
+    fn damaged_files_are_kept() {
+        let negative = r#"{"wall_seconds": -7, "runs": {}}"#;
+        for (name, remedy, other) in [
+            ("results.json", "--fresh", None),
+            ("times.json", "remove it", None),
+            ("times.json", "remove it", Some(negative)),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            open(folder.path(), 1, false).unwrap().put("a", json!(1), 1.0).unwrap();
+            let path = folder.path().join(name);
+            let whole = std::fs::read(&path).unwrap();
+            let bad = other.map_or(&whole[..whole.len() / 2], str::as_bytes);
+            std::fs::write(&path, bad).unwrap();
+            let message = open(folder.path(), 1, false).err().unwrap();
+            assert!(message.contains(name) && message.contains("damaged") && message.contains(remedy), "{message}");
+            assert_eq!(std::fs::read(&path).unwrap(), bad);
+            assert!(open(folder.path(), 1, true).is_ok());
+        }
+    }
+
+    #[test]
+    fn runs_outlive_their_times() {
+        let folder = tempfile::tempdir().unwrap();
+        open(folder.path(), 1, false).unwrap().put("a", json!(1), 1.0).unwrap();
+        let results = read(folder.path()).unwrap().unwrap();
+        assert!(read_seconds(folder.path(), &results).is_some());
+        std::fs::remove_file(folder.path().join("times.json")).unwrap();
+        assert!(read_seconds(folder.path(), &results).is_none());
+        let store = open(folder.path(), 1, false).unwrap();
+        store.put("b", json!(2), 1.0).unwrap();
+        assert_eq!((store.len(), store.seconds()), (2, None));
+    }
+
+    #[test]
+    fn a_second_program_is_refused_until_the_first_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = open(folder.path(), 1, false).unwrap();
+        let message = open(folder.path(), 1, false).err().unwrap();
+        assert!(message.contains("at work") && message.contains("--out"), "{message}");
+        drop(first);
+        assert!(open(folder.path(), 1, false).is_ok());
+    }
+}

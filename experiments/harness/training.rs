@@ -1,0 +1,101 @@
+//! One training run that survives interruption, and the judging of its ranker.
+
+use super::{Execution, Ticker};
+use burnrank::{
+    Conventions, DataInfo, Dataset, EpochRecord, Model, ModelInfo, Ranker, RunInfo, Scaler, TrainConfig, Trained,
+    Trainer, judge, parse, score,
+};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How much work may be lost.
+const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(20);
+
+/// Trains until the settings or `enough` say so; a checkpoint named `key` holds what was done meanwhile.
+///
+/// `share` is the part of the run's work that this training is, from and to.
+pub fn train(
+    execution: &Execution<'_>,
+    key: &str,
+    config: &TrainConfig,
+    (train, valid): (&Dataset, &Dataset),
+    (ticker, share): (&Ticker<'_>, (f64, f64)),
+    enough: impl Fn(&EpochRecord) -> bool,
+) -> anyhow::Result<Trained> {
+    let path = execution.checkpoint(key, "checkpoint");
+    let new = || Trainer::new(config.clone(), train, valid, &execution.session.device);
+    // A checkpoint of other settings or a damaged one is as good as none.
+    let mut trainer = match path.is_file().then(|| new()?.resume(&path)) {
+        Some(Ok(trainer)) => trainer,
+        _ => new()?,
+    };
+    let mut saved = Instant::now();
+    while trainer.finished().is_none() && !trainer.history().last().is_some_and(&enough) {
+        let record = trainer.epoch()?;
+        ticker.tick(share.0 + (share.1 - share.0) * record.epoch as f64 / config.epochs as f64);
+        if saved.elapsed() > BETWEEN_CHECKPOINTS {
+            trainer.save_checkpoint(&path)?;
+            saved = Instant::now();
+        }
+    }
+    let _ = std::fs::remove_file(&path);
+    ticker.tick(share.1);
+    Ok(trainer.finish()?)
+}
+
+/// A number that a run needs on its way, computed once even if the run is interrupted later.
+pub fn once(
+    execution: &Execution<'_>,
+    key: &str,
+    compute: impl FnOnce() -> anyhow::Result<f64>,
+) -> anyhow::Result<f64> {
+    let path = execution.checkpoint(key, "value");
+    if let Some(value) = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
+        return Ok(value);
+    }
+    let value = compute()?;
+    super::write(&path, &serde_json::to_string(&value)?)?;
+    Ok(value)
+}
+
+impl Execution<'_> {
+    /// Where an unfinished run keeps what it has.
+    fn checkpoint(&self, key: &str, kind: &str) -> PathBuf {
+        self.folder.join(super::CHECKPOINTS).join(format!("{}.{kind}", key.replace(['/', ' '], "_")))
+    }
+}
+
+/// The value of a measure for each query, under the default conventions.
+pub fn per_query(
+    execution: &Execution<'_>,
+    ranker: &Ranker,
+    data: &Dataset,
+    measure: &str,
+) -> anyhow::Result<Vec<f64>> {
+    let scores = score(ranker, data, &execution.session.device)?;
+    let values = judge(&*parse(measure)?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
+    Ok(values.into_iter().flatten().collect())
+}
+
+/// Writes a model of interest to models/, with its card: the data it is from by split, and what it reaches on the test set.
+pub fn export(
+    execution: &Execution<'_>,
+    name: &str,
+    config: &TrainConfig,
+    trained: &Trained,
+    scaler: Scaler,
+    sets: &[(&str, &str, &Dataset)],
+    test: impl IntoIterator<Item = (String, f64)>,
+) -> anyhow::Result<()> {
+    let mut info = ModelInfo::new(trained.config.clone(), scaler, config.objective.name());
+    info.settings = serde_json::to_value(config)?;
+    info.best_epoch = trained.best_epoch;
+    info.run = Some(RunInfo::of(trained));
+    info.conventions = Conventions::default().to_string();
+    for (split, source, data) in sets {
+        info.data.insert(split.to_string(), DataInfo::of(*source, data));
+    }
+    info.metrics.insert("test".into(), test.into_iter().collect());
+    let model = Model { ranker: trained.ranker.clone(), info };
+    Ok(model.save(&execution.session.out.join("models").join(name), &[])?)
+}

@@ -1,0 +1,182 @@
+//! Stored runs of experiments are never discarded in silence.
+
+use crate::support::{Place, Ran, signal};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+const NAME: &str = "lambdarank-cubic";
+const KEYS: [&str; 4] = [
+    "lambdarank linear function 0",
+    "lambdarank twolayer function 0",
+    "ranknet linear function 0",
+    "ranknet twolayer function 0",
+];
+
+fn results(place: &Place) -> PathBuf {
+    place.path().join("target/quick/experiments/results").join(NAME)
+}
+
+/// Starts the experiment, and waits until it has its folder.
+fn started(place: &Place) -> Child {
+    let mut command = place.command(&format!("{NAME} --quick"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    let start = Instant::now();
+    while !results(place).join("times.json").exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "no results in a minute");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+/// A folder in which the experiment was killed, with these runs in its results.
+fn stored(runs: &[(&str, Value)]) -> (Place, Vec<u8>) {
+    let place = Place::new(&[]);
+    let mut child = started(&place);
+    child.kill().and_then(|()| child.wait()).expect("killed");
+    let path = results(&place).join("results.json");
+    let mut all: Value = serde_json::from_slice(&fs::read(&path).expect("results")).expect("JSON");
+    all["runs"] = runs.iter().map(|(key, run)| (key.to_string(), run.clone())).collect();
+    let text = all.to_string().into_bytes();
+    fs::write(&path, &text).expect("written");
+    (place, text)
+}
+
+/// The error of a program that must have refused, and left the file as it is.
+fn refused(place: &Place, arguments: &str, file: &[u8]) -> String {
+    let ran = place.run(arguments);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+    assert!(!ran.err.lines().any(|line| line.starts_with("thread")), "{}", ran.err);
+    assert!(fs::read(results(place).join("results.json")).expect("results") == file, "the file was changed");
+    let error = ran.err.lines().find(|line| line.starts_with("error: ")).expect("an error").to_owned();
+    assert!(error.contains("results.json") && error.contains("--fresh"), "{error}");
+    error
+}
+
+#[test]
+fn another_seed_does_not_discard_what_is_stored() {
+    let (place, file) = stored(&[("x", json!({"value": 1}))]);
+    let error = refused(&place, &format!("{NAME} --quick --seed 2"), &file);
+    assert!(error.contains("its 1 runs are of seed 1, not 2"), "{error}");
+}
+
+#[test]
+fn a_truncated_file_is_refused_and_kept() {
+    let (place, file) = stored(&[("x", json!({"value": 1}))]);
+    let half = &file[..file.len() / 2];
+    fs::write(results(&place).join("results.json"), half).expect("written");
+    let error = refused(&place, &format!("{NAME} --quick"), half);
+    assert!(error.contains("damaged"), "{error}");
+    // The index goes on, and says so.
+    assert_eq!(place.run("index --quick").code, Some(0));
+    let index = place.read("target/quick/experiments/README.md");
+    assert!(index.contains("its results.json is damaged"), "{index}");
+}
+
+#[test]
+fn absurd_runs_are_refused_and_kept() {
+    let pairs = |value: f64| json!([[value, 0.1]]);
+    let found =
+        |test: Value| json!({"step_size": 0.1, "tried": [], "best_epoch": 1, "epochs": 2, "valid": 0.5, "test": test});
+    let (place, file) = stored(&[(KEYS[0], found(pairs(1e300)))]);
+    let error = refused(&place, &format!("{NAME} --quick"), &file);
+    assert!(error.contains(KEYS[0]) && error.contains("makes no sense"), "{error}");
+    // Believable for a machine, but no NDCG.
+    let (place, file) = stored(&[(KEYS[0], found(pairs(7.0)))]);
+    let error = refused(&place, &format!("{NAME} --quick"), &file);
+    assert!(error.contains(KEYS[0]) && error.contains("a test NDCG is 7, not from 0 to 1"), "{error}");
+    let (place, file) = stored(&[(KEYS[0], json!({"test": "much"}))]);
+    let error = refused(&place, &format!("{NAME} --quick"), &file);
+    assert!(error.contains(KEYS[0]) && error.contains("makes no sense"), "{error}");
+}
+
+#[test]
+fn runs_that_make_no_report_are_an_error_and_no_panic() {
+    let found = json!({"step_size": 0.1, "tried": [], "best_epoch": 1, "epochs": 2, "valid": 0.5, "test": []});
+    let (place, file) = stored(&KEYS.map(|key| (key, found.clone())));
+    let error = refused(&place, &format!("{NAME} --quick"), &file);
+    assert!(error.contains("its runs make no report"), "{error}");
+}
+
+#[test]
+fn damaged_times_cost_no_run() {
+    let (place, _) = stored(&[("x", json!({"value": 1}))]);
+    let times = results(&place).join("times.json");
+    for damaged in ["{", r#"{"wall_seconds": -1, "runs": {}}"#] {
+        fs::write(&times, damaged).expect("written");
+        let ran = place.run(&format!("{NAME} --quick"));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+        assert!(ran.err.contains("times.json: damaged") && ran.err.contains("remove it: the runs stay"), "{}", ran.err);
+        assert!(!ran.err.contains("--fresh"), "{}", ran.err);
+        assert_eq!(fs::read_to_string(&times).expect("times"), damaged);
+    }
+}
+
+#[test]
+fn times_of_another_machine_are_not_overwritten() {
+    let place = Place::new(&[]);
+    let stored = results(&place).with_file_name("speed");
+    fs::create_dir_all(&stored).expect("a folder");
+    let file = json!({
+        "experiment": "speed", "scale": "quick", "seed": 1, "backend": "flex", "protocol": {"machine": "another"},
+        "outcome": null, "runs": {"read": {"seconds": 1}},
+    });
+    fs::write(stored.join("results.json"), file.to_string()).expect("written");
+    let ran = place.run("speed --quick");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+    assert!(ran.err.contains("machine") && ran.err.contains("--out DIR") && ran.err.contains("--fresh"), "{}", ran.err);
+    assert_eq!(fs::read_to_string(stored.join("results.json")).expect("results"), file.to_string());
+}
+
+#[test]
+fn a_second_program_is_told_to_wait() {
+    let place = Place::new(&[]);
+    let mut first = started(&place);
+    let second = place.run(&format!("{NAME} --quick"));
+    let still = first.try_wait().expect("a state").is_none();
+    first.kill().and_then(|()| first.wait()).expect("killed");
+    if still {
+        assert_eq!(second.code, Some(1), "{second:?}");
+        let error = second.err.lines().last().unwrap_or_default();
+        assert!(error.starts_with("error: ") && error.contains("at work there: wait"), "{error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_with_130_and_leaves_nothing_half_written() {
+    let place = Place::new(&[]);
+    let child = started(&place);
+    signal(&child, "INT");
+    let ran = Ran::of(child.wait_with_output().expect("the program ends"));
+    assert_eq!(ran.code, Some(130), "{ran:?}");
+    let names = fs::read_dir(results(&place)).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    assert!(names.iter().all(|name| !name.starts_with('.') && !name.ends_with(".new")), "{names:?}");
+}
+
+#[test]
+fn usage_is_told_from_bad_data() {
+    let place = Place::new(&[]);
+    for (line, expected) in [
+        ("lambdarank-cubi", "did you mean 'lambdarank-cubic'?"),
+        ("nonsense", "expected list, all, index, ranknet-table1"),
+        ("lambdarank-cubic --quick --device abacus", "unknown device 'abacus'"),
+    ] {
+        let ran = place.run(line);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        assert!(ran.err.starts_with("error: ") && ran.err.contains(expected), "{}", ran.err);
+    }
+    assert!(place.list().is_empty());
+}
+
+#[test]
+fn a_reader_who_leaves_is_no_failure() {
+    let place = Place::new(&[]);
+    let mut child = place.command("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    drop(child.stdout.take());
+    let ran = Ran::of(child.wait_with_output().expect("the program ends"));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+}

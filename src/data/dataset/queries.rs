@@ -1,0 +1,158 @@
+//! Choosing queries of a data set, and joining data sets query by query.
+
+use super::{Dataset, DocumentIds};
+use crate::error::Result;
+use crate::memory;
+
+impl Dataset {
+    /// A copy of the chosen queries, in the order given.
+    ///
+    /// # Panics
+    /// When an index is no query's.
+    pub fn select(&self, queries: &[usize]) -> Dataset {
+        let documents: usize = queries.iter().map(|&q| self.offsets[q + 1] - self.offsets[q]).sum();
+        let mut chosen = Dataset {
+            width: self.width,
+            features: Vec::with_capacity(documents * self.width),
+            labels: Vec::with_capacity(documents),
+            query_ids: Vec::with_capacity(queries.len()),
+            offsets: vec![0],
+            document_ids: self.document_ids.as_ref().map(|_| DocumentIds::default()),
+            sparse: self.sparse,
+        };
+        for &index in queries {
+            let query = self.query(index);
+            chosen.features.extend_from_slice(query.features);
+            chosen.labels.extend_from_slice(query.labels);
+            chosen.query_ids.push(query.id.to_owned());
+            chosen.offsets.push(chosen.labels.len());
+            if let (Some(to), Some(from)) = (&mut chosen.document_ids, &self.document_ids) {
+                query.rows.for_each(|row| to.push(from.get(row)));
+            }
+        }
+        chosen
+    }
+
+    /// Moves the chosen queries out, in the order given; the others stay in theirs, in the memory that they already have.
+    ///
+    /// ```
+    /// use burnrank::Dataset;
+    /// let queries = vec![("a".into(), 1), ("b".into(), 2), ("c".into(), 1)];
+    /// let mut data = Dataset::new(1, vec![0.1, 0.2, 0.3, 0.4], vec![0.0, 1.0, 2.0, 3.0], queries)?;
+    /// assert_eq!(data.take_out(&[1]).labels(), [1.0, 2.0]);
+    /// assert_eq!((data.query_ids(), data.labels()), (&["a".to_owned(), "c".to_owned()][..], &[0.0, 3.0][..]));
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When an index is no query's.
+    pub fn take_out(&mut self, queries: &[usize]) -> Dataset {
+        let taken = self.select(queries);
+        let mut goes = vec![false; self.n_queries()];
+        queries.iter().for_each(|&query| goes[query] = true);
+        let (mut offsets, mut ids) = (vec![0], self.document_ids.as_ref().map(|_| DocumentIds::default()));
+        let mut end = 0;
+        for (query, _) in goes.iter().enumerate().filter(|(_, goes)| !**goes) {
+            let rows = self.offsets[query]..self.offsets[query + 1];
+            self.labels.copy_within(rows.clone(), end);
+            self.features.copy_within(rows.start * self.width..rows.end * self.width, end * self.width);
+            if let (Some(to), Some(from)) = (&mut ids, &self.document_ids) {
+                rows.clone().for_each(|row| to.push(from.get(row)));
+            }
+            end += rows.len();
+            offsets.push(end);
+        }
+        let mut goes = goes.into_iter();
+        self.query_ids.retain(|_| !goes.next().unwrap_or(false));
+        self.labels.truncate(end);
+        self.features.truncate(end * self.width);
+        self.features.shrink_to_fit();
+        (self.offsets, self.document_ids) = (offsets, ids);
+        taken
+    }
+
+    /// The documents of all parts, one behind the other, as wide as the widest. A query that ends one part and starts the next is one.
+    pub(crate) fn joined(mut parts: Vec<Dataset>) -> Result<Dataset> {
+        if parts.len() < 2 {
+            return Ok(parts.pop().unwrap_or_default());
+        }
+        let width = parts.iter().map(|part| part.width).max().unwrap_or(0);
+        let documents: usize = parts.iter().map(Dataset::n_documents).sum();
+        let what = format!("{documents} documents of {width} features");
+        let remedy = "give each query an id of its own";
+        let with_ids = parts.iter().any(|part| part.document_ids.is_some());
+        let mut joined = Dataset { width, offsets: vec![0], ..Dataset::default() };
+        memory::reserve(&mut joined.features, documents.saturating_mul(width), &what, remedy)?;
+        memory::reserve(&mut joined.labels, documents, &what, remedy)?;
+        let mut ids = DocumentIds::default();
+        for part in parts {
+            if with_ids {
+                (0..part.n_documents()).for_each(|row| ids.push(part.document_id(row).unwrap_or_default()));
+            }
+            let part = part.with_width(width);
+            joined.features.extend_from_slice(&part.features);
+            joined.labels.extend_from_slice(&part.labels);
+            for (id, documents) in part.query_ids.into_iter().zip(part.offsets.windows(2).map(|pair| pair[1] - pair[0]))
+            {
+                let end = joined.offsets[joined.offsets.len() - 1] + documents;
+                if joined.query_ids.last() == Some(&id) {
+                    joined.offsets.pop();
+                } else {
+                    joined.query_ids.push(id);
+                }
+                joined.offsets.push(end);
+            }
+        }
+        joined.document_ids = with_ids.then_some(ids);
+        Ok(joined)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::small;
+    use super::*;
+
+    #[test]
+    fn what_is_taken_out_and_what_stays_are_the_whole() {
+        let queries = (0..9).map(|q| (q.to_string(), q % 3 + 1)).collect();
+        let mut ids = DocumentIds::default();
+        (0..18).for_each(|row| ids.push(&format!("d{row}")));
+        let features = (0..36).map(|x| x as f32).collect();
+        let whole = Dataset::new(2, features, (0..18).map(|x| x as f32).collect(), queries).unwrap();
+        let whole = whole.with_document_ids(ids).unwrap();
+        for chosen in [vec![], vec![0], vec![8], vec![1, 4, 5], (0..9).collect()] {
+            let mut rest = whole.clone();
+            assert_eq!(rest.take_out(&chosen), whole.select(&chosen));
+            let others: Vec<usize> = (0..9).filter(|query| !chosen.contains(query)).collect();
+            assert_eq!(rest, whole.select(&others));
+        }
+    }
+
+    #[test]
+    fn select_reorders_whole_queries() {
+        let ids = ["x", "", "z"].into_iter().collect();
+        let data = small().with_document_ids(ids).unwrap().select(&[1, 0]);
+        assert_eq!(data.query_ids(), ["b", "a"]);
+        assert_eq!(data.features(), [5.0, 6.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(data.offsets(), [0, 1, 3]);
+        assert_eq!((data.document_id(0), data.document_id(1), data.document_id(2)), (Some("z"), Some("x"), Some("")));
+    }
+
+    #[test]
+    fn parts_are_joined_and_their_common_queries_too() {
+        let part = |width, features: &[f32], queries: &[(&str, usize)]| {
+            let queries = queries.iter().map(|&(id, documents)| (id.to_owned(), documents)).collect();
+            Dataset::new(width, features.to_vec(), vec![1.0; features.len() / width], queries).unwrap()
+        };
+        let first = part(1, &[1.0, 2.0], &[("a", 1), ("b", 1)]);
+        let second = part(2, &[3.0, 4.0, 5.0, 6.0], &[("b", 1), ("c", 1)]);
+        let second = second.with_document_ids(["x", "y"].into_iter().collect()).unwrap();
+        let joined = Dataset::joined(vec![first.clone(), second]).unwrap();
+        assert_eq!(joined.features(), [1.0, 0.0, 2.0, 0.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!((joined.query_ids().join(" ").as_str(), joined.offsets()), ("a b c", &[0, 1, 3, 4][..]));
+        assert_eq!((joined.document_id(1), joined.document_id(3)), (Some(""), Some("y")));
+        assert_eq!(Dataset::joined(vec![first.clone()]).unwrap(), first);
+        assert!(first.widened(usize::MAX / 8).is_err());
+    }
+}

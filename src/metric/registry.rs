@@ -1,0 +1,350 @@
+//! The measures that have a name, one row each; all lists, help texts, suggestions and errors are made from the rows.
+
+use super::name::Parts;
+use super::{Gain, Metric, ap, arp, bpref, dcg, err, ndcg, pairs, precision, recall, rr, wta};
+use crate::error::{Error, Result};
+use crate::suggest;
+use std::sync::Arc;
+
+/// The measures that [`parse`] knows.
+pub static KNOWN_METRICS: &[KnownMetric] = &[
+    ndcg::ROW,
+    dcg::ROW,
+    ap::ROW,
+    rr::ROW,
+    wta::ROW,
+    wta::ERROR_ROW,
+    pairs::ROW,
+    pairs::ERROR_ROW,
+    bpref::ROW,
+    arp::ROW,
+    err::ROW,
+    precision::ROW,
+    recall::ROW,
+];
+
+/// A row of the registry: what a measure is called, and how it is made.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownMetric {
+    /// The canonical name, without options and cutoff.
+    pub name: &'static str,
+    /// Other names that are understood.
+    pub aliases: &'static [&'static str],
+    /// What may follow the name, optional parts in brackets, as in `[:linear][@k]`.
+    pub suffix: &'static str,
+    /// What it is, in a few words.
+    pub help: &'static str,
+    /// Makes the measure; takes out of the name's parts what it uses.
+    pub(super) make: fn(&mut Parts) -> Result<Arc<dyn Metric>>,
+}
+
+impl KnownMetric {
+    /// The row of a name or alias in lower case, without options and cutoff.
+    pub fn find(base: &str) -> Option<&'static KnownMetric> {
+        KNOWN_METRICS.iter().find(|row| row.names().any(|name| name == base))
+    }
+
+    /// The canonical name and all others.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
+    /// Name and what may follow it, as in `ndcg[:linear][@k]`.
+    pub fn pattern(&self) -> String {
+        format!("{}{}", self.name, self.suffix)
+    }
+
+    /// Whether a label has a gain, which a name can state.
+    pub fn has_gain(&self) -> bool {
+        self.suffix.contains("[:linear]")
+    }
+
+    /// Whether labels are relevant or not, by a threshold that a name can state.
+    pub fn is_binary(&self) -> bool {
+        self.suffix.contains("[:rel=y]")
+    }
+
+    /// The shortest name that is complete: `ndcg`, but `p@10`.
+    pub fn shortest(&self) -> String {
+        let needs_cutoff = self.suffix.ends_with("@k");
+        if needs_cutoff { format!("{}@10", self.name) } else { self.name.to_owned() }
+    }
+}
+
+/// The measure of a name, in any case and with the usual aliases: `nDCG@10`, `AP`, `recip_rank`, `P_5`.
+///
+/// trec_eval's names mean what they mean there: `ndcg_cut_10` has the linear gain, and is called `ndcg:linear@10` here. Only
+/// `ndcg` alone is a name of both: here with the gain 2^y - 1, in trec_eval with the linear one; see
+/// [`parse_like_trec_eval`].
+///
+/// ```
+/// let metric = burnrank::parse("nDCG@10")?;
+/// assert_eq!(metric.name(), "ndcg@10");
+/// assert_eq!(metric.value(&[0.0, 1.0]), 1.0 / 3f64.log2());
+/// assert_eq!(burnrank::parse("ndcg_cut_10")?.name(), "ndcg:linear@10");
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// When the name is not one: the message lists the known ones and the nearest.
+pub fn parse(name: &str) -> Result<Arc<dyn Metric>> {
+    parse_with(name, 1.0)
+}
+
+/// [`parse`] with another threshold for binary measures whose name does not state one.
+///
+/// ```
+/// assert_eq!(burnrank::parse_with("map@5", 2.0)?.name(), "map:rel=2@5");
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// When the name is not one, or the threshold is not a positive number.
+pub fn parse_with(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>> {
+    make(Parts::new(name, default_threshold, Gain::Exponential)?)
+}
+
+/// As [`parse_with`], with trec_eval's linear gain where the name states none.
+///
+/// ```
+/// assert_eq!(burnrank::parse_like_trec_eval("ndcg@10", 1.0)?.name(), "ndcg:linear@10");
+/// assert_eq!(burnrank::parse_like_trec_eval("ndcg:exp@10", 1.0)?.name(), "ndcg@10");
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`parse_with`].
+pub fn parse_like_trec_eval(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>> {
+    make(Parts::new(name, default_threshold, Gain::Linear)?)
+}
+
+fn make(mut parts: Parts) -> Result<Arc<dyn Metric>> {
+    let metric = (parts.row.make)(&mut parts)?;
+    parts.finish()?;
+    Ok(metric)
+}
+
+/// Says what was most likely meant, or else what is known.
+pub(super) fn unknown(name: &str, base: &str) -> Error {
+    match suggestion(name, base) {
+        Some(meant) => Error::Config(format!("unknown measure '{name}': did you mean '{meant}'?")),
+        None => {
+            let known: Vec<String> = KNOWN_METRICS.iter().map(KnownMetric::pattern).collect();
+            Error::Config(format!("unknown measure '{name}': known are {}", known.join(", ")))
+        }
+    }
+}
+
+/// The whole name with the nearest known base.
+fn suggestion(name: &str, base: &str) -> Option<String> {
+    let known = suggest::nearest(base, KNOWN_METRICS.iter().flat_map(KnownMetric::names))?;
+    let meant = name.trim().to_ascii_lowercase().replace('_', "-").replacen(base, known, 1);
+    // A name with a second mistake is named by its base alone.
+    Some(if parse(&meant).is_ok() { meant } else { known.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{MetricKind, discount};
+    use super::*;
+
+    fn canonical(name: &str) -> String {
+        parse(name).unwrap().name()
+    }
+
+    fn message(name: &str) -> String {
+        parse(name).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn canonical_names_print_as_they_parse() {
+        for name in [
+            "ndcg",
+            "ndcg@10",
+            "ndcg:linear",
+            "ndcg:linear@10",
+            "dcg",
+            "dcg@3",
+            "dcg:linear@3",
+            "map",
+            "map@10",
+            "map:rel=2",
+            "map:rel=1.5@10",
+            "mrr",
+            "mrr@10",
+            "mrr:rel=3",
+            "wta",
+            "wta-error",
+            "pairs",
+            "pair-error",
+            "bpref",
+            "bpref:rel=2",
+            "arp",
+            "arp:sum",
+            "err",
+            "err@10",
+            "err:max=3@10",
+            "p@5",
+            "p:rel=2@5",
+            "recall@10",
+            "recall:rel=0.5@10",
+        ] {
+            assert_eq!(canonical(name), name);
+        }
+    }
+
+    #[test]
+    fn aliases_have_one_canonical_name() {
+        for (alias, name) in [
+            ("nDCG@10", "ndcg@10"),
+            ("ndcg_cut_10", "ndcg:linear@10"),
+            ("NDCG", "ndcg"),
+            (" ndcg ", "ndcg"),
+            ("AP", "map"),
+            ("MAP", "map"),
+            ("map_cut_5", "map@5"),
+            ("ap@5", "map@5"),
+            ("rr", "mrr"),
+            ("MRR@10", "mrr@10"),
+            ("recip_rank", "mrr"),
+            ("P@5", "p@5"),
+            ("p_5", "p@5"),
+            ("P_5", "p@5"),
+            ("precision@5", "p@5"),
+            ("recall_10", "recall@10"),
+            ("R@10", "recall@10"),
+            ("ERR@10", "err@10"),
+            ("map@10:rel=2", "map:rel=2@10"),
+            ("map:rel=1", "map"),
+            ("err:max=4", "err"),
+            ("ndcg:exp@5", "ndcg@5"),
+            ("ndcg:gain=linear", "ndcg:linear"),
+            ("wta_cost", "wta-error"),
+            ("pairwise-error", "pair-error"),
+            ("map:rel=2.0", "map:rel=2"),
+        ] {
+            assert_eq!(canonical(alias), name, "{alias}");
+        }
+    }
+
+    #[test]
+    fn every_known_name_and_alias_parses() {
+        for row in KNOWN_METRICS {
+            for name in row.names() {
+                assert_eq!(canonical(&row.shortest().replacen(row.name, name, 1)), row.shortest());
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_belongs_to_one_row() {
+        let mut all: Vec<&str> = KNOWN_METRICS.iter().flat_map(KnownMetric::names).collect();
+        let known = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), known);
+    }
+
+    #[test]
+    fn what_may_follow_a_name_is_what_its_row_says() {
+        for row in KNOWN_METRICS {
+            let cut = if row.shortest().contains('@') { "@7" } else { "" };
+            for (option, text) in
+                [("[:linear]", ":linear"), ("[:rel=y]", ":rel=2"), ("[:max=y]", ":max=3"), ("[:sum]", ":sum")]
+            {
+                let name = format!("{}{text}{cut}", row.name);
+                assert_eq!(parse(&name).is_ok(), row.suffix.contains(option), "{name}");
+            }
+            assert_eq!(parse(&format!("{}@7", row.name)).is_ok(), row.suffix.contains("@k"), "{}", row.name);
+            assert_eq!(parse(row.name).is_ok(), cut.is_empty(), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn a_gain_is_part_of_the_measure() {
+        let ranked = [0.0, 3.0, 1.0];
+        for (name, gain) in [("ndcg", Gain::Exponential), ("ndcg:linear@2", Gain::Linear), ("dcg:linear", Gain::Linear)]
+        {
+            let metric = parse(name).unwrap();
+            let kept = match metric.kind() {
+                MetricKind::Ndcg { gain, .. } | MetricKind::Dcg { gain, .. } => gain,
+                kind => panic!("{name} is {kind:?}"),
+            };
+            assert_eq!(kept, gain, "{name}");
+            let dcg = parse(&name.replace("ndcg", "dcg")).unwrap().value(&ranked);
+            assert_eq!(
+                dcg,
+                gain.of(3.0) * discount(1) + if name.ends_with('2') { 0.0 } else { gain.of(1.0) * discount(2) }
+            );
+            assert_eq!(parse(&metric.name()).unwrap().value(&ranked), metric.value(&ranked), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_trec_eval_mean_what_they_mean_there() {
+        let like = |name: &str| parse_like_trec_eval(name, 1.0).unwrap().name();
+        for (name, ours) in [
+            ("ndcg", "ndcg:linear"),
+            ("ndcg_cut_5", "ndcg:linear@5"),
+            ("map", "map"),
+            ("map_cut_5", "map@5"),
+            ("recip_rank", "mrr"),
+            ("P_10", "p@10"),
+            ("recall_100", "recall@100"),
+            ("bpref", "bpref"),
+        ] {
+            assert_eq!(like(name), ours);
+            // Only one name is also ours, with another meaning.
+            assert_eq!(canonical(name), if name == "ndcg" { "ndcg" } else { ours });
+        }
+        for name in ["ndcg_cut", "dcg_cut_10", "dcg_cut", "ndcg_cut@10"] {
+            let short = if name.starts_with('n') { "ndcg" } else { "dcg" };
+            let choice = format!("'{short}:linear@10' for the linear gain, as trec_eval has it, or '{short}@10'");
+            assert!(message(name).contains(&choice), "{}", message(name));
+        }
+        assert!(message("ndcg_cut_10:exp").contains("two gains"));
+    }
+
+    #[test]
+    fn default_thresholds_appear_in_names() {
+        assert_eq!(parse_with("mrr", 2.0).unwrap().name(), "mrr:rel=2");
+        assert_eq!(parse_with("mrr:rel=1", 2.0).unwrap().name(), "mrr");
+        assert_eq!(parse_with("ndcg", 2.0).unwrap().name(), "ndcg");
+        assert!(parse_with("mrr", 0.0).is_err() && parse_with("mrr", f32::NAN).is_err());
+    }
+
+    #[test]
+    fn wrong_names_are_refused_with_a_remedy() {
+        for (wrong, meant) in [
+            ("ndgc@10", "ndcg@10"),
+            ("ncdg@10", "ndcg@10"),
+            ("nDGC:linear@5", "ndcg:linear@5"),
+            ("recal@5", "recall@5"),
+            ("mapp:rel=2", "map:rel=2"),
+            ("recal@x", "recall"),
+            ("precison_5", "precision-5"),
+        ] {
+            assert_eq!(message(wrong), format!("unknown measure '{wrong}': did you mean '{meant}'?"));
+        }
+        assert!(message("bleu").starts_with("unknown measure 'bleu': known are ndcg[:linear][@k], dcg"));
+        assert!(!message("xyzzy-quux-plugh").contains("did you mean"));
+        for name in ["ndcg@0", "ndcg@", "ndcg@x", "ndcg@-1", "ndcg@+1", "ndcg_cut_0", "ndcg@99999999999999999999"] {
+            assert!(message(name).contains("is not a whole number of 1 or more"), "{name}: {}", message(name));
+        }
+        assert_eq!(message("p"), "measure 'p' needs a cutoff, as in 'p@10'");
+        assert!(message("ndcg@5@6").contains("two cutoffs") && message("ndcg_5@6").contains("two cutoffs"));
+        assert_eq!(message("bpref@5"), "measure 'bpref@5': '@5' does not belong there: expected 'bpref[:rel=y]'");
+        assert_eq!(
+            message("ndcg:rel=2"),
+            "measure 'ndcg:rel=2': ':rel=2' does not belong there: expected 'ndcg[:linear][@k]'"
+        );
+        for name in ["map:rel=", "map:rel=0", "map:rel=-1", "map:rel=nan", "map:rel=inf", "map:rel=x"] {
+            assert!(message(name).contains("is not a positive number"), "{name}");
+        }
+        for name in
+            ["", "@", ":", "@10", "-5", "map:", "map:rel=1:rel=2", "ndcg:linear:exp", "ndcg@10:", "ndcg@1é0", "é"]
+        {
+            assert!(parse(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! How many pairs pull, and how many of them hardly do, without looking at each.
+//!
+//! Documents are in rank order, so the pairs that a document has won by more than a margin are with all documents from
+//! some rank on: a sweep from the bottom keeps count of the labels seen, O(n log L) for L labels.
+
+use super::super::loss::SATURATED;
+use super::Form;
+use super::ranked::Ranked;
+use crate::numeric::fenwick::Fenwick;
+
+/// The difference of `sigma s` beyond which a sigmoid is saturated.
+fn margin() -> f64 {
+    (1.0 / SATURATED - 1.0).ln()
+}
+
+/// Calls back for each rank of the top, from the last to the first, with the first rank that it beats by the margin.
+fn beaten(ranked: &Ranked, top: usize, mut each: impl FnMut(usize, usize)) {
+    let (scaled, margin) = (&ranked.scaled, margin());
+    let mut first = scaled.len();
+    for own in (0..top).rev() {
+        while first > 0 && scaled[own] - scaled[first - 1] > margin {
+            first -= 1;
+        }
+        each(own, first);
+    }
+}
+
+/// Both orders of every pair whose upper document has a weight.
+fn count_all(ranked: &Ranked, top: usize, weighs: impl Fn(usize) -> bool) -> (u64, u64) {
+    let n = ranked.len();
+    let (mut pairs, mut saturated) = (0, 0);
+    let mut below = (top..n).filter(|&place| weighs(place)).count();
+    beaten(ranked, top, |own, first| {
+        let own_weighs = weighs(own);
+        pairs += below + if own_weighs { n - 1 - own } else { 0 };
+        saturated += if own_weighs { n - first } else { 0 };
+        below += usize::from(own_weighs);
+    });
+    (pairs as u64, saturated as u64)
+}
+
+/// The memory of the counts.
+#[derive(Debug, Default)]
+pub(super) struct Count {
+    level: Vec<u32>,
+    below: Vec<u64>,
+    seen: Fenwick,
+}
+
+impl Count {
+    /// The numbers of pairs with a weight and of saturated ones among them.
+    pub fn pairs(&mut self, form: Option<Form>, ranked: &Ranked) -> (u64, u64) {
+        match form {
+            Some(Form::Own) => count_all(ranked, ranked.top, |place| ranked.values.first[place] != 0.0),
+            Some(Form::Constant { ties }) => self.of_classes(ranked, ties),
+            _ => self.of_classes(ranked, false),
+        }
+    }
+
+    /// Pairs of different classes, and those of equal ones twice when asked.
+    fn of_classes(&mut self, ranked: &Ranked, ties: bool) -> (u64, u64) {
+        let (n, top, levels) = (ranked.len(), ranked.top, &ranked.levels);
+        let groups = levels.ends.len();
+        let wins = ranked.scaled.first().zip(ranked.scaled.last()).is_some_and(|(top, last)| top - last > margin());
+        if top == n && !wins {
+            let squares: u64 = levels.groups().map(|group| (group.len() as u64).pow(2)).sum();
+            let n = n as u64;
+            return ((n * n - squares) / 2 + if ties { squares - n } else { 0 }, 0);
+        }
+        self.level.resize(n, 0);
+        levels.for_each(|place, level| self.level[place] = level);
+        let level = &self.level;
+        self.below.clear();
+        self.below.resize(groups, 0);
+        level[top..].iter().for_each(|&level| self.below[level as usize] += 1);
+        let mut pairs = 0;
+        for own in (0..top).rev() {
+            let equal = &mut self.below[level[own] as usize];
+            pairs += (n - 1 - own) as u64 - *equal + if ties { 2 * *equal } else { 0 };
+            *equal += 1;
+        }
+        let mut saturated = 0;
+        if wins {
+            let seen = &mut self.seen;
+            seen.clear(groups);
+            let mut next = n;
+            beaten(ranked, top, |own, first| {
+                level[first..next].iter().for_each(|&level| seen.add(level as usize));
+                next = first;
+                let level = level[own] as usize;
+                // Levels count from the highest label down: those behind the own one are lost to it.
+                saturated += (n - first) as u64 - seen.before(if ties { level } else { level + 1 });
+            });
+        }
+        (pairs, saturated)
+    }
+}

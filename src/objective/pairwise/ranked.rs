@@ -1,0 +1,98 @@
+//! One query in rank order: what every kernel starts from.
+
+use super::super::weight::{Classes, RankedList, Values};
+use super::lanes::NARROW;
+use super::levels::Levels;
+use super::{Form, PairLoss};
+use crate::numeric::exp::exponentials;
+use crate::numeric::order::{document, number, safe, sort};
+
+/// A query's documents, the top rank first, and what weights need to know of them.
+#[derive(Debug, Default)]
+pub(super) struct Ranked {
+    pub keys: Vec<u64>,
+    /// Safe scores.
+    pub scores: Vec<f32>,
+    pub labels: Vec<f32>,
+    /// `sigma s`.
+    pub scaled: Vec<f64>,
+    /// Subtracted from scores before their exponentials are taken.
+    pub centre: f64,
+    /// Whether `sigma s` spans more than exponentials in f32 do.
+    pub wide: bool,
+    /// `exp(sigma (s - centre))`, unless wide; only the direct kernels need it.
+    pub e: Vec<f32>,
+    /// The documents by class, where pairs are of different classes.
+    pub levels: Levels,
+    /// What weights are made of.
+    pub values: Values,
+    /// How many ranks have pairs with all ranks below them; there are no others.
+    pub top: usize,
+    classes: Vec<f32>,
+    exponents: Vec<f64>,
+    spare: Vec<u64>,
+}
+
+impl Ranked {
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// What tells documents apart.
+    pub fn classes(&self, of: Classes) -> &[f32] {
+        if of == Classes::Labels { &self.labels } else { &self.classes }
+    }
+
+    /// Sorts a query.
+    pub fn fill(&mut self, scores: &[f32], labels: &[f32], sigma: f64) {
+        sort(scores.iter().map(|&score| safe(score)), &mut self.keys, &mut self.spare);
+        let n = self.keys.len();
+        self.scores.resize(n, 0.0);
+        self.labels.resize(n, 0.0);
+        self.scaled.resize(n, 0.0);
+        let to = self.scores.iter_mut().zip(&mut self.labels).zip(&mut self.scaled);
+        for (&key, ((score, label), scaled)) in self.keys.iter().zip(to) {
+            *score = number(key);
+            *label = labels[document(key)];
+            *scaled = sigma * f64::from(*score);
+        }
+        let (top, bottom) = match (self.scores.first(), self.scores.last()) {
+            (Some(&top), Some(&bottom)) => (f64::from(top), f64::from(bottom)),
+            _ => (0.0, 0.0),
+        };
+        self.wide = sigma * (top - bottom) > NARROW;
+        self.centre = if self.wide { 0.0 } else { 0.5 * (top + bottom) };
+    }
+
+    /// Takes the exponentials.
+    pub fn exponentiate(&mut self, sigma: f64) {
+        let n = self.len();
+        self.e.resize(n, 0.0);
+        if self.wide {
+            return;
+        }
+        self.exponents.resize(n, 0.0);
+        for (exponent, &score) in self.exponents.iter_mut().zip(&self.scores) {
+            *exponent = sigma * (f64::from(score) - self.centre);
+        }
+        exponentials(&mut self.exponents);
+        self.e.iter_mut().zip(&self.exponents).for_each(|(to, &from)| *to = from as f32);
+    }
+
+    /// Gives a sorted query what the weights of a loss are made of.
+    pub fn weigh(&mut self, loss: &PairLoss, form: Option<Form>) {
+        let (n, weight) = (self.len(), &*loss.weight);
+        let classes = weight.classes();
+        if classes != Classes::Labels {
+            self.classes.clear();
+            self.classes.extend(self.labels.iter().map(|&label| classes.of(label)));
+        }
+        let of_classes = if classes == Classes::Labels { &self.labels } else { &self.classes };
+        self.levels.fill(of_classes);
+        self.values.clear(n);
+        if form.is_some() {
+            weight.values(RankedList { labels: &self.labels, levels: &self.levels }, &mut self.values);
+        }
+        self.top = self.values.top.min(loss.truncation.unwrap_or(n)).min(weight.depth().unwrap_or(n)).min(n);
+    }
+}

@@ -1,0 +1,53 @@
+//! The share of rightly ordered pairs: each label swept against all others.
+
+use super::Document;
+use super::node::Node;
+use crate::objective::form::FallOrRise;
+
+impl Node<'_> {
+    /// The sums of [`MetricKind::Pairs`](crate::MetricKind::Pairs): a pair of the higher label `h` and the lower label `l`
+    /// weighs `C_h(j) - C_h(i) - (C_l(j) - C_l(i))` for ranks `i` above `j`, divided by the number of pairs.
+    ///
+    /// The first difference takes a sweep of `h` against all lower labels, the second one of `l` against all higher ones:
+    /// two sweeps for each label. Both see the same factors of a pair, so what they err by does not grow where they cancel.
+    pub(super) fn each_label<const LOSS: bool, const SECOND: bool>(self, ends: &[u32]) -> f64 {
+        let n = self.documents.len() as f64;
+        let sizes = ends.iter().scan(0, |start, &end| Some(f64::from(end - std::mem::replace(start, end))));
+        let pairs = 0.5 * (n * n - sizes.map(|size| size * size).sum::<f64>());
+        if pairs == 0.0 {
+            return 0.0;
+        }
+        let mut loss = 0.0;
+        let Node { documents, spare, mut lines, top, stop } = self;
+        for label in 0..ends.len() as u32 {
+            // The label above all lower ones, then below all higher ones.
+            for (sign, cut) in [(-1.0, label + 1), (1.0, label)] {
+                let meets = |level: u32| if cut > label { level >= label } else { level <= label };
+                let mut size = 0;
+                let mut count = 0u64;
+                for document in documents.iter() {
+                    if meets(document.level) {
+                        let value = sign * count as f64 / pairs;
+                        spare[size] = Document { values: [value; 2], slope: 0.0, curve: 0.0, ..*document };
+                        size += 1;
+                    }
+                    count += u64::from(document.level > label) + u64::from(document.level >= label);
+                }
+                let lines = lines.each_mut().map(|line| {
+                    let end = size.min(line.len());
+                    &mut line[..end]
+                });
+                let mut node = Node { documents: &mut spare[..size], spare: &mut [], lines, top, stop };
+                node.decay();
+                loss += node.sweep::<FallOrRise, 2, LOSS, SECOND>(FallOrRise, cut);
+                node.keep::<SECOND>();
+                let those = documents.iter_mut().filter(|document| meets(document.level));
+                for (document, found) in those.zip(spare.iter()) {
+                    document.slope += found.slope;
+                    document.curve += found.curve;
+                }
+            }
+        }
+        loss
+    }
+}

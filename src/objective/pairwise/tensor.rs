@@ -1,0 +1,167 @@
+//! Pair losses in tensor operations: a few values per document go to the device, where their form makes the weights.
+//!
+//! ```text
+//! C = 1/Q sum over queries, sum over i != j of  w_ij log(1 + exp(-sigma (s_i - s_j)))
+//! ```
+//!
+//! Weights are constants (the M-step of LambdaLoss, Eq. 11): no gradient flows through a rank.
+
+use super::super::tensor::{TensorLoss, TensorTile, TilePart};
+use super::super::weight::{RankedList, Values};
+use super::{Form, Levels, PairLoss, Pairs};
+use crate::error::Result;
+use crate::numeric::order::training_order;
+use burn::tensor::activation::softplus;
+use burn::tensor::{Tensor, TensorData};
+
+/// Beyond this difference a sigmoid is below 0.001: ln 999.
+const SATURATION: f32 = 6.906_755;
+
+impl TensorLoss for PairLoss {
+    fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart> {
+        let weights = match self.weight.form() {
+            Some(form) => self.weights_by_form(form, tile),
+            None => self.weights_one_by_one(tile)?,
+        };
+        let (rows, columns) = tile.sides(&tile.scores);
+        let steepened = (rows - columns).mul_scalar(self.sigma);
+        let effective = weights.clone().not_equal_scalar(0.0).float();
+        let far = steepened.clone().without_autodiff().greater_scalar(SATURATION).float();
+        let counts = Tensor::cat(vec![effective.clone().sum(), (effective * far).sum()], 0);
+        let loss = (softplus(steepened.neg(), 1.0) * weights).sum().div_scalar(self.base.nats());
+        Ok(TilePart { loss, counts })
+    }
+}
+
+impl PairLoss {
+    /// The weights of a tile's ordered pairs, 0 where a pair does not count: `[queries, rows, longest]`.
+    fn weights_by_form(&self, form: Form, tile: &TensorTile<'_>) -> Tensor<3> {
+        let pairs = PairTensors::new(self, tile);
+        let (present_i, present_j) = tile.sides(&tile.present);
+        let both = present_i * present_j;
+        let (class_i, class_j) = tile.sides(&pairs.class);
+        let better = || class_i.clone().greater(class_j.clone()).float() * both.clone();
+        let others = || both.clone() * tile.off_diagonal();
+        let weights = match (self.weight.pairs(), form) {
+            (_, Form::Constant { ties: true }) => {
+                better() + class_i.clone().equal(class_j.clone()).float().mul_scalar(0.5) * others()
+            }
+            (Pairs::Ordered, _) => form.tensors(&pairs) * better(),
+            (Pairs::All, _) => form.tensors(&pairs) * others(),
+        };
+        let (within_i, within_j) = tile.sides(&pairs.within);
+        weights * within_i.max_pair(within_j)
+    }
+
+    /// Weights without a form are made on the host, pair by pair.
+    fn weights_one_by_one(&self, tile: &TensorTile<'_>) -> Result<Tensor<3>> {
+        let shape = tile.shape();
+        let mut weights = vec![0f32; shape.iter().product()];
+        for (query, block) in tile.queries().zip(weights.chunks_mut(shape[1] * shape[2])) {
+            let rows = tile.rows.clone();
+            self.for_each_weight_of(query.scores, query.labels, rows, tile.stop, |i, j, weight| {
+                block[(i - tile.rows.start) * shape[2] + j] = weight as f32;
+            });
+        }
+        // Those of a list that was stopped are not whole.
+        tile.stop.check()?;
+        Ok(Tensor::from_data(TensorData::new(weights, shape), &tile.device()))
+    }
+}
+
+/// What a form makes the weights of a tile's pairs of.
+///
+/// Values are sums of two numbers in single precision, so that differences of them are as exact as single precision is.
+pub(in super::super) struct PairTensors<'a> {
+    tile: &'a TensorTile<'a>,
+    first: [Tensor<2>; 2],
+    second: [Tensor<2>; 2],
+    /// From 0 on.
+    rank: Tensor<2>,
+    class: Tensor<2>,
+    /// 1 for documents of the ranks that count.
+    within: Tensor<2>,
+}
+
+impl<'a> PairTensors<'a> {
+    fn new(loss: &PairLoss, tile: &'a TensorTile<'a>) -> Self {
+        const FIELDS: usize = 7;
+        let (mut values, mut levels) = (Values::default(), Levels::default());
+        let length = tile.shape()[0] * tile.shape()[2];
+        let mut fields: [Vec<f32>; FIELDS] = std::array::from_fn(|_| vec![0.0; length]);
+        for (number, query) in tile.queries().enumerate() {
+            let (n, at) = (query.labels.len(), number * tile.shape()[2]);
+            let order = training_order(query.scores);
+            let ranked: Vec<f32> = order.iter().map(|&document| query.labels[document]).collect();
+            let classes: Vec<f32> = ranked.iter().map(|&label| loss.weight.classes().of(label)).collect();
+            levels.fill(&classes);
+            values.clear(n);
+            loss.weight.values(RankedList { labels: &ranked, levels: &levels }, &mut values);
+            let top = values.top.min(loss.truncation.unwrap_or(n)).min(loss.weight.depth().unwrap_or(n));
+            let value = |of: &[f64], place: usize| of.get(place).copied().unwrap_or_default();
+            for (place, &document) in order.iter().enumerate() {
+                let (first, second) = (value(&values.first, place), value(&values.second, place));
+                let rest = |value: f64| (value - f64::from(value as f32)) as f32;
+                let within = f32::from(u8::from(place < top));
+                let numbers =
+                    [first as f32, rest(first), second as f32, rest(second), place as f32, classes[place], within];
+                fields.iter_mut().zip(numbers).for_each(|(field, number)| field[at + document] = number);
+            }
+        }
+        let [a, b, c, d, rank, class, within] = fields.map(|field| tile.upload(field));
+        PairTensors { tile, first: [a, b], second: [c, d], rank, class, within }
+    }
+
+    fn difference(&self, values: &[Tensor<2>; 2]) -> Tensor<3> {
+        let [(i, j), (rest_i, rest_j)] = values.each_ref().map(|value| self.tile.sides(value));
+        (i - j) + (rest_i - rest_j)
+    }
+
+    pub fn ones(&self) -> Tensor<3> {
+        Tensor::ones([1, 1, 1], &self.tile.device())
+    }
+
+    /// `a_i - a_j`.
+    pub fn gap(&self) -> Tensor<3> {
+        self.difference(&self.first)
+    }
+
+    /// `b_i - b_j`.
+    pub fn second_gap(&self) -> Tensor<3> {
+        self.difference(&self.second)
+    }
+
+    /// `|b_i - b_j|`.
+    pub fn discounts(&self) -> Tensor<3> {
+        self.second_gap().abs()
+    }
+
+    /// `a_i`.
+    pub fn own(&self) -> Tensor<3> {
+        self.tile.sides(&self.first[0]).0
+    }
+
+    /// `|i - j|`.
+    pub fn distance(&self) -> Tensor<3> {
+        let (i, j) = self.tile.sides(&self.rank);
+        (i - j).abs()
+    }
+
+    /// 1 where `i` is ranked above `j`.
+    pub fn above(&self) -> Tensor<3> {
+        let (i, j) = self.tile.sides(&self.rank);
+        i.lower(j).float()
+    }
+
+    /// 1 where it is not.
+    pub fn below(&self) -> Tensor<3> {
+        self.above().neg().add_scalar(1.0)
+    }
+
+    /// `1 - a` of the upper document.
+    pub fn rest_of_upper(&self) -> Tensor<3> {
+        let [(i, j), (rest_i, rest_j)] = self.first.each_ref().map(|value| self.tile.sides(value));
+        let rest = |value: Tensor<3>, rest: Tensor<3>| value.neg().add_scalar(1.0) - rest;
+        rest(i, rest_i) * self.above() + rest(j, rest_j) * self.below()
+    }
+}

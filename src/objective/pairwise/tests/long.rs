@@ -1,0 +1,57 @@
+//! Long lists: near-linear sums against sums pair by pair.
+
+use super::*;
+
+#[test]
+fn long_lists_agree_with_pair_by_pair_sums_in_double_precision() {
+    let mut random = ChaCha8Rng::seed_from_u64(10);
+    let mut lists = vec![
+        query(900, 8.0, 1e6, 5, &mut random),
+        query(900, 8.0, 4.0, 5, &mut random),
+        query(900, 2e3, 1e3, 3, &mut random),
+        query(900, 0.0, 1.0, 5, &mut random),
+        query(900, 1e7, 1.0, 5, &mut random),
+    ];
+    // As many labels as documents, and scores that follow them.
+    let mut graded = query(900, 1.0, 1e6, 1, &mut random);
+    graded.labels.iter_mut().for_each(|label| *label = random.random::<f32>() * 4.0);
+    graded.scores.iter_mut().zip(&graded.labels).for_each(|(score, label)| *score += 3.0 * label);
+    lists.push(graded);
+    for list in &lists {
+        for weighting in formulas() {
+            let kernel = Kernel { method: Method::Fast, ..Kernel::new(weighting) };
+            if kernel.has_fast_method() {
+                let reference = kernel.reference(&list.scores, &list.labels);
+                agree(&kernel, list, &reference, 1e-6);
+                agree(&Kernel { method: Method::Direct, ..kernel }, list, &reference, 1e-5);
+            }
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_documents_agree_both_ways() {
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    let list = query(10_000, 10.0, 1e6, 5, &mut random);
+    let want = Want { loss: true, pairs: true };
+    let binary = Weighting::SwapAp { k: None, threshold: 1.0 };
+    let lambdarank = Weighting::Ndcg2 { rho: 1.0, delta: 0.0 };
+    for weighting in [Weighting::RankNet { ties: true }, lambdarank, Weighting::Ndcg2 { rho: 1.0, delta: 5.0 }, binary]
+    {
+        let mut found = [vec![0f32; 10_000], vec![0f32; 10_000]];
+        let mut results = Vec::new();
+        for (gradient, method) in found.iter_mut().zip([Method::Direct, Method::Fast]) {
+            let kernel = Kernel { method, ..Kernel::new(weighting.clone()) };
+            results.push(kernel.query(&list.scores, &list.labels, gradient, want).unwrap());
+            let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
+            let size: f64 = gradient.iter().map(|&slope| f64::from(slope).abs()).sum();
+            assert!(sum.abs() <= 1e-6 * size, "{weighting:?}: lambdas add up to {sum} of {size}");
+        }
+        let scale = found[1].iter().fold(0f32, |most, slope| most.max(slope.abs()));
+        for (direct, fast) in found[0].iter().zip(&found[1]) {
+            assert!((direct - fast).abs() <= 1e-5 * scale, "{weighting:?}: {direct} and {fast} of {scale}");
+        }
+        assert!((results[0].loss - results[1].loss).abs() <= 1e-5 * results[1].loss, "{weighting:?}");
+        assert_eq!(results[0].pairs, results[1].pairs);
+    }
+}

@@ -1,0 +1,76 @@
+//! Second derivatives: every way against the formula, and against differences of the gradient.
+
+use super::measures::{SWEPT, swaps};
+use super::*;
+
+fn second(kernel: &Kernel, query: &Query) -> (Vec<f32>, Vec<f32>) {
+    let n = query.scores.len();
+    let (mut gradient, mut second) = (vec![f32::NAN; n], vec![f32::NAN; n]);
+    let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
+    kernel.slopes(&query.scores, &query.labels, slopes, 0, Want::default()).unwrap();
+    (gradient, second)
+}
+
+#[test]
+fn every_way_has_the_second_derivatives_of_the_formula() {
+    let mut lists = queries();
+    let mut random = ChaCha8Rng::seed_from_u64(40);
+    lists.push(query(700, 8.0, 1e6, 5, &mut random));
+    lists.push(query(700, 8.0, 4.0, 5, &mut random));
+    let kernels: Vec<Kernel> = kernels().into_iter().chain(SWEPT.map(|name| Kernel::new(swaps(name)))).collect();
+    for list in &lists {
+        for kernel in &kernels {
+            let reference = kernel.reference(&list.scores, &list.labels);
+            let scale = reference.second.iter().fold(0f64, |most, curve| most.max(*curve));
+            for method in [Method::Auto, Method::Direct, Method::Fast] {
+                let kernel = Kernel { method, ..kernel.clone() };
+                let (gradient, second) = second(&kernel, list);
+                // Asking for more changes nothing.
+                assert_eq!(gradient, run(&kernel, &list.scores, &list.labels).0, "{kernel:?}");
+                for (found, expected) in second.iter().zip(&reference.second) {
+                    let error = (f64::from(*found) - expected).abs();
+                    assert!(error <= 1e-5 * scale + 1e-14, "{kernel:?}: {found} is not {expected} of {scale}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn second_derivatives_are_differences_of_the_gradient_with_weights_held_still() {
+    let mut random = ChaCha8Rng::seed_from_u64(41);
+    let list = query(20, 4.0, 1e6, 4, &mut random);
+    for kernel in kernels() {
+        let kernel = Kernel { sigma: 1.3, ..kernel };
+        let loss = kernel.loss();
+        let slope = |document: usize, shift: f64| {
+            let mut sum = 0.0;
+            loss.for_each_weight(&list.scores, &list.labels, |i, j, weight| {
+                let at = |d: usize| f64::from(list.scores[d]) + if d == document { shift } else { 0.0 };
+                let factor = crate::numeric::sigmoid(-kernel.sigma * (at(i) - at(j)));
+                let sign = f64::from(u8::from(j == document)) - f64::from(u8::from(i == document));
+                sum += sign * kernel.sigma * weight * factor / kernel.base.nats();
+            });
+            sum
+        };
+        let (_, second) = second(&kernel, &list);
+        let scale = second.iter().fold(0f32, |most, curve| most.max(*curve));
+        for (document, found) in second.iter().enumerate() {
+            let expected = (slope(document, 1e-4) - slope(document, -1e-4)) / 2e-4;
+            assert!(
+                (expected - f64::from(*found)).abs() <= 1e-5 * f64::from(scale) + 1e-9,
+                "{kernel:?}: {found}, not {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn sampled_rankings_have_second_derivatives_too() {
+    let query = Query { scores: SCORES.to_vec(), labels: LABELS.to_vec() };
+    let hard = Kernel::new(Weighting::Ndcg2 { rho: 1.0, delta: 5.0 });
+    let soft = Kernel { assignment: Assignment::Gaussian { samples: 3, scale: 1e-6 }, ..hard.clone() };
+    for (a, b) in second(&hard, &query).1.iter().zip(second(&soft, &query).1) {
+        assert!((a - b).abs() < 1e-5 * a.max(1.0), "{a} and {b}");
+    }
+}

@@ -1,0 +1,103 @@
+//! How fast the kernels are: `cargo test --release speed -- --ignored --nocapture` on a quiet machine.
+
+use super::*;
+use std::time::Instant;
+
+/// The least of several times of one call, in seconds.
+fn seconds<T>(times: usize, mut call: impl FnMut() -> T) -> f64 {
+    let once = |_| {
+        let start = Instant::now();
+        std::hint::black_box(call());
+        start.elapsed().as_secs_f64()
+    };
+    (0..times).map(once).fold(f64::INFINITY, f64::min)
+}
+
+fn ask(loss: &PairLoss, query: &Query, gradient: &mut [f32], scratch: &mut Scratch, want: Want) -> Result<QueryResult> {
+    let stop = &Stop::new();
+    let asked = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
+    loss.query(asked, Slopes::gradient(gradient), want, scratch)
+}
+
+#[test]
+#[ignore = "measures time"]
+fn pairs_a_second_on_one_core() {
+    let mut random = ChaCha8Rng::seed_from_u64(20);
+    let queries: Vec<Query> = (0..500).map(|_| query(120, 6.0, 1e6, 5, &mut random)).collect();
+    let mut scratch = Scratch::default();
+    let mut gradient = [0.0; 120];
+    for weighting in formulas() {
+        let kernel = Kernel { method: Method::Direct, ..Kernel::new(weighting) };
+        let loss = kernel.loss();
+        let mut all = |want: Want| -> u64 {
+            let mut one = |query: &Query| ask(&loss, query, &mut gradient, &mut scratch, want);
+            queries.iter().map(|query| one(query).unwrap().pairs).sum()
+        };
+        let pairs = all(Want { loss: false, pairs: true });
+        let time = seconds(50, || all(Want::default()));
+        let with_loss = seconds(50, || all(Want { loss: true, pairs: false }));
+        let mut bends = [0.0; 120];
+        let mut both = || {
+            for query in &queries {
+                let stop = &Stop::new();
+                let asked = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
+                let to = Slopes { gradient: &mut gradient, second: Some(&mut bends) };
+                loss.query(asked, to, Want::default(), &mut scratch).unwrap();
+            }
+        };
+        let with_second = seconds(50, &mut both);
+        let rate = pairs as f64 / time / 1e9;
+        let (loss, second) = (with_loss / time, with_second / time);
+        eprintln!(
+            "{rate:.3} G pairs/s, {loss:.2} times as long with the loss, {second:.2} with second derivatives: {:?}",
+            kernel.weighting
+        );
+    }
+}
+
+#[test]
+#[ignore = "measures time"]
+fn seconds_by_length_of_the_list() {
+    let mut random = ChaCha8Rng::seed_from_u64(21);
+    let sizes = [4_000, 16_000, 64_000, 200_000, 512_000, 1_000_000];
+    let lists: Vec<Query> = sizes.iter().map(|&n| query(n, 10.0, 1e6, 5, &mut random)).collect();
+    let swaps = ["dcg", "arp", "err", "bpref", "pairs", "wta"].map(measures::swaps);
+    for weighting in formulas().into_iter().chain(swaps) {
+        let kernel = Kernel::new(weighting);
+        let loss = kernel.loss();
+        let mut scratch = Scratch::default();
+        let mut times = Vec::new();
+        for list in &lists {
+            let mut gradient = vec![0.0; list.scores.len()];
+            let mut one = || ask(&loss, list, &mut gradient, &mut scratch, Want::default());
+            times.push(seconds(5, || one().unwrap()));
+        }
+        // Least squares of log time by log length, up to 512,000.
+        let points: Vec<(f64, f64)> =
+            sizes.iter().zip(&times).take(5).map(|(&n, t)| ((n as f64).ln(), t.ln())).collect();
+        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+        let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>()
+            / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>();
+        eprintln!("slope {slope:.3}, seconds {times:.5?}: {:?}", kernel.weighting);
+    }
+}
+
+#[test]
+#[ignore = "measures time"]
+fn where_a_sweep_is_faster_than_a_look_at_every_pair() {
+    let mut random = ChaCha8Rng::seed_from_u64(22);
+    let mut scratch = Scratch::default();
+    for name in ["dcg", "arp", "err", "bpref", "pairs"] {
+        for n in [16, 32, 64, 128, 256] {
+            let list = query(n, 6.0, 1e6, 5, &mut random);
+            let mut gradient = vec![0.0; n];
+            let times = [Method::Direct, Method::Fast].map(|method| {
+                let loss = Kernel { method, ..Kernel::new(measures::swaps(name)) }.loss();
+                let want = Want { loss: true, pairs: true };
+                seconds(300, || ask(&loss, &list, &mut gradient, &mut scratch, want).unwrap())
+            });
+            eprintln!("{name} {n}: pair by pair {:.1} us, swept {:.1} us", times[0] * 1e6, times[1] * 1e6);
+        }
+    }
+}

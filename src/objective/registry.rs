@@ -1,0 +1,126 @@
+//! Every objective by name: one row each. Names, help, suggestions and errors are made from it.
+
+use super::Objective;
+use super::field::Construction;
+use super::loss::Loss;
+use super::name::Parts;
+use super::pairwise::{LogBase, PairLoss};
+use super::weight::{Arp1, Arp2, MrrSwap, Ndcg1, Ndcg2, PairWeight, RankNet, lambdarank};
+use crate::metric::{self, MetricKind};
+use std::sync::Arc;
+
+/// An objective: what its name begins with, what it is, how it is made of the rest of its name.
+pub struct KnownObjective {
+    /// What its name begins with.
+    pub name: &'static str,
+    /// What may follow in its name, as in `@K`, and what it is.
+    pub help: [&'static str; 2],
+    /// The words and keys that may follow.
+    pub(super) settings: &'static [&'static str],
+    pub(super) make: fn(&mut Parts<'_>) -> std::result::Result<Arc<dyn Loss>, String>,
+}
+
+/// Every objective that has a name.
+pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
+    KnownObjective {
+        name: "ranknet",
+        help: ["@K :ties", "cross entropy of pairs (Burges et al. 2005)"],
+        settings: &["ties"],
+        make: |parts| {
+            let ties = parts.word("ties");
+            pairs(parts, LogBase::Nats, if ties { ":ties" } else { "" }, |_| Arc::new(RankNet { ties }))
+        },
+    },
+    KnownObjective {
+        name: "arp-loss1",
+        help: ["@K", "bound of the average relevance position, weight y_i (Wang et al. 2018)"],
+        settings: &[],
+        make: |parts| pairs(parts, LogBase::Bits, "", |_| Arc::new(Arp1)),
+    },
+    KnownObjective {
+        name: "arp-loss2",
+        help: ["@K", "a tighter one, weight |y_i - y_j|"],
+        settings: &[],
+        make: |parts| pairs(parts, LogBase::Bits, "", |_| Arc::new(Arp2)),
+    },
+    KnownObjective {
+        name: "ndcg-loss1",
+        help: ["@K", "bound of NDCG, weight G_i / D_i"],
+        settings: &[],
+        make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(Ndcg1 { k })),
+    },
+    KnownObjective {
+        name: "ndcg-loss2",
+        help: ["@K", "a tighter one, weight delta_ij |G_i - G_j|"],
+        settings: &[],
+        make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(Ndcg2 { rho: 0.0, delta: 1.0, k })),
+    },
+    KnownObjective {
+        name: "ndcg-loss2++",
+        help: ["@K :mu=5", "weight (rho_ij + mu delta_ij) |G_i - G_j|; mu=0 is LambdaRank, truncated as in Eq. 18"],
+        settings: &["mu"],
+        make: |parts| {
+            let mu = parts.number("mu", 0.0..=1e6)?.unwrap_or(5.0);
+            let tail = format!(":mu={}", super::name::number(mu));
+            pairs(parts, LogBase::Bits, &tail, |k| Arc::new(Ndcg2 { rho: 1.0, delta: mu, k }))
+        },
+    },
+    KnownObjective {
+        name: "lambdarank",
+        help: [
+            ":METRIC :CONSTRUCTION",
+            "pairs weigh what their swap changes of any metric, as in lambdarank:ndcg@10 (Burges et al. 2006, 2009)",
+        ],
+        settings: &[
+            "swap",
+            "margin",
+            "ranknetweightpairs",
+            "springsmooth",
+            "localgradient",
+            "localcost",
+            "discretebounded",
+        ],
+        make: make_lambdarank,
+    },
+];
+
+/// A pair loss with the settings that all of them have.
+fn pairs(
+    parts: &mut Parts<'_>,
+    base: LogBase,
+    tail: &str,
+    weight: impl FnOnce(Option<usize>) -> Arc<dyn PairWeight>,
+) -> std::result::Result<Arc<dyn Loss>, String> {
+    let title = [parts.head.to_owned(), tail.to_owned()];
+    let (sigma, assignment) = (parts.sigma()?, parts.assignment()?);
+    let truncation = parts.truncation.take();
+    Ok(Arc::new(PairLoss { title, base, truncation, sigma, assignment, ..PairLoss::new("", weight(truncation)) }))
+}
+
+fn make_lambdarank(parts: &mut Parts<'_>) -> std::result::Result<Arc<dyn Loss>, String> {
+    if parts.truncation.is_some() {
+        return Err("write the cut-off with the metric, as in lambdarank:ndcg@10".to_owned());
+    }
+    let construction = parts.construction()?;
+    let swap = parts.word("swap");
+    let settings = (parts.number("sigma", f64::MIN_POSITIVE..=1e6)?, parts.assignment()?);
+    let name = parts.take_rest();
+    let metric = metric::parse(if name.is_empty() { "ndcg" } else { &name }).map_err(|error| error.to_string())?;
+    let sigma = settings.0.unwrap_or(1.0);
+    if construction != Construction::RankNetWeightPairs {
+        if settings.1 != Default::default() {
+            return Err(format!("{} has no pair weights to average over samples", construction.name()));
+        }
+        if settings.0.is_some() && construction != Construction::SpringSmooth {
+            return Err(format!("{} has no sigmoid for sigma to steepen", construction.name()));
+        }
+        return Ok(Objective::constructed_with(metric, construction, sigma).into_loss());
+    }
+    let title = format!("lambdarank:{}{}", metric.name(), if swap { ":swap" } else { "" });
+    let weight = match (swap, metric.kind()) {
+        (false, _) => lambdarank(metric),
+        (true, MetricKind::Rr { k, threshold }) => Arc::new(MrrSwap { k, threshold }) as Arc<dyn PairWeight>,
+        _ => return Err("swap belongs to mrr: for all other metrics pairs weigh what their swap changes".to_owned()),
+    };
+    Ok(Arc::new(PairLoss { sigma, assignment: settings.1, ..PairLoss::new(title, weight) }))
+}

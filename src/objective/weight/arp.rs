@@ -1,0 +1,27 @@
+//! LambdaRank for the average relevance position.
+
+use super::{Form, PairWeight, RankedList, Values};
+use crate::metric::{self, Metric};
+
+/// `|y_i - y_j| |i - j|`, divided by the sum of labels for the mean: the change of ARP when `i` and `j` swap.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arp(pub metric::Arp);
+
+impl PairWeight for Arp {
+    fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
+        self.0.swap_delta(ranked, i, j).abs()
+    }
+
+    fn form(&self) -> Option<Form> {
+        Some(Form::Discounts)
+    }
+
+    fn values(&self, list: RankedList<'_>, values: &mut Values) {
+        let share = self.0.of_sum(1.0, list.labels);
+        values.first.extend(list.labels.iter().map(|&label| share * f64::from(label)));
+        values.second.extend((0..list.len()).map(|place| -(place as f64)));
+        if share == 0.0 {
+            values.top = 0;
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! ARP-Loss1.
+
+use super::{Form, PairWeight, Pairs, RankedList, Values};
+
+/// `y_i`, all pairs (LambdaLoss, section 5.1).
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Arp1;
+
+impl PairWeight for Arp1 {
+    fn exact(&self, ranked: &[f32], i: usize, _: usize) -> f64 {
+        ranked[i].into()
+    }
+
+    fn pairs(&self) -> Pairs {
+        Pairs::All
+    }
+
+    fn form(&self) -> Option<Form> {
+        Some(Form::Own)
+    }
+
+    fn values(&self, list: RankedList<'_>, values: &mut Values) {
+        values.first.extend(list.labels.iter().map(|&label| f64::from(label)));
+    }
+
+    fn ignores_ranks(&self) -> bool {
+        true
+    }
+}

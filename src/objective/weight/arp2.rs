@@ -1,0 +1,25 @@
+//! ARP-Loss2.
+
+use super::{Form, PairWeight, RankedList, Values};
+
+/// `|y_i - y_j|` for `y_i > y_j` (LambdaLoss, section 5.1).
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Arp2;
+
+impl PairWeight for Arp2 {
+    fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
+        (f64::from(ranked[i]) - f64::from(ranked[j])).abs()
+    }
+
+    fn form(&self) -> Option<Form> {
+        Some(Form::Gap)
+    }
+
+    fn values(&self, list: RankedList<'_>, values: &mut Values) {
+        values.first.extend(list.labels.iter().map(|&label| f64::from(label)));
+    }
+
+    fn ignores_ranks(&self) -> bool {
+        true
+    }
+}

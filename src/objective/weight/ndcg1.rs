@@ -1,0 +1,35 @@
+//! NDCG-Loss1.
+
+use super::{Form, PairWeight, Pairs, RankedList, Values};
+use crate::metric::{Gain, discount, max_dcg};
+
+/// `G_i / D_i`, all pairs (LambdaLoss, section 5.2); the ideal DCG is taken at `k`.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Ndcg1 {
+    pub k: Option<usize>,
+}
+
+impl PairWeight for Ndcg1 {
+    fn exact(&self, ranked: &[f32], i: usize, _: usize) -> f64 {
+        let ideal = max_dcg(ranked, self.k, Gain::Exponential);
+        if ideal > 0.0 { Gain::Exponential.of(ranked[i]) / ideal * discount(i) } else { 0.0 }
+    }
+
+    fn pairs(&self) -> Pairs {
+        Pairs::All
+    }
+
+    fn form(&self) -> Option<Form> {
+        Some(Form::Own)
+    }
+
+    fn values(&self, list: RankedList<'_>, values: &mut Values) {
+        values.set_gains(list, Gain::Exponential, self.k);
+        values.set_discounts(list.len(), None, 1.0);
+        values.first.iter_mut().zip(&values.second).for_each(|(gain, discount)| *gain *= discount);
+    }
+
+    fn largest_label(&self) -> f32 {
+        1e3
+    }
+}

@@ -1,0 +1,51 @@
+//! NDCG-Loss2 and NDCG-Loss2++.
+
+use super::{Form, PairWeight, RankedList, Values};
+use crate::error::{Error, Result};
+use crate::metric::{Gain, discount, max_dcg};
+
+/// `(rho |1/D_i - 1/D_j| + delta delta_ij) |G_i - G_j|` for `y_i > y_j`, where `delta_ij = 1/D_|i-j| - 1/D_(|i-j|+1)`; the
+/// ideal DCG is taken at `k`.
+///
+/// NDCG-Loss2 is `(0, 1)` (LambdaLoss, Eq. 15 and 16), NDCG-Loss2++ is `(1, mu)` (Eq. 19), LambdaRank is `(1, 0)` (Eq. 17).
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Ndcg2 {
+    pub rho: f64,
+    pub delta: f64,
+    pub k: Option<usize>,
+}
+
+impl PairWeight for Ndcg2 {
+    fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
+        let ideal = max_dcg(ranked, self.k, Gain::Exponential);
+        let gain = |place: usize| if ideal > 0.0 { Gain::Exponential.of(ranked[place]) / ideal } else { 0.0 };
+        let distance = i.abs_diff(j);
+        let rho = (discount(i) - discount(j)).abs();
+        let delta = discount(distance - 1) - discount(distance);
+        (self.rho * rho + self.delta * delta) * (gain(i) - gain(j)).abs()
+    }
+
+    fn form(&self) -> Option<Form> {
+        Some(if self.delta == 0.0 { Form::Discounts } else { Form::Distance { share: self.delta } })
+    }
+
+    fn values(&self, list: RankedList<'_>, values: &mut Values) {
+        values.set_gains(list, Gain::Exponential, self.k);
+        values.set_discounts(list.len(), None, self.rho);
+        if self.rho + self.delta == 0.0 {
+            values.top = 0;
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let (rho, delta) = (self.rho, self.delta);
+        if rho >= 0.0 && delta >= 0.0 && (rho + delta).is_finite() {
+            return Ok(());
+        }
+        Err(Error::Config(format!("the shares of a weight must be numbers of at least 0, not {rho} and {delta}")))
+    }
+
+    fn largest_label(&self) -> f32 {
+        1e3
+    }
+}

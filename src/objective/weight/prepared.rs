@@ -1,0 +1,64 @@
+//! The weight of any pair of a ranked list, O(1) each where there is a form.
+
+use super::super::pairwise::Levels;
+use super::{PairWeight, Pairs, RankedList, Values};
+use crate::objective::form::Form;
+
+/// The weights of the pairs of one ranked list, see [`PairLoss::weights`](crate::objective::PairLoss::weights).
+pub struct PairWeights<'a> {
+    source: Source<'a>,
+    pairs: Pairs,
+    /// What tells documents apart, in rank order.
+    classes: Vec<f32>,
+    top: usize,
+}
+
+enum Source<'a> {
+    Form(Form, Values),
+    Own(Box<dyn Fn(usize, usize) -> f64 + 'a>),
+}
+
+impl<'a> PairWeights<'a> {
+    /// Of labels in rank order, the top document first; pairs beyond `truncation` weigh nothing.
+    pub(in super::super) fn new(weight: &'a dyn PairWeight, ranked: &'a [f32], truncation: Option<usize>) -> Self {
+        let n = ranked.len();
+        let classes: Vec<f32> = ranked.iter().map(|&label| weight.classes().of(label)).collect();
+        let mut top = truncation.unwrap_or(n).min(weight.depth().unwrap_or(n)).min(n);
+        let source = match weight.form() {
+            None => Source::Own(weight.prepare(ranked)),
+            Some(form) => {
+                let (mut values, mut levels) = (Values::default(), Levels::default());
+                levels.fill(&classes);
+                values.clear(n);
+                weight.values(RankedList { labels: ranked, levels: &levels }, &mut values);
+                top = top.min(values.top);
+                Source::Form(form, values)
+            }
+        };
+        PairWeights { source, pairs: weight.pairs(), classes, top }
+    }
+
+    /// How many ranks have pairs with all ranks below them; there are no others.
+    pub(in super::super) fn top(&self) -> usize {
+        self.top
+    }
+
+    /// The weight of having the document at position `i` (from 0) above the one at `j`; 0 where that is no pair.
+    ///
+    /// # Panics
+    /// When a position is outside the list.
+    #[inline]
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        if i == j || i.min(j) >= self.top {
+            return 0.0;
+        }
+        let (own, other) = (self.classes[i], self.classes[j]);
+        match &self.source {
+            Source::Form(Form::Constant { ties: true }, _) if own == other => 0.5,
+            Source::Form(Form::Constant { .. }, _) if own < other => 0.0,
+            _ if self.pairs == Pairs::Ordered && own <= other => 0.0,
+            Source::Form(form, values) => form.weight(values, i, j),
+            Source::Own(weight) => weight(i, j),
+        }
+    }
+}

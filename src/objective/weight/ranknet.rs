@@ -1,0 +1,32 @@
+//! RankNet: every pair counts the same.
+
+use super::{Form, PairWeight, Pairs};
+
+/// 1 for `y_i > y_j` (RankNet, Eq. 3); with ties 1/2 for each order of `y_i = y_j`, the target probability of 1/2: in every
+/// query, also where nothing is relevant.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct RankNet {
+    pub ties: bool,
+}
+
+impl PairWeight for RankNet {
+    fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
+        match ranked[i].total_cmp(&ranked[j]) {
+            std::cmp::Ordering::Greater => 1.0,
+            std::cmp::Ordering::Equal if self.ties => 0.5,
+            _ => 0.0,
+        }
+    }
+
+    fn pairs(&self) -> Pairs {
+        if self.ties { Pairs::All } else { Pairs::Ordered }
+    }
+
+    fn form(&self) -> Option<Form> {
+        Some(Form::Constant { ties: self.ties })
+    }
+
+    fn ignores_ranks(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,25 @@
+//! LambdaRank for any other measure.
+
+use super::PairWeight;
+use crate::metric::Metric;
+use std::sync::Arc;
+
+/// The change of a measure when `i` and `j` swap: O(nk) for a measure of the top k ranks, n² swaps for any other.
+#[derive(Debug, Clone)]
+pub(super) struct Swap(pub Arc<dyn Metric>);
+
+impl PairWeight for Swap {
+    fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
+        self.0.swap_delta(ranked, i, j).abs()
+    }
+
+    fn prepare<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Fn(usize, usize) -> f64 + 'a> {
+        let swaps = self.0.swaps(ranked);
+        Box::new(move |i, j| swaps.delta(i, j).abs())
+    }
+
+    /// What lies behind the ranks that count may swap and change nothing.
+    fn depth(&self) -> Option<usize> {
+        self.0.depth()
+    }
+}

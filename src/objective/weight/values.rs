@@ -1,0 +1,85 @@
+//! One or two numbers per document that a form joins to weights.
+
+use super::super::pairwise::Levels;
+use crate::metric::{Gain, discount};
+
+/// A ranked list as a weight sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct RankedList<'a> {
+    /// The labels in rank order, the top document first.
+    pub labels: &'a [f32],
+    /// The documents by class.
+    pub(in super::super) levels: &'a Levels,
+}
+
+impl RankedList<'_> {
+    /// How many documents there are.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there is no document.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+}
+
+/// The values of one ranked list, in rank order.
+#[derive(Debug, Default)]
+pub struct Values {
+    /// The first value of each document.
+    pub first: Vec<f64>,
+    /// The second value of each document.
+    pub second: Vec<f64>,
+    /// Pairs of which neither document is among so many ranks weigh nothing, by the form as well.
+    pub top: usize,
+    /// 1 / log2(1 + rank), kept from list to list.
+    discounts: Vec<f64>,
+}
+
+impl Values {
+    /// Empties the values for a list of so many documents, keeping their memory.
+    pub(in super::super) fn clear(&mut self, n: usize) {
+        self.first.clear();
+        self.second.clear();
+        self.top = n;
+    }
+
+    fn know_discounts(&mut self, n: usize) {
+        self.discounts.extend((self.discounts.len()..n).map(discount));
+    }
+
+    /// The second value is the discount `1/D` of the rank times `share`, and 0 beyond rank `k`.
+    pub fn set_discounts(&mut self, n: usize, k: Option<usize>, share: f64) {
+        let counted = k.unwrap_or(n).min(n);
+        self.know_discounts(counted);
+        self.second.extend(self.discounts[..counted].iter().map(|discount| share * discount));
+        self.second.resize(n, 0.0);
+    }
+
+    /// `delta = 1/D_m - 1/D_(m+1)` of ranks `m` apart, for `m` below `n`; 0 for a document and itself.
+    pub(in super::super) fn nearness(&self, n: usize) -> impl Iterator<Item = f64> {
+        let at = |m: usize| self.discounts.get(m).copied().unwrap_or_else(|| discount(m));
+        (0..n).map(move |m| if m == 0 { 0.0 } else { at(m - 1) - at(m) })
+    }
+
+    /// The first value is `G`, the gain divided by the ideal DCG at `k`; no pair weighs anything where that is 0.
+    pub fn set_gains(&mut self, list: RankedList<'_>, gain: Gain, k: Option<usize>) {
+        let (n, levels) = (list.len(), list.levels);
+        let cut = k.unwrap_or(n).min(n);
+        self.know_discounts(cut);
+        let worth = |place: usize| gain.of(list.labels[levels.order[place] as usize]);
+        // Documents by label are the ideal order.
+        let in_top = |start: usize, end: usize| self.discounts[start.min(cut)..end.min(cut)].iter().sum::<f64>();
+        let ideal: f64 = levels.groups().map(|group| worth(group.start) * in_top(group.start, group.end)).sum();
+        let inverse = if ideal > 0.0 { ideal.recip() } else { 0.0 };
+        if ideal <= 0.0 {
+            self.top = 0;
+        }
+        self.first.resize(n, 0.0);
+        for group in levels.groups() {
+            let gain = worth(group.start) * inverse;
+            levels.order[group].iter().for_each(|&place| self.first[place as usize] = gain);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What all figures are drawn with: a white sheet, ranges with room, axes in plain numbers, a legend.
+
+use super::palette;
+use crate::text::fixed;
+use anyhow::anyhow;
+use plotters::chart::SeriesLabelPosition;
+use plotters::coord::{CoordTranslate, Shift};
+use plotters::prelude::*;
+use std::ops::Range;
+
+/// The font of all texts.
+pub const FONT: &str = "sans-serif";
+
+/// A part of a sheet.
+pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// What `paint` draws on a white sheet of this size, as SVG.
+///
+/// # Errors
+/// When it cannot be drawn.
+pub fn svg(size: (u32, u32), paint: impl FnOnce(&Area) -> anyhow::Result<()>) -> anyhow::Result<String> {
+    let mut text = String::new();
+    {
+        let sheet = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        sheet.fill(&WHITE).map_err(failed)?;
+        paint(&sheet)?;
+        sheet.present().map_err(failed)?;
+    }
+    Ok(text)
+}
+
+/// The error of something that could not be drawn.
+pub fn failed(error: impl std::fmt::Display) -> anyhow::Error {
+    anyhow!("cannot draw the figure: {error}")
+}
+
+/// The range of the finite values with a share of it as room on either side, never empty.
+pub fn room(values: impl Iterator<Item = f64>, share: f64) -> Range<f64> {
+    let (low, high) = values
+        .filter(|value| value.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    if low > high {
+        return 0.0..1.0;
+    }
+    let margin = share * if high > low { high - low } else { low.abs().max(1.0) };
+    low - margin..high + margin
+}
+
+/// The labels of an axis of numbers: as many decimals as its marks need, and no minus zero.
+pub fn decimal(range: &Range<f64>) -> impl Fn(&f64) -> String + use<> {
+    let decimals = (-((range.end - range.start) / 10.0).log10()).ceil().clamp(0.0, 12.0) as usize;
+    move |value| fixed(*value, decimals)
+}
+
+/// The labels of an axis of counts: nothing between whole numbers.
+pub fn whole(value: &f64) -> String {
+    if (value - value.round()).abs() < 1e-9 { fixed(value.round(), 0) } else { String::new() }
+}
+
+/// The end of a text that is too long for a title.
+pub fn clipped(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        text.to_owned()
+    } else {
+        format!("...{}", text.chars().skip(length - most + 3).collect::<String>())
+    }
+}
+
+/// The names of the series, in a corner.
+///
+/// # Errors
+/// When they cannot be drawn.
+pub fn legend<'a, B: DrawingBackend + 'a, C: CoordTranslate>(
+    chart: &mut ChartContext<'a, B, C>,
+    corner: SeriesLabelPosition,
+) -> anyhow::Result<()> {
+    chart
+        .configure_series_labels()
+        .position(corner)
+        .background_style(WHITE.mix(0.85))
+        .border_style(palette::GRID)
+        .label_font((FONT, 13))
+        .draw()
+        .map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_are_labelled_as_by_hand() {
+        assert_eq!([decimal(&(0.0..1.1))(&0.1), decimal(&(-0.01..0.02))(&-1e-18)], ["0.1", "0.000"]);
+        assert_eq!([whole(&3.0), whole(&2.5), whole(&-0.0)], ["3", "", "0"]);
+        assert_eq!((clipped("abcdefgh", 6), clipped("abc", 6)), ("...fgh".into(), "abc".into()));
+    }
+
+    #[test]
+    fn ranges_have_room_and_never_vanish() {
+        assert_eq!(room([1.0, 3.0, f64::NAN].into_iter(), 0.1), 0.8..3.2);
+        assert_eq!(room([].into_iter(), 0.1), 0.0..1.0);
+        let range = room([2.0].into_iter(), 0.1);
+        assert!(range.start < 2.0 && 2.0 < range.end);
+    }
+
+    #[test]
+    fn shades_grow_darker() {
+        let light = |share: f64| {
+            let RGBColor(red, green, blue) = palette::shade(share);
+            u32::from(red) + u32::from(green) + u32::from(blue)
+        };
+        assert!((0..10).all(|step| light(f64::from(step) / 10.0) > light(f64::from(step + 1) / 10.0)));
+    }
+}

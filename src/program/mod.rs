@@ -1,0 +1,33 @@
+//! What the programs of this project share, and libraries do without: the answer to Ctrl-C, figures, errors in words.
+
+pub mod figure;
+pub mod interrupt;
+pub mod palette;
+
+/// An error and its causes, as far as they say something new.
+pub fn message(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            text.push_str(&format!(": {cause}"));
+        }
+    }
+    text
+}
+
+/// Whether the command line is at fault, and not the data or the machine.
+pub fn is_bad_usage(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(crate::Error::Config(_))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_told_once() {
+        let error = crate::Error::io("a.txt", "read", std::io::Error::other("gone"));
+        assert_eq!(message(&error.into()), "a.txt: cannot read: gone");
+        assert_eq!(message(&anyhow::anyhow!("deep").context("high")), "high: deep");
+    }
+}

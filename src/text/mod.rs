@@ -1,0 +1,9 @@
+//! Text for people: numbers and tables, written the same way in every message, report and page.
+
+mod number;
+mod table;
+
+pub use number::{
+    count, counted, decimals_for, duration, fixed, large, number, p_value, percent, signed, three_digits,
+};
+pub use table::{Align, Table};

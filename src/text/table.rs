@@ -1,0 +1,100 @@
+//! Columns under headings, for terminals and for pages.
+
+use crate::error::printable;
+
+/// On which side a column's texts meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// Aligned columns under headings.
+#[derive(Debug, Clone)]
+pub struct Table {
+    title: Option<String>,
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(columns: &[(&str, Align)]) -> Self {
+        let columns = columns.iter().map(|(name, align)| (printable(name), *align)).collect();
+        Table { title: None, columns, rows: Vec::new() }
+    }
+
+    /// As [`Table::new`], with a sentence above it, words in the first column and numbers in the others.
+    pub fn titled<S: AsRef<str>>(title: impl Into<String>, columns: &[S]) -> Self {
+        let align = |place| if place == 0 { Align::Left } else { Align::Right };
+        let columns =
+            columns.iter().enumerate().map(|(place, name)| (printable(name.as_ref()), align(place))).collect();
+        Table { title: Some(title.into()), columns, rows: Vec::new() }
+    }
+
+    /// Adds a row; characters that could steer a terminal are written out.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().map(|cell| printable(&cell)).collect());
+    }
+
+    /// The lines of the table, title and headings first.
+    pub fn text(&self) -> String {
+        self.text_with(str::to_owned)
+    }
+
+    /// As [`Table::text`], with the line of the headings in a style.
+    pub fn text_with(&self, style: impl Fn(&str) -> String) -> String {
+        let headings = self.headings();
+        let length = |cell: &String| cell.chars().count();
+        let widths: Vec<usize> = (0..headings.len())
+            .map(|i| self.rows.iter().chain([&headings]).filter_map(|row| row.get(i)).map(length).max().unwrap_or(0))
+            .collect();
+        let line = |row: &Vec<String>| {
+            let cells = row.iter().zip(&self.columns).zip(&widths).map(|((cell, (_, align)), &width)| match align {
+                Align::Left => format!("{cell:<width$}"),
+                Align::Right => format!("{cell:>width$}"),
+            });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        };
+        let title = self.title.as_ref().map_or(String::new(), |title| format!("\n{title}\n\n"));
+        let mut text = title + &style(&line(&headings)) + "\n";
+        self.rows.iter().for_each(|row| text.extend([&line(row), "\n"]));
+        text
+    }
+
+    /// The table in Markdown, title first.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        let title = self.title.as_ref().map_or(String::new(), |title| format!("{title}\n\n"));
+        format!("{title}{}|{}\n{rows}\n", line(&self.headings()), "---|".repeat(self.columns.len()))
+    }
+
+    fn headings(&self) -> Vec<String> {
+        self.columns.iter().map(|(name, _)| name.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_align() {
+        let mut table = Table::new(&[("name", Align::Left), ("count", Align::Right)]);
+        table.row(["a\u{1b}".to_owned(), "1".to_owned()]);
+        table.row(["é".to_owned(), "1,000".to_owned()]);
+        assert_eq!(table.text(), "name     count\na\\u{1b}      1\né        1,000\n");
+        assert!(table.text_with(|line| format!("<{line}>")).starts_with("<name     count>\na"));
+    }
+
+    #[test]
+    fn a_title_stands_above_text_and_markdown() {
+        let mut table = Table::titled("t", &["name", "n"]);
+        table.row(["long name".into(), "1".into()]);
+        assert_eq!(table.text(), "\nt\n\nname       n\nlong name  1\n");
+        assert_eq!(table.markdown(), "t\n\n| name | n |\n|---|---|\n| long name | 1 |\n\n");
+    }
+}

@@ -17,8 +17,8 @@ pub struct Settings {
     #[arg(long, value_name = "NAME", default_value = "mlp", value_parser = ModelKind::parse, help = models())]
     pub model: &'static ModelKind,
     /// Hidden units of an mlp, one number per layer, as in 32,16
-    #[arg(long, value_name = "UNITS", default_value_t = HiddenUnits(vec![10]))]
-    pub hidden: HiddenUnits,
+    #[arg(long, value_name = "UNITS", default_value_t = HiddenLayers(vec![10]))]
+    pub hidden: HiddenLayers,
     /// Function of the hidden units: sigmoid, tanh or relu
     #[arg(long, value_name = "NAME", default_value_t = Activation::Tanh)]
     pub activation: Activation,
@@ -92,9 +92,9 @@ fn models() -> String {
 
 /// The number of units of each hidden layer, as in 32,16.
 #[derive(Debug, Clone)]
-pub struct HiddenUnits(Vec<usize>);
+pub struct HiddenLayers(Vec<usize>);
 
-impl FromStr for HiddenUnits {
+impl FromStr for HiddenLayers {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -105,11 +105,11 @@ impl FromStr for HiddenUnits {
                 ))
             })
         };
-        text.split(',').map(units).collect::<Result<_, _>>().map(HiddenUnits)
+        text.split(',').map(units).collect::<Result<_, _>>().map(HiddenLayers)
     }
 }
 
-impl fmt::Display for HiddenUnits {
+impl fmt::Display for HiddenLayers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.iter().map(usize::to_string).collect::<Vec<_>>().join(","))
     }

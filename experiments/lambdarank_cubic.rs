@@ -106,7 +106,7 @@ fn config(method: Method, net: NetShape, sizes: &Sizes, seed: u64) -> anyhow::Re
         })?,
         architecture: match net {
             NetShape::Linear => Architecture::Linear,
-            NetShape::TwoLayer => Architecture::Mlp { hidden: 10, activation: Activation::Tanh },
+            NetShape::TwoLayer => Architecture::Mlp { hidden: vec![10], activation: Activation::Tanh },
         },
         init: Init::Burn,
         scaling: ScaleKind::None,

@@ -139,7 +139,7 @@ fn config(way: Way, net: NetShape, units: Units, scale: Scale, seed: u64) -> any
         architecture: match net {
             NetShape::Linear => Architecture::Linear,
             NetShape::TwoLayer => Architecture::Mlp {
-                hidden: if way == Way::AdamTen { 10 } else { 5 },
+                hidden: vec![if way == Way::AdamTen { 10 } else { 5 }],
                 activation: match units {
                     Units::Sigmoid => Activation::Sigmoid,
                     Units::Tanh => Activation::Tanh,

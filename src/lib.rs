@@ -1,4 +1,4 @@
-//! burnrank learns to rank: linear and two-layer neural rankers for query/document features, trained on Burn with the
+//! burnrank learns to rank: linear and neural rankers of any depth for query/document features, trained on Burn with the
 //! RankNet, LambdaRank and LambdaLoss objectives, judged by the measures of the field.
 //!
 //! ```
@@ -83,8 +83,8 @@ pub use metric::{
     discounts, judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
 };
 pub use model::{
-    Activation, Architecture, DataInfo, EpochRecord, Finish, Init, LinearRanker, MlpRanker, Model, ModelInfo,
-    ModelPlace, Ranker, RankerConfig, RunInfo, score,
+    Activation, Architecture, DataInfo, EpochRecord, Finish, Init, MODELS, Model, ModelInfo, ModelKind, ModelPlace,
+    ModelSettings, Ranker, RankerConfig, RunInfo, score,
 };
 pub use objective::{
     Assignment, Batch, Construction, KNOWN_OBJECTIVES, KnownObjective, LambdaField, LogBase, Loss, Method, Objective,

@@ -70,7 +70,7 @@ fn the_same_seed_gives_the_same_bytes_with_one_and_two_threads() {
 #[test]
 fn a_large_batch_is_deterministic_too() {
     let wide = || TrainConfig {
-        architecture: Architecture::Mlp { hidden: 32, activation: Activation::Relu },
+        architecture: Architecture::Mlp { hidden: vec![32], activation: Activation::Relu },
         batch_queries: 60,
         ..config("lambdarank:ndcg")
     };
@@ -170,7 +170,7 @@ fn patience_stops_and_restart_starts_again() {
 fn divergence_is_an_error_with_a_remedy() {
     let (train_data, valid) = data();
     let wild = TrainConfig {
-        architecture: Architecture::Mlp { hidden: 4, activation: Activation::Relu },
+        architecture: Architecture::Mlp { hidden: vec![4], activation: Activation::Relu },
         optimizer: OptimizerKind::Sgd,
         learning_rate: 1e30,
         ..config("arp-loss1")

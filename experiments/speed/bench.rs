@@ -101,7 +101,7 @@ impl Bench<'_> {
     }
 
     pub fn scoring(&self, rows: &mut Vec<Row>, data: &Dataset) -> anyhow::Result<()> {
-        let shape = RankerConfig::mlp(FEATURES, HIDDEN, Activation::Sigmoid);
+        let shape = RankerConfig::mlp(FEATURES, &[HIDDEN], Activation::Sigmoid);
         let ranker = shape.init(Init::Burn, self.execution.session.seed, self.device)?;
         let patience = self.sizes.patience;
         let mut scores = vec![];

@@ -22,7 +22,7 @@ pub struct Epoch {
 pub fn config(objective: &str, gradient: GradientPath, batch: usize, seed: u64) -> anyhow::Result<TrainConfig> {
     Ok(TrainConfig {
         objective: Objective::parse(objective)?,
-        architecture: Architecture::Mlp { hidden: HIDDEN, activation: Activation::Sigmoid },
+        architecture: Architecture::Mlp { hidden: vec![HIDDEN], activation: Activation::Sigmoid },
         scaling: ScaleKind::None,
         optimizer: OptimizerKind::Adam,
         learning_rate: 1e-3,

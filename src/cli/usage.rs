@@ -216,7 +216,13 @@ mod tests {
 
     #[test]
     fn bad_values_say_what_was_expected() {
-        assert_eq!(explained("train --hidden -1"), "--hidden -1: expected a whole number of 0 or more");
+        let hidden = "is not a number of hidden units: give one number per layer, as in 10 or 32,16";
+        for (value, part) in [("-1", "-1"), ("32,,16", ""), ("32,", ""), ("x", "x"), ("1,2.5", "2.5")] {
+            assert_eq!(explained(&format!("train --hidden {value}")), format!("--hidden {value}: '{part}' {hidden}"));
+        }
+        assert_eq!(explained("train --epochs -1"), "--epochs -1: expected a whole number of 0 or more");
+        assert_eq!(explained("train --model mpl"), "unknown model 'mpl': did you mean 'mlp'?");
+        assert_eq!(explained("train --model forest"), "unknown model 'forest': known are linear, mlp");
         assert_eq!(explained("train --lr x"), "--lr x: expected a number");
         assert_eq!(explained("train --threads -1"), "--threads -1: expected a whole number from 0 to 1024");
         assert_eq!(

@@ -1,75 +1,15 @@
 //! A ranker's shape, checked before anything is built from it.
 
-use super::{Init, LinearRanker, MlpRanker, Ranker};
+use super::ranker::Layer;
+use super::{Activation, Architecture, Init, Ranker};
 use crate::error::{Error, Result};
 use crate::memory;
 use burn::module::{Param, ParamId};
 use burn::tensor::{Device, Shape, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
-
-/// The function of the hidden units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Activation {
-    /// `1 / (1 + e^-x)`
-    Sigmoid,
-    /// `tanh(x)`
-    Tanh,
-    /// `max(x, 0)`
-    Relu,
-}
-
-impl FromStr for Activation {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name.to_ascii_lowercase().as_str() {
-            "sigmoid" => Ok(Activation::Sigmoid),
-            "tanh" => Ok(Activation::Tanh),
-            "relu" => Ok(Activation::Relu),
-            _ => Err(Error::Config(format!("unknown activation '{name}': expected sigmoid, tanh or relu"))),
-        }
-    }
-}
-
-impl fmt::Display for Activation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Activation::Sigmoid => "sigmoid",
-            Activation::Tanh => "tanh",
-            Activation::Relu => "relu",
-        })
-    }
-}
-
-/// Which net.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", tag = "kind")]
-pub enum Architecture {
-    /// One weight per feature.
-    Linear,
-    /// One hidden layer.
-    Mlp {
-        /// The number of hidden units.
-        hidden: usize,
-        /// Their function.
-        activation: Activation,
-    },
-}
-
-impl fmt::Display for Architecture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Architecture::Linear => f.write_str("linear net"),
-            Architecture::Mlp { hidden, activation } => write!(f, "two-layer net, {hidden} {activation} hidden units"),
-        }
-    }
-}
 
 /// Everything needed to build a [`Ranker`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankerConfig {
     /// The number of features of a document.
     pub features: usize,
@@ -77,26 +17,38 @@ pub struct RankerConfig {
     pub architecture: Architecture,
 }
 
-/// More hidden units than this is a typing error, not a ranker.
-const MOST_HIDDEN: usize = 65_536;
-
 impl RankerConfig {
     /// A linear net.
     pub fn linear(features: usize) -> Self {
         RankerConfig { features, architecture: Architecture::Linear }
     }
 
-    /// A two-layer net.
-    pub fn mlp(features: usize, hidden: usize, activation: Activation) -> Self {
-        RankerConfig { features, architecture: Architecture::Mlp { hidden, activation } }
+    /// A net with hidden layers of so many units each, as in `&[32, 16]`.
+    pub fn mlp(features: usize, hidden: &[usize], activation: Activation) -> Self {
+        RankerConfig { features, architecture: Architecture::Mlp { hidden: hidden.to_vec(), activation } }
     }
 
-    /// The shapes of the parameters, in the order that [`RankerConfig::from_weights`] takes them.
+    /// The shapes of the parameters, in the order that [`RankerConfig::from_weights`] takes them: weights and biases of
+    /// each hidden layer, then the weights of the output.
     pub fn shapes(&self) -> Vec<Vec<usize>> {
-        match self.architecture {
-            Architecture::Linear => vec![vec![self.features, 1]],
-            Architecture::Mlp { hidden, .. } => vec![vec![self.features, hidden], vec![hidden], vec![hidden, 1]],
+        let mut shapes = Vec::new();
+        for [inputs, units] in self.hidden_layers() {
+            shapes.extend([vec![inputs, units], vec![units]]);
         }
+        shapes.push(vec![self.outputs(), 1]);
+        shapes
+    }
+
+    /// Inputs and units of each hidden layer.
+    pub(crate) fn hidden_layers(&self) -> impl Iterator<Item = [usize; 2]> {
+        let hidden = self.architecture.hidden();
+        let inputs = std::iter::once(&self.features).chain(hidden);
+        inputs.zip(hidden).map(|(&inputs, &units)| [inputs, units])
+    }
+
+    /// What the output is computed from: the units of the last hidden layer, or features.
+    fn outputs(&self) -> usize {
+        self.architecture.hidden().last().copied().unwrap_or(self.features)
     }
 
     /// The number of weights.
@@ -131,15 +83,7 @@ impl RankerConfig {
     /// When the configuration makes no sense.
     pub(crate) fn unfilled(&self, device: &Device) -> Result<Ranker> {
         self.check()?;
-        Ok(match self.architecture {
-            Architecture::Linear => Ranker::Linear(LinearRanker { weight: absent(1, [self.features, 1], device) }),
-            Architecture::Mlp { hidden, activation } => Ranker::Mlp(MlpRanker {
-                hidden_weight: absent(1, [self.features, hidden], device),
-                hidden_bias: absent(2, [hidden], device),
-                output_weight: absent(3, [hidden, 1], device),
-                activation,
-            }),
-        })
+        Ok(self.build(|place, shape| absent(place, shape, device), |place, shape| absent(place, shape, device)))
     }
 
     /// A ranker with given weights, in the order of [`RankerConfig::shapes`], row-major.
@@ -155,17 +99,25 @@ impl RankerConfig {
             let lengths: Vec<usize> = weights.iter().map(Vec::len).collect();
             return Err(Error::Mismatch(format!("weights of lengths {lengths:?} for a net of shapes {shapes:?}")));
         }
-        Ok(match self.architecture {
-            Architecture::Linear => {
-                Ranker::Linear(LinearRanker { weight: parameter(1, &weights[0], [self.features, 1], device) })
-            }
-            Architecture::Mlp { hidden, activation } => Ranker::Mlp(MlpRanker {
-                hidden_weight: parameter(1, &weights[0], [self.features, hidden], device),
-                hidden_bias: parameter(2, &weights[1], [hidden], device),
-                output_weight: parameter(3, &weights[2], [hidden, 1], device),
-                activation,
-            }),
-        })
+        Ok(self.build(
+            |place, shape| parameter(place, &weights[place], shape, device),
+            |place, shape| parameter(place, &weights[place], shape, device),
+        ))
+    }
+
+    /// A ranker of parameters made from their places in [`RankerConfig::shapes`] and their shapes.
+    fn build(
+        &self,
+        weight: impl Fn(usize, [usize; 2]) -> Param<Tensor<2>>,
+        bias: impl Fn(usize, [usize; 1]) -> Param<Tensor<1>>,
+    ) -> Ranker {
+        let mut layers: Vec<Layer> = Vec::new();
+        for (place, [inputs, units]) in self.hidden_layers().enumerate() {
+            let (weight, bias) = (weight(2 * place, [inputs, units]), bias(2 * place + 1, [units]));
+            layers.push(Layer { weight, bias: Some(bias) });
+        }
+        layers.push(Layer { weight: weight(2 * layers.len(), [self.outputs(), 1]), bias: None });
+        Ranker { layers, activation: self.architecture.activation() }
     }
 
     /// Refuses a shape that no net has.
@@ -173,25 +125,24 @@ impl RankerConfig {
         if self.features == 0 {
             return Err(Error::Data("a ranker needs at least one feature".into()));
         }
-        if let Architecture::Mlp { hidden, .. } = self.architecture
-            && !(1..=MOST_HIDDEN).contains(&hidden)
-        {
-            return Err(Error::Config(format!("{hidden} hidden units: expected 1 to {MOST_HIDDEN}")));
-        }
-        Ok(())
+        self.architecture.check()
     }
 }
 
-// Identities are fixed, not drawn, so that the same weights always make the same file.
-fn parameter<const D: usize>(id: u64, values: &[f32], shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
+/// Identities are fixed, not drawn, so that the same weights always make the same file.
+fn identity(place: usize) -> ParamId {
+    ParamId::from(place as u64 + 1)
+}
+
+fn parameter<const D: usize>(place: usize, values: &[f32], shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
     let data = TensorData::new(values.to_vec(), shape);
     let tensor = Tensor::from_data(data, device);
     let tensor = if device.is_autodiff() { tensor.require_grad() } else { tensor };
-    Param::initialized(ParamId::from(id), tensor)
+    Param::initialized(identity(place), tensor)
 }
 
 /// A parameter of which only the shape is there.
-fn absent<const D: usize>(id: u64, shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
+fn absent<const D: usize>(place: usize, shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
     let init = move |device: &Device, _: bool| Tensor::zeros(shape, device);
-    Param::uninitialized(ParamId::from(id), init, device.clone(), device.is_autodiff(), Shape::from(shape.to_vec()))
+    Param::uninitialized(identity(place), init, device.clone(), device.is_autodiff(), Shape::from(shape.to_vec()))
 }

@@ -2,20 +2,25 @@
 
 use super::columns::{Columns, GROUP};
 use super::units::activate;
-use super::{Activation, Ranker};
+use super::{Activation, Ranker, RankerConfig};
 use crate::error::{Error, Result};
 use burn::tensor::Tensor;
+use std::borrow::Cow;
 
 /// Documents that go through all units before the next ones do, so that their features stay in a core's cache.
 const BLOCK: usize = 250;
-/// The most feature values of such a block.
+/// The most feature values, or values of hidden units, of such a block.
 const BLOCK_VALUES: usize = 1 << 16;
 
 /// A ranker on the host.
 #[derive(Debug, Clone)]
 pub(crate) struct HostRanker {
-    columns: Columns,
-    /// The hidden units' function and the weight of each; nothing for a linear net, whose score is its only unit.
+    /// All hidden layers but the last.
+    before: Vec<Columns>,
+    /// The last hidden layer, or a linear net.
+    last: Columns,
+    /// The hidden units' function and the weight of each of the last layer; nothing for a linear net, whose score is its
+    /// only unit.
     output: Option<(Activation, Vec<f32>)>,
 }
 
@@ -23,51 +28,87 @@ impl HostRanker {
     /// # Errors
     /// When the weights cannot be copied from their device.
     pub fn of(ranker: &Ranker) -> Result<Self> {
-        Ok(match ranker {
-            Ranker::Linear(net) => {
-                let weights = to_host(net.weight.val())?;
-                HostRanker { columns: Columns::linear(weights.len(), &[&weights]), output: None }
-            }
-            Ranker::Mlp(net) => {
-                let (weights, bias) = (to_host(net.hidden_weight.val())?, to_host(net.hidden_bias.val())?);
-                let units = bias.len();
-                HostRanker {
-                    columns: Columns::new(weights.len() / units.max(1), bias, |feature, unit| {
-                        weights[feature * units + unit]
-                    }),
-                    output: Some((net.activation, to_host(net.output_weight.val())?)),
-                }
-            }
-        })
+        Ok(HostRanker::new(&ranker.config(), &ranker.weights()?))
+    }
+
+    /// From weights in the order of [`RankerConfig::shapes`], which must be as many as those say.
+    pub fn new(config: &RankerConfig, weights: &[f32]) -> Self {
+        let mut rest = weights;
+        let mut layers = Vec::new();
+        for [inputs, units] in config.hidden_layers() {
+            let (matrix, after) = rest.split_at(inputs * units);
+            let (bias, after) = after.split_at(units);
+            layers.push(Columns::new(inputs, bias.to_vec(), |input, unit| matrix[input * units + unit]));
+            rest = after;
+        }
+        let output = config.architecture.activation().map(|activation| (activation, rest.to_vec()));
+        let last = layers.pop().unwrap_or_else(|| Columns::linear(config.features, &[rest]));
+        HostRanker { before: layers, last, output }
     }
 
     /// The number of features of a document.
     pub fn features(&self) -> usize {
-        self.columns.features()
+        self.before.first().unwrap_or(&self.last).features()
     }
 
     /// How many documents to score at once.
     pub fn block(&self) -> usize {
-        (BLOCK_VALUES / self.features().max(1)).clamp(1, BLOCK)
+        let widest = self.before.iter().map(Columns::len).fold(self.features(), usize::max);
+        (BLOCK_VALUES / widest.max(1)).clamp(1, BLOCK)
     }
 
-    /// The scores of row-major documents.
+    /// The scores of row-major documents, a block at a time.
+    pub fn score_blocks(&self, rows: &[f32], scores: &mut [f32]) {
+        let block = self.block();
+        let blocks = scores.chunks_mut(block).zip(rows.chunks(block * self.features().max(1)));
+        blocks.for_each(|(scores, rows)| self.score(rows, scores));
+    }
+
+    /// The scores of row-major documents, all at once.
     pub fn score(&self, rows: &[f32], scores: &mut [f32]) {
         let Some((function, weights)) = &self.output else {
-            return self.columns.receive(0, rows, scores);
+            return self.last.receive(0, rows, scores);
         };
         let documents = scores.len();
-        let mut received = vec![0.0; documents * GROUP.min(weights.len())];
+        let mut rows = Cow::Borrowed(rows);
+        for layer in &self.before {
+            rows = Cow::Owned(hidden_rows(layer, *function, &rows, documents));
+        }
         scores.fill(0.0);
-        for group in 0..self.columns.groups() {
-            let units = self.columns.units(group);
-            let received = &mut received[..units.len() * documents];
-            self.columns.receive(group, rows, received);
-            activate(*function, received);
-            for (values, weight) in received.chunks_exact(documents.max(1)).zip(&weights[units]) {
+        each_group(&self.last, *function, &rows, documents, |units, values| {
+            for (values, weight) in values.chunks_exact(documents.max(1)).zip(&weights[units]) {
                 scores.iter_mut().zip(values).for_each(|(score, value)| *score += weight * value);
             }
+        });
+    }
+}
+
+/// The values of a hidden layer's units, row-major as the next layer takes them.
+fn hidden_rows(layer: &Columns, function: Activation, rows: &[f32], documents: usize) -> Vec<f32> {
+    let mut hidden = vec![0.0; layer.len() * documents];
+    each_group(layer, function, rows, documents, |units, values| {
+        for (values, unit) in values.chunks_exact(documents.max(1)).zip(units) {
+            hidden.iter_mut().skip(unit).step_by(layer.len()).zip(values).for_each(|(to, value)| *to = *value);
         }
+    });
+    hidden
+}
+
+/// Visits the units of a hidden layer and their values, `[units, documents]`, a few units at a time.
+fn each_group(
+    layer: &Columns,
+    function: Activation,
+    rows: &[f32],
+    documents: usize,
+    mut visit: impl FnMut(std::ops::Range<usize>, &[f32]),
+) {
+    let mut received = vec![0.0; documents * GROUP.min(layer.len())];
+    for group in 0..layer.groups() {
+        let units = layer.units(group);
+        let received = &mut received[..units.len() * documents];
+        layer.receive(group, rows, received);
+        activate(function, received);
+        visit(units, received);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where weights start.
 
-use super::{Architecture, RankerConfig};
+use super::RankerConfig;
 use crate::error::{Error, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -12,8 +12,9 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Init {
-    /// The RankNet paper's, section 5.1: first layer zero, second layer uniform in \[-0.1, 0.1\]. A linear net, whose only
-    /// layer would stay at an equal score for all documents, is uniform in \[-0.1, 0.1\].
+    /// The RankNet paper's, section 5.1: first layer zero, second layer uniform in \[-0.1, 0.1\]; further layers, which the
+    /// paper does not have, start as the second does. A linear net, whose only layer would stay at an equal score for all
+    /// documents, is uniform in \[-0.1, 0.1\].
     Paper,
     /// What Burn's `Linear` uses: uniform in \[-1/sqrt(inputs), 1/sqrt(inputs)\], for weights and biases.
     Burn,
@@ -25,20 +26,19 @@ impl Init {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut uniform =
             |n: usize, bound: f32| (0..n).map(|_| random.random_range(-bound..=bound)).collect::<Vec<f32>>();
-        let fan = |inputs: usize| 1.0 / (inputs as f32).sqrt();
-        let features = config.features;
-        match (self, config.architecture) {
-            (Init::Paper, Architecture::Linear) => vec![uniform(features, 0.1)],
-            (Init::Burn, Architecture::Linear) => vec![uniform(features, fan(features))],
-            (Init::Paper, Architecture::Mlp { hidden, .. }) => {
-                vec![vec![0.0; features * hidden], vec![0.0; hidden], uniform(hidden, 0.1)]
+        let shapes = config.shapes();
+        let linear = shapes.len() == 1;
+        let start = |(place, shape): (usize, &Vec<usize>)| {
+            let size = shape.iter().product();
+            match self {
+                // Weights and biases of the first layer.
+                Init::Paper if place < 2 && !linear => vec![0.0; size],
+                Init::Paper => uniform(size, 0.1),
+                // A bias has the inputs of the weights before it.
+                Init::Burn => uniform(size, 1.0 / (shapes[place / 2 * 2][0] as f32).sqrt()),
             }
-            (Init::Burn, Architecture::Mlp { hidden, .. }) => vec![
-                uniform(features * hidden, fan(features)),
-                uniform(hidden, fan(features)),
-                uniform(hidden, fan(hidden)),
-            ],
-        }
+        };
+        shapes.iter().enumerate().map(start).collect()
     }
 }
 
@@ -70,15 +70,31 @@ mod tests {
 
     #[test]
     fn a_seed_is_a_start() {
-        let net = RankerConfig::mlp(5, 3, Activation::Tanh);
+        let net = RankerConfig::mlp(5, &[3], Activation::Tanh);
         assert_eq!(Init::Burn.weights(&net, 7), Init::Burn.weights(&net, 7));
         assert_ne!(Init::Burn.weights(&net, 7), Init::Burn.weights(&net, 8));
     }
 
     #[test]
     fn the_papers_first_layer_is_zero_and_its_second_is_not() {
-        let weights = Init::Paper.weights(&RankerConfig::mlp(4, 3, Activation::Sigmoid), 1);
+        let weights = Init::Paper.weights(&RankerConfig::mlp(4, &[3], Activation::Sigmoid), 1);
         assert!(weights[0].iter().chain(&weights[1]).all(|&w| w == 0.0));
         assert!(weights[2].iter().all(|&w| w != 0.0 && w.abs() <= 0.1));
+    }
+
+    #[test]
+    fn every_layer_has_a_start_of_its_own() {
+        let net = RankerConfig::mlp(4, &[3, 16, 2], Activation::Tanh);
+        let burn = Init::Burn.weights(&net, 5);
+        assert_eq!(burn.iter().map(Vec::len).collect::<Vec<_>>(), [12, 3, 48, 16, 32, 2, 2]);
+        let largest = |weights: &[f32]| weights.iter().fold(0.0f32, |most, w| most.max(w.abs()));
+        for (weights, inputs) in burn.iter().zip([4.0f32, 4.0, 3.0, 3.0, 16.0, 16.0, 2.0]) {
+            assert!(largest(weights) <= inputs.sqrt().recip() && largest(weights) > 0.2 * inputs.sqrt().recip());
+        }
+        // The first weights do not depend on what comes after them.
+        assert_eq!(Init::Burn.weights(&RankerConfig::mlp(4, &[3], Activation::Tanh), 5)[..2], burn[..2]);
+        let paper = Init::Paper.weights(&net, 5);
+        assert!(paper[..2].concat().iter().all(|&w| w == 0.0));
+        assert!(paper[2..].concat().iter().all(|&w| w != 0.0 && w.abs() <= 0.1));
     }
 }

@@ -19,7 +19,12 @@ pub(crate) fn ranker_from_bytes(config: &RankerConfig, bytes: Vec<u8>, device: &
     let record = ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|error| wrong(&error))?;
     let empty = config.unfilled(device)?;
     // Burn panics on a record of whole numbers or truth values.
-    let loaded = device::without_panic(|| empty.try_load_record(record)).ok_or_else(|| wrong(&"no weights"))?;
+    let load = || {
+        let loaded = empty.clone().try_load_record(record.clone());
+        // The error is told of the names that records have today.
+        loaded.or_else(|error| empty.try_load_earlier(record).ok_or(error))
+    };
+    let loaded = device::without_panic(load).ok_or_else(|| wrong(&"no weights"))?;
     let ranker = loaded.map_err(|error| wrong(&error))?;
     let found = Weights::of(&ranker);
     if !found.all_single {
@@ -73,7 +78,7 @@ mod tests {
 
     #[test]
     fn bytes_come_back_as_they_were() {
-        let config = RankerConfig::mlp(2, 2, Activation::Tanh);
+        let config = RankerConfig::mlp(2, &[2], Activation::Tanh);
         let record = bytes(&config, &[vec![1.0, -2.0, 3.0, 4.0], vec![0.5, -0.0], vec![f32::MIN_POSITIVE, 7.0]]);
         for device in [cpu(), cpu().autodiff()] {
             let ranker = ranker_from_bytes(&config, record.clone(), &device).unwrap();
@@ -97,7 +102,7 @@ mod tests {
             let error = ranker_from_bytes(&RankerConfig::linear(features), record.clone(), &cpu()).unwrap_err();
             assert!(error.to_string().contains(&features.to_string()), "{error}");
         }
-        let other = RankerConfig::mlp(usize::MAX, 65_536, Activation::Relu);
+        let other = RankerConfig::mlp(usize::MAX, &[65_536], Activation::Relu);
         assert!(ranker_from_bytes(&other, record, &cpu()).is_err());
     }
 

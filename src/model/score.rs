@@ -73,6 +73,14 @@ mod tests {
             (17, Activation::Tanh),
             (40, Activation::Sigmoid),
         ] {
+            nets.push(RankerConfig::mlp(features, &[hidden], activation));
+        }
+        for (hidden, activation) in [
+            (&[1, 1][..], Activation::Tanh),
+            (&[16, 5], Activation::Sigmoid),
+            (&[40, 17, 3], Activation::Relu),
+            (&[300, 2], Activation::Tanh),
+        ] {
             nets.push(RankerConfig::mlp(features, hidden, activation));
         }
         nets

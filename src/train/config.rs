@@ -95,7 +95,7 @@ impl Default for TrainConfig {
     fn default() -> Self {
         TrainConfig {
             objective: Objective::default(),
-            architecture: Architecture::Mlp { hidden: 10, activation: Activation::Tanh },
+            architecture: Architecture::Mlp { hidden: vec![10], activation: Activation::Tanh },
             init: Init::Burn,
             // Scaling and step were chosen for each net among all kinds of scaling and steps of 0.001, 0.003 and 0.01: the
             // best mean NDCG@10 on that half of the validation queries of MQ2007 and MQ2008 which did not choose the epoch
@@ -150,7 +150,7 @@ impl TrainConfig {
             )));
         }
         // The number of features is not known yet.
-        RankerConfig { features: 1, architecture: self.architecture }.check()?;
+        RankerConfig { features: 1, architecture: self.architecture.clone() }.check()?;
         if self.gradient == GradientPath::Tensor {
             self.objective.tensors()?;
         }

@@ -15,7 +15,7 @@ impl Trainer<'_> {
     pub fn finish(self) -> Result<Model> {
         let finish = self.finished().unwrap_or(Finish::Stopped);
         let best_value = Some(self.state.best_value).filter(|_| self.state.best_epoch > 0);
-        let mut info = ModelInfo::new(self.shape, self.data.scaler.clone(), self.config.objective.name());
+        let mut info = ModelInfo::new(self.shape.clone(), self.data.scaler.clone(), self.config.objective.name());
         info.settings = serde_json::to_value(&self.config).map_err(|error| Error::Record(error.to_string()))?;
         info.best_epoch = self.state.best_epoch;
         info.run = Some(RunInfo { identity: self.identity(), finish, best_value });

@@ -4,6 +4,7 @@ use super::config::GradientPath;
 use super::epoch::RunContext;
 use crate::data::Dataset;
 use crate::error::Result;
+use crate::memory;
 use crate::model::{Ranker, to_host};
 use crate::objective::{Batch, QueryResult, Slopes, Want, mean_over, surrogate};
 use burn::optim::GradientsParams;
@@ -62,6 +63,7 @@ pub(super) fn run(
     let stop = context.config.objective.stop();
     stop.check()?;
     let documents = Documents::gather(context.data, queries);
+    ask_for_units(ranker, documents.labels.len())?;
     let batch = Batch { labels: &documents.labels, offsets: &documents.offsets };
     let shape = [documents.labels.len(), context.data.n_features()];
     let features = Tensor::<2>::from_data(TensorData::new(documents.features, shape), context.device);
@@ -78,6 +80,18 @@ pub(super) fn run(
         FEATURES.set(memory);
     }
     Ok(PartGradient { gradients, result, scores: host })
+}
+
+/// Values of each hidden unit that the forward and the backward pass have at once: what it receives, that without its
+/// history, value, slope, their product and sum, and the gradient.
+const COPIES: u64 = 7;
+
+/// Refuses hidden units that do not fit into memory for so many documents.
+fn ask_for_units(ranker: &Ranker, documents: usize) -> Result<()> {
+    let units: usize = ranker.config().architecture.hidden().iter().sum();
+    let values = (documents as u64).saturating_mul(units as u64).saturating_mul(COPIES);
+    let what = format!("{units} hidden units for {documents} documents");
+    memory::ask(memory::bytes_of::<f32>(values), &what, "use fewer --hidden units or --batch-queries")
 }
 
 /// A tensor whose backward pass carries the objective's gradient into the weights.
@@ -152,5 +166,65 @@ mod tests {
         assert_eq!(split(&data, &order), [&[0, 1, 2, 3][..], &[6, 5, 4]]);
         assert_eq!(split(&data, &[3]), [[3]]);
         assert_eq!(split(&data, &[0, 4]), [[0, 4]]);
+    }
+
+    /// The gradient of a deep net by every one of its weights, as the trainer has it, against differences of the loss.
+    #[test]
+    fn gradients_of_all_layers_are_slopes_of_the_loss() {
+        use crate::data::synthetic::Synthetic;
+        use crate::device;
+        use crate::model::{Activation, Init, RankerConfig};
+        use crate::train::TrainConfig;
+        use burn::module::{ModuleVisitor, Param};
+
+        struct Slopes<'a>(&'a GradientsParams, Vec<f32>);
+        impl ModuleVisitor for Slopes<'_> {
+            fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+                let slope = self.0.get::<D>(param.id).unwrap();
+                self.1.extend(slope.into_data().try_into_vec::<f32>().unwrap());
+            }
+        }
+        let data = Synthetic { queries: 3, documents: 6, features: 4, ..Synthetic::net() };
+        let data = data.generator().unwrap().dataset().unwrap();
+        let device = device::open("auto").unwrap().autodiff();
+        for (activation, path) in [
+            (Activation::Tanh, GradientPath::Lambda),
+            (Activation::Sigmoid, GradientPath::Lambda),
+            (Activation::Tanh, GradientPath::Tensor),
+        ] {
+            let shape = RankerConfig::mlp(4, &[3, 2, 3], activation);
+            let config = TrainConfig {
+                objective: crate::objective::Objective::parse("ranknet").unwrap(),
+                architecture: shape.architecture.clone(),
+                ..TrainConfig::default()
+            };
+            let ground = RunContext { config: &config, data: &data, targets: None, path, device: &device, host: true };
+            let at = |weights: &[Vec<f32>]| {
+                let ranker = shape.from_weights(weights, &device).unwrap();
+                let outcome = run(&ground, &ranker, &[0, 1, 2], 3, 1).unwrap();
+                (ranker, outcome)
+            };
+            let mut weights = Init::Burn.weights(&shape, 3);
+            let (ranker, outcome) = at(&weights);
+            let mut slopes = Slopes(&outcome.gradients, vec![]);
+            burn::module::Module::visit(&ranker, &mut slopes);
+            let mut slopes = slopes.1.into_iter();
+            const STEP: f32 = 0.01;
+            for place in 0..weights.len() {
+                for weight in 0..weights[place].len() {
+                    let own = weights[place][weight];
+                    let mut loss = |step: f32| {
+                        weights[place][weight] = own + step;
+                        at(&weights).1.result.loss
+                    };
+                    let difference = (loss(STEP) - loss(-STEP)) / f64::from(2.0 * STEP);
+                    weights[place][weight] = own;
+                    let slope = f64::from(slopes.next().unwrap());
+                    let near = (slope - difference).abs() < 1e-3 + 2e-3 * difference.abs();
+                    assert!(near, "{activation}, weight {weight} of {place}: {slope}, not {difference}");
+                }
+            }
+            assert!(slopes.next().is_none());
+        }
     }
 }

@@ -109,7 +109,7 @@ impl<'a> Trainer<'a> {
             config.objective.tensors()?;
         }
         let device = device.clone().autodiff();
-        let shape = RankerConfig { features: data.train.n_features(), architecture: config.architecture };
+        let shape = RankerConfig { features: data.train.n_features(), architecture: config.architecture.clone() };
         let ranker = shape.init(config.init, config.seed, &device)?;
         let worst = if metric.is_cost() { f64::INFINITY } else { f64::NEG_INFINITY };
         let identity = identity::identity(&config, &data.info);

@@ -3,7 +3,7 @@
 use super::CertifyOptions;
 use super::certificate::ROUNDING;
 use super::direction::norm;
-use super::net::Net;
+use super::movable::MovableNet;
 use super::options::check_steps;
 use super::sweep::Sweep;
 use crate::data::Dataset;
@@ -64,7 +64,7 @@ pub fn each_weight(
     options: &CertifyOptions,
     progress: &mut dyn FnMut(f64),
 ) -> Result<EachWeight> {
-    let net = Net::of(ranker)?;
+    let net = MovableNet::of(ranker)?;
     let scale = if options.relative { norm(net.weights.iter().map(|&w| f64::from(w))) } else { 1.0 };
     let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
     check_steps(&options.steps.concat())?;

@@ -4,7 +4,8 @@ mod bound;
 mod certificate;
 mod direction;
 mod each_weight;
-mod net;
+mod forward;
+mod movable;
 mod options;
 mod sweep;
 
@@ -21,7 +22,7 @@ use crate::model::Ranker;
 use burn::tensor::Device;
 use certificate::ROUNDING;
 use direction::{norm, on_sphere};
-use net::Net;
+use movable::MovableNet;
 use rayon::prelude::*;
 use sweep::Sweep;
 
@@ -62,7 +63,7 @@ pub fn certify(
     progress: &mut dyn FnMut(f64),
 ) -> Result<Certificate> {
     let planned = options.check()?;
-    certify_net(&Net::of(ranker)?, planned, data, metric, options, progress)
+    certify_net(&MovableNet::of(ranker)?, planned, data, metric, options, progress)
 }
 
 /// The negative control: the same test for random weights, drawn uniformly among those as long as the ranker's own.
@@ -80,7 +81,7 @@ pub fn certify_control(
     progress: &mut dyn FnMut(f64),
 ) -> Result<Certificate> {
     let planned = options.check()?;
-    let mut net = Net::of(ranker)?;
+    let mut net = MovableNet::of(ranker)?;
     let length = norm(net.weights.iter().map(|&w| f64::from(w))) as f32;
     // A stream that no direction uses.
     net.weights = on_sphere(net.weights.len(), options.seed, u64::MAX).iter().map(|x| x * length).collect();
@@ -88,7 +89,7 @@ pub fn certify_control(
 }
 
 fn certify_net(
-    net: &Net,
+    net: &MovableNet,
     planned: usize,
     data: &Dataset,
     metric: &dyn Metric,

@@ -2,11 +2,12 @@
 //!
 //! What a unit receives is affine in the step: `z(eta) = x W + b + eta (x R + r)`. So two matrix products, shared by all
 //! directions of a block, serve all steps; what is left for each step is the hidden units' function, the sort and the measure.
+//! That is so for linear nets and for nets of one hidden layer; others take the way of [`Sweep::at_points`].
 //!
 //! Products, hidden units and sums are those of scoring, on the host: without a step the scores are the model's own, bit by
 //! bit, and equal documents have equal scores at every step.
 
-use super::net::{Net, Role};
+use super::movable::{MovableNet, Role};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -19,38 +20,45 @@ use std::ops::Range;
 const ROWS: usize = 4096;
 /// Columns of one product, units times directions.
 const COLUMNS: usize = 1024;
+/// Directions of one pass where nothing is shared between them.
+const DIRECTIONS: usize = 64;
 
 /// A net on its data, ready to be moved.
 pub(super) struct Sweep<'a> {
-    pub net: &'a Net,
-    data: &'a Dataset,
+    pub net: &'a MovableNet,
+    pub(super) data: &'a Dataset,
     metric: &'a dyn Metric,
     conventions: Conventions,
     /// Ranges of whole queries of about [`ROWS`] documents.
-    parts: Vec<Range<usize>>,
+    pub(super) parts: Vec<Range<usize>>,
     /// What stays the same about each query; nothing where its value does not depend on the scores at all.
     subjects: Vec<Option<LabelledQuery<'a>>>,
     /// The sum over all other queries, and the number of queries that count.
-    constant: f64,
-    counted: f64,
+    pub(super) constant: f64,
+    pub(super) counted: f64,
     /// The mean at the net's own weights.
     pub value: f64,
 }
 
 /// The documents of a part and what their units receive, unit by unit.
-struct Part<'p> {
-    queries: Range<usize>,
-    rows: Range<usize>,
-    /// `[columns, documents]`, the net's own columns first.
-    received: &'p [f32],
+pub(super) struct Part<'p> {
+    pub queries: Range<usize>,
+    pub rows: Range<usize>,
+    /// `[columns, documents]`, the net's own columns first; nothing where a forward pass is made for each point.
+    pub received: &'p [f32],
 }
 
 impl<'a> Sweep<'a> {
     /// # Errors
     /// Data of another width or without queries that count, or labels that the measure refuses.
-    pub fn new(net: &'a Net, data: &'a Dataset, metric: &'a dyn Metric, conventions: Conventions) -> Result<Self> {
-        if data.n_features() != net.features {
-            let (net, data) = (net.features, data.n_features());
+    pub fn new(
+        net: &'a MovableNet,
+        data: &'a Dataset,
+        metric: &'a dyn Metric,
+        conventions: Conventions,
+    ) -> Result<Self> {
+        if data.n_features() != net.features() {
+            let (net, data) = (net.features(), data.n_features());
             return Err(Error::Mismatch(format!("the model scores {net} features, the data has {data}")));
         }
         // The checked way first, because the fast one trusts its labels.
@@ -76,12 +84,16 @@ impl<'a> Sweep<'a> {
 
     /// Directions that share a pass over the data: fewer where a part is a long query.
     pub fn block(&self) -> usize {
+        if self.net.depth() > 1 {
+            // Nothing is shared, so that fewer would do as well.
+            return DIRECTIONS;
+        }
         let longest = self.parts.iter().map(|queries| self.rows(queries).len()).max().unwrap_or(0);
         let columns = COLUMNS * ROWS / longest.max(ROWS);
         (columns / self.net.units()).saturating_sub(1).max(1)
     }
 
-    fn rows(&self, queries: &Range<usize>) -> Range<usize> {
+    pub(super) fn rows(&self, queries: &Range<usize>) -> Range<usize> {
         self.data.offsets()[queries.start]..self.data.offsets()[queries.end]
     }
 
@@ -89,21 +101,28 @@ impl<'a> Sweep<'a> {
     ///
     /// Calls back with the share of the work that is done.
     pub fn along(&self, directions: &[Vec<f32>], steps: &[f64], progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>> {
+        if self.net.depth() > 1 {
+            let move_to = |point: usize, weights: &mut [f32]| {
+                let (direction, step) = (&directions[point / steps.len()], steps[point % steps.len()] as f32);
+                weights.iter_mut().zip(direction).for_each(|(weight, change)| *weight += step * change);
+            };
+            return self.at_points(directions.len() * steps.len(), move_to, progress);
+        }
         let units = self.net.units();
         let points: Vec<&[f32]> = std::iter::once(&self.net.weights).chain(directions).map(Vec::as_slice).collect();
         self.sums(&self.net.columns(&points), directions.len() * steps.len(), progress, |part, sums| {
             let own = part.units(0, units);
-            let orders = self.orders(part, &own);
+            let orders = self.orders(part, |span, scores| self.score_still(&own, span, scores));
             let lines = sums.par_chunks_mut(steps.len().max(1)).zip(directions).enumerate();
             lines.for_each_init(
-                || self.desk(),
-                |desk, (index, (sums, direction))| {
+                || self.workspace(),
+                |space, (index, (sums, direction))| {
                     let moved = part.units(index + 1, units);
                     self.each_query(part, |_, subject, span| {
-                        desk.follow.start(&orders[span.clone()]);
+                        space.follow.start(&orders[span.clone()]);
                         for (&step, sum) in steps.iter().zip(&mut *sums) {
-                            self.score_along(&own, &moved, direction, step as f32, span.clone(), &mut desk.scores);
-                            *sum += desk.follow.value(subject, &desk.scores);
+                            self.score_along(&own, &moved, direction, step as f32, span.clone(), &mut space.scores);
+                            *sum += space.follow.value(subject, &space.scores);
                         }
                     });
                 },
@@ -113,21 +132,27 @@ impl<'a> Sweep<'a> {
 
     /// As [`Sweep::along`], each of the weights moved alone. No product is needed: the column of a weight is a feature.
     pub fn alone(&self, weights: Range<usize>, steps: &[f64], progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>> {
+        if self.net.depth() > 1 {
+            let move_to = |point: usize, moved: &mut [f32]| {
+                moved[weights.start + point / steps.len()] += steps[point % steps.len()] as f32;
+            };
+            return self.at_points(weights.len() * steps.len(), move_to, progress);
+        }
         let units = self.net.units();
         let columns = self.net.columns(&[&self.net.weights]);
         self.sums(&columns, weights.len() * steps.len(), progress, |part, sums| {
             let own = part.units(0, units);
-            let orders = self.orders(part, &own);
+            let orders = self.orders(part, |span, scores| self.score_still(&own, span, scores));
             let lines = sums.par_chunks_mut(steps.len().max(1)).zip(weights.clone());
             lines.for_each_init(
-                || self.desk(),
-                |desk, (sums, weight)| {
+                || self.workspace(),
+                |space, (sums, weight)| {
                     self.each_query(part, |query, subject, span| {
-                        desk.follow.start(&orders[span.clone()]);
-                        let moving = self.moving(weight, &own, self.data.query(query).features, span, desk);
+                        space.follow.start(&orders[span.clone()]);
+                        let moving = self.moving(weight, &own, self.data.query(query).features, span, space);
                         for (&step, sum) in steps.iter().zip(&mut *sums) {
-                            moving.score(step as f32, desk);
-                            *sum += desk.follow.value(subject, &desk.scores);
+                            moving.score(step as f32, space);
+                            *sum += space.follow.value(subject, &space.scores);
                         }
                     });
                 },
@@ -144,7 +169,7 @@ impl<'a> Sweep<'a> {
         mut add: impl FnMut(&Part, &mut [f64]),
     ) -> Result<Vec<f64>> {
         let mut sums = vec![self.constant; values];
-        let features = self.net.features;
+        let features = self.net.features();
         for (done, queries) in self.parts.iter().enumerate() {
             let rows = self.rows(queries);
             let size = columns.len() * rows.len();
@@ -164,7 +189,7 @@ impl<'a> Sweep<'a> {
         Ok(sums)
     }
 
-    fn each_query(&self, part: &Part, mut visit: impl FnMut(usize, &LabelledQuery, Range<usize>)) {
+    pub(super) fn each_query(&self, part: &Part, mut visit: impl FnMut(usize, &LabelledQuery, Range<usize>)) {
         for query in part.queries.clone() {
             if let Some(subject) = &self.subjects[query] {
                 let rows = self.data.offsets()[query]..self.data.offsets()[query + 1];
@@ -174,20 +199,21 @@ impl<'a> Sweep<'a> {
     }
 
     /// The ranking of each query at the net's own weights, where every line starts.
-    fn orders(&self, part: &Part, own: &[&[f32]]) -> Vec<u32> {
-        let mut desk = self.desk();
+    pub(super) fn orders(&self, part: &Part, score: impl Fn(Range<usize>, &mut Vec<f32>)) -> Vec<u32> {
+        let mut space = self.workspace();
         let mut orders = vec![0; part.rows.len()];
         self.each_query(part, |_, subject, span| {
-            self.score_still(own, span.clone(), &mut desk.scores);
-            desk.follow.start(&(0..span.len() as u32).collect::<Vec<_>>());
-            desk.follow.value(subject, &desk.scores);
-            orders[span].iter_mut().zip(desk.follow.order()).for_each(|(to, from)| *to = from);
+            space.scores.clear();
+            score(span.clone(), &mut space.scores);
+            space.follow.start(&(0..span.len() as u32).collect::<Vec<_>>());
+            space.follow.value(subject, &space.scores);
+            orders[span].iter_mut().zip(space.follow.order()).for_each(|(to, from)| *to = from);
         });
         orders
     }
 
-    fn desk(&self) -> Desk<'a> {
-        Desk {
+    pub(super) fn workspace(&self) -> Workspace<'a> {
+        Workspace {
             follow: IncrementalJudge::new(self.metric, self.conventions),
             scores: Vec::new(),
             before: Vec::new(),
@@ -212,7 +238,7 @@ impl<'a> Sweep<'a> {
         scores: &mut Vec<f32>,
     ) {
         scores.clear();
-        let Some((_, activation)) = self.net.hidden else {
+        let Some(activation) = self.net.activation() else {
             scores.extend_from_slice(&own[0][span.clone()]);
             move_by(scores, step, &moved[0][span]);
             return;
@@ -232,38 +258,38 @@ impl<'a> Sweep<'a> {
         own: &[&'o [f32]],
         features: &[f32],
         span: Range<usize>,
-        desk: &mut Desk,
+        space: &mut Workspace,
     ) -> Moving<'o> {
         let role = self.net.role(weight);
-        let unit = role.unit();
-        desk.column.clear();
+        let unit = moved_unit(role);
+        space.column.clear();
         match role {
             Role::Feature { feature, .. } => {
-                desk.column.extend(features.iter().skip(feature).step_by(self.net.features));
+                space.column.extend(features.iter().skip(feature).step_by(self.net.features()));
             }
-            Role::Bias { .. } | Role::Output { .. } => desk.column.resize(span.len(), 1.0),
+            _ => space.column.resize(span.len(), 1.0),
         }
-        desk.before.clear();
-        desk.after.clear();
+        space.before.clear();
+        space.after.clear();
         let own_unit = &own[unit][span.clone()];
-        if let Some((units, activation)) = self.net.hidden {
+        if let Some(activation) = self.net.activation() {
             let output = self.net.output(&self.net.weights);
             let add = |unit: usize, scores: &mut [f32]| {
                 let own = &own[unit][span.clone()];
                 add_moved_unit(activation, own, own, 0.0, output[unit], scores);
             };
-            desk.before.resize(span.len(), 0.0);
-            (0..unit).for_each(|unit| add(unit, &mut desk.before));
-            desk.after.resize((units - unit - 1) * span.len(), 0.0);
-            desk.after.chunks_exact_mut(span.len()).zip(unit + 1..).for_each(|(scores, unit)| add(unit, scores));
+            space.before.resize(span.len(), 0.0);
+            (0..unit).for_each(|unit| add(unit, &mut space.before));
+            space.after.resize((output.len() - unit - 1) * span.len(), 0.0);
+            space.after.chunks_exact_mut(span.len()).zip(unit + 1..).for_each(|(scores, unit)| add(unit, scores));
         }
         Moving { net: self.net, role, own: own_unit }
     }
 }
 
-/// One weight that moves alone; see [`Desk`] for what the others add up to.
+/// One weight that moves alone; see [`Workspace`] for what the others add up to.
 struct Moving<'o> {
-    net: &'o Net,
+    net: &'o MovableNet,
     role: Role,
     /// What the unit of the weight receives.
     own: &'o [f32],
@@ -271,15 +297,15 @@ struct Moving<'o> {
 
 impl Moving<'_> {
     /// Scores when the weight moves by `step`: unit after unit, as scoring adds them.
-    fn score(&self, step: f32, desk: &mut Desk) {
-        let Desk { before, column, after, scores, .. } = desk;
+    fn score(&self, step: f32, space: &mut Workspace) {
+        let Workspace { before, column, after, scores, .. } = space;
         scores.clear();
-        let Some((_, activation)) = self.net.hidden else {
+        let Some(activation) = self.net.activation() else {
             scores.extend_from_slice(self.own);
             return move_by(scores, step, column);
         };
         scores.extend_from_slice(before);
-        let output = self.net.output(&self.net.weights)[self.role.unit()];
+        let output = self.net.output(&self.net.weights)[moved_unit(self.role)];
         match self.role {
             Role::Output { .. } => add_moved_unit(activation, self.own, self.own, 0.0, output + step, scores),
             _ => add_moved_unit(activation, self.own, column, step, output, scores),
@@ -287,6 +313,14 @@ impl Moving<'_> {
         for after in after.chunks_exact(scores.len().max(1)) {
             scores.iter_mut().zip(after).for_each(|(score, after)| *score += after);
         }
+    }
+}
+
+/// The unit that a weight acts through, of a net of one hidden layer at most.
+fn moved_unit(role: Role) -> usize {
+    match role {
+        Role::Feature { unit, .. } | Role::Bias { unit, .. } | Role::Output { unit } => unit,
+        Role::Between { to, .. } => to,
     }
 }
 
@@ -306,9 +340,9 @@ impl<'p> Part<'p> {
 }
 
 /// What a thread works with.
-struct Desk<'a> {
-    follow: IncrementalJudge<'a>,
-    scores: Vec<f32>,
+pub(super) struct Workspace<'a> {
+    pub follow: IncrementalJudge<'a>,
+    pub scores: Vec<f32>,
     /// For a weight that moves alone: what the units before its own add to each score.
     before: Vec<f32>,
     /// What its unit receives for each unit of a step.
@@ -375,9 +409,9 @@ mod tests {
         let steps = [-0.5, 0.1, 0.7];
         let configs = [
             RankerConfig::linear(7),
-            RankerConfig::mlp(7, 3, Activation::Tanh),
-            RankerConfig::mlp(7, 4, Activation::Sigmoid),
-            RankerConfig::mlp(7, 2, Activation::Relu),
+            RankerConfig::mlp(7, &[3], Activation::Tanh),
+            RankerConfig::mlp(7, &[4], Activation::Sigmoid),
+            RankerConfig::mlp(7, &[2], Activation::Relu),
         ];
         for (index, config) in configs.iter().enumerate() {
             let name = ["ndcg@5", "map:rel=3", "mrr:rel=4", "arp"][index];
@@ -386,11 +420,7 @@ mod tests {
                 Conventions { empty: [Empty::Skip, Empty::One, Empty::Zero][index % 3], ..Conventions::default() };
             let n = config.n_weights();
             let weights = super::super::direction::on_sphere(n, 9, 0);
-            let hidden = match config.architecture {
-                crate::model::Architecture::Linear => None,
-                crate::model::Architecture::Mlp { hidden, activation } => Some((hidden, activation)),
-            };
-            let net = Net { features: 7, hidden, weights: weights.clone() };
+            let net = MovableNet { config: config.clone(), weights: weights.clone() };
             let sweep = Sweep::new(&net, &data, &*metric, conventions).unwrap();
             let value = |point: &[f32]| oracle(config, point, &data, &*metric, &conventions);
             assert_eq!(sweep.value, value(&weights), "{name}");
@@ -408,6 +438,41 @@ mod tests {
                     moved[weight] += step as f32;
                     assert!((alone[weight * 3 + s] - value(&moved)).abs() < 2e-3, "{name} {weight} {step}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_deep_net_is_scored_at_every_point_as_a_model_is() {
+        let data = data();
+        let steps = [-0.5, 0.001, 0.7];
+        let metric = metric::parse("ndcg").unwrap();
+        let conventions = Conventions::default();
+        for (hidden, activation) in [(&[3, 2][..], Activation::Tanh), (&[2, 17, 3], Activation::Relu)] {
+            let config = RankerConfig::mlp(7, hidden, activation);
+            let n = config.n_weights();
+            let net = MovableNet { config: config.clone(), weights: super::super::direction::on_sphere(n, 9, 0) };
+            let sweep = Sweep::new(&net, &data, &*metric, conventions).unwrap();
+            // Sums over queries are added up in another way, so that the last digits may differ.
+            let check = |found: f64, moved: &[f32], what: &str| {
+                let expected = oracle(&config, moved, &data, &*metric, &conventions);
+                assert!((found - expected).abs() < 1e-13, "{config:?}, {what}: {found}, not {expected}");
+            };
+            check(sweep.value, &net.weights, "own weights");
+            let directions: Vec<Vec<f32>> = (0..3).map(|i| super::super::direction::on_sphere(n, 4, i)).collect();
+            let found = sweep.along(&directions, &steps, &mut |_| ()).unwrap();
+            for (d, direction) in directions.iter().enumerate() {
+                for (s, &step) in steps.iter().enumerate() {
+                    let moved: Vec<f32> = net.weights.iter().zip(direction).map(|(w, r)| w + step as f32 * r).collect();
+                    check(found[d * steps.len() + s], &moved, &format!("direction {d}, step {step}"));
+                }
+            }
+            let alone = sweep.alone(0..n, &steps, &mut |_| ()).unwrap();
+            assert_eq!(alone.len(), n * steps.len());
+            for (point, &found) in alone.iter().enumerate() {
+                let mut moved = net.weights.clone();
+                moved[point / steps.len()] += steps[point % steps.len()] as f32;
+                check(found, &moved, &net.name(point / steps.len()));
             }
         }
     }

@@ -115,7 +115,8 @@ fn two_layers_and_costs_are_certified_too() {
     let device = device::open("auto").unwrap();
     // One unit in its linear range: the net ranks as the truth does.
     let small: Vec<f32> = truth.iter().map(|w| w * 0.1).collect();
-    let net = RankerConfig::mlp(5, 1, Activation::Tanh).from_weights(&[small, vec![0.0], vec![1.0]], &device).unwrap();
+    let net =
+        RankerConfig::mlp(5, &[1], Activation::Tanh).from_weights(&[small, vec![0.0], vec![1.0]], &device).unwrap();
     let options = CertifyOptions { steps: vec![vec![0.01, 0.02]], directions: Some(50), ..CertifyOptions::default() };
     for name in ["ndcg@5", "pair-error", "map:rel=3"] {
         let metric = parse(name).unwrap();
@@ -127,6 +128,35 @@ fn two_layers_and_costs_are_certified_too() {
         );
         assert!(each_weight(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap().holds());
     }
+}
+
+#[test]
+fn three_layers_are_certified_and_caught() {
+    let (data, truth) = linear_data();
+    let device = device::open("auto").unwrap();
+    let small: Vec<f32> = truth.iter().map(|w| w * 0.1).collect();
+    let shape = RankerConfig::mlp(5, &[1, 1], Activation::Tanh);
+    let rest = [vec![0.0], vec![1.0], vec![0.0], vec![1.0]];
+    let net = shape.from_weights(&[&[small.clone()][..], &rest[..]].concat(), &device).unwrap();
+    let options = CertifyOptions { steps: vec![vec![0.01, 0.02]], directions: Some(50), ..CertifyOptions::default() };
+    let ndcg = parse("ndcg").unwrap();
+    let mut shares = Vec::new();
+    let found = certify(&net, &data, &*ndcg, &device, &options, &mut |share| shares.push(share)).unwrap();
+    assert!(found.holds() && found.value == 1.0 && found.weights == 9, "{}", found.reports[0].statement);
+    assert!(shares.is_sorted() && shares.last() == Some(&1.0));
+    assert!(!certify_control(&net, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap().holds());
+    let alone = each_weight(&net, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
+    assert!(alone.holds() && alone.weights[6].name == "unit 1 of layer 1 to unit 1 of layer 2");
+
+    let mut off = small;
+    off[2] += 0.05;
+    let net = shape.from_weights(&[&[off][..], &rest[..]].concat(), &device).unwrap();
+    let ask = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| certify(&net, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap())
+    };
+    assert!(!ask(1).holds());
+    assert_eq!(ask(1), ask(3));
 }
 
 #[test]
@@ -155,7 +185,7 @@ fn a_model_at_the_top_is_certified_where_its_units_are_all_but_silent() {
     let labels = (0..40).map(|i| (i / 10) as f32).collect();
     let data = Dataset::new(1, features, labels, vec![("q".into(), 40)]).unwrap();
     let device = device::open("auto").unwrap();
-    let shape = RankerConfig::mlp(1, 1, Activation::Sigmoid);
+    let shape = RankerConfig::mlp(1, &[1], Activation::Sigmoid);
     let net = shape.from_weights(&[vec![1.0], vec![-17.0], vec![1.0]], &device).unwrap();
     let options = CertifyOptions { directions: Some(50), ..CertifyOptions::default() };
     let found = certify(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
@@ -179,7 +209,11 @@ fn equal_documents_are_equal_along_every_direction() {
     let data = Dataset::new(width, features, labels, queries).unwrap();
     let expected = lengths.iter().map(|&n| 1.0 / n as f64).sum::<f64>() / lengths.len() as f64;
     let device = device::open("auto").unwrap();
-    for shape in [RankerConfig::linear(width), RankerConfig::mlp(width, 5, Activation::Tanh)] {
+    for shape in [
+        RankerConfig::linear(width),
+        RankerConfig::mlp(width, &[5], Activation::Tanh),
+        RankerConfig::mlp(width, &[3, 2], Activation::Tanh),
+    ] {
         let ranker = shape.init(crate::model::Init::Burn, 5, &device).unwrap();
         let options = CertifyOptions { directions: Some(12), ..CertifyOptions::default() };
         let metric = parse("mrr").unwrap();
@@ -199,7 +233,7 @@ fn infinite_units_are_judged() {
     let device = device::open("auto").unwrap();
     for activation in [Activation::Sigmoid, Activation::Tanh] {
         let weights = [vec![10.0, 0.0, 0.0, 0.1], vec![0.0; 2], vec![1.0, 1.0]];
-        let net = RankerConfig::mlp(2, 2, activation).from_weights(&weights, &device).unwrap();
+        let net = RankerConfig::mlp(2, &[2], activation).from_weights(&weights, &device).unwrap();
         let options =
             CertifyOptions { directions: Some(5), steps: vec![vec![1e-40, 0.001]], ..CertifyOptions::default() };
         let found = certify(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();

@@ -1,8 +1,11 @@
 //! The settings of a training run on the command line.
 
 use burnrank::{
-    Activation, Architecture, GradientPath, Init, Objective, OptimizerKind, ScaleKind, StepRule, TrainConfig,
+    Activation, Error, GradientPath, Init, ModelKind, ModelSettings, Objective, OptimizerKind, ScaleKind, StepRule,
+    TrainConfig,
 };
+use std::fmt;
+use std::str::FromStr;
 
 /// What decides how a ranker is trained.
 #[derive(Debug, Clone, clap::Args)]
@@ -11,12 +14,11 @@ pub struct Settings {
     /// What is optimised [default: lambdarank:ndcg; for the demonstration, three of them]
     #[arg(long, value_name = "NAME")]
     pub objective: Option<String>,
-    /// The net: linear or mlp (two layers)
-    #[arg(long, value_name = "NET", default_value = "mlp", value_parser = ["linear", "mlp"])]
-    pub model: String,
-    /// Hidden units of the two-layer net
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub hidden: usize,
+    #[arg(long, value_name = "NAME", default_value = "mlp", value_parser = ModelKind::parse, help = models())]
+    pub model: &'static ModelKind,
+    /// Hidden units of an mlp, one number per layer, as in 32,16
+    #[arg(long, value_name = "UNITS", default_value_t = HiddenLayers(vec![10]))]
+    pub hidden: HiddenLayers,
     /// Function of the hidden units: sigmoid, tanh or relu
     #[arg(long, value_name = "NAME", default_value_t = Activation::Tanh)]
     pub activation: Activation,
@@ -29,7 +31,7 @@ pub struct Settings {
     /// The most epochs
     #[arg(long, value_name = "N", default_value_t = default().epochs)]
     pub epochs: usize,
-    /// Step size [default: 0.01 for linear nets and the demonstration, 0.001 for two-layer nets]
+    /// Step size [default: 0.01 for linear nets and the demonstration, 0.001 for others]
     #[arg(long, value_name = "RATE")]
     pub lr: Option<f64>,
     /// sgd, momentum or adam
@@ -80,13 +82,42 @@ fn default() -> TrainConfig {
     TrainConfig::default()
 }
 
+/// The help of `--model`.
+fn models() -> String {
+    format!("What is trained: {}", ModelKind::list())
+}
+
+/// The number of units of each hidden layer, as in 32,16.
+#[derive(Debug, Clone)]
+pub struct HiddenLayers(Vec<usize>);
+
+impl FromStr for HiddenLayers {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let units = |part: &str| {
+            part.trim().parse().map_err(|_| {
+                Error::Config(format!(
+                    "--hidden {text}: '{part}' is not a number of hidden units: give one number per layer, as in 10 or 32,16"
+                ))
+            })
+        };
+        text.split(',').map(units).collect::<Result<_, _>>().map(HiddenLayers)
+    }
+}
+
+impl fmt::Display for HiddenLayers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.iter().map(usize::to_string).collect::<Vec<_>>().join(","))
+    }
+}
+
 impl Settings {
     /// The library's configuration, checked.
     pub fn config(&self) -> burnrank::Result<TrainConfig> {
-        let architecture = match self.model.as_str() {
-            "linear" => Architecture::Linear,
-            _ => Architecture::Mlp { hidden: self.hidden, activation: self.activation },
-        };
+        let settings = ModelSettings { hidden: &self.hidden.0, activation: self.activation };
+        let architecture = self.model.architecture(&settings)?;
+        let step = if architecture.hidden().is_empty() { LINEAR_STEP } else { default().learning_rate };
         let config = TrainConfig {
             objective: Objective::parse(self.objective.as_deref().unwrap_or(DEFAULT_OBJECTIVE))?,
             architecture,
@@ -94,10 +125,7 @@ impl Settings {
             scaling: self.scale,
             metric: self.metric.clone(),
             epochs: self.epochs,
-            learning_rate: self.lr.unwrap_or(match architecture {
-                Architecture::Linear => LINEAR_STEP,
-                Architecture::Mlp { .. } => default().learning_rate,
-            }),
+            learning_rate: self.lr.unwrap_or(step),
             optimizer: self.optimizer,
             batch_queries: self.batch_queries,
             step_rule: self.step_rule,

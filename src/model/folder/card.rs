@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// The card of a model, in Markdown.
 pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     let mut card = String::new();
-    let shape = info.ranker;
+    let shape = &info.ranker;
     let _ = writeln!(card, "# {name}\n");
     let _ = writeln!(
         card,

@@ -2,10 +2,12 @@
 
 use super::info::ModelInfo;
 use crate::hash::Hasher;
-use crate::model::{Activation, Architecture};
+use crate::model::Activation;
 
 /// The first format, whose checksum covers the record alone.
 const RECORD_ONLY: u32 = 1;
+/// The last format of nets of one hidden layer at most.
+const ONE_HIDDEN_LAYER: u32 = 2;
 
 /// The checksum that a folder of `info.format` states.
 ///
@@ -24,17 +26,18 @@ pub(super) fn of(info: &ModelInfo, record: &[u8]) -> String {
 
 fn shape(hasher: &mut Hasher, info: &ModelInfo) {
     hasher.word(info.ranker.features as u64);
-    match info.ranker.architecture {
-        Architecture::Linear => hasher.word(0),
-        Architecture::Mlp { hidden, activation } => {
-            hasher.word(match activation {
-                Activation::Sigmoid => 1,
-                Activation::Tanh => 2,
-                Activation::Relu => 3,
-            });
-            hasher.word(hidden as u64);
-        }
+    hasher.word(match info.ranker.architecture.activation() {
+        None => 0,
+        Some(Activation::Sigmoid) => 1,
+        Some(Activation::Tanh) => 2,
+        Some(Activation::Relu) => 3,
+    });
+    let hidden = info.ranker.architecture.hidden();
+    // Before, there was one hidden layer at most.
+    if info.format > ONE_HIDDEN_LAYER {
+        hasher.word(hidden.len() as u64);
     }
+    hidden.iter().for_each(|&units| hasher.word(units as u64));
 }
 
 fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
@@ -62,19 +65,20 @@ mod tests {
 
     #[test]
     fn whatever_decides_scores_counts() {
-        let tanh = RankerConfig::mlp(2, 3, Activation::Tanh);
-        let good = of(&info(tanh, ScaleKind::ZScore, 5.0), b"record");
-        assert_eq!(of(&info(tanh, ScaleKind::ZScore, 5.0), b"record"), good);
+        let tanh = RankerConfig::mlp(2, &[3], Activation::Tanh);
+        let good = of(&info(tanh.clone(), ScaleKind::ZScore, 5.0), b"record");
+        assert_eq!(of(&info(tanh.clone(), ScaleKind::ZScore, 5.0), b"record"), good);
         let others = [
-            of(&info(tanh, ScaleKind::ZScore, 5.0), b"recorD"),
-            of(&info(RankerConfig::mlp(2, 3, Activation::Relu), ScaleKind::ZScore, 5.0), b"record"),
-            of(&info(RankerConfig::mlp(2, 4, Activation::Tanh), ScaleKind::ZScore, 5.0), b"record"),
-            of(&info(RankerConfig::mlp(3, 3, Activation::Tanh), ScaleKind::ZScore, 5.0), b"record"),
+            of(&info(tanh.clone(), ScaleKind::ZScore, 5.0), b"recorD"),
+            of(&info(RankerConfig::mlp(2, &[3], Activation::Relu), ScaleKind::ZScore, 5.0), b"record"),
+            of(&info(RankerConfig::mlp(2, &[4], Activation::Tanh), ScaleKind::ZScore, 5.0), b"record"),
+            of(&info(RankerConfig::mlp(3, &[3], Activation::Tanh), ScaleKind::ZScore, 5.0), b"record"),
             of(&info(RankerConfig::linear(2), ScaleKind::ZScore, 5.0), b"record"),
-            of(&info(tanh, ScaleKind::MinMax, 5.0), b"record"),
-            of(&info(tanh, ScaleKind::QueryZScore, 5.0), b"record"),
-            of(&info(tanh, ScaleKind::ZScore, 5.000_001), b"record"),
-            of(&ModelInfo { format: 3, ..info(tanh, ScaleKind::ZScore, 5.0) }, b"record"),
+            of(&info(RankerConfig::mlp(2, &[3, 3], Activation::Tanh), ScaleKind::ZScore, 5.0), b"record"),
+            of(&info(tanh.clone(), ScaleKind::MinMax, 5.0), b"record"),
+            of(&info(tanh.clone(), ScaleKind::QueryZScore, 5.0), b"record"),
+            of(&info(tanh.clone(), ScaleKind::ZScore, 5.000_001), b"record"),
+            of(&ModelInfo { format: 2, ..info(tanh.clone(), ScaleKind::ZScore, 5.0) }, b"record"),
         ];
         others.iter().for_each(|other| assert_ne!(*other, good));
     }

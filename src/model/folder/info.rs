@@ -13,9 +13,10 @@ use std::path::Path;
 
 /// The version of the folder's format that this crate writes, and the newest that it reads.
 ///
-/// Format 1, whose checksum covers the record alone, is still read: its weights are checked as well as ever, and whoever
-/// has such a folder may have nothing else. Saving writes the newest.
-pub(super) const FORMAT: u32 = 2;
+/// Earlier ones are still read: whoever has such a folder may have nothing else. In format 1 the checksum covers the record
+/// alone; up to format 2 the weights of linear nets and of nets of one hidden layer, the only ones, have other names in the
+/// record. Saving writes the newest.
+pub(super) const FORMAT: u32 = 3;
 
 /// The version of Burn that records are written with.
 pub(super) const BURN: &str = "0.22.1";

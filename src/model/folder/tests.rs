@@ -22,8 +22,8 @@ fn data() -> Dataset {
 }
 
 fn model(weights: &[Vec<f32>]) -> Model {
-    let shape = RankerConfig::mlp(2, 2, Activation::Tanh);
-    let info = ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data()), "ranknet");
+    let shape = RankerConfig::mlp(2, &[2], Activation::Tanh);
+    let info = ModelInfo::new(shape.clone(), Scaler::fit(ScaleKind::ZScore, &data()), "ranknet");
     Model { ranker: shape.from_weights(weights, &cpu()).unwrap(), info, history: vec![] }
 }
 
@@ -90,7 +90,7 @@ fn the_first_format_is_read_with_its_own_check_and_saved_in_the_newest() {
     assert_eq!(loaded.info.format, 1);
     loaded.save(&path).unwrap();
     assert_eq!(fs::read(path.join("model.bpk")).unwrap(), record);
-    assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, 2);
+    assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, FORMAT);
 
     to_first_format(&path);
     let mut flipped = record.clone();
@@ -185,4 +185,59 @@ fn a_reader_of_a_folder_that_is_being_replaced_sees_one_model() {
         }
     });
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_net_of_several_hidden_layers_is_saved_and_loads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let shape = RankerConfig::mlp(2, &[4, 3, 2], Activation::Tanh);
+    let ranker = shape.init(crate::model::Init::Burn, 6, &cpu()).unwrap();
+    let info = ModelInfo::new(shape.clone(), Scaler::fit(ScaleKind::ZScore, &data()), "ranknet");
+    let deep = Model { ranker, info, history: vec![] };
+    deep.save(&path).unwrap();
+    let loaded = Model::load(&path, &cpu()).unwrap();
+    assert_eq!(loaded.info.ranker, shape);
+    assert_eq!(loaded.score(&data()).unwrap(), deep.score(&data()).unwrap());
+    let card = fs::read_to_string(path.join("README.md")).unwrap();
+    assert!(card.contains("A four-layer net, 4, 3 and 2 tanh hidden units over 2 features"), "{card}");
+    let record = fs::read(path.join("model.bpk")).unwrap();
+    loaded.save(&path).unwrap();
+    assert!(fs::read(path.join("model.bpk")).unwrap() == record, "the same weights, another record");
+
+    // Other layers, with as many weights or with too many for any memory.
+    for hidden in [json!([4, 2, 3]), json!([4, 3]), json!(4), json!([65_536, 65_536, 65_536])] {
+        deep.save(&path).unwrap();
+        change(&path, |value| value["ranker"]["architecture"]["hidden"] = hidden.clone());
+        let error = Model::load(&path, &cpu()).unwrap_err().to_string();
+        assert!(error.contains("model.bpk: damaged"), "{hidden}: {error}");
+    }
+    for hidden in [json!([]), json!([4, 0]), json!([4, -1]), json!("4"), json!(null)] {
+        deep.save(&path).unwrap();
+        change(&path, |value| value["ranker"]["architecture"]["hidden"] = hidden.clone());
+        let error = Model::load(&path, &cpu()).unwrap_err().to_string();
+        assert!(error.contains("model.json: damaged") && error.contains("hidden"), "{hidden}: {error}");
+    }
+    let mut weights =
+        vec![vec![1.0; 8], vec![0.0; 4], vec![1.0; 12], vec![0.0; 3], vec![1.0; 6], vec![0.0; 2], vec![1.0; 2]];
+    weights[4][5] = f32::INFINITY;
+    let infinite = Model { ranker: shape.from_weights(&weights, &cpu()).unwrap(), info: deep.info, history: vec![] };
+    assert!(infinite.save(&path).unwrap_err().to_string().contains("not finite"));
+}
+
+#[test]
+fn records_of_earlier_versions_are_read_and_saved_as_they_are_today() {
+    // A model of format 2 that ships, and its weights as its own record tells them.
+    let ships = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/net-ranknet");
+    let old = Model::load(&ships, &cpu()).unwrap();
+    assert_eq!((old.info.format, old.info.ranker.architecture.hidden()), (2, &[10][..]));
+    let weights = old.ranker.weights().unwrap();
+    let record = fs::read(ships.join("model.bpk")).unwrap();
+    let bytes: Vec<u8> = weights[..500].iter().flat_map(|weight| weight.to_le_bytes()).collect();
+    assert!(record.windows(bytes.len()).any(|window| window == bytes), "the first layer, as it is in the file");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    old.save(&path).unwrap();
+    let new = Model::load(&path, &cpu()).unwrap();
+    assert_eq!((new.info.format, new.ranker.weights().unwrap()), (FORMAT, weights));
 }

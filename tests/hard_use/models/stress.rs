@@ -147,11 +147,11 @@ fn another(random: &mut StdRng) -> Value {
 
 /// A model of constant weights.
 fn constant(weight: f32) -> Model {
-    let shape = RankerConfig::mlp(3, 4, Activation::Tanh);
+    let shape = RankerConfig::mlp(3, &[4], Activation::Tanh);
     let weights = [vec![weight; 12], vec![weight; 4], vec![weight; 4]];
     let device = device::open("auto").expect("a device");
     let nothing = Dataset::new(3, vec![], vec![], vec![]).expect("no data");
-    let info = ModelInfo::new(shape, Scaler::fit(ScaleKind::None, &nothing), "ranknet");
+    let info = ModelInfo::new(shape.clone(), Scaler::fit(ScaleKind::None, &nothing), "ranknet");
     Model { ranker: shape.from_weights(&weights, &device).expect("a ranker"), info, history: vec![] }
 }
 

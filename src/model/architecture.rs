@@ -1,0 +1,164 @@
+//! Which net: how many hidden layers of how many units, and what the units compute.
+
+use super::Activation;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Which net. A linear net is one without hidden layers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum Architecture {
+    /// One weight per feature.
+    Linear,
+    /// Hidden layers, one after the other.
+    Mlp {
+        /// The number of units of each hidden layer.
+        #[serde(with = "number_or_list")]
+        hidden: Vec<usize>,
+        /// Their function.
+        activation: Activation,
+    },
+}
+
+/// More units in a layer than this is a typing error, not a ranker.
+const MOST_UNITS: usize = 65_536;
+/// So are more hidden layers than this.
+const MOST_LAYERS: usize = 100;
+
+impl Architecture {
+    /// The number of units of each hidden layer; none for a linear net.
+    pub fn hidden(&self) -> &[usize] {
+        match self {
+            Architecture::Linear => &[],
+            Architecture::Mlp { hidden, .. } => hidden,
+        }
+    }
+
+    /// The function of the hidden units, where there are any.
+    pub fn activation(&self) -> Option<Activation> {
+        match self {
+            Architecture::Linear => None,
+            Architecture::Mlp { activation, .. } => Some(*activation),
+        }
+    }
+
+    /// Refuses layers that no net has.
+    ///
+    /// # Errors
+    /// When there are too many layers, or too few or too many units in one.
+    pub fn check(&self) -> Result<()> {
+        let Architecture::Mlp { hidden, .. } = self else { return Ok(()) };
+        if !(1..=MOST_LAYERS).contains(&hidden.len()) {
+            let layers = hidden.len();
+            return Err(Error::Config(format!(
+                "{layers} hidden layers: expected 1 to {MOST_LAYERS}; a linear net (--model linear) has none"
+            )));
+        }
+        match hidden.iter().find(|units| !(1..=MOST_UNITS).contains(*units)) {
+            Some(0) => Err(Error::Config(format!(
+                "0 hidden units: expected 1 to {MOST_UNITS} in each layer; a linear net (--model linear) has none"
+            ))),
+            Some(units) => {
+                Err(Error::Config(format!("{units} hidden units: expected 1 to {MOST_UNITS} in each layer")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Architecture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Architecture::Mlp { hidden, activation } = self else { return f.write_str("linear net") };
+        // The output is a layer too.
+        match hidden.len() + 1 {
+            2 => f.write_str("two-layer net, ")?,
+            3 => f.write_str("three-layer net, ")?,
+            4 => f.write_str("four-layer net, ")?,
+            layers => write!(f, "net of {layers} layers, ")?,
+        }
+        for (place, units) in hidden.iter().enumerate() {
+            f.write_str(match place {
+                0 => "",
+                _ if place + 1 == hidden.len() => " and ",
+                _ => ", ",
+            })?;
+            write!(f, "{units}")?;
+        }
+        write!(f, " {activation} hidden units")
+    }
+}
+
+/// One hidden layer is written as the number of its units, several as a list of them.
+mod number_or_list {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged, expecting = "hidden: expected a number of units, or a list of them, one number per layer")]
+    enum Hidden {
+        Layer(usize),
+        Layers(Vec<usize>),
+    }
+
+    pub fn serialize<S: Serializer>(hidden: &[usize], serializer: S) -> Result<S::Ok, S::Error> {
+        match hidden {
+            [units] => Hidden::Layer(*units),
+            layers => Hidden::Layers(layers.to_vec()),
+        }
+        .serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, D::Error> {
+        Ok(match Hidden::deserialize(deserializer)? {
+            Hidden::Layer(units) => vec![units],
+            Hidden::Layers(layers) => layers,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn net(hidden: &[usize]) -> Architecture {
+        Architecture::Mlp { hidden: hidden.to_vec(), activation: Activation::Tanh }
+    }
+
+    #[test]
+    fn every_depth_is_described_and_comes_back_from_json() {
+        for (architecture, words, json) in [
+            (Architecture::Linear, "linear net", r#"{"kind":"linear"}"#),
+            (net(&[10]), "two-layer net, 10 tanh hidden units", r#"{"kind":"mlp","hidden":10,"activation":"tanh"}"#),
+            (
+                net(&[32, 16]),
+                "three-layer net, 32 and 16 tanh hidden units",
+                r#"{"kind":"mlp","hidden":[32,16],"activation":"tanh"}"#,
+            ),
+            (
+                net(&[8, 4, 2, 1]),
+                "net of 5 layers, 8, 4, 2 and 1 tanh hidden units",
+                r#"{"kind":"mlp","hidden":[8,4,2,1],"activation":"tanh"}"#,
+            ),
+        ] {
+            assert_eq!(architecture.to_string(), words);
+            assert_eq!(serde_json::to_string(&architecture).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Architecture>(json).unwrap(), architecture);
+            architecture.check().unwrap();
+        }
+        let error = serde_json::from_str::<Architecture>(r#"{"kind":"mlp","hidden":"x","activation":"tanh"}"#);
+        assert!(error.unwrap_err().to_string().contains("a list of them"));
+    }
+
+    #[test]
+    fn layers_that_no_net_has_are_refused() {
+        for (hidden, expected) in [
+            (vec![], "0 hidden layers"),
+            (vec![3, 0], "0 hidden units"),
+            (vec![65_537], "65537 hidden units: expected 1 to 65536"),
+            (vec![1; 101], "101 hidden layers: expected 1 to 100"),
+        ] {
+            let error = net(&hidden).check().unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}

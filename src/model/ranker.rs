@@ -1,0 +1,148 @@
+//! The net as a Burn module: `s = g(... g(x W1 + b1) W2 + b2 ...) . v`, of any depth.
+
+use super::units::units;
+use super::{Activation, Architecture, RankerConfig, to_host};
+use crate::error::Result;
+use burn::module::{Module, Param};
+use burn::tensor::Tensor;
+use burn::tensor::module::linear;
+
+/// A net of any number of hidden layers; without any it is linear, `s = x . v`.
+///
+/// The output has no bias: adding a constant to all scores changes no ranking, and its gradient is always zero.
+///
+/// ```
+/// use burnrank::{RankerConfig, Tensor, device};
+/// let device = device::open("auto")?;
+/// let ranker = RankerConfig::linear(2).from_weights(&[vec![0.5, -1.0]], &device)?;
+/// let scores = ranker.forward(Tensor::from_floats([[2.0, 1.0], [0.0, 1.0]], &device));
+/// assert_eq!(scores.into_data().to_vec::<f32>().unwrap(), [0.0, -1.0]);
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+#[derive(Module, Debug)]
+pub struct Ranker {
+    /// The hidden layers, and the output as the last.
+    pub(super) layers: Vec<Layer>,
+    /// The hidden units' function; none where there are no hidden units.
+    #[module(skip)]
+    pub(super) activation: Option<Activation>,
+}
+
+/// One layer: `x W + b`, or `x W` for the output.
+#[derive(Module, Debug)]
+pub(super) struct Layer {
+    /// `[inputs, units]`
+    pub weight: Param<Tensor<2>>,
+    /// `[units]`; none for the output.
+    pub bias: Option<Param<Tensor<1>>>,
+}
+
+impl Ranker {
+    /// Scores documents; a higher score ranks higher.
+    ///
+    /// This is the forward pass of training, by Burn's matrix products, whose rounding may depend on what is scored
+    /// together. [`score`](crate::score) is for scores that must not.
+    ///
+    /// # Shapes
+    /// - features: `[documents, features]`, the documents of any number of queries, nothing padded
+    /// - output: `[documents]`
+    pub fn forward(&self, features: Tensor<2>) -> Tensor<1> {
+        let [documents, _] = features.dims();
+        self.layers.iter().fold(features, |input, layer| self.layer(layer, input)).reshape([documents])
+    }
+
+    fn layer(&self, layer: &Layer, input: Tensor<2>) -> Tensor<2> {
+        match (&layer.bias, self.activation) {
+            (Some(bias), Some(activation)) => units(linear(input, layer.weight.val(), Some(bias.val())), activation),
+            _ => input.matmul(layer.weight.val()),
+        }
+    }
+
+    /// The shape of the net.
+    pub fn config(&self) -> RankerConfig {
+        let size = |layer: &Layer| layer.weight.lazy_shape().dims::<2>();
+        let hidden = self.layers.iter().filter(|layer| layer.bias.is_some()).map(|layer| size(layer)[1]).collect();
+        RankerConfig {
+            features: self.layers.first().map_or(0, |layer| size(layer)[0]),
+            architecture: match self.activation {
+                None => Architecture::Linear,
+                Some(activation) => Architecture::Mlp { hidden, activation },
+            },
+        }
+    }
+
+    /// All weights on the host, in the order of [`RankerConfig::shapes`], row-major.
+    ///
+    /// # Errors
+    /// When they cannot be copied from their device.
+    pub(crate) fn weights(&self) -> Result<Vec<f32>> {
+        let mut weights = Vec::with_capacity(self.config().n_weights());
+        for layer in &self.layers {
+            weights.extend(to_host(layer.weight.val())?);
+            if let Some(bias) = &layer.bias {
+                weights.extend(to_host(bias.val())?);
+            }
+        }
+        Ok(weights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device;
+    use crate::model::{HostRanker, Init};
+
+    /// `x W + b`, number by number.
+    fn affine(x: &[f64], weights: &[f32], bias: &[f32]) -> Vec<f64> {
+        let units = bias.len();
+        let sum = |(unit, bias): (usize, &f32)| {
+            let products = x.iter().enumerate().map(|(i, x)| x * f64::from(weights[i * units + unit]));
+            products.sum::<f64>() + f64::from(*bias)
+        };
+        bias.iter().enumerate().map(sum).collect()
+    }
+
+    #[test]
+    fn three_layers_by_their_formula() {
+        let device = device::open("auto").unwrap();
+        let rows = [[0.5f32, -1.0, 2.0, 0.25], [0.0, 0.0, 0.0, 0.0], [-3.0, 1.5, 0.125, 1.0]];
+        for activation in [Activation::Sigmoid, Activation::Tanh, Activation::Relu] {
+            let shape = RankerConfig::mlp(4, &[3, 2], activation);
+            let weights = Init::Burn.weights(&shape, 11);
+            let ranker = shape.from_weights(&weights, &device).unwrap();
+            let scores = to_host(ranker.forward(Tensor::from_floats(rows, &device))).unwrap();
+            let mut host = [0.0; 3];
+            HostRanker::of(&ranker).unwrap().score_blocks(rows.as_flattened(), &mut host);
+            for ((row, score), host) in rows.iter().zip(scores).zip(host) {
+                let function = |z: f64| match activation {
+                    Activation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
+                    Activation::Tanh => z.tanh(),
+                    Activation::Relu => z.max(0.0),
+                };
+                let layer = |x: &[f64], place: usize| -> Vec<f64> {
+                    affine(x, &weights[place], &weights[place + 1]).into_iter().map(function).collect()
+                };
+                let hidden = layer(&layer(&row.map(f64::from), 0), 2);
+                let expected = affine(&hidden, &weights[4], &[0.0])[0];
+                assert!((f64::from(score) - expected).abs() < 1e-6, "{activation}: {score}, not {expected}");
+                assert!((f64::from(host) - expected).abs() < 1e-6, "{activation}: {host}, not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_net_knows_its_shape_and_weights() {
+        let device = device::open("auto").unwrap();
+        for hidden in [&[][..], &[4], &[4, 3], &[1, 2, 3, 4, 5]] {
+            let shape = match hidden {
+                [] => RankerConfig::linear(6),
+                _ => RankerConfig::mlp(6, hidden, Activation::Relu),
+            };
+            let ranker = shape.init(Init::Burn, 2, &device).unwrap();
+            assert_eq!(ranker.config(), shape);
+            assert_eq!(ranker.weights().unwrap(), Init::Burn.weights(&shape, 2).concat());
+            assert_eq!((ranker.num_params(), ranker.weights().unwrap().len()), (shape.n_weights(), shape.n_weights()));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Nets of any depth, from the command line to the saved bytes.
+
+use burnrank::{
+    Activation, Architecture, Dataset, Device, EpochRecord, Model, Objective, ScaleKind, Synthetic, TrainConfig,
+    Trainer, device,
+};
+use std::fs;
+use std::path::Path;
+
+mod support;
+use support::Place;
+
+fn cpu() -> Device {
+    device::open("auto").unwrap()
+}
+
+fn data(documents: usize) -> (Dataset, Dataset) {
+    let generator = Synthetic { queries: 90, documents, features: 12, ..Synthetic::net() }.generator().unwrap();
+    (generator.part(0..60).unwrap().0, generator.part(60..90).unwrap().0)
+}
+
+fn config(hidden: &[usize], activation: Activation) -> TrainConfig {
+    TrainConfig {
+        objective: Objective::parse("lambdarank:ndcg").unwrap(),
+        architecture: Architecture::Mlp { hidden: hidden.to_vec(), activation },
+        scaling: ScaleKind::None,
+        epochs: 12,
+        learning_rate: 0.01,
+        ..TrainConfig::default()
+    }
+}
+
+fn run(mut trainer: Trainer) -> Model {
+    while trainer.finished().is_none() {
+        trainer.epoch().unwrap();
+    }
+    trainer.finish().unwrap()
+}
+
+/// The bytes of the saved record, and the log without its times.
+fn bytes(model: &Model) -> (Vec<u8>, Vec<EpochRecord>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m");
+    model.save(&path).unwrap();
+    let timeless = model.history.iter().map(|epoch| EpochRecord { seconds: 0.0, ..epoch.clone() }).collect();
+    (fs::read(path.join("model.bpk")).unwrap(), timeless)
+}
+
+#[test]
+fn deep_nets_learn() {
+    let (train, valid) = data(20);
+    for (hidden, activation) in
+        [(&[16, 8][..], Activation::Tanh), (&[16, 8], Activation::Relu), (&[8, 8, 8], Activation::Tanh)]
+    {
+        let model = run(Trainer::new(config(hidden, activation), &train, &valid, &cpu()).unwrap());
+        let (first, best) = (model.history[0].valid, model.best_value().unwrap());
+        assert!(best > first + 0.05, "{hidden:?} {activation}: {first} to {best}");
+    }
+}
+
+#[test]
+fn threads_and_interruptions_change_no_byte_of_a_deep_net() {
+    // 6,000 documents a batch are worked on in two parts.
+    let (train, valid) = data(100);
+    let settings = || TrainConfig { epochs: 4, batch_queries: 60, ..config(&[9, 5], Activation::Tanh) };
+    let start = || Trainer::new(settings(), &train, &valid, &cpu()).unwrap();
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| bytes(&run(start())))
+    };
+    let whole = with(1);
+    assert!(whole == with(2), "bytes depend on the number of threads");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.checkpoint");
+    for epochs in 1..4 {
+        let mut trainer = start();
+        for _ in 0..epochs {
+            trainer.epoch().unwrap();
+        }
+        trainer.save_checkpoint(&path).unwrap();
+        drop(trainer);
+        assert!(bytes(&run(start().resume(&path).unwrap())) == whole, "interrupted after {epochs}");
+    }
+    let other = Trainer::new(TrainConfig { epochs: 4, ..config(&[5, 9], Activation::Tanh) }, &train, &valid, &cpu());
+    let error = other.unwrap().resume(&path).err().unwrap().to_string();
+    assert!(error.contains("other settings"), "{error}");
+}
+
+#[test]
+fn the_tool_trains_shows_certifies_and_predicts_with_a_deep_net() {
+    let place = Place::new(&[]);
+    place.run("generate net --queries 30 --documents 8 --features 5 --out all.txt").good();
+    place.run("train --train all.txt --hidden 6,4 --activation relu --epochs 3 --out model --quiet").good();
+    let shown = place.run("info model").good();
+    // 5 x 6 + 6, 6 x 4 + 4, 4.
+    assert!(shown.contains("three-layer net, 6 and 4 relu hidden units, 5 features, 68 weights"), "{shown}");
+    let hidden = &place.run("info model --json").json()["ranker"]["architecture"]["hidden"];
+    assert_eq!(*hidden, serde_json::json!([6, 4]));
+    assert!(place.read("model/README.md").contains("A three-layer net, 6 and 4 relu hidden units over 5 features"));
+    let scores = place.run("predict --model model --data all.txt").good();
+    assert_eq!(scores.lines().count(), 240);
+    assert_eq!(place.run("predict --model model --data all.txt --threads 1").good(), scores);
+    let found = place.run("certify --model model --data all.txt --directions 20 --each-weight --json").json();
+    assert_eq!(found["certificate"]["weights"], 68);
+    let names: Vec<&str> =
+        found["each_weight"]["weights"].as_array().unwrap().iter().map(|w| w["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        (names.len(), names[0], names[67]),
+        (68, "feature 1 to unit 1 of layer 1", "unit 4 of layer 2 to output")
+    );
+    assert_eq!(names[36], "unit 1 of layer 1 to unit 1 of layer 2");
+    // The value is the one that judging the predictions gives.
+    fs::write(Path::new(place.0.path()).join("scores.txt"), scores).unwrap();
+    let judged = place.run("evaluate --data all.txt --scores scores.txt --metric ndcg@10 --json").json();
+    let value = found["certificate"]["value"].as_f64().unwrap();
+    assert!(judged.to_string().contains(&format!("{value:.9}")[..9]), "{value} {judged}");
+}
+
+#[test]
+fn layers_that_make_no_sense_are_refused_with_a_remedy() {
+    let place = Place::new(&[("a.txt", "1 qid:1 1:0.5\n0 qid:1 1:0.25\n")]);
+    for (hidden, expected) in [
+        ("0", "--model linear"),
+        ("32,0", "--model linear"),
+        ("32,,16", "as in 10 or 32,16"),
+        ("32,16,", "as in 10 or 32,16"),
+        ("70000", "expected 1 to 65536"),
+        ("8,99999999999999999999", "as in 10 or 32,16"),
+    ] {
+        let message = place.run(&format!("train --train a.txt --out m --hidden {hidden}")).bad(2);
+        assert!(message.contains(expected), "{hidden}: {message}");
+    }
+    let many = vec!["2"; 101].join(",");
+    assert!(place.run(&format!("train --train a.txt --out m --hidden {many}")).bad(2).contains("101 hidden layers"));
+    let huge = "train --train a.txt --out m --max-memory 1GB --hidden 60000,60000";
+    let message = place.run(huge).bad(1);
+    assert!(message.contains("60000 and 60000") && message.contains("--hidden"), "{message}");
+    // The weights fit, the values of the units for all documents of a batch do not.
+    place.run("generate net --queries 2 --documents 20000 --features 2 --out long.txt").good();
+    let message = place.run("train --train long.txt --out m --max-memory 1GB --hidden 60000").bad(1);
+    assert!(message.contains("60000 hidden units for 20000 documents"), "{message}");
+    let help = place.run("train --help").good();
+    assert!(help.contains("linear (one weight per feature)") && help.contains("mlp ("), "{help}");
+}

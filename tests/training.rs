@@ -322,7 +322,7 @@ fn damaged_foreign_and_newer_models_are_refused() {
     assert!(refused().contains("model.bpk"));
     fs::write(&record, &good_record).unwrap();
 
-    fs::write(&json, good_json.replace("\"format\": 2", "\"format\": 999")).unwrap();
+    fs::write(&json, good_json.replace("\"format\": 3", "\"format\": 999")).unwrap();
     assert!(refused().contains("newer"));
     fs::write(&json, good_json.replace("\"features\": 12", "\"features\": 13")).unwrap();
     assert!(refused().contains("12"));

@@ -12,7 +12,7 @@ mod tanh;
 
 pub(crate) use normal::normal_pair;
 pub use normal::standard_normal;
-pub use order::{LARGEST_SCORE, Score};
+pub use order::{LARGEST_SCORE, Score, training_order};
 pub(crate) use sigmoid::sigmoid_and_slope;
 pub use sigmoid::{sigmoid, softplus};
 pub(crate) use tanh::tanh_and_slope;

@@ -166,7 +166,7 @@ pub(crate) fn document(key: u64) -> usize {
 /// NaN counts as the lowest score, and scores beyond ±1e30 as equal to it, as in every kernel.
 ///
 /// ```
-/// assert_eq!(burnrank::training_order(&[0.5, f32::NAN, 2.0, 0.5]), [2, 0, 3, 1]);
+/// assert_eq!(burnrank::numeric::training_order(&[0.5, f32::NAN, 2.0, 0.5]), [2, 0, 3, 1]);
 /// ```
 pub fn training_order(scores: &[f32]) -> Vec<usize> {
     let mut keys = Vec::new();

@@ -207,12 +207,15 @@ fn a_net_of_several_hidden_layers_is_saved_and_loads() {
 
     // Other layers, with as many weights or with too many for any memory.
     for hidden in [json!([4, 2, 3]), json!([4, 3]), json!(4), json!([65_536, 65_536, 65_536])] {
+        fs::remove_dir_all(&path).unwrap();
         deep.save(&path).unwrap();
         change(&path, |value| value["ranker"]["architecture"]["hidden"] = hidden.clone());
         let error = Model::load(&path, &cpu()).unwrap_err().to_string();
         assert!(error.contains("model.bpk: damaged"), "{hidden}: {error}");
     }
     for hidden in [json!([]), json!([4, 0]), json!([4, -1]), json!("4"), json!(null)] {
+        // A folder whose model is damaged is not replaced.
+        fs::remove_dir_all(&path).unwrap();
         deep.save(&path).unwrap();
         change(&path, |value| value["ranker"]["architecture"]["hidden"] = hidden.clone());
         let error = Model::load(&path, &cpu()).unwrap_err().to_string();

@@ -5,7 +5,8 @@
 use burn::module::Module;
 use burn::nn::LinearConfig;
 use burn::optim::{AdamConfig, GradientsParams};
-use burnrank::{Batch, Conventions, Ndcg, Objective, Summary, Synthetic, Tensor, device, judge};
+use burnrank::metric::Ndcg;
+use burnrank::{Batch, Conventions, Objective, Summary, Synthetic, Tensor, device, judge};
 
 fn main() -> burnrank::Result<()> {
     let data = Synthetic { queries: 100, documents: 20, ..Synthetic::net() }.generator()?.dataset()?;

@@ -1,6 +1,7 @@
 //! Train with a lambda function of one's own: forces on documents that need not come from any cost.
 
-use burnrank::{FieldReport, LambdaField, Objective, Synthetic, TrainConfig, Trainer, device};
+use burnrank::analysis::field::FieldReport;
+use burnrank::{LambdaField, Objective, Synthetic, TrainConfig, Trainer, device};
 use std::sync::Arc;
 
 /// Neighbours of the ranking that stand in the wrong order push each other apart, harder near the top.

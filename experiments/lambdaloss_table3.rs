@@ -6,11 +6,12 @@ use crate::harness::{
     Check, Execution, Experiment, Job, Kind, OneEntryCache, Report, Scale, Session, Ticker, export, per_query, train,
 };
 use anyhow::Context;
+use burnrank::analysis::significance::{holm, t_test};
+use burnrank::data::{FoldFiles, find_folds};
+use burnrank::model::DataInfo;
 use burnrank::text::Table;
-use burnrank::{
-    DataInfo, Dataset, FoldFiles, Model, Objective, ReadOptions, ScaleKind, Summary, Synthetic, TrainConfig,
-    TrainingData, find_folds, holm, read, t_test,
-};
+use burnrank::train::TrainingData;
+use burnrank::{Dataset, Model, Objective, ReadOptions, ScaleKind, Summary, Synthetic, TrainConfig, read};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::Path;

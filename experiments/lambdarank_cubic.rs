@@ -8,9 +8,10 @@ use crate::harness::{
 };
 use anyhow::Context;
 use burnrank::text::Table;
+use burnrank::train::TrainingData;
 use burnrank::{
     Activation, Architecture, Dataset, EpochRecord, Init, Objective, OptimizerKind, ScaleKind, StepRule, Summary,
-    Synthetic, TrainConfig, TrainingData,
+    Synthetic, TrainConfig,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

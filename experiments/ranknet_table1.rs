@@ -5,10 +5,12 @@ use crate::harness::finding::{Finding, no_epoch, outside};
 use crate::harness::{
     Check, Execution, Experiment, Job, Kind, NetShape, Report, Scale, Session, Ticker, export, per_query, train,
 };
+use burnrank::data::synthetic::{Generator, Target, TargetActivation};
 use burnrank::text::Table;
+use burnrank::train::TrainingData;
 use burnrank::{
-    Activation, Architecture, Dataset, Generator, Init, Objective, OptimizerKind, ScaleKind, StepRule, Summary,
-    Synthetic, Target, TargetActivation, TrainConfig, TrainingData,
+    Activation, Architecture, Dataset, Init, Objective, OptimizerKind, ScaleKind, StepRule, Summary, Synthetic,
+    TrainConfig,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Where tensors live: the only file that names a backend.
 
 use crate::error::{Error, Result};
+pub use crate::simd::{instruction_set, portable, set_portable};
 use crate::suggest;
 use burn::tensor::{Device, Tensor};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};

@@ -133,7 +133,7 @@ impl std::error::Error for ParseError {}
 /// The text with escapes in place of characters that could steer a terminal or turn the order of writing around.
 ///
 /// ```
-/// assert_eq!(burnrank::printable("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
+/// assert_eq!(burnrank::text::printable("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
 /// ```
 pub fn printable(text: &str) -> String {
     let steers = |c: char| {

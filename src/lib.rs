@@ -28,15 +28,15 @@
 //! # Ok::<(), burnrank::Error>(())
 //! ```
 
-mod analysis;
-mod data;
+pub mod analysis;
+pub mod data;
 pub mod device;
 mod error;
 pub mod files;
 mod hash;
 pub mod memory;
-mod metric;
-mod model;
+pub mod metric;
+pub mod model;
 pub mod numeric;
 pub mod objective;
 #[cfg(feature = "cli")]
@@ -47,50 +47,18 @@ mod stop;
 pub mod suggest;
 mod temporary;
 pub mod text;
-mod train;
+pub mod train;
 
-pub use analysis::field::{Crossing, FieldReport, MOST_DOCUMENTS, MarginLambda, Potential, Regularised, eigenvalues};
-pub use analysis::optimality::{
-    COARSE_STEPS, Certificate, CertifyOptions, EachWeight, Envelope, FINE_STEPS, Move, StepReport, WeightPeak, certify,
-    certify_control, directions_needed, each_weight, miss_probability, share_not_refuted,
-};
-pub use analysis::probability;
-pub use analysis::significance::{
-    Adjusted, Better, Bootstrap, CompareOptions, Comparison, Mover, PMethod, PerQuery, Randomisation, TTest, Wilcoxon,
-    bootstrap, correct, effect_size, holm, randomisation, t_test, wilcoxon,
-};
+pub use analysis::optimality::{Certificate, CertifyOptions, certify};
+pub use analysis::significance::Comparison;
 pub use burn::tensor::{Device, Tensor};
-pub use data::dataset::{Dataset, DocumentIds, QueryView};
-pub use data::fold::{kfold, split};
-pub use data::folder::{FoldFiles, find_folds};
-pub use data::letor::{
-    Chunks, MAX_FEATURES, ReadOptions, ReadProgress, ReadReport, Rows, Skipped, WriteOptions, Zeros, has_query_ids,
-    read, read_bytes, read_with, write, write_to,
+pub use data::synthetic::Synthetic;
+pub use data::{
+    Dataset, QueryView, ReadOptions, ReadReport, ScaleKind, Scaler, WriteOptions, kfold, read, read_bytes, split, write,
 };
-pub use data::scale::{ScaleKind, Scaler};
-pub use data::scores::{parse_scores, read_scores, write_scores};
-pub use data::source::Compression;
-pub use data::synthetic::{Generator, LabelMix, Synthetic, SyntheticQuery, Target, TargetActivation, WEB_MIX};
-pub use data::trec::{
-    Judged, JudgedQuery, Scored, TrecFile, TrecQuery, join_run, parse_qrels, parse_run, read_qrels, read_run,
-    read_run_or_scores,
-};
-pub use data::{PairTarget, Targets};
-pub use error::{Error, ParseError, Result, printable};
-pub use metric::{
-    Ap, Arp, ArpForm, Bpref, Conventions, Dcg, Empty, ExpectedRr, Gain, KNOWN_METRICS, KnownMetric, Metric, MetricKind,
-    Missing, Ndcg, PairwiseAccuracy, Precision, Rate, Recall, Rr, Score, Summary, Swaps, Ties, Wta, discount,
-    discounts, judge, judge_query, max_dcg, order, parse, parse_like_trec_eval, parse_with, rank_order,
-};
-pub use model::{
-    Activation, Architecture, DataInfo, EpochRecord, Finish, Init, MODELS, Model, ModelInfo, ModelKind, ModelPlace,
-    ModelSettings, Ranker, RankerConfig, RunInfo, score,
-};
-pub use objective::{
-    Assignment, Batch, Construction, KNOWN_OBJECTIVES, KnownObjective, LambdaField, LogBase, Loss, Method, Objective,
-    PAIR_BUDGET, PairLoss, PairWeight, PairWeights, Pairs, Query, QueryResult, Scratch, Slopes, TensorGradient, Want,
-    ranknet_pairs, surrogate,
-};
-pub use simd::{instruction_set, portable, set_portable};
+pub use error::{Error, ParseError, Result};
+pub use metric::{Conventions, Empty, KNOWN_METRICS, Metric, Summary, Ties, judge};
+pub use model::{Activation, Architecture, EpochRecord, Finish, Init, Model, ModelInfo, Ranker, RankerConfig, score};
+pub use objective::{Batch, KNOWN_OBJECTIVES, LambdaField, Loss, Objective, PairWeight, Want};
 pub use stop::Stop;
-pub use train::{GradientPath, OptimizerKind, StepRule, TrainConfig, Trainer, TrainingData};
+pub use train::{GradientPath, OptimizerKind, StepRule, TrainConfig, Trainer};

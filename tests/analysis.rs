@@ -1,8 +1,10 @@
 //! What can be proved about a trained model, seen from outside.
 
+use burnrank::analysis::optimality::certify_control;
+use burnrank::metric::parse;
 use burnrank::{
     Architecture, CertifyOptions, Dataset, Device, LambdaField, Model, Objective, OptimizerKind, ScaleKind, StepRule,
-    Synthetic, TrainConfig, Trainer, certify, certify_control, device, parse,
+    Synthetic, TrainConfig, Trainer, certify, device,
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -45,7 +47,10 @@ fn a_converged_lambdarank_net_is_certified_and_random_weights_are_not() {
     // that a step of 0.1 is seen through the noise of few queries.
     let trained = lambdarank("lambdarank:ndcg:sigma=4", "ndcg", 12, &data, &device);
     let ndcg = parse("ndcg").unwrap();
-    let options = CertifyOptions { steps: vec![burnrank::COARSE_STEPS.to_vec()], ..CertifyOptions::default() };
+    let options = CertifyOptions {
+        steps: vec![burnrank::analysis::optimality::COARSE_STEPS.to_vec()],
+        ..CertifyOptions::default()
+    };
     let found = certify(&trained.ranker, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
     println!("length {:.3}, {:?}", found.length, found.reports[0].best);
     assert!((found.value - trained.best_value().unwrap()).abs() < 1e-6);

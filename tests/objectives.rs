@@ -1,6 +1,8 @@
 //! Every objective, on every backend of this build: check values, two paths that agree, and hard cases.
 
-use burnrank::{Batch, Construction, Device, Metric, Ndcg, Objective, PAIR_BUDGET, Tensor, Want, device};
+use burnrank::metric::Ndcg;
+use burnrank::objective::{Construction, PAIR_BUDGET};
+use burnrank::{Batch, Device, Metric, Objective, Tensor, Want, device};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;

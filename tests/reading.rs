@@ -1,8 +1,7 @@
 //! What is read, what is refused and in which words, and that writing is its inverse.
 
-use burnrank::{
-    Chunks, Dataset, Error, ParseError, ReadOptions, ReadReport, WriteOptions, Zeros, read, read_bytes, write_to,
-};
+use burnrank::data::{Chunks, Zeros, write_to};
+use burnrank::{Dataset, Error, ParseError, ReadOptions, ReadReport, WriteOptions, read, read_bytes};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
@@ -337,7 +336,7 @@ fn progress_ends_at_the_whole_file() {
     let (_folder, path) = temporary(bytes.as_bytes());
     let furthest = std::sync::atomic::AtomicU64::new(0);
     let options = ReadOptions { block_bytes: 100, ..strict() };
-    burnrank::read_with(&path, &options, &|progress| {
+    burnrank::data::read_with(&path, &options, &|progress| {
         assert_eq!(progress.total, Some(12_000));
         furthest.fetch_max(progress.done, std::sync::atomic::Ordering::Relaxed);
     })

@@ -1,8 +1,11 @@
 //! Training: same seed, same bytes; interruptions change nothing; what is saved loads, and what is damaged does not.
 
+use burnrank::data::Targets;
+use burnrank::metric::parse;
+use burnrank::train::TrainingData;
 use burnrank::{
     Activation, Architecture, Dataset, Device, EpochRecord, Finish, GradientPath, Model, Objective, OptimizerKind,
-    ScaleKind, Scaler, StepRule, Synthetic, Targets, TrainConfig, Trainer, TrainingData, device, parse, score, split,
+    ScaleKind, Scaler, StepRule, Synthetic, TrainConfig, Trainer, device, score, split,
 };
 use std::fs;
 use std::path::Path;

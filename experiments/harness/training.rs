@@ -1,7 +1,10 @@
 //! One training run that survives interruption, and the judging of its model.
 
 use super::{Execution, Ticker};
-use burnrank::{Conventions, DataInfo, Dataset, EpochRecord, Model, TrainConfig, Trainer, TrainingData, judge, parse};
+use burnrank::metric::parse;
+use burnrank::model::DataInfo;
+use burnrank::train::TrainingData;
+use burnrank::{Conventions, Dataset, EpochRecord, Model, TrainConfig, Trainer, judge};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

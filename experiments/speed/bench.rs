@@ -6,8 +6,9 @@ use super::shape::{self, FEATURES, HIDDEN};
 use super::timing::{Timing, with_peak};
 use super::{LAMBDA_BATCHES, MAIN, OBJECTIVES, Sizes, TENSOR_BATCHES, epoch, kernel, peers, v1};
 use crate::harness::{Execution, Scale};
+use burnrank::metric::parse;
 use burnrank::text::three_digits;
-use burnrank::{Activation, Conventions, Dataset, Device, GradientPath, Init, RankerConfig, judge, parse, read, score};
+use burnrank::{Activation, Conventions, Dataset, Device, GradientPath, Init, RankerConfig, judge, read, score};
 use std::path::Path;
 use std::time::Instant;
 

@@ -96,6 +96,6 @@ pub fn describe() -> Value {
         "system": std::env::consts::OS,
         "cores": std::thread::available_parallelism().map_or(1, usize::from),
         "threads": rayon::current_num_threads(),
-        "lambda_kernels": burnrank::instruction_set(),
+        "lambda_kernels": burnrank::device::instruction_set(),
     })
 }

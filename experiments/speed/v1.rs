@@ -9,7 +9,8 @@ use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsAccumulator, GradientsParams, ModuleOptimizer};
 use burn::tensor::activation::softplus;
 use burn::tensor::{Int, TensorData};
-use burnrank::{Activation, Device, Init, Objective, PairLoss, QueryView, Ranker, RankerConfig, Tensor};
+use burnrank::objective::PairLoss;
+use burnrank::{Activation, Device, Init, Objective, QueryView, Ranker, RankerConfig, Tensor};
 
 /// Pairs that are propagated at once: enough to fill a matrix product, few enough for any memory.
 const PAIRS_AT_ONCE: usize = 1 << 13;
@@ -93,7 +94,8 @@ impl EveryPair {
 mod tests {
     use super::super::shape;
     use super::*;
-    use burnrank::{Batch, Want, surrogate};
+    use burnrank::objective::surrogate;
+    use burnrank::{Batch, Want};
 
     #[test]
     fn propagating_every_pair_gives_the_gradient_of_the_lambdas() {

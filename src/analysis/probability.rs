@@ -17,7 +17,7 @@ pub fn log_odds(probability: f64) -> f64 {
 /// `None` when the two are certain and contradict each other, or are no probabilities.
 ///
 /// ```
-/// use burnrank::probability::combine;
+/// use burnrank::analysis::probability::combine;
 /// assert_eq!(combine(0.5, 0.5), Some(0.5)); // complete uncertainty propagates
 /// let stronger = combine(0.6, 0.6).unwrap(); // confidence builds
 /// assert!((stronger - 0.36 / 0.52).abs() < 1e-15);
@@ -35,7 +35,7 @@ pub fn combine(first: f64, second: f64) -> Option<f64> {
 /// The posteriors of all pairs of a chain of documents, from those of its adjacent pairs (the theorem).
 ///
 /// ```
-/// use burnrank::probability::Posteriors;
+/// use burnrank::analysis::probability::Posteriors;
 /// let chain = Posteriors::from_adjacent(&[0.6, 0.6, 0.6]).unwrap();
 /// let odds: f64 = 0.6 / 0.4;
 /// assert!((chain.get(0, 3).unwrap() - odds.powi(3) / (1.0 + odds.powi(3))).abs() < 1e-15);

@@ -8,10 +8,8 @@ use super::prose::{number, paragraph};
 use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading};
 use super::widths;
 use anyhow::Context;
-use burnrank::{
-    Certificate, CertifyOptions, Dataset, Device, EachWeight, Metric, Model, certify, certify_control, device,
-    each_weight,
-};
+use burnrank::analysis::optimality::{EachWeight, certify_control, each_weight};
+use burnrank::{Certificate, CertifyOptions, Dataset, Device, Metric, Model, certify, device};
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -2,7 +2,8 @@
 
 use super::Usage;
 use super::ui::{self, Bar, Unit};
-use burnrank::{Dataset, ReadOptions, ReadReport, Skipped, has_query_ids, read_with};
+use burnrank::data::{Skipped, has_query_ids, read_with};
+use burnrank::{Dataset, ReadOptions, ReadReport};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,8 @@
 
 use super::Usage;
 use anyhow::bail;
-use burnrank::{Conventions, Empty, KnownMetric, Metric, Missing, Ties, parse, parse_like_trec_eval, parse_with};
+use burnrank::metric::{KnownMetric, Missing, parse, parse_like_trec_eval, parse_with};
+use burnrank::{Conventions, Empty, Metric, Ties};
 use std::sync::Arc;
 
 /// The conventions that decide what a measure is.

@@ -7,9 +7,9 @@ use super::prose::{fixed, number, paragraph};
 use super::ui::{self, Align, Bar, Table, Unit, heading};
 use super::widths;
 use anyhow::{Context, bail};
-use burnrank::{
-    FieldReport, LambdaField, MOST_DOCUMENTS, Model, Objective, Potential, Regularised, device, read_scores,
-};
+use burnrank::analysis::field::{FieldReport, MOST_DOCUMENTS, Potential, Regularised};
+use burnrank::data::read_scores;
+use burnrank::{LambdaField, Model, Objective, device};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};

@@ -118,7 +118,7 @@ pub fn run() -> ExitCode {
     interrupt::install();
     ui::set_quiet(cli.quiet);
     if cli.portable {
-        burnrank::set_portable(true);
+        burnrank::device::set_portable(true);
     }
     if let Some(bytes) = cli.max_memory {
         burnrank::memory::set_limit(bytes);

@@ -1,8 +1,9 @@
 //! Where results go: standard output, or files that appear when they are complete and are packed by their name's ending.
 
 use super::ui::{Bar, Unit};
+use burnrank::data::write_to;
 use burnrank::files::{Outlasts, Staged, write_whole};
-use burnrank::{Dataset, Error, Result, WriteOptions, write_to};
+use burnrank::{Dataset, Error, Result, WriteOptions};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 

@@ -4,7 +4,9 @@ use super::input::{self, ReadArgs};
 use super::output;
 use super::ui::{self, Bar, Unit};
 use super::widths::{self, Held};
-use burnrank::{Chunks, Dataset, Error, Model, TrecFile, device};
+use burnrank::data::Chunks;
+use burnrank::data::trec::TrecFile;
+use burnrank::{Dataset, Error, Model, device};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -5,9 +5,9 @@ use super::judging::RunArgs;
 use super::ui::{count, counted, printable};
 use super::widths;
 use anyhow::bail;
-use burnrank::{
-    Conventions, Dataset, Metric, Missing, Model, Scored, TrecFile, device, join_run, judge, read_run_or_scores,
-};
+use burnrank::data::trec::{Scored, TrecFile, join_run, read_run_or_scores};
+use burnrank::metric::Missing;
+use burnrank::{Conventions, Dataset, Metric, Model, device, judge};
 use std::collections::HashSet;
 use std::path::Path;
 

@@ -92,7 +92,7 @@ pub fn table(table: &Table) -> String {
 
 /// The text without characters that could steer a terminal.
 pub fn printable(text: &str) -> String {
-    burnrank::printable(text)
+    burnrank::text::printable(text)
 }
 
 /// As [`printable`], for a text of several lines.

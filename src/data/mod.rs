@@ -1,16 +1,26 @@
 //! Bytes to ragged data sets: reading, writing, generating, scaling and splitting.
 
-pub mod dataset;
-pub mod fold;
-pub mod folder;
-pub mod letor;
+pub(crate) mod dataset;
+pub(crate) mod fold;
+pub(crate) mod folder;
+pub(crate) mod letor;
 mod plain;
-pub mod scale;
-pub mod scores;
-pub mod source;
+pub(crate) mod scale;
+pub(crate) mod scores;
+pub(crate) mod source;
 pub mod synthetic;
 mod targets;
 pub mod trec;
 
-pub use dataset::Dataset;
 pub use targets::{PairTarget, Targets};
+
+pub use dataset::{Dataset, DocumentIds, QueryView};
+pub use fold::{kfold, split};
+pub use folder::{FoldFiles, find_folds};
+pub use letor::{
+    Chunks, MAX_FEATURES, ReadOptions, ReadProgress, ReadReport, Rows, Skipped, WriteOptions, Zeros, has_query_ids,
+    read, read_bytes, read_with, write, write_to,
+};
+pub use scale::{ScaleKind, Scaler};
+pub use scores::{parse_scores, read_scores, write_scores};
+pub use source::Compression;

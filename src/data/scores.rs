@@ -15,8 +15,8 @@ use std::path::Path;
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("scores.txt");
 /// std::fs::write(&path, "0.5\n-1e3\n").unwrap();
-/// assert_eq!(burnrank::read_scores(&path, 2)?, [0.5, -1000.0]);
-/// assert!(burnrank::read_scores(&path, 3).is_err());
+/// assert_eq!(burnrank::data::read_scores(&path, 2)?, [0.5, -1000.0]);
+/// assert!(burnrank::data::read_scores(&path, 3).is_err());
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///

@@ -18,7 +18,8 @@ pub(super) const ROW: KnownMetric = KnownMetric {
 /// is MAP, hence the name.
 ///
 /// ```
-/// use burnrank::{Ap, Metric};
+/// use burnrank::Metric;
+/// use burnrank::metric::Ap;
 /// let ap = Ap { k: None, threshold: 1.0 };
 /// let expected = (1.0 / 3.0 + 2.0 / 4.0 + 3.0 / 5.0) / 3.0;
 /// assert!((ap.value(&[0.0, 0.0, 3.0, 1.0, 2.0]) - expected).abs() < 1e-12); // 0.477778

@@ -28,7 +28,8 @@ pub enum ArpForm {
 /// A cost: lower is better. 0 when no label is positive.
 ///
 /// ```
-/// use burnrank::{Arp, ArpForm, Metric};
+/// use burnrank::Metric;
+/// use burnrank::metric::{Arp, ArpForm};
 /// let ranked = [0.0, 0.0, 3.0, 1.0, 2.0];
 /// assert_eq!(Arp { form: ArpForm::Sum }.value(&ranked), 3.0 * 3.0 + 1.0 * 4.0 + 2.0 * 5.0);
 /// assert_eq!(Arp { form: ArpForm::Mean }.value(&ranked), 23.0 / 6.0);

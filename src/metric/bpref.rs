@@ -18,7 +18,8 @@ pub(super) const ROW: KnownMetric = KnownMetric {
 /// formula. All documents of a list count as judged.
 ///
 /// ```
-/// use burnrank::{Bpref, Metric};
+/// use burnrank::Metric;
+/// use burnrank::metric::Bpref;
 /// let bpref = Bpref { threshold: 1.0 };
 /// let expected = ((1.0 - 0.0) + (1.0 - 1.0 / 2.0)) / 2.0;
 /// assert_eq!(bpref.value(&[1.0, 0.0, 1.0, 0.0, 0.0]), expected);

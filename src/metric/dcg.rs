@@ -17,7 +17,8 @@ pub(super) const ROW: KnownMetric = KnownMetric {
 /// DCG@k = sum over ranks r <= k of gain(y_r) / log2(1 + r), named `dcg`, `dcg@10`, `dcg:linear@10`.
 ///
 /// ```
-/// use burnrank::{Dcg, Gain, Metric};
+/// use burnrank::Metric;
+/// use burnrank::metric::{Dcg, Gain};
 /// let dcg = Dcg { k: Some(3), gain: Gain::Exponential };
 /// assert_eq!(dcg.value(&[1.0, 0.0, 2.0, 4.0]), 1.0 + 3.0 / 2.0);
 /// ```

@@ -19,7 +19,8 @@ pub(super) const ROW: KnownMetric = KnownMetric {
 /// scale, 4 unless named (Chapelle et al. 2009). A higher label counts as `max` here; judging refuses it.
 ///
 /// ```
-/// use burnrank::{ExpectedRr, Metric};
+/// use burnrank::Metric;
+/// use burnrank::metric::ExpectedRr;
 /// let err = ExpectedRr { k: None, max: 2.0 };
 /// assert_eq!(err.value(&[1.0, 2.0]), 1.0 / 4.0 + (1.0 - 1.0 / 4.0) * (3.0 / 4.0) / 2.0);
 /// ```

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 /// The worth of a label `y`.
 ///
 /// ```
-/// use burnrank::Gain;
+/// use burnrank::metric::Gain;
 /// assert_eq!(Gain::Exponential.of(3.0), 7.0);
 /// assert_eq!(Gain::Linear.of(3.0), 3.0);
 /// ```
@@ -64,8 +64,8 @@ fn compute(position: usize) -> f64 {
 /// 1 / log2(1 + rank) at a position counted from 0, whose rank is one more.
 ///
 /// ```
-/// assert_eq!(burnrank::discount(0), 1.0);
-/// assert_eq!(burnrank::discount(2), 0.5);
+/// assert_eq!(burnrank::metric::discount(0), 1.0);
+/// assert_eq!(burnrank::metric::discount(2), 0.5);
 /// ```
 pub fn discount(position: usize) -> f64 {
     table().get(position).copied().unwrap_or_else(|| compute(position))
@@ -82,7 +82,7 @@ pub fn discounts(n: usize) -> Cow<'static, [f64]> {
 /// The DCG at `k` of the ideal order: labels (in any order) sorted from the highest.
 ///
 /// ```
-/// use burnrank::{Gain, max_dcg};
+/// use burnrank::metric::{Gain, max_dcg};
 /// let ideal = 7.0 + 3.0 / 3f64.log2() + 1.0 / 2.0;
 /// assert!((max_dcg(&[0.0, 1.0, 2.0, 0.0, 3.0], None, Gain::Exponential) - ideal).abs() < 1e-12);
 /// ```

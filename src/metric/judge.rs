@@ -97,7 +97,8 @@ impl fmt::Display for Conventions {
 /// The measure of one query, `None` when it does not count.
 ///
 /// ```
-/// use burnrank::{Conventions, Ties, judge_query, parse};
+/// use burnrank::{Conventions, Ties};
+/// use burnrank::metric::{judge_query, parse};
 /// let ndcg = parse("ndcg")?;
 /// let conventions = Conventions { ties: Ties::Optimistic, ..Conventions::default() };
 /// assert_eq!(judge_query(&*ndcg, &[0.5, 0.5, 0.5], &[1.0, 0.0, 2.0], &conventions)?, Some(1.0));
@@ -124,7 +125,8 @@ pub fn judge_query<S: Score>(
 /// Query `q` has the documents `offsets[q]..offsets[q + 1]`, as [`Dataset::offsets`](crate::Dataset::offsets) says.
 ///
 /// ```
-/// use burnrank::{Conventions, judge, parse};
+/// use burnrank::{Conventions, judge};
+/// use burnrank::metric::parse;
 /// let (scores, labels) = ([0.1, 0.9, 0.3, 0.2], [1.0, 0.0, 0.0, 2.0]);
 /// let values = judge(&*parse("mrr")?, &scores, &labels, &[0, 2, 4], &Conventions::default())?;
 /// assert_eq!(values, [Some(0.5), Some(0.5)]);

@@ -19,7 +19,8 @@ pub(super) const ROW: KnownMetric = KnownMetric {
 /// 0 when no document has a positive label. trec_eval and scikit-learn use the linear gain.
 ///
 /// ```
-/// use burnrank::{Gain, Metric, Ndcg};
+/// use burnrank::Metric;
+/// use burnrank::metric::{Gain, Ndcg};
 /// let ndcg = Ndcg { k: None, gain: Gain::Exponential };
 /// let dcg = 7.0 / 2.0 + 1.0 / 5f64.log2() + 3.0 / 6f64.log2();
 /// let ideal = 7.0 + 3.0 / 3f64.log2() + 1.0 / 2.0;

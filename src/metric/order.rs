@@ -51,7 +51,7 @@ impl FromStr for Ties {
 /// Documents from the highest score to the lowest, equal scores in document order: the ranks that training uses.
 ///
 /// ```
-/// assert_eq!(burnrank::order(&[0.5, f32::NAN, 2.0, 0.5]), [2, 0, 3, 1]);
+/// assert_eq!(burnrank::metric::order(&[0.5, f32::NAN, 2.0, 0.5]), [2, 0, 3, 1]);
 /// ```
 ///
 /// # Panics
@@ -67,7 +67,8 @@ pub fn order<S: Score>(scores: &[S]) -> Vec<usize> {
 /// them equal or is [`Ties::Average`].
 ///
 /// ```
-/// use burnrank::{Ties, rank_order};
+/// use burnrank::Ties;
+/// use burnrank::metric::rank_order;
 /// let (scores, labels) = ([1.0, 1.0, 2.0], [3.0, 0.0, 1.0]);
 /// assert_eq!(rank_order(&scores, &labels, Ties::Document)?, [2, 0, 1]);
 /// assert_eq!(rank_order(&scores, &labels, Ties::Pessimistic)?, [2, 1, 0]);

@@ -26,7 +26,8 @@ pub(super) const ERROR_ROW: KnownMetric = KnownMetric {
 /// `pair-error` is one minus it. Both are 0 when all labels are equal.
 ///
 /// ```
-/// use burnrank::{Metric, PairwiseAccuracy, Rate};
+/// use burnrank::Metric;
+/// use burnrank::metric::{PairwiseAccuracy, Rate};
 /// let ranked = [0.0, 0.0, 3.0, 1.0, 2.0];
 /// assert_eq!(PairwiseAccuracy { rate: Rate::Accuracy }.value(&ranked), 2.0 / 9.0);
 /// assert_eq!(PairwiseAccuracy { rate: Rate::Error }.value(&ranked), 7.0 / 9.0);

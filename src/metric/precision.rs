@@ -18,7 +18,8 @@ pub(super) const ROW: KnownMetric = KnownMetric {
 /// Relevant means `y >= threshold`. Divided by k even when there are fewer documents, as trec_eval does.
 ///
 /// ```
-/// use burnrank::{Metric, Precision};
+/// use burnrank::Metric;
+/// use burnrank::metric::Precision;
 /// let precision = Precision { k: 3, threshold: 1.0 };
 /// assert_eq!(precision.value(&[0.0, 0.0, 3.0, 1.0, 2.0]), 1.0 / 3.0);
 /// ```

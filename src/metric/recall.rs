@@ -18,7 +18,8 @@ pub(super) const ROW: KnownMetric = KnownMetric {
 /// Relevant means `y >= threshold`. 0 when nothing is.
 ///
 /// ```
-/// use burnrank::{Metric, Recall};
+/// use burnrank::Metric;
+/// use burnrank::metric::Recall;
 /// let recall = Recall { k: 4, threshold: 1.0 };
 /// assert_eq!(recall.value(&[0.0, 0.0, 3.0, 1.0, 2.0]), 2.0 / 3.0);
 /// ```

@@ -78,10 +78,10 @@ impl KnownMetric {
 /// [`parse_like_trec_eval`].
 ///
 /// ```
-/// let metric = burnrank::parse("nDCG@10")?;
+/// let metric = burnrank::metric::parse("nDCG@10")?;
 /// assert_eq!(metric.name(), "ndcg@10");
 /// assert_eq!(metric.value(&[0.0, 1.0]), 1.0 / 3f64.log2());
-/// assert_eq!(burnrank::parse("ndcg_cut_10")?.name(), "ndcg:linear@10");
+/// assert_eq!(burnrank::metric::parse("ndcg_cut_10")?.name(), "ndcg:linear@10");
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
@@ -94,7 +94,7 @@ pub fn parse(name: &str) -> Result<Arc<dyn Metric>> {
 /// [`parse`] with another threshold for binary measures whose name does not state one.
 ///
 /// ```
-/// assert_eq!(burnrank::parse_with("map@5", 2.0)?.name(), "map:rel=2@5");
+/// assert_eq!(burnrank::metric::parse_with("map@5", 2.0)?.name(), "map:rel=2@5");
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
@@ -107,8 +107,8 @@ pub fn parse_with(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>>
 /// As [`parse_with`], with trec_eval's linear gain where the name states none.
 ///
 /// ```
-/// assert_eq!(burnrank::parse_like_trec_eval("ndcg@10", 1.0)?.name(), "ndcg:linear@10");
-/// assert_eq!(burnrank::parse_like_trec_eval("ndcg:exp@10", 1.0)?.name(), "ndcg@10");
+/// assert_eq!(burnrank::metric::parse_like_trec_eval("ndcg@10", 1.0)?.name(), "ndcg:linear@10");
+/// assert_eq!(burnrank::metric::parse_like_trec_eval("ndcg:exp@10", 1.0)?.name(), "ndcg@10");
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///

@@ -17,7 +17,8 @@ pub(super) const ROW: KnownMetric = KnownMetric {
 /// Relevant means `y >= threshold`. The mean over queries is MRR, hence the name.
 ///
 /// ```
-/// use burnrank::{Metric, Rr};
+/// use burnrank::Metric;
+/// use burnrank::metric::Rr;
 /// let rr = Rr { k: None, threshold: 1.0 };
 /// assert_eq!(rr.value(&[0.0, 0.0, 3.0, 1.0, 2.0]), 1.0 / 3.0);
 /// ```

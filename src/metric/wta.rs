@@ -36,7 +36,8 @@ pub enum Rate {
 /// `wta-error` is one minus it: the cost of the LambdaRank paper's section 2, which has it for two labels only.
 ///
 /// ```
-/// use burnrank::{Metric, Rate, Wta};
+/// use burnrank::Metric;
+/// use burnrank::metric::{Rate, Wta};
 /// assert_eq!(Wta { rate: Rate::Accuracy }.value(&[2.0, 0.0, 2.0]), 1.0);
 /// assert_eq!(Wta { rate: Rate::Error }.value(&[0.0, 0.0, 3.0, 1.0, 2.0]), 1.0);
 /// ```

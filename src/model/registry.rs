@@ -37,7 +37,7 @@ impl ModelKind {
     /// The kind of this name.
     ///
     /// ```
-    /// use burnrank::ModelKind;
+    /// use burnrank::model::ModelKind;
     /// assert_eq!(ModelKind::parse("linear")?.help, "one weight per feature");
     /// let error = ModelKind::parse("liner").unwrap_err();
     /// assert_eq!(error.to_string(), "unknown model 'liner': did you mean 'linear'?");

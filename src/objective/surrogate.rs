@@ -11,7 +11,8 @@ use burn::tensor::{Tensor, TensorData};
 /// - output: `[1]`
 ///
 /// ```
-/// use burnrank::{Tensor, device, surrogate};
+/// use burnrank::{Tensor, device};
+/// use burnrank::objective::surrogate;
 /// let device = device::open("auto")?.autodiff();
 /// let weights = Tensor::<1>::from_floats([1.0, 1.0], &device).require_grad();
 /// let scores = weights.clone() * 3.0;

@@ -3,6 +3,7 @@
 mod number;
 mod table;
 
+pub use crate::error::printable;
 pub use number::{
     count, counted, decimals_for, duration, fixed, large, number, p_value, percent, signed, three_digits,
 };

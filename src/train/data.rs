@@ -12,7 +12,8 @@ use std::borrow::Cow;
 /// Data that is handed over is scaled in the memory that it has. Data that is lent is copied, unless it stays as it is.
 ///
 /// ```
-/// use burnrank::{ScaleKind, Synthetic, TrainConfig, Trainer, TrainingData, device};
+/// use burnrank::{ScaleKind, Synthetic, TrainConfig, Trainer, device};
+/// use burnrank::train::TrainingData;
 /// use std::sync::Arc;
 /// let generator = Synthetic { queries: 30, ..Synthetic::net() }.generator()?;
 /// let (train, valid) = (generator.part(0..20)?.0, generator.part(20..30)?.0);

@@ -1,7 +1,8 @@
 //! Whatever a user's input sizes is refused before memory runs out.
 
 use super::support::{Place, Ran};
-use burnrank::{Chunks, ReadOptions};
+use burnrank::ReadOptions;
+use burnrank::data::Chunks;
 use rayon::prelude::*;
 use std::io::Write;
 use std::path::Path;

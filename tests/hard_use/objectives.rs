@@ -2,9 +2,11 @@
 //! that is stopped leaves no trace.
 
 use super::support::Place;
+use burnrank::analysis::field::FieldReport;
+use burnrank::objective::{PAIR_BUDGET, Pairs};
 use burnrank::{
-    Batch, Error, FieldReport, Model, Objective, OptimizerKind, PAIR_BUDGET, PairWeight, Pairs, Stop, Synthetic,
-    Tensor, TrainConfig, Trainer, Want, device,
+    Batch, Error, Model, Objective, OptimizerKind, PairWeight, Stop, Synthetic, Tensor, TrainConfig, Trainer, Want,
+    device,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,8 @@
 //! Files that change, lines that are skipped, queries in files of their own, names that steer terminals.
 
 use super::support::Place;
-use burnrank::{Chunks, ReadOptions, read};
+use burnrank::data::Chunks;
+use burnrank::{ReadOptions, read};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,7 +60,7 @@ fn the_change_of_a_file_is_named() {
         let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(100).unwrap();
     };
-    let error = burnrank::read_with(&path, &ReadOptions { block_bytes: 1000, ..ReadOptions::default() }, &cut);
+    let error = burnrank::data::read_with(&path, &ReadOptions { block_bytes: 1000, ..ReadOptions::default() }, &cut);
     let error = error.unwrap_err().to_string();
     assert!(
         error.ends_with("the file changed while it was being read: read it again when nothing writes to it any more")

@@ -1,7 +1,8 @@
 //! Training that is interrupted, refused or diverges loses nothing and says so.
 
 use crate::support::{Place, Ran};
-use burnrank::{Dataset, Error, Objective, Synthetic, Targets, TrainConfig, Trainer, device};
+use burnrank::data::Targets;
+use burnrank::{Dataset, Error, Objective, Synthetic, TrainConfig, Trainer, device};
 use std::fmt::Write;
 use std::process::Stdio;
 
@@ -268,7 +269,8 @@ fn fewer_features_than_the_model_must_be_declared_or_visible() {
 
 #[test]
 fn chunks_are_sparse_when_the_file_is_whatever_their_size() {
-    use burnrank::{Chunks, ReadOptions, read};
+    use burnrank::data::Chunks;
+    use burnrank::{ReadOptions, read};
     let dense = data(6, 3, 0);
     let gap = dense.clone() + "0 qid:last 1:1 3:1\n";
     let short = dense.clone() + "0 qid:last 1:1 2:1\n";

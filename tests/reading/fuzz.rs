@@ -1,9 +1,8 @@
 //! A fuzzer of the reader: near-valid texts, cut, spliced and spoilt, seeded and in parallel.
 
-use burnrank::{
-    Chunks, Dataset, ReadOptions, ReadReport, Rows, Skipped, WriteOptions, Zeros, parse_qrels, parse_run, parse_scores,
-    read, read_bytes, write_to,
-};
+use burnrank::data::trec::{parse_qrels, parse_run};
+use burnrank::data::{Chunks, Rows, Skipped, Zeros, parse_scores, write_to};
+use burnrank::{Dataset, ReadOptions, ReadReport, WriteOptions, read, read_bytes};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::io::{Seek, SeekFrom, Write};

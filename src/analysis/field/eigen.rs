@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 /// All eigenvalues of a symmetric matrix, row-major, in ascending order: Jacobi's rotations, which are slow and sure.
 ///
 /// ```
-/// let found = burnrank::eigenvalues(&[2.0, 1.0, 1.0, 2.0])?;
+/// let found = burnrank::analysis::field::eigenvalues(&[2.0, 1.0, 1.0, 2.0])?;
 /// assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] - 3.0).abs() < 1e-12);
 /// # Ok::<(), burnrank::Error>(())
 /// ```

@@ -15,7 +15,8 @@ use crate::objective::LambdaField;
 /// pair ties, unless `delta` is 1, and for `delta` above 1 the cost is therefore not convex there.
 ///
 /// ```
-/// use burnrank::{FieldReport, LambdaField, MarginLambda};
+/// use burnrank::LambdaField;
+/// use burnrank::analysis::field::{FieldReport, MarginLambda};
 /// let margin = MarginLambda { delta: 0.5 };
 /// assert_eq!(margin.lambdas(&[0.2, 0.0], &[1.0, 0.0], &[0, 1]), [0.3, -0.3]);
 /// let report = FieldReport::new(&margin, &[0.2, 0.0], &[1.0, 0.0])?;

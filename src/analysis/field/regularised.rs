@@ -7,7 +7,8 @@ use crate::objective::LambdaField;
 /// The papers write `lambda_j + alpha s_j`, for the Jacobian of the cost's gradient; lambdas are its negative.
 ///
 /// ```
-/// use burnrank::{FieldReport, Objective, Regularised};
+/// use burnrank::Objective;
+/// use burnrank::analysis::field::{FieldReport, Regularised};
 /// let objective = Objective::parse("ranknet")?;
 /// let (scores, labels) = ([0.5, -0.5, 0.1], [0.0, 1.0, 2.0]);
 /// let stiff = Regularised { field: objective.as_field()?, alpha: 0.25 };

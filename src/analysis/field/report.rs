@@ -28,7 +28,8 @@ pub enum Potential {
 /// and only if `-J` is positive semidefinite everywhere. A report looks at one point and at the ties of neighbours there.
 ///
 /// ```
-/// use burnrank::{FieldReport, Objective, Potential};
+/// use burnrank::Objective;
+/// use burnrank::analysis::field::{FieldReport, Potential};
 /// let (scores, labels) = ([0.9, 0.1, -0.4, 1.5, 0.3], [0.0, 1.0, 2.0, 0.0, 3.0]);
 /// let ask = |name: &str| FieldReport::new(&Objective::parse(name)?.as_field()?, &scores, &labels);
 /// let ranknet = ask("ranknet")?;

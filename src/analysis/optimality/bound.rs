@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 /// of them would be found with probability `1 - delta` at least (On the Local Optimality of LambdaRank, section 5).
 ///
 /// ```
-/// assert_eq!(burnrank::directions_needed(0.01, 0.01)?, 459);
+/// assert_eq!(burnrank::analysis::optimality::directions_needed(0.01, 0.01)?, 459);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
@@ -32,7 +32,7 @@ pub fn directions_needed(epsilon: f64, delta: f64) -> Result<usize> {
 /// does rise. An upper bound for every larger share.
 ///
 /// ```
-/// assert!((burnrank::miss_probability(459, 0.01) - 0.0099).abs() < 1e-4);
+/// assert!((burnrank::analysis::optimality::miss_probability(459, 0.01) - 0.0099).abs() < 1e-4);
 /// ```
 pub fn miss_probability(directions: usize, epsilon: f64) -> f64 {
     ((-epsilon).ln_1p() * directions as f64).exp()
@@ -42,8 +42,8 @@ pub fn miss_probability(directions: usize, epsilon: f64) -> f64 {
 /// directions of which none rises.
 ///
 /// ```
-/// assert!(burnrank::share_not_refuted(459, 0.01) < 0.01);
-/// assert!(burnrank::share_not_refuted(458, 0.01) > 0.01);
+/// assert!(burnrank::analysis::optimality::share_not_refuted(459, 0.01) < 0.01);
+/// assert!(burnrank::analysis::optimality::share_not_refuted(458, 0.01) > 0.01);
 /// ```
 pub fn share_not_refuted(directions: usize, delta: f64) -> f64 {
     if directions == 0 { 1.0 } else { -(delta.ln() / directions as f64).exp_m1() }

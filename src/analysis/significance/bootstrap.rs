@@ -38,7 +38,7 @@ impl Bootstrap {
 /// `None` for fewer than two differences, values that are not finite, no resamples, or a level outside (0, 1).
 ///
 /// ```
-/// let of = |d: &[f64]| burnrank::bootstrap(d, 2000, 0.95, 42).unwrap().interval();
+/// let of = |d: &[f64]| burnrank::analysis::significance::bootstrap(d, 2000, 0.95, 42).unwrap().interval();
 /// assert_eq!(of(&[0.1, 0.1, 0.1]), (0.1, 0.1));
 /// let (low, high) = of(&[0.0, 0.2, 0.1, 0.3, 0.1, -0.1, 0.2, 0.2]);
 /// assert!(0.0 < low && low < 0.125 && 0.125 < high && high < 0.25);

@@ -6,7 +6,7 @@
 /// Values that are NaN, tests without an answer, stay so and do not count into m.
 ///
 /// ```
-/// assert_eq!(burnrank::holm(&[0.25, 0.125]), [0.25, 0.25]);
+/// assert_eq!(burnrank::analysis::significance::holm(&[0.25, 0.125]), [0.25, 0.25]);
 /// ```
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).filter(|&i| !p[i].is_nan()).collect();

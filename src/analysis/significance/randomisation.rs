@@ -30,7 +30,7 @@ pub struct Randomisation {
 ///
 /// ```
 /// // Of the 8 assignments only +++ and --- reach 1 + 2 + 4.
-/// assert_eq!(burnrank::randomisation(&[1.0, 2.0, 4.0], 10_000, 0).unwrap().p, 2.0 / 8.0);
+/// assert_eq!(burnrank::analysis::significance::randomisation(&[1.0, 2.0, 4.0], 10_000, 0).unwrap().p, 2.0 / 8.0);
 /// ```
 pub fn randomisation(differences: &[f64], draws: usize, seed: u64) -> Option<Randomisation> {
     let sizes: Vec<f64> = differences.iter().map(|d| d.abs()).filter(|&d| d != 0.0).collect();

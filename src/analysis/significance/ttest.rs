@@ -24,7 +24,7 @@ pub struct TTest {
 /// p-value 0.
 ///
 /// ```
-/// let test = burnrank::t_test(&[1.0, 2.0, 3.0]).unwrap();
+/// let test = burnrank::analysis::significance::t_test(&[1.0, 2.0, 3.0]).unwrap();
 /// assert!((test.statistic - 12f64.sqrt()).abs() < 1e-12); // 2 / (1 / sqrt 3)
 /// assert!((test.p - 0.0741799).abs() < 1e-7);
 /// ```

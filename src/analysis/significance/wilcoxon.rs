@@ -35,7 +35,7 @@ pub struct Wilcoxon {
 ///
 /// ```
 /// // One outcome of 2^5 has no negative rank, and one has no positive.
-/// assert_eq!(burnrank::wilcoxon(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap().p, 2.0 / 32.0);
+/// assert_eq!(burnrank::analysis::significance::wilcoxon(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap().p, 2.0 / 32.0);
 /// ```
 pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {
     if differences.is_empty() || !all_finite(differences) {

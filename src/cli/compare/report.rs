@@ -5,7 +5,8 @@ use crate::cli::prose::{fixed, named, p_value, paragraph, signed};
 use crate::cli::ranking::{Ranking, of};
 use crate::cli::systems::System;
 use crate::cli::ui::{self, Align, Table, count, counted, heading};
-use burnrank::{Better, Comparison, Conventions};
+use burnrank::analysis::significance::Better;
+use burnrank::{Comparison, Conventions};
 
 /// More comparisons than this are counted first, instead of told one by one.
 const MOST_TOLD: usize = 6;

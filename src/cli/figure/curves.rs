@@ -1,7 +1,8 @@
 //! What a measure does along random directions.
 
 use super::{Area, FONT, HEIGHT, decimal, draw, failed, legend, palette, room};
-use burnrank::{Certificate, StepReport};
+use burnrank::Certificate;
+use burnrank::analysis::optimality::StepReport;
 use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
 use std::path::Path;

@@ -2,7 +2,8 @@
 
 use super::{Area, FONT, HEIGHT, clipped, decimal, draw, failed, legend, palette, room, whole};
 use crate::cli::prose::signed;
-use burnrank::{Better, Comparison};
+use burnrank::Comparison;
+use burnrank::analysis::significance::Better;
 use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
 use std::path::Path;

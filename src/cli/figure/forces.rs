@@ -1,7 +1,7 @@
 //! Forces on the documents of one query.
 
 use super::{Area, Chart, FONT, decimal, draw, failed, legend, palette, room, whole};
-use burnrank::FieldReport;
+use burnrank::analysis::field::FieldReport;
 use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};

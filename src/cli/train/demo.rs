@@ -76,7 +76,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     let mut odd = warnings(&sets, &config)?;
     let data = Arc::new(sets.training_data(config.scaling)?);
     let mut measures = metrics(&config)?;
-    measures.push(burnrank::parse("pairs")?);
+    measures.push(burnrank::metric::parse("pairs")?);
     let mut columns = vec![("test queries", Align::Left), ("best epoch", Align::Right), ("seconds", Align::Right)];
     let names: Vec<String> = measures.iter().map(|metric| metric.name()).collect();
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));

@@ -12,8 +12,10 @@ mod warn;
 
 use super::Usage;
 use super::input::ReadArgs;
+use burnrank::data::MAX_FEATURES;
 use burnrank::files::Unfinished;
-use burnrank::{Finish, KNOWN_OBJECTIVES, MAX_FEATURES, ModelPlace, device};
+use burnrank::model::ModelPlace;
+use burnrank::{Finish, KNOWN_OBJECTIVES, device};
 use settings::Settings;
 use std::path::{Path, PathBuf};
 

@@ -7,10 +7,10 @@ use crate::cli::input::{self, ReadArgs};
 use crate::cli::oddities::Essentials;
 use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
-use burnrank::{
-    Conventions, DataInfo, Dataset, Error, Metric, Model, ScaleKind, Summary, Targets, TrainConfig, TrainingData,
-    judge, memory, split,
-};
+use burnrank::data::Targets;
+use burnrank::model::DataInfo;
+use burnrank::train::TrainingData;
+use burnrank::{Conventions, Dataset, Error, Metric, Model, ScaleKind, Summary, TrainConfig, judge, memory, split};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -194,10 +194,10 @@ impl Sets {
 
 /// What every report shows: the measure that chose the epoch, and the usual three.
 pub fn metrics(config: &TrainConfig) -> anyhow::Result<Vec<Arc<dyn Metric>>> {
-    let chosen = burnrank::parse(&config.metric)?;
+    let chosen = burnrank::metric::parse(&config.metric)?;
     let mut all = vec![];
     for name in ["ndcg@10", "map", "mrr"] {
-        all.push(burnrank::parse(name)?);
+        all.push(burnrank::metric::parse(name)?);
     }
     all.retain(|metric| metric.name() != chosen.name());
     all.insert(0, chosen);

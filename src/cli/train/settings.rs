@@ -1,9 +1,7 @@
 //! The settings of a training run on the command line.
 
-use burnrank::{
-    Activation, Error, GradientPath, Init, ModelKind, ModelSettings, Objective, OptimizerKind, ScaleKind, StepRule,
-    TrainConfig,
-};
+use burnrank::model::{ModelKind, ModelSettings};
+use burnrank::{Activation, Error, GradientPath, Init, Objective, OptimizerKind, ScaleKind, StepRule, TrainConfig};
 use std::fmt;
 use std::str::FromStr;
 

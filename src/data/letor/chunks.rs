@@ -21,7 +21,7 @@ use std::path::Path;
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("train.txt");
 /// std::fs::write(&path, "2 qid:a 1:0.5\n0 qid:a 1:4\n1 qid:b 1:1\n0 qid:c 1:2\n").unwrap();
-/// let chunks = burnrank::Chunks::open(&path, &burnrank::ReadOptions::default())?.with_chunk_bytes(40);
+/// let chunks = burnrank::data::Chunks::open(&path, &burnrank::ReadOptions::default())?.with_chunk_bytes(40);
 /// let sizes = chunks.map(|chunk| Ok(chunk?.n_documents())).collect::<burnrank::Result<Vec<_>>>()?;
 /// assert_eq!(sizes, [2, 2]);
 /// # Ok::<(), burnrank::Error>(())

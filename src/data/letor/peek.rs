@@ -14,7 +14,7 @@ const FAR_ENOUGH: usize = 1 << 20;
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("train.txt");
 /// std::fs::write(&path, "# LightGBM\n1 1:0.5\n").unwrap();
-/// assert_eq!(burnrank::has_query_ids(&path)?, Some(false));
+/// assert_eq!(burnrank::data::has_query_ids(&path)?, Some(false));
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///

@@ -55,7 +55,7 @@ pub fn write(path: impl AsRef<Path>, data: &Dataset, options: &WriteOptions) -> 
 /// use burnrank::{Dataset, WriteOptions};
 /// let data = Dataset::new(2, vec![0.5, 0.0, 1e-7, 3.0], vec![2.0, 0.0], vec![("a".into(), 2)])?;
 /// let mut text = Vec::new();
-/// burnrank::write_to(&mut text, &data, &WriteOptions::default())?;
+/// burnrank::data::write_to(&mut text, &data, &WriteOptions::default())?;
 /// assert_eq!(text, b"2 qid:a 1:0.5 2:0\n0 qid:a 1:1e-7 2:3\n");
 /// assert_eq!(burnrank::read_bytes("text", &text, &Default::default())?.data, data);
 /// # Ok::<(), burnrank::Error>(())

@@ -17,7 +17,7 @@ const MOST_LEVELS: usize = 32;
 /// The share of the documents that each label gets, label 0 first; shares sum to 1.
 ///
 /// ```
-/// let mix: burnrank::LabelMix = "5,3,2".parse()?;
+/// let mix: burnrank::data::synthetic::LabelMix = "5,3,2".parse()?;
 /// assert_eq!(mix.shares(), [0.5, 0.3, 0.2]);
 /// assert_eq!(mix.to_string(), "0.5,0.3,0.2");
 /// # Ok::<(), burnrank::Error>(())

@@ -37,9 +37,9 @@ pub struct Judged {
 /// id first: judging by document order gives trec_eval's values, the other tie rules apply as usual.
 ///
 /// ```
-/// let run = burnrank::parse_run("r", b"7 Q0 a 1 0.5 t\n7 Q0 b 2 0.9 t\n")?;
-/// let qrels = burnrank::parse_qrels("q", b"7 0 a 1\n7 0 c 2\n")?;
-/// let judged = burnrank::join_run(&run, &qrels);
+/// let run = burnrank::data::trec::parse_run("r", b"7 Q0 a 1 0.5 t\n7 Q0 b 2 0.9 t\n")?;
+/// let qrels = burnrank::data::trec::parse_qrels("q", b"7 0 a 1\n7 0 c 2\n")?;
+/// let judged = burnrank::data::trec::join_run(&run, &qrels);
 /// assert_eq!(judged.queries[0].labels, [0.0, 1.0, 2.0]);
 /// assert_eq!(judged.queries[0].scores, [0.9, 0.5, f64::NEG_INFINITY]);
 /// assert_eq!(judged.queries[0].retrieved, 2);

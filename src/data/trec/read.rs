@@ -23,7 +23,7 @@ pub fn read_qrels(path: impl AsRef<Path>) -> Result<TrecFile> {
 /// As [`read_qrels`], for a text in memory that errors call `name`.
 ///
 /// ```
-/// let qrels = burnrank::parse_qrels("q", b"7 0 doc-a 2\n7 0 doc-b -1\n")?;
+/// let qrels = burnrank::data::trec::parse_qrels("q", b"7 0 doc-a 2\n7 0 doc-b -1\n")?;
 /// assert_eq!(qrels.queries[0].documents, [("doc-a".into(), 2.0), ("doc-b".into(), -1.0)]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
@@ -46,7 +46,7 @@ pub fn read_run(path: impl AsRef<Path>) -> Result<TrecFile> {
 /// As [`read_run`], for a text in memory that errors call `name`.
 ///
 /// ```
-/// let run = burnrank::parse_run("r", b"7 Q0 doc-a 1 0.75 mine\n")?;
+/// let run = burnrank::data::trec::parse_run("r", b"7 Q0 doc-a 1 0.75 mine\n")?;
 /// assert_eq!(run.queries[0].documents, [("doc-a".into(), 0.75)]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
@@ -66,11 +66,11 @@ pub enum Scored {
     Run(TrecFile),
 }
 
-/// Reads one score per line for so many documents, as [`read_scores`](crate::read_scores), or a run, as [`read_run`]: a run
+/// Reads one score per line for so many documents, as [`read_scores`](crate::data::read_scores), or a run, as [`read_run`]: a run
 /// is told by the six fields of its first line, packed or not.
 ///
 /// # Errors
-/// As [`read_scores`](crate::read_scores) and [`read_run`].
+/// As [`read_scores`](crate::data::read_scores) and [`read_run`].
 pub fn read_run_or_scores(path: impl AsRef<Path>, documents: usize) -> Result<Scored> {
     let (name, text) = read_whole(path.as_ref())?;
     let first = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();

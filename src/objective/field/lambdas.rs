@@ -11,11 +11,11 @@ use std::sync::Arc;
 /// A lambda function: what pushes each document of a query, given scores, labels and the order that scores make
 /// (Learning to Rank with Nonsmooth Cost Functions, section 4).
 ///
-/// It need not be the derivative of anything; [`FieldReport`](crate::FieldReport) says whether it is.
+/// It need not be the derivative of anything; [`FieldReport`](crate::analysis::field::FieldReport) says whether it is.
 /// [`Objective::field`](crate::Objective::field) trains with it.
 ///
 /// ```
-/// use burnrank::FieldReport;
+/// use burnrank::analysis::field::FieldReport;
 /// use burnrank::objective::LambdaField;
 /// /// Every document is pulled towards its label, as by a spring.
 /// #[derive(Debug)]

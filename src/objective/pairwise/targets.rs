@@ -14,7 +14,7 @@ use crate::numeric::{sigmoid, softplus};
 /// When a pair names a document that is not there or a probability outside 0 to 1.
 ///
 /// ```
-/// use burnrank::PairTarget;
+/// use burnrank::data::PairTarget;
 /// use burnrank::objective::ranknet_pairs;
 /// let mut gradient = [0.0; 2];
 /// let pair = PairTarget { i: 0, j: 1, probability: 1.0 };

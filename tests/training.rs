@@ -358,5 +358,5 @@ fn settings_that_make_no_sense_are_refused_before_any_work() {
     let error = Trainer::new(config("ranknet"), &train_data, &narrow, &cpu()).err().unwrap().to_string();
     assert!(error.contains("12 features") && error.contains('5'), "{error}");
     let parts = split(train_data.n_queries(), &[1.0, 1.0], 3).unwrap();
-    assert!(Trainer::new(config("ranknet"), &train_data.select(&parts[0]), &valid, &cpu()).is_ok());
+    assert!(Trainer::new(config("ranknet"), train_data.select(&parts[0]), &valid, &cpu()).is_ok());
 }

@@ -72,7 +72,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Train(train::Args),
+    Train(Box<train::Args>),
     Predict(predict::Args),
     Info(info::Args),
     Data(data::Args),

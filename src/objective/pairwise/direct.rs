@@ -39,7 +39,7 @@ impl PairLoss {
         grid.second.extend(ranked.values.second.iter().map(|&value| value as f32));
         grid.second.resize(n, 0.0);
         match form {
-            Form::Distance { share } => grid.near.extend(ranked.values.nearness(n).map(|near| (share * near) as f32)),
+            Form::Distance { share } => ranked.values.add_nearness(n, share, &mut grid.near),
             Form::Rest => grid.upper.extend(ranked.values.first.iter().map(|&first| (1.0 - first).recip() as f32)),
             _ => {}
         }

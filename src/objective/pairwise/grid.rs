@@ -137,8 +137,8 @@ impl Grid {
         let blocks = self.starts.len().div_ceil(BLOCK);
         let wave = if pairs < SHARED || blocks == 1 { 1 } else { WAVE };
         let length = n + WIDEST;
-        // The columns' pulls, and behind them their second derivatives.
-        let stride = if SECOND { 2 * length } else { length };
+        // The columns' pulls, and behind them their second derivatives and those of the rows.
+        let stride = if SECOND { 2 * length + BLOCK } else { length };
         columns.clear();
         columns.resize(wave * stride, 0.0);
         let rows = |block: usize| block * BLOCK..((block + 1) * BLOCK).min(self.starts.len());
@@ -185,8 +185,10 @@ impl Grid {
         pulls[from..].fill(0.0);
         if !curves.is_empty() {
             curves[from..].iter_mut().zip(&bends[from..]).for_each(|(curve, bend)| *curve += f64::from(*bend));
-            bends[from..].fill(0.0);
-            curves[rows.clone()].iter_mut().zip(&part.curves).for_each(|(curve, row)| *curve += row);
+            bends[from..sums.len() + WIDEST].fill(0.0);
+            let of_rows = &mut bends[sums.len() + WIDEST..];
+            curves[rows.clone()].iter_mut().zip(&*of_rows).for_each(|(curve, row)| *curve += f64::from(*row));
+            of_rows.fill(0.0);
         }
         sums[rows].iter_mut().zip(&part.rows).for_each(|(sum, row)| *sum -= row);
         part.loss

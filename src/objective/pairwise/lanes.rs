@@ -4,7 +4,7 @@
 //! span less than [`NARROW`]; a wider query pays for one per pair ([`Wide`]).
 
 use super::grid::{BLOCK, Grid, GridTask};
-use crate::simd::{Simd, Vectorised};
+use crate::simd::{Simd, Vectorised, WIDEST};
 use crate::stop::Stop;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -85,8 +85,6 @@ impl Factor for Wide {
 pub(super) struct BlockSums {
     /// What pulls each row up.
     pub rows: [f64; BLOCK],
-    /// Each row's second derivative.
-    pub curves: [f64; BLOCK],
     /// In nats.
     pub loss: f64,
 }
@@ -95,7 +93,7 @@ pub(super) struct BlockSums {
 pub(super) struct Columns<'a> {
     /// What pulls each column down.
     pub pulls: &'a mut [f32],
-    /// Each column's second derivative; empty unless wanted.
+    /// Each column's second derivative, and behind those of all columns that of each row; empty unless wanted.
     pub curves: &'a mut [f32],
 }
 
@@ -120,7 +118,7 @@ impl<L: Lanes, F: Factor, const LOSS: bool, const SECOND: bool> Vectorised for B
 
     #[inline(always)]
     fn run<const N: usize, S: Simd<N>>(self, simd: S) -> BlockSums {
-        let mut sums = BlockSums { rows: [0.0; BLOCK], curves: [0.0; BLOCK], loss: 0.0 };
+        let mut sums = BlockSums { rows: [0.0; BLOCK], loss: 0.0 };
         let n = self.grid.place.len();
         let starts = &self.grid.starts[self.rows.clone()];
         let lowest = starts.iter().min().map_or(n, |&start| start as usize);
@@ -145,7 +143,7 @@ impl<L: Lanes, F: Factor, const LOSS: bool, const SECOND: bool> Vectorised for B
                     sums.rows[index] += f64::from(found.0);
                     sums.loss += f64::from(found.1);
                     if SECOND {
-                        sums.curves[index] += f64::from(found.2);
+                        self.columns.curves[n + WIDEST + index] += found.2;
                     }
                 }
             }

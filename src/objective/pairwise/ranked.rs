@@ -88,7 +88,9 @@ impl Ranked {
             self.classes.extend(self.labels.iter().map(|&label| classes.of(label)));
         }
         let of_classes = if classes == Classes::Labels { &self.labels } else { &self.classes };
-        self.levels.fill(of_classes);
+        if form != Some(Form::Own) {
+            self.levels.fill(of_classes);
+        }
         self.values.clear(n);
         if form.is_some() {
             weight.values(RankedList { labels: &self.labels, levels: &self.levels }, &mut self.values);

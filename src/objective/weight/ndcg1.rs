@@ -24,9 +24,11 @@ impl PairWeight for Ndcg1 {
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
-        values.set_gains(list, Gain::Exponential, self.k);
-        values.set_discounts(list.len(), None, 1.0);
-        values.first.iter_mut().zip(&values.second).for_each(|(gain, discount)| *gain *= discount);
+        let ideal = max_dcg(list.labels, self.k, Gain::Exponential);
+        let share = if ideal > 0.0 { ideal.recip() } else { 0.0 };
+        values.set_discounts(list.len(), None, share);
+        let gains = list.labels.iter().map(|&label| Gain::Exponential.of(label));
+        values.first.extend(gains.zip(&values.second).map(|(gain, discount)| gain * discount));
     }
 
     fn largest_label(&self) -> f32 {

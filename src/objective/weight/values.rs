@@ -1,7 +1,8 @@
 //! One or two numbers per document that a form joins to weights.
 
-use crate::metric::{Gain, discount};
+use crate::metric::{Gain, discount, discounts};
 use crate::numeric::levels::Levels;
+use std::borrow::Cow;
 
 /// A ranked list as a weight sees it.
 #[derive(Debug, Clone, Copy)]
@@ -57,10 +58,11 @@ impl Values {
         self.second.resize(n, 0.0);
     }
 
-    /// `delta = 1/D_m - 1/D_(m+1)` of ranks `m` apart, for `m` below `n`; 0 for a document and itself.
-    pub(in super::super) fn nearness(&self, n: usize) -> impl Iterator<Item = f64> {
-        let at = |m: usize| self.discounts.get(m).copied().unwrap_or_else(|| discount(m));
-        (0..n).map(move |m| if m == 0 { 0.0 } else { at(m - 1) - at(m) })
+    /// Adds `share delta`, `delta = 1/D_m - 1/D_(m+1)` of ranks `m` apart, for `m` below `n`; 0 for a document and itself.
+    pub(in super::super) fn add_nearness(&self, n: usize, share: f64, to: &mut Vec<f32>) {
+        let discounts = self.discounts.get(..n).map_or_else(|| discounts(n), Cow::Borrowed);
+        to.push(0.0);
+        to.extend(discounts.windows(2).map(|pair| (share * (pair[0] - pair[1])) as f32));
     }
 
     /// The first value is `G`, the gain divided by the ideal DCG at `k`; no pair weighs anything where that is 0.

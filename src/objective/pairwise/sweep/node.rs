@@ -37,7 +37,9 @@ impl Sweep {
             place: place as u32,
             ..Document::default()
         }));
-        ranked.levels.for_each(|place, level| self.documents[place].level = level);
+        if form != Some(Form::Own) {
+            ranked.levels.for_each(|place, level| self.documents[place].level = level);
+        }
         self.spare.resize(n, Document::default());
         let wanted = [n, n, n, n, sums.curves.len(), sums.curves.len()];
         self.lines.iter_mut().zip(wanted).for_each(|(line, n)| line.resize(n.max(line.len()), 0.0));

@@ -1,5 +1,9 @@
 //! Losses that are one smooth formula of a query's scores: listwise, pairwise and pointwise ones, one per file.
 
+mod common;
+#[cfg(test)]
+mod tests;
+
 use super::field::LambdaField;
 use super::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};
 use super::pairwise::Scratch;

@@ -2,6 +2,7 @@
 
 use super::Objective;
 use super::field::Construction;
+use super::formula::{FormulaLoss, ListNet};
 use super::loss::Loss;
 use super::name::Parts;
 use super::pairwise::{LogBase, PairLoss};
@@ -94,6 +95,13 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
             "discretebounded",
         ],
         make: make_lambdarank,
+    },
+    KnownObjective {
+        name: "listnet",
+        suffix: "",
+        help: "cross entropy of the chances to be on top, of labels and of scores (ListNet)",
+        settings: &[],
+        make: |_| Ok(Arc::new(FormulaLoss(ListNet))),
     },
 ];
 

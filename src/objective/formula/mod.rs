@@ -1,8 +1,11 @@
 //! Losses that are one smooth formula of a query's scores: listwise, pairwise and pointwise ones, one per file.
 
 mod common;
+mod listnet;
 #[cfg(test)]
 mod tests;
+
+pub(super) use listnet::ListNet;
 
 use super::field::LambdaField;
 use super::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};

@@ -2,7 +2,7 @@
 
 use super::Objective;
 use super::field::Construction;
-use super::formula::{FormulaLoss, ListNet};
+use super::formula::{ApproxNdcg, FormulaLoss, ListNet};
 use super::loss::Loss;
 use super::name::Parts;
 use super::pairwise::{LogBase, PairLoss};
@@ -102,6 +102,16 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
         help: "cross entropy of the chances to be on top, of labels and of scores (ListNet)",
         settings: &[],
         make: |_| Ok(Arc::new(FormulaLoss(ListNet))),
+    },
+    KnownObjective {
+        name: "approx-ndcg",
+        suffix: "[:alpha=10]",
+        help: "NDCG of smooth ranks, sums of sigmoids of slope alpha (ApproxNDCG)",
+        settings: &["alpha"],
+        make: |parts| {
+            let alpha = parts.number("alpha", 1e-6..=1e6)?.unwrap_or(10.0);
+            Ok(Arc::new(FormulaLoss(ApproxNdcg { alpha })))
+        },
     },
 ];
 

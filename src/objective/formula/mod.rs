@@ -1,10 +1,12 @@
 //! Losses that are one smooth formula of a query's scores: listwise, pairwise and pointwise ones, one per file.
 
+mod approx_ndcg;
 mod common;
 mod listnet;
 #[cfg(test)]
 mod tests;
 
+pub(super) use approx_ndcg::ApproxNdcg;
 pub(super) use listnet::ListNet;
 
 use super::field::LambdaField;

@@ -19,6 +19,7 @@ struct Case {
 const CASES: &[Case] = &[
     // One line per loss.
     Case { name: "listnet", orders: true, curved: true, long: 50_000 },
+    Case { name: "approx-ndcg:alpha=10", orders: true, curved: true, long: 3_000 },
 ];
 
 /// Queries of these lengths with random labels and scores.

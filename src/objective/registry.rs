@@ -2,7 +2,7 @@
 
 use super::Objective;
 use super::field::Construction;
-use super::formula::{ApproxNdcg, FormulaLoss, ListNet};
+use super::formula::{ApproxNdcg, FormulaLoss, ListNet, SoftRank};
 use super::loss::Loss;
 use super::name::Parts;
 use super::pairwise::{LogBase, PairLoss};
@@ -111,6 +111,16 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
         make: |parts| {
             let alpha = parts.number("alpha", 1e-6..=1e6)?.unwrap_or(10.0);
             Ok(Arc::new(FormulaLoss(ApproxNdcg { alpha })))
+        },
+    },
+    KnownObjective {
+        name: "softrank",
+        suffix: "[:sigma=1]",
+        help: "mean NDCG when scores have the standard deviation sigma (SoftRank)",
+        settings: &[],
+        make: |parts| {
+            let sigma = parts.number("sigma", 1e-6..=1e6)?.unwrap_or(1.0);
+            Ok(Arc::new(FormulaLoss(SoftRank { sigma })))
         },
     },
 ];

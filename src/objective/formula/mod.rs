@@ -3,11 +3,13 @@
 mod approx_ndcg;
 mod common;
 mod listnet;
+mod softrank;
 #[cfg(test)]
 mod tests;
 
 pub(super) use approx_ndcg::ApproxNdcg;
 pub(super) use listnet::ListNet;
+pub(super) use softrank::SoftRank;
 
 use super::field::LambdaField;
 use super::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};

@@ -2,7 +2,7 @@
 
 use super::Objective;
 use super::field::Construction;
-use super::formula::{ApproxNdcg, FormulaLoss, ListNet, SoftRank};
+use super::formula::{ApproxNdcg, FormulaLoss, ListNet, RankCosine, SoftRank};
 use super::loss::Loss;
 use super::name::Parts;
 use super::pairwise::{LogBase, PairLoss};
@@ -122,6 +122,13 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
             let sigma = parts.number("sigma", 1e-6..=1e6)?.unwrap_or(1.0);
             Ok(Arc::new(FormulaLoss(SoftRank { sigma })))
         },
+    },
+    KnownObjective {
+        name: "rankcosine",
+        suffix: "",
+        help: "the angle between scores and labels (RankCosine)",
+        settings: &[],
+        make: |_| Ok(Arc::new(FormulaLoss(RankCosine))),
     },
 ];
 

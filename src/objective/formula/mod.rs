@@ -3,12 +3,14 @@
 mod approx_ndcg;
 mod common;
 mod listnet;
+mod rankcosine;
 mod softrank;
 #[cfg(test)]
 mod tests;
 
 pub(super) use approx_ndcg::ApproxNdcg;
 pub(super) use listnet::ListNet;
+pub(super) use rankcosine::RankCosine;
 pub(super) use softrank::SoftRank;
 
 use super::field::LambdaField;

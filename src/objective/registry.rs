@@ -2,7 +2,7 @@
 
 use super::Objective;
 use super::field::Construction;
-use super::formula::{ApproxNdcg, FormulaLoss, ListNet, RankCosine, SoftRank};
+use super::formula::{ApproxNdcg, FormulaLoss, Hinge, ListNet, RankCosine, SoftRank};
 use super::loss::Loss;
 use super::name::Parts;
 use super::pairwise::{LogBase, PairLoss};
@@ -129,6 +129,13 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
         help: "the angle between scores and labels (RankCosine)",
         settings: &[],
         make: |_| Ok(Arc::new(FormulaLoss(RankCosine))),
+    },
+    KnownObjective {
+        name: "hinge",
+        suffix: "",
+        help: "max(0, 1 - (s_i - s_j)) summed over pairs (RankSVM)",
+        settings: &[],
+        make: |_| Ok(Arc::new(FormulaLoss(Hinge))),
     },
 ];
 

@@ -2,6 +2,7 @@
 
 mod approx_ndcg;
 mod common;
+mod hinge;
 mod listnet;
 mod rankcosine;
 mod softrank;
@@ -9,6 +10,7 @@ mod softrank;
 mod tests;
 
 pub(super) use approx_ndcg::ApproxNdcg;
+pub(super) use hinge::Hinge;
 pub(super) use listnet::ListNet;
 pub(super) use rankcosine::RankCosine;
 pub(super) use softrank::SoftRank;

@@ -2,7 +2,7 @@
 
 use super::Objective;
 use super::field::Construction;
-use super::formula::{ApproxNdcg, FormulaLoss, Hinge, ListNet, RankCosine, SoftRank};
+use super::formula::{ApproxNdcg, Exponential, FormulaLoss, Hinge, ListNet, RankCosine, SoftRank};
 use super::loss::Loss;
 use super::name::Parts;
 use super::pairwise::{LogBase, PairLoss};
@@ -136,6 +136,13 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
         help: "max(0, 1 - (s_i - s_j)) summed over pairs (RankSVM)",
         settings: &[],
         make: |_| Ok(Arc::new(FormulaLoss(Hinge))),
+    },
+    KnownObjective {
+        name: "exponential",
+        suffix: "",
+        help: "exp(s_j - s_i) summed over pairs (RankBoost)",
+        settings: &[],
+        make: |_| Ok(Arc::new(FormulaLoss(Exponential))),
     },
 ];
 

@@ -2,6 +2,7 @@
 
 mod approx_ndcg;
 mod common;
+mod exponential;
 mod hinge;
 mod listnet;
 mod rankcosine;
@@ -10,6 +11,7 @@ mod softrank;
 mod tests;
 
 pub(super) use approx_ndcg::ApproxNdcg;
+pub(super) use exponential::Exponential;
 pub(super) use hinge::Hinge;
 pub(super) use listnet::ListNet;
 pub(super) use rankcosine::RankCosine;

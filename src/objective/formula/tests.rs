@@ -23,6 +23,7 @@ const CASES: &[Case] = &[
     Case { name: "softrank:sigma=1", orders: true, curved: true, long: 1_000 },
     Case { name: "rankcosine", orders: true, curved: true, long: 50_000 },
     Case { name: "hinge", orders: true, curved: false, long: 50_000 },
+    Case { name: "exponential", orders: true, curved: true, long: 50_000 },
 ];
 
 /// Queries of these lengths with random labels and scores.

@@ -2,7 +2,7 @@
 
 use super::Objective;
 use super::field::Construction;
-use super::formula::{ApproxNdcg, Exponential, FormulaLoss, Hinge, ListNet, RankCosine, SoftRank};
+use super::formula::{ApproxNdcg, Exponential, FormulaLoss, Hinge, ListNet, RankCosine, SoftRank, SquaredError};
 use super::loss::Loss;
 use super::name::Parts;
 use super::pairwise::{LogBase, PairLoss};
@@ -143,6 +143,13 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
         help: "exp(s_j - s_i) summed over pairs (RankBoost)",
         settings: &[],
         make: |_| Ok(Arc::new(FormulaLoss(Exponential))),
+    },
+    KnownObjective {
+        name: "squared-error",
+        suffix: "",
+        help: "(s_i - y_i)^2 / 2 summed over documents (MART)",
+        settings: &[],
+        make: |_| Ok(Arc::new(FormulaLoss(SquaredError))),
     },
 ];
 

@@ -7,6 +7,7 @@ mod hinge;
 mod listnet;
 mod rankcosine;
 mod softrank;
+mod squared_error;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ pub(super) use hinge::Hinge;
 pub(super) use listnet::ListNet;
 pub(super) use rankcosine::RankCosine;
 pub(super) use softrank::SoftRank;
+pub(super) use squared_error::SquaredError;
 
 use super::field::LambdaField;
 use super::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};

@@ -24,6 +24,7 @@ const CASES: &[Case] = &[
     Case { name: "rankcosine", orders: true, curved: true, long: 50_000 },
     Case { name: "hinge", orders: true, curved: false, long: 50_000 },
     Case { name: "exponential", orders: true, curved: true, long: 50_000 },
+    Case { name: "squared-error", orders: false, curved: true, long: 50_000 },
 ];
 
 /// Queries of these lengths with random labels and scores.

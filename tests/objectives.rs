@@ -28,7 +28,7 @@ const CHECKS: [Check; 10] = [
 ];
 
 /// One of every kind, with truncation, slope and ties.
-const ALL: [&str; 25] = [
+const ALL: [&str; 27] = [
     "ranknet",
     "ranknet:ties",
     "ranknet@3:sigma=2",
@@ -42,6 +42,8 @@ const ALL: [&str; 25] = [
     "ndcg-loss2@5",
     "ndcg-loss2++:mu=5",
     "ndcg-loss2++@3:mu=10:sigma=2",
+    "rr-gap",
+    "rr-gap@3:sigma=2",
     "lambdarank:ndcg",
     "lambdarank:ndcg@3",
     "lambdarank:ndcg:linear@10",

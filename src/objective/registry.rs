@@ -6,7 +6,7 @@ use super::formula::{ApproxNdcg, Exponential, FormulaLoss, Hinge, ListNet, RankC
 use super::loss::Loss;
 use super::name::Parts;
 use super::pairwise::{LogBase, PairLoss};
-use super::weight::{Arp1, Arp2, MrrSwap, Ndcg1, Ndcg2, PairWeight, RankNet, lambdarank};
+use super::weight::{Arp1, Arp2, MrrSwap, Ndcg1, Ndcg2, PairWeight, RankNet, RrGap, lambdarank};
 use crate::metric::{self, MetricKind};
 use std::sync::Arc;
 
@@ -80,6 +80,13 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
             let tail = format!(":mu={}", super::name::number(mu));
             pairs(parts, LogBase::Bits, &tail, |k| Arc::new(Ndcg2 { rho: 1.0, delta: mu, k }))
         },
+    },
+    KnownObjective {
+        name: "rr-gap",
+        suffix: "[@k]",
+        help: "our own: the difference of gains, by the difference of reciprocal ranks",
+        settings: &[],
+        make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(RrGap { k })),
     },
     KnownObjective {
         name: "lambdarank",

@@ -2,7 +2,7 @@
 
 use burnrank::metric::Ndcg;
 use burnrank::objective::{Construction, PAIR_BUDGET};
-use burnrank::{Batch, Device, Metric, Objective, Tensor, Want, device};
+use burnrank::{Batch, Device, KNOWN_OBJECTIVES, Metric, Objective, Tensor, Want, device};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const CHECKS: [Check; 10] = [
 ];
 
 /// One of every kind, with truncation, slope and ties.
-const ALL: [&str; 25] = [
+const ALL: [&str; 27] = [
     "ranknet",
     "ranknet:ties",
     "ranknet@3:sigma=2",
@@ -42,6 +42,8 @@ const ALL: [&str; 25] = [
     "ndcg-loss2@5",
     "ndcg-loss2++:mu=5",
     "ndcg-loss2++@3:mu=10:sigma=2",
+    "rr-gap",
+    "rr-gap@3:sigma=2",
     "lambdarank:ndcg",
     "lambdarank:ndcg@3",
     "lambdarank:ndcg:linear@10",
@@ -167,6 +169,19 @@ fn the_paths_agree_with_each_other_on_every_backend() {
                     "{name} on {backend}: {other} against {loss}"
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn every_known_objective_has_one_gradient_on_every_backend() {
+    let (scores, labels, offsets) = random_batch(77, &[1, 7, 2, 30, 12]);
+    for (backend, device) in devices() {
+        for known in KNOWN_OBJECTIVES {
+            let (loss, closed) = lambda(known.name, &scores, &labels, &offsets);
+            let (tensor_loss, tiled) = tensor(known.name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
+            assert_close(&tiled, &closed, 2e-5, &format!("{} on {backend}", known.name));
+            assert!((tensor_loss - loss).abs() <= 2e-5 * loss, "{} on {backend}: {tensor_loss} {loss}", known.name);
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::Objective;
 use super::field::Construction;
+use super::formula::{ApproxNdcg, Exponential, FormulaLoss, Hinge, ListNet, RankCosine, SoftRank, SquaredError};
 use super::loss::Loss;
 use super::name::Parts;
 use super::pairwise::{LogBase, PairLoss};
-use super::weight::{Arp1, Arp2, MrrSwap, Ndcg1, Ndcg2, PairWeight, RankNet, lambdarank};
+use super::weight::{Arp1, Arp2, MrrSwap, Ndcg1, Ndcg2, PairWeight, RankNet, RrGap, lambdarank};
 use crate::metric::{self, MetricKind};
 use std::sync::Arc;
 
@@ -81,6 +82,13 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
         },
     },
     KnownObjective {
+        name: "rr-gap",
+        suffix: "[@k]",
+        help: "our own: the difference of gains, by the difference of reciprocal ranks",
+        settings: &[],
+        make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(RrGap { k })),
+    },
+    KnownObjective {
         name: "lambdarank",
         suffix: ":METRIC[:CONSTRUCTION]",
         help: "what swapping the pair changes of any metric, as in ndcg@10",
@@ -94,6 +102,61 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
             "discretebounded",
         ],
         make: make_lambdarank,
+    },
+    KnownObjective {
+        name: "listnet",
+        suffix: "",
+        help: "cross entropy of the chances to be on top, of labels and of scores (ListNet)",
+        settings: &[],
+        make: |_| Ok(Arc::new(FormulaLoss(ListNet))),
+    },
+    KnownObjective {
+        name: "approx-ndcg",
+        suffix: "[:alpha=10]",
+        help: "NDCG of smooth ranks, sums of sigmoids of slope alpha (ApproxNDCG)",
+        settings: &["alpha"],
+        make: |parts| {
+            let alpha = parts.number("alpha", 1e-6..=1e6)?.unwrap_or(10.0);
+            Ok(Arc::new(FormulaLoss(ApproxNdcg { alpha })))
+        },
+    },
+    KnownObjective {
+        name: "softrank",
+        suffix: "[:sigma=1]",
+        help: "mean NDCG when scores have the standard deviation sigma (SoftRank)",
+        settings: &[],
+        make: |parts| {
+            let sigma = parts.number("sigma", 1e-6..=1e6)?.unwrap_or(1.0);
+            Ok(Arc::new(FormulaLoss(SoftRank { sigma })))
+        },
+    },
+    KnownObjective {
+        name: "rankcosine",
+        suffix: "",
+        help: "the angle between scores and labels (RankCosine)",
+        settings: &[],
+        make: |_| Ok(Arc::new(FormulaLoss(RankCosine))),
+    },
+    KnownObjective {
+        name: "hinge",
+        suffix: "",
+        help: "max(0, 1 - (s_i - s_j)) summed over pairs (RankSVM)",
+        settings: &[],
+        make: |_| Ok(Arc::new(FormulaLoss(Hinge))),
+    },
+    KnownObjective {
+        name: "exponential",
+        suffix: "",
+        help: "exp(s_j - s_i) summed over pairs (RankBoost)",
+        settings: &[],
+        make: |_| Ok(Arc::new(FormulaLoss(Exponential))),
+    },
+    KnownObjective {
+        name: "squared-error",
+        suffix: "",
+        help: "(s_i - y_i)^2 / 2 summed over documents (MART)",
+        settings: &[],
+        make: |_| Ok(Arc::new(FormulaLoss(SquaredError))),
     },
 ];
 

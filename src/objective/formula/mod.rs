@@ -1,5 +1,24 @@
 //! Losses that are one smooth formula of a query's scores: listwise, pairwise and pointwise ones, one per file.
 
+mod approx_ndcg;
+mod common;
+mod exponential;
+mod hinge;
+mod listnet;
+mod rankcosine;
+mod softrank;
+mod squared_error;
+#[cfg(test)]
+mod tests;
+
+pub(super) use approx_ndcg::ApproxNdcg;
+pub(super) use exponential::Exponential;
+pub(super) use hinge::Hinge;
+pub(super) use listnet::ListNet;
+pub(super) use rankcosine::RankCosine;
+pub(super) use softrank::SoftRank;
+pub(super) use squared_error::SquaredError;
+
 use super::field::LambdaField;
 use super::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};
 use super::pairwise::Scratch;

@@ -20,6 +20,7 @@ mod ndcg2;
 mod pairs;
 mod prepared;
 mod ranknet;
+mod rr_gap;
 mod swap;
 mod values;
 
@@ -30,6 +31,7 @@ pub(super) use ndcg1::Ndcg1;
 pub(super) use ndcg2::Ndcg2;
 pub use prepared::PairWeights;
 pub(super) use ranknet::RankNet;
+pub(super) use rr_gap::RrGap;
 pub use values::{RankedList, Values};
 
 use super::form::Form;
@@ -176,7 +178,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     /// Every weight that has a form, by objective.
-    const ALL: [&str; 24] = [
+    const ALL: [&str; 26] = [
         "ranknet",
         "ranknet:ties",
         "arp-loss1",
@@ -186,6 +188,8 @@ mod tests {
         "ndcg-loss2",
         "ndcg-loss2++:mu=5",
         "ndcg-loss2++@4:mu=0",
+        "rr-gap",
+        "rr-gap@3",
         "lambdarank:ndcg",
         "lambdarank:ndcg@3",
         "lambdarank:ndcg:linear@5",

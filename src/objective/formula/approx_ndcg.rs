@@ -1,0 +1,109 @@
+//! ApproxNDCG (Qin, Liu and Li 2010).
+
+use super::super::name::number;
+use super::super::tensor::{TensorTile, TilePart};
+use super::Formula;
+use super::common::{share_tensors, shares};
+use crate::error::Result;
+use crate::numeric::sigmoid;
+use crate::stop::Stop;
+use burn::tensor::activation;
+use std::f64::consts::LN_2;
+
+/// `C = 1 - sum_i G_i / log2(1 + r_i)`, NDCG of the smooth ranks `r_i = 1 + sum over j != i of sigmoid(alpha (s_j - s_i))`.
+///
+/// Takes `O(n m)` for `m` documents with a gain. Where all labels are equal there is nothing to learn: loss and slopes are 0.
+/// It is not convex: second derivatives may be negative.
+#[derive(Debug)]
+pub(in super::super) struct ApproxNdcg {
+    /// The steepness of the sigmoids: 10 unless told otherwise, which is TensorFlow Ranking's temperature of 0.1. Rax and
+    /// allRank take 1.
+    pub alpha: f64,
+}
+
+impl Formula for ApproxNdcg {
+    fn name(&self) -> String {
+        format!("approx-ndcg:alpha={}", number(self.alpha))
+    }
+
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64 {
+        let Some(shares) = shares(labels) else { return 0.0 };
+        let (mut loss, mut chances) = (0.0, vec![0.0; scores.len()]);
+        for (i, share) in shares.iter().enumerate().filter(|(_, share)| share.gain != 0.0) {
+            if stop.asked() {
+                break;
+            }
+            let (mut rank, mut rise, mut bend) = (1.0, 0.0, 0.0);
+            for (j, chance) in chances.iter_mut().enumerate() {
+                *chance = if i == j { 0.0 } else { sigmoid(self.alpha * (scores[j] - scores[i])) };
+                let slope = *chance * (1.0 - *chance);
+                rank += *chance;
+                rise += slope;
+                bend += slope * (1.0 - 2.0 * *chance);
+            }
+            let log = f64::ln_1p(rank);
+            loss += share.ideal - share.gain * LN_2 / log;
+            // By the rank, and by the score of one document at a time.
+            let by_rank = share.gain * LN_2 / ((1.0 + rank) * log * log) * self.alpha;
+            slopes[i] -= by_rank * rise;
+            slopes.iter_mut().zip(&chances).for_each(|(slope, chance)| *slope += by_rank * chance * (1.0 - chance));
+            if !second.is_empty() {
+                let by_square = -by_rank * self.alpha * (log + 2.0) / ((1.0 + rank) * log);
+                second[i] += by_square * rise * rise + by_rank * self.alpha * bend;
+                for (second, chance) in second.iter_mut().zip(&chances) {
+                    let slope = chance * (1.0 - chance);
+                    *second += slope * (by_square * slope + by_rank * self.alpha * (1.0 - 2.0 * chance));
+                }
+            }
+        }
+        loss
+    }
+
+    fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart> {
+        let (score_i, score_j) = tile.sides(&tile.scores);
+        let others = tile.sides(&tile.present).1 * tile.off_diagonal();
+        let chances = activation::sigmoid((score_j - score_i).mul_scalar(self.alpha)) * others;
+        let discounts = chances.sum_dim(2).add_scalar(2.0).log().recip().mul_scalar(LN_2);
+        let [gain, ideal] = share_tensors(tile).map(|shares| tile.sides(&shares).0);
+        Ok(tile.part((ideal - gain * discounts).sum()))
+    }
+
+    fn width(&self) -> f64 {
+        self.alpha.recip()
+    }
+
+    fn largest_label(&self) -> f32 {
+        1e3
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_those_of_tensorflow_ranking() {
+        let ndcg = |scores: &[f64], labels: &[f32]| {
+            let mut slopes = vec![0.0; scores.len()];
+            1.0 - ApproxNdcg { alpha: 10.0 }.evaluate(scores, labels, &mut slopes, &mut [], &Stop::new())
+        };
+        let (first, other) = (ndcg(&[0.6, 0.8], &[1.0, 0.0]), ndcg(&[0.5, 0.8, 0.4], &[0.0, 1.0, 0.0]));
+        assert!((first - 0.655107).abs() < 1e-6, "{first}");
+        assert!(((first + other) / 2.0 - 0.80536866).abs() < 1e-6, "{other}");
+    }
+
+    #[test]
+    fn the_value_is_that_of_rax() {
+        // The example of its function transformations, whose temperature is 1.
+        let (scores, labels) = ([0.0, 1.0, 3.0, 2.0], [0.0, 0.0, 1.0, 2.0]);
+        let loss = ApproxNdcg { alpha: 1.0 }.evaluate(&scores, &labels, &mut [0.0; 4], &mut [], &Stop::new());
+        assert!((1.0 - loss - 0.71789175).abs() < 1e-6, "{loss}");
+    }
+
+    #[test]
+    fn steep_sigmoids_give_ndcg() {
+        let (scores, labels) = ([0.9, 0.1, -0.4, 1.5, 0.3], [0.0, 1.0, 2.0, 0.0, 3.0]);
+        let loss = ApproxNdcg { alpha: 1e4 }.evaluate(&scores, &labels, &mut [0.0; 5], &mut [], &Stop::new());
+        assert!((1.0 - loss - 0.542037).abs() < 1e-6, "{loss}");
+    }
+}

@@ -1,0 +1,93 @@
+//! RankCosine (Qin et al. 2008).
+
+use super::super::tensor::{TensorTile, TilePart};
+use super::Formula;
+use super::common::all_equal;
+use crate::error::Result;
+use crate::stop::Stop;
+
+/// `C = (1 - cos(y, s)) / 2`: scores are to point where the labels do.
+///
+/// The paper leaves open what stands for a label; here it is the label itself. A factor of all scores changes nothing, a
+/// shift does. Where all labels are equal there is nothing to learn: loss and slopes are 0. Scores that are all 0, as good
+/// as, have no direction: their cosine is 0 and so are their slopes.
+#[derive(Debug)]
+pub(in super::super) struct RankCosine;
+
+/// Scores of less than this length count as 0, so that slopes, which grow as its reciprocal, stay finite.
+const SHORTEST: f64 = 1e-15;
+
+impl Formula for RankCosine {
+    fn name(&self) -> String {
+        "rankcosine".to_owned()
+    }
+
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], _: &Stop) -> f64 {
+        if all_equal(labels) {
+            return 0.0;
+        }
+        let norm = length(scores.iter().copied());
+        if norm < SHORTEST {
+            return 0.5;
+        }
+        // As if both were of length 1: no power of a large score is ever taken.
+        let label_norm = length(labels.iter().map(|&label| f64::from(label)));
+        let wanted = |document: usize| f64::from(labels[document]) / label_norm;
+        let cosine: f64 = scores.iter().enumerate().map(|(document, score)| wanted(document) * (score / norm)).sum();
+        for (document, slope) in slopes.iter_mut().enumerate() {
+            *slope = -(wanted(document) - cosine * (scores[document] / norm)) / (2.0 * norm);
+        }
+        for (document, second) in second.iter_mut().enumerate() {
+            let (target, score) = (wanted(document), scores[document] / norm);
+            *second = (2.0 * target * score + cosine * (1.0 - 3.0 * score * score)) / (2.0 * norm * norm);
+        }
+        (1.0 - cosine) / 2.0
+    }
+
+    fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart> {
+        let targets = tile.values(|query| {
+            let norm = length(query.labels.iter().map(|&label| f64::from(label)));
+            let target = |&label: &f32| if all_equal(query.labels) { 0.0 } else { (f64::from(label) / norm) as f32 };
+            query.labels.iter().map(target).collect()
+        });
+        // A factor changes nothing, and squares of scores of length 1 are finite.
+        let factors = tile.values(|query| {
+            let norm = length(query.scores.iter().map(|&score| f64::from(score)));
+            vec![if norm < SHORTEST { 0.0 } else { norm.recip() as f32 }; query.scores.len()]
+        });
+        let scores = tile.scores.clone() * factors;
+        let products = (scores.clone() * targets.clone()).sum_dim(1);
+        let squares = (scores.clone() * scores).sum_dim(1);
+        let none = squares.clone().without_autodiff().equal_scalar(0.0).float();
+        let learnable = targets.abs().sum_dim(1).greater_scalar(0.0).float();
+        let cosines = products / (squares + none).sqrt();
+        Ok(tile.part((cosines.neg().add_scalar(1.0) * learnable).sum().div_scalar(2.0)))
+    }
+
+    fn needs_whole_queries(&self) -> bool {
+        true
+    }
+
+    fn ignores_shifts(&self) -> bool {
+        false
+    }
+}
+
+/// The Euclidean length.
+fn length(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loss_goes_from_0_to_1_with_the_angle() {
+        let loss = |scores: [f64; 2]| RankCosine.evaluate(&scores, &[3.0, 4.0], &mut [0.0; 2], &mut [], &Stop::new());
+        assert!(loss([0.3, 0.4]).abs() < 1e-15 && (loss([-3e20, -4e20]) - 1.0).abs() < 1e-15);
+        // Cosine (3 * 1 + 4 * 0) / (5 * 1).
+        assert!((loss([1.0, 0.0]) - 0.2).abs() < 1e-15);
+        assert_eq!((loss([4.0, -3.0]), loss([0.0; 2]), loss([1e-20; 2])), (0.5, 0.5, 0.5));
+    }
+}

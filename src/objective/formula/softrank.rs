@@ -1,0 +1,307 @@
+//! SoftRank (Taylor, Guiver, Robertson and Minka 2008).
+//!
+//! Document `i` has a score drawn from `N(s_i, sigma^2)`. Document `j` beats it with the chance
+//! `b_ij = Phi((s_j - s_i) / (sigma sqrt 2))`, each other document by itself, so that its rank is 1 and a sum of independent
+//! coins. SoftNDCG is NDCG with each discount replaced by its mean over the distribution of that rank.
+//!
+//! The paper adds coin after coin to the distribution, which takes `O(n^3)` for all documents. The mean of a power of the rank
+//! needs no distribution: `E[z^r] = z * product over j of (1 - b_ij + z b_ij)`. So the discount is written as a sum of about a
+//! hundred powers, exact to 1e-12, and all is `O(n^2)`, with slopes and second derivatives in closed form.
+
+use super::super::name::number;
+use super::super::tensor::{TensorTile, TilePart};
+use super::Formula;
+use super::common::{share_tensors, shares};
+use crate::error::Result;
+use crate::metric::discount;
+use crate::stop::Stop;
+use std::f64::consts::{LN_2, PI};
+use std::sync::LazyLock;
+
+/// `C = 1 - sum_i G_i sum_r p_i(r) / log2(1 + r)`, where `p_i` is the distribution of document `i`'s rank.
+///
+/// Where all labels are equal there is nothing to learn: loss and slopes are 0. It is not convex: second derivatives may be
+/// negative.
+#[derive(Debug)]
+pub(in super::super) struct SoftRank {
+    /// The standard deviation of a score.
+    pub sigma: f64,
+}
+
+impl Formula for SoftRank {
+    fn name(&self) -> String {
+        format!("softrank:sigma={}", number(self.sigma))
+    }
+
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64 {
+        let Some(shares) = shares(labels) else { return 0.0 };
+        let (powers, mut coins) = (Powers::up_to(scores.len()), Coins::default());
+        let mut loss = 0.0;
+        for (i, share) in shares.iter().enumerate().filter(|(_, share)| share.gain != 0.0) {
+            if stop.asked() {
+                break;
+            }
+            coins.toss(scores, i, std::f64::consts::SQRT_2 * self.sigma);
+            let (mean, curve) = coins.mean(&powers, !second.is_empty());
+            loss += share.ideal - share.gain * mean;
+            for ((slope, by_chance), density) in slopes.iter_mut().zip(&coins.by_chance).zip(&coins.density) {
+                *slope -= share.gain * by_chance * density;
+            }
+            let by_own: f64 = coins.by_chance.iter().zip(&coins.density).map(|(by, density)| by * density).sum();
+            slopes[i] += share.gain * by_own;
+            if !second.is_empty() {
+                let mut own = curve;
+                for ((second, by_chance), bend) in second.iter_mut().zip(&coins.by_chance).zip(&coins.bend) {
+                    *second -= share.gain * by_chance * bend;
+                    own += by_chance * bend;
+                }
+                second[i] -= share.gain * own;
+            }
+        }
+        loss
+    }
+
+    fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart> {
+        let (score_i, score_j) = tile.sides(&tile.scores);
+        let others = tile.sides(&tile.present).1 * tile.off_diagonal();
+        let chances = (score_j - score_i).div_scalar(2.0 * self.sigma).erf().add_scalar(1.0).div_scalar(2.0) * others;
+        let [gain, ideal] = share_tensors(tile).map(|shares| tile.sides(&shares).0);
+        // The slopes by the chances are summed up as constants: a tape of all powers would be a hundred times as large.
+        let fixed = chances.clone().without_autodiff();
+        let powers = Powers::up_to(tile.shape()[2]);
+        let mut by_chance = fixed.zeros_like().add_scalar(powers.linear);
+        let mut means = fixed.clone().sum_dim(2).add_scalar(1.0).mul_scalar(powers.linear).add_scalar(powers.constant);
+        for power in &powers.terms {
+            tile.stop.check()?;
+            // Not quite -1: the logarithm stays finite, and what it is off by is below what single precision tells apart.
+            let less = fixed.clone().mul_scalar(-power.less).clamp_min(-1.0 + 1e-6);
+            let mean = less.clone().log1p().sum_dim(2).exp().mul_scalar(power.weight * (1.0 - power.less));
+            by_chance = by_chance - (mean.clone() / less.add_scalar(1.0)).mul_scalar(power.less);
+            means = means + mean;
+        }
+        let loss = (ideal - gain.clone() * means).sum();
+        let carrier = (chances * by_chance * gain).sum();
+        let value = carrier.clone().without_autodiff();
+        Ok(tile.part(loss - (carrier - value)))
+    }
+
+    fn width(&self) -> f64 {
+        self.sigma
+    }
+
+    fn largest_label(&self) -> f32 {
+        1e3
+    }
+}
+
+/// The other documents, as coins that decide about one document's rank.
+#[derive(Default)]
+struct Coins {
+    /// The chances to be below it and above it.
+    chances: Vec<[f64; 2]>,
+    /// The first and second derivatives of the chance to be above it, by the score of the other document.
+    density: Vec<f64>,
+    bend: Vec<f64>,
+    /// The derivative of the mean discount by each chance.
+    by_chance: Vec<f64>,
+}
+
+impl Coins {
+    /// `spread` is the standard deviation of a difference of scores. The document's own coin always falls on one side.
+    fn toss(&mut self, scores: &[f64], document: usize, spread: f64) {
+        self.chances.clear();
+        self.density.clear();
+        self.bend.clear();
+        for (other, score) in scores.iter().enumerate() {
+            let x = (score - scores[document]) / spread;
+            let (below, above, density) = if other == document { (1.0, 0.0, 0.0) } else { normal(x) };
+            self.chances.push([below, above]);
+            self.density.push(density / spread);
+            self.bend.push(-x * density / (spread * spread));
+        }
+    }
+
+    /// The mean discount; and of its second derivative by the document's own score, what `by_chance` does not give.
+    fn mean(&mut self, powers: &Powers, curved: bool) -> (f64, f64) {
+        let rank = 1.0 + self.chances.iter().map(|chances| chances[1]).sum::<f64>();
+        let (mut mean, mut curve) = (powers.constant + powers.linear * rank, 0.0);
+        self.by_chance.clear();
+        self.by_chance.resize(self.chances.len(), powers.linear);
+        for &Power { less, weight } in &powers.terms {
+            let z = 1.0 - less;
+            let factor = |chances: &[f64; 2]| chances[0] + z * chances[1];
+            // Four products side by side are four times as fast as one.
+            let mut products = [1.0; 4];
+            let (fours, rest) = self.chances.as_chunks::<4>();
+            for four in fours {
+                products.iter_mut().zip(four).for_each(|(product, chances)| *product *= factor(chances));
+            }
+            rest.iter().for_each(|chances| products[0] *= factor(chances));
+            let power = weight * z * products.iter().product::<f64>();
+            // No factor is below e^-40.
+            if power < 1e-40 {
+                continue;
+            }
+            mean += power;
+            for (by_chance, chances) in self.by_chance.iter_mut().zip(&self.chances) {
+                *by_chance -= power * less / factor(chances);
+            }
+            if curved {
+                let (mut sum, mut squares) = (0.0, 0.0);
+                for (density, chances) in self.density.iter().zip(&self.chances) {
+                    let part = less * density / factor(chances);
+                    sum += part;
+                    squares += part * part;
+                }
+                curve += power * (sum * sum - squares);
+            }
+        }
+        (mean, curve)
+    }
+}
+
+/// `weight * (1 - less)^rank`.
+#[derive(Debug, Clone, Copy)]
+struct Power {
+    less: f64,
+    weight: f64,
+}
+
+/// The discount `1 / log2(1 + r)` of a rank as `constant + linear * r + sum of powers`.
+#[derive(Debug, Clone)]
+struct Powers {
+    constant: f64,
+    linear: f64,
+    terms: Vec<Power>,
+}
+
+impl Powers {
+    /// For lists of so many documents.
+    fn up_to(n: usize) -> Powers {
+        static ALL: LazyLock<Powers> = LazyLock::new(Powers::integrate);
+        let mut powers = Powers { terms: vec![], ..*ALL };
+        for &power in &ALL.terms {
+            // Powers that are straight lines up to rank n, to 1e-15.
+            if power.less * (n as f64) < 3e-8 {
+                powers.constant += power.weight;
+                powers.linear -= power.weight * power.less;
+            } else {
+                powers.terms.push(power);
+            }
+        }
+        powers
+    }
+
+    /// `1 / ln(1 + r)` is the integral over `u > 0` of `e^(-u r) (1 + e^-u integral over v > 0 of e^(-u v) / (ln^2 v + pi^2))`,
+    /// by the trapezoid rule over `ln u` and `ln v`, which converges faster than any power of its steps.
+    fn integrate() -> Powers {
+        const STEP: f64 = 0.3;
+        const INNER: f64 = 0.5;
+        const LONGEST: usize = 1 << 24;
+        let terms: Vec<Power> = (-120..=12)
+            .map(|place| {
+                let u = (STEP * f64::from(place)).exp();
+                let inner = |place: i32| {
+                    let x = INNER * f64::from(place);
+                    (x - u * x.exp()).exp() / (x * x + PI * PI)
+                };
+                let above = ((45.0 / u).ln() / INNER) as i32;
+                let density = 1.0 + (-u).exp() * INNER * (-80..=above).map(inner).sum::<f64>();
+                Power { less: -(-u).exp_m1(), weight: LN_2 * STEP * u * density }
+            })
+            .collect();
+        // What lies below the first step is a line over all ranks: by the first rank and the last.
+        let missing = |rank: usize| {
+            let sum: f64 = terms.iter().map(|power| power.weight * (rank as f64 * (-power.less).ln_1p()).exp()).sum();
+            discount(rank - 1) - sum
+        };
+        let linear = (missing(LONGEST) - missing(1)) / (LONGEST - 1) as f64;
+        Powers { constant: missing(1) - linear, linear, terms }
+    }
+}
+
+/// The standard normal distribution at `x`: what is above, what is below, and its density.
+fn normal(x: f64) -> (f64, f64, f64) {
+    let (far, square) = (x.abs(), x * x);
+    let density = (-square / 2.0).exp() / (2.0 * PI).sqrt();
+    let tail = if far < 3.0 {
+        let (mut sum, mut term, mut odd) = (0.0, far, 1.0);
+        while term > 1e-17 {
+            sum += term;
+            odd += 2.0;
+            term *= square / odd;
+        }
+        0.5 - density * sum
+    } else {
+        // The continued fraction of Mills' ratio.
+        density / (1..=40).rev().fold(far, |fraction, k| far + f64::from(k) / fraction)
+    };
+    if x > 0.0 { (tail, 1.0 - tail, density) } else { (1.0 - tail, tail, density) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    /// The distribution of a rank as the paper has it: coin after coin.
+    fn by_recursion(sigma: f64, scores: &[f64], labels: &[f32]) -> f64 {
+        let n = scores.len();
+        let shares = shares(labels).unwrap();
+        let soft: f64 = (0..n)
+            .map(|i| {
+                let mut distribution = vec![0.0; n + 1];
+                distribution[0] = 1.0;
+                for j in (0..n).filter(|&j| j != i) {
+                    let chance = normal((scores[j] - scores[i]) / (sigma * 2f64.sqrt())).1;
+                    for place in (0..n).rev() {
+                        let before = if place > 0 { distribution[place - 1] } else { 0.0 };
+                        distribution[place] = distribution[place] * (1.0 - chance) + before * chance;
+                    }
+                }
+                shares[i].gain * (0..n).map(|place| distribution[place] * discount(place)).sum::<f64>()
+            })
+            .sum();
+        1.0 - soft
+    }
+
+    #[test]
+    fn losses_are_those_of_the_papers_recursion() {
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(4);
+        for (n, sigma) in [(2, 1.0), (5, 0.1), (30, 1.0), (30, 1e-3), (100, 0.3), (400, 2.0)] {
+            let scores: Vec<f64> = (0..n).map(|_| random.random_range(-3.0..3.0)).collect();
+            let labels: Vec<f32> = (0..n).map(|_| random.random_range(0..5) as f32).collect();
+            let loss = SoftRank { sigma }.evaluate(&scores, &labels, &mut vec![0.0; n], &mut [], &Stop::new());
+            let expected = by_recursion(sigma, &scores, &labels);
+            assert!((loss - expected).abs() < 1e-11, "{n} {sigma}: {loss} {expected}");
+        }
+    }
+
+    #[test]
+    fn powers_add_up_to_the_discount() {
+        for n in [1, 2, 10, 1_000, 100_000] {
+            let powers = Powers::up_to(n);
+            for rank in [1, 2, 3, 5, 10, 77, 1_000, 30_000, 100_000].into_iter().filter(|&rank| rank <= n) {
+                let terms = powers.terms.iter().map(|power| power.weight * (rank as f64 * (-power.less).ln_1p()).exp());
+                let sum = powers.constant + powers.linear * rank as f64 + terms.sum::<f64>();
+                assert!((sum - discount(rank - 1)).abs() < 1e-12, "{rank} of {n}: {sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_normal_distribution_is_that_of_the_tables() {
+        // Abramowitz and Stegun, tables 26.1 and 26.2.
+        for (x, below) in [(0.0, 0.5), (1.0, 0.841344746068543), (2.0, 0.977249868051821), (3.0, 0.998650101968370)] {
+            let (above, found, _) = normal(x);
+            assert!((found - below).abs() < 1e-14 && (above + found - 1.0).abs() < 1e-15, "{x}: {found}");
+            assert!((normal(-x).0 - found).abs() < 1e-16);
+        }
+        // -log10 of what is above, from 5 to 30.
+        for (x, log) in [(5.0, 6.54265), (10.0, 23.11805), (30.0, 197.30921)] {
+            assert!((normal(x).0.log10() + log).abs() < 1e-5, "{x}");
+        }
+        // Both ways to the tail meet.
+        assert!((normal(3.0 - 1e-12).0 / normal(3.0).0 - 1.0).abs() < 1e-11);
+    }
+}

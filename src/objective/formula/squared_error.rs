@@ -1,0 +1,55 @@
+//! Squared error: what MART fits (Friedman 2001).
+
+use super::super::tensor::{TensorTile, TilePart};
+use super::Formula;
+use crate::error::Result;
+use crate::stop::Stop;
+
+/// `C = sum over documents of (s_i - y_i)^2 / 2`.
+///
+/// Scores are to be the labels themselves, so that a shift of all scores matters, and there is something to learn from one
+/// document, from equal labels and where nothing is relevant.
+#[derive(Debug)]
+pub(in super::super) struct SquaredError;
+
+impl Formula for SquaredError {
+    fn name(&self) -> String {
+        "squared-error".to_owned()
+    }
+
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], _: &Stop) -> f64 {
+        second.fill(1.0);
+        for ((slope, score), label) in slopes.iter_mut().zip(scores).zip(labels) {
+            *slope = score - f64::from(*label);
+        }
+        slopes.iter().map(|slope| slope * slope / 2.0).sum()
+    }
+
+    fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart> {
+        let labels = tile.values(|query| query.labels.to_vec());
+        let error = (tile.scores.clone() - labels) * tile.present.clone();
+        Ok(tile.part((error.clone() * error).sum().div_scalar(2.0)))
+    }
+
+    fn needs_whole_queries(&self) -> bool {
+        true
+    }
+
+    fn ignores_shifts(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_is_that_of_tensorflow_ranking() {
+        // Its documentation has the mean over two documents of the whole square: 0.4.
+        let (mut slopes, mut second) = ([0.0; 2], [0.0; 2]);
+        let loss = SquaredError.evaluate(&[0.6, 0.8], &[1.0, 0.0], &mut slopes, &mut second, &Stop::new());
+        assert!((loss - 0.4).abs() < 1e-15);
+        assert_eq!((slopes, second), ([0.6 - 1.0, 0.8], [1.0; 2]));
+    }
+}

@@ -1,0 +1,40 @@
+//! A weight of our own: gains discounted by reciprocal ranks.
+
+use super::{Form, PairWeight, RankedList, Values};
+use crate::metric::{Gain, max_dcg};
+
+/// `|1/i - 1/j| |G_i - G_j|`, the change of `sum of G_i / i` when `i` and `j` swap; the ideal DCG of `G` is taken at `k`.
+///
+/// LambdaRank for NDCG with the discount of the reciprocal rank in place of the logarithmic one: the top counts for more. No
+/// paper has it; it is one of the family that the LambdaLoss paper's metric-driven weights are.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct RrGap {
+    pub k: Option<usize>,
+}
+
+impl PairWeight for RrGap {
+    fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
+        let ideal = max_dcg(ranked, self.k, Gain::Exponential);
+        let gap = (Gain::Exponential.of(ranked[i]) - Gain::Exponential.of(ranked[j])).abs();
+        let discounts = (reciprocal(i) - reciprocal(j)).abs();
+        if ideal > 0.0 { gap / ideal * discounts } else { 0.0 }
+    }
+
+    fn form(&self) -> Option<Form> {
+        Some(Form::Discounts)
+    }
+
+    fn values(&self, list: RankedList<'_>, values: &mut Values) {
+        values.set_gains(list, Gain::Exponential, self.k);
+        values.second.extend((0..list.len()).map(reciprocal));
+    }
+
+    fn largest_label(&self) -> f32 {
+        1e3
+    }
+}
+
+/// One by the rank of a position counted from 0.
+fn reciprocal(position: usize) -> f64 {
+    ((position + 1) as f64).recip()
+}

@@ -137,7 +137,7 @@ fn layers_that_make_no_sense_are_refused_with_a_remedy() {
     let message = place.run(huge).bad(1);
     assert!(message.contains("60000 and 60000") && message.contains("--hidden"), "{message}");
     // The weights fit, the values of the units for all documents of a batch do not.
-    place.run("generate net --queries 2 --documents 20000 --features 2 --out long.txt").good();
+    place.run("generate net --queries 10 --documents 20000 --features 2 --out long.txt").good();
     let message = place.run("train --train long.txt --out m --max-memory 1GB --hidden 60000").bad(1);
     assert!(message.contains("60000 hidden units for 20000 documents"), "{message}");
     let help = place.run("train --help").good();

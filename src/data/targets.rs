@@ -1,6 +1,7 @@
 //! Target probabilities for RankNet from a file: `qid docA docB P`, one pair per line.
 
 use super::Dataset;
+use super::source::{read_whole, whole_file};
 use crate::error::{Error, ParseError, Result};
 use std::collections::HashMap;
 use std::path::Path;
@@ -30,8 +31,10 @@ impl Targets {
     /// A file that cannot be read, or a line that names an unknown query or document, a document against itself, or
     /// something that is not a probability; the message names file, line and remedy.
     pub fn read(path: &Path, data: &Dataset) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, "read", source))?;
-        Targets::parse(&path.display().to_string(), &text, data)
+        let (name, text) = read_whole(path)?;
+        let text = String::from_utf8(text)
+            .map_err(|_| whole_file(&name, "not a text in UTF-8", "expected lines of qid docA docB P"))?;
+        Targets::parse(&name, &text, data)
     }
 
     /// As [`Targets::read`], from text; `name` stands for the file in messages.

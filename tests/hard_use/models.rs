@@ -165,9 +165,12 @@ fn damage_does_not_load() {
     let mut digit = center.to_owned();
     let first = if digit.starts_with('9') { "8" } else { "9" };
     digit.replace_range(0..1, first);
-    for (from, to) in
-        [("\"tanh\"", "\"relu\""), (center, digit.as_str()), ("\"format\": 3", "\"format\": 1"), ("zscore", "minmax")]
-    {
+    for (from, to) in [
+        ("\"tanh\"", "\"relu\""),
+        (center, digit.as_str()),
+        ("\"format\": 3", "\"format\": 1"),
+        ("\"kind\": \"zscore\"", "\"kind\": \"minmax\""),
+    ] {
         edit(&place, from, to);
         for command in ["info model", "predict --model model --data train.txt"] {
             let message = place.run(command).bad(1);

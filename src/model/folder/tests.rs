@@ -225,6 +225,7 @@ fn a_net_of_several_hidden_layers_is_saved_and_loads() {
         vec![vec![1.0; 8], vec![0.0; 4], vec![1.0; 12], vec![0.0; 3], vec![1.0; 6], vec![0.0; 2], vec![1.0; 2]];
     weights[4][5] = f32::INFINITY;
     let infinite = Model { ranker: shape.from_weights(&weights, &cpu()).unwrap(), info: deep.info, history: vec![] };
+    fs::remove_dir_all(&path).unwrap();
     assert!(infinite.save(&path).unwrap_err().to_string().contains("not finite"));
 }
 

@@ -19,6 +19,7 @@ impl Node<'_> {
         }
         let mut loss = 0.0;
         let Node { documents, spare, mut lines, top, stop } = self;
+        let mut curves = vec![0.0; if SECOND { documents.len() } else { 0 }];
         for label in 0..ends.len() as u32 {
             // The label above all lower ones, then below all higher ones.
             for (sign, cut) in [(-1.0, label + 1), (1.0, label)] {
@@ -28,7 +29,7 @@ impl Node<'_> {
                 for document in documents.iter() {
                     if meets(document.level) {
                         let value = sign * count as f64 / pairs;
-                        spare[size] = Document { values: [value; 2], slope: 0.0, curve: 0.0, ..*document };
+                        spare[size] = Document { values: [value; 2], slope: 0.0, ..*document };
                         size += 1;
                     }
                     count += u64::from(document.level > label) + u64::from(document.level >= label);
@@ -38,16 +39,19 @@ impl Node<'_> {
                     &mut line[..end]
                 });
                 let mut node = Node { documents: &mut spare[..size], spare: &mut [], lines, top, stop };
+                node.lines[6].fill(0.0);
                 node.decay();
                 loss += node.sweep::<FallOrRise, 2, LOSS, SECOND>(FallOrRise, cut);
                 node.keep::<SECOND>();
-                let those = documents.iter_mut().filter(|document| meets(document.level));
-                for (document, found) in those.zip(spare.iter()) {
-                    document.slope += found.slope;
-                    document.curve += found.curve;
+                if SECOND {
+                    let those = documents.iter().zip(&mut curves).filter(|(document, _)| meets(document.level));
+                    those.zip(node.lines[6].iter()).for_each(|((_, curve), found)| *curve += found);
                 }
+                let those = documents.iter_mut().filter(|document| meets(document.level));
+                those.zip(spare.iter()).for_each(|(document, found)| document.slope += found.slope);
             }
         }
+        lines[6].copy_from_slice(&curves);
         loss
     }
 }

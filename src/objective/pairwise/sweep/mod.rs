@@ -57,8 +57,6 @@ pub(in super::super) struct Document {
     pub values: [f64; 2],
     /// `dC/dx` in nats, so far.
     slope: f64,
-    /// The second derivative by `x` in nats, so far.
-    curve: f64,
     /// The rank, from 0.
     place: u32,
     /// The index of the class, the highest first.

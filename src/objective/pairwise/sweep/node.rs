@@ -20,8 +20,9 @@ pub(in super::super) struct Sweep {
 /// Documents below which a list is not shared by threads.
 const SHARED: usize = 4096;
 
-/// Numbers by document: decays, fades, the sums over documents above and below, and the same of second derivatives.
-const LINES: usize = 6;
+/// Numbers by document: decays, fades, the sums over documents above and below, the same of second derivatives, and these so
+/// far.
+const LINES: usize = 7;
 
 impl Sweep {
     /// Adds the sums over all pairs of a list; returns the loss in nats when asked. No form: the weights of
@@ -41,8 +42,10 @@ impl Sweep {
             ranked.levels.for_each(|place, level| self.documents[place].level = level);
         }
         self.spare.resize(n, Document::default());
-        let wanted = [n, n, n, n, sums.curves.len(), sums.curves.len()];
+        let curves = sums.curves.len();
+        let wanted = [n, n, n, n, curves, curves, curves];
         self.lines.iter_mut().zip(wanted).for_each(|(line, n)| line.resize(n.max(line.len()), 0.0));
+        self.lines[6][..curves].fill(0.0);
         let mut lines = self.lines.iter_mut().zip(wanted).map(|(line, n)| &mut line[..n]);
         let node = Node {
             documents: &mut self.documents,
@@ -60,9 +63,9 @@ impl Sweep {
         };
         for document in &self.documents {
             sums.slopes[document.place as usize] += document.slope;
-            if let Some(curve) = sums.curves.get_mut(document.place as usize) {
-                *curve += document.curve;
-            }
+        }
+        for (document, curve) in self.documents.iter().zip(&self.lines[6][..curves]) {
+            sums.curves[document.place as usize] += curve;
         }
         total
     }
@@ -113,8 +116,7 @@ impl Node<'_> {
         let cut = first + groups as u32;
         self.decay();
         let loss = form.moments::<LOSS, SECOND>(&mut self, cut);
-        self.keep::<SECOND>();
-        self.part(cut);
+        self.part::<SECOND>(cut);
         let (high, low) = self.cut(size);
         let (high_ends, low_ends) = ends.split_at(groups);
         let (high, low) = join(
@@ -169,7 +171,7 @@ impl Node<'_> {
             return 0.0;
         }
         let (documents, top, stop) = (&*self.documents, self.top, self.stop);
-        let [decay, fade, above, below, curve_above, curve_below] = &mut self.lines;
+        let [decay, fade, above, below, curve_above, curve_below, _] = &mut self.lines;
         let (decay, fade): (&[f64], &[f64]) = (decay, fade);
         let (slopes, curves) = (&mut **above, &mut **curve_above);
         let down = Scan::<F, R, true, FADES, LOSS, SECOND> {
@@ -200,34 +202,46 @@ impl Node<'_> {
         join(documents.len(), || dispatch(down), || dispatch(up)).0
     }
 
-    /// Adds what the sweeps found to the documents.
+    /// Adds what the sweeps found to what was found before.
     pub(super) fn keep<const SECOND: bool>(&mut self) {
-        let [_, _, above, below, curve_above, curve_below] = &self.lines;
+        let [_, _, above, below, curve_above, curve_below, curves] = &mut self.lines;
         for (document, (above, below)) in self.documents.iter_mut().zip(above.iter().zip(below.iter())) {
             document.slope += above + below;
         }
         if SECOND {
-            for (document, (above, below)) in self.documents.iter_mut().zip(curve_above.iter().zip(curve_below.iter()))
-            {
-                document.curve += above + below;
+            for (curve, (above, below)) in curves.iter_mut().zip(curve_above.iter().zip(curve_below.iter())) {
+                *curve += above + below;
             }
         }
     }
 
-    /// Puts the upper half first, both halves in rank order.
-    fn part(&mut self, cut: u32) {
+    /// The same, and puts the upper half first, both halves in rank order.
+    fn part<const SECOND: bool>(&mut self, cut: u32) {
+        let [_, _, above, below, curve_above, curve_below, curves] = &mut self.lines;
         let (mut kept, mut moved) = (0, 0);
         for index in 0..self.documents.len() {
-            let document = self.documents[index];
+            let mut document = self.documents[index];
+            document.slope += above[index] + below[index];
+            let curve = if SECOND { curves[index] + curve_above[index] + curve_below[index] } else { 0.0 };
             if document.level < cut {
                 self.documents[kept] = document;
+                if SECOND {
+                    curves[kept] = curve;
+                }
                 kept += 1;
             } else {
                 self.spare[moved] = document;
+                if SECOND {
+                    // Read already, and not needed again.
+                    curve_above[moved] = curve;
+                }
                 moved += 1;
             }
         }
         self.documents[kept..].copy_from_slice(&self.spare[..moved]);
+        if SECOND {
+            curves[kept..].copy_from_slice(&curve_above[..moved]);
+        }
     }
 
     fn cut(&mut self, size: usize) -> (Node<'_>, Node<'_>) {

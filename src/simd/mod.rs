@@ -8,7 +8,8 @@
 //!
 //! Why not the crate `pulp`, which Burn's matrix products bring along anyway? It was tried: the same loops with its tokens
 //! and its instructions in place of `x86`, the same bytes, both in one program by turns, one thread of an AVX2 machine,
-//! millions of pairs per second of CPU time (best of 90 repeats; ours, pulp's, share):
+//! millions of pairs per second of CPU time (best of 90 repeats, beside other work; kernels without second derivatives; ours,
+//! pulp's, share):
 //!
 //! ```text
 //! pair by pair, 120 documents    RankNet                 983    1125  1.14

@@ -1,13 +1,13 @@
 //! Weight 1.
 
-use super::super::pairwise::{Document, Lanes, Moments, Side, Sides};
+use super::super::pairwise::{Document, LaneForm, Moments, Side, Sides};
 use super::ordered;
 use crate::simd::Simd;
 
 /// Wanted above.
 pub(super) struct Wanted;
 
-impl Lanes for Wanted {
+impl LaneForm for Wanted {
     const SWAPS: bool = false;
 
     #[inline(always)]
@@ -19,7 +19,7 @@ impl Lanes for Wanted {
 /// Pairs of different labels, which are the first values.
 pub(super) struct Ordered;
 
-impl Lanes for Ordered {
+impl LaneForm for Ordered {
     #[inline(always)]
     fn weights<const N: usize, S: Simd<N>>(simd: S, sides: Sides<S::V>) -> (S::V, S::V) {
         let (zero, one) = (simd.splat(0.0), simd.splat(1.0));
@@ -31,7 +31,7 @@ impl Lanes for Ordered {
 /// The same, and half of the weight each way for equal labels.
 pub(super) struct OrderedOrTied;
 
-impl Lanes for OrderedOrTied {
+impl LaneForm for OrderedOrTied {
     #[inline(always)]
     fn weights<const N: usize, S: Simd<N>>(simd: S, sides: Sides<S::V>) -> (S::V, S::V) {
         let (zero, half, one) = (simd.splat(0.0), simd.splat(0.5), simd.splat(1.0));

@@ -1,6 +1,6 @@
 //! Weight `(a_i - a_j) |b_i - b_j|`: a gap of gains times a difference of discounts.
 
-use super::super::pairwise::{Document, Lanes, Moments, Side, Sides};
+use super::super::pairwise::{Document, LaneForm, Moments, Side, Sides};
 use super::gap::signed;
 use super::ordered;
 use crate::simd::Simd;
@@ -8,7 +8,7 @@ use crate::simd::Simd;
 /// Wanted above.
 pub(super) struct Wanted;
 
-impl Lanes for Wanted {
+impl LaneForm for Wanted {
     const SWAPS: bool = false;
 
     #[inline(always)]
@@ -21,7 +21,7 @@ impl Lanes for Wanted {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Discounts;
 
-impl Lanes for Discounts {
+impl LaneForm for Discounts {
     #[inline(always)]
     fn weights<const N: usize, S: Simd<N>>(simd: S, sides: Sides<S::V>) -> (S::V, S::V) {
         let discount = simd.sub(sides.second, sides.seconds);

@@ -1,6 +1,6 @@
 //! Weight `(a_i - a_j) (|b_i - b_j| + share delta_ij)`: a gap of gains times a function of the distance of ranks.
 
-use super::super::pairwise::{Lanes, Node, PairTensors, Sides};
+use super::super::pairwise::{LaneForm, Node, PairTensors, Sides};
 use super::Discounts;
 use super::gap::{Gap, signed};
 use crate::metric::discount;
@@ -16,7 +16,7 @@ pub(in super::super) fn nearness(distance: usize) -> f64 {
 /// Rows are ranked above their columns.
 pub(super) struct Distance;
 
-impl Lanes for Distance {
+impl LaneForm for Distance {
     const NEAR: bool = true;
 
     #[inline(always)]

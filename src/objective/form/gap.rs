@@ -1,13 +1,13 @@
 //! Weight `a_i - a_j`.
 
-use super::super::pairwise::{Document, Lanes, Moments, Side, Sides};
+use super::super::pairwise::{Document, LaneForm, Moments, Side, Sides};
 use super::ordered;
 use crate::simd::Simd;
 
 /// Wanted above.
 pub(super) struct Wanted;
 
-impl Lanes for Wanted {
+impl LaneForm for Wanted {
     const SWAPS: bool = false;
 
     #[inline(always)]
@@ -26,7 +26,7 @@ pub(super) fn signed<const N: usize, S: Simd<N>>(simd: S, weight: S::V) -> (S::V
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gap;
 
-impl Lanes for Gap {
+impl LaneForm for Gap {
     #[inline(always)]
     fn weights<const N: usize, S: Simd<N>>(simd: S, sides: Sides<S::V>) -> (S::V, S::V) {
         signed(simd, simd.sub(sides.first, sides.firsts))

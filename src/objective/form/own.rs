@@ -1,12 +1,12 @@
 //! Both orders of every pair: the first value is the weight of having the document above the other.
 
-use super::super::pairwise::{Document, Lanes, Moments, Side, Sides};
+use super::super::pairwise::{Document, LaneForm, Moments, Side, Sides};
 use crate::simd::Simd;
 
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Own;
 
-impl Lanes for Own {
+impl LaneForm for Own {
     fn padding(_: f32) -> f32 {
         0.0
     }

@@ -1,6 +1,6 @@
 //! Weight `(a_i - a_j) |b_i - b_j| / (1 - a)`, with `a` of the upper document: the swaps of ERR.
 
-use super::super::pairwise::{Document, Lanes, Moments, Side, Sides};
+use super::super::pairwise::{Document, LaneForm, Moments, Side, Sides};
 use super::discounts::Discounts;
 use super::gap::signed;
 use crate::simd::Simd;
@@ -8,7 +8,7 @@ use crate::simd::Simd;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rest;
 
-impl Lanes for Rest {
+impl LaneForm for Rest {
     const UPPER: bool = true;
 
     #[inline(always)]

@@ -4,10 +4,10 @@
 //! `starts[r]` on. Laid out *by label*, rows are wanted above their columns: documents of equal label never meet, and no
 //! pair needs a branch. Laid out *by rank*, rows are ranked above their columns, whichever of the two is wanted above.
 //!
-//! Columns are cut into tiles that stay in the first cache and rows into blocks, after which f32 sums are added to f64
+//! ColumnSums are cut into tiles that stay in the first cache and rows into blocks, after which f32 sums are added to f64
 //! ones: rounding errors do not grow with the length of a list, and blocks can be computed by any thread.
 
-use super::lanes::{Block, BlockSums, Columns, Factor, Lanes, Narrow, Wide};
+use super::lanes::{Block, BlockSums, ColumnSums, Factor, LaneForm, Narrow, Wide};
 use super::ranked::Ranked;
 use crate::simd::{WIDEST, dispatch};
 use crate::stop::Stop;
@@ -98,7 +98,7 @@ impl Grid {
     }
 
     /// Computes the sums of all pairs; returns the loss in nats when asked.
-    pub fn run<L: Lanes>(&mut self, task: GridTask<'_>) -> f64 {
+    pub fn run<L: LaneForm>(&mut self, task: GridTask<'_>) -> f64 {
         let n = self.place.len();
         // Padding that pulls at nothing: e = 0 and a score far below all others.
         let least = |values: &[f32]| values.iter().copied().fold(0.0, f32::min);
@@ -111,7 +111,7 @@ impl Grid {
         if task.wide { self.with::<L, Wide>(task) } else { self.with::<L, Narrow>(task) }
     }
 
-    fn with<L: Lanes, F: Factor>(&mut self, task: GridTask<'_>) -> f64 {
+    fn with<L: LaneForm, F: Factor>(&mut self, task: GridTask<'_>) -> f64 {
         match (task.loss, task.second) {
             (false, false) => self.sweep::<L, F, false, false>(task),
             (true, false) => self.sweep::<L, F, true, false>(task),
@@ -125,7 +125,7 @@ impl Grid {
         }
     }
 
-    fn sweep<L: Lanes, F: Factor, const LOSS: bool, const SECOND: bool>(&mut self, task: GridTask<'_>) -> f64 {
+    fn sweep<L: LaneForm, F: Factor, const LOSS: bool, const SECOND: bool>(&mut self, task: GridTask<'_>) -> f64 {
         let n = self.place.len();
         let mut columns = std::mem::take(&mut self.columns);
         let (mut sums, mut curves) = (std::mem::take(&mut self.sums), std::mem::take(&mut self.curves));
@@ -144,7 +144,7 @@ impl Grid {
         let rows = |block: usize| block * BLOCK..((block + 1) * BLOCK).min(self.starts.len());
         let block = |rows: Range<usize>, columns: &mut [f32]| {
             let (pulls, curves) = columns.split_at_mut(length);
-            dispatch(Block::<L, F, LOSS, SECOND>::new(self, rows, Columns { pulls, curves }, task))
+            dispatch(Block::<L, F, LOSS, SECOND>::new(self, rows, ColumnSums { pulls, curves }, task))
         };
         let mut loss = 0.0;
         for first in (0..blocks).step_by(wave) {

@@ -18,7 +18,7 @@ pub(super) const NARROW: f64 = 80.0;
 const LOG: [f32; 8] =
     [0.999_999_9, 0.500_036_54, 0.331_862_63, 0.272_250_53, 0.038_018_08, 0.785_430_97, -1.081_540_1, 1.184_931_4];
 
-/// Columns whose data stay in the first cache.
+/// ColumnSums whose data stay in the first cache.
 const TILE: usize = 1024;
 
 /// The documents of one row and of a chunk of columns, as far as a weight sees them.
@@ -33,7 +33,7 @@ pub(in super::super) struct Sides<V> {
 }
 
 /// A form in lanes: what pulls the row up is `keep`, what pulls it down is `swap`.
-pub(in super::super) trait Lanes: Send + Sync {
+pub(in super::super) trait LaneForm: Send + Sync {
     /// Whether the weight depends on the distance of ranks.
     const NEAR: bool = false;
     /// Whether the row, which is ranked above its columns, has a factor of its own.
@@ -90,7 +90,7 @@ pub(super) struct BlockSums {
 }
 
 /// What a block of rows adds to the columns, for those that follow to add to.
-pub(super) struct Columns<'a> {
+pub(super) struct ColumnSums<'a> {
     /// What pulls each column down.
     pub pulls: &'a mut [f32],
     /// Each column's second derivative, and behind those of all columns that of each row; empty unless wanted.
@@ -101,19 +101,19 @@ pub(super) struct Columns<'a> {
 pub(super) struct Block<'a, L, F, const LOSS: bool, const SECOND: bool> {
     grid: &'a Grid,
     rows: Range<usize>,
-    columns: Columns<'a>,
+    columns: ColumnSums<'a>,
     sigma: f32,
     stop: &'a Stop,
     kind: PhantomData<(L, F)>,
 }
 
 impl<'a, L, F, const LOSS: bool, const SECOND: bool> Block<'a, L, F, LOSS, SECOND> {
-    pub fn new(grid: &'a Grid, rows: Range<usize>, columns: Columns<'a>, task: GridTask<'a>) -> Self {
+    pub fn new(grid: &'a Grid, rows: Range<usize>, columns: ColumnSums<'a>, task: GridTask<'a>) -> Self {
         Block { grid, rows, columns, sigma: task.sigma as f32, stop: task.stop, kind: PhantomData }
     }
 }
 
-impl<L: Lanes, F: Factor, const LOSS: bool, const SECOND: bool> Vectorised for Block<'_, L, F, LOSS, SECOND> {
+impl<L: LaneForm, F: Factor, const LOSS: bool, const SECOND: bool> Vectorised for Block<'_, L, F, LOSS, SECOND> {
     type Output = BlockSums;
 
     #[inline(always)]
@@ -135,7 +135,7 @@ impl<L: Lanes, F: Factor, const LOSS: bool, const SECOND: bool> Vectorised for B
                 let (from, to) = (whole(tile), whole(end));
                 if from < to {
                     let row = self.rows.start + index;
-                    let columns = Columns {
+                    let columns = ColumnSums {
                         pulls: &mut self.columns.pulls[from..to],
                         curves: if SECOND { &mut self.columns.curves[from..to] } else { &mut [] },
                     };
@@ -155,12 +155,12 @@ impl<L: Lanes, F: Factor, const LOSS: bool, const SECOND: bool> Vectorised for B
 /// One row against consecutive columns, whose pulls are added to `columns`; returns the row's own pull, the loss and the row's
 /// second derivative.
 #[inline(always)]
-fn pair_up<const N: usize, S: Simd<N>, L: Lanes, F: Factor, const LOSS: bool, const SECOND: bool>(
+fn pair_up<const N: usize, S: Simd<N>, L: LaneForm, F: Factor, const LOSS: bool, const SECOND: bool>(
     simd: S,
     grid: &Grid,
     row: usize,
     from: usize,
-    columns: Columns<'_>,
+    columns: ColumnSums<'_>,
     sigma: f32,
 ) -> (f32, f32, f32) {
     let length = columns.pulls.len();

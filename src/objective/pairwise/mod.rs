@@ -31,7 +31,7 @@ mod targets;
 mod tensor;
 
 pub(super) use grid::{Grid, GridTask};
-pub(super) use lanes::{Lanes, Sides};
+pub(super) use lanes::{LaneForm, Sides};
 pub(super) use name::number;
 pub use sampled::Assignment;
 pub(super) use sweep::{Document, Moments, Node, Side};
@@ -50,7 +50,7 @@ use count::Count;
 use grid::Sums;
 use ranked::Ranked;
 use std::sync::Arc;
-use sweep::Sweep;
+use sweep::SweepMemory;
 
 /// The steepest sigmoid: scores of 1e30 times it are finite in f32.
 const LARGEST_SIGMA: f64 = 1e6;
@@ -111,7 +111,7 @@ pub enum Method {
 pub struct Scratch {
     ranked: Ranked,
     grid: Grid,
-    sweep: Sweep,
+    sweep: SweepMemory,
     count: Count,
     sums: Sums,
 }

@@ -10,12 +10,12 @@ use crate::metric::{self, Metric};
 /// `A_j - A_i` when `i` is above, where `A_p = c_p h_p - S_p`, and by `B_j - B_i` when `j` is above, where
 /// `B_p = A_p + h_p`: all that lies between is in the difference of the sums.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ap {
+pub(super) struct ApSwap {
     pub k: Option<usize>,
     pub threshold: f32,
 }
 
-impl PairWeight for Ap {
+impl PairWeight for ApSwap {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         metric::Ap { k: self.k, threshold: self.threshold }.swap_delta(ranked, i, j).abs()
     }

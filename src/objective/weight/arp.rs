@@ -5,9 +5,9 @@ use crate::metric::{self, Metric};
 
 /// `|y_i - y_j| |i - j|`, divided by the sum of labels for the mean: the change of ARP when `i` and `j` swap.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Arp(pub metric::Arp);
+pub(super) struct ArpSwap(pub metric::Arp);
 
-impl PairWeight for Arp {
+impl PairWeight for ArpSwap {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         self.0.swap_delta(ranked, i, j).abs()
     }

@@ -5,9 +5,9 @@ use crate::metric::{self, BprefSwaps, Metric};
 
 /// The change of bpref when a relevant document and another swap: a difference of one value of each, see [`BprefSwaps`].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bpref(pub metric::Bpref);
+pub(super) struct BprefSwap(pub metric::Bpref);
 
-impl PairWeight for Bpref {
+impl PairWeight for BprefSwap {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         self.0.swap_delta(ranked, i, j).abs()
     }

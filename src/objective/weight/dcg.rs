@@ -5,12 +5,12 @@ use crate::metric::{self, Gain, Metric};
 
 /// `|1/D_i - 1/D_j| |g_i - g_j|`, the change of DCG@k when `i` and `j` swap.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Dcg {
+pub(super) struct DcgSwap {
     pub k: Option<usize>,
     pub gain: Gain,
 }
 
-impl PairWeight for Dcg {
+impl PairWeight for DcgSwap {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         metric::Dcg { k: self.k, gain: self.gain }.swap_delta(ranked, i, j).abs()
     }

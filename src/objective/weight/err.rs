@@ -5,9 +5,9 @@ use crate::metric::{ErrSwaps, ExpectedRr, Metric};
 
 /// `|R_i - R_j| (E_i - E_j) / (1 - R_i)` for `i` above `j`, the change of ERR when they swap: see [`ErrSwaps`].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Err(pub ExpectedRr);
+pub(super) struct ErrSwap(pub ExpectedRr);
 
-impl PairWeight for Err {
+impl PairWeight for ErrSwap {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         self.0.swap_delta(ranked, i, j).abs()
     }

@@ -102,7 +102,7 @@ pub trait PairWeight: Debug + Send + Sync {
         1e9
     }
 
-    /// Whether the weight is that of [`pairs::Pairs`], which has a near-linear way of its own.
+    /// Whether the weight is that of [`PairsSwap`](pairs::PairsSwap), which has a near-linear way of its own.
     #[doc(hidden)]
     fn counts_pairs(&self) -> bool {
         false
@@ -158,15 +158,15 @@ impl Classes {
 /// gains by (2009 paper, Eq. 11).
 pub(super) fn lambdarank(metric: Arc<dyn Metric>) -> Arc<dyn PairWeight> {
     match metric.kind() {
-        MetricKind::Ndcg { k, gain } => Arc::new(ndcg::Ndcg { k, gain }),
-        MetricKind::Ap { k, threshold } => Arc::new(ap::Ap { k, threshold }),
+        MetricKind::Ndcg { k, gain } => Arc::new(ndcg::NdcgSwap { k, gain }),
+        MetricKind::Ap { k, threshold } => Arc::new(ap::ApSwap { k, threshold }),
         MetricKind::Rr { k, threshold } => Arc::new(mrr::Mrr { k, threshold }),
-        MetricKind::Dcg { k, gain } => Arc::new(dcg::Dcg { k, gain }),
-        MetricKind::Err { k, max } => Arc::new(err::Err(crate::metric::ExpectedRr { k, max })),
-        MetricKind::Bpref { threshold } => Arc::new(bpref::Bpref(crate::metric::Bpref { threshold })),
-        MetricKind::Arp { form } => Arc::new(arp::Arp(crate::metric::Arp { form })),
-        MetricKind::Pairs => Arc::new(pairs::Pairs(metric)),
-        MetricKind::Other => Arc::new(swap::Swap(metric)),
+        MetricKind::Dcg { k, gain } => Arc::new(dcg::DcgSwap { k, gain }),
+        MetricKind::Err { k, max } => Arc::new(err::ErrSwap(crate::metric::ExpectedRr { k, max })),
+        MetricKind::Bpref { threshold } => Arc::new(bpref::BprefSwap(crate::metric::Bpref { threshold })),
+        MetricKind::Arp { form } => Arc::new(arp::ArpSwap(crate::metric::Arp { form })),
+        MetricKind::Pairs => Arc::new(pairs::PairsSwap(metric)),
+        MetricKind::Other => Arc::new(swap::AnySwap(metric)),
     }
 }
 

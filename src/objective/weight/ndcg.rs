@@ -5,12 +5,12 @@ use crate::metric::{self, Gain, Metric};
 
 /// `|1/D_i - 1/D_j| |G_i - G_j|`, the change of NDCG@k when `i` and `j` swap: the discount is 0 beyond `k`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ndcg {
+pub(super) struct NdcgSwap {
     pub k: Option<usize>,
     pub gain: Gain,
 }
 
-impl PairWeight for Ndcg {
+impl PairWeight for NdcgSwap {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         metric::Ndcg { k: self.k, gain: self.gain }.swap_delta(ranked, i, j).abs()
     }

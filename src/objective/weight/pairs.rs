@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// with a label of at most `x`, that is `C_h(j) - C_h(i) - C_l(j) + C_l(i)` for `i` above `j`, divided by the number of
 /// pairs: two differences for every label, not one form.
 #[derive(Debug, Clone)]
-pub(super) struct Pairs(pub Arc<dyn Metric>);
+pub(super) struct PairsSwap(pub Arc<dyn Metric>);
 
-impl PairWeight for Pairs {
+impl PairWeight for PairsSwap {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         self.0.swap_delta(ranked, i, j).abs()
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 /// The change of a measure when `i` and `j` swap: O(nk) for a measure of the top k ranks, n² swaps for any other.
 #[derive(Debug, Clone)]
-pub(super) struct Swap(pub Arc<dyn Metric>);
+pub(super) struct AnySwap(pub Arc<dyn Metric>);
 
-impl PairWeight for Swap {
+impl PairWeight for AnySwap {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         self.0.swap_delta(ranked, i, j).abs()
     }

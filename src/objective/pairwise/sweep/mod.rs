@@ -46,7 +46,7 @@ mod node;
 mod scan;
 
 pub(in super::super) use node::Node;
-pub(super) use node::Sweep;
+pub(super) use node::SweepMemory;
 
 /// A document of a long list.
 #[derive(Debug, Clone, Copy, Default)]

@@ -11,7 +11,7 @@ use crate::stop::Stop;
 
 /// The memory of the near-linear kernels: O(n).
 #[derive(Debug, Default)]
-pub(in super::super) struct Sweep {
+pub(in super::super) struct SweepMemory {
     documents: Vec<Document>,
     spare: Vec<Document>,
     lines: [Vec<f64>; LINES],
@@ -24,7 +24,7 @@ const SHARED: usize = 4096;
 /// far.
 const LINES: usize = 7;
 
-impl Sweep {
+impl SweepMemory {
     /// Adds the sums over all pairs of a list; returns the loss in nats when asked. No form: the weights of
     /// [`Pairs`](crate::metric::Pairs).
     pub fn run(&mut self, form: Option<Form>, ranked: &Ranked, loss: bool, stop: &Stop, sums: &mut Sums) -> f64 {

@@ -27,11 +27,21 @@
 //! assert_eq!(loaded.score_query(&features)?, model.score_query(&features)?);
 //! # Ok::<(), burnrank::Error>(())
 //! ```
+//!
+//! What most programs need is listed below; the rest is in the modules:
+//!
+//! - [`data`]: files to data sets and back, TREC runs and judgements, artificial data, scaling, folds;
+//! - [`metric`]: measures by name ([`KNOWN_METRICS`]) or of one's own ([`Metric`]), and the conventions of judging;
+//! - [`objective`]: losses by name ([`KNOWN_OBJECTIVES`]) or of one's own: a pair weight ([`PairWeight`]), forces on documents
+//!   ([`LambdaField`]), or anything else with a gradient ([`Loss`]);
+//! - [`model`]: what scores, and the folder it is saved in; [`train`]: how it gets there;
+//! - [`analysis`]: local optimality, costs of lambdas, significance.
 
 pub mod analysis;
 pub mod data;
 pub mod device;
 mod error;
+#[doc(hidden)] // for the programs of this project
 pub mod files;
 mod hash;
 pub mod memory;
@@ -44,21 +54,33 @@ pub mod objective;
 pub mod program;
 mod simd;
 mod stop;
+#[doc(hidden)] // for the programs of this project
 pub mod suggest;
 mod temporary;
+#[doc(hidden)] // for the programs of this project
 pub mod text;
 pub mod train;
 
+#[doc(inline)]
 pub use analysis::optimality::{Certificate, CertifyOptions, certify};
+#[doc(inline)]
 pub use analysis::significance::Comparison;
 pub use burn::tensor::{Device, Tensor};
+#[doc(inline)]
 pub use data::synthetic::Synthetic;
+#[doc(inline)]
 pub use data::{
     Dataset, QueryView, ReadOptions, ReadReport, ScaleKind, Scaler, WriteOptions, kfold, read, read_bytes, split, write,
 };
+#[doc(inline)]
 pub use error::{Error, ParseError, Result};
+#[doc(inline)]
 pub use metric::{Conventions, Empty, KNOWN_METRICS, Metric, Summary, Ties, judge};
+#[doc(inline)]
 pub use model::{Activation, Architecture, EpochRecord, Finish, Init, Model, ModelInfo, Ranker, RankerConfig, score};
+#[doc(inline)]
 pub use objective::{Batch, KNOWN_OBJECTIVES, LambdaField, Loss, Objective, PairWeight, Want};
+#[doc(inline)]
 pub use stop::Stop;
+#[doc(inline)]
 pub use train::{GradientPath, OptimizerKind, StepRule, TrainConfig, Trainer};

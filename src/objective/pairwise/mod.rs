@@ -149,6 +149,15 @@ impl PairLoss {
         {
             return Err(Error::Config(format!("labels must be told apart by a number, not {limit}")));
         }
+        // What a form is written for; anything else would silently be another weight.
+        let refuse = |form: &str, needs: &str| Err(Error::Config(format!("the form {form} needs {needs}")));
+        match (self.weight.form(), self.weight.classes(), self.weight.pairs()) {
+            (Some(Form::FallOrRise), Classes::Labels | Classes::UpTo(_), _) => {
+                return refuse("FallOrRise", "labels in two classes, Classes::AtLeast");
+            }
+            (Some(Form::Own), _, Pairs::Ordered) => return refuse("Own", "all pairs, Pairs::All"),
+            _ => {}
+        }
         self.assignment.check()?;
         self.weight.check()
     }

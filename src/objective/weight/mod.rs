@@ -237,6 +237,30 @@ mod tests {
         }
     }
 
+    /// A weight that names a form and forgets what the form needs.
+    #[derive(Debug)]
+    struct Careless(super::Form);
+
+    impl super::PairWeight for Careless {
+        fn exact(&self, _: &[f32], _: usize, _: usize) -> f64 {
+            1.0
+        }
+
+        fn form(&self) -> Option<super::Form> {
+            Some(self.0)
+        }
+    }
+
+    #[test]
+    fn a_form_that_does_not_fit_is_refused() {
+        for form in [super::Form::FallOrRise, super::Form::Own] {
+            let objective = Objective::custom("careless", std::sync::Arc::new(Careless(form)));
+            let batch = crate::objective::Batch { labels: &[1.0, 0.0], offsets: &[0, 2] };
+            let result = objective.lambda_gradient(&[0.0; 2], batch, &mut [0.0; 2], Default::default(), &[]);
+            assert!(result.unwrap_err().to_string().contains("the form "), "{form:?}");
+        }
+    }
+
     #[test]
     fn the_reciprocal_rank_has_the_forces_of_the_paper() {
         // Eq. 11 of the 2009 paper by hand; a swap in either direction would also push document 2.

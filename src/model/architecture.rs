@@ -1,11 +1,11 @@
-//! Which net: how many hidden layers of how many units, and what the units compute.
+//! What scores, and how large it is: a net of how many hidden units, or how many trees.
 
 use super::Activation;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Which net. A linear net is one without hidden layers.
+/// What scores, and how large it is. A linear net is one without hidden layers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Architecture {
@@ -27,7 +27,12 @@ const MOST_UNITS: usize = 65_536;
 const MOST_LAYERS: usize = 100;
 
 impl Architecture {
-    /// The number of units of each hidden layer; none for a linear net.
+    /// Whether it is a net, which [`Ranker`](crate::Ranker) is the module of.
+    pub fn is_net(&self) -> bool {
+        matches!(self, Architecture::Linear | Architecture::Mlp { .. })
+    }
+
+    /// The number of units of each hidden layer; none for a linear net and for what is no net.
     pub fn hidden(&self) -> &[usize] {
         match self {
             Architecture::Linear => &[],
@@ -69,7 +74,10 @@ impl Architecture {
 
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Architecture::Mlp { hidden, activation } = self else { return f.write_str("linear net") };
+        let (hidden, activation) = match self {
+            Architecture::Linear => return f.write_str("linear net"),
+            Architecture::Mlp { hidden, activation } => (hidden, activation),
+        };
         // The output is a layer too.
         match hidden.len() + 1 {
             2 => f.write_str("two-layer net, ")?,

@@ -1,7 +1,9 @@
 //! The settings of a training run on the command line.
 
-use burnrank::model::{ModelKind, ModelSettings};
-use burnrank::{Activation, Error, GradientPath, Init, Objective, OptimizerKind, ScaleKind, StepRule, TrainConfig};
+use burnrank::train::ModelChoice;
+use burnrank::{
+    Activation, Architecture, Error, GradientPath, Init, Objective, OptimizerKind, ScaleKind, StepRule, TrainConfig,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,8 +14,8 @@ pub struct Settings {
     /// What is optimised [default: lambdarank:ndcg; for the demonstration, three of them]
     #[arg(long, value_name = "NAME")]
     pub objective: Option<String>,
-    #[arg(long, value_name = "NAME", default_value = "mlp", value_parser = ModelKind::parse, help = models())]
-    pub model: &'static ModelKind,
+    #[arg(long, value_name = "NAME", default_value = "mlp", help = "What is trained: one of the models below")]
+    pub model: ModelChoice,
     /// Hidden units of an mlp, one number per layer, as in 32,16
     #[arg(long, value_name = "UNITS", default_value_t = HiddenLayers(vec![10]))]
     pub hidden: HiddenLayers,
@@ -26,9 +28,9 @@ pub struct Settings {
     /// The measure that chooses the best epoch on the validation queries
     #[arg(long, value_name = "METRIC", default_value = "ndcg@10")]
     pub metric: String,
-    /// The most epochs
-    #[arg(long, value_name = "N", default_value_t = default().epochs)]
-    pub epochs: usize,
+    /// The most epochs: passes over the data, trees, or rounds [default: 100 for nets]
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
     /// Step size [default: 0.01 for linear nets and the demonstration, 0.001 for others]
     #[arg(long, value_name = "RATE")]
     pub lr: Option<f64>,
@@ -42,9 +44,9 @@ pub struct Settings {
     /// shrink-sometimes (worse training metric: times 0.8 with probability 0.3)
     #[arg(long, value_name = "RULE", default_value_t = default().step_rule)]
     pub step_rule: StepRule,
-    /// Stop after this many epochs without a better validation value; 0 never stops
-    #[arg(long, value_name = "EPOCHS", default_value_t = default().patience)]
-    pub patience: usize,
+    /// Stop after this many epochs without a better validation value; 0 never stops [default: 20 for nets]
+    #[arg(long, value_name = "EPOCHS")]
+    pub patience: Option<usize>,
     /// Start again from new random weights after this many epochs without a better validation value; 0 never does
     #[arg(long, value_name = "EPOCHS", default_value_t = 0)]
     pub restart: usize,
@@ -54,9 +56,10 @@ pub struct Settings {
     /// Largest norm of each parameter's gradient; 0 for no limit
     #[arg(long, value_name = "NORM", default_value_t = 0.0)]
     pub clip: f64,
-    /// What is done to features: none, log1p, zscore, minmax, log1p-zscore, query-minmax or query-zscore
-    #[arg(long, value_name = "KIND", default_value_t = default().scaling)]
-    pub scale: ScaleKind,
+    /// What is done to features: none, log1p, zscore, minmax, log1p-zscore, query-minmax or query-zscore [default:
+    /// query-minmax for nets, none for trees]
+    #[arg(long, value_name = "KIND")]
+    pub scale: Option<ScaleKind>,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -71,18 +74,10 @@ pub struct Settings {
     pub pair_budget: usize,
 }
 
-/// Chosen as the library's default scaling and step were, for linear nets.
-const LINEAR_STEP: f64 = 0.01;
-
 const DEFAULT_OBJECTIVE: &str = "lambdarank:ndcg";
 
 fn default() -> TrainConfig {
     TrainConfig::default()
-}
-
-/// The help of `--model`.
-fn models() -> String {
-    format!("What is trained: {}", ModelKind::list())
 }
 
 /// The number of units of each hidden layer, as in 32,16.
@@ -113,27 +108,36 @@ impl fmt::Display for HiddenLayers {
 impl Settings {
     /// The library's configuration, checked.
     pub fn config(&self) -> burnrank::Result<TrainConfig> {
-        let settings = ModelSettings { hidden: &self.hidden.0, activation: self.activation };
-        let architecture = self.model.architecture(&settings)?;
-        let step = if architecture.hidden().is_empty() { LINEAR_STEP } else { default().learning_rate };
+        let net = Architecture::Mlp { hidden: self.hidden.0.clone(), activation: self.activation };
+        let preset = self.model.config(net);
+        let objective = match &self.objective {
+            Some(_) if !self.model.kind.takes_objective() => {
+                let (name, aim) = (self.model.kind.name, self.model.kind.optimises.unwrap_or_default());
+                return Err(Error::Config(format!(
+                    "--model {name} optimises {aim}: --objective is for nets and trees, leave it out"
+                )));
+            }
+            Some(name) => name.as_str(),
+            None => DEFAULT_OBJECTIVE,
+        };
         let config = TrainConfig {
-            objective: Objective::parse(self.objective.as_deref().unwrap_or(DEFAULT_OBJECTIVE))?,
-            architecture,
+            objective: Objective::parse(objective)?,
             init: self.init,
-            scaling: self.scale,
+            scaling: self.scale.unwrap_or(preset.scaling),
             metric: self.metric.clone(),
-            epochs: self.epochs,
-            learning_rate: self.lr.unwrap_or(step),
+            epochs: self.epochs.unwrap_or(preset.epochs),
+            learning_rate: self.lr.unwrap_or(preset.learning_rate),
             optimizer: self.optimizer,
             batch_queries: self.batch_queries,
             step_rule: self.step_rule,
-            patience: self.patience,
+            patience: self.patience.unwrap_or(preset.patience),
             restart: self.restart,
             l2: self.l2,
             clip: self.clip,
             seed: self.seed,
             gradient: self.gradient,
             pair_budget: self.pair_budget,
+            ..preset
         };
         config.check()?;
         Ok(config)

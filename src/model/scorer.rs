@@ -1,0 +1,73 @@
+//! What turns scaled features into scores.
+
+use super::record::{is_finite, ranker_from_bytes, ranker_to_bytes};
+use super::score::score_rows;
+use super::{Architecture, Ranker, RankerConfig};
+use crate::error::{Error, Result};
+use burn::module::Module;
+use burn::tensor::Device;
+
+/// What scores documents. Every kind of model is one of these.
+#[derive(Debug, Clone)]
+pub enum Scorer {
+    /// A net, as a Burn module.
+    Net(Ranker),
+}
+
+impl Scorer {
+    /// The shape.
+    pub fn config(&self) -> RankerConfig {
+        match self {
+            Scorer::Net(ranker) => ranker.config(),
+        }
+    }
+
+    /// The net, where it is one.
+    pub fn net(&self) -> Option<&Ranker> {
+        match self {
+            Scorer::Net(ranker) => Some(ranker),
+        }
+    }
+
+    /// The score of each row of `width` features, scaled as the scorer expects them.
+    ///
+    /// # Errors
+    /// When the rows are of another width, or the device fails.
+    pub fn score_rows(&self, features: &[f32], width: usize) -> Result<Vec<f32>> {
+        match self {
+            Scorer::Net(ranker) => {
+                let device = ranker.devices().into_iter().next();
+                let device = device.ok_or_else(|| Error::Device("the ranker has no weights on any device".into()))?;
+                score_rows(ranker, features, width, &device)
+            }
+        }
+    }
+
+    /// Whether all of its numbers are finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        match self {
+            Scorer::Net(ranker) => is_finite(ranker),
+        }
+    }
+
+    /// The file that a scorer of this shape is kept in.
+    pub(crate) fn file(architecture: &Architecture) -> &'static str {
+        match architecture {
+            Architecture::Linear | Architecture::Mlp { .. } => "model.bpk",
+        }
+    }
+
+    /// All of its numbers, as its file holds them.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
+        match self {
+            Scorer::Net(ranker) => ranker_to_bytes(ranker),
+        }
+    }
+
+    /// A scorer of this shape from the bytes of its file.
+    pub(crate) fn from_bytes(shape: &RankerConfig, bytes: Vec<u8>, device: &Device) -> Result<Self> {
+        match &shape.architecture {
+            Architecture::Linear | Architecture::Mlp { .. } => ranker_from_bytes(shape, bytes, device).map(Scorer::Net),
+        }
+    }
+}

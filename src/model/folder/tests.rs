@@ -1,7 +1,7 @@
 //! What is saved loads, what is damaged does not, and nothing foreign is replaced.
 
 use super::checksum;
-use super::info::{FORMAT, ModelInfo};
+use super::info::{ModelInfo, NETS};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::data::scale::Scaler;
@@ -90,7 +90,7 @@ fn the_first_format_is_read_with_its_own_check_and_saved_in_the_newest() {
     assert_eq!(loaded.info.format, 1);
     loaded.save(&path).unwrap();
     assert_eq!(fs::read(path.join("model.bpk")).unwrap(), record);
-    assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, FORMAT);
+    assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, NETS);
 
     to_first_format(&path);
     let mut flipped = record.clone();
@@ -129,7 +129,7 @@ fn numbers_that_are_not_finite_are_neither_saved_nor_loaded() {
         // As a program without that check would have written it.
         good().save(&path).unwrap();
         let record = model.scorer.to_bytes().unwrap();
-        let sum = checksum::of(&ModelInfo { format: FORMAT, ..model.info.clone() }, &record);
+        let sum = checksum::of(&ModelInfo { format: NETS, ..model.info.clone() }, &record);
         fs::write(path.join("model.bpk"), record).unwrap();
         change(&path, |value| value["checksum"] = json!(sum));
         assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("infinite or not a number"));
@@ -244,5 +244,5 @@ fn records_of_earlier_versions_are_read_and_saved_as_they_are_today() {
     let path = folder.path().join("model");
     old.save(&path).unwrap();
     let new = Model::load(&path, &cpu()).unwrap();
-    assert_eq!((new.info.format, new.scorer.net().unwrap().weights().unwrap()), (FORMAT, weights));
+    assert_eq!((new.info.format, new.scorer.net().unwrap().weights().unwrap()), (NETS, weights));
 }

@@ -183,8 +183,15 @@ fn letter_lines(parts: &[String]) -> Vec<String> {
         }
     };
     for part in parts {
-        let letters: Vec<char> = part.chars().collect();
-        letters.chunks(LETTERS).for_each(|chunk| push(&chunk.iter().collect::<String>()));
+        let mut open = String::new();
+        for letter in part.chars() {
+            // A letter and its number stay together: there is room for two digits.
+            if part.len() > LETTERS && open.len() + 2 >= LETTERS && !letter.is_ascii_digit() {
+                push(&std::mem::take(&mut open));
+            }
+            open.push(letter);
+        }
+        push(&open);
     }
     lines
 }
@@ -341,8 +348,9 @@ mod tests {
     fn letters_break_between_parts() {
         let lines = |parts: &[&str]| letter_lines(&parts.iter().map(|part| part.to_string()).collect::<Vec<_>>());
         assert_eq!(lines(&["ab"]), ["ab"]);
-        assert_eq!(lines(&["ab", "d-i", "k-z", "A-D"]), ["ab,d-i,k-z", "A-D"]);
-        assert_eq!(lines(&["acegikmoqsuwyACEG"]), ["acegikmoqsuwyA", "CEG"]);
+        assert_eq!(lines(&["ab", "d-i", "k-z", "A-D", "FG"]), ["ab,d-i,k-z,A-D", "FG"]);
+        assert_eq!(lines(&["acegikmoqsuwyACEG"]), ["acegikmoqsuw", "yACEG"]);
+        assert_eq!(lines(&["acegikmoqsua2c2e2"]), ["acegikmoqsua2", "c2e2"]);
         assert_eq!(lines(&[]), [""]);
     }
 

@@ -18,8 +18,9 @@ pub fn shorten(names: &[String], width: usize) -> Vec<String> {
     let names: Vec<String> = names.iter().map(|name| printable(name)).collect();
     let kept = width.saturating_sub(GAP.len());
     // A little more of the end than of the beginning, where file names are; then other cuts, ever further from it.
-    let ends = (0..=kept).map(|place| if place % 2 == 0 { kept / 2 + place / 2 } else { kept / 2 - place / 2 });
-    let cuts = ends.filter(|end| *end <= kept);
+    let half = kept.div_ceil(2);
+    let cuts = (0..=half).flat_map(|away| [Some(half + away), half.checked_sub(away)]);
+    let cuts = cuts.flatten().filter(|end| *end <= kept);
     let cut =
         |end: usize| -> Vec<String> { names.iter().map(|name| middle_cut(name, kept - end, end, width)).collect() };
     let whole: HashSet<&String> = names.iter().collect();

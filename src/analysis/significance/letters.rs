@@ -235,8 +235,7 @@ mod tests {
 
     #[test]
     fn known_displays() {
-        // Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons", section 2: systems
-        // 1 to 5, of which 1 and 5, 2 and 5, 1 and 4 differ.
+        // By hand: without a difference are the first three, the second to the fourth, and the last three.
         assert_eq!(shown(5, &[(0, 4), (1, 4), (0, 3)]), ["a", "ab", "abc", "bc", "c"]);
         assert_eq!(shown(3, &[]), ["a", "a", "a"]);
         assert_eq!(shown(3, &[(0, 1), (0, 2), (1, 2)]), ["a", "b", "c"]);

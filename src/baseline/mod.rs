@@ -3,6 +3,8 @@
 //! Each says how one round of it works and what scores after that; validation, the best round, stopping, checkpoints and
 //! everything else are those of any [training run](crate::train). A system is one file here and one line in [`BASELINES`].
 
+mod adarank;
+mod coordinate_ascent;
 mod feature;
 mod rounds;
 
@@ -19,7 +21,7 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// All of them, in the order of the list of models.
-pub(crate) const BASELINES: &[ModelKind] = &[feature::KIND];
+pub(crate) const BASELINES: &[ModelKind] = &[feature::KIND, adarank::KIND, coordinate_ascent::KIND];
 
 /// A system that learns in rounds. What it has learnt is its own value: it is copied before a round, and written to
 /// checkpoints as JSON.

@@ -19,6 +19,11 @@ pub enum Architecture {
         /// Their function.
         activation: Activation,
     },
+    /// A sum of kernels.
+    Kernel {
+        /// The number of points.
+        points: usize,
+    },
 }
 
 /// More units in a layer than this is a typing error, not a ranker.
@@ -35,7 +40,7 @@ impl Architecture {
     /// The number of units of each hidden layer; none for a linear net and for what is no net.
     pub fn hidden(&self) -> &[usize] {
         match self {
-            Architecture::Linear => &[],
+            Architecture::Linear | Architecture::Kernel { .. } => &[],
             Architecture::Mlp { hidden, .. } => hidden,
         }
     }
@@ -43,7 +48,7 @@ impl Architecture {
     /// The function of the hidden units, where there are any.
     pub fn activation(&self) -> Option<Activation> {
         match self {
-            Architecture::Linear => None,
+            Architecture::Linear | Architecture::Kernel { .. } => None,
             Architecture::Mlp { activation, .. } => Some(*activation),
         }
     }
@@ -77,6 +82,7 @@ impl fmt::Display for Architecture {
         let (hidden, activation) = match self {
             Architecture::Linear => return f.write_str("linear net"),
             Architecture::Mlp { hidden, activation } => (hidden, activation),
+            Architecture::Kernel { points } => return write!(f, "sum of kernels at {points} points"),
         };
         // The output is a layer too.
         match hidden.len() + 1 {
@@ -136,6 +142,7 @@ mod tests {
     fn every_depth_is_described_and_comes_back_from_json() {
         for (architecture, words, json) in [
             (Architecture::Linear, "linear net", r#"{"kind":"linear"}"#),
+            (Architecture::Kernel { points: 3 }, "sum of kernels at 3 points", r#"{"kind":"kernel","points":3}"#),
             (net(&[10]), "two-layer net, 10 tanh hidden units", r#"{"kind":"mlp","hidden":10,"activation":"tanh"}"#),
             (
                 net(&[32, 16]),

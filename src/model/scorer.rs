@@ -2,7 +2,7 @@
 
 use super::record::{is_finite, ranker_from_bytes, ranker_to_bytes};
 use super::score::score_rows;
-use super::{Architecture, Ranker, RankerConfig};
+use super::{Architecture, KernelRanker, Ranker, RankerConfig};
 use crate::error::{Error, Result};
 use burn::module::Module;
 use burn::tensor::Device;
@@ -12,6 +12,8 @@ use burn::tensor::Device;
 pub enum Scorer {
     /// A net, as a Burn module.
     Net(Ranker),
+    /// A sum of kernels.
+    Kernel(KernelRanker),
 }
 
 impl Scorer {
@@ -19,6 +21,7 @@ impl Scorer {
     pub fn config(&self) -> RankerConfig {
         match self {
             Scorer::Net(ranker) => ranker.config(),
+            Scorer::Kernel(ranker) => ranker.config(),
         }
     }
 
@@ -26,6 +29,7 @@ impl Scorer {
     pub fn net(&self) -> Option<&Ranker> {
         match self {
             Scorer::Net(ranker) => Some(ranker),
+            Scorer::Kernel(_) => None,
         }
     }
 
@@ -40,6 +44,7 @@ impl Scorer {
                 let device = device.ok_or_else(|| Error::Device("the ranker has no weights on any device".into()))?;
                 score_rows(ranker, features, width, &device)
             }
+            Scorer::Kernel(ranker) => ranker.score_rows(features, width),
         }
     }
 
@@ -47,6 +52,7 @@ impl Scorer {
     pub(crate) fn is_finite(&self) -> bool {
         match self {
             Scorer::Net(ranker) => is_finite(ranker),
+            Scorer::Kernel(ranker) => ranker.is_finite(),
         }
     }
 
@@ -54,6 +60,7 @@ impl Scorer {
     pub(crate) fn file(architecture: &Architecture) -> &'static str {
         match architecture {
             Architecture::Linear | Architecture::Mlp { .. } => "model.bpk",
+            Architecture::Kernel { .. } => "kernel.json",
         }
     }
 
@@ -61,6 +68,7 @@ impl Scorer {
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         match self {
             Scorer::Net(ranker) => ranker_to_bytes(ranker),
+            Scorer::Kernel(ranker) => ranker.to_bytes(),
         }
     }
 
@@ -68,6 +76,7 @@ impl Scorer {
     pub(crate) fn from_bytes(shape: &RankerConfig, bytes: Vec<u8>, device: &Device) -> Result<Self> {
         match &shape.architecture {
             Architecture::Linear | Architecture::Mlp { .. } => ranker_from_bytes(shape, bytes, device).map(Scorer::Net),
+            Architecture::Kernel { .. } => KernelRanker::from_bytes(shape, &bytes).map(Scorer::Kernel),
         }
     }
 }

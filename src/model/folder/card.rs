@@ -1,6 +1,7 @@
 //! The model card: what a person wants to know before using a model.
 
 use super::info::ModelInfo;
+use crate::model::Scorer;
 use std::fmt::Write;
 
 /// The card of a model, in Markdown.
@@ -40,11 +41,13 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
         }
         let _ = writeln!(card, "\nConventions: {}.", info.conventions);
     }
+    let file = Scorer::file(&shape.architecture);
     let _ = writeln!(card, "\n## Use\n\n```sh\nburnrank predict --model {name} --data FILE > scores.txt\n```\n");
     let _ = writeln!(
         card,
-        "`model.bpk` is a Burn record (burnpack), `model.json` holds shape, scaling and settings. Scores are comparable \
-         within a query only: a higher score ranks higher."
+        "`{file}` {}, `model.json` holds shape, scaling and settings. Scores are comparable within a query only: a higher \
+         score ranks higher.",
+        if shape.architecture.is_net() { "is a Burn record (burnpack)" } else { "is what scores" }
     );
     card
 }

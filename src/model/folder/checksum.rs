@@ -2,7 +2,7 @@
 
 use super::info::ModelInfo;
 use crate::hash::Hasher;
-use crate::model::Activation;
+use crate::model::{Activation, Architecture};
 
 /// The first format, whose checksum covers the record alone.
 const RECORD_ONLY: u32 = 1;
@@ -26,6 +26,10 @@ pub(super) fn of(info: &ModelInfo, record: &[u8]) -> String {
 
 fn shape(hasher: &mut Hasher, info: &ModelInfo) {
     hasher.word(info.ranker.features as u64);
+    if let Architecture::Kernel { points } = info.ranker.architecture {
+        hasher.bytes(b"kernel");
+        return hasher.word(points as u64);
+    }
     hasher.word(match info.ranker.architecture.activation() {
         None => 0,
         Some(Activation::Sigmoid) => 1,

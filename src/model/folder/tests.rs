@@ -1,12 +1,12 @@
 //! What is saved loads, what is damaged does not, and nothing foreign is replaced.
 
 use super::checksum;
-use super::info::{FORMAT, ModelInfo};
+use super::info::{FORMAT, ModelInfo, NO_NET};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::data::scale::Scaler;
 use crate::device;
-use crate::model::{Activation, Model, RankerConfig, Scorer};
+use crate::model::{Activation, KernelKind, KernelRanker, Model, RankerConfig, Scorer};
 use burn::tensor::Device;
 use serde_json::json;
 use std::fs;
@@ -37,6 +37,38 @@ fn change(folder: &Path, change: impl FnOnce(&mut serde_json::Value)) {
     let mut value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     change(&mut value);
     fs::write(&path, serde_json::to_string(&value).unwrap()).unwrap();
+}
+
+/// A model that is a sum of kernels.
+fn kernels() -> Model {
+    let points = vec![0.1, -0.2, 1.0, 1.0 / 3.0];
+    let ranker = KernelRanker::new(2, KernelKind::Gaussian { gamma: 0.1 }, points, vec![], vec![2.0, -0.7]).unwrap();
+    let info = ModelInfo::new(ranker.config(), Scaler::fit(ScaleKind::ZScore, &data()), "by hand");
+    Model { scorer: Scorer::Kernel(ranker), info, history: vec![] }
+}
+
+#[test]
+fn a_sum_of_kernels_is_a_folder_of_the_newest_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let model = kernels();
+    model.save(&path).unwrap();
+    let back = Model::load(&path, &cpu()).unwrap();
+    assert_eq!((back.info.format, good().info.format), (NO_NET, FORMAT));
+    assert_eq!(back.score(&data()).unwrap(), model.score(&data()).unwrap());
+    assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("`kernel.json` is what scores"));
+    // Nothing of the model that was there before is left behind.
+    good().save(&path).unwrap();
+    assert!(!path.join("kernel.json").exists());
+    model.save(&path).unwrap();
+    assert!(!path.join("model.bpk").exists());
+
+    let json = fs::read_to_string(path.join("kernel.json")).unwrap();
+    fs::write(path.join("kernel.json"), json.replace("-0.7", "-0.8")).unwrap();
+    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("damaged"));
+    fs::write(path.join("kernel.json"), json).unwrap();
+    change(&path, |value| value["ranker"]["architecture"]["points"] = json!(3));
+    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("damaged"));
 }
 
 /// Makes a folder of the first format of one that was just saved.

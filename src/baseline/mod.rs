@@ -4,7 +4,12 @@
 //! everything else are those of any [training run](crate::train). A system is one file here and one line in [`BASELINES`].
 
 mod feature;
+mod oap_bpm;
+mod prank;
+mod prank_quadratic;
 mod rounds;
+#[cfg(test)]
+mod tests;
 
 use crate::data::Dataset;
 use crate::error::Result;
@@ -19,7 +24,7 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// All of them, in the order of the list of models.
-pub(crate) const BASELINES: &[ModelKind] = &[feature::KIND];
+pub(crate) const BASELINES: &[ModelKind] = &[feature::KIND, prank::KIND, prank_quadratic::KIND, oap_bpm::KIND];
 
 /// A system that learns in rounds. What it has learnt is its own value: it is copied before a round, and written to
 /// checkpoints as JSON.

@@ -6,7 +6,12 @@
 mod adarank;
 mod coordinate_ascent;
 mod feature;
+mod oap_bpm;
+mod prank;
+mod prank_quadratic;
 mod rounds;
+#[cfg(test)]
+mod tests;
 
 use crate::data::Dataset;
 use crate::error::Result;
@@ -21,7 +26,8 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// All of them, in the order of the list of models.
-pub(crate) const BASELINES: &[ModelKind] = &[feature::KIND, adarank::KIND, coordinate_ascent::KIND];
+pub(crate) const BASELINES: &[ModelKind] =
+    &[feature::KIND, adarank::KIND, coordinate_ascent::KIND, oap_bpm::KIND, prank::KIND, prank_quadratic::KIND];
 
 /// A system that learns in rounds. What it has learnt is its own value: it is copied before a round, and written to
 /// checkpoints as JSON.

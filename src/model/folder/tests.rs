@@ -1,12 +1,12 @@
 //! What is saved loads, what is damaged does not, and nothing foreign is replaced.
 
 use super::checksum;
-use super::info::{FORMAT, ModelInfo};
+use super::info::{FORMAT, ModelInfo, NO_NET};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::data::scale::Scaler;
 use crate::device;
-use crate::model::{Activation, Model, RankerConfig, ranker_to_bytes};
+use crate::model::{Activation, KernelKind, KernelRanker, Model, RankerConfig, Scorer};
 use burn::tensor::Device;
 use serde_json::json;
 use std::fs;
@@ -24,7 +24,7 @@ fn data() -> Dataset {
 fn model(weights: &[Vec<f32>]) -> Model {
     let shape = RankerConfig::mlp(2, &[2], Activation::Tanh);
     let info = ModelInfo::new(shape.clone(), Scaler::fit(ScaleKind::ZScore, &data()), "ranknet");
-    Model { ranker: shape.from_weights(weights, &cpu()).unwrap(), info, history: vec![] }
+    Model { scorer: Scorer::Net(shape.from_weights(weights, &cpu()).unwrap()), info, history: vec![] }
 }
 
 fn good() -> Model {
@@ -37,6 +37,38 @@ fn change(folder: &Path, change: impl FnOnce(&mut serde_json::Value)) {
     let mut value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     change(&mut value);
     fs::write(&path, serde_json::to_string(&value).unwrap()).unwrap();
+}
+
+/// A model that is a sum of kernels.
+fn kernels() -> Model {
+    let points = vec![0.1, -0.2, 1.0, 1.0 / 3.0];
+    let ranker = KernelRanker::new(2, KernelKind::Gaussian { gamma: 0.1 }, points, vec![], vec![2.0, -0.7]).unwrap();
+    let info = ModelInfo::new(ranker.config(), Scaler::fit(ScaleKind::ZScore, &data()), "by hand");
+    Model { scorer: Scorer::Kernel(ranker), info, history: vec![] }
+}
+
+#[test]
+fn a_sum_of_kernels_is_a_folder_of_the_newest_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let model = kernels();
+    model.save(&path).unwrap();
+    let back = Model::load(&path, &cpu()).unwrap();
+    assert_eq!((back.info.format, good().info.format), (NO_NET, FORMAT));
+    assert_eq!(back.score(&data()).unwrap(), model.score(&data()).unwrap());
+    assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("`kernel.json` is all points and weights"));
+    // Nothing of the model that was there before is left behind.
+    good().save(&path).unwrap();
+    assert!(!path.join("kernel.json").exists());
+    model.save(&path).unwrap();
+    assert!(!path.join("model.bpk").exists());
+
+    let json = fs::read_to_string(path.join("kernel.json")).unwrap();
+    fs::write(path.join("kernel.json"), json.replace("-0.7", "-0.8")).unwrap();
+    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("damaged"));
+    fs::write(path.join("kernel.json"), json).unwrap();
+    change(&path, |value| value["ranker"]["architecture"]["points"] = json!(3));
+    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("damaged"));
 }
 
 /// Makes a folder of the first format of one that was just saved.
@@ -128,7 +160,7 @@ fn numbers_that_are_not_finite_are_neither_saved_nor_loaded() {
         assert!(!path.exists());
         // As a program without that check would have written it.
         good().save(&path).unwrap();
-        let record = ranker_to_bytes(&model.ranker).unwrap();
+        let record = model.scorer.to_bytes().unwrap();
         let sum = checksum::of(&ModelInfo { format: FORMAT, ..model.info.clone() }, &record);
         fs::write(path.join("model.bpk"), record).unwrap();
         change(&path, |value| value["checksum"] = json!(sum));
@@ -194,7 +226,7 @@ fn a_net_of_several_hidden_layers_is_saved_and_loads() {
     let shape = RankerConfig::mlp(2, &[4, 3, 2], Activation::Tanh);
     let ranker = shape.init(crate::model::Init::Burn, 6, &cpu()).unwrap();
     let info = ModelInfo::new(shape.clone(), Scaler::fit(ScaleKind::ZScore, &data()), "ranknet");
-    let deep = Model { ranker, info, history: vec![] };
+    let deep = Model { scorer: Scorer::Net(ranker), info, history: vec![] };
     deep.save(&path).unwrap();
     let loaded = Model::load(&path, &cpu()).unwrap();
     assert_eq!(loaded.info.ranker, shape);
@@ -224,7 +256,8 @@ fn a_net_of_several_hidden_layers_is_saved_and_loads() {
     let mut weights =
         vec![vec![1.0; 8], vec![0.0; 4], vec![1.0; 12], vec![0.0; 3], vec![1.0; 6], vec![0.0; 2], vec![1.0; 2]];
     weights[4][5] = f32::INFINITY;
-    let infinite = Model { ranker: shape.from_weights(&weights, &cpu()).unwrap(), info: deep.info, history: vec![] };
+    let infinite =
+        Model { scorer: Scorer::Net(shape.from_weights(&weights, &cpu()).unwrap()), info: deep.info, history: vec![] };
     fs::remove_dir_all(&path).unwrap();
     assert!(infinite.save(&path).unwrap_err().to_string().contains("not finite"));
 }
@@ -235,7 +268,7 @@ fn records_of_earlier_versions_are_read_and_saved_as_they_are_today() {
     let ships = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/net-ranknet");
     let old = Model::load(&ships, &cpu()).unwrap();
     assert_eq!((old.info.format, old.info.ranker.architecture.hidden()), (2, &[10][..]));
-    let weights = old.ranker.weights().unwrap();
+    let weights = old.scorer.net().unwrap().weights().unwrap();
     let record = fs::read(ships.join("model.bpk")).unwrap();
     let bytes: Vec<u8> = weights[..500].iter().flat_map(|weight| weight.to_le_bytes()).collect();
     assert!(record.windows(bytes.len()).any(|window| window == bytes), "the first layer, as it is in the file");
@@ -243,5 +276,5 @@ fn records_of_earlier_versions_are_read_and_saved_as_they_are_today() {
     let path = folder.path().join("model");
     old.save(&path).unwrap();
     let new = Model::load(&path, &cpu()).unwrap();
-    assert_eq!((new.info.format, new.ranker.weights().unwrap()), (FORMAT, weights));
+    assert_eq!((new.info.format, new.scorer.net().unwrap().weights().unwrap()), (FORMAT, weights));
 }

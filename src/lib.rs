@@ -38,6 +38,7 @@
 //! - [`analysis`]: local optimality, costs of lambdas, significance.
 
 pub mod analysis;
+mod baseline;
 pub mod data;
 pub mod device;
 mod error;
@@ -77,7 +78,9 @@ pub use error::{Error, ParseError, Result};
 #[doc(inline)]
 pub use metric::{Conventions, Empty, KNOWN_METRICS, Metric, Summary, Ties, judge};
 #[doc(inline)]
-pub use model::{Activation, Architecture, EpochRecord, Finish, Init, Model, ModelInfo, Ranker, RankerConfig, score};
+pub use model::{
+    Activation, Architecture, EpochRecord, Finish, Init, Model, ModelInfo, Ranker, RankerConfig, Scorer, score,
+};
 #[doc(inline)]
 pub use objective::{Batch, KNOWN_OBJECTIVES, LambdaField, Loss, Objective, PairWeight, Want};
 #[doc(inline)]

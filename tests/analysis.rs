@@ -51,12 +51,13 @@ fn a_converged_lambdarank_net_is_certified_and_random_weights_are_not() {
         steps: vec![burnrank::analysis::optimality::COARSE_STEPS.to_vec()],
         ..CertifyOptions::default()
     };
-    let found = certify(&trained.ranker, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
+    let found = certify(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
     println!("length {:.3}, {:?}", found.length, found.reports[0].best);
     assert!((found.value - trained.best_value().unwrap()).abs() < 1e-6);
     assert_eq!(found.tried, 459);
     assert!(found.holds(), "{}", found.reports[0].statement);
-    let control = certify_control(&trained.ranker, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
+    let control =
+        certify_control(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
     assert!(!control.holds() && control.value < found.value, "{}", control.reports[0].statement);
 }
 
@@ -85,7 +86,8 @@ fn the_papers_scale() {
                 let options = CertifyOptions { steps: vec![steps], ..CertifyOptions::default() };
                 let run = if control { certify_control } else { certify };
                 let start = Instant::now();
-                let found = run(&trained.ranker, &data, &*measure, &device, &options, &mut |_| ()).unwrap();
+                let found =
+                    run(trained.scorer.net().unwrap(), &data, &*measure, &device, &options, &mut |_| ()).unwrap();
                 let seconds = start.elapsed().as_secs_f64();
                 println!("{metric} {what}, length {:.3}: {seconds:.1} s. {}", found.length, found.reports[0].statement);
                 println!("  best move {:?}", found.reports[0].best);

@@ -261,7 +261,7 @@ fn training_scales_as_scaling_by_hand_does() {
             assert!(bytes(model) == bytes(&by_hand), "{scaling}");
             // Raw features: of all queries, of one of them, and as the ranker sees them.
             let scores = model.score(&raw_valid).unwrap();
-            assert_eq!(scores, score(&by_hand.ranker, &valid, &cpu()).unwrap(), "{scaling}");
+            assert_eq!(scores, score(by_hand.scorer.net().unwrap(), &valid, &cpu()).unwrap(), "{scaling}");
             assert_eq!(model.scaled(raw_valid.clone()).unwrap(), valid);
             for query in raw_valid.queries() {
                 assert_eq!(model.score_query(query.features).unwrap(), scores[query.rows], "{scaling}");

@@ -9,7 +9,7 @@ use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading};
 use super::widths;
 use anyhow::Context;
 use burnrank::analysis::optimality::{EachWeight, certify_control, each_weight};
-use burnrank::{Certificate, CertifyOptions, Dataset, Device, Metric, Model, certify, device};
+use burnrank::{Certificate, CertifyOptions, Dataset, Device, Metric, Model, Ranker, certify, device};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -85,17 +85,18 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let metric = args.judging.metric(&args.metric)?;
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
+    let ranker = model.scorer.net().with_context(|| {
+        let (folder, found) = (args.model.display(), &model.info.ranker.architecture);
+        format!("{folder}: a model of {found}: a certificate moves the weights of a net: give a linear net or an mlp")
+    })?;
     let data = scaled(&model, input::read_data(&args.data, &args.reading)?, &input::name(&args.data))?;
     let bar = |what: &str| Bar::new(what, Unit::Share);
-    let found =
-        watch(bar("certifying"), |progress| certify(&model.ranker, &data, &*metric, &device, &options, progress))?;
+    let found = watch(bar("certifying"), |progress| certify(ranker, &data, &*metric, &device, &options, progress))?;
     let control = args.control.then(|| {
-        watch(bar("random weights"), |progress| {
-            certify_control(&model.ranker, &data, &*metric, &device, &options, progress)
-        })
+        watch(bar("random weights"), |progress| certify_control(ranker, &data, &*metric, &device, &options, progress))
     });
     let control = control.transpose()?;
-    let alone = args.each_weight.then(|| weights(&model, &data, &*metric, &device, &options)).transpose()?;
+    let alone = args.each_weight.then(|| weights(ranker, &data, &*metric, &device, &options)).transpose()?;
     if let Some(path) = &args.figure {
         figure::certificate(path, &found)?;
     }
@@ -164,15 +165,13 @@ fn watch<T>(bar: Bar, work: impl FnOnce(&mut dyn FnMut(f64)) -> T) -> T {
 }
 
 fn weights(
-    model: &Model,
+    ranker: &Ranker,
     data: &Dataset,
     metric: &dyn Metric,
     device: &Device,
     options: &CertifyOptions,
 ) -> burnrank::Result<EachWeight> {
-    watch(Bar::new("each weight", Unit::Share), |progress| {
-        each_weight(&model.ranker, data, metric, device, options, progress)
-    })
+    watch(Bar::new("each weight", Unit::Share), |progress| each_weight(ranker, data, metric, device, options, progress))
 }
 
 /// Whether the model is at a local optimum, and how sure that is.

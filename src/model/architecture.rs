@@ -1,11 +1,11 @@
-//! Which net: how many hidden layers of how many units, and what the units compute.
+//! What scores, and how large it is: a net of how many hidden units, or how many trees.
 
 use super::Activation;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Which net. A linear net is one without hidden layers.
+/// What scores, and how large it is. A linear net is one without hidden layers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Architecture {
@@ -19,6 +19,13 @@ pub enum Architecture {
         /// Their function.
         activation: Activation,
     },
+    /// Decision trees, whose values are added.
+    Trees {
+        /// The number of trees; the most of them where they are still to be grown.
+        trees: usize,
+        /// The most leaves of a tree.
+        leaves: usize,
+    },
 }
 
 /// More units in a layer than this is a typing error, not a ranker.
@@ -27,19 +34,24 @@ const MOST_UNITS: usize = 65_536;
 const MOST_LAYERS: usize = 100;
 
 impl Architecture {
-    /// The number of units of each hidden layer; none for a linear net.
+    /// Whether it is a net, which [`Ranker`](crate::Ranker) is the module of.
+    pub fn is_net(&self) -> bool {
+        matches!(self, Architecture::Linear | Architecture::Mlp { .. })
+    }
+
+    /// The number of units of each hidden layer; none for a linear net and for what is no net.
     pub fn hidden(&self) -> &[usize] {
         match self {
-            Architecture::Linear => &[],
             Architecture::Mlp { hidden, .. } => hidden,
+            _ => &[],
         }
     }
 
     /// The function of the hidden units, where there are any.
     pub fn activation(&self) -> Option<Activation> {
         match self {
-            Architecture::Linear => None,
             Architecture::Mlp { activation, .. } => Some(*activation),
+            _ => None,
         }
     }
 
@@ -69,7 +81,12 @@ impl Architecture {
 
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Architecture::Mlp { hidden, activation } = self else { return f.write_str("linear net") };
+        let (hidden, activation) = match self {
+            Architecture::Linear => return f.write_str("linear net"),
+            Architecture::Mlp { hidden, activation } => (hidden, activation),
+            Architecture::Trees { trees: 1, leaves } => return write!(f, "one tree of up to {leaves} leaves"),
+            Architecture::Trees { trees, leaves } => return write!(f, "{trees} trees of up to {leaves} leaves"),
+        };
         // The output is a layer too.
         match hidden.len() + 1 {
             2 => f.write_str("two-layer net, ")?,

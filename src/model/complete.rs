@@ -1,26 +1,23 @@
-//! A ranker with all that is needed to use it on raw features.
+//! A scorer with all that is needed to use it on raw features.
 
-use super::Ranker;
+use super::Scorer;
 use super::folder::ModelInfo;
 use super::run::EpochRecord;
-use super::score::{score, score_rows};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::metric::{Conventions, Metric, Summary, judge};
-use burn::module::Module;
-use burn::tensor::Device;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A ranker, the scaling of its features, and what is known about it. It scores raw features, saves and loads.
+/// A scorer, the scaling of its features, and what is known about it. It scores raw features, saves and loads.
 ///
 /// ```
-/// use burnrank::{Dataset, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, device};
+/// use burnrank::{Dataset, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, Scorer, device};
 /// let data = Dataset::new(2, vec![1.0, 5.0, 3.0, 5.0], vec![0.0, 1.0], vec![("a".into(), 2)])?;
 /// let shape = RankerConfig::linear(2);
 /// let model = Model {
-///     ranker: shape.from_weights(&[vec![2.0, 1.0]], &device::open("auto")?)?,
+///     scorer: Scorer::Net(shape.from_weights(&[vec![2.0, 1.0]], &device::open("auto")?)?),
 ///     info: ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data), "by hand"),
 ///     history: vec![],
 /// };
@@ -32,7 +29,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Model {
     /// What scores scaled features.
-    pub ranker: Ranker,
+    pub scorer: Scorer,
     /// The scaling, and what is known about the model.
     pub info: ModelInfo,
     /// Every epoch of the run that it is from; empty after loading, because the log stays in the folder.
@@ -50,7 +47,7 @@ impl Model {
     pub fn score(&self, data: &Dataset) -> Result<Vec<f32>> {
         let (width, offsets) = (self.info.ranker.features, data.offsets());
         if data.n_features() == width && self.info.scaler.kind() == ScaleKind::None {
-            return score(&self.ranker, data, &self.device()?);
+            return self.scorer.score_rows(data.features(), width);
         }
         if data.n_queries() == 0 {
             return data.clone().fit_width(width).map(|_| Vec::new());
@@ -62,7 +59,7 @@ impl Model {
             let fits = |end: &usize| (offsets[end + 1] - offsets[start]).saturating_mul(width) <= AT_ONCE;
             let end = (start + 1..data.n_queries()).take_while(fits).last().unwrap_or(start) + 1;
             let part = self.scaled(data.select(&(start..end).collect::<Vec<_>>()))?;
-            scores.extend(score(&self.ranker, &part, &self.device()?)?);
+            scores.extend(self.scorer.score_rows(part.features(), width)?);
             start = end;
         }
         Ok(scores)
@@ -75,10 +72,10 @@ impl Model {
     pub fn score_query(&self, features: &[f32]) -> Result<Vec<f32>> {
         let mut rows = features.to_vec();
         self.info.scaler.apply_rows(&mut rows)?;
-        score_rows(&self.ranker, &rows, self.info.ranker.features, &self.device()?)
+        self.scorer.score_rows(&rows, self.info.ranker.features)
     }
 
-    /// The data as the ranker sees it: scaled, and filled up with zeros where it is sparse and of fewer features.
+    /// The data as the scorer sees it: scaled, and filled up with zeros where it is sparse and of fewer features.
     ///
     /// # Errors
     /// When the data has more features than the model, or fewer and is not sparse.
@@ -101,12 +98,6 @@ impl Model {
     /// The value on the validation queries that chose the best epoch, where the model is from a training run.
     pub fn best_value(&self) -> Option<f64> {
         self.info.run.as_ref().and_then(|run| run.best_value)
-    }
-
-    /// Where the ranker's weights are.
-    fn device(&self) -> Result<Device> {
-        let device = self.ranker.devices().into_iter().next();
-        device.ok_or_else(|| Error::Device("the ranker has no weights on any device".into()))
     }
 }
 

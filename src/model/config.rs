@@ -8,12 +8,12 @@ use burn::module::{Param, ParamId};
 use burn::tensor::{Device, Shape, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-/// Everything needed to build a [`Ranker`].
+/// The shape of what scores documents: for a net, everything needed to build a [`Ranker`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankerConfig {
     /// The number of features of a document.
     pub features: usize,
-    /// Which net.
+    /// Which net, or what else scores them.
     pub architecture: Architecture,
 }
 
@@ -30,8 +30,13 @@ impl RankerConfig {
 
     /// The shapes of the parameters, in the order that [`RankerConfig::from_weights`] takes them: weights and biases of
     /// each hidden layer, then the weights of the output.
+    ///
+    /// What is no net has none.
     pub fn shapes(&self) -> Vec<Vec<usize>> {
         let mut shapes = Vec::new();
+        if !self.architecture.is_net() {
+            return shapes;
+        }
         for [inputs, units] in self.hidden_layers() {
             shapes.extend([vec![inputs, units], vec![units]]);
         }
@@ -68,7 +73,7 @@ impl RankerConfig {
     /// # Errors
     /// When the configuration makes no sense.
     pub fn init(&self, init: Init, seed: u64, device: &Device) -> Result<Ranker> {
-        self.check()?;
+        self.check_net()?;
         // The weights, the same on the device, and what the optimiser keeps for each.
         let bytes = self.weight_bytes().saturating_mul(4);
         let what = format!("a {} over {} features", self.architecture, self.features);
@@ -82,7 +87,7 @@ impl RankerConfig {
     /// # Errors
     /// When the configuration makes no sense.
     pub(crate) fn unfilled(&self, device: &Device) -> Result<Ranker> {
-        self.check()?;
+        self.check_net()?;
         Ok(self.build(|place, shape| absent(place, shape, device), |place, shape| absent(place, shape, device)))
     }
 
@@ -91,7 +96,7 @@ impl RankerConfig {
     /// # Errors
     /// When the number of weights is not the configuration's.
     pub fn from_weights(&self, weights: &[Vec<f32>], device: &Device) -> Result<Ranker> {
-        self.check()?;
+        self.check_net()?;
         let shapes = self.shapes();
         let fits = weights.len() == shapes.len()
             && weights.iter().zip(&shapes).all(|(w, shape)| w.len() == shape.iter().product::<usize>());
@@ -121,6 +126,14 @@ impl RankerConfig {
     }
 
     /// Refuses a shape that no net has.
+    fn check_net(&self) -> Result<()> {
+        if !self.architecture.is_net() {
+            return Err(Error::Config(format!("{}: not a net", self.architecture)));
+        }
+        self.check()
+    }
+
+    /// Refuses a shape that nothing has.
     pub(crate) fn check(&self) -> Result<()> {
         if self.features == 0 {
             return Err(Error::Data("a ranker needs at least one feature".into()));

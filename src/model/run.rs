@@ -10,6 +10,8 @@ pub enum Finish {
     Epochs,
     /// The validation value had not risen for `patience` epochs.
     Patience,
+    /// Further epochs would change nothing.
+    Converged,
     /// Weights or scores were no longer finite; the best epoch before that is kept.
     Diverged,
     /// The caller ended it.

@@ -1,5 +1,6 @@
 //! Every setting of a training run, checked once, before any work starts.
 
+use super::method::Method;
 use super::{OptimizerKind, StepRule};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
@@ -52,8 +53,11 @@ impl fmt::Display for GradientPath {
 pub struct TrainConfig {
     /// What is optimised.
     pub objective: Objective,
-    /// Which net.
+    /// Which net, or what else is to come out.
     pub architecture: Architecture,
+    /// How it is trained; gradient descent where settings in JSON do not say.
+    #[serde(default, skip_serializing_if = "Method::is_gradient")]
+    pub method: Method,
     /// Where its weights start.
     pub init: Init,
     /// What is done to features, fitted on the training queries; none where settings in JSON do not say.
@@ -96,6 +100,7 @@ impl Default for TrainConfig {
         TrainConfig {
             objective: Objective::default(),
             architecture: Architecture::Mlp { hidden: vec![10], activation: Activation::Tanh },
+            method: Method::Gradient,
             init: Init::Burn,
             // Scaling and step were chosen for each net among all kinds of scaling and steps of 0.001, 0.003 and 0.01: the
             // best mean NDCG@10 on that half of the validation queries of MQ2007 and MQ2008 which did not choose the epoch
@@ -120,6 +125,14 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
+    /// What is optimised, as models and reports state it: the objective, or the system that has its own.
+    pub fn aim(&self) -> String {
+        match &self.method {
+            Method::Baseline(settings) => settings.to_string(),
+            _ => self.objective.name(),
+        }
+    }
+
     /// Refuses settings that make no sense, with the name of the setting.
     ///
     /// # Errors
@@ -149,6 +162,7 @@ impl TrainConfig {
                 self.restart, self.patience
             )));
         }
+        self.method.check(self)?;
         // The number of features is not known yet.
         RankerConfig { features: 1, architecture: self.architecture.clone() }.check()?;
         if self.gradient == GradientPath::Tensor {

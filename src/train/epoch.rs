@@ -1,6 +1,7 @@
 //! One epoch: every training query is visited once.
 
 use super::config::{GradientPath, TrainConfig};
+use super::learner::EpochTotals;
 use super::shard::{self, PartGradient};
 use crate::data::Dataset;
 use crate::data::Targets;
@@ -22,17 +23,6 @@ pub(super) struct RunContext<'a> {
     pub device: &'a Device,
     /// Whether that is the host.
     pub host: bool,
-}
-
-/// What an epoch found out on its way.
-#[derive(Debug, Default)]
-pub(super) struct EpochTotals {
-    /// The sum over queries.
-    pub loss: f64,
-    pub pairs: u64,
-    pub saturated: u64,
-    /// The scores that each batch saw before its own update, in the order of the data set.
-    pub scores: Vec<f32>,
 }
 
 /// Visits all queries once, in the given order, and steps after each batch.

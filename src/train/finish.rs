@@ -3,7 +3,7 @@
 use super::trainer::Trainer;
 use crate::error::{Error, Result};
 use crate::metric::Conventions;
-use crate::model::{Finish, Model, ModelInfo, RunInfo, means, score_rows};
+use crate::model::{Finish, Model, ModelInfo, RunInfo, means};
 
 impl Trainer<'_> {
     /// The ranker of the best epoch, with its scaling and all that is known about the run: a model to score with and to save.
@@ -15,7 +15,8 @@ impl Trainer<'_> {
     pub fn finish(self) -> Result<Model> {
         let finish = self.finished().unwrap_or(Finish::Stopped);
         let best_value = Some(self.state.best_value).filter(|_| self.state.best_epoch > 0);
-        let mut info = ModelInfo::new(self.shape.clone(), self.data.scaler.clone(), self.config.objective.name());
+        let scorer = self.learner.best(&self.data.train)?;
+        let mut info = ModelInfo::new(scorer.config(), self.data.scaler.clone(), self.config.aim());
         info.settings = serde_json::to_value(&self.config).map_err(|error| Error::Record(error.to_string()))?;
         info.best_epoch = self.state.best_epoch;
         info.run = Some(RunInfo { identity: self.identity(), finish, best_value });
@@ -23,10 +24,10 @@ impl Trainer<'_> {
         let splits = [("train", &self.data.train), ("valid", &self.data.valid)];
         for ((split, data), about) in splits.into_iter().zip(&self.data.info) {
             info.data.insert(split.into(), about.clone());
-            if let Ok(scores) = score_rows(&self.best, data.features(), data.n_features(), &self.device) {
+            if let Ok(scores) = scorer.score_rows(data.features(), data.n_features()) {
                 info.metrics.insert(split.into(), means(&self.measures, &scores, data));
             }
         }
-        Ok(Model { ranker: self.best, info, history: self.state.history })
+        Ok(Model { scorer, info, history: self.state.history })
     }
 }

@@ -7,15 +7,25 @@ mod epoch;
 mod exact;
 mod finish;
 mod identity;
+mod learner;
+mod method;
+mod net;
 mod optimizer;
+mod registry;
 mod resume;
 mod shard;
 mod state;
 mod step;
 mod trainer;
+#[cfg(feature = "trees")]
+mod trees;
 
 pub use config::{GradientPath, TrainConfig};
 pub use data::TrainingData;
+pub(crate) use learner::{EpochStart, EpochTotals, Learner, score_all};
+pub use method::{BaselineSettings, Method, TreeSettings};
 pub use optimizer::OptimizerKind;
+pub(crate) use registry::Make;
+pub use registry::{ModelChoice, ModelKind, Setting, models};
 pub use step::StepRule;
 pub use trainer::Trainer;

@@ -1,23 +1,21 @@
 //! A training run, epoch by epoch.
 
-use super::config::{GradientPath, TrainConfig};
+use super::config::TrainConfig;
 use super::data::TrainingData;
-use super::epoch::{self, RunContext};
 use super::identity;
+use super::learner::{EpochStart, Learner};
+use super::method::{Method, TreeSettings};
+use super::net::NetLearner;
+use super::registry::ModelKind;
 use super::state::RunState;
 use super::step::TrainingValues;
+use crate::baseline::BaselineStart;
 use crate::data::{Dataset, Targets};
-use crate::device;
 use crate::error::{Error, Result};
 use crate::metric::{self, Conventions, Metric, Summary};
-use crate::model::{DataInfo, EpochRecord, Finish, Ranker, RankerConfig, is_finite, score_rows};
+use crate::model::{DataInfo, EpochRecord, Finish};
 use crate::stop::Stop;
-use burn::module::Module;
-use burn::optim::ModuleOptimizer;
 use burn::tensor::Device;
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,31 +37,14 @@ use std::time::Instant;
 /// ```
 pub struct Trainer<'a> {
     pub(super) config: TrainConfig,
-    pub(super) shape: RankerConfig,
     pub(super) data: Arc<TrainingData<'a>>,
     targets: Option<&'a Targets>,
     metric: Arc<dyn Metric>,
     /// What the model is judged by in the end; the metric is the first.
     pub(super) measures: Vec<Arc<dyn Metric>>,
-    path: GradientPath,
-    pub(super) device: Device,
-    pub(super) ranker: Ranker,
-    pub(super) optimizer: ModuleOptimizer,
-    /// That of the best epoch, without autodiff.
-    pub(super) best: Ranker,
+    pub(super) learner: Box<dyn Learner>,
     pub(super) state: RunState,
 }
-
-/// What an epoch starts from.
-struct EpochStart {
-    restarts: bool,
-    step_size: f64,
-    ranker: Ranker,
-    optimizer: ModuleOptimizer,
-}
-
-/// Documents to score between two looks at whether to stop; whole blocks of what is scored at once.
-const BETWEEN_LOOKS: usize = 1 << 16;
 
 impl<'a> Trainer<'a> {
     /// Prepares a run on raw data; nothing is trained yet.
@@ -98,34 +79,24 @@ impl<'a> Trainer<'a> {
         let metric = metric::parse(&config.metric)?;
         config.check_labels(&data.train)?;
         [&data.train, &data.valid].into_iter().try_for_each(|data| check_measure(&*metric, data))?;
-        let path = match config.gradient {
-            GradientPath::Auto if device::on_host(device) || !config.objective.has_device_weights() => {
-                GradientPath::Lambda
+        let learner: Box<dyn Learner> = match &config.method {
+            Method::Gradient => Box::new(NetLearner::new(&config, data.train.n_features(), device)?),
+            Method::Boosting(settings) => trees(&config, settings, &data.train)?,
+            Method::Baseline(settings) => {
+                let (metric, train, seed) = (metric.clone(), &*data.train, config.seed);
+                ModelKind::of(&settings.name)?.start(&BaselineStart { settings, metric, train, device, seed })?
             }
-            GradientPath::Auto => GradientPath::Tensor,
-            chosen => chosen,
         };
-        if path == GradientPath::Tensor {
-            config.objective.tensors()?;
-        }
-        let device = device.clone().autodiff();
-        let shape = RankerConfig { features: data.train.n_features(), architecture: config.architecture.clone() };
-        let ranker = shape.init(config.init, config.seed, &device)?;
         let worst = if metric.is_cost() { f64::INFINITY } else { f64::NEG_INFINITY };
         let identity = identity::identity(&config, &data.info);
         Ok(Trainer {
             state: RunState::new(identity, config.learning_rate, worst),
-            optimizer: config.optimizer.build(&config),
-            best: ranker.valid(),
             config,
-            shape,
             data,
             targets: None,
             measures: vec![metric.clone()],
             metric,
-            path,
-            device,
-            ranker,
+            learner,
         })
     }
 
@@ -197,6 +168,8 @@ impl<'a> Trainer<'a> {
     pub fn finished(&self) -> Option<Finish> {
         if self.state.diverged {
             Some(Finish::Diverged)
+        } else if self.learner.has_converged() {
+            Some(Finish::Converged)
         } else if self.state.history.len() >= self.config.epochs {
             Some(Finish::Epochs)
         } else if self.config.patience > 0 && self.state.waited >= self.config.patience {
@@ -213,29 +186,26 @@ impl<'a> Trainer<'a> {
     pub fn epoch(&mut self) -> Result<EpochRecord> {
         let start = Instant::now();
         let number = self.state.history.len() + 1;
-        // All of it is put in place once the epoch is whole: one that is stopped leaves no trace.
-        let mut next = self.begin()?;
-        let context = RunContext {
+        let restarts = self.config.restart > 0 && self.state.stalled >= self.config.restart;
+        let step_size = if restarts { self.config.learning_rate } else { self.state.step_size };
+        let totals = self.learner.try_epoch(&EpochStart {
             config: &self.config,
             data: &self.data.train,
             targets: self.targets,
-            path: self.path,
-            device: &self.device,
-            host: device::on_host(&self.device),
-        };
-        let order = shuffled(self.data.train.n_queries(), self.config.seed, number as u64);
-        let seed = self.config.seed ^ (number as u64) << 32;
-        let (ranker, totals) = epoch::run(&context, next.ranker, &mut next.optimizer, &order, next.step_size, seed)?;
-        let scores = self.score_valid(&ranker)?;
-        // A bounded hidden unit may hide an infinite weight from the scores.
-        let diverged = scores.iter().any(|score| !score.is_finite()) || !is_finite(&ranker);
+            number,
+            restart: restarts.then_some(self.state.restart + 1),
+            step_size,
+        })?;
+        let scores = self.learner.score_valid(&self.data.valid, self.config.objective.stop())?;
+        let diverged = scores.iter().any(|score| !score.is_finite()) || !self.learner.is_finite();
         let valid = self.judge(&scores, &self.data.valid)?;
         let train = self.judge(&totals.scores, &self.data.train)?;
-        (self.ranker, self.optimizer) = (ranker, next.optimizer);
-        if next.restarts {
-            self.state.restarted(next.step_size);
+        // All of it is put in place once the epoch is whole: one that is stopped leaves no trace.
+        if restarts {
+            self.state.restarted(step_size);
         }
         let best = !diverged && self.is_better(valid);
+        self.learner.take_epoch(best)?;
         let record = EpochRecord {
             epoch: number,
             restart: self.state.restart,
@@ -250,31 +220,6 @@ impl<'a> Trainer<'a> {
         };
         self.take_in(&record, diverged)?;
         Ok(record)
-    }
-
-    /// What the next epoch starts from: where the last one ended, or new weights when that led nowhere.
-    fn begin(&self) -> Result<EpochStart> {
-        let restarts = self.config.restart > 0 && self.state.stalled >= self.config.restart;
-        if !restarts {
-            let (ranker, optimizer) = (self.ranker.clone(), self.optimizer.clone());
-            return Ok(EpochStart { restarts, step_size: self.state.step_size, ranker, optimizer });
-        }
-        let seed = self.config.seed.wrapping_add((self.state.restart as u64 + 1) << 40);
-        let ranker = self.shape.init(self.config.init, seed, &self.device)?;
-        let optimizer = self.config.optimizer.build(&self.config);
-        Ok(EpochStart { restarts, step_size: self.config.learning_rate, ranker, optimizer })
-    }
-
-    /// The scores of the validation documents, with a look at whether to stop now and then.
-    fn score_valid(&self, ranker: &Ranker) -> Result<Vec<f32>> {
-        let valid = &self.data.valid;
-        let width = valid.n_features();
-        let mut scores = Vec::with_capacity(valid.n_documents());
-        for rows in valid.features().chunks(BETWEEN_LOOKS * width.max(1)) {
-            self.config.objective.stop().check()?;
-            scores.extend(score_rows(ranker, rows, width, &self.device)?);
-        }
-        Ok(scores)
     }
 
     fn judge(&self, scores: &[f32], data: &Dataset) -> Result<f64> {
@@ -304,9 +249,6 @@ impl<'a> Trainer<'a> {
             return Ok(());
         }
         state.note(record);
-        if record.best {
-            self.best = self.ranker.valid();
-        }
         let goodness = if self.metric.is_cost() { -record.train } else { record.train };
         let now = TrainingValues { loss: record.loss, goodness };
         let (rule, cost) = (self.config.step_rule, self.config.objective.is_cost());
@@ -315,16 +257,23 @@ impl<'a> Trainer<'a> {
     }
 }
 
-/// The order in which an epoch visits the queries: drawn anew from (seed, epoch), so that a resumed run draws the same.
-fn shuffled(queries: usize, seed: u64, epoch: u64) -> Vec<usize> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(epoch);
-    let mut order: Vec<usize> = (0..queries).collect();
-    order.shuffle(&mut random);
-    order
-}
-
 /// Refuses labels that the measure has no value for, by the best ranking, whose sums are the largest.
 fn check_measure(metric: &dyn Metric, data: &Dataset) -> Result<()> {
     metric::judge(metric, data.labels(), data.labels(), data.offsets(), &Conventions::default()).map(|_| ())
+}
+
+/// What grows trees.
+#[cfg(feature = "trees")]
+fn trees(config: &TrainConfig, settings: &TreeSettings, train: &Dataset) -> Result<Box<dyn Learner>> {
+    Ok(Box::new(super::trees::TreeLearner::new(config, settings, train)?))
+}
+
+/// This build has nothing that grows trees.
+#[cfg(not(feature = "trees"))]
+fn trees(_: &TrainConfig, _: &TreeSettings, _: &Dataset) -> Result<Box<dyn Learner>> {
+    Err(Error::Config(
+        "this build scores with trees, but does not grow them: build burnrank with --features trees (needs CMake 3.28 and \
+         libclang)"
+            .into(),
+    ))
 }

@@ -76,7 +76,7 @@ fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)], odd:
             serde_json::Value::Object(names.iter().map(one).collect())
         };
         let result = json!({
-            "objective": config.objective.name(), "folds": folds.len(), "valid": spreads("valid"), "test": spreads("test"),
+            "objective": config.aim(), "folds": folds.len(), "valid": spreads("valid"), "test": spreads("test"),
             "conventions": Conventions::default().to_string(),
             "odd": odd.iter().map(Warning::json).collect::<Vec<_>>(),
         });
@@ -97,6 +97,6 @@ fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)], odd:
         table.row([title.to_owned()].into_iter().chain(cells));
     }
     let architecture = folds.first().map(|(_, info)| info.ranker.architecture.to_string()).unwrap_or_default();
-    let title = format!("{}, {architecture}\n\n", config.objective);
+    let title = format!("{}, {architecture}\n\n", config.aim());
     Ok(title + &ui::table(&table) + &format!("\n{}\n", Conventions::default()))
 }

@@ -15,6 +15,7 @@ use super::input::ReadArgs;
 use burnrank::data::MAX_FEATURES;
 use burnrank::files::Unfinished;
 use burnrank::model::ModelPlace;
+use burnrank::train::{ModelKind, models};
 use burnrank::{Finish, KNOWN_OBJECTIVES, device};
 use settings::Settings;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,17 @@ Ctrl-C finishes the epoch, saves the best model so far and a checkpoint, and exi
 
 fn after_help() -> String {
     let rows = KNOWN_OBJECTIVES.iter().map(|row| format!("  {}\n      {}\n", row.pattern(), row.help));
-    format!("Objectives:\n{}\n{EXAMPLES}", rows.collect::<String>())
+    let model = |kind: &ModelKind| {
+        let aim = kind.optimises.map_or(String::new(), |aim| format!("; optimises {aim}"));
+        format!("  {}\n      {}{aim}\n", kind.pattern(), kind.help)
+    };
+    let group = |own: bool| models().filter(|kind| kind.takes_objective() == own).map(model).collect::<String>();
+    format!(
+        "Models, for --model:\n{}\nSystems that the papers compare with, for --model too:\n{}\nObjectives:\n{}\n{EXAMPLES}",
+        group(true),
+        group(false),
+        rows.collect::<String>()
+    )
 }
 
 /// Train a ranker
@@ -199,7 +210,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let message = format!("--targets train ranknet, not {}: add --objective ranknet", config.objective);
         return Err(Usage(message).into());
     }
-    let device = device::open(&args.settings.device)?;
+    let device = device::open(&args.settings.nets.device)?;
     match (&args.train, &args.folds) {
         (Some(train), _) => {
             let Some(out) = &args.out else {

@@ -1,6 +1,7 @@
 //! The model card: what a person wants to know before using a model.
 
 use super::info::ModelInfo;
+use crate::model::Architecture;
 use std::fmt::Write;
 
 /// The card of a model, in Markdown.
@@ -10,11 +11,18 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     let _ = writeln!(card, "# {name}\n");
     let _ = writeln!(
         card,
-        "A {} over {} features, trained with `{}` by burnrank {} (Burn {}).\n",
-        shape.architecture, shape.features, info.objective, info.burnrank, info.burn
+        "{}{} over {} features, trained with `{}` by burnrank {} (Burn {}).\n",
+        if shape.architecture.is_net() { "A " } else { "" },
+        shape.architecture,
+        shape.features,
+        info.objective,
+        info.burnrank,
+        info.burn
     );
     let _ = writeln!(card, "| | |\n|---|---|");
-    let _ = writeln!(card, "| weights | {} |", shape.n_weights());
+    if shape.architecture.is_net() {
+        let _ = writeln!(card, "| weights | {} |", shape.n_weights());
+    }
     let _ = writeln!(card, "| feature scaling | {} |", info.scaler.kind());
     let _ = writeln!(card, "| epoch | {} |", info.best_epoch);
     let _ = writeln!(card, "| checksum | {} |", info.checksum);
@@ -41,10 +49,14 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
         let _ = writeln!(card, "\nConventions: {}.", info.conventions);
     }
     let _ = writeln!(card, "\n## Use\n\n```sh\nburnrank predict --model {name} --data FILE > scores.txt\n```\n");
+    let (file, what) = match shape.architecture {
+        Architecture::Trees { .. } => ("model.txt", "LightGBM's own text, which LightGBM and Treelite read too"),
+        _ => ("model.bpk", "a Burn record (burnpack)"),
+    };
     let _ = writeln!(
         card,
-        "`model.bpk` is a Burn record (burnpack), `model.json` holds shape, scaling and settings. Scores are comparable \
-         within a query only: a higher score ranks higher."
+        "`{file}` is {what}, `model.json` holds shape, scaling and settings. Scores are comparable within a query only: a \
+         higher score ranks higher."
     );
     card
 }

@@ -2,12 +2,15 @@
 
 use super::info::ModelInfo;
 use crate::hash::Hasher;
-use crate::model::Activation;
+use crate::model::{Activation, Architecture};
 
 /// The first format, whose checksum covers the record alone.
 const RECORD_ONLY: u32 = 1;
 /// The last format of nets of one hidden layer at most.
 const ONE_HIDDEN_LAYER: u32 = 2;
+
+/// The code of trees, where nets have that of their hidden units' function.
+const TREES: u64 = 4;
 
 /// The checksum that a folder of `info.format` states.
 ///
@@ -26,6 +29,10 @@ pub(super) fn of(info: &ModelInfo, record: &[u8]) -> String {
 
 fn shape(hasher: &mut Hasher, info: &ModelInfo) {
     hasher.word(info.ranker.features as u64);
+    if let Architecture::Trees { trees, leaves } = info.ranker.architecture {
+        [TREES, trees as u64, leaves as u64].into_iter().for_each(|word| hasher.word(word));
+        return;
+    }
     hasher.word(match info.ranker.architecture.activation() {
         None => 0,
         Some(Activation::Sigmoid) => 1,

@@ -15,8 +15,11 @@ use std::path::Path;
 ///
 /// Earlier ones are still read: whoever has such a folder may have nothing else. In format 1 the checksum covers the record
 /// alone; up to format 2 the weights of linear nets and of nets of one hidden layer, the only ones, have other names in the
-/// record. Saving writes the newest.
-pub(super) const FORMAT: u32 = 3;
+/// record. Format 4 is that of models which are no nets, so that burnrank versions before it still read nets.
+pub(super) const FORMAT: u32 = 4;
+
+/// The format of nets.
+pub(super) const NETS: u32 = 3;
 
 /// The version of Burn that records are written with.
 pub(super) const BURN: &str = "0.22.1";

@@ -1,4 +1,4 @@
-//! The model on disk: a folder of `model.bpk`, `model.json` and a model card.
+//! The model on disk: a folder of a record (`model.bpk` for nets), `model.json` and a model card.
 
 mod card;
 mod checksum;
@@ -12,12 +12,11 @@ mod tests;
 pub use info::{DataInfo, ModelInfo};
 pub use place::ModelPlace;
 
-use super::record::{is_finite, ranker_from_bytes, ranker_to_bytes};
-use super::{Model, Ranker};
+use super::{Model, Scorer};
 use crate::error::{Error, Result};
 use crate::memory;
 use burn::tensor::Device;
-use info::{BURN, FORMAT, get, read_info, wrong};
+use info::{BURN, FORMAT, NETS, get, read_info, wrong};
 use place::{occupant, resolve};
 use replace::{publish, recover_for_reading, stage};
 use std::fs;
@@ -25,7 +24,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// All files that a model folder may have. Whatever else lies in one is not ours.
-pub(super) const FILES: [&str; 4] = ["model.bpk", "model.json", "README.md", "training.jsonl"];
+pub(super) const FILES: [&str; 6] =
+    ["model.bpk", "model.txt", "kernel.json", "model.json", "README.md", "training.jsonl"];
 
 /// What a record may have beside its weights: names, shapes, alignment.
 const RECORD_EXTRAS: u64 = 1 << 20;
@@ -47,9 +47,10 @@ impl Model {
         let target = place.folder();
         occupant(target)?;
         self.check_finite()?;
-        let record = ranker_to_bytes(&self.ranker)?;
+        let record = self.scorer.to_bytes()?;
         let mut info = self.info.clone();
-        (info.format, info.burnrank, info.burn) = (FORMAT, env!("CARGO_PKG_VERSION").into(), BURN.into());
+        info.format = if info.ranker.architecture.is_net() { NETS } else { FORMAT };
+        (info.burnrank, info.burn) = (env!("CARGO_PKG_VERSION").into(), BURN.into());
         // JSON has no word for them, and a folder must read back.
         info.metrics.values_mut().for_each(|values| values.retain(|_, value| value.is_finite()));
         info.checksum = checksum::of(&info, &record);
@@ -61,7 +62,7 @@ impl Model {
         }
         let new = stage(target)?;
         let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        put(new.path().join("model.bpk"), &record)?;
+        put(new.path().join(Scorer::file(&info.ranker.architecture)), &record)?;
         put(new.path().join("model.json"), json.as_bytes())?;
         put(new.path().join("README.md"), card::text(&name, &info).as_bytes())?;
         if !self.history.is_empty() {
@@ -73,7 +74,7 @@ impl Model {
     /// A model with such numbers would be refused when it is loaded.
     fn check_finite(&self) -> Result<()> {
         let (center, spread) = self.info.scaler.numbers();
-        if !is_finite(&self.ranker) || !center.iter().chain(spread).all(|number| number.is_finite()) {
+        if !self.scorer.is_finite() || !center.iter().chain(spread).all(|number| number.is_finite()) {
             let message = "the model has weights or a scaling that are not finite, and was not saved: lower --lr";
             return Err(Error::Record(message.into()));
         }
@@ -99,8 +100,8 @@ impl Model {
         let mut tries = 5;
         loop {
             let info = read_info(folder)?;
-            match read_weights(folder, &info, device) {
-                Ok(ranker) => return Ok(Model { ranker, info, history: Vec::new() }),
+            match read_record(folder, &info, device) {
+                Ok(scorer) => return Ok(Model { scorer, info, history: Vec::new() }),
                 // The folder may have been replaced after half of it had been read, and more than once: that it now says what
                 // it said before proves nothing.
                 Err(_) if tries > 0 => tries -= 1,
@@ -111,10 +112,22 @@ impl Model {
 }
 
 /// The record of a folder, compared with what its `model.json` says before memory is taken for a net of that size.
-fn read_weights(folder: &Path, info: &ModelInfo, device: &Device) -> Result<Ranker> {
-    let path = folder.join("model.bpk");
+fn read_record(folder: &Path, info: &ModelInfo, device: &Device) -> Result<Scorer> {
+    let path = folder.join(Scorer::file(&info.ranker.architecture));
+    let most = if info.ranker.architecture.is_net() { check_length(&path, info)? } else { u64::MAX };
+    let record = get(&path, most)?;
+    if checksum::of(info, &record) != info.checksum {
+        let message = "damaged: the record, or shape and scaling in model.json, are not as they were written: restore the \
+                       folder from a copy, or train again";
+        return Err(wrong(&path, message.into()));
+    }
+    Scorer::from_bytes(&info.ranker, record, device).map_err(|error| wrong(&path, error.to_string()))
+}
+
+/// Refuses a record that cannot be that of a net of this shape; else, the most bytes that it may have.
+fn check_length(path: &Path, info: &ModelInfo) -> Result<u64> {
     let weights = info.ranker.weight_bytes();
-    let length = fs::metadata(&path).map_err(|source| Error::io(&path, "read", source))?.len();
+    let length = fs::metadata(path).map_err(|source| Error::io(path, "read", source))?.len();
     if length < weights || length > weights.saturating_add(RECORD_EXTRAS) {
         let message = format!(
             "damaged: it has {}, but model.json tells of a {} over {} features, whose weights take {}: restore the folder \
@@ -124,15 +137,9 @@ fn read_weights(folder: &Path, info: &ModelInfo, device: &Device) -> Result<Rank
             info.ranker.features,
             memory::readable(weights)
         );
-        return Err(wrong(&path, message));
+        return Err(wrong(path, message));
     }
-    let record = get(&path, weights.saturating_add(RECORD_EXTRAS))?;
-    if checksum::of(info, &record) != info.checksum {
-        let message = "damaged: the record, or shape and scaling in model.json, are not as they were written: restore the \
-                       folder from a copy, or train again";
-        return Err(wrong(&path, message.into()));
-    }
-    ranker_from_bytes(&info.ranker, record, device).map_err(|error| wrong(&path, error.to_string()))
+    Ok(weights.saturating_add(RECORD_EXTRAS))
 }
 
 fn put(path: PathBuf, bytes: &[u8]) -> Result<()> {

@@ -1,12 +1,12 @@
 //! What is saved loads, what is damaged does not, and nothing foreign is replaced.
 
 use super::checksum;
-use super::info::{FORMAT, ModelInfo};
+use super::info::{ModelInfo, NETS};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::data::scale::Scaler;
 use crate::device;
-use crate::model::{Activation, Model, RankerConfig, ranker_to_bytes};
+use crate::model::{Activation, Model, RankerConfig, Scorer};
 use burn::tensor::Device;
 use serde_json::json;
 use std::fs;
@@ -24,7 +24,7 @@ fn data() -> Dataset {
 fn model(weights: &[Vec<f32>]) -> Model {
     let shape = RankerConfig::mlp(2, &[2], Activation::Tanh);
     let info = ModelInfo::new(shape.clone(), Scaler::fit(ScaleKind::ZScore, &data()), "ranknet");
-    Model { ranker: shape.from_weights(weights, &cpu()).unwrap(), info, history: vec![] }
+    Model { scorer: Scorer::Net(shape.from_weights(weights, &cpu()).unwrap()), info, history: vec![] }
 }
 
 fn good() -> Model {
@@ -90,7 +90,7 @@ fn the_first_format_is_read_with_its_own_check_and_saved_in_the_newest() {
     assert_eq!(loaded.info.format, 1);
     loaded.save(&path).unwrap();
     assert_eq!(fs::read(path.join("model.bpk")).unwrap(), record);
-    assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, FORMAT);
+    assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, NETS);
 
     to_first_format(&path);
     let mut flipped = record.clone();
@@ -128,8 +128,8 @@ fn numbers_that_are_not_finite_are_neither_saved_nor_loaded() {
         assert!(!path.exists());
         // As a program without that check would have written it.
         good().save(&path).unwrap();
-        let record = ranker_to_bytes(&model.ranker).unwrap();
-        let sum = checksum::of(&ModelInfo { format: FORMAT, ..model.info.clone() }, &record);
+        let record = model.scorer.to_bytes().unwrap();
+        let sum = checksum::of(&ModelInfo { format: NETS, ..model.info.clone() }, &record);
         fs::write(path.join("model.bpk"), record).unwrap();
         change(&path, |value| value["checksum"] = json!(sum));
         assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("infinite or not a number"));
@@ -194,7 +194,7 @@ fn a_net_of_several_hidden_layers_is_saved_and_loads() {
     let shape = RankerConfig::mlp(2, &[4, 3, 2], Activation::Tanh);
     let ranker = shape.init(crate::model::Init::Burn, 6, &cpu()).unwrap();
     let info = ModelInfo::new(shape.clone(), Scaler::fit(ScaleKind::ZScore, &data()), "ranknet");
-    let deep = Model { ranker, info, history: vec![] };
+    let deep = Model { scorer: Scorer::Net(ranker), info, history: vec![] };
     deep.save(&path).unwrap();
     let loaded = Model::load(&path, &cpu()).unwrap();
     assert_eq!(loaded.info.ranker, shape);
@@ -224,7 +224,8 @@ fn a_net_of_several_hidden_layers_is_saved_and_loads() {
     let mut weights =
         vec![vec![1.0; 8], vec![0.0; 4], vec![1.0; 12], vec![0.0; 3], vec![1.0; 6], vec![0.0; 2], vec![1.0; 2]];
     weights[4][5] = f32::INFINITY;
-    let infinite = Model { ranker: shape.from_weights(&weights, &cpu()).unwrap(), info: deep.info, history: vec![] };
+    let infinite =
+        Model { scorer: Scorer::Net(shape.from_weights(&weights, &cpu()).unwrap()), info: deep.info, history: vec![] };
     fs::remove_dir_all(&path).unwrap();
     assert!(infinite.save(&path).unwrap_err().to_string().contains("not finite"));
 }
@@ -235,7 +236,7 @@ fn records_of_earlier_versions_are_read_and_saved_as_they_are_today() {
     let ships = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/net-ranknet");
     let old = Model::load(&ships, &cpu()).unwrap();
     assert_eq!((old.info.format, old.info.ranker.architecture.hidden()), (2, &[10][..]));
-    let weights = old.ranker.weights().unwrap();
+    let weights = old.scorer.net().unwrap().weights().unwrap();
     let record = fs::read(ships.join("model.bpk")).unwrap();
     let bytes: Vec<u8> = weights[..500].iter().flat_map(|weight| weight.to_le_bytes()).collect();
     assert!(record.windows(bytes.len()).any(|window| window == bytes), "the first layer, as it is in the file");
@@ -243,5 +244,5 @@ fn records_of_earlier_versions_are_read_and_saved_as_they_are_today() {
     let path = folder.path().join("model");
     old.save(&path).unwrap();
     let new = Model::load(&path, &cpu()).unwrap();
-    assert_eq!((new.info.format, new.ranker.weights().unwrap()), (FORMAT, weights));
+    assert_eq!((new.info.format, new.scorer.net().unwrap().weights().unwrap()), (NETS, weights));
 }

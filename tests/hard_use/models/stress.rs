@@ -3,7 +3,7 @@
 
 use super::{TRAIN, data, trained};
 use crate::support::Place;
-use burnrank::{Activation, Dataset, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, device};
+use burnrank::{Activation, Dataset, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, Scorer, device};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
@@ -152,7 +152,7 @@ fn constant(weight: f32) -> Model {
     let device = device::open("auto").expect("a device");
     let nothing = Dataset::new(3, vec![], vec![], vec![]).expect("no data");
     let info = ModelInfo::new(shape.clone(), Scaler::fit(ScaleKind::None, &nothing), "ranknet");
-    Model { ranker: shape.from_weights(&weights, &device).expect("a ranker"), info, history: vec![] }
+    Model { scorer: Scorer::Net(shape.from_weights(&weights, &device).expect("a ranker")), info, history: vec![] }
 }
 
 /// The folder that [`save_without_end`] saves to.
@@ -175,7 +175,7 @@ fn a_kill_during_replacement_leaves_the_old_or_the_new_model() {
     let folder = place.0.path().join("model");
     let device = device::open("auto").expect("a device");
     constant(0.25).save(&folder).expect("a save");
-    let records = [0.25, 0.5].map(|weight| format!("{:?}", constant(weight).ranker));
+    let records = [0.25, 0.5].map(|weight| format!("{:?}", constant(weight).scorer));
     let (mut during, kills) = (0, count(50));
     for turn in 0..kills {
         let before = fs::metadata(folder.join("model.json")).and_then(|file| file.modified()).expect("a model");
@@ -196,7 +196,7 @@ fn a_kill_during_replacement_leaves_the_old_or_the_new_model() {
         let left = place.list().iter().filter(|name| name.starts_with(".burnrank-new-") && !name.contains('/')).count();
         during += usize::from(left > 0);
         let model = Model::load(&folder, &device).unwrap_or_else(|error| panic!("turn {turn}: {error}"));
-        assert!(records.contains(&format!("{:?}", model.ranker)), "turn {turn}");
+        assert!(records.contains(&format!("{:?}", model.scorer)), "turn {turn}");
         if turn % 5 == 0 {
             constant(0.25).save(&folder).expect("a save");
             assert!(place.list().iter().all(|name| name.starts_with("model")), "{:?}", place.list());

@@ -1,0 +1,87 @@
+//! A single feature as the score, such as BM25: what a ranking was before anything was learnt.
+//!
+//! The LambdaRank paper (2006, section 6.1) and the papers after it compare with such rankings. Without an index, all
+//! features are tried, upwards and downwards, and the one with the best mean of the measure on the training queries is taken.
+
+use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
+use crate::data::Dataset;
+use crate::data::scale::ScaleKind;
+use crate::error::{Error, Result};
+use crate::metric::{Conventions, Metric, Summary, judge};
+use crate::model::{Architecture, Scorer};
+use crate::train::{Learner, Make, ModelKind, Setting};
+use burn::tensor::Device;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+pub(super) const KIND: ModelKind = ModelKind {
+    name: "feature",
+    help: "a single feature: that of an index, or the best one",
+    optimises: Some("the measure of --metric on the training queries, by the choice of the feature"),
+    settings: &[Setting { key: "index", default: 0.0, valid: 0.0..=1e9, help: "its index, from 1; 0 takes the best" }],
+    epochs: 1,
+    patience: 0,
+    learning_rate: 1.0,
+    scaling: ScaleKind::None,
+    make: Make::Baseline(Architecture::Linear, start),
+};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct SingleFeature {
+    weights: Vec<f64>,
+    /// Counted from 1; 0 for the best.
+    index: usize,
+}
+
+fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+    let (index, features) = (start.number("index") as usize, start.train.n_features());
+    if index > features {
+        return Err(Error::Config(format!("feature {index}: the data has {features} features")));
+    }
+    Rounds::start(start, SingleFeature { weights: vec![0.0; features], index })
+}
+
+impl Baseline for SingleFeature {
+    fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd> {
+        let (feature, weight) = match self.index {
+            0 => best(round)?,
+            index => (index - 1, 1.0),
+        };
+        self.weights.fill(0.0);
+        self.weights[feature] = weight;
+        Ok(RoundEnd { loss: f64::NAN, converged: true })
+    }
+
+    fn scorer(&self, _: &Dataset, device: &Device) -> Result<Scorer> {
+        linear(&self.weights, device)
+    }
+}
+
+/// The feature with the best measure, and whether it counts upwards or downwards. Of equal ones, the first.
+fn best(round: &Round<'_>) -> Result<(usize, f64)> {
+    let width = round.train.n_features();
+    let values: Vec<f64> = (0..2 * width)
+        .into_par_iter()
+        .map(|choice| {
+            round.stop.check()?;
+            let (feature, weight) = (choice / 2, if choice % 2 == 0 { 1.0 } else { -1.0 });
+            let scores: Vec<f32> =
+                round.train.features().chunks_exact(width).map(|row| weight * row[feature]).collect();
+            mean(round.metric, &scores, round.train)
+        })
+        .collect::<Result<_>>()?;
+    let sign = if round.metric.is_cost() { -1.0 } else { 1.0 };
+    let mut best = 0;
+    for (choice, value) in values.iter().enumerate() {
+        if sign * value > sign * values[best] {
+            best = choice;
+        }
+    }
+    Ok((best / 2, if best % 2 == 0 { 1.0 } else { -1.0 }))
+}
+
+/// The mean of a measure over the training queries.
+fn mean(metric: &dyn Metric, scores: &[f32], data: &Dataset) -> Result<f64> {
+    let values = judge(metric, scores, data.labels(), data.offsets(), &Conventions::default())?;
+    Ok(Summary::of(&values).mean)
+}

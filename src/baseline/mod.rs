@@ -1,0 +1,87 @@
+//! The systems that the papers compare with, one file each.
+//!
+//! Each says how one round of it works and what scores after that; validation, the best round, stopping, checkpoints and
+//! everything else are those of any [training run](crate::train). A system is one file here and one line in [`BASELINES`].
+
+mod adarank;
+mod coordinate_ascent;
+mod feature;
+mod rounds;
+
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::metric::Metric;
+use crate::model::{RankerConfig, Scorer};
+use crate::stop::Stop;
+use crate::train::{BaselineSettings, ModelKind};
+use burn::tensor::Device;
+pub(crate) use rounds::Rounds;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+/// All of them, in the order of the list of models.
+pub(crate) const BASELINES: &[ModelKind] = &[feature::KIND, adarank::KIND, coordinate_ascent::KIND];
+
+/// A system that learns in rounds. What it has learnt is its own value: it is copied before a round, and written to
+/// checkpoints as JSON.
+pub(crate) trait Baseline: Clone + Send + Serialize + DeserializeOwned + 'static {
+    /// One round, on from the last one.
+    ///
+    /// # Errors
+    /// When it fails, or the run is to stop: `round.stop.check()?` is to be called at least once a second.
+    fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd>;
+
+    /// What scores after the last round; `train` are the training queries.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn scorer(&self, train: &Dataset, device: &Device) -> Result<Scorer>;
+}
+
+/// What a system starts with.
+pub(crate) struct BaselineStart<'a> {
+    pub settings: &'a BaselineSettings,
+    /// The measure that chooses the best round; systems that optimise a measure optimise this one.
+    pub metric: Arc<dyn Metric>,
+    /// The training queries, scaled.
+    pub train: &'a Dataset,
+    pub device: &'a Device,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
+impl BaselineStart<'_> {
+    /// The setting of this name; the registry makes sure that it is there.
+    pub fn number(&self, key: &str) -> f64 {
+        self.settings.numbers.get(key).copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// What a round works on.
+pub(crate) struct Round<'a> {
+    /// The training queries, scaled.
+    pub train: &'a Dataset,
+    pub metric: &'a dyn Metric,
+    /// Counted from 1.
+    pub number: usize,
+    /// Of this run; a round draws from (seed, number), so that a resumed run draws the same.
+    pub seed: u64,
+    pub stop: &'a Stop,
+}
+
+/// What a round ends in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RoundEnd {
+    /// What it makes small, the mean over queries; NaN where there is no such number.
+    pub loss: f64,
+    /// Whether further rounds would change nothing.
+    pub converged: bool,
+}
+
+/// A linear net of these weights, one per feature.
+pub(crate) fn linear(weights: &[f64], device: &Device) -> Result<Scorer> {
+    let shape = RankerConfig::linear(weights.len());
+    let weights = weights.iter().map(|&weight| weight as f32).collect();
+    shape.from_weights(&[weights], device).map(Scorer::Net)
+}

@@ -1,0 +1,109 @@
+//! What a training run trains: nets, trees and the papers' other systems all learn one epoch at a time.
+
+use super::config::TrainConfig;
+use crate::data::{Dataset, Targets};
+use crate::error::Result;
+use crate::model::Scorer;
+use crate::objective::Objective;
+use crate::stop::Stop;
+
+/// What learns, one epoch at a time. The run around it validates, keeps the best, stops, saves and goes on.
+///
+/// An epoch is tried first, and taken only when it is whole: one that is stopped leaves no trace.
+pub(crate) trait Learner: Send {
+    /// Tries one epoch from where the last one that was taken ended.
+    ///
+    /// # Errors
+    /// When it fails, or the run is to stop.
+    fn try_epoch(&mut self, epoch: &EpochStart<'_>) -> Result<EpochTotals>;
+
+    /// The scores of the validation documents after the epoch that was tried, or else the last one that was taken.
+    ///
+    /// # Errors
+    /// When the device fails, or the run is to stop.
+    fn score_valid(&mut self, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>>;
+
+    /// Whether all of its numbers are finite after the epoch that was tried; a bounded hidden unit may hide an infinite
+    /// weight from the scores.
+    fn is_finite(&self) -> bool;
+
+    /// Takes the epoch that was tried, which is the best so far or not.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn take_epoch(&mut self, best: bool) -> Result<()>;
+
+    /// Whether further epochs would change nothing.
+    fn has_converged(&self) -> bool {
+        false
+    }
+
+    /// What scores as it did after the best epoch.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn best(&self, train: &Dataset) -> Result<Scorer>;
+
+    /// All that [`Learner::restore`] needs, in parts.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    fn save(&self) -> Result<Vec<Vec<u8>>>;
+
+    /// Goes on from what was saved.
+    ///
+    /// # Errors
+    /// Parts that were not written by such a learner; it is of no use then.
+    fn restore(&mut self, parts: Vec<Vec<u8>>, train: &Dataset) -> Result<()>;
+}
+
+/// What an epoch starts with.
+pub(crate) struct EpochStart<'a> {
+    pub config: &'a TrainConfig,
+    /// The training queries, scaled.
+    pub data: &'a Dataset,
+    pub targets: Option<&'a Targets>,
+    /// Counted from 1, over all restarts.
+    pub number: usize,
+    /// The number of the restart that this epoch begins with, counted from 1, where it does.
+    pub restart: Option<usize>,
+    pub step_size: f64,
+}
+
+/// What an epoch found out on its way.
+#[derive(Debug, Default)]
+pub(crate) struct EpochTotals {
+    /// The sum over queries.
+    pub loss: f64,
+    pub pairs: u64,
+    pub saturated: u64,
+    /// The scores of the training documents, in the order of the data set; for nets those that each batch saw before its
+    /// own update.
+    pub scores: Vec<f32>,
+}
+
+/// Documents to score between two looks at whether to stop; whole blocks of what is scored at once.
+const BETWEEN_LOOKS: usize = 1 << 16;
+
+/// Scores all documents of a data set, with a look at whether to stop now and then.
+pub(crate) fn score_all(
+    data: &Dataset,
+    stop: &Stop,
+    score_rows: impl Fn(&[f32], usize) -> Result<Vec<f32>>,
+) -> Result<Vec<f32>> {
+    let width = data.n_features();
+    let mut scores = Vec::with_capacity(data.n_documents());
+    for rows in data.features().chunks(BETWEEN_LOOKS * width.max(1)) {
+        stop.check()?;
+        scores.extend(score_rows(rows, width)?);
+    }
+    Ok(scores)
+}
+
+/// The seeds of queries, where the objective draws: one per query, whatever batch it is in.
+pub(super) fn query_seeds(objective: &Objective, seed: u64, queries: impl IntoIterator<Item = usize>) -> Vec<u64> {
+    if !objective.is_random() {
+        return Vec::new();
+    }
+    queries.into_iter().map(|query| seed ^ (query as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
+}

@@ -1,0 +1,143 @@
+//! Nets, by gradient descent on batches of queries.
+
+use super::config::{GradientPath, TrainConfig};
+use super::epoch::{self, RunContext};
+use super::learner::{EpochStart, EpochTotals, Learner, score_all};
+use crate::data::Dataset;
+use crate::device;
+use crate::error::{Error, Result};
+use crate::model::{Ranker, RankerConfig, Scorer, is_finite, ranker_from_bytes, ranker_to_bytes, score_rows};
+use crate::stop::Stop;
+use burn::module::Module;
+use burn::optim::ModuleOptimizer;
+use burn::tensor::{Bytes, Device};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// A net and its optimiser.
+pub(super) struct NetLearner {
+    shape: RankerConfig,
+    path: GradientPath,
+    /// With autodiff.
+    device: Device,
+    now: NetState,
+    /// After the epoch that was tried.
+    next: Option<NetState>,
+    /// That of the best epoch, without autodiff.
+    best: Ranker,
+}
+
+struct NetState {
+    ranker: Ranker,
+    optimizer: ModuleOptimizer,
+}
+
+impl NetLearner {
+    pub fn new(config: &TrainConfig, features: usize, device: &Device) -> Result<Self> {
+        let path = match config.gradient {
+            GradientPath::Auto if device::on_host(device) || !config.objective.has_device_weights() => {
+                GradientPath::Lambda
+            }
+            GradientPath::Auto => GradientPath::Tensor,
+            chosen => chosen,
+        };
+        if path == GradientPath::Tensor {
+            config.objective.tensors()?;
+        }
+        let device = device.clone().autodiff();
+        let shape = RankerConfig { features, architecture: config.architecture.clone() };
+        let ranker = shape.init(config.init, config.seed, &device)?;
+        let best = ranker.valid();
+        let now = NetState { ranker, optimizer: config.optimizer.build(config) };
+        Ok(NetLearner { shape, path, device, now, next: None, best })
+    }
+
+    /// What an epoch starts from: where the last one ended, or new weights.
+    fn begin(&self, epoch: &EpochStart<'_>) -> Result<NetState> {
+        let Some(restart) = epoch.restart else {
+            return Ok(NetState { ranker: self.now.ranker.clone(), optimizer: self.now.optimizer.clone() });
+        };
+        let seed = epoch.config.seed.wrapping_add((restart as u64) << 40);
+        let ranker = self.shape.init(epoch.config.init, seed, &self.device)?;
+        Ok(NetState { ranker, optimizer: epoch.config.optimizer.build(epoch.config) })
+    }
+
+    fn ranker(&self) -> &Ranker {
+        &self.next.as_ref().unwrap_or(&self.now).ranker
+    }
+}
+
+impl Learner for NetLearner {
+    fn try_epoch(&mut self, epoch: &EpochStart<'_>) -> Result<EpochTotals> {
+        self.next = None;
+        let NetState { ranker, mut optimizer } = self.begin(epoch)?;
+        let context = RunContext {
+            config: epoch.config,
+            data: epoch.data,
+            targets: epoch.targets,
+            path: self.path,
+            device: &self.device,
+            host: device::on_host(&self.device),
+        };
+        let (seed, number) = (epoch.config.seed, epoch.number as u64);
+        let order = shuffled(epoch.data.n_queries(), seed, number);
+        let (ranker, totals) =
+            epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_size, seed ^ number << 32)?;
+        self.next = Some(NetState { ranker, optimizer });
+        Ok(totals)
+    }
+
+    fn score_valid(&mut self, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
+        score_all(valid, stop, |rows, width| score_rows(self.ranker(), rows, width, &self.device))
+    }
+
+    fn is_finite(&self) -> bool {
+        is_finite(self.ranker())
+    }
+
+    fn take_epoch(&mut self, best: bool) -> Result<()> {
+        if let Some(next) = self.next.take() {
+            self.now = next;
+        }
+        if best {
+            self.best = self.now.ranker.valid();
+        }
+        Ok(())
+    }
+
+    fn best(&self, _: &Dataset) -> Result<Scorer> {
+        Ok(Scorer::Net(self.best.clone()))
+    }
+
+    fn save(&self) -> Result<Vec<Vec<u8>>> {
+        let optimizer = self.now.optimizer.into_bytes().map_err(|error| Error::Record(error.to_string()))?;
+        Ok(vec![ranker_to_bytes(&self.now.ranker)?, ranker_to_bytes(&self.best)?, optimizer.to_vec()])
+    }
+
+    fn restore(&mut self, parts: Vec<Vec<u8>>, _: &Dataset) -> Result<()> {
+        let damaged = |why: String| Error::Record(format!("damaged checkpoint: {why}"));
+        let [ranker, best, optimizer] =
+            <[Vec<u8>; 3]>::try_from(parts).map_err(|_| damaged("it is not that of a net".into()))?;
+        self.best = ranker_from_bytes(&self.shape, best, &self.device.clone().without_autodiff())?;
+        let ranker = ranker_from_bytes(&self.shape, ranker, &self.device)?;
+        let (bytes, fresh) = (Bytes::from_bytes_vec(optimizer), self.now.optimizer.clone());
+        // Burn loads the state on its own default device, which may be a GPU without a driver.
+        let optimizer = device::without_panic(|| fresh.from_bytes(bytes)).ok_or_else(|| {
+            let message = "Burn's default device does not work here: resume with a build without GPU backends";
+            Error::Record(message.into())
+        })?;
+        let optimizer = optimizer.map_err(|error| damaged(error.to_string()))?;
+        self.now = NetState { ranker, optimizer };
+        Ok(())
+    }
+}
+
+/// The order in which an epoch visits the queries: drawn anew from (seed, epoch), so that a resumed run draws the same.
+fn shuffled(queries: usize, seed: u64, epoch: u64) -> Vec<usize> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(epoch);
+    let mut order: Vec<usize> = (0..queries).collect();
+    order.shuffle(&mut random);
+    order
+}

@@ -1,0 +1,246 @@
+//! What can be trained, by name: one row each.
+
+use super::config::TrainConfig;
+use super::learner::Learner;
+use super::method::{BaselineSettings, Method, TreeSettings};
+use crate::baseline::{BASELINES, BaselineStart};
+use crate::data::scale::ScaleKind;
+use crate::error::{Error, Result};
+use crate::model::Architecture;
+use crate::suggest::nearest;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// A kind of model that can be trained, and how it is trained unless told otherwise.
+#[derive(Debug)]
+pub struct ModelKind {
+    /// Its name, as in `--model mlp`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub help: &'static str,
+    /// What it optimises; nothing where that is the objective's to say.
+    pub optimises: Option<&'static str>,
+    /// What may follow the name, as in `ranksvm:c=0.1`.
+    pub settings: &'static [Setting],
+    /// The most epochs.
+    pub epochs: usize,
+    /// Epochs without a better validation value before training stops; 0 never stops.
+    pub patience: usize,
+    /// The first step size.
+    pub learning_rate: f64,
+    /// What is done to features.
+    pub scaling: ScaleKind,
+    /// How it is made.
+    pub(crate) make: Make,
+}
+
+/// How a kind of model is made.
+#[derive(Debug)]
+pub(crate) enum Make {
+    /// A net, by gradient descent.
+    Net,
+    /// Trees, by boosting.
+    Trees,
+    /// One of the papers' other systems, which ends in such a model.
+    Baseline(Architecture, fn(&BaselineStart<'_>) -> Result<Box<dyn Learner>>),
+}
+
+/// A number that may follow a model's name.
+#[derive(Debug)]
+pub struct Setting {
+    /// Its name, as in `c` of `ranksvm:c=0.1`.
+    pub key: &'static str,
+    /// Its value where it is not given.
+    pub default: f64,
+    /// What it may be.
+    pub valid: RangeInclusive<f64>,
+    /// What it is.
+    pub help: &'static str,
+}
+
+/// Nets and trees, trained with any objective.
+const OWN: &[ModelKind] = &[
+    ModelKind {
+        name: "linear",
+        help: "one weight per feature",
+        optimises: None,
+        settings: &[],
+        epochs: 100,
+        patience: 20,
+        learning_rate: 0.01,
+        scaling: ScaleKind::QueryMinMax,
+        make: Make::Net,
+    },
+    ModelKind {
+        name: "mlp",
+        help: "a net with hidden layers",
+        optimises: None,
+        settings: &[],
+        epochs: 100,
+        patience: 20,
+        learning_rate: 0.001,
+        scaling: ScaleKind::QueryMinMax,
+        make: Make::Net,
+    },
+    ModelKind {
+        name: "trees",
+        help: "boosted trees; with lambdarank:ndcg that is LambdaMART, with squared-error MART",
+        optimises: None,
+        settings: &[],
+        epochs: 500,
+        patience: 50,
+        learning_rate: 0.1,
+        scaling: ScaleKind::None,
+        make: Make::Trees,
+    },
+];
+
+/// All kinds of models: nets and trees first, then the systems that the papers compare with.
+pub fn models() -> impl Iterator<Item = &'static ModelKind> {
+    OWN.iter().chain(BASELINES)
+}
+
+impl ModelKind {
+    /// The kind of this name.
+    ///
+    /// # Errors
+    /// When there is none, with the one that was likely meant, or all of them.
+    pub fn of(name: &str) -> Result<&'static ModelKind> {
+        if let Some(kind) = models().find(|kind| kind.name == name) {
+            return Ok(kind);
+        }
+        let names = || models().map(|kind| kind.name);
+        Err(Error::Config(match nearest(name, names()) {
+            Some(meant) => format!("unknown model '{name}': did you mean '{meant}'?"),
+            None => format!("unknown model '{name}': known are {}", names().collect::<Vec<_>>().join(", ")),
+        }))
+    }
+
+    /// The learner of a system of the papers.
+    pub(super) fn start(&self, start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+        match &self.make {
+            Make::Baseline(_, make) => make(start),
+            _ => Err(Error::Config(format!("{}: not trained in rounds of its own", self.name))),
+        }
+    }
+
+    /// Whether it is trained with the objective that is chosen; others have an aim of their own.
+    pub fn takes_objective(&self) -> bool {
+        self.optimises.is_none()
+    }
+
+    /// Its name with all that may follow it, as in `ranksvm:c=1`.
+    pub fn pattern(&self) -> String {
+        let settings = self.settings.iter().map(|setting| format!(":{}={}", setting.key, setting.default));
+        std::iter::once(self.name.to_owned()).chain(settings).collect()
+    }
+}
+
+/// A kind of model with what followed its name.
+///
+/// ```
+/// use burnrank::train::ModelChoice;
+/// assert_eq!("linear".parse::<ModelChoice>()?.kind.help, "one weight per feature");
+/// let error = "liner".parse::<ModelChoice>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown model 'liner': did you mean 'linear'?");
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ModelChoice {
+    /// The kind.
+    pub kind: &'static ModelKind,
+    /// Every setting of the kind, given or default.
+    pub settings: BTreeMap<String, f64>,
+}
+
+impl std::str::FromStr for ModelChoice {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let lower = text.trim().to_ascii_lowercase();
+        let mut parts = lower.split(':');
+        let kind = ModelKind::of(parts.next().unwrap_or_default())?;
+        let mut settings: BTreeMap<String, f64> =
+            kind.settings.iter().map(|setting| (setting.key.to_owned(), setting.default)).collect();
+        for part in parts {
+            let wrong = |what: String| Error::Config(format!("model '{text}': {what}"));
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            let Some(setting) = kind.settings.iter().find(|setting| setting.key == key) else {
+                let known: Vec<&str> = kind.settings.iter().map(|setting| setting.key).collect();
+                return Err(wrong(match known.as_slice() {
+                    [] => format!("unknown setting '{part}': {} has none", kind.name),
+                    known => format!("unknown setting '{part}': known are {}", known.join(", ")),
+                }));
+            };
+            let number = value.parse().ok().filter(|number| setting.valid.contains(number));
+            let number = number.ok_or_else(|| {
+                let (least, most) = (setting.valid.start(), setting.valid.end());
+                wrong(format!("{key} must be a number from {least} to {most}"))
+            })?;
+            settings.insert(key.to_owned(), number);
+        }
+        Ok(ModelChoice { kind, settings })
+    }
+}
+
+impl fmt::Display for ModelChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        BaselineSettings { name: self.kind.name.into(), numbers: self.settings.clone() }.fmt(f)
+    }
+}
+
+impl ModelChoice {
+    /// How a model of this kind is trained unless told otherwise.
+    pub fn config(&self) -> TrainConfig {
+        let kind = self.kind;
+        let (architecture, method) = match &kind.make {
+            Make::Net if kind.name == "linear" => (Architecture::Linear, Method::Gradient),
+            Make::Net => (TrainConfig::default().architecture, Method::Gradient),
+            Make::Trees => {
+                let architecture = Architecture::Trees { trees: kind.epochs, leaves: 31 };
+                (architecture, Method::Boosting(TreeSettings::default()))
+            }
+            Make::Baseline(architecture, _) => {
+                let settings = BaselineSettings { name: kind.name.into(), numbers: self.settings.clone() };
+                (architecture.clone(), Method::Baseline(settings))
+            }
+        };
+        TrainConfig {
+            architecture,
+            method,
+            epochs: kind.epochs,
+            patience: kind.patience,
+            learning_rate: kind.learning_rate,
+            scaling: kind.scaling,
+            ..TrainConfig::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_read_back() {
+        let names: Vec<&str> = models().map(|kind| kind.name).collect();
+        for (place, name) in names.iter().enumerate() {
+            assert!(!names[..place].contains(name), "{name} twice");
+            let choice: ModelChoice = name.parse().unwrap();
+            assert_eq!((choice.kind.name, choice.to_string().as_str()), (*name, *name));
+            for setting in choice.kind.settings {
+                assert!(setting.valid.contains(&setting.default), "{name}:{}", setting.key);
+                let text = format!("{name}:{}={}", setting.key, setting.valid.start());
+                assert_eq!(text.parse::<ModelChoice>().unwrap().settings[setting.key], *setting.valid.start());
+                let error = format!("{name}:{}=x", setting.key).parse::<ModelChoice>().unwrap_err().to_string();
+                assert!(error.contains("must be a number"), "{error}");
+            }
+            let error = format!("{name}:nonsense=1").parse::<ModelChoice>().unwrap_err().to_string();
+            assert!(error.contains("unknown setting 'nonsense=1'"), "{error}");
+            choice.config().check().unwrap();
+        }
+        let message = "forest".parse::<ModelChoice>().unwrap_err().to_string();
+        assert!(message.starts_with("unknown model 'forest': known are linear, mlp"), "{message}");
+    }
+}

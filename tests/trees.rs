@@ -48,7 +48,9 @@ fn every_objective_grows_trees_that_rank_better_than_chance() {
         let best = model.best_value().expect("a value");
         assert!(best > 0.25, "{name}: nDCG@10 {best}");
     }
-    for name in ["lambdarank:map", "lambdarank:mrr:swap", "lambdarank:err", "lambdarank:ndcg@10", "lambdarank:precision@5"] {
+    for name in
+        ["lambdarank:map", "lambdarank:mrr:swap", "lambdarank:err", "lambdarank:ndcg@10", "lambdarank:precision@5"]
+    {
         let best = train(config(name, 8), &data).best_value().expect("a value");
         assert!(best > 0.25, "{name}: nDCG@10 {best}");
     }

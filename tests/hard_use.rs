@@ -2,6 +2,8 @@
 
 mod support;
 
+#[path = "hard_use/board.rs"]
+mod board;
 #[path = "hard_use/compare.rs"]
 mod compare;
 #[path = "hard_use/memory.rs"]

@@ -5,7 +5,8 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::metric::Metric;
 use crate::model::Scorer;
-use crate::train::{EpochStart, EpochTotals, Learner};
+use crate::stop::Stop;
+use crate::train::{EpochStart, EpochTotals, Learner, score_all};
 use burn::tensor::Device;
 use std::sync::Arc;
 
@@ -57,8 +58,8 @@ impl<B: Baseline> Learner for Rounds<B> {
         Ok(EpochTotals { loss: end.loss * epoch.data.n_queries() as f64, scores, ..EpochTotals::default() })
     }
 
-    fn score_rows(&self, features: &[f32], width: usize) -> Result<Vec<f32>> {
-        self.scorer().score_rows(features, width)
+    fn score_valid(&mut self, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
+        score_all(valid, stop, |rows, width| self.scorer().score_rows(rows, width))
     }
 
     fn is_finite(&self) -> bool {

@@ -46,7 +46,7 @@ fn separable(queries: usize) -> Dataset {
 
 fn config(name: &str, epochs: Option<usize>) -> TrainConfig {
     let choice: ModelChoice = name.parse().unwrap();
-    let mut config = choice.config(TrainConfig::default().architecture);
+    let mut config = choice.config();
     config.epochs = epochs.unwrap_or(config.epochs).min(config.epochs);
     config
 }

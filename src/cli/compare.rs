@@ -1,33 +1,42 @@
-//! `burnrank compare`: is the difference between systems real?
+//! `burnrank compare`: is the difference between systems real, and which is best?
 
+mod board;
+mod common;
 mod report;
 
 use super::Usage;
 use super::figure;
 use super::input::ReadArgs;
 use super::judging::{RunArgs, known_metric};
-use super::systems::{Fold, System, names, read_folds, read_systems};
-use super::ui::{self, Bar};
+use super::systems::{System, names, read_folds, read_systems};
+use super::ui::{self, Bar, Unit};
 use anyhow::bail;
-use burnrank::analysis::significance::{Better, CompareOptions, PerQuery, correct};
+use burnrank::analysis::significance::{Leaderboard, correct, correct_boards};
 use burnrank::metric::Missing;
-use burnrank::{Comparison, Conventions, Metric};
-use serde_json::json;
-use std::collections::HashMap;
+use burnrank::program::board::{csv, markdown};
+use burnrank::{Comparison, Conventions};
+use common::{Common, Values};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   burnrank compare old-model new-model --data test.txt
-  burnrank compare bm25.run scores.txt model --data test.txt --metric ndcg@10,map --figure differences.svg
+  burnrank compare models/* bm25.run --data test.txt --metric ndcg@10,map
+  burnrank compare models/* --data test.txt --markdown > table.md
+  burnrank compare bm25.run scores.txt model --baseline --data test.txt --figure differences.svg
   burnrank compare 'scores/A.Fold{}.txt' 'scores/B.Fold{}.txt' --data 'Fold{}/test.txt' --folds 5
 
 A system is a model folder, a file of scores (one per line, in the order of the data), or a TREC run whose document ids
-are those of the data. Queries that a run lacks are left out for all systems. Differences are the second system's less
-the first's; what differs by rounding only is equal. Tests are two-sided; p-values are corrected by Holm's method over
-all comparisons that are shown together.";
+are those of the data. Queries that a run lacks are left out for all systems.
 
-/// Is the difference between systems real? Paired tests over queries
+Two systems, and systems with --baseline, are compared pair by pair. Differences are the second system's less the
+first's; what differs by rounding only is equal. Three systems or more are ranked by the first measure: systems that
+share a letter do not differ significantly by the randomisation test, and intervals are those of the means.
+
+Tests are two-sided; p-values are corrected by Holm's method over all comparisons that are shown together.";
+
+/// Is the difference between systems real? A leaderboard and paired tests over queries
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -43,7 +52,7 @@ pub struct Args {
     /// What to judge by; may be repeated
     #[arg(long = "metric", short, value_name = "NAME", value_delimiter = ',', default_value = "ndcg@10", value_parser = known_metric)]
     metrics: Vec<String>,
-    /// Compare only with the first system, instead of each with each
+    /// Compare only with the first system, pair by pair, instead of ranking all
     #[arg(long)]
     baseline: bool,
     /// The error that is allowed, over all comparisons together
@@ -55,13 +64,13 @@ pub struct Args {
     /// Resamples of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     resamples: usize,
-    /// How many of the queries that moved most are listed
+    /// How many of the queries that moved most are listed for each pair
     #[arg(long, value_name = "N", default_value_t = 5)]
     movers: usize,
     /// The seed of all random numbers
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Draw the sorted differences by query as SVG
+    /// Draw the sorted differences of each pair by query as SVG
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     #[command(flatten)]
@@ -69,6 +78,12 @@ pub struct Args {
     /// Print JSON for machines
     #[arg(long)]
     json: bool,
+    /// Print the leaderboard as comma-separated values, with all digits
+    #[arg(long, conflicts_with_all = ["json", "baseline"])]
+    csv: bool,
+    /// Print the leaderboard as a table in Markdown
+    #[arg(long, conflicts_with_all = ["json", "csv", "baseline"])]
+    markdown: bool,
     #[command(flatten)]
     reading: ReadArgs,
 }
@@ -76,44 +91,118 @@ pub struct Args {
 /// More panels than this make no picture.
 const MOST_PANELS: usize = 24;
 
+impl Args {
+    /// Whether systems are ranked; two systems, or many and a baseline, are told pair by pair.
+    fn ranks(&self) -> bool {
+        !self.baseline && (self.systems.len() > 2 || self.csv || self.markdown)
+    }
+
+    /// The places of the systems that are compared with each other.
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let all = self.systems.len();
+        let firsts = if self.baseline { 1 } else { all };
+        (0..firsts).flat_map(move |first| (first + 1..all).map(move |second| (first, second)))
+    }
+}
+
+/// What came of it: comparisons where somebody wants their numbers, boards where all pairs are tested.
+struct Found {
+    comparisons: Vec<Comparison>,
+    boards: Vec<Leaderboard>,
+}
+
 pub fn run(args: &Args) -> anyhow::Result<()> {
     check(args)?;
     let metrics = args.judging.metrics(&args.metrics)?;
+    let panels = args.pairs().count() * metrics.len();
+    if args.figure.is_some() && panels > MOST_PANELS {
+        bail!(Usage(format!("{panels} comparisons are too many for a figure: give fewer systems")));
+    }
     let folds = args.folds.map(usize::from);
     let data = read_folds(&args.data, folds, &args.reading)?;
-    let bar = Bar::working("comparing");
-    let systems = read_systems(&args.systems, folds, &data, &args.judging)?;
-    let common = Common::of(&data, &systems)?;
+    let bar = Bar::working("judging");
+    let systems = read_systems(&args.systems, folds, &data, &metrics, &args.judging)?;
+    drop(bar);
+    let common = Common::of(&systems, data.iter().map(|fold| fold.data.n_queries()).sum())?;
     let mut conventions = args.judging.conventions();
-    if systems.iter().flat_map(|system| &system.rankings).any(|ranking| ranking.missing == Missing::Absent) {
+    if systems.iter().any(|system| system.missing == Missing::Absent) {
         conventions.missing = Missing::Absent;
     }
-    let mut comparisons = Vec::new();
-    for metric in &metrics {
-        comparisons.extend(compare(args, &common, &systems, &**metric, &conventions)?);
+    let of = |(place, metric): (usize, &std::sync::Arc<dyn burnrank::Metric>)| {
+        Values::of((place, &**metric), &systems, &common, &data, args)
+    };
+    let values = metrics.iter().enumerate().map(of).collect::<anyhow::Result<Vec<_>>>()?;
+    drop(data);
+    let mut found = find(args, &systems, &values)?;
+    if let Some(path) = &args.figure {
+        figure::differences(path, &found.comparisons)?;
+    }
+    if args.ranks() {
+        // The differences of many pairs on all queries are more than anybody reads.
+        found.comparisons.iter_mut().for_each(|comparison| comparison.differences.clear());
+    }
+    match args {
+        Args { json: true, .. } => ui::print_json(&as_json(args, &common, &systems, &conventions, &found)),
+        Args { csv: true, .. } => ui::print(&csv(&found.boards)),
+        Args { markdown: true, .. } => ui::print(&markdown(&found.boards)),
+        _ if args.ranks() => ui::print(&board::text(args, &common, &systems, &conventions, &found.boards)),
+        _ => ui::print(&report::text(args, &common, &systems, &conventions, &found.comparisons)),
+    }
+}
+
+/// Compares all pairs that are to be compared, by all measures; p-values are corrected over all of them.
+fn find(args: &Args, systems: &[System], values: &[Values]) -> anyhow::Result<Found> {
+    // The means of all resamples, and a sorted copy.
+    let bytes = burnrank::memory::bytes_of::<[f64; 2]>(args.resamples as u64);
+    burnrank::memory::ask(bytes, &format!("{} resamples", args.resamples), "give fewer --resamples")?;
+    let (bar, all) = (Bar::new("comparing", Unit::Share), args.pairs().count() * values.len());
+    let done = |pairs: usize| bar.update((1000 * pairs / all.max(1)) as u64, Some(1000));
+    let (mut comparisons, mut boards) = (Vec::new(), Vec::new());
+    for (place, values) in values.iter().enumerate() {
+        let before = place * args.pairs().count();
+        let per_query = values.per_query(systems);
+        if args.ranks() && !args.json && args.figure.is_none() {
+            let progress = |pairs, _| done(before + pairs);
+            boards.push(Leaderboard::new(&values.measure, &per_query, args.alpha, &values.options, &progress)?);
+            continue;
+        }
+        for (first, second) in args.pairs() {
+            let (first, second) = (per_query[first], per_query[second]);
+            comparisons.push(Comparison::new(&values.measure, first, second, &values.ids, &values.options)?);
+            done(comparisons.len());
+        }
+        if !args.baseline {
+            boards.push(Leaderboard::of_comparisons(&per_query, args.alpha, &comparisons[before..])?);
+        }
     }
     correct(&mut comparisons);
-    drop(bar);
-    if let Some(path) = &args.figure {
-        if comparisons.len() > MOST_PANELS {
-            bail!(Usage(format!("{} comparisons are too many for a figure: give fewer systems", comparisons.len())));
-        }
-        figure::differences(path, &comparisons)?;
-    }
-    if args.json {
-        return ui::print_json(&json!({
-            "data": args.data,
-            "conventions": conventions.to_string(),
-            "like": args.judging.like_trec_eval().then_some("trec_eval"),
-            "alpha": args.alpha,
-            "queries": common.all,
-            "left_out": common.all - common.queries(),
-            "systems": systems.iter().map(system_json).collect::<Vec<_>>(),
-            "family": comparisons.len(),
-            "comparisons": comparisons,
-        }));
-    }
-    ui::print(&report::text(args, &common, &systems, &conventions, &comparisons))
+    correct_boards(&mut boards);
+    Ok(Found { comparisons, boards })
+}
+
+fn as_json(args: &Args, common: &Common, systems: &[System], conventions: &Conventions, found: &Found) -> Value {
+    json!({
+        "data": args.data,
+        "conventions": conventions.to_string(),
+        "like": args.judging.like_trec_eval().then_some("trec_eval"),
+        "alpha": args.alpha,
+        "queries": common.all,
+        "left_out": common.left_out(),
+        "systems": systems.iter().map(system_json).collect::<Vec<_>>(),
+        "family": found.comparisons.len(),
+        "leaderboards": found.boards.iter().map(board_json).collect::<Vec<_>>(),
+        "comparisons": found.comparisons,
+    })
+}
+
+/// A board without its pairs, which the comparisons tell in full.
+fn board_json(board: &Leaderboard) -> Value {
+    json!({
+        "measure": board.measure,
+        "better": board.options.better,
+        "queries": board.queries,
+        "rows": board.rows,
+    })
 }
 
 fn system_json(system: &System) -> serde_json::Value {
@@ -140,81 +229,4 @@ fn check(args: &Args) -> anyhow::Result<()> {
         bail!(Usage("only one of --data and the systems can be standard input".into()));
     }
     Ok(())
-}
-
-/// The queries that all systems have ranked: only these can be compared.
-struct Common {
-    /// The ids of each fold.
-    folds: Vec<Vec<String>>,
-    /// How many queries the data have.
-    all: usize,
-}
-
-impl Common {
-    fn of(data: &[Fold], systems: &[System]) -> anyhow::Result<Self> {
-        let ranked = |fold: usize| -> HashMap<&str, usize> {
-            let mut ranked = HashMap::new();
-            let ids = systems.iter().flat_map(|system| &system.rankings[fold].query_ids);
-            ids.for_each(|id| *ranked.entry(id.as_str()).or_default() += 1);
-            ranked
-        };
-        let kept = |(fold, data): (usize, &Fold)| {
-            let ranked = ranked(fold);
-            let by_all = |id: &&String| ranked.get(id.as_str()) == Some(&systems.len());
-            data.data.query_ids().iter().filter(by_all).cloned().collect()
-        };
-        let folds: Vec<Vec<String>> = data.iter().enumerate().map(kept).collect();
-        let common = Common { folds, all: data.iter().map(|fold| fold.data.n_queries()).sum() };
-        if common.queries() == 0 {
-            bail!("no query is in all systems: they cannot be compared; --complete counts what a run lacks");
-        }
-        Ok(common)
-    }
-
-    fn queries(&self) -> usize {
-        self.folds.iter().map(Vec::len).sum()
-    }
-}
-
-/// Each system with each later one, or only with the first, by one measure.
-fn compare(
-    args: &Args,
-    common: &Common,
-    systems: &[System],
-    metric: &dyn Metric,
-    conventions: &Conventions,
-) -> anyhow::Result<Vec<Comparison>> {
-    let judged =
-        systems.iter().map(|system| system.judge(metric, conventions)).collect::<burnrank::Result<Vec<_>>>()?;
-    let mut ids = Vec::new();
-    let mut values = vec![Vec::new(); systems.len()];
-    for (fold, kept) in common.folds.iter().enumerate() {
-        for id in kept {
-            let of_query: Vec<f64> = judged.iter().filter_map(|folds| folds[fold][id.as_str()]).collect();
-            // A query counts for all systems or for none.
-            if of_query.len() == systems.len() {
-                ids.push(id.clone());
-                values.iter_mut().zip(of_query).for_each(|(values, value)| values.push(value));
-            }
-        }
-    }
-    let options = CompareOptions {
-        better: if metric.is_cost() { Better::Lower } else { Better::Higher },
-        draws: args.draws,
-        resamples: args.resamples,
-        movers: args.movers,
-        seed: args.seed,
-        ..CompareOptions::default()
-    };
-    // The means of all resamples, and a sorted copy.
-    let bytes = burnrank::memory::bytes_of::<[f64; 2]>(args.resamples as u64);
-    burnrank::memory::ask(bytes, &format!("{} resamples", args.resamples), "give fewer --resamples")?;
-    let per_query = |index: usize| PerQuery { name: &systems[index].name, values: &values[index] };
-    let mut found = Vec::new();
-    for first in 0..if args.baseline { 1 } else { systems.len() } {
-        for second in first + 1..systems.len() {
-            found.push(Comparison::new(&metric.name(), per_query(first), per_query(second), &ids, &options)?);
-        }
-    }
-    Ok(found)
 }

@@ -22,11 +22,15 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return ui::print_json(info);
     }
     let mut text = format!(
-        "{}\n  {}, {} features, {} weights\n  objective: {}, best epoch {}\n  scaling: {}\n  written by burnrank {}, Burn {}, format {}\n",
+        "{}\n  {}, {} features{}\n  objective: {}, best epoch {}\n  scaling: {}\n  written by burnrank {}, Burn {}, format {}\n",
         ui::heading(&args.model.display().to_string()),
         info.ranker.architecture,
         info.ranker.features,
-        info.ranker.n_weights(),
+        if info.ranker.architecture.is_net() {
+            format!(", {} weights", info.ranker.n_weights())
+        } else {
+            String::new()
+        },
         info.objective,
         info.best_epoch,
         info.scaler.kind(),

@@ -3,12 +3,14 @@
 use super::Usage;
 use super::input::{self, ReadArgs};
 use super::judging::RunArgs;
-use super::ranking::Ranking;
+use super::ranking::{Fit, Ranking};
 use anyhow::bail;
+use burnrank::metric::Missing;
 use burnrank::{Conventions, Dataset, Metric};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The data of one fold, with its name.
 pub struct Fold {
@@ -16,12 +18,20 @@ pub struct Fold {
     pub data: Dataset,
 }
 
-/// A system and its ranking of each fold of the data.
+/// A system, judged on all folds; of its scores nothing is kept, so that there is room for many systems.
 pub struct System {
     pub name: String,
     /// As the user wrote it.
     pub path: String,
-    pub rankings: Vec<Ranking>,
+    /// Whether a ranking of a fold is a run, of which documents may be missing.
+    pub missing: Missing,
+    /// Whether all scores of a fold are the same.
+    pub says_nothing: bool,
+    fits: Vec<Fit>,
+    /// Whether it ranked each query of all folds, one fold behind the other.
+    pub ranked: Vec<bool>,
+    /// By measures, then by queries: `None` for those that it did not rank, or that do not count.
+    pub values: Vec<Vec<Option<f64>>>,
 }
 
 /// `{}` in a name is the number of the fold, from 1; without folds a name stands for itself.
@@ -41,49 +51,87 @@ pub fn read_folds(pattern: &str, folds: Option<usize>, reading: &ReadArgs) -> an
     each_fold(pattern, folds)?.iter().map(read).collect()
 }
 
-/// Reads all systems, which [`names`] tells apart.
+/// Reads and judges all systems, which [`names`] tells apart.
 pub fn read_systems(
     paths: &[String],
     folds: Option<usize>,
     data: &[Fold],
+    metrics: &[Arc<dyn Metric>],
     args: &RunArgs,
 ) -> anyhow::Result<Vec<System>> {
+    let queries: usize = data.iter().map(|fold| fold.data.n_queries()).sum();
+    let each = burnrank::memory::bytes_of::<Option<f64>>(metrics.len() as u64).saturating_add(1);
+    let bytes = (paths.len() as u64).saturating_mul(queries as u64).saturating_mul(each);
+    let what = format!("the values of {} systems on {queries} queries", paths.len());
+    burnrank::memory::ask(bytes, &what, "give fewer systems or measures")?;
+    let places = |fold: &Fold| -> HashMap<String, usize> {
+        fold.data.query_ids().iter().enumerate().map(|(place, id)| (id.clone(), place)).collect()
+    };
+    let places: Vec<HashMap<String, usize>> = data.iter().map(places).collect();
     let read = |(path, name): (&String, String)| {
-        let files = each_fold(path, folds)?;
-        let ranking = |(file, fold): (&PathBuf, &Fold)| Ranking::of_system(file, &fold.data, &fold.name, args);
-        let rankings = files.iter().zip(data).map(ranking).collect::<anyhow::Result<_>>()?;
-        Ok(System { name, path: path.clone(), rankings })
+        let mut system = System::new(name, path.clone(), metrics.len());
+        for ((file, fold), places) in each_fold(path, folds)?.iter().zip(data).zip(&places) {
+            let ranking = Ranking::of_system(file, &fold.data, &fold.name, args)?;
+            system.add(&ranking, places, metrics, &args.conventions())?;
+        }
+        Ok(system)
     };
     paths.iter().zip(names(paths)?).map(read).collect()
 }
 
 impl System {
-    /// The values of the queries of each fold; `None` for those that do not count.
-    pub fn judge<'a>(
-        &'a self,
-        metric: &dyn Metric,
+    fn new(name: String, path: String, metrics: usize) -> Self {
+        System {
+            name,
+            path,
+            missing: Missing::Last,
+            says_nothing: false,
+            fits: Vec::new(),
+            ranked: Vec::new(),
+            values: vec![Vec::new(); metrics],
+        }
+    }
+
+    /// Judges the ranking of the next fold, whose queries have these places.
+    fn add(
+        &mut self,
+        ranking: &Ranking,
+        places: &HashMap<String, usize>,
+        metrics: &[Arc<dyn Metric>],
         conventions: &Conventions,
-    ) -> burnrank::Result<Vec<HashMap<&'a str, Option<f64>>>> {
-        let by_query = |ranking: &'a Ranking| {
-            let values = ranking.judge(metric, conventions)?;
-            Ok(ranking.query_ids.iter().map(String::as_str).zip(values).collect())
-        };
-        self.rankings.iter().map(by_query).collect()
+    ) -> burnrank::Result<()> {
+        if ranking.missing == Missing::Absent {
+            self.missing = Missing::Absent;
+        }
+        self.says_nothing |= ranking.says_nothing();
+        self.fits.extend(ranking.fit);
+        let start = self.ranked.len();
+        let queries: Vec<Option<usize>> =
+            ranking.query_ids.iter().map(|id| places.get(id).map(|place| start + place)).collect();
+        self.ranked.resize(start + places.len(), false);
+        queries.iter().flatten().for_each(|&query| self.ranked[query] = true);
+        for (metric, values) in metrics.iter().zip(&mut self.values) {
+            values.resize(start + places.len(), None);
+            for (query, value) in queries.iter().zip(ranking.judge(&**metric, conventions)?) {
+                query.iter().for_each(|&query| values[query] = value);
+            }
+        }
+        Ok(())
     }
 
     /// How many queries of the data its runs lack.
     pub fn lacks(&self) -> usize {
-        self.rankings.iter().filter_map(|ranking| ranking.fit).map(|fit| fit.not_in_run).sum()
+        self.fits.iter().map(|fit| fit.not_in_run).sum()
     }
 
     /// How many queries of its runs the data lack.
     pub fn not_judged(&self) -> usize {
-        self.rankings.iter().filter_map(|ranking| ranking.fit).map(|fit| fit.not_judged).sum()
+        self.fits.iter().map(|fit| fit.not_judged).sum()
     }
 
     /// How many documents of its runs the data lack.
     pub fn unknown(&self) -> usize {
-        self.rankings.iter().filter_map(|ranking| ranking.fit).map(|fit| fit.unknown).sum()
+        self.fits.iter().map(|fit| fit.unknown).sum()
     }
 }
 

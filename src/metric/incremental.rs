@@ -34,6 +34,10 @@ impl<'a> LabelledQuery<'a> {
             },
         }
     }
+
+    pub(crate) fn documents(&self) -> usize {
+        self.labels.len()
+    }
 }
 
 /// Follows the ranking of one query from scores to scores: sorting what is nearly sorted takes one pass.

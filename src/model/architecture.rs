@@ -19,6 +19,13 @@ pub enum Architecture {
         /// Their function.
         activation: Activation,
     },
+    /// Decision trees, whose values are added.
+    Trees {
+        /// The number of trees; the most of them where they are still to be grown.
+        trees: usize,
+        /// The most leaves of a tree.
+        leaves: usize,
+    },
     /// A sum of kernels.
     Kernel {
         /// The number of points.
@@ -40,16 +47,16 @@ impl Architecture {
     /// The number of units of each hidden layer; none for a linear net and for what is no net.
     pub fn hidden(&self) -> &[usize] {
         match self {
-            Architecture::Linear | Architecture::Kernel { .. } => &[],
             Architecture::Mlp { hidden, .. } => hidden,
+            _ => &[],
         }
     }
 
     /// The function of the hidden units, where there are any.
     pub fn activation(&self) -> Option<Activation> {
         match self {
-            Architecture::Linear | Architecture::Kernel { .. } => None,
             Architecture::Mlp { activation, .. } => Some(*activation),
+            _ => None,
         }
     }
 
@@ -82,6 +89,8 @@ impl fmt::Display for Architecture {
         let (hidden, activation) = match self {
             Architecture::Linear => return f.write_str("linear net"),
             Architecture::Mlp { hidden, activation } => (hidden, activation),
+            Architecture::Trees { trees: 1, leaves } => return write!(f, "one tree of up to {leaves} leaves"),
+            Architecture::Trees { trees, leaves } => return write!(f, "{trees} trees of up to {leaves} leaves"),
             Architecture::Kernel { points } => return write!(f, "sum of kernels at {points} points"),
         };
         // The output is a layer too.

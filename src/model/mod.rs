@@ -16,6 +16,7 @@ mod record;
 mod run;
 mod score;
 mod scorer;
+mod trees;
 mod units;
 
 pub use activation::Activation;
@@ -34,4 +35,5 @@ pub use run::{EpochRecord, Finish, RunInfo};
 pub use score::score;
 pub(crate) use score::score_rows;
 pub use scorer::Scorer;
+pub use trees::{Branch, Child, Forest, Rule, Tree, WhenMissing};
 pub(crate) use units::add_moved_unit;

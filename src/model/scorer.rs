@@ -2,16 +2,19 @@
 
 use super::record::{is_finite, ranker_from_bytes, ranker_to_bytes};
 use super::score::score_rows;
-use super::{Architecture, KernelRanker, Ranker, RankerConfig};
+use super::{Architecture, Forest, KernelRanker, Ranker, RankerConfig};
 use crate::error::{Error, Result};
 use burn::module::Module;
 use burn::tensor::Device;
+use std::sync::Arc;
 
 /// What scores documents. Every kind of model is one of these.
 #[derive(Debug, Clone)]
 pub enum Scorer {
     /// A net, as a Burn module.
     Net(Ranker),
+    /// Decision trees.
+    Trees(Arc<Forest>),
     /// A sum of kernels.
     Kernel(KernelRanker),
 }
@@ -21,6 +24,13 @@ impl Scorer {
     pub fn config(&self) -> RankerConfig {
         match self {
             Scorer::Net(ranker) => ranker.config(),
+            Scorer::Trees(forest) => RankerConfig {
+                features: forest.n_features(),
+                architecture: Architecture::Trees {
+                    trees: forest.n_trees(),
+                    leaves: forest.trees().iter().map(|tree| tree.leaves().len()).max().unwrap_or(0),
+                },
+            },
             Scorer::Kernel(ranker) => ranker.config(),
         }
     }
@@ -29,6 +39,7 @@ impl Scorer {
     pub fn net(&self) -> Option<&Ranker> {
         match self {
             Scorer::Net(ranker) => Some(ranker),
+            Scorer::Trees(_) => None,
             Scorer::Kernel(_) => None,
         }
     }
@@ -44,6 +55,11 @@ impl Scorer {
                 let device = device.ok_or_else(|| Error::Device("the ranker has no weights on any device".into()))?;
                 score_rows(ranker, features, width, &device)
             }
+            Scorer::Trees(forest) => {
+                let mut scores = vec![0.0; features.len() / width.max(1)];
+                forest.score_rows(features, width, &mut scores)?;
+                Ok(scores.into_iter().map(|score| score as f32).collect())
+            }
             Scorer::Kernel(ranker) => ranker.score_rows(features, width),
         }
     }
@@ -52,6 +68,8 @@ impl Scorer {
     pub(crate) fn is_finite(&self) -> bool {
         match self {
             Scorer::Net(ranker) => is_finite(ranker),
+            // What is not is refused where trees are read or made.
+            Scorer::Trees(_) => true,
             Scorer::Kernel(ranker) => ranker.is_finite(),
         }
     }
@@ -60,6 +78,7 @@ impl Scorer {
     pub(crate) fn file(architecture: &Architecture) -> &'static str {
         match architecture {
             Architecture::Linear | Architecture::Mlp { .. } => "model.bpk",
+            Architecture::Trees { .. } => "model.txt",
             Architecture::Kernel { .. } => "kernel.json",
         }
     }
@@ -68,15 +87,24 @@ impl Scorer {
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         match self {
             Scorer::Net(ranker) => ranker_to_bytes(ranker),
+            Scorer::Trees(forest) => Ok(forest.to_text().into_bytes()),
             Scorer::Kernel(ranker) => ranker.to_bytes(),
         }
     }
 
     /// A scorer of this shape from the bytes of its file.
     pub(crate) fn from_bytes(shape: &RankerConfig, bytes: Vec<u8>, device: &Device) -> Result<Self> {
-        match &shape.architecture {
-            Architecture::Linear | Architecture::Mlp { .. } => ranker_from_bytes(shape, bytes, device).map(Scorer::Net),
-            Architecture::Kernel { .. } => KernelRanker::from_bytes(shape, &bytes).map(Scorer::Kernel),
+        let scorer = match &shape.architecture {
+            Architecture::Linear | Architecture::Mlp { .. } => Scorer::Net(ranker_from_bytes(shape, bytes, device)?),
+            Architecture::Trees { .. } => {
+                let text = String::from_utf8(bytes).map_err(|_| Error::Record("damaged: it is no text".into()))?;
+                Scorer::Trees(Arc::new(Forest::parse(&text)?))
+            }
+            Architecture::Kernel { .. } => Scorer::Kernel(KernelRanker::from_bytes(shape, &bytes)?),
+        };
+        if scorer.config() != *shape {
+            return Err(Error::Record(format!("damaged: it is of {}", scorer.config().architecture)));
         }
+        Ok(scorer)
     }
 }

@@ -1,5 +1,7 @@
-//! What the programs of this project share, and libraries do without: the answer to Ctrl-C, figures, errors in words.
+//! What the programs of this project share, and libraries do without: the answer to Ctrl-C, figures, leaderboards,
+//! errors in words.
 
+pub mod board;
 pub mod figure;
 pub mod interrupt;
 pub mod palette;

@@ -1,9 +1,11 @@
 //! Text for people: numbers and tables, written the same way in every message, report and page.
 
+mod names;
 mod number;
 mod table;
 
 pub use crate::error::printable;
+pub use names::shorten;
 pub use number::{
     count, counted, decimals_for, duration, fixed, large, number, p_value, percent, signed, three_digits,
 };

@@ -162,6 +162,7 @@ impl TrainConfig {
                 self.restart, self.patience
             )));
         }
+        self.method.check(self)?;
         // The number of features is not known yet.
         RankerConfig { features: 1, architecture: self.architecture.clone() }.check()?;
         if self.gradient == GradientPath::Tensor {

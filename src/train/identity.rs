@@ -3,13 +3,16 @@
 use super::config::TrainConfig;
 use crate::data::Targets;
 use crate::hash::Hasher;
-use crate::model::DataInfo;
+use crate::model::{Architecture, DataInfo};
 
 /// The identity of a run: a text, of which checkpoints hold the whole and models a hash.
 ///
 /// The number of epochs does not count: it may grow. Data count as they are before scaling, which is one of the settings.
 pub(super) fn identity(config: &TrainConfig, [train, valid]: &[DataInfo; 2]) -> String {
-    let timeless = TrainConfig { epochs: 1, ..config.clone() };
+    let mut timeless = TrainConfig { epochs: 1, ..config.clone() };
+    if let Architecture::Trees { trees, .. } = &mut timeless.architecture {
+        *trees = 1;
+    }
     let settings = serde_json::to_string(&timeless).unwrap_or_default();
     format!("{settings} {} {}", train.fingerprint, valid.fingerprint)
 }

@@ -4,6 +4,8 @@ use super::config::TrainConfig;
 use crate::data::{Dataset, Targets};
 use crate::error::Result;
 use crate::model::Scorer;
+use crate::objective::Objective;
+use crate::stop::Stop;
 
 /// What learns, one epoch at a time. The run around it validates, keeps the best, stops, saves and goes on.
 ///
@@ -15,11 +17,11 @@ pub(crate) trait Learner: Send {
     /// When it fails, or the run is to stop.
     fn try_epoch(&mut self, epoch: &EpochStart<'_>) -> Result<EpochTotals>;
 
-    /// The scores of row-major documents after the epoch that was tried, or else the last one that was taken.
+    /// The scores of the validation documents after the epoch that was tried, or else the last one that was taken.
     ///
     /// # Errors
-    /// When the device fails.
-    fn score_rows(&self, features: &[f32], width: usize) -> Result<Vec<f32>>;
+    /// When the device fails, or the run is to stop.
+    fn score_valid(&mut self, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>>;
 
     /// Whether all of its numbers are finite after the epoch that was tried; a bounded hidden unit may hide an infinite
     /// weight from the scores.
@@ -78,4 +80,30 @@ pub(crate) struct EpochTotals {
     /// The scores of the training documents, in the order of the data set; for nets those that each batch saw before its
     /// own update.
     pub scores: Vec<f32>,
+}
+
+/// Documents to score between two looks at whether to stop; whole blocks of what is scored at once.
+const BETWEEN_LOOKS: usize = 1 << 16;
+
+/// Scores all documents of a data set, with a look at whether to stop now and then.
+pub(crate) fn score_all(
+    data: &Dataset,
+    stop: &Stop,
+    score_rows: impl Fn(&[f32], usize) -> Result<Vec<f32>>,
+) -> Result<Vec<f32>> {
+    let width = data.n_features();
+    let mut scores = Vec::with_capacity(data.n_documents());
+    for rows in data.features().chunks(BETWEEN_LOOKS * width.max(1)) {
+        stop.check()?;
+        scores.extend(score_rows(rows, width)?);
+    }
+    Ok(scores)
+}
+
+/// The seeds of queries, where the objective draws: one per query, whatever batch it is in.
+pub(super) fn query_seeds(objective: &Objective, seed: u64, queries: impl IntoIterator<Item = usize>) -> Vec<u64> {
+    if !objective.is_random() {
+        return Vec::new();
+    }
+    queries.into_iter().map(|query| seed ^ (query as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
 }

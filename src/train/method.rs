@@ -1,6 +1,9 @@
 //! How a model is trained: gradient descent, boosting, or the way of one of the papers' other systems.
 
+use super::config::TrainConfig;
 use super::registry::ModelKind;
+use crate::error::{Error, Result};
+use crate::model::Architecture;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +26,42 @@ impl Method {
     pub(super) fn is_gradient(&self) -> bool {
         *self == Method::Gradient
     }
+
+    /// Refuses settings that make no sense.
+    pub(super) fn check(&self, config: &TrainConfig) -> Result<()> {
+        let wrong = |message: String| Err(Error::Config(message));
+        if !self.is_gradient() && config.restart > 0 {
+            return wrong("restart: only nets start again from other weights".into());
+        }
+        let Method::Boosting(settings) = self else { return Ok(()) };
+        let Architecture::Trees { leaves, .. } = config.architecture else {
+            return wrong(format!("{}: boosting grows trees", config.architecture));
+        };
+        let share = |name: &str, value: f64| match value > 0.0 && value <= 1.0 {
+            true => Ok(()),
+            false => Err(Error::Config(format!("{name} {value}: expected a share above 0 and of at most 1"))),
+        };
+        if !(2..=MOST_LEAVES).contains(&leaves) {
+            return wrong(format!("leaves {leaves}: expected 2 to {MOST_LEAVES}"));
+        }
+        if !(2..=MOST_BINS).contains(&settings.bins) {
+            return wrong(format!("bins {}: expected 2 to {MOST_BINS}", settings.bins));
+        }
+        if settings.min_data > i32::MAX as usize {
+            return wrong(format!("min-data {}: more documents than there are", settings.min_data));
+        }
+        if !(settings.min_hessian >= 0.0 && settings.min_hessian.is_finite()) {
+            return wrong(format!("min-hessian {}: expected a number of 0 or more", settings.min_hessian));
+        }
+        share("subsample", settings.subsample)?;
+        share("feature-fraction", settings.feature_fraction)
+    }
 }
+
+/// More leaves than LightGBM takes.
+const MOST_LEAVES: usize = 131_072;
+/// A bin is two bytes at most.
+const MOST_BINS: usize = 65_535;
 
 /// How trees are grown. The most trees are the epochs of a run, the shrinkage is its step size, the most leaves belong to
 /// the architecture.

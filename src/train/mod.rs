@@ -17,10 +17,12 @@ mod shard;
 mod state;
 mod step;
 mod trainer;
+#[cfg(feature = "trees")]
+mod trees;
 
 pub use config::{GradientPath, TrainConfig};
 pub use data::TrainingData;
-pub(crate) use learner::{EpochStart, EpochTotals, Learner};
+pub(crate) use learner::{EpochStart, EpochTotals, Learner, score_all};
 pub use method::{BaselineSettings, Method, TreeSettings};
 pub use optimizer::OptimizerKind;
 pub(crate) use registry::Make;

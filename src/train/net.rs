@@ -2,11 +2,12 @@
 
 use super::config::{GradientPath, TrainConfig};
 use super::epoch::{self, RunContext};
-use super::learner::{EpochStart, EpochTotals, Learner};
+use super::learner::{EpochStart, EpochTotals, Learner, score_all};
 use crate::data::Dataset;
 use crate::device;
 use crate::error::{Error, Result};
 use crate::model::{Ranker, RankerConfig, Scorer, is_finite, ranker_from_bytes, ranker_to_bytes, score_rows};
+use crate::stop::Stop;
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;
 use burn::tensor::{Bytes, Device};
@@ -87,8 +88,8 @@ impl Learner for NetLearner {
         Ok(totals)
     }
 
-    fn score_rows(&self, features: &[f32], width: usize) -> Result<Vec<f32>> {
-        score_rows(self.ranker(), features, width, &self.device)
+    fn score_valid(&mut self, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
+        score_all(valid, stop, |rows, width| score_rows(self.ranker(), rows, width, &self.device))
     }
 
     fn is_finite(&self) -> bool {

@@ -83,6 +83,17 @@ const OWN: &[ModelKind] = &[
         scaling: ScaleKind::QueryMinMax,
         make: Make::Net,
     },
+    ModelKind {
+        name: "trees",
+        help: "boosted trees; with lambdarank:ndcg that is LambdaMART, with squared-error MART",
+        optimises: None,
+        settings: &[],
+        epochs: 500,
+        patience: 50,
+        learning_rate: 0.1,
+        scaling: ScaleKind::None,
+        make: Make::Trees,
+    },
 ];
 
 /// All kinds of models: nets and trees first, then the systems that the papers compare with.
@@ -180,13 +191,16 @@ impl fmt::Display for ModelChoice {
 }
 
 impl ModelChoice {
-    /// How a model of this kind is trained unless told otherwise; `net` is the net where it is one of several.
-    pub fn config(&self, net: Architecture) -> TrainConfig {
+    /// How a model of this kind is trained unless told otherwise.
+    pub fn config(&self) -> TrainConfig {
         let kind = self.kind;
         let (architecture, method) = match &kind.make {
             Make::Net if kind.name == "linear" => (Architecture::Linear, Method::Gradient),
-            Make::Net => (net, Method::Gradient),
-            Make::Trees => (net, Method::Boosting(TreeSettings::default())),
+            Make::Net => (TrainConfig::default().architecture, Method::Gradient),
+            Make::Trees => {
+                let architecture = Architecture::Trees { trees: kind.epochs, leaves: 31 };
+                (architecture, Method::Boosting(TreeSettings::default()))
+            }
             Make::Baseline(architecture, _) => {
                 let settings = BaselineSettings { name: kind.name.into(), numbers: self.settings.clone() };
                 (architecture.clone(), Method::Baseline(settings))
@@ -224,7 +238,7 @@ mod tests {
             }
             let error = format!("{name}:nonsense=1").parse::<ModelChoice>().unwrap_err().to_string();
             assert!(error.contains("unknown setting 'nonsense=1'"), "{error}");
-            choice.config(TrainConfig::default().architecture).check().unwrap();
+            choice.config().check().unwrap();
         }
         let message = "forest".parse::<ModelChoice>().unwrap_err().to_string();
         assert!(message.starts_with("unknown model 'forest': known are linear, mlp"), "{message}");

@@ -2,6 +2,7 @@
 
 use super::config::GradientPath;
 use super::epoch::RunContext;
+use super::learner::query_seeds;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::memory;
@@ -119,9 +120,7 @@ fn surrogate_of(
             objective.target_sum(host, batch, pairs, &mut slopes)?
         }
         None => {
-            // One seed per query, whatever batch it is in.
-            let seed_of = |&query: &usize| seed ^ (query as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let seeds: Vec<u64> = if objective.is_random() { queries.iter().map(seed_of).collect() } else { vec![] };
+            let seeds = query_seeds(objective, seed, queries.iter().copied());
             objective.slopes(host, batch, Slopes::gradient(&mut slopes), Want { loss: true, pairs: true }, &seeds)?
         }
     };

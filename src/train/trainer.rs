@@ -4,7 +4,7 @@ use super::config::TrainConfig;
 use super::data::TrainingData;
 use super::identity;
 use super::learner::{EpochStart, Learner};
-use super::method::Method;
+use super::method::{Method, TreeSettings};
 use super::net::NetLearner;
 use super::registry::ModelKind;
 use super::state::RunState;
@@ -46,9 +46,6 @@ pub struct Trainer<'a> {
     pub(super) state: RunState,
 }
 
-/// Documents to score between two looks at whether to stop; whole blocks of what is scored at once.
-const BETWEEN_LOOKS: usize = 1 << 16;
-
 impl<'a> Trainer<'a> {
     /// Prepares a run on raw data; nothing is trained yet.
     ///
@@ -84,7 +81,7 @@ impl<'a> Trainer<'a> {
         [&data.train, &data.valid].into_iter().try_for_each(|data| check_measure(&*metric, data))?;
         let learner: Box<dyn Learner> = match &config.method {
             Method::Gradient => Box::new(NetLearner::new(&config, data.train.n_features(), device)?),
-            Method::Boosting(_) => return Err(Error::Config("trees are not there yet".into())),
+            Method::Boosting(settings) => trees(&config, settings, &data.train)?,
             Method::Baseline(settings) => {
                 let (metric, train, seed) = (metric.clone(), &*data.train, config.seed);
                 ModelKind::of(&settings.name)?.start(&BaselineStart { settings, metric, train, device, seed })?
@@ -199,7 +196,7 @@ impl<'a> Trainer<'a> {
             restart: restarts.then_some(self.state.restart + 1),
             step_size,
         })?;
-        let scores = self.score_valid()?;
+        let scores = self.learner.score_valid(&self.data.valid, self.config.objective.stop())?;
         let diverged = scores.iter().any(|score| !score.is_finite()) || !self.learner.is_finite();
         let valid = self.judge(&scores, &self.data.valid)?;
         let train = self.judge(&totals.scores, &self.data.train)?;
@@ -223,18 +220,6 @@ impl<'a> Trainer<'a> {
         };
         self.take_in(&record, diverged)?;
         Ok(record)
-    }
-
-    /// The scores of the validation documents, with a look at whether to stop now and then.
-    fn score_valid(&self) -> Result<Vec<f32>> {
-        let valid = &self.data.valid;
-        let width = valid.n_features();
-        let mut scores = Vec::with_capacity(valid.n_documents());
-        for rows in valid.features().chunks(BETWEEN_LOOKS * width.max(1)) {
-            self.config.objective.stop().check()?;
-            scores.extend(self.learner.score_rows(rows, width)?);
-        }
-        Ok(scores)
     }
 
     fn judge(&self, scores: &[f32], data: &Dataset) -> Result<f64> {
@@ -275,4 +260,20 @@ impl<'a> Trainer<'a> {
 /// Refuses labels that the measure has no value for, by the best ranking, whose sums are the largest.
 fn check_measure(metric: &dyn Metric, data: &Dataset) -> Result<()> {
     metric::judge(metric, data.labels(), data.labels(), data.offsets(), &Conventions::default()).map(|_| ())
+}
+
+/// What grows trees.
+#[cfg(feature = "trees")]
+fn trees(config: &TrainConfig, settings: &TreeSettings, train: &Dataset) -> Result<Box<dyn Learner>> {
+    Ok(Box::new(super::trees::TreeLearner::new(config, settings, train)?))
+}
+
+/// This build has nothing that grows trees.
+#[cfg(not(feature = "trees"))]
+fn trees(_: &TrainConfig, _: &TreeSettings, _: &Dataset) -> Result<Box<dyn Learner>> {
+    Err(Error::Config(
+        "this build scores with trees, but does not grow them: build burnrank with --features trees (needs CMake 3.28 and \
+         libclang)"
+            .into(),
+    ))
 }

@@ -120,7 +120,8 @@ pub struct Comparison {
     pub adjusted: Option<Adjusted>,
     /// The queries that moved most, the largest difference first.
     pub movers: Vec<Mover>,
-    /// The difference on each query, in the order given.
+    /// The difference on each query, in the order given; not written where they were cleared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<f64>,
 }
 
@@ -192,7 +193,7 @@ impl Comparison {
 }
 
 impl CompareOptions {
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         if !(self.level > 0.0 && self.level < 1.0) {
             return Err(Error::Config(format!("bad level {} of an interval: expected 0.95 or the like", self.level)));
         }

@@ -6,6 +6,8 @@ mod bootstrap;
 mod compare;
 mod equal;
 mod holm;
+mod leaderboard;
+mod letters;
 mod randomisation;
 #[cfg(test)]
 mod samples;
@@ -15,6 +17,8 @@ mod wilcoxon;
 pub use bootstrap::{Bootstrap, bootstrap};
 pub use compare::{Adjusted, Better, CompareOptions, Comparison, Mover, PerQuery, correct};
 pub use holm::holm;
+pub use leaderboard::{Leaderboard, PairTest, Standing, correct_boards};
+pub use letters::{Letters, letters};
 pub use randomisation::{Randomisation, randomisation};
 pub use ttest::{TTest, effect_size, t_test};
 pub use wilcoxon::{Wilcoxon, wilcoxon};

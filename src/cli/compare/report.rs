@@ -1,8 +1,9 @@
 //! What `compare` tells people: the verdict in words, then the numbers, then how they were found.
 
-use super::{Args, Common};
+use super::Args;
+use super::common::Common;
 use crate::cli::prose::{fixed, named, p_value, paragraph, signed};
-use crate::cli::ranking::{Ranking, of};
+use crate::cli::ranking::of;
 use crate::cli::systems::System;
 use crate::cli::ui::{self, Align, Table, count, counted, heading};
 use burnrank::analysis::significance::Better;
@@ -26,7 +27,8 @@ pub fn text(
             found => paragraph(&format!("{} comparisons found a significant difference, marked *.", of(found, all))),
         },
     };
-    text += &fit_text(common, systems, args.judging.complete);
+    let names: Vec<String> = systems.iter().map(|system| system.name.clone()).collect();
+    text += &fit_text(common, systems, &names, args.judging.complete);
     text += "\n";
     let place = |name: &str| systems.iter().position(|system| system.name == name).map_or(0, |place| place + 1);
     for system in systems {
@@ -83,29 +85,26 @@ fn verdict(found: &Comparison, alpha: f64) -> String {
 }
 
 /// Which queries and documents of runs and data do not fit together.
-fn fit_text(common: &Common, systems: &[System], complete: bool) -> String {
+pub fn fit_text(common: &Common, systems: &[System], names: &[String], complete: bool) -> String {
     let mut text = String::new();
-    for system in systems {
+    for (system, name) in systems.iter().zip(names) {
         let lacking = of(system.lacks(), common.all);
         if system.lacks() > 0 && complete {
-            text += &paragraph(&format!(
-                "{lacking} queries are not in the run {}: counted with nothing retrieved.",
-                system.name
-            ));
+            text +=
+                &paragraph(&format!("{lacking} queries are not in the run {name}: counted with nothing retrieved."));
         } else if system.lacks() > 0 {
-            text += &paragraph(&format!("{lacking} queries left out for all systems, not in the run {}.", system.name));
+            text += &paragraph(&format!("{lacking} queries left out for all systems, not in the run {name}."));
         }
-        if system.rankings.iter().any(Ranking::says_nothing) {
-            text += &paragraph(&format!("All scores of {} are the same.", system.name));
+        if system.says_nothing {
+            text += &paragraph(&format!("All scores of {name} are the same."));
         }
         if system.not_judged() > 0 {
             let queries = counted(system.not_judged(), "query", "queries");
-            text += &paragraph(&format!("{queries} of the run {} left out, not judged.", system.name));
+            text += &paragraph(&format!("{queries} of the run {name} left out, not judged."));
         }
         if system.unknown() > 0 {
             let documents = counted(system.unknown(), "document", "documents");
-            text +=
-                &paragraph(&format!("{documents} of the run {} not in the data, taken as not relevant.", system.name));
+            text += &paragraph(&format!("{documents} of the run {name} not in the data, taken as not relevant."));
         }
     }
     text

@@ -9,6 +9,7 @@ use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
+use burnrank::train::Method;
 use burnrank::{Device, Model, Objective, Synthetic, TrainConfig, Trainer};
 use serde_json::json;
 use std::sync::Arc;
@@ -32,6 +33,10 @@ Next, on data of your own (LETOR text, '<label> qid:<id> <index>:<value> ...'):
 /// The objectives to train with, and the names of their model folders.
 fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
     let named = |(name, folder): (&str, &str)| Ok((Objective::parse(name)?, folder.to_owned()));
+    let model = &args.settings.model;
+    if !model.kind.takes_objective() {
+        return Ok(vec![(Objective::default(), format!("net-{}", model.kind.name))]);
+    }
     match &args.settings.objective {
         None => OBJECTIVES.into_iter().map(named).collect(),
         Some(name) => {
@@ -46,7 +51,9 @@ fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
 }
 
 pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
-    let config = TrainConfig { learning_rate: args.settings.lr.unwrap_or(STEP), ..config };
+    let step =
+        if config.method == Method::Gradient { args.settings.nets.lr.unwrap_or(STEP) } else { config.learning_rate };
+    let config = TrainConfig { learning_rate: step, ..config };
     let generator = Synthetic { seed: args.settings.seed, ..Synthetic::net() }.generator()?;
     let source = "random net, 50 features, 6 labels (RankNet paper, section 5.1)";
     let part = |place: usize| -> anyhow::Result<Named> {
@@ -85,7 +92,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     let mut conventions = String::new();
     for ((objective, _), out) in objectives.into_iter().zip(&outs) {
         let config = TrainConfig { objective, ..config.clone() };
-        let objective = config.objective.name();
+        let objective = config.aim();
         let trainer = Trainer::on(config.clone(), data.clone(), device)?;
         let mut model = train_with(args, &config, trainer, None, &objective, &mut output)?;
         if Graceful::asked() {

@@ -210,7 +210,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let message = format!("--targets train ranknet, not {}: add --objective ranknet", config.objective);
         return Err(Usage(message).into());
     }
-    let device = device::open(&args.settings.device)?;
+    let device = device::open(&args.settings.nets.device)?;
     match (&args.train, &args.folds) {
         (Some(train), _) => {
             let Some(out) = &args.out else {

@@ -1,7 +1,7 @@
 //! The model card: what a person wants to know before using a model.
 
 use super::info::ModelInfo;
-use crate::model::Scorer;
+use crate::model::Architecture;
 use std::fmt::Write;
 
 /// The card of a model, in Markdown.
@@ -11,11 +11,18 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     let _ = writeln!(card, "# {name}\n");
     let _ = writeln!(
         card,
-        "A {} over {} features, trained with `{}` by burnrank {} (Burn {}).\n",
-        shape.architecture, shape.features, info.objective, info.burnrank, info.burn
+        "{}{} over {} features, trained with `{}` by burnrank {} (Burn {}).\n",
+        if shape.architecture.is_net() { "A " } else { "" },
+        shape.architecture,
+        shape.features,
+        info.objective,
+        info.burnrank,
+        info.burn
     );
     let _ = writeln!(card, "| | |\n|---|---|");
-    let _ = writeln!(card, "| weights | {} |", shape.n_weights());
+    if shape.architecture.is_net() {
+        let _ = writeln!(card, "| weights | {} |", shape.n_weights());
+    }
     let _ = writeln!(card, "| feature scaling | {} |", info.scaler.kind());
     let _ = writeln!(card, "| epoch | {} |", info.best_epoch);
     let _ = writeln!(card, "| checksum | {} |", info.checksum);
@@ -41,13 +48,16 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
         }
         let _ = writeln!(card, "\nConventions: {}.", info.conventions);
     }
-    let file = Scorer::file(&shape.architecture);
     let _ = writeln!(card, "\n## Use\n\n```sh\nburnrank predict --model {name} --data FILE > scores.txt\n```\n");
+    let (file, what) = match shape.architecture {
+        Architecture::Trees { .. } => ("model.txt", "LightGBM's own text, which LightGBM and Treelite read too"),
+        Architecture::Kernel { .. } => ("kernel.json", "all points and weights"),
+        _ => ("model.bpk", "a Burn record (burnpack)"),
+    };
     let _ = writeln!(
         card,
-        "`{file}` {}, `model.json` holds shape, scaling and settings. Scores are comparable within a query only: a higher \
-         score ranks higher.",
-        if shape.architecture.is_net() { "is a Burn record (burnpack)" } else { "is what scores" }
+        "`{file}` is {what}, `model.json` holds shape, scaling and settings. Scores are comparable within a query only: a \
+         higher score ranks higher."
     );
     card
 }

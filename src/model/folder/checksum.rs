@@ -9,6 +9,9 @@ const RECORD_ONLY: u32 = 1;
 /// The last format of nets of one hidden layer at most.
 const ONE_HIDDEN_LAYER: u32 = 2;
 
+/// The code of trees, where nets have that of their hidden units' function.
+const TREES: u64 = 4;
+
 /// The checksum that a folder of `info.format` states.
 ///
 /// Numbers count by their bits and names by codes of their own, so that neither spaces nor the way in which a number is
@@ -26,6 +29,10 @@ pub(super) fn of(info: &ModelInfo, record: &[u8]) -> String {
 
 fn shape(hasher: &mut Hasher, info: &ModelInfo) {
     hasher.word(info.ranker.features as u64);
+    if let Architecture::Trees { trees, leaves } = info.ranker.architecture {
+        [TREES, trees as u64, leaves as u64].into_iter().for_each(|word| hasher.word(word));
+        return;
+    }
     if let Architecture::Kernel { points } = info.ranker.architecture {
         hasher.bytes(b"kernel");
         return hasher.word(points as u64);

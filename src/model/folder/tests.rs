@@ -56,7 +56,7 @@ fn a_sum_of_kernels_is_a_folder_of_the_newest_format() {
     let back = Model::load(&path, &cpu()).unwrap();
     assert_eq!((back.info.format, good().info.format), (NO_NET, FORMAT));
     assert_eq!(back.score(&data()).unwrap(), model.score(&data()).unwrap());
-    assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("`kernel.json` is what scores"));
+    assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("`kernel.json` is all points and weights"));
     // Nothing of the model that was there before is left behind.
     good().save(&path).unwrap();
     assert!(!path.join("kernel.json").exists());

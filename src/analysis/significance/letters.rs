@@ -1,0 +1,287 @@
+//! Letters for groups of systems that do not differ: the compact letter display.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// More groups than this are not all found, but only as many as it takes: see [`letters`].
+const MOST_GROUPS: usize = 1000;
+/// So many neighbouring letters are written as a range.
+const RANGE: usize = 4;
+
+/// The letters of one system, as in "ab": it does not differ from the other systems that have an a or a b.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Letters(Vec<usize>);
+
+impl Letters {
+    /// The groups that the letters stand for, from 0 and upwards.
+    pub fn groups(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// Whether two systems have a letter in common.
+    pub fn share(&self, other: &Letters) -> bool {
+        self.0.iter().any(|group| other.0.binary_search(group).is_ok())
+    }
+
+    /// The letters with four or more neighbours written as a range, as in "a", "c-f" for acdef; no part can be split.
+    ///
+    /// ```
+    /// // The third system differs from nobody, the others from each other.
+    /// let all = burnrank::analysis::significance::letters(3, |i, j| (i, j) == (0, 1));
+    /// assert_eq!((all[2].to_string(), all[2].parts()), ("ab".into(), vec!["ab".into()]));
+    /// ```
+    pub fn parts(&self) -> Vec<String> {
+        // A range goes from a letter to a later one of the same case.
+        let next = |a: &usize, b: &usize| a + 1 == *b && a / 26 == b / 26;
+        let mut parts = Vec::new();
+        let mut single = String::new();
+        for run in self.0.chunk_by(next) {
+            match run {
+                [first, .., last] if run.len() >= RANGE => {
+                    parts.extend((!single.is_empty()).then(|| std::mem::take(&mut single)));
+                    parts.push(format!("{}-{}", letter(*first), letter(*last)));
+                }
+                few => few.iter().for_each(|&group| single += &letter(group)),
+            }
+        }
+        parts.extend((!single.is_empty()).then_some(single));
+        parts
+    }
+}
+
+impl fmt::Display for Letters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|&group| f.write_str(&letter(group)))
+    }
+}
+
+impl Serialize for Letters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// a to z, A to Z, then a2 to z2, A2 to Z2, and so on: one behind the other, they can still be told apart.
+fn letter(group: usize) -> String {
+    let case = if group % 52 < 26 { b'a' } else { b'A' };
+    let letter = char::from(case + (group % 26) as u8);
+    if group < 52 { letter.to_string() } else { format!("{letter}{}", group / 52 + 1) }
+}
+
+/// Letters of all systems such that two of them share one exactly when `differ(i, j)`, asked for i < j, is false.
+///
+/// Insert and absorb (Piepho 2004), by systems: each system is inserted into the groups found so far, splitting those of
+/// which it differs from a member, and groups that lie within others are absorbed. What is left are all the largest
+/// groups without a difference, of which those are dropped that no pair needs. Letters follow the order of the systems.
+///
+/// Where there are over 1,000 such groups, as can be where differences follow no order at all, a group is made only for a
+/// pair that none holds yet: more letters than needed, but the same meaning.
+///
+/// ```
+/// // Only the first and the last differ.
+/// let letters = burnrank::analysis::significance::letters(3, |i, j| (i, j) == (0, 2));
+/// assert_eq!(letters.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a", "ab", "b"]);
+/// ```
+pub fn letters(systems: usize, differ: impl Fn(usize, usize) -> bool) -> Vec<Letters> {
+    let mut alike = vec![Members::none(systems); systems];
+    for i in 0..systems {
+        alike[i].insert(i);
+        for j in (i + 1..systems).filter(|&j| !differ(i, j)) {
+            alike[i].insert(j);
+            alike[j].insert(i);
+        }
+    }
+    let groups = insert_and_absorb(&alike).unwrap_or_else(|| group_by_pairs(&alike));
+    let mut groups: Vec<Vec<usize>> = groups.iter().map(Members::list).collect();
+    drop_redundant(&mut groups, systems);
+    groups.sort();
+    let of = |system| groups.iter().enumerate().filter(move |(_, group)| group.binary_search(&system).is_ok());
+    (0..systems).map(|system| Letters(of(system).map(|(place, _)| place).collect())).collect()
+}
+
+/// A set of systems.
+#[derive(Clone)]
+struct Members(Vec<u64>);
+
+impl Members {
+    fn none(systems: usize) -> Self {
+        Members(vec![0; systems.div_ceil(64)])
+    }
+
+    fn insert(&mut self, system: usize) {
+        self.0[system / 64] |= 1 << (system % 64);
+    }
+
+    fn holds(&self, system: usize) -> bool {
+        self.0[system / 64] >> (system % 64) & 1 == 1
+    }
+
+    fn within(&self, other: &Members) -> bool {
+        self.0.iter().zip(&other.0).all(|(own, other)| own & !other == 0)
+    }
+
+    fn common(&self, other: &Members) -> Members {
+        Members(self.0.iter().zip(&other.0).map(|(own, other)| own & other).collect())
+    }
+
+    fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    fn list(&self) -> Vec<usize> {
+        (0..64 * self.0.len()).filter(|&system| self.holds(system)).collect()
+    }
+}
+
+/// All largest groups without a difference; none where they are too many.
+fn insert_and_absorb(alike: &[Members]) -> Option<Vec<Members>> {
+    let mut groups: Vec<Members> = Vec::new();
+    for (system, own) in alike.iter().enumerate() {
+        let with_system = |group: &Members| {
+            let mut joined = group.common(own);
+            joined.insert(system);
+            joined
+        };
+        let alone = Members::none(alike.len());
+        let mut joined: Vec<Members> = groups.iter().chain([&alone]).map(with_system).collect();
+        groups.retain(|group| !group.within(own));
+        // Only groups of the new system can lie within each other; the larger can absorb the smaller.
+        joined.sort_by_key(|group| std::cmp::Reverse(group.count()));
+        let old = groups.len();
+        for group in joined {
+            if !groups[old..].iter().any(|larger| group.within(larger)) {
+                groups.push(group);
+            }
+        }
+        if groups.len() > MOST_GROUPS {
+            return None;
+        }
+    }
+    Some(groups)
+}
+
+/// A group for each pair without a difference that is in none yet, with all that fit in.
+fn group_by_pairs(alike: &[Members]) -> Vec<Members> {
+    let mut groups: Vec<Members> = Vec::new();
+    for first in 0..alike.len() {
+        for second in (first..alike.len()).filter(|&second| alike[first].holds(second)) {
+            if groups.iter().any(|group| group.holds(first) && group.holds(second)) {
+                continue;
+            }
+            let mut group = Members::none(alike.len());
+            group.insert(first);
+            group.insert(second);
+            for system in 0..alike.len() {
+                if group.within(&alike[system]) {
+                    group.insert(system);
+                }
+            }
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+/// Drops groups, small ones first, all of whose pairs are in other groups too.
+fn drop_redundant(groups: &mut Vec<Vec<usize>>, systems: usize) {
+    let mut holding = vec![0_u32; systems * systems];
+    // A system and itself are a pair too: each system needs a letter.
+    let pairs = |group: &[usize]| -> Vec<usize> {
+        let of = |(place, &first): (usize, &usize)| group[place..].iter().map(move |&second| first * systems + second);
+        group.iter().enumerate().flat_map(of).collect()
+    };
+    groups.iter().flat_map(|group| pairs(group)).for_each(|pair| holding[pair] += 1);
+    groups.sort_by(|a, b| (a.len(), b).cmp(&(b.len(), a)));
+    groups.retain(|group| {
+        let pairs = pairs(group);
+        let needed = pairs.iter().any(|&pair| holding[pair] == 1);
+        if !needed {
+            pairs.iter().for_each(|&pair| holding[pair] -= 1);
+        }
+        needed
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn shown(systems: usize, differ: &[(usize, usize)]) -> Vec<String> {
+        letters(systems, |i, j| differ.contains(&(i, j))).iter().map(ToString::to_string).collect()
+    }
+
+    /// Two systems share a letter exactly when they do not differ, each has one, and no letter can be dropped.
+    fn check(systems: usize, differ: impl Fn(usize, usize) -> bool) -> usize {
+        let all = letters(systems, &differ);
+        assert!(all.iter().all(|own| !own.groups().is_empty()));
+        for i in 0..systems {
+            for j in i + 1..systems {
+                assert_eq!(all[i].share(&all[j]), !differ(i, j), "{i} {j} of {systems}");
+            }
+        }
+        let groups = all.iter().flat_map(|own| own.groups()).max().map_or(0, |last| last + 1);
+        for group in 0..groups {
+            let holds = |system: &usize| all[*system].groups().contains(&group);
+            let members: Vec<usize> = (0..systems).filter(holds).collect();
+            let only = |i: usize, j: usize| {
+                all[i].groups().iter().filter(|group| all[j].groups().contains(group)).count() == 1
+            };
+            assert!(members.iter().any(|&i| members.iter().any(|&j| only(i, j))), "letter {group} says nothing");
+        }
+        groups
+    }
+
+    #[test]
+    fn known_displays() {
+        // By hand: without a difference are the first three, the second to the fourth, and the last three.
+        assert_eq!(shown(5, &[(0, 4), (1, 4), (0, 3)]), ["a", "ab", "abc", "bc", "c"]);
+        assert_eq!(shown(3, &[]), ["a", "a", "a"]);
+        assert_eq!(shown(3, &[(0, 1), (0, 2), (1, 2)]), ["a", "b", "c"]);
+        // The second differs from its neighbours, which do not differ from each other: groups need not be neighbours.
+        assert_eq!(shown(3, &[(0, 1), (1, 2)]), ["a", "b", "a"]);
+        assert_eq!((shown(1, &[]), shown(0, &[])), (vec!["a".to_owned()], vec![]));
+    }
+
+    #[test]
+    fn letters_are_shared_exactly_where_nothing_differs() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for round in 0..300 {
+            let systems = 1 + round % 14;
+            let share = rng.random_range(0.0..1.0);
+            let differ: Vec<bool> = (0..systems * systems).map(|_| rng.random_range(0.0..1.0) < share).collect();
+            check(systems, |i, j| differ[i * systems + j]);
+        }
+        // Systems in a row that differ where they are far apart, with some noise: over 64 of them, and over 26 letters.
+        let noise: Vec<usize> = (0..100 * 100).map(|_| rng.random_range(0..4)).collect();
+        assert!(check(100, |i, j| j - i > 8 + noise[i * 100 + j]) > 26);
+    }
+
+    #[test]
+    fn differences_without_any_order_have_letters_too() {
+        // Pairs that differ from each other only: 2^12 largest groups.
+        let differ = |i: usize, j: usize| i % 2 == 0 && j == i + 1;
+        let alike = |systems: usize| -> Vec<Members> {
+            let mut alike = vec![Members::none(systems); systems];
+            for (i, own) in alike.iter_mut().enumerate() {
+                (0..systems).filter(|&j| !differ(i.min(j), i.max(j))).for_each(|j| own.insert(j));
+            }
+            alike
+        };
+        assert_eq!(insert_and_absorb(&alike(8)).map(|groups| groups.len()), Some(16));
+        assert!(insert_and_absorb(&alike(24)).is_none());
+        assert!(check(24, differ) < 100);
+        assert!(check(8, differ) < 16, "not all of the largest groups are needed");
+    }
+
+    #[test]
+    fn many_letters_are_still_told_apart() {
+        assert_eq!([0, 25, 26, 51, 52, 78, 104].map(letter), ["a", "z", "A", "Z", "a2", "A2", "a3"]);
+        let written = |groups: &[usize]| Letters(groups.to_vec()).parts().join(",");
+        assert_eq!(written(&[0, 2, 3, 4, 5]), "a,c-f");
+        assert_eq!(written(&[0, 1, 2, 9]), "abcj");
+        assert_eq!(written(&[22, 23, 24, 25, 26, 27]), "w-z,AB");
+        assert_eq!(Letters(vec![0, 2, 52]).to_string(), "aca2");
+    }
+}

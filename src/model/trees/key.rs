@@ -1,0 +1,83 @@
+//! Feature values as whole numbers of the same order, so that every question of a tree is `key > threshold`.
+//!
+//! A f32 is at most a f64 threshold exactly when it is at most the largest f32 that is not above the threshold. The bits of
+//! f32, read as whole numbers, have the order of the values. Missing values become the least or the largest number, whichever
+//! leads to their side; infinite thresholds need no rule of their own then.
+
+use super::tree::WhenMissing;
+
+/// What is at most this far from zero is zero to LightGBM.
+const ZERO: f32 = 1e-35;
+
+/// The value, with zero in place of what LightGBM takes for zero.
+#[inline(always)]
+pub(super) fn flushed(value: f32) -> f32 {
+    if value.abs() <= ZERO { 0.0 } else { value }
+}
+
+/// The whole number of a value that is not NaN and not -0.
+#[inline(always)]
+fn ordered(value: f32) -> i32 {
+    let bits = value.to_bits().cast_signed();
+    // Negative values have their order turned around; the sign stays.
+    bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
+}
+
+/// The largest key that goes to the left.
+pub(super) fn of_threshold(threshold: f64) -> i32 {
+    let nearest = threshold as f32;
+    let below = if f64::from(nearest) > threshold { nearest.next_down() } else { nearest };
+    // Turns -0 into 0.
+    ordered(below + 0.0)
+}
+
+/// The keys of `N` values of one feature.
+#[inline(always)]
+pub(super) fn of_values<const N: usize>(values: &[f32; N], missing: WhenMissing) -> [i32; N] {
+    match missing {
+        WhenMissing::NanIsZero => values.map(|value| key(value, 0, None)),
+        WhenMissing::NanLeft => values.map(|value| key(value, i32::MIN, None)),
+        WhenMissing::NanRight => values.map(|value| key(value, i32::MAX, None)),
+        WhenMissing::ZeroLeft => values.map(|value| key(value, i32::MIN, Some(i32::MIN))),
+        WhenMissing::ZeroRight => values.map(|value| key(value, i32::MAX, Some(i32::MAX))),
+    }
+}
+
+#[inline(always)]
+fn key(value: f32, nan: i32, zero: Option<i32>) -> i32 {
+    let key = ordered(value);
+    let key = if value.abs() <= ZERO { zero.unwrap_or(0) } else { key };
+    if value.is_nan() { nan } else { key }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_the_order_of_values() {
+        let values = [f32::NEG_INFINITY, f32::MIN, -1.5, -1e-30, 0.0, 2e-35, 0.5, f32::MAX, f32::INFINITY];
+        let keys = of_values(&values, WhenMissing::NanIsZero);
+        assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
+        assert!(i32::MIN < keys[0] && keys[8] < i32::MAX);
+        assert_eq!(of_values(&[-0.0, 1e-40, -1e-35, f32::NAN], WhenMissing::NanIsZero), [0; 4]);
+    }
+
+    #[test]
+    fn a_key_is_at_most_the_threshold_exactly_when_the_value_is() {
+        let edges = [0.0, 1e-35, 1e-30, 0.1, 1.0, 1.5, 3.4e38, f32::MAX, f32::INFINITY];
+        let values: Vec<f32> = edges.iter().flat_map(|&x: &f32| [x, -x, x.next_up(), -x.next_down()]).collect();
+        let mut thresholds = vec![1e300, -1e300, 5e-324, -5e-324, -0.0];
+        for &value in values.iter().filter(|value| !value.is_nan()) {
+            let exact = f64::from(value);
+            thresholds.extend([exact, exact.next_up(), exact.next_down()]);
+        }
+        for &threshold in thresholds.iter().filter(|threshold| !threshold.is_nan()) {
+            for &value in values.iter().filter(|value| !value.is_nan()) {
+                let left = f64::from(flushed(value)) <= threshold;
+                let key = of_values(&[value], WhenMissing::NanLeft)[0];
+                assert_eq!(key <= of_threshold(threshold), left, "{value:e} and {threshold:e}");
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Ensembles of decision trees: read from the text of LightGBM or the JSON of XGBoost, scored without either, written again.
+
+mod block;
+mod compile;
+mod evaluate;
+mod forest;
+mod key;
+mod text;
+mod tree;
+mod write;
+mod xgboost;
+
+#[cfg(test)]
+mod tests;
+
+pub use forest::Forest;
+pub use tree::{Branch, Child, Rule, Tree, WhenMissing};

@@ -1,0 +1,162 @@
+//! Forests as the text that LightGBM reads.
+
+use super::block::decision_type;
+use super::forest::Forest;
+use super::text::{END, FIRST, SIZES, TREE};
+use super::tree::{Child, Rule, Tree};
+use crate::error::{Error, Result};
+use std::fmt::{Display, Write};
+
+/// The line that features' importances follow, up to an empty line.
+const IMPORTANCES: &str = "feature_importances:";
+
+impl Forest {
+    /// A forest of trees of one's own, over so many features.
+    ///
+    /// # Errors
+    /// When there are no features, or a tree asks for one that is not among them.
+    pub fn from_trees(features: usize, trees: Vec<Tree>) -> Result<Self> {
+        if features == 0 || features > u32::MAX as usize / 2 {
+            return Err(Error::Config(format!("trees over {features} features: there must be at least one")));
+        }
+        let mut used = vec![false; features];
+        for branch in trees.iter().flat_map(|tree| tree.branches()) {
+            let Some(used) = used.get_mut(branch.feature) else {
+                let column = branch.feature;
+                return Err(Error::Data(format!("a tree asks for column {column} of {features}, counted from 0")));
+            };
+            *used = true;
+        }
+        let names = spaced((0..features).map(|column| format!("Column_{column}")));
+        let ranges = spaced(used.iter().map(|used| if *used { "[-inf:inf]" } else { "none" }));
+        let head = format!(
+            "{FIRST}\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx={}\n\
+             feature_names={names}\nfeature_infos={ranges}\n",
+            features - 1
+        );
+        let mut forest = Forest::start(features, false, head);
+        for tree in trees {
+            let block = block(&tree);
+            forest.add(tree, block);
+        }
+        forest.end(format!("\n{IMPORTANCES}\n"));
+        forest.changed = true;
+        Ok(forest)
+    }
+
+    /// The text that LightGBM reads. Of a forest that was read and not changed, the text it was read from.
+    pub fn to_text(&self) -> String {
+        let blocks: Vec<String> =
+            self.blocks.iter().enumerate().map(|(index, block)| format!("{TREE}{index}\n{block}")).collect();
+        let sizes = spaced(blocks.iter().map(String::len));
+        let mut text = format!("{}{SIZES}{sizes}\n\n", self.head);
+        text.extend(blocks);
+        text.push_str(END);
+        text.push('\n');
+        if self.changed {
+            text.push_str(&self.tail_now())
+        } else {
+            text.push_str(&self.tail)
+        }
+        text
+    }
+
+    /// The tail with the importances of the trees that are there now.
+    fn tail_now(&self) -> String {
+        let mut text = String::with_capacity(self.tail.len());
+        let mut skipping = false;
+        for line in self.tail.lines() {
+            skipping &= !line.is_empty();
+            if !skipping {
+                text.push_str(line);
+                text.push('\n');
+            }
+            if line == IMPORTANCES {
+                skipping = true;
+                text.push_str(&self.importances());
+            }
+        }
+        text
+    }
+
+    /// How many branches ask for each feature, the most first.
+    fn importances(&self) -> String {
+        let mut counts = vec![0_usize; self.n_features()];
+        for branch in self.trees().iter().flat_map(|tree| tree.branches()) {
+            counts[branch.feature] += 1;
+        }
+        let names = self.head.lines().find_map(|line| line.strip_prefix("feature_names=")).unwrap_or_default();
+        let names = names.split(' ').filter(|name| !name.is_empty());
+        let mut named: Vec<(usize, &str)> = counts.into_iter().zip(names).filter(|(count, _)| *count > 0).collect();
+        named.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        named.iter().map(|(count, name)| format!("{name}={count}\n")).collect()
+    }
+}
+
+/// A tree's block, without its first line. What no score depends on is 0.
+fn block(tree: &Tree) -> String {
+    let branches = tree.branches();
+    let (mut bounds, mut words) = (vec![0], Vec::new());
+    let mut thresholds = Vec::with_capacity(branches.len());
+    for branch in branches {
+        thresholds.push(match &branch.rule {
+            Rule::AtMost { threshold, .. } => *threshold,
+            Rule::OneOf(set) => {
+                words.extend_from_slice(set);
+                bounds.push(words.len());
+                (bounds.len() - 2) as f64
+            }
+        });
+    }
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{name}={value}");
+    };
+    let zeros = |count: usize| spaced(std::iter::repeat_n(0, count));
+    line("num_leaves", tree.leaves().len().to_string());
+    line("num_cat", (bounds.len() - 1).to_string());
+    line("split_feature", spaced(branches.iter().map(|branch| branch.feature)));
+    line("split_gain", zeros(branches.len()));
+    line("threshold", spaced(thresholds.iter().map(|threshold| exact(*threshold))));
+    line("decision_type", spaced(branches.iter().map(|branch| decision_type(&branch.rule))));
+    line("left_child", spaced(branches.iter().map(|branch| index(branch.left))));
+    line("right_child", spaced(branches.iter().map(|branch| index(branch.right))));
+    line("leaf_value", spaced(tree.leaves().iter().map(|value| exact(*value))));
+    line("leaf_weight", zeros(tree.leaves().len()));
+    line("leaf_count", zeros(tree.leaves().len()));
+    for name in ["internal_value", "internal_weight", "internal_count"] {
+        line(name, zeros(branches.len()));
+    }
+    if bounds.len() > 1 {
+        line("cat_boundaries", spaced(bounds));
+        line("cat_threshold", spaced(words));
+    }
+    line("is_linear", "0".into());
+    line("shrinkage", "1".into());
+    text + "\n\n"
+}
+
+/// The shortest decimals that are read as the same number.
+fn exact(value: f64) -> String {
+    format!("{value:?}")
+}
+
+/// Leaves are counted down from -1.
+fn index(child: Child) -> i64 {
+    match child {
+        Child::Branch(index) => index as i64,
+        Child::Leaf(index) => !(index as i64),
+    }
+}
+
+fn spaced(values: impl IntoIterator<Item = impl Display>) -> String {
+    let mut text = String::new();
+    for value in values {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        let _ = write!(text, "{value}");
+    }
+    text
+}

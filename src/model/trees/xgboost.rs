@@ -1,0 +1,192 @@
+//! The JSON that XGBoost saves, as a forest.
+//!
+//! XGBoost goes to the left when `x < t` in f32, which is `x <= the float before t`; a missing value (NaN) has a side of its
+//! own. Values of at most 1e-35 are 0 here, as LightGBM has it. Sums are taken in f64 where XGBoost takes them in f32.
+
+use super::forest::Forest;
+use super::text::{Complaint, SAVE_AGAIN};
+use super::tree::{Branch, Child, Rule, Tree, WhenMissing};
+use crate::error::{Error, Result};
+use crate::memory;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct SavedModel {
+    learner: Learner,
+}
+
+#[derive(Deserialize)]
+struct Learner {
+    gradient_booster: Booster,
+    learner_model_param: Parameters,
+    #[serde(default)]
+    objective: SavedObjective,
+}
+
+#[derive(Deserialize, Default)]
+struct SavedObjective {
+    name: String,
+}
+
+/// Numbers are texts in this part.
+#[derive(Deserialize)]
+struct Parameters {
+    base_score: String,
+    num_feature: String,
+    #[serde(default)]
+    num_class: String,
+    #[serde(default)]
+    num_target: String,
+}
+
+/// `model` of gbtree; `gbtree` and `weight_drop` of dart.
+#[derive(Deserialize)]
+struct Booster {
+    name: String,
+    model: Option<SavedTrees>,
+    gbtree: Option<Box<Booster>>,
+    weight_drop: Option<Vec<f32>>,
+}
+
+#[derive(Deserialize)]
+struct SavedTrees {
+    #[serde(default)]
+    trees: Vec<SavedTree>,
+}
+
+/// Node by node; a node without children is a leaf, and its condition is its value.
+#[derive(Deserialize)]
+struct SavedTree {
+    left_children: Vec<i32>,
+    right_children: Vec<i32>,
+    split_indices: Vec<usize>,
+    split_conditions: Vec<f32>,
+    default_left: Vec<Truth>,
+    #[serde(default)]
+    split_type: Vec<u8>,
+}
+
+/// Older versions write `true`, newer ones 1.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(untagged)]
+enum Truth {
+    Word(bool),
+    Digit(u8),
+}
+
+impl Truth {
+    fn holds(self) -> bool {
+        match self {
+            Truth::Word(holds) => holds,
+            Truth::Digit(digit) => digit != 0,
+        }
+    }
+}
+
+/// A forest from XGBoost's JSON; `file` stands for it in messages.
+pub(super) fn parse(file: &str, text: &str) -> Result<Forest> {
+    let complaint = Complaint { file };
+    memory::ask(8 * text.len() as u64, &format!("the trees of {file}"), "use fewer trees")?;
+    let SavedModel { learner } = serde_json::from_str(text).map_err(|error| {
+        let remedy = "expected a model that XGBoost saved with save_model('model.json')";
+        complaint.about(error.line(), "", format!("not an XGBoost model: {error}"), remedy)
+    })?;
+    let wrong = |problem: String, remedy: &str| complaint.about(0, "", problem, remedy);
+    let parameters = &learner.learner_model_param;
+    for (name, value) in [("num_class", &parameters.num_class), ("num_target", &parameters.num_target)] {
+        if !["", "0", "1"].contains(&value.as_str()) {
+            let remedy = "a ranking model has one score per document: train with a ranking or a regression objective";
+            return Err(wrong(format!("{name} is {value}"), remedy));
+        }
+    }
+    let number = |name: &str, value: &str| wrong(format!("bad {name} '{value}'"), SAVE_AGAIN);
+    let features: usize = parameters.num_feature.parse().map_err(|_| number("num_feature", &parameters.num_feature))?;
+    let base = base_margin(&parameters.base_score, &learner.objective.name);
+    let base = base.ok_or_else(|| number("base_score", &parameters.base_score))?;
+    let (saved, weights) = trees_of(learner.gradient_booster).map_err(|name| {
+        wrong(format!("a model of kind {name}"), "only trees are supported: train with gbtree or dart")
+    })?;
+    if weights.as_ref().is_some_and(|weights| weights.len() != saved.len()) {
+        return Err(wrong("weight_drop has not one value per tree".into(), SAVE_AGAIN));
+    }
+    let mut trees = vec![Tree::new(Vec::new(), vec![base])?];
+    for (index, saved) in saved.iter().enumerate() {
+        let weight = weights.as_ref().map_or(1.0, |weights| weights[index]);
+        let tree =
+            saved.tree(weight, features).map_err(|problem| wrong(format!("tree {index}: {problem}"), SAVE_AGAIN))?;
+        trees.push(tree);
+    }
+    memory::ask(32 * features as u64, "the names of the features", "use fewer features")?;
+    Forest::from_trees(features, trees).map_err(|error: Error| wrong(error.to_string(), SAVE_AGAIN))
+}
+
+/// The trees and, of dart, their weights; else the name of what it is.
+fn trees_of(booster: Booster) -> std::result::Result<(Vec<SavedTree>, Option<Vec<f32>>), String> {
+    match booster {
+        Booster { name, model: Some(model), .. } if name == "gbtree" => Ok((model.trees, None)),
+        Booster { name, gbtree: Some(inner), weight_drop: Some(weights), .. } if name == "dart" => {
+            let (trees, _) = trees_of(*inner)?;
+            Ok((trees, Some(weights)))
+        }
+        Booster { name, .. } => Err(name),
+    }
+}
+
+/// What is added to every document's sum: the base score, in the objective's own unit, as in "5E-1" or "[5E-1]".
+fn base_margin(text: &str, objective: &str) -> Option<f64> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let score: f32 = bare.trim().parse().ok()?;
+    let margin = match objective {
+        "binary:logistic" | "reg:logistic" | "binary:logitraw" => -(1.0 / score - 1.0).ln(),
+        "count:poisson" | "reg:gamma" | "reg:tweedie" | "survival:cox" | "survival:aft" => score.ln(),
+        _ => score,
+    };
+    margin.is_finite().then(|| f64::from(margin))
+}
+
+impl SavedTree {
+    fn tree(&self, weight: f32, features: usize) -> std::result::Result<Tree, String> {
+        let count = self.left_children.len();
+        let lengths =
+            [self.right_children.len(), self.split_indices.len(), self.split_conditions.len(), self.default_left.len()];
+        if count == 0 || lengths.iter().any(|length| *length != count) {
+            return Err("its lists have different lengths, or nothing in them".into());
+        }
+        // A parent is placed before its children; the place of each node in the tree is known when it is met.
+        let mut places = vec![None; count];
+        let (mut order, mut leaves) = (Vec::new(), Vec::new());
+        let mut ahead = vec![0];
+        while let Some(node) = ahead.pop() {
+            if places[node].is_some() {
+                return Err(format!("more than one way leads to node {node}"));
+            }
+            if self.left_children[node] < 0 {
+                places[node] = Some(Child::Leaf(leaves.len()));
+                leaves.push(f64::from(self.split_conditions[node] * weight));
+                continue;
+            }
+            places[node] = Some(Child::Branch(order.len()));
+            order.push(node);
+            for child in [self.right_children[node], self.left_children[node]] {
+                let inside = usize::try_from(child).ok().filter(|child| *child < count);
+                ahead.push(inside.ok_or_else(|| format!("there is no node {child}"))?);
+            }
+        }
+        let branches: Option<Vec<Branch>> = order.iter().map(|&node| self.branch(node, features, &places)).collect();
+        let branches =
+            branches.ok_or("a split that is not on a threshold of a known feature: categories are not supported")?;
+        Tree::checked(branches, leaves)
+    }
+
+    fn branch(&self, node: usize, features: usize, places: &[Option<Child>]) -> Option<Branch> {
+        let (feature, below) = (self.split_indices[node], self.split_conditions[node]);
+        let on_a_number = self.split_type.get(node).is_none_or(|kind| *kind == 0);
+        if feature >= features || !below.is_finite() || !on_a_number {
+            return None;
+        }
+        let missing = if self.default_left[node].holds() { WhenMissing::NanLeft } else { WhenMissing::NanRight };
+        let rule = Rule::AtMost { threshold: f64::from(below.next_down()), missing };
+        let place = |child: i32| usize::try_from(child).ok().and_then(|child| places[child]);
+        Some(Branch { feature, rule, left: place(self.left_children[node])?, right: place(self.right_children[node])? })
+    }
+}

@@ -1,0 +1,188 @@
+//! LightGBM as a grower of single trees: the one place that calls it.
+//!
+//! A tree is grown by a booster of its own. So nothing is left over from one tree to the next: neither scores, which are
+//! ours, nor the state of random numbers, which are drawn from the tree's own seed. A run that was interrupted then grows
+//! the same trees as one that was not.
+
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::memory;
+use lightgbm3_sys::*;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::{Mutex, PoisonError};
+
+/// LightGBM has one number of threads for the whole process, which must not change while a tree grows.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// How a tree is grown.
+#[derive(Debug, Clone)]
+pub(super) struct Growth {
+    pub leaves: usize,
+    pub shrinkage: f64,
+    pub min_data: usize,
+    pub min_hessian: f64,
+    pub bins: usize,
+    pub l2: f64,
+    pub subsample: f64,
+    pub feature_fraction: f64,
+}
+
+/// Training documents, their features put into bins.
+pub(super) struct Binned {
+    handle: DatasetHandle,
+    documents: usize,
+    growth: Growth,
+}
+
+// SAFETY: the handle is used by one thread at a time: every call holds `ONE_AT_A_TIME`, and LightGBM ties nothing to the
+// thread that made it.
+unsafe impl Send for Binned {}
+
+impl Binned {
+    /// Puts the features of training documents into bins.
+    pub fn new(data: &Dataset, growth: Growth) -> Result<Self> {
+        let (documents, features) = (data.n_documents(), data.n_features());
+        let too_many = |what: &str| Error::Data(format!("LightGBM takes no more than 2,147,483,647 {what}"));
+        let rows = i32::try_from(documents).map_err(|_| too_many("documents"))?;
+        let columns = i32::try_from(features).map_err(|_| too_many("features"))?;
+        // A bin each, and per document: labels, scores, slopes, and where it is in the tree.
+        let bytes_of_bin = if growth.bins < 256 { 1 } else { 2 };
+        let bytes = (documents as u64).saturating_mul(bytes_of_bin * features as u64 + 40);
+        memory::ask(bytes, "the bins of the training documents", "give fewer --bins or documents")?;
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: a function that takes text and keeps nothing.
+        unsafe { LGBM_RegisterLogCallback(Some(be_silent)) };
+        let mut handle = null_mut();
+        let parameters = text(&parameters(&growth, 0));
+        // SAFETY: the features are `rows` times `columns` numbers, which LightGBM copies; the text ends in 0.
+        checked(unsafe {
+            LGBM_DatasetCreateFromMat(
+                data.features().as_ptr().cast::<c_void>(),
+                C_API_DTYPE_FLOAT32 as c_int,
+                rows,
+                columns,
+                1,
+                parameters.as_ptr(),
+                null_mut(),
+                &mut handle,
+            )
+        })?;
+        let binned = Binned { handle, documents, growth };
+        // SAFETY: one label per row, which LightGBM copies; it wants labels even where gradients come from elsewhere.
+        checked(unsafe {
+            LGBM_DatasetSetField(
+                handle,
+                c"label".as_ptr(),
+                data.labels().as_ptr().cast::<c_void>(),
+                rows,
+                C_API_DTYPE_FLOAT32 as c_int,
+            )
+        })?;
+        Ok(binned)
+    }
+
+    /// Grows one tree on slopes of all documents: a whole model of one tree as LightGBM's text, or nothing when no split is
+    /// allowed or worth anything.
+    pub fn grow(&self, gradient: &[f32], second: &[f32], seed: u64) -> Result<Option<String>> {
+        if gradient.len() != self.documents || second.len() != self.documents {
+            let (slopes, documents) = (gradient.len().min(second.len()), self.documents);
+            return Err(Error::Mismatch(format!("{slopes} slopes of {documents} documents")));
+        }
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let booster = Booster::new(self, seed)?;
+        let mut nothing = 0;
+        // SAFETY: the booster is alive, and both slices have a number for each document of its data.
+        checked(unsafe {
+            LGBM_BoosterUpdateOneIterCustom(booster.0, gradient.as_ptr(), second.as_ptr(), &mut nothing)
+        })?;
+        if nothing != 0 { Ok(None) } else { booster.text().map(Some) }
+    }
+}
+
+impl Drop for Binned {
+    fn drop(&mut self) {
+        // SAFETY: the handle is a data set that nothing else refers to any longer.
+        unsafe { LGBM_DatasetFree(self.handle) };
+    }
+}
+
+/// What grows one tree.
+struct Booster(BoosterHandle);
+
+impl Booster {
+    fn new(data: &Binned, seed: u64) -> Result<Self> {
+        let mut handle = null_mut();
+        let parameters = text(&parameters(&data.growth, seed));
+        // SAFETY: the data set is alive and outlives the booster; the text ends in 0.
+        checked(unsafe { LGBM_BoosterCreate(data.handle, parameters.as_ptr(), &mut handle) })?;
+        Ok(Booster(handle))
+    }
+
+    /// The model so far.
+    fn text(&self) -> Result<String> {
+        let (split_counts, mut length) = (C_API_FEATURE_IMPORTANCE_SPLIT as c_int, 0);
+        let mut buffer: Vec<u8> = vec![0; 1 << 14];
+        // Once more where the first buffer is too short.
+        for _ in 0..2 {
+            let room = buffer.len() as i64;
+            // SAFETY: LightGBM writes no more than `room` bytes, and says how many it would have written.
+            checked(unsafe {
+                let to = buffer.as_mut_ptr().cast::<c_char>();
+                LGBM_BoosterSaveModelToString(self.0, 0, -1, split_counts, room, &mut length, to)
+            })?;
+            if length <= room {
+                break;
+            }
+            buffer.resize(length as usize, 0);
+        }
+        let text = CStr::from_bytes_until_nul(&buffer).ok().and_then(|text| text.to_str().ok());
+        text.map(str::to_owned).ok_or_else(|| Error::Training("LightGBM gave a model that is no text".into()))
+    }
+}
+
+impl Drop for Booster {
+    fn drop(&mut self) {
+        // SAFETY: the handle is a booster that nothing else refers to any longer.
+        unsafe { LGBM_BoosterFree(self.0) };
+    }
+}
+
+/// All settings. Histograms are built by feature: the sum of a bin is then one thread's, whatever the number of threads.
+fn parameters(growth: &Growth, seed: u64) -> String {
+    let seed = seed & 0x3fff_ffff;
+    format!(
+        "objective=none boosting=gbdt verbosity=-1 deterministic=true force_col_wise=true num_threads={} num_leaves={} \
+         learning_rate={} min_data_in_leaf={} min_sum_hessian_in_leaf={} max_bin={} lambda_l2={} bagging_fraction={} \
+         bagging_freq={} feature_fraction={} bagging_seed={seed} feature_fraction_seed={seed} data_random_seed=1 \
+         feature_pre_filter=false",
+        rayon::current_num_threads(),
+        growth.leaves,
+        growth.shrinkage,
+        growth.min_data,
+        growth.min_hessian,
+        growth.bins,
+        growth.l2,
+        growth.subsample,
+        usize::from(growth.subsample < 1.0),
+        growth.feature_fraction,
+    )
+}
+
+fn text(parameters: &str) -> CString {
+    // No number is written with a 0 byte.
+    CString::new(parameters).unwrap_or_default()
+}
+
+/// LightGBM's own words go nowhere: what matters comes back as an error.
+unsafe extern "C" fn be_silent(_: *const c_char) {}
+
+/// The error that LightGBM tells of.
+fn checked(code: c_int) -> Result<()> {
+    if code == 0 {
+        return Ok(());
+    }
+    // SAFETY: LightGBM's last error is text that ends in 0 and stays until the next call of this thread.
+    let message = unsafe { CStr::from_ptr(LGBM_GetLastError()) };
+    Err(Error::Training(format!("LightGBM: {}", message.to_string_lossy())))
+}

@@ -4,14 +4,21 @@
 //! everything else are those of any [training run](crate::train). A system is one file here and one line in [`BASELINES`].
 
 mod adarank;
+mod algebra;
 mod coordinate_ascent;
+mod cutting_plane;
 mod feature;
+mod margins;
 mod oap_bpm;
 mod prank;
 mod prank_quadratic;
+mod rankprop;
+mod ranksvm;
 mod rounds;
+mod svm_map;
 #[cfg(test)]
 mod tests;
+mod worst_ranking;
 
 use crate::data::Dataset;
 use crate::error::Result;
@@ -26,8 +33,17 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// All of them, in the order of the list of models.
-pub(crate) const BASELINES: &[ModelKind] =
-    &[feature::KIND, adarank::KIND, coordinate_ascent::KIND, oap_bpm::KIND, prank::KIND, prank_quadratic::KIND];
+pub(crate) const BASELINES: &[ModelKind] = &[
+    feature::KIND,
+    adarank::KIND,
+    coordinate_ascent::KIND,
+    oap_bpm::KIND,
+    prank::KIND,
+    prank_quadratic::KIND,
+    rankprop::KIND,
+    ranksvm::KIND,
+    svm_map::KIND,
+];
 
 /// A system that learns in rounds. What it has learnt is its own value: it is copied before a round, and written to
 /// checkpoints as JSON.

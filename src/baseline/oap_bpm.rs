@@ -5,7 +5,8 @@
 //! averaged, which comes near the centre of all perceptrons that fit (the Bayes point). The RankNet paper (2005, section
 //! 6.2) chose tau 0.3 and 100 perceptrons on validation queries.
 
-use super::prank::{BETWEEN_LOOKS, Thresholds, add, dot, shuffled};
+use super::algebra::add;
+use super::prank::{BETWEEN_LOOKS, Thresholds, dot, shuffled};
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;

@@ -5,6 +5,7 @@
 //! often. The paper has no constants. An epoch is a pass over all documents in a new order. As in the RankNet paper (2005,
 //! section 6.2): at most 100 epochs, and the best one on validation queries counts.
 
+use super::algebra::add;
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const KIND: ModelKind = ModelKind {
     name: "prank",
     help: "PRank: a perceptron with a threshold between labels",
-    optimises: Some("the steps between the label and the label that thresholds give, document by document"),
+    optimises: Some("the distance of a document's label from the predicted one"),
     settings: &[],
     epochs: 100,
     patience: 20,
@@ -135,13 +136,6 @@ impl Thresholds {
 /// The score of a document.
 pub(super) fn dot(weights: &[f64], row: &[f32]) -> f64 {
     weights.iter().zip(row).map(|(weight, &value)| weight * f64::from(value)).sum()
-}
-
-/// Adds a document, so many times.
-pub(super) fn add(weights: &mut [f64], row: &[f32], times: f64) {
-    if times != 0.0 {
-        weights.iter_mut().zip(row).for_each(|(weight, &value)| *weight += times * f64::from(value));
-    }
 }
 
 #[cfg(test)]

@@ -11,13 +11,14 @@ use super::judging::{RunArgs, known_metric};
 use super::systems::{System, names, read_folds, read_systems};
 use super::ui::{self, Bar, Unit};
 use anyhow::bail;
-use burnrank::analysis::significance::{Leaderboard, correct, correct_boards};
+use burnrank::analysis::significance::{CompareOptions, Leaderboard, correct, correct_boards, draws_needed};
 use burnrank::metric::Missing;
 use burnrank::program::board::{csv, markdown};
-use burnrank::{Comparison, Conventions};
+use burnrank::{Comparison, Conventions, Metric};
 use common::{Common, Values};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,8 +60,9 @@ pub struct Args {
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     alpha: f64,
     /// Draws of the randomisation test, where there are too many to count
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
-    draws: usize,
+    /// [default: 100000, and more for over 2,500 comparisons]
+    #[arg(long, value_name = "N")]
+    draws: Option<usize>,
     /// Resamples of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     resamples: usize,
@@ -97,12 +99,34 @@ impl Args {
         !self.baseline && (self.systems.len() > 2 || self.csv || self.markdown)
     }
 
+    fn options(&self, draws: usize) -> CompareOptions {
+        let (resamples, movers, seed) = (self.resamples, self.movers, self.seed);
+        CompareOptions { draws, resamples, movers, seed, ..CompareOptions::default() }
+    }
+
     /// The places of the systems that are compared with each other.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let all = self.systems.len();
         let firsts = if self.baseline { 1 } else { all };
         (0..firsts).flat_map(move |first| (first + 1..all).map(move |second| (first, second)))
     }
+}
+
+/// Draws of the randomisation test, unless the user or many comparisons ask for others.
+const DRAWS: usize = 100_000;
+/// More draws than this are made only where the user asks for them.
+const MOST_DRAWS: usize = 10_000_000;
+
+/// The draws of each of so many tests: enough that a difference can be significant after the correction.
+fn draws(args: &Args, comparisons: usize) -> usize {
+    let needed = draws_needed(comparisons, args.alpha);
+    let draws = args.draws.unwrap_or(DRAWS.max(needed.min(MOST_DRAWS)));
+    if comparisons as f64 / (1.0 + draws as f64) > args.alpha {
+        ui::note(&format!(
+            "of {comparisons} comparisons on over 32 queries none can be significant after {draws} draws each: give --draws {needed}"
+        ));
+    }
+    draws
 }
 
 /// What came of it: comparisons where somebody wants their numbers, boards where all pairs are tested.
@@ -128,8 +152,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if systems.iter().any(|system| system.missing == Missing::Absent) {
         conventions.missing = Missing::Absent;
     }
-    let of = |(place, metric): (usize, &std::sync::Arc<dyn burnrank::Metric>)| {
-        Values::of((place, &**metric), &systems, &common, &data, args)
+    let draws = if common.counts_signs() { DRAWS } else { draws(args, panels) };
+    let of = |(place, metric): (usize, &Arc<dyn Metric>)| {
+        Values::of((place, &**metric), &systems, &common, &data, args.options(draws))
     };
     let values = metrics.iter().enumerate().map(of).collect::<anyhow::Result<Vec<_>>>()?;
     drop(data);
@@ -219,7 +244,7 @@ fn check(args: &Args) -> anyhow::Result<()> {
     if !(args.alpha > 0.0 && args.alpha < 1.0) {
         bail!(Usage(format!("--alpha {}: expected a number between 0 and 1", args.alpha)));
     }
-    if args.draws == 0 || args.resamples == 0 {
+    if args.draws == Some(0) || args.resamples == 0 {
         bail!(Usage("--draws and --resamples: expected a number of 1 or more".into()));
     }
     args.judging.check()?;

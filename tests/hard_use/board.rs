@@ -219,3 +219,26 @@ fn a_hundred_systems_are_ranked_the_same_on_any_number_of_threads() {
     let message = place.run(&format!("{line} --quiet --figure f.svg")).bad(2);
     assert!(message.contains("4950 comparisons are too many for a figure"), "{message}");
 }
+
+#[test]
+fn draws_are_enough_for_the_number_of_comparisons() {
+    let place = Place::new(&[("data.txt", &data(40))]);
+    let scores = |right: usize| -> String {
+        (0..40).map(|query| if query < right { "0\n1\n0.5\n0.2\n" } else { "1\n0\n0.5\n0.2\n" }).collect()
+    };
+    for (name, right) in [("none", 0), ("some", 20), ("all", 40)] {
+        std::fs::write(place.path().join(name), scores(right)).unwrap();
+    }
+    let line = "compare none some all --data data.txt --metric mrr";
+    let ran = place.run(&format!("{line} --draws 50"));
+    let note =
+        "note: of 3 comparisons on over 32 queries none can be significant after 50 draws each: give --draws 120\n";
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), note));
+    place.run(&format!("{line} --draws 120")).good();
+    // An error so small that the usual draws do not do.
+    let found = place.run(&format!("{line} --alpha 1e-5 --resamples 10 --json")).json();
+    assert_eq!(found["comparisons"][1]["options"]["draws"], 600_000);
+    // Half of the queries differ between neighbours: 2 of 2^20 signs, counted; the ends differ on 40, which are drawn.
+    assert_eq!(found["comparisons"][1]["randomisation"]["method"], "monte-carlo");
+    assert_eq!(found["leaderboards"][0]["rows"][2]["letters"], "c");
+}

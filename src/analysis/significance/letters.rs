@@ -171,8 +171,8 @@ fn group_by_pairs(alike: &[Members]) -> Vec<Members> {
             let mut group = Members::none(alike.len());
             group.insert(first);
             group.insert(second);
-            for system in 0..alike.len() {
-                if group.within(&alike[system]) {
+            for (system, own) in alike.iter().enumerate() {
+                if group.within(own) {
                     group.insert(system);
                 }
             }
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn differences_without_any_order_have_letters_too() {
         // Pairs that differ from each other only: 2^12 largest groups.
-        let differ = |i: usize, j: usize| i % 2 == 0 && j == i + 1;
+        let differ = |i: usize, j: usize| i.is_multiple_of(2) && j == i + 1;
         let alike = |systems: usize| -> Vec<Members> {
             let mut alike = vec![Members::none(systems); systems];
             for (i, own) in alike.iter_mut().enumerate() {

@@ -19,7 +19,7 @@ pub use compare::{Adjusted, Better, CompareOptions, Comparison, Mover, PerQuery,
 pub use holm::holm;
 pub use leaderboard::{Leaderboard, PairTest, Standing, correct_boards};
 pub use letters::{Letters, letters};
-pub use randomisation::{Randomisation, randomisation};
+pub use randomisation::{Randomisation, draws_needed, randomisation};
 pub use ttest::{TTest, effect_size, t_test};
 pub use wilcoxon::{Wilcoxon, wilcoxon};
 

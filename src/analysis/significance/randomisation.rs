@@ -60,6 +60,16 @@ pub fn randomisation(differences: &[f64], draws: usize, seed: u64) -> Option<Ran
     Some(Randomisation { statistic, draws: draws as u64, method: PMethod::MonteCarlo, p })
 }
 
+/// The draws that it takes for a p-value of [`randomisation`] to be at most `alpha` after Holm's correction over so many
+/// comparisons, even when one of the draws is a hit: p is never less than 1 / (1 + draws).
+///
+/// ```
+/// assert_eq!(burnrank::analysis::significance::draws_needed(4950, 0.05), 198_000);
+/// ```
+pub fn draws_needed(comparisons: usize, alpha: f64) -> usize {
+    (2.0 * comparisons as f64 / alpha).ceil() as usize
+}
+
 /// The sum under random signs, one bit each.
 ///
 /// Sums run side by side, so that the next addition need not wait for the last one; signs are shifted to the top of as

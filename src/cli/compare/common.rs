@@ -1,6 +1,5 @@
 //! The queries that all systems can be compared on, and their values.
 
-use super::Args;
 use crate::cli::systems::{Fold, System};
 use anyhow::bail;
 use burnrank::Metric;
@@ -21,6 +20,11 @@ impl Common {
             bail!("no query is in all systems: they cannot be compared; --complete counts what a run lacks");
         }
         Ok(Common { kept, all })
+    }
+
+    /// Whether queries are so few that all signs of the randomisation test are counted, without draws.
+    pub fn counts_signs(&self) -> bool {
+        self.kept.len() <= 32
     }
 
     pub fn left_out(&self) -> usize {
@@ -44,7 +48,7 @@ impl Values {
         systems: &[System],
         common: &Common,
         data: &[Fold],
-        args: &Args,
+        options: CompareOptions,
     ) -> anyhow::Result<Self> {
         let what = || format!("{} of {} systems on {} queries", metric.name(), systems.len(), common.kept.len());
         let bytes = burnrank::memory::bytes_of::<f64>((systems.len() as u64).saturating_mul(common.kept.len() as u64));
@@ -58,11 +62,7 @@ impl Values {
             measure: metric.name(),
             options: CompareOptions {
                 better: if metric.is_cost() { Better::Lower } else { Better::Higher },
-                draws: args.draws,
-                resamples: args.resamples,
-                movers: args.movers,
-                seed: args.seed,
-                ..CompareOptions::default()
+                ..options
             },
             ids: kept.iter().map(|&query| ids[query].clone()).collect(),
             values: systems.iter().map(of).collect(),

@@ -174,3 +174,85 @@ impl Problem<'_> {
         Ok(low.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 12 queries of 9 documents of 4 features, labels of 0 to 3.
+    fn data() -> Dataset {
+        let random = |i: usize| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / (1 << 24) as f64;
+        let features: Vec<f32> = (0..12 * 9 * 4).map(|i| random(i) as f32).collect();
+        let label = |d: usize| (2.0 * random(4 * d) + random(4 * d + 1) + random(d + 5000)).floor().min(3.0) as f32;
+        let labels = (0..12 * 9).map(label).collect();
+        Dataset::new(4, features, labels, (0..12).map(|i| (i.to_string(), 9)).collect()).unwrap()
+    }
+
+    fn problem<'a>(data: &'a Dataset, stop: &'a Stop, c: f64) -> Problem<'a> {
+        Problem { data, margins: Margins::new(data, stop), c }
+    }
+
+    /// What is minimised, pair by pair.
+    fn value(data: &Dataset, weights: &[f64], c: f64) -> f64 {
+        let scores = scores(data, weights);
+        let mut losses = 0.0;
+        for query in data.queries() {
+            for (i, j) in query.rows.clone().flat_map(|i| query.rows.clone().map(move |j| (i, j))) {
+                if data.labels()[i] > data.labels()[j] {
+                    losses += (1.0 - scores[i] + scores[j]).max(0.0).powi(2);
+                }
+            }
+        }
+        0.5 * dot(weights, weights) + c * losses
+    }
+
+    #[test]
+    fn weights_are_those_of_scikit_learn() {
+        // scikit-learn 1.9.1: LinearSVC(C=C/2, loss="squared_hinge", fit_intercept=False, dual=False, tol=1e-12) on the 221
+        // differences of pairs as one class and their opposites as the other, which counts each pair twice.
+        let (data, stop) = (data(), Stop::new());
+        let mut weights = vec![0.0; 4];
+        for (c, expected) in [
+            (0.001, [0.15999449, 0.00023135, -0.07507378, 0.05215087]),
+            (0.1, [1.73970826, 0.25269196, -0.35753462, -0.15433152]),
+            (10.0, [4.86903437, 1.94915956, -0.56357013, -0.86030435]),
+        ] {
+            // On from the last ones, and from nothing.
+            let found = problem(&data, &stop, c).minimise(&mut weights).unwrap();
+            let mut anew = vec![0.0; 4];
+            problem(&data, &stop, c).minimise(&mut anew).unwrap();
+            for weights in [&weights, &anew] {
+                let near = |(found, expected): (&f64, &f64)| (found - expected).abs() < 2e-8;
+                assert!(weights.iter().zip(&expected).all(near), "C {c}: {weights:?}, not {expected:?}");
+            }
+            assert!((found - value(&data, &weights, c)).abs() < 1e-9 * found);
+        }
+    }
+
+    #[test]
+    fn slopes_are_those_of_the_value() {
+        let (data, stop, c) = (data(), Stop::new(), 0.3);
+        let problem = problem(&data, &stop, c);
+        let weights = [0.7, -0.4, 1.5, 0.2];
+        let now = scores(&data, &weights);
+        let (slopes, losses) = problem.slopes(&now).unwrap();
+        assert!((0.5 * dot(&weights, &weights) + losses - value(&data, &weights, c)).abs() < 1e-9);
+        let mut gradient = sum(&data, &slopes);
+        step(&mut gradient, 1.0, &weights);
+        for place in 0..4 {
+            let at = |by: f64| {
+                let mut moved = weights;
+                moved[place] += by;
+                value(&data, &moved, c)
+            };
+            let expected = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert!((gradient[place] - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{place}");
+        }
+    }
+
+    #[test]
+    fn nothing_to_learn_is_an_error() {
+        let data = Dataset::new(1, vec![0.0; 3], vec![0.0, 1.0, 1.0], vec![("a".into(), 1), ("b".into(), 2)]).unwrap();
+        assert!(!Margins::new(&data, &Stop::new()).has_pairs());
+    }
+}

@@ -4,9 +4,14 @@
 //! everything else are those of any [training run](crate::train). A system is one file here and one line in [`BASELINES`].
 
 mod adarank;
+mod conjugate;
 mod coordinate_ascent;
 mod feature;
+mod least_squares;
+mod rankboost;
 mod rounds;
+mod smoothrank;
+mod thresholds;
 
 use crate::data::Dataset;
 use crate::error::Result;
@@ -21,7 +26,8 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// All of them, in the order of the list of models.
-pub(crate) const BASELINES: &[ModelKind] = &[feature::KIND, adarank::KIND, coordinate_ascent::KIND];
+pub(crate) const BASELINES: &[ModelKind] =
+    &[feature::KIND, adarank::KIND, coordinate_ascent::KIND, rankboost::KIND, smoothrank::KIND];
 
 /// A system that learns in rounds. What it has learnt is its own value: it is copied before a round, and written to
 /// checkpoints as JSON.

@@ -1,7 +1,7 @@
 //! The kernel of all pairs of some documents.
 
 use crate::data::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::stop::Stop;
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ impl KernelMatrix {
                 let own = features(rows[chunk * ROWS + at]);
                 values.iter_mut().zip(rows).for_each(|(value, &row)| *value = kernel(own, features(row)) as f32);
             }
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         Ok(KernelMatrix { size, values })
     }
@@ -55,7 +55,7 @@ impl KernelMatrix {
         product.par_chunks_mut(ROWS).zip(rows).try_for_each(|(product, rows)| {
             stop.check()?;
             product.iter_mut().zip(rows.chunks(self.size)).for_each(|(sum, row)| *sum = row_times(row, vector));
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         Ok(product)
     }
@@ -96,6 +96,9 @@ mod tests {
         }
         let huge = vec![0; 1 << 24];
         let error = KernelMatrix::new(&data, &huge, &Stop::new(), |_, _| 1.0).unwrap_err().to_string();
-        assert!(error.contains("the kernel matrix of 16777216 documents") && error.contains("fewer queries"), "{error}");
+        assert!(
+            error.contains("the kernel matrix of 16777216 documents") && error.contains("fewer queries"),
+            "{error}"
+        );
     }
 }

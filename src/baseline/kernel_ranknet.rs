@@ -14,7 +14,7 @@ use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::Result;
-use crate::model::{Architecture, Kernel, KernelRanker, Scorer};
+use crate::model::{Architecture, KernelKind, KernelRanker, Scorer};
 use crate::stop::Stop;
 use crate::train::{Learner, Make, ModelKind, Setting};
 use burn::tensor::Device;
@@ -90,7 +90,7 @@ impl Baseline for KernelRankNet {
             points.extend_from_slice(&train.features()[row * width..(row + 1) * width]);
             weights.push(alpha as f32);
         }
-        let kernel = Kernel::Gaussian { gamma: self.gamma };
+        let kernel = KernelKind::Gaussian { gamma: self.gamma };
         KernelRanker::new(width, kernel, points, Vec::new(), weights).map(Scorer::Kernel)
     }
 }
@@ -260,7 +260,8 @@ mod tests {
         }
         // Σ ln(1 + e^-(w a - w b)) + λ |w|² from its definition.
         let direct = |weights: [f64; 2]| -> f64 {
-            let score = |row: usize| (0..2).map(|at| weights[at] * f64::from(data.features()[row * 2 + at])).sum::<f64>();
+            let score =
+                |row: usize| (0..2).map(|at| weights[at] * f64::from(data.features()[row * 2 + at])).sum::<f64>();
             let mut sum = lambda * weights.iter().map(|weight| weight * weight).sum::<f64>();
             for query in data.queries() {
                 for a in query.rows.clone() {

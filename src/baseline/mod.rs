@@ -7,10 +7,18 @@ mod adarank;
 mod conjugate;
 mod coordinate_ascent;
 mod feature;
+mod kernel_matrix;
+mod kernel_ranknet;
 mod least_squares;
+mod oap_bpm;
+mod pair_logistic;
+mod prank;
+mod prank_quadratic;
 mod rankboost;
 mod rounds;
 mod smoothrank;
+#[cfg(test)]
+mod tests;
 mod thresholds;
 
 use crate::data::Dataset;
@@ -26,8 +34,17 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// All of them, in the order of the list of models.
-pub(crate) const BASELINES: &[ModelKind] =
-    &[feature::KIND, adarank::KIND, coordinate_ascent::KIND, rankboost::KIND, smoothrank::KIND];
+pub(crate) const BASELINES: &[ModelKind] = &[
+    feature::KIND,
+    adarank::KIND,
+    coordinate_ascent::KIND,
+    kernel_ranknet::KIND,
+    oap_bpm::KIND,
+    prank::KIND,
+    prank_quadratic::KIND,
+    rankboost::KIND,
+    smoothrank::KIND,
+];
 
 /// A system that learns in rounds. What it has learnt is its own value: it is copied before a round, and written to
 /// checkpoints as JSON.

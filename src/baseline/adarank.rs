@@ -158,8 +158,7 @@ fn bound(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric;
-    use crate::metric::Metric;
+    use crate::metric::{self, Metric};
     use crate::stop::Stop;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

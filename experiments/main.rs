@@ -5,6 +5,7 @@ mod lambdaloss_table3;
 mod lambdarank_cubic;
 mod ranknet_table1;
 mod speed;
+mod systems;
 
 use burnrank::Error;
 use burnrank::program::{interrupt, is_bad_usage, message};
@@ -14,8 +15,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Every experiment, in the order of the papers.
-const EXPERIMENTS: [Experiment; 4] =
-    [ranknet_table1::EXPERIMENT, lambdarank_cubic::EXPERIMENT, lambdaloss_table3::EXPERIMENT, speed::EXPERIMENT];
+const EXPERIMENTS: [Experiment; 5] = [
+    ranknet_table1::EXPERIMENT,
+    lambdarank_cubic::EXPERIMENT,
+    lambdaloss_table3::EXPERIMENT,
+    systems::EXPERIMENT,
+    speed::EXPERIMENT,
+];
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 bad data, 2 bad usage, 130 interrupted.";
 

@@ -13,7 +13,7 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::metric::{Conventions, Empty, Metric, MetricKind, judge};
+use crate::metric::{Conventions, Empty, MetricKind, judge};
 use crate::model::{Architecture, Scorer};
 use crate::train::{Learner, Make, ModelKind};
 use burn::tensor::Device;
@@ -158,7 +158,7 @@ fn bound(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric;
+    use crate::metric::{self, Metric};
     use crate::stop::Stop;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

@@ -4,9 +4,29 @@
 //! everything else are those of any [training run](crate::train). A system is one file here and one line in [`BASELINES`].
 
 mod adarank;
+mod algebra;
+mod conjugate;
 mod coordinate_ascent;
+mod cutting_plane;
 mod feature;
+mod kernel_matrix;
+mod kernel_ranknet;
+mod least_squares;
+mod margins;
+mod oap_bpm;
+mod pair_logistic;
+mod prank;
+mod prank_quadratic;
+mod rankboost;
+mod rankprop;
+mod ranksvm;
 mod rounds;
+mod smoothrank;
+mod svm_map;
+#[cfg(test)]
+mod tests;
+mod thresholds;
+mod worst_ranking;
 
 use crate::data::Dataset;
 use crate::error::Result;
@@ -21,7 +41,20 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// All of them, in the order of the list of models.
-pub(crate) const BASELINES: &[ModelKind] = &[feature::KIND, adarank::KIND, coordinate_ascent::KIND];
+pub(crate) const BASELINES: &[ModelKind] = &[
+    feature::KIND,
+    prank::KIND,
+    prank_quadratic::KIND,
+    oap_bpm::KIND,
+    rankprop::KIND,
+    ranksvm::KIND,
+    svm_map::KIND,
+    rankboost::KIND,
+    adarank::KIND,
+    coordinate_ascent::KIND,
+    smoothrank::KIND,
+    kernel_ranknet::KIND,
+];
 
 /// A system that learns in rounds. What it has learnt is its own value: it is copied before a round, and written to
 /// checkpoints as JSON.
@@ -47,8 +80,6 @@ pub(crate) struct BaselineStart<'a> {
     /// The training queries, scaled.
     pub train: &'a Dataset,
     pub device: &'a Device,
-    /// The seed of everything random.
-    pub seed: u64,
 }
 
 impl BaselineStart<'_> {

@@ -53,7 +53,7 @@ impl<B: Baseline> Learner for Rounds<B> {
         };
         let end = state.round(&round)?;
         let scorer = state.scorer(epoch.data, &self.device)?;
-        let scores = scorer.score_rows(epoch.data.features(), epoch.data.n_features())?;
+        let scores = score_all(epoch.data, round.stop, |rows, width| scorer.score_rows(rows, width))?;
         self.next = Some(Stage { state, scorer, converged: end.converged });
         Ok(EpochTotals { loss: end.loss * epoch.data.n_queries() as f64, scores, ..EpochTotals::default() })
     }

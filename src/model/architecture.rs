@@ -26,6 +26,11 @@ pub enum Architecture {
         /// The most leaves of a tree.
         leaves: usize,
     },
+    /// A sum of kernels.
+    Kernel {
+        /// The number of points.
+        points: usize,
+    },
 }
 
 /// More units in a layer than this is a typing error, not a ranker.
@@ -86,6 +91,7 @@ impl fmt::Display for Architecture {
             Architecture::Mlp { hidden, activation } => (hidden, activation),
             Architecture::Trees { trees: 1, leaves } => return write!(f, "one tree of up to {leaves} leaves"),
             Architecture::Trees { trees, leaves } => return write!(f, "{trees} trees of up to {leaves} leaves"),
+            Architecture::Kernel { points } => return write!(f, "sum of kernels at {points} points"),
         };
         // The output is a layer too.
         match hidden.len() + 1 {
@@ -145,6 +151,7 @@ mod tests {
     fn every_depth_is_described_and_comes_back_from_json() {
         for (architecture, words, json) in [
             (Architecture::Linear, "linear net", r#"{"kind":"linear"}"#),
+            (Architecture::Kernel { points: 3 }, "sum of kernels at 3 points", r#"{"kind":"kernel","points":3}"#),
             (net(&[10]), "two-layer net, 10 tanh hidden units", r#"{"kind":"mlp","hidden":10,"activation":"tanh"}"#),
             (
                 net(&[32, 16]),

@@ -56,8 +56,11 @@ impl RankerConfig {
         self.architecture.hidden().last().copied().unwrap_or(self.features)
     }
 
-    /// The number of weights.
+    /// The number of weights; one per point for a sum of kernels.
     pub fn n_weights(&self) -> usize {
+        if let Architecture::Kernel { points } = self.architecture {
+            return points;
+        }
         self.shapes().iter().map(|shape| shape.iter().product::<usize>()).sum()
     }
 

@@ -1,4 +1,5 @@
-//! What scores: nets of any depth as a Burn module, the same on the host, and the model that a folder holds.
+//! What scores: nets of any depth as a Burn module, the same on the host, sums of kernels, and the model that a folder
+//! holds.
 
 mod activation;
 mod architecture;
@@ -9,6 +10,7 @@ mod earlier;
 mod folder;
 mod host;
 mod init;
+mod kernel;
 mod ranker;
 mod record;
 mod run;
@@ -26,6 +28,7 @@ pub use config::RankerConfig;
 pub use folder::{DataInfo, ModelInfo, ModelPlace};
 pub(crate) use host::{HostRanker, to_host};
 pub use init::Init;
+pub use kernel::{KernelKind, KernelRanker};
 pub use ranker::Ranker;
 pub(crate) use record::{is_finite, ranker_from_bytes, ranker_to_bytes};
 pub use run::{EpochRecord, Finish, RunInfo};

@@ -2,7 +2,7 @@
 
 use super::record::{is_finite, ranker_from_bytes, ranker_to_bytes};
 use super::score::score_rows;
-use super::{Architecture, Forest, Ranker, RankerConfig};
+use super::{Architecture, Forest, KernelRanker, Ranker, RankerConfig};
 use crate::error::{Error, Result};
 use burn::module::Module;
 use burn::tensor::Device;
@@ -15,6 +15,8 @@ pub enum Scorer {
     Net(Ranker),
     /// Decision trees.
     Trees(Arc<Forest>),
+    /// A sum of kernels.
+    Kernel(KernelRanker),
 }
 
 impl Scorer {
@@ -29,6 +31,7 @@ impl Scorer {
                     leaves: forest.trees().iter().map(|tree| tree.leaves().len()).max().unwrap_or(0),
                 },
             },
+            Scorer::Kernel(ranker) => ranker.config(),
         }
     }
 
@@ -37,6 +40,7 @@ impl Scorer {
         match self {
             Scorer::Net(ranker) => Some(ranker),
             Scorer::Trees(_) => None,
+            Scorer::Kernel(_) => None,
         }
     }
 
@@ -56,6 +60,7 @@ impl Scorer {
                 forest.score_rows(features, width, &mut scores)?;
                 Ok(scores.into_iter().map(|score| score as f32).collect())
             }
+            Scorer::Kernel(ranker) => ranker.score_rows(features, width),
         }
     }
 
@@ -65,6 +70,7 @@ impl Scorer {
             Scorer::Net(ranker) => is_finite(ranker),
             // What is not is refused where trees are read or made.
             Scorer::Trees(_) => true,
+            Scorer::Kernel(ranker) => ranker.is_finite(),
         }
     }
 
@@ -73,6 +79,7 @@ impl Scorer {
         match architecture {
             Architecture::Linear | Architecture::Mlp { .. } => "model.bpk",
             Architecture::Trees { .. } => "model.txt",
+            Architecture::Kernel { .. } => "kernel.json",
         }
     }
 
@@ -81,6 +88,7 @@ impl Scorer {
         match self {
             Scorer::Net(ranker) => ranker_to_bytes(ranker),
             Scorer::Trees(forest) => Ok(forest.to_text().into_bytes()),
+            Scorer::Kernel(ranker) => ranker.to_bytes(),
         }
     }
 
@@ -92,6 +100,7 @@ impl Scorer {
                 let text = String::from_utf8(bytes).map_err(|_| Error::Record("damaged: it is no text".into()))?;
                 Scorer::Trees(Arc::new(Forest::parse(&text)?))
             }
+            Architecture::Kernel { .. } => Scorer::Kernel(KernelRanker::from_bytes(shape, &bytes)?),
         };
         if scorer.config() != *shape {
             return Err(Error::Record(format!("damaged: it is of {}", scorer.config().architecture)));

@@ -29,3 +29,6 @@ pub(crate) use registry::Make;
 pub use registry::{ModelChoice, ModelKind, Setting, models};
 pub use step::StepRule;
 pub use trainer::Trainer;
+
+/// Whether this build grows trees; all builds score with them.
+pub const GROWS_TREES: bool = cfg!(feature = "trees");

@@ -83,8 +83,8 @@ impl<'a> Trainer<'a> {
             Method::Gradient => Box::new(NetLearner::new(&config, data.train.n_features(), device)?),
             Method::Boosting(settings) => trees(&config, settings, &data.train)?,
             Method::Baseline(settings) => {
-                let (metric, train, seed) = (metric.clone(), &*data.train, config.seed);
-                ModelKind::of(&settings.name)?.start(&BaselineStart { settings, metric, train, device, seed })?
+                let (metric, train) = (metric.clone(), &*data.train);
+                ModelKind::of(&settings.name)?.start(&BaselineStart { settings, metric, train, device })?
             }
         };
         let worst = if metric.is_cost() { f64::INFINITY } else { f64::NEG_INFINITY };

@@ -51,6 +51,7 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     let _ = writeln!(card, "\n## Use\n\n```sh\nburnrank predict --model {name} --data FILE > scores.txt\n```\n");
     let (file, what) = match shape.architecture {
         Architecture::Trees { .. } => ("model.txt", "LightGBM's own text, which LightGBM and Treelite read too"),
+        Architecture::Kernel { .. } => ("kernel.json", "all points and weights"),
         _ => ("model.bpk", "a Burn record (burnpack)"),
     };
     let _ = writeln!(

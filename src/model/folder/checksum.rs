@@ -33,6 +33,10 @@ fn shape(hasher: &mut Hasher, info: &ModelInfo) {
         [TREES, trees as u64, leaves as u64].into_iter().for_each(|word| hasher.word(word));
         return;
     }
+    if let Architecture::Kernel { points } = info.ranker.architecture {
+        hasher.bytes(b"kernel");
+        return hasher.word(points as u64);
+    }
     hasher.word(match info.ranker.architecture.activation() {
         None => 0,
         Some(Activation::Sigmoid) => 1,

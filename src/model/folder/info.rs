@@ -11,15 +11,15 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// The version of the folder's format that this crate writes, and the newest that it reads.
+/// The version of the folder's format that nets are written in.
 ///
 /// Earlier ones are still read: whoever has such a folder may have nothing else. In format 1 the checksum covers the record
 /// alone; up to format 2 the weights of linear nets and of nets of one hidden layer, the only ones, have other names in the
-/// record. Format 4 is that of models which are no nets, so that burnrank versions before it still read nets.
-pub(super) const FORMAT: u32 = 4;
+/// record. Saving writes the newest that the model needs.
+pub(super) const FORMAT: u32 = 3;
 
-/// The format of nets.
-pub(super) const NETS: u32 = 3;
+/// The version for what is no net, and the newest that this crate reads: nets stay readable for earlier versions.
+pub(super) const NO_NET: u32 = 4;
 
 /// The version of Burn that records are written with.
 pub(super) const BURN: &str = "0.22.1";
@@ -88,7 +88,7 @@ impl ModelInfo {
     /// A description with nothing known but the shape and the scaler.
     pub fn new(ranker: RankerConfig, scaler: Scaler, objective: impl Into<String>) -> Self {
         ModelInfo {
-            format: FORMAT,
+            format: format(&ranker),
             burnrank: env!("CARGO_PKG_VERSION").into(),
             burn: BURN.into(),
             ranker,
@@ -103,6 +103,11 @@ impl ModelInfo {
             scaler,
         }
     }
+}
+
+/// The format that a model of this shape is written in.
+pub(super) fn format(ranker: &RankerConfig) -> u32 {
+    if ranker.architecture.is_net() { FORMAT } else { NO_NET }
 }
 
 /// What a folder's `model.json` says, which must be a model's of a format that this crate knows.
@@ -122,9 +127,9 @@ pub(super) fn read_info(folder: &Path) -> Result<ModelInfo> {
     let value: serde_json::Value = serde_json::from_slice(&json).map_err(damaged)?;
     match value.get("format").and_then(serde_json::Value::as_u64) {
         Some(0) => return Err(wrong(&path, "damaged: there is no format 0".into())),
-        Some(format) if format <= u64::from(FORMAT) => {}
+        Some(format) if format <= u64::from(NO_NET) => {}
         Some(format) => {
-            let message = format!("format {format} is newer than this burnrank reads ({FORMAT}): update burnrank");
+            let message = format!("format {format} is newer than this burnrank reads ({NO_NET}): update burnrank");
             return Err(wrong(&path, message));
         }
         None => return Err(wrong(&path, "not a model's: it states no format".into())),

@@ -16,7 +16,7 @@ use super::{Model, Scorer};
 use crate::error::{Error, Result};
 use crate::memory;
 use burn::tensor::Device;
-use info::{BURN, FORMAT, NETS, get, read_info, wrong};
+use info::{BURN, format, get, read_info, wrong};
 use place::{occupant, resolve};
 use replace::{publish, recover_for_reading, stage};
 use std::fs;
@@ -49,8 +49,7 @@ impl Model {
         self.check_finite()?;
         let record = self.scorer.to_bytes()?;
         let mut info = self.info.clone();
-        info.format = if info.ranker.architecture.is_net() { NETS } else { FORMAT };
-        (info.burnrank, info.burn) = (env!("CARGO_PKG_VERSION").into(), BURN.into());
+        (info.format, info.burnrank, info.burn) = (format(&info.ranker), env!("CARGO_PKG_VERSION").into(), BURN.into());
         // JSON has no word for them, and a folder must read back.
         info.metrics.values_mut().for_each(|values| values.retain(|_, value| value.is_finite()));
         info.checksum = checksum::of(&info, &record);

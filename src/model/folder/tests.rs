@@ -1,12 +1,12 @@
 //! What is saved loads, what is damaged does not, and nothing foreign is replaced.
 
 use super::checksum;
-use super::info::{ModelInfo, NETS};
+use super::info::{FORMAT, ModelInfo, NO_NET};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::data::scale::Scaler;
 use crate::device;
-use crate::model::{Activation, Model, RankerConfig, Scorer};
+use crate::model::{Activation, KernelKind, KernelRanker, Model, RankerConfig, Scorer};
 use burn::tensor::Device;
 use serde_json::json;
 use std::fs;
@@ -37,6 +37,38 @@ fn change(folder: &Path, change: impl FnOnce(&mut serde_json::Value)) {
     let mut value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     change(&mut value);
     fs::write(&path, serde_json::to_string(&value).unwrap()).unwrap();
+}
+
+/// A model that is a sum of kernels.
+fn kernels() -> Model {
+    let points = vec![0.1, -0.2, 1.0, 1.0 / 3.0];
+    let ranker = KernelRanker::new(2, KernelKind::Gaussian { gamma: 0.1 }, points, vec![], vec![2.0, -0.7]).unwrap();
+    let info = ModelInfo::new(ranker.config(), Scaler::fit(ScaleKind::ZScore, &data()), "by hand");
+    Model { scorer: Scorer::Kernel(ranker), info, history: vec![] }
+}
+
+#[test]
+fn a_sum_of_kernels_is_a_folder_of_the_newest_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let model = kernels();
+    model.save(&path).unwrap();
+    let back = Model::load(&path, &cpu()).unwrap();
+    assert_eq!((back.info.format, good().info.format), (NO_NET, FORMAT));
+    assert_eq!(back.score(&data()).unwrap(), model.score(&data()).unwrap());
+    assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("`kernel.json` is all points and weights"));
+    // Nothing of the model that was there before is left behind.
+    good().save(&path).unwrap();
+    assert!(!path.join("kernel.json").exists());
+    model.save(&path).unwrap();
+    assert!(!path.join("model.bpk").exists());
+
+    let json = fs::read_to_string(path.join("kernel.json")).unwrap();
+    fs::write(path.join("kernel.json"), json.replace("-0.7", "-0.8")).unwrap();
+    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("damaged"));
+    fs::write(path.join("kernel.json"), json).unwrap();
+    change(&path, |value| value["ranker"]["architecture"]["points"] = json!(3));
+    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("damaged"));
 }
 
 /// Makes a folder of the first format of one that was just saved.
@@ -90,7 +122,7 @@ fn the_first_format_is_read_with_its_own_check_and_saved_in_the_newest() {
     assert_eq!(loaded.info.format, 1);
     loaded.save(&path).unwrap();
     assert_eq!(fs::read(path.join("model.bpk")).unwrap(), record);
-    assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, NETS);
+    assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, FORMAT);
 
     to_first_format(&path);
     let mut flipped = record.clone();
@@ -129,7 +161,7 @@ fn numbers_that_are_not_finite_are_neither_saved_nor_loaded() {
         // As a program without that check would have written it.
         good().save(&path).unwrap();
         let record = model.scorer.to_bytes().unwrap();
-        let sum = checksum::of(&ModelInfo { format: NETS, ..model.info.clone() }, &record);
+        let sum = checksum::of(&ModelInfo { format: FORMAT, ..model.info.clone() }, &record);
         fs::write(path.join("model.bpk"), record).unwrap();
         change(&path, |value| value["checksum"] = json!(sum));
         assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("infinite or not a number"));
@@ -244,5 +276,5 @@ fn records_of_earlier_versions_are_read_and_saved_as_they_are_today() {
     let path = folder.path().join("model");
     old.save(&path).unwrap();
     let new = Model::load(&path, &cpu()).unwrap();
-    assert_eq!((new.info.format, new.scorer.net().unwrap().weights().unwrap()), (NETS, weights));
+    assert_eq!((new.info.format, new.scorer.net().unwrap().weights().unwrap()), (FORMAT, weights));
 }

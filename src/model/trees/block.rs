@@ -84,7 +84,10 @@ pub(super) fn parse(complaint: Complaint<'_>, line: usize, lines: &[Numbered<'_>
     if leaves == 0 {
         return Err(fields.wrong("num_leaves", "a tree without leaves"));
     }
-    let values = fields.numbers("leaf_value", leaves)?;
+    let values: Vec<f64> = fields.numbers("leaf_value", leaves)?;
+    if let Some(leaf) = values.iter().position(|value| !value.is_finite()) {
+        return Err(fields.wrong("leaf_value", format!("the value of leaf {leaf} is not finite")));
+    }
     let branches = if leaves == 1 { Vec::new() } else { branches(&fields, leaves - 1, features)? };
     Tree::checked(branches, values).map_err(|problem| fields.wrong("left_child", problem))
 }

@@ -5,7 +5,6 @@ use super::key;
 use super::tree::has_category;
 use crate::simd::{Simd, Vectorised, dispatch};
 use rayon::prelude::*;
-use std::ops::{BitAnd, Not};
 
 /// Documents side by side.
 const LANES: usize = 16;
@@ -99,12 +98,12 @@ fn ask(trees: &Compiled, tree: &CompiledTree, keys: &[Keys], sums: &mut [f64; LA
     match tree {
         CompiledTree::Single(value) => sums.iter_mut().for_each(|sum| *sum += value),
         CompiledTree::Small { branches, leaves } => {
-            let left = clear(&trees.small[branches.clone()], u32::MAX, 0, keys);
+            let left = clear(&trees.small[branches.clone()], keys);
             let leaves = &trees.leaves[leaves.clone()];
             sums.iter_mut().zip(left).for_each(|(sum, left)| *sum += leaves[left.trailing_zeros() as usize]);
         }
         CompiledTree::Middle { branches, leaves } => {
-            let left = clear(&trees.middle[branches.clone()], u64::MAX, 0, keys);
+            let left = clear(&trees.middle[branches.clone()], keys);
             let leaves = &trees.leaves[leaves.clone()];
             sums.iter_mut().zip(left).for_each(|(sum, left)| *sum += leaves[left.trailing_zeros() as usize]);
         }
@@ -118,17 +117,40 @@ fn ask(trees: &Compiled, tree: &CompiledTree, keys: &[Keys], sums: &mut [f64; LA
 
 /// The leaves that no answer has cleared.
 #[inline(always)]
-fn clear<B>(branches: &[Clearing<B>], all: B, none: B, keys: &[Keys]) -> [B; LANES]
-where
-    B: Copy + BitAnd<Output = B> + Not<Output = B>,
-{
-    let mut left = [all; LANES];
+fn clear<B: Leaves>(branches: &[Clearing<B>], keys: &[Keys]) -> [B; LANES] {
+    let mut left = [B::ALL; LANES];
     for branch in branches {
-        for (left, &key) in left.iter_mut().zip(&keys[branch.column as usize]) {
-            *left = *left & !(if key > branch.threshold { branch.cleared } else { none });
+        let keys = keys[branch.column as usize];
+        for lane in 0..LANES {
+            left[lane] = left[lane].without(branch.cleared, keys[lane] > branch.threshold);
         }
     }
     left
+}
+
+/// Leaves as bits.
+trait Leaves: Copy {
+    const ALL: Self;
+    /// Without those that are `cleared`, when they are.
+    fn without(self, cleared: Self, when: bool) -> Self;
+}
+
+impl Leaves for u32 {
+    const ALL: Self = u32::MAX;
+
+    #[inline(always)]
+    fn without(self, cleared: Self, when: bool) -> Self {
+        self & !(u32::from(when).wrapping_neg() & cleared)
+    }
+}
+
+impl Leaves for u64 {
+    const ALL: Self = u64::MAX;
+
+    #[inline(always)]
+    fn without(self, cleared: Self, when: bool) -> Self {
+        self & !(u64::from(when).wrapping_neg() & cleared)
+    }
 }
 
 /// The steps at which documents end.

@@ -11,8 +11,6 @@ mod write;
 mod xgboost;
 
 #[cfg(test)]
-mod samples;
-#[cfg(test)]
 mod tests;
 
 pub use forest::Forest;

@@ -10,10 +10,40 @@ use crate::memory;
 use lightgbm3_sys::*;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// LightGBM has one number of threads for the whole process, which must not change while a tree grows.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+/// LightGBM has one number of threads for the whole process, which must not change while a tree grows: the number, and how
+/// many callers work with it.
+static THREADS: (Mutex<(usize, usize)>, Condvar) = (Mutex::new((0, 0)), Condvar::new());
+
+/// The right to call LightGBM with this caller's number of threads.
+struct Turn;
+
+impl Turn {
+    /// Waits for those who work with another number.
+    fn take() -> Self {
+        let threads = rayon::current_num_threads();
+        let mut now = Turn::now();
+        while now.1 > 0 && now.0 != threads {
+            now = THREADS.1.wait(now).unwrap_or_else(PoisonError::into_inner);
+        }
+        *now = (threads, now.1 + 1);
+        // SAFETY: a function that takes text and keeps nothing. LightGBM holds it for each thread.
+        unsafe { LGBM_RegisterLogCallback(Some(be_silent)) };
+        Turn
+    }
+
+    fn now() -> MutexGuard<'static, (usize, usize)> {
+        THREADS.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        Turn::now().1 -= 1;
+        THREADS.1.notify_all();
+    }
+}
 
 /// How a tree is grown.
 #[derive(Debug, Clone)]
@@ -35,8 +65,7 @@ pub(super) struct Binned {
     growth: Growth,
 }
 
-// SAFETY: the handle is used by one thread at a time: every call holds `ONE_AT_A_TIME`, and LightGBM ties nothing to the
-// thread that made it.
+// SAFETY: LightGBM ties nothing to the thread that made the data, and only reads it once it is made.
 unsafe impl Send for Binned {}
 
 impl Binned {
@@ -50,9 +79,7 @@ impl Binned {
         let bytes_of_bin = if growth.bins < 256 { 1 } else { 2 };
         let bytes = (documents as u64).saturating_mul(bytes_of_bin * features as u64 + 40);
         memory::ask(bytes, "the bins of the training documents", "give fewer --bins or documents")?;
-        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: a function that takes text and keeps nothing.
-        unsafe { LGBM_RegisterLogCallback(Some(be_silent)) };
+        let _turn = Turn::take();
         let mut handle = null_mut();
         let parameters = text(&parameters(&growth, 0));
         // SAFETY: the features are `rows` times `columns` numbers, which LightGBM copies; the text ends in 0.
@@ -89,7 +116,7 @@ impl Binned {
             let (slopes, documents) = (gradient.len().min(second.len()), self.documents);
             return Err(Error::Mismatch(format!("{slopes} slopes of {documents} documents")));
         }
-        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = Turn::take();
         let booster = Booster::new(self, seed)?;
         let mut nothing = 0;
         // SAFETY: the booster is alive, and both slices have a number for each document of its data.

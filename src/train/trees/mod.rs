@@ -73,6 +73,10 @@ impl Learner for TreeLearner {
         let batch = Batch { labels: data.labels(), offsets: data.offsets() };
         let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
         let result = objective.slopes(&scores, batch, slopes, Want { loss: true, pairs: true }, &seeds)?;
+        if self.forest.is_none() && gradient.iter().all(|&slope| slope == 0.0) {
+            // An objective that is flat where all scores are equal, as rankcosine: its first tree is fitted to the labels.
+            gradient.iter_mut().zip(data.labels()).for_each(|(slope, label)| *slope = -label);
+        }
         make_positive(&mut second);
         // The seed of the tree is one of a sequence whose neighbours have nothing in common.
         let seed =

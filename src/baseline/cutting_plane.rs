@@ -1,0 +1,166 @@
+//! `|w|^2 / 2 + C max(0, max over planes of (lost - slope . w))`, minimised exactly as planes are added.
+//!
+//! The dual has a share per plane, all of them at least 0 and C together: of `lost . shares - |sum of shares * slopes|^2 / 2`,
+//! the largest value is looked for. Two shares at a time are balanced, which keeps their sum.
+
+use super::algebra::{dot, step};
+use crate::error::Result;
+use crate::stop::Stop;
+use serde::{Deserialize, Serialize};
+
+/// What one choice of rankings asks for: `slope . w` of at least `lost`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Plane {
+    pub slope: Vec<f64>,
+    pub lost: f64,
+}
+
+impl Plane {
+    /// How far the weights fall short of it.
+    pub fn height(&self, weights: &[f64]) -> f64 {
+        self.lost - dot(&self.slope, weights)
+    }
+}
+
+/// Planes, and the minimum above them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Planes {
+    pub weights: Vec<f64>,
+    c: f64,
+    /// The first asks for nothing.
+    planes: Vec<Plane>,
+    /// One per plane, C together.
+    shares: Vec<f64>,
+}
+
+/// Steps between two looks at whether to stop.
+const BETWEEN_LOOKS: usize = 1 << 10;
+/// Steps after which shares are taken as they are; a few thousand are usual.
+const MOST_STEPS: usize = 1 << 21;
+
+impl Planes {
+    /// No planes, for weights of this many features.
+    pub fn new(features: usize) -> Self {
+        let nothing = Plane { slope: vec![0.0; features], lost: 0.0 };
+        Planes { weights: vec![0.0; features], c: 0.0, planes: vec![nothing], shares: vec![0.0] }
+    }
+
+    /// Goes on with a C that is higher, or the same.
+    pub fn raise(&mut self, c: f64) {
+        self.shares[0] += c - self.c;
+        self.c = c;
+    }
+
+    /// The highest plane at the weights.
+    pub fn slack(&self) -> f64 {
+        self.planes.iter().map(|plane| plane.height(&self.weights)).fold(0.0, f64::max)
+    }
+
+    /// What is minimised, if the highest of all planes, also those that are not here, is at `height`.
+    pub fn value(&self, height: f64) -> f64 {
+        0.5 * dot(&self.weights, &self.weights) + self.c * height
+    }
+
+    /// The dual's value: no weights have a lower value.
+    #[cfg(test)]
+    pub fn bound(&self) -> f64 {
+        let lost: f64 = self.planes.iter().zip(&self.shares).map(|(plane, share)| plane.lost * share).sum();
+        lost - 0.5 * dot(&self.weights, &self.weights)
+    }
+
+    /// Adds a plane.
+    pub fn add(&mut self, plane: Plane) {
+        self.planes.push(plane);
+        self.shares.push(0.0);
+    }
+
+    /// Forgets all planes that hold nothing up.
+    pub fn forget(&mut self) {
+        let mut kept = 0;
+        for place in 0..self.planes.len() {
+            if place == 0 || self.shares[place] > 0.0 {
+                self.planes.swap(kept, place);
+                self.shares.swap(kept, place);
+                kept += 1;
+            }
+        }
+        self.planes.truncate(kept);
+        self.shares.truncate(kept);
+    }
+
+    /// Moves the weights to the minimum above the planes, up to `tolerance` for each unit of C.
+    pub fn solve(&mut self, tolerance: f64, stop: &Stop) -> Result<()> {
+        let products: Vec<Vec<f64>> =
+            self.planes.iter().map(|a| self.planes.iter().map(|b| dot(&a.slope, &b.slope)).collect()).collect();
+        let mut heights: Vec<f64> =
+            self.planes.iter().zip(&products).map(|(plane, row)| plane.lost - dot(row, &self.shares)).collect();
+        for number in 0..MOST_STEPS {
+            if number % BETWEEN_LOOKS == 0 {
+                stop.check()?;
+            }
+            let top = (0..heights.len()).fold(0, |top, next| if heights[next] > heights[top] { next } else { top });
+            let gap = self.c * heights[top] - dot(&self.shares, &heights);
+            if gap <= tolerance * self.c {
+                break;
+            }
+            let Some((from, amount)) = self.exchange(top, &heights, &products) else { break };
+            self.shares[top] += amount;
+            self.shares[from] = if amount < self.shares[from] { self.shares[from] - amount } else { 0.0 };
+            let moved = products[top].iter().zip(&products[from]);
+            heights.iter_mut().zip(moved).for_each(|(height, (to, from))| *height -= amount * (to - from));
+        }
+        self.weights.fill(0.0);
+        for (plane, &share) in self.planes.iter().zip(&self.shares) {
+            step(&mut self.weights, share, &plane.slope);
+        }
+        Ok(())
+    }
+
+    /// The plane that should give some of its share to the highest one for the most gain, and how much.
+    fn exchange(&self, top: usize, heights: &[f64], products: &[Vec<f64>]) -> Option<(usize, f64)> {
+        let mut best: Option<(usize, f64, f64)> = None;
+        for from in (0..heights.len()).filter(|&from| self.shares[from] > 0.0 && heights[from] < heights[top]) {
+            let difference = heights[top] - heights[from];
+            let bend = products[top][top] + products[from][from] - 2.0 * products[top][from];
+            let amount = if bend > 0.0 { (difference / bend).min(self.shares[from]) } else { self.shares[from] };
+            let gain = amount * (difference - 0.5 * amount * bend.max(0.0));
+            if best.is_none_or(|(_, _, most)| gain > most) {
+                best = Some((from, amount, gain));
+            }
+        }
+        best.map(|(from, amount, _)| (from, amount))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minima_by_hand() {
+        let stop = Stop::new();
+        let plane = |slope: [f64; 2], lost: f64| Plane { slope: slope.to_vec(), lost };
+        // |w|^2 / 2 + C max(0, 1 - w_1): at w = (1, 0) if C is 1 or more, else at (C, 0).
+        for c in [0.25, 1.0, 10.0] {
+            let mut planes = Planes::new(2);
+            planes.raise(c);
+            planes.add(plane([1.0, 0.0], 1.0));
+            planes.solve(1e-12, &stop).unwrap();
+            assert!((planes.weights[0] - c.min(1.0)).abs() < 1e-6 && planes.weights[1] == 0.0, "{:?}", planes.weights);
+            assert!((planes.value(planes.slack()) - planes.bound()).abs() < 1e-9);
+        }
+        // A second plane, 1 - w_2, at C = 1: both are held half, and w is (1/2, 1/2).
+        let mut planes = Planes::new(2);
+        planes.raise(0.5);
+        planes.add(plane([1.0, 0.0], 1.0));
+        planes.solve(1e-12, &stop).unwrap();
+        planes.raise(1.0);
+        planes.add(plane([0.0, 1.0], 1.0));
+        planes.add(plane([-1.0, -1.0], -2.0));
+        planes.solve(1e-12, &stop).unwrap();
+        assert!(planes.weights.iter().all(|weight| (weight - 0.5).abs() < 1e-6), "{:?}", planes.weights);
+        assert_eq!(planes.shares[3], 0.0);
+        planes.forget();
+        assert_eq!(planes.planes.len(), 3, "that which asks for nothing, and two");
+    }
+}

@@ -1,0 +1,294 @@
+//! RankNet with kernels, as section 7 of its paper proposes: for small data.
+//!
+//! Burges et al., "Learning to rank using gradient descent", ICML 2005, Eqs. 17 and 18. F = Σ C + λ |f|² over pairs of a query
+//! with different labels, where C = ln(1 + e^-(f(a) - f(b))) for a above b, and |f| is the norm of the kernel's space. The
+//! function that makes F least is f(x) = Σ α_i k(x, x_i) over training documents; |f|² = αᵀ K α. F is convex for a
+//! positive kernel, as the Gaussian one here: k(x, z) = exp(-γ |x - z|²). Each epoch is one step of Newton.
+//!
+//! With the gradient g of Σ C in the scores and its second derivatives L, that step solves (L K + 2λ) δ = -(g + 2λα), by
+//! conjugate gradients in the kernel's own inner product: one product with K each.
+
+use super::kernel_matrix::{KernelMatrix, dot};
+use super::pair_logistic::PairLogistic;
+use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds};
+use crate::data::Dataset;
+use crate::data::scale::ScaleKind;
+use crate::error::Result;
+use crate::model::{Architecture, KernelKind, KernelRanker, Scorer};
+use crate::stop::Stop;
+use crate::train::{Learner, Make, ModelKind, Setting};
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+pub(super) const KIND: ModelKind = ModelKind {
+    name: "kernel-ranknet",
+    help: "RankNet with a Gaussian kernel, for small data",
+    optimises: Some("RankNet's loss with a penalty on the norm of the function"),
+    settings: &[
+        Setting { key: "gamma", default: 0.0, valid: 0.0..=1e9, help: "γ of exp(-γ |x - z|²); 0 for 1 / features" },
+        Setting { key: "lambda", default: 1.0, valid: 1e-9..=1e9, help: "the penalty on the norm of the function" },
+    ],
+    epochs: 30,
+    patience: 0,
+    learning_rate: 1.0,
+    scaling: ScaleKind::QueryMinMax,
+    make: Make::Baseline(Architecture::Kernel { points: 1 }, start),
+};
+
+/// A step is solved for until what is left of the equation is this share of it.
+const LEFT: f64 = 0.01;
+/// The most products with the kernel matrix for one step.
+const PRODUCTS: usize = 200;
+/// A step that gains less than this share of F is the last.
+const NO_GAIN: f64 = 1e-7;
+/// A step must gain this share of what the slope at its start promises.
+const ENOUGH: f64 = 1e-4;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct KernelRankNet {
+    /// One per document that is in a pair; empty before the first round.
+    alphas: Vec<f64>,
+    gamma: f64,
+    lambda: f64,
+    /// Computed when it is first needed.
+    #[serde(skip)]
+    problem: Option<Arc<Problem>>,
+}
+
+#[derive(Debug)]
+struct Problem {
+    kernel: KernelMatrix,
+    pairs: PairLogistic,
+    lambda: f64,
+}
+
+fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+    let gamma = match start.number("gamma") {
+        0.0 => 1.0 / start.train.n_features().max(1) as f64,
+        gamma => gamma,
+    };
+    PairLogistic::new(start.train, KIND.name)?;
+    let state = KernelRankNet { alphas: Vec::new(), gamma, lambda: start.number("lambda"), problem: None };
+    Rounds::start(start, state)
+}
+
+impl Baseline for KernelRankNet {
+    fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd> {
+        let problem = self.problem(round)?;
+        self.alphas.resize(problem.pairs.rows().len(), 0.0);
+        let step = problem.step(&self.alphas, round.stop)?;
+        self.alphas = step.alphas;
+        let converged = step.before - step.after <= NO_GAIN * step.after;
+        Ok(RoundEnd { loss: step.after / round.train.n_queries() as f64, converged })
+    }
+
+    fn scorer(&self, train: &Dataset, _: &Device) -> Result<Scorer> {
+        let (width, rows) = (train.n_features(), PairLogistic::new(train, KIND.name)?);
+        let (mut points, mut weights) = (Vec::new(), Vec::new());
+        for (&row, &alpha) in rows.rows().iter().zip(&self.alphas).filter(|(_, alpha)| **alpha as f32 != 0.0) {
+            points.extend_from_slice(&train.features()[row * width..(row + 1) * width]);
+            weights.push(alpha as f32);
+        }
+        let kernel = KernelKind::Gaussian { gamma: self.gamma };
+        KernelRanker::new(width, kernel, points, Vec::new(), weights).map(Scorer::Kernel)
+    }
+}
+
+impl KernelRankNet {
+    fn problem(&mut self, round: &Round<'_>) -> Result<Arc<Problem>> {
+        if let Some(known) = &self.problem {
+            return Ok(known.clone());
+        }
+        let pairs = PairLogistic::new(round.train, KIND.name)?;
+        let gamma = self.gamma;
+        let gaussian = |x: &[f32], z: &[f32]| {
+            let squares = x.iter().zip(z).map(|(&x, &z)| (f64::from(x) - f64::from(z)).powi(2));
+            (-gamma * squares.sum::<f64>()).exp()
+        };
+        let kernel = KernelMatrix::new(round.train, pairs.rows(), round.stop, gaussian)?;
+        Ok(self.problem.insert(Arc::new(Problem { kernel, pairs, lambda: self.lambda })).clone())
+    }
+}
+
+/// A step of Newton: where it ends, and F at both of its ends.
+struct NewtonStep {
+    alphas: Vec<f64>,
+    before: f64,
+    after: f64,
+}
+
+impl Problem {
+    fn step(&self, alphas: &[f64], stop: &Stop) -> Result<NewtonStep> {
+        let scores = self.kernel.times(alphas, stop)?;
+        let (loss, slopes) = self.pairs.loss(&scores);
+        let gradient: Vec<f64> = slopes.iter().zip(alphas).map(|(g, alpha)| g + 2.0 * self.lambda * alpha).collect();
+        let (direction, change) = self.solve(&scores, &gradient, stop)?;
+        // F along the direction needs no further product.
+        let (own, cross, square) = (dot(alphas, &scores), dot(&direction, &scores), dot(&direction, &change));
+        let norm = |length: f64| self.lambda * (own + 2.0 * length * cross + length * length * square);
+        let before = loss + norm(0.0);
+        let slope = dot(&gradient, &change);
+        let mut length = 1.0;
+        while slope < 0.0 && length > 1e-10 {
+            stop.check()?;
+            let moved: Vec<f64> = scores.iter().zip(&change).map(|(s, c)| s + length * c).collect();
+            let after = self.pairs.loss(&moved).0 + norm(length);
+            if after <= before + ENOUGH * length * slope {
+                let alphas = alphas.iter().zip(&direction).map(|(alpha, d)| alpha + length * d).collect();
+                return Ok(NewtonStep { alphas, before, after });
+            }
+            length /= 2.0;
+        }
+        Ok(NewtonStep { alphas: alphas.to_vec(), before, after: before })
+    }
+
+    /// δ of (L K + 2λ) δ = -gradient, and K δ.
+    fn solve(&self, scores: &[f64], gradient: &[f64], stop: &Stop) -> Result<(Vec<f64>, Vec<f64>)> {
+        let mut rest: Vec<f64> = gradient.iter().map(|slope| -slope).collect();
+        let mut rest_times = self.kernel.times(&rest, stop)?;
+        let mut square = dot(&rest, &rest_times);
+        let (mut found, mut found_times) = (vec![0.0; rest.len()], vec![0.0; rest.len()]);
+        let (mut ahead, mut ahead_times) = (rest.clone(), rest_times.clone());
+        let enough = LEFT * LEFT * square;
+        for _ in 0..PRODUCTS {
+            if square <= enough {
+                break;
+            }
+            let mut applied = self.pairs.curvature(scores, &ahead_times);
+            applied.iter_mut().zip(&ahead).for_each(|(sum, x)| *sum += 2.0 * self.lambda * x);
+            let curvature = dot(&ahead_times, &applied);
+            if curvature <= 0.0 {
+                break;
+            }
+            let length = square / curvature;
+            add(&mut found, length, &ahead);
+            add(&mut found_times, length, &ahead_times);
+            add(&mut rest, -length, &applied);
+            rest_times = self.kernel.times(&rest, stop)?;
+            let next = dot(&rest, &rest_times);
+            let keep = next / square;
+            ahead.iter_mut().zip(&rest).for_each(|(x, r)| *x = keep * *x + r);
+            ahead_times.iter_mut().zip(&rest_times).for_each(|(x, r)| *x = keep * *x + r);
+            square = next;
+        }
+        Ok((found, found_times))
+    }
+}
+
+fn add(sum: &mut [f64], factor: f64, values: &[f64]) {
+    sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::softplus;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn noisy(seed: u64) -> Dataset {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let sizes = [5, 3, 1, 6, 4];
+        let documents: usize = sizes.iter().sum();
+        let labels: Vec<f32> = (0..documents).map(|_| random.random_range(0..3u8).into()).collect();
+        let noisy = |label: f32, random: &mut ChaCha8Rng| label * 0.5 + random.random_range(-1.0f32..1.0);
+        let features = labels.iter().flat_map(|&label| [(); 2].map(|()| noisy(label, &mut random))).collect();
+        let queries = sizes.iter().enumerate().map(|(query, &size)| (query.to_string(), size)).collect();
+        Dataset::new(2, features, labels, queries).unwrap()
+    }
+
+    fn linear_kernel(x: &[f32], z: &[f32]) -> f64 {
+        x.iter().zip(z).map(|(&x, &z)| f64::from(x) * f64::from(z)).sum()
+    }
+
+    fn gaussian(x: &[f32], z: &[f32]) -> f64 {
+        (-0.7 * x.iter().zip(z).map(|(&x, &z)| f64::from(x - z).powi(2)).sum::<f64>()).exp()
+    }
+
+    fn problem(data: &Dataset, lambda: f64, kernel: impl Fn(&[f32], &[f32]) -> f64 + Sync) -> Problem {
+        let pairs = PairLogistic::new(data, "test").unwrap();
+        let kernel = KernelMatrix::new(data, pairs.rows(), &Stop::new(), kernel).unwrap();
+        Problem { kernel, pairs, lambda }
+    }
+
+    fn optimum(problem: &Problem) -> (Vec<f64>, f64) {
+        let mut alphas = vec![0.0; problem.pairs.rows().len()];
+        for _ in 0..30 {
+            let step = problem.step(&alphas, &Stop::new()).unwrap();
+            assert!(step.after <= step.before);
+            alphas = step.alphas;
+            if step.before - step.after <= 1e-14 * step.after {
+                return (alphas, step.after);
+            }
+        }
+        panic!("no optimum after 30 steps");
+    }
+
+    #[test]
+    fn the_optimum_has_no_gradient() {
+        for (seed, lambda) in [(1, 0.1), (2, 1.0), (3, 0.01)] {
+            let problem = problem(&noisy(seed), lambda, gaussian);
+            let (alphas, value) = optimum(&problem);
+            // The gradient in α is K (g + 2λα), and by finite differences.
+            let of = |alphas: &[f64]| {
+                let scores = problem.kernel.times(alphas, &Stop::new()).unwrap();
+                problem.pairs.loss(&scores).0 + lambda * dot(alphas, &scores)
+            };
+            assert!((of(&alphas) - value).abs() < 1e-9);
+            for at in 0..alphas.len() {
+                let moved = |step: f64| {
+                    let mut moved = alphas.clone();
+                    moved[at] += step;
+                    of(&moved)
+                };
+                let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                assert!(slope.abs() < 1e-5, "{slope} at {at}");
+                assert!(moved(0.01) > value && moved(-0.01) > value);
+            }
+        }
+    }
+
+    #[test]
+    fn with_a_linear_kernel_it_is_linear_ranknet() {
+        let (data, lambda) = (noisy(5), 0.3);
+        let (alphas, value) = optimum(&problem(&data, lambda, linear_kernel));
+        let rows = PairLogistic::new(&data, "test").unwrap().rows().to_vec();
+        let mut weights = [0.0; 2];
+        for (&row, alpha) in rows.iter().zip(&alphas) {
+            (0..2).for_each(|at| weights[at] += alpha * f64::from(data.features()[row * 2 + at]));
+        }
+        // Σ ln(1 + e^-(w a - w b)) + λ |w|² from its definition.
+        let direct = |weights: [f64; 2]| -> f64 {
+            let score =
+                |row: usize| (0..2).map(|at| weights[at] * f64::from(data.features()[row * 2 + at])).sum::<f64>();
+            let mut sum = lambda * weights.iter().map(|weight| weight * weight).sum::<f64>();
+            for query in data.queries() {
+                for a in query.rows.clone() {
+                    for b in query.rows.clone().filter(|&b| data.labels()[b] < data.labels()[a]) {
+                        sum += softplus(score(b) - score(a));
+                    }
+                }
+            }
+            sum
+        };
+        assert!((direct(weights) - value).abs() < 1e-5, "{} instead of {value}", direct(weights));
+        for step in [[1e-2, 0.0], [-1e-2, 0.0], [0.0, 1e-2], [0.0, -1e-2], [1e-2, -1e-2]] {
+            assert!(direct([weights[0] + step[0], weights[1] + step[1]]) > direct(weights));
+        }
+    }
+
+    #[test]
+    fn what_is_saved_scores_as_what_was_trained() {
+        let data = noisy(7);
+        let problem = problem(&data, 0.2, gaussian);
+        let (alphas, _) = optimum(&problem);
+        let scores = problem.kernel.times(&alphas, &Stop::new()).unwrap();
+        let state = KernelRankNet { alphas, gamma: 0.7, lambda: 0.2, problem: None };
+        let device = crate::device::open("auto").unwrap();
+        let found = state.scorer(&data, &device).unwrap().score_rows(data.features(), 2).unwrap();
+        for (&row, score) in problem.pairs.rows().iter().zip(&scores) {
+            assert!((f64::from(found[row]) - score).abs() < 1e-5, "{} instead of {score}", found[row]);
+        }
+    }
+}

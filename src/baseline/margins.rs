@@ -1,0 +1,164 @@
+//! Sums over the pairs of a query whose scores are less than a margin of 1 apart, or in the wrong order, in O(n log n).
+//!
+//! C.-P. Lee, C.-J. Lin: Large-Scale Linear RankSVM (Neural Computation 2014) and T. Joachims: Training Linear SVMs in Linear
+//! Time (KDD 2006): documents come in by score, a tree over labels counts them.
+
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::stop::Stop;
+use rayon::prelude::*;
+
+/// The labels of all documents, as places among the labels of their query.
+#[derive(Debug)]
+pub(super) struct Margins<'a> {
+    offsets: &'a [usize],
+    levels: Vec<u32>,
+    stop: &'a Stop,
+}
+
+/// What a document has to do with the pairs below the margin, in which it is better or worse.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct PairSums {
+    /// The pairs in which it is the better one.
+    pub better: f64,
+    /// The values of their worse documents.
+    pub of_worse: f64,
+    /// The pairs in which it is the worse one.
+    pub worse: f64,
+    /// The values of their better documents.
+    pub of_better: f64,
+}
+
+impl<'a> Margins<'a> {
+    pub fn new(data: &'a Dataset, stop: &'a Stop) -> Self {
+        let level = |labels: &[f32]| {
+            let mut sorted = labels.to_vec();
+            sorted.sort_unstable_by(f32::total_cmp);
+            sorted.dedup();
+            let place = |label: &f32| sorted.partition_point(|lower| lower < label) as u32;
+            labels.iter().map(place).collect::<Vec<u32>>()
+        };
+        let levels = data.queries().flat_map(|query| level(query.labels)).collect();
+        Margins { offsets: data.offsets(), levels, stop }
+    }
+
+    /// Whether any query has documents of two labels.
+    pub fn has_pairs(&self) -> bool {
+        self.levels.iter().any(|&level| level > 0)
+    }
+
+    /// The sums of each document over pairs below the margin by `scores`, of `values`.
+    pub fn sums(&self, scores: &[f64], values: &[f64]) -> Result<Vec<PairSums>> {
+        self.stop.check()?;
+        let mut sums = vec![PairSums::default(); scores.len()];
+        let mut rest = sums.as_mut_slice();
+        let mut queries = Vec::with_capacity(self.offsets.len());
+        for pair in self.offsets.windows(2) {
+            let (query, after) = rest.split_at_mut(pair[1] - pair[0]);
+            queries.push((pair[0]..pair[1], query));
+            rest = after;
+        }
+        let work = |room: &mut Room, (rows, sums): (std::ops::Range<usize>, &mut [PairSums])| {
+            room.sums(&scores[rows.clone()], &self.levels[rows.clone()], &values[rows], sums);
+        };
+        queries.into_par_iter().for_each_init(Room::default, work);
+        Ok(sums)
+    }
+}
+
+/// Whether a pair is below the margin. Rounding keeps the order of scores, so that those who are form one end of them.
+fn is_below(better: f64, worse: f64) -> bool {
+    1.0 - (better - worse) > 0.0
+}
+
+/// Memory for one query.
+#[derive(Debug, Default)]
+struct Room {
+    order: Vec<u32>,
+    tree: Vec<[f64; 2]>,
+}
+
+impl Room {
+    fn sums(&mut self, scores: &[f64], levels: &[u32], values: &[f64], sums: &mut [PairSums]) {
+        let Some(&top) = levels.iter().max().filter(|&&top| top > 0) else { return };
+        self.order.clear();
+        self.order.extend(0..scores.len() as u32);
+        self.order.sort_unstable_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]).then(a.cmp(&b)));
+        let Room { order, tree } = self;
+        // From the highest score down, each document against the worse ones that are not far enough below it.
+        tree.clear();
+        tree.resize(top as usize + 2, [0.0; 2]);
+        let mut others = order.iter().map(|&other| other as usize).peekable();
+        for &document in order.iter() {
+            let document = document as usize;
+            while let Some(other) = others.next_if(|&other| is_below(scores[document], scores[other])) {
+                count(tree, levels[other], values[other]);
+            }
+            [sums[document].better, sums[document].of_worse] = below(tree, levels[document]);
+        }
+        // From the lowest score up, each document against the better ones that are not far enough above it.
+        tree.fill([0.0; 2]);
+        let mut others = order.iter().rev().map(|&other| other as usize).peekable();
+        for &document in order.iter().rev() {
+            let document = document as usize;
+            while let Some(other) = others.next_if(|&other| is_below(scores[other], scores[document])) {
+                count(tree, top - levels[other], values[other]);
+            }
+            [sums[document].worse, sums[document].of_better] = below(tree, top - levels[document]);
+        }
+    }
+}
+
+/// Adds one document of a level to a Fenwick tree of counts and sums.
+fn count(tree: &mut [[f64; 2]], level: u32, value: f64) {
+    let mut node = level as usize + 1;
+    while node < tree.len() {
+        tree[node][0] += 1.0;
+        tree[node][1] += value;
+        node += node & node.wrapping_neg();
+    }
+}
+
+/// The count and the sum of all lower levels.
+fn below(tree: &[[f64; 2]], level: u32) -> [f64; 2] {
+    let (mut node, mut sum) = (level as usize, [0.0; 2]);
+    while node > 0 {
+        sum = [sum[0] + tree[node][0], sum[1] + tree[node][1]];
+        node &= node - 1;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_pair_by_pair() {
+        let random = |i: usize| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / (1 << 24) as f64;
+        let sizes = [1, 2, 3, 10, 40];
+        let documents: usize = sizes.iter().sum();
+        for levels in [1, 2, 5, 30] {
+            let labels: Vec<f32> = (0..documents).map(|i| (random(i + 50) * levels as f64).floor() as f32).collect();
+            // Many are equal, and many are exactly a margin apart.
+            let scores: Vec<f64> = (0..documents).map(|i| (random(i) * 16.0).floor() / 4.0).collect();
+            let values: Vec<f64> = (0..documents).map(|i| (random(i + 99) * 64.0).floor()).collect();
+            let ids = sizes.iter().enumerate().map(|(i, &size)| (i.to_string(), size)).collect();
+            let data = Dataset::new(1, vec![0.0; documents], labels.clone(), ids).unwrap();
+            let stop = Stop::new();
+            let found = Margins::new(&data, &stop).sums(&scores, &values).unwrap();
+            let mut expected = vec![PairSums::default(); documents];
+            for rows in data.offsets().windows(2).map(|pair| pair[0]..pair[1]) {
+                for (i, j) in rows.clone().flat_map(|i| rows.clone().map(move |j| (i, j))) {
+                    if labels[i] > labels[j] && is_below(scores[i], scores[j]) {
+                        expected[i].better += 1.0;
+                        expected[i].of_worse += values[j];
+                        expected[j].worse += 1.0;
+                        expected[j].of_better += values[i];
+                    }
+                }
+            }
+            assert_eq!(found, expected, "{levels} levels");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! RankNet's loss over all pairs, in f64, with its second derivatives times a vector.
+
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::numeric::{sigmoid, softplus};
+use rayon::prelude::*;
+
+/// Σ ln(1 + e^-(s_a - s_b)) over all pairs of a query of which a has the higher label.
+#[derive(Debug)]
+pub(super) struct PairLogistic {
+    /// The rows of the data that are in a pair.
+    rows: Vec<usize>,
+    /// Of these rows.
+    labels: Vec<f32>,
+    /// Where each query with pairs starts among these rows, and last their number.
+    offsets: Vec<usize>,
+}
+
+impl PairLogistic {
+    /// All pairs of the data.
+    ///
+    /// # Errors
+    /// When there is none; `system` stands for what asked.
+    pub(super) fn new(data: &Dataset, system: &str) -> Result<Self> {
+        let (mut rows, mut labels, mut offsets) = (Vec::new(), Vec::new(), vec![0]);
+        for query in data.queries() {
+            if query.labels.iter().any(|label| *label != query.labels[0]) {
+                rows.extend(query.rows);
+                labels.extend_from_slice(query.labels);
+                offsets.push(rows.len());
+            }
+        }
+        if rows.is_empty() {
+            return Err(Error::Data(format!("{system}: no training query has two documents of different labels")));
+        }
+        Ok(PairLogistic { rows, labels, offsets })
+    }
+
+    /// The rows of the data that are in a pair, in order: scores are those of these rows.
+    pub(super) fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// The loss, and its slope in each score.
+    pub(super) fn loss(&self, scores: &[f64]) -> (f64, Vec<f64>) {
+        let queries: Vec<(f64, Vec<f64>)> = self
+            .offsets
+            .par_windows(2)
+            .map(|at| {
+                let scores = &scores[at[0]..at[1]];
+                let (mut loss, mut slopes) = (0.0, vec![0.0; scores.len()]);
+                self.pairs(at, |a, b| {
+                    let wrong = scores[b] - scores[a];
+                    loss += softplus(wrong);
+                    slopes[a] -= sigmoid(wrong);
+                    slopes[b] += sigmoid(wrong);
+                });
+                (loss, slopes)
+            })
+            .collect();
+        let loss = queries.iter().map(|(loss, _)| loss).sum();
+        (loss, queries.into_iter().flat_map(|(_, slopes)| slopes).collect())
+    }
+
+    /// The second derivatives at `scores`, times a vector.
+    pub(super) fn curvature(&self, scores: &[f64], vector: &[f64]) -> Vec<f64> {
+        let queries: Vec<Vec<f64>> = self
+            .offsets
+            .par_windows(2)
+            .map(|at| {
+                let (scores, vector) = (&scores[at[0]..at[1]], &vector[at[0]..at[1]]);
+                let mut product = vec![0.0; scores.len()];
+                self.pairs(at, |a, b| {
+                    let right = sigmoid(scores[a] - scores[b]);
+                    let push = right * (1.0 - right) * (vector[a] - vector[b]);
+                    product[a] += push;
+                    product[b] -= push;
+                });
+                product
+            })
+            .collect();
+        queries.into_iter().flatten().collect()
+    }
+
+    /// Calls with each pair of the query between two offsets, counted from its first row: the higher label first.
+    fn pairs(&self, at: &[usize], mut pair: impl FnMut(usize, usize)) {
+        let labels = &self.labels[at[0]..at[1]];
+        for (a, high) in labels.iter().enumerate() {
+            for (b, _) in labels.iter().enumerate().filter(|(_, low)| *low < high) {
+                pair(a, b);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slopes_and_curvature_are_those_of_finite_differences() {
+        let labels = vec![2.0, 0.0, 1.0, 1.0, 5.0, 5.0, 0.0, 1.0];
+        let queries = vec![("a".into(), 4), ("b".into(), 2), ("c".into(), 2)];
+        let pairs = PairLogistic::new(&Dataset::new(1, vec![0.0; 8], labels, queries).unwrap(), "test").unwrap();
+        assert_eq!(pairs.rows(), [0, 1, 2, 3, 6, 7]);
+        let scores = [0.3, 0.5, -0.2, 1.0, 0.0, 0.4];
+        let (loss, slopes) = pairs.loss(&scores);
+        let expected = softplus(0.2) + softplus(-0.5) + softplus(0.7) + softplus(0.7) + softplus(-0.5) + softplus(-0.4);
+        assert!((loss - expected).abs() < 1e-12);
+        let vector = [0.1, -0.7, 0.4, 0.0, 1.0, 0.5];
+        let moved = |step: f64| -> Vec<f64> { scores.iter().zip(vector).map(|(s, v)| s + step * v).collect() };
+        let (up, down) = (pairs.loss(&moved(1e-5)), pairs.loss(&moved(-1e-5)));
+        let slope: f64 = slopes.iter().zip(vector).map(|(slope, v)| slope * v).sum();
+        assert!(((up.0 - down.0) / 2e-5 - slope).abs() < 1e-9);
+        for (at, product) in pairs.curvature(&scores, &vector).iter().enumerate() {
+            assert!(((up.1[at] - down.1[at]) / 2e-5 - product).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn data_without_pairs_is_refused() {
+        let data = Dataset::new(1, vec![0.0; 2], vec![1.0, 0.0], vec![("a".into(), 1), ("b".into(), 1)]).unwrap();
+        let error = PairLogistic::new(&data, "kernel-ranknet").unwrap_err().to_string();
+        assert_eq!(error, "kernel-ranknet: no training query has two documents of different labels");
+    }
+}

@@ -1,0 +1,150 @@
+//! RankProp: regression on ranks that are made anew after each fit, to be as near to the current ranking as labels allow.
+//!
+//! R. Caruana, S. Baluja, T. Mitchell: Using the Future to "Sort Out" the Present: Rankprop and Multitask Learning for Medical
+//! Risk Evaluation (NIPS 1996). Here per query: documents are ranked by label, those of one label by their current scores, and
+//! the targets are these ranks, spread over 0 to 1. The paper fits nets by backpropagation; for a linear net, as the RankNet
+//! paper (2005, section 6.2) has it, the least squares are computed exactly. Both steps then lower the same squared error, so
+//! that the rounds end. Queries whose labels are all equal would only confirm the ranking that there is, and are left out.
+
+use super::algebra::{dot, scores, solve, step, sum};
+use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
+use crate::data::Dataset;
+use crate::data::scale::ScaleKind;
+use crate::error::{Error, Result};
+use crate::model::{Architecture, Scorer};
+use crate::train::{Learner, Make, ModelKind};
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+
+pub(super) const KIND: ModelKind = ModelKind {
+    name: "rankprop",
+    help: "RankProp: regression on ranks that follow its own scores",
+    optimises: Some("the squared error of the ranks that labels and current scores give"),
+    settings: &[],
+    epochs: 100,
+    patience: 20,
+    learning_rate: 1.0,
+    scaling: ScaleKind::QueryMinMax,
+    make: Make::Baseline(Architecture::Linear, start),
+};
+
+/// The fall of the error, as part of it, that counts as none.
+const TOLERANCE: f64 = 1e-9;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct RankProp {
+    weights: Vec<f64>,
+    /// Of the last round.
+    error: Option<f64>,
+}
+
+fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+    if !start.train.queries().any(|query| is_telling(query.labels)) {
+        let message =
+            "rankprop: no training query has documents of different labels, so that there is nothing to learn";
+        return Err(Error::Data(message.into()));
+    }
+    Rounds::start(start, RankProp { weights: vec![0.0; start.train.n_features()], error: None })
+}
+
+/// Whether there are two different labels.
+fn is_telling(labels: &[f32]) -> bool {
+    labels.iter().any(|label| *label != labels[0])
+}
+
+impl Baseline for RankProp {
+    fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd> {
+        let data = round.train;
+        let now = scores(data, &self.weights);
+        let mut left: Vec<f64> = vec![0.0; data.n_documents()];
+        for query in data.queries().filter(|query| is_telling(query.labels)) {
+            targets(query.labels, &now[query.rows.clone()], &mut left[query.rows]);
+        }
+        left.iter_mut().zip(&now).for_each(|(left, now)| *left -= now);
+        center(data, &mut left);
+        let mut change = solve(&sum(data, &left), 1e-10, |direction| {
+            round.stop.check()?;
+            let mut moved = scores(data, direction);
+            center(data, &mut moved);
+            Ok(sum(data, &moved))
+        })?;
+        let mut moved = scores(data, &change);
+        center(data, &mut moved);
+        step(&mut left, -1.0, &moved);
+        step(&mut change, 1.0, &self.weights);
+        self.weights = change;
+        let error = dot(&left, &left);
+        let before = self.error.replace(error);
+        let converged = before.is_some_and(|before| before - error <= TOLERANCE * before);
+        Ok(RoundEnd { loss: error / data.n_queries() as f64, converged })
+    }
+
+    fn scorer(&self, _: &Dataset, device: &Device) -> Result<Scorer> {
+        linear(&self.weights, device)
+    }
+}
+
+/// Ranks by label and then by score, from 0 for the lowest to 1 for the highest; equal ones share the mean of theirs.
+fn targets(labels: &[f32], scores: &[f64], targets: &mut [f64]) {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    let compare = |a: usize, b: usize| labels[a].total_cmp(&labels[b]).then(scores[a].total_cmp(&scores[b]));
+    order.sort_by(|&a, &b| compare(a, b));
+    let last = (labels.len() - 1) as f64;
+    let mut start = 0;
+    for group in order.chunk_by(|&a, &b| compare(a, b).is_eq()) {
+        let mean = start as f64 + (group.len() - 1) as f64 / 2.0;
+        group.iter().for_each(|&document| targets[document] = mean / last);
+        start += group.len();
+    }
+}
+
+/// Takes the mean of its query from each document's value, for no ranking depends on it; 0 for queries that tell nothing.
+fn center(data: &Dataset, values: &mut [f64]) {
+    for query in data.queries() {
+        let values = &mut values[query.rows];
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let telling = is_telling(query.labels);
+        values.iter_mut().for_each(|value| *value = if telling { *value - mean } else { 0.0 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric;
+    use crate::stop::Stop;
+
+    #[test]
+    fn targets_by_hand() {
+        let mut found = [0.0; 5];
+        targets(&[1.0, 0.0, 1.0, 0.0, 2.0], &[0.3, 9.0, 0.1, -1.0, 0.2], &mut found);
+        assert_eq!(found, [0.75, 0.25, 0.5, 0.0, 1.0]);
+        // Before anything is learnt all scores are equal.
+        targets(&[1.0, 0.0, 1.0, 0.0, 2.0], &[0.0; 5], &mut found);
+        assert_eq!(found, [2.5 / 4.0, 0.5 / 4.0, 2.5 / 4.0, 0.5 / 4.0, 1.0]);
+    }
+
+    #[test]
+    fn the_error_falls_until_it_stays() {
+        let random = |i: usize| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1 << 24) as f32;
+        let features: Vec<f32> = (0..40 * 7 * 3).map(random).collect();
+        let label = |(i, row): (usize, &[f32])| (2.0 * row[0] + row[1] + 2.0 * random(i + 5000)).floor().min(2.0);
+        let labels = features.chunks(3).enumerate().map(label).collect();
+        let data = Dataset::new(3, features, labels, (0..40).map(|i| (i.to_string(), 7)).collect()).unwrap();
+        let (metric, stop) = (metric::parse("ndcg").unwrap(), Stop::new());
+        let mut system = RankProp { weights: vec![0.0; 3], error: None };
+        let mut last = f64::INFINITY;
+        for number in 1..100 {
+            let round = Round { train: &data, metric: &*metric, number, seed: 1, stop: &stop };
+            let end = system.round(&round).unwrap();
+            // The first targets have means in them, and later ones do not.
+            assert!(number == 2 || end.loss <= last * (1.0 + 1e-9), "{number}: {} after {last}", end.loss);
+            last = end.loss;
+            if end.converged {
+                assert!(system.weights[0] > system.weights[1] && system.weights[1] > 0.0, "{:?}", system.weights);
+                return;
+            }
+        }
+        panic!("it goes on and on");
+    }
+}

@@ -1,0 +1,134 @@
+//! What every system promises, whichever it is.
+
+use super::BASELINES;
+use crate::data::Dataset;
+use crate::device;
+use crate::error::Error;
+use crate::model::Model;
+use crate::stop::Stop;
+use crate::train::{ModelChoice, TrainConfig, Trainer};
+
+/// Epochs that are enough to tell one run from another.
+const EPOCHS: usize = 6;
+
+fn random(i: usize) -> f32 {
+    ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1 << 24) as f32
+}
+
+/// Queries of 9 documents of 4 features; labels of 0 to 2 follow the first two features and chance.
+fn noisy(queries: usize, seed: usize) -> Dataset {
+    let documents = queries * 9;
+    let features: Vec<f32> = (0..documents * 4).map(|i| random(i + 1000 * seed)).collect();
+    let label = |(place, row): (usize, &[f32])| match row[0] + row[1] + random(place + 7777 * seed) {
+        // Both ends are in every query.
+        _ if place % 9 < 2 => (2 * (place % 9)) as f32,
+        sum if sum > 2.0 => 2.0,
+        sum if sum > 1.5 => 1.0,
+        _ => 0.0,
+    };
+    let labels = features.chunks(4).enumerate().map(label).collect();
+    let ids = (0..queries).map(|query| (query.to_string(), 9)).collect();
+    Dataset::new(4, features, labels, ids).unwrap()
+}
+
+/// Queries in which the second feature alone tells the relevant documents from others, by far.
+fn separable(queries: usize) -> Dataset {
+    let (mut features, mut labels) = (Vec::new(), Vec::new());
+    for document in 0..queries * 6 {
+        let relevant = document % 3 == 1;
+        let telling = 0.1 * random(document) + if relevant { 0.9 } else { 0.0 };
+        features.extend([random(document + 500), telling, random(document + 900)]);
+        labels.push(f32::from(u8::from(relevant)));
+    }
+    let ids = (0..queries).map(|query| (query.to_string(), 6)).collect();
+    Dataset::new(3, features, labels, ids).unwrap()
+}
+
+fn config(name: &str, epochs: Option<usize>) -> TrainConfig {
+    let choice: ModelChoice = name.parse().unwrap();
+    let mut config = choice.config();
+    config.epochs = epochs.unwrap_or(config.epochs).min(config.epochs);
+    config
+}
+
+fn trainer<'a>(config: &TrainConfig, train: &'a Dataset, valid: &'a Dataset) -> Trainer<'a> {
+    Trainer::new(config.clone(), train, valid, &device::open("auto").unwrap()).unwrap()
+}
+
+fn finish(mut trainer: Trainer<'_>) -> Model {
+    while trainer.finished().is_none() {
+        trainer.epoch().unwrap();
+    }
+    trainer.finish().unwrap()
+}
+
+/// All that a run ends in, but for times.
+fn bytes(model: &Model) -> Vec<u8> {
+    let mut bytes = model.scorer.to_bytes().unwrap();
+    for record in &model.history {
+        let mut record = record.clone();
+        record.seconds = 0.0;
+        bytes.extend(serde_json::to_vec(&record).unwrap());
+    }
+    bytes
+}
+
+#[test]
+fn a_run_that_goes_on_from_a_checkpoint_ends_in_the_same_bytes_whatever_the_threads() {
+    let (train, valid) = (noisy(12, 1), noisy(5, 2));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    for kind in BASELINES {
+        let config = config(kind.name, Some(EPOCHS));
+        let whole = finish(trainer(&config, &train, &valid));
+        assert!(!whole.history.is_empty(), "{}", kind.name);
+        assert!(whole.score(&valid).unwrap().iter().all(|score| score.is_finite()), "{}", kind.name);
+        for stop_after in [1, 3] {
+            let mut first = trainer(&config, &train, &valid);
+            while first.history().len() < stop_after && first.finished().is_none() {
+                first.epoch().unwrap();
+            }
+            first.save_checkpoint(&path).unwrap();
+            let rest = finish(trainer(&config, &train, &valid).resume(&path).unwrap());
+            assert!(bytes(&rest) == bytes(&whole), "{}, stopped after {stop_after}", kind.name);
+        }
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let found = pool.install(|| bytes(&finish(trainer(&config, &train, &valid))));
+            assert!(found == bytes(&whole), "{}, {threads} threads", kind.name);
+        }
+    }
+}
+
+#[test]
+fn what_one_feature_tells_apart_is_ranked_without_a_mistake() {
+    let data = separable(8);
+    for kind in BASELINES {
+        let model = finish(trainer(&config(kind.name, None), &data, &data));
+        assert_eq!(model.best_value(), Some(1.0), "{}", kind.name);
+    }
+}
+
+#[test]
+fn a_model_is_saved_and_scores_as_before() {
+    let (train, valid) = (noisy(12, 1), noisy(5, 2));
+    let folder = tempfile::tempdir().unwrap();
+    for kind in BASELINES {
+        let path = folder.path().join(kind.name);
+        let model = finish(trainer(&config(kind.name, Some(2)), &train, &valid));
+        model.save(&path).unwrap();
+        let back = Model::load(&path, &device::open("auto").unwrap()).unwrap();
+        assert_eq!(back.score(&valid).unwrap(), model.score(&valid).unwrap(), "{}", kind.name);
+    }
+}
+
+#[test]
+fn a_round_that_is_to_stop_stops() {
+    let (train, valid) = (noisy(12, 1), noisy(5, 2));
+    for kind in BASELINES {
+        let stop = Stop::new();
+        stop.ask();
+        let mut trainer = trainer(&config(kind.name, None), &train, &valid).with_stop(stop);
+        assert!(matches!(trainer.epoch(), Err(Error::Stopped)), "{}", kind.name);
+    }
+}

@@ -1,0 +1,70 @@
+//! Text that is written again.
+
+use super::*;
+
+/// The blocks as the line `tree_sizes` cuts them out: LightGBM finds trees by it.
+fn cut(text: &str) -> Vec<&str> {
+    let sizes = text.lines().find_map(|line| line.strip_prefix("tree_sizes=")).unwrap();
+    let mut rest = &text[text.find("\n\n").unwrap() + 2..];
+    let mut blocks = Vec::new();
+    for size in sizes.split_whitespace() {
+        let (block, after) = rest.split_at(size.parse().unwrap());
+        blocks.push(block);
+        rest = after;
+    }
+    assert!(rest.starts_with("end of trees\n"), "{rest}");
+    blocks
+}
+
+#[test]
+fn what_was_read_is_written_byte_by_byte() {
+    let forest = Forest::parse(SAMPLE).unwrap();
+    assert_eq!(forest.to_text(), SAMPLE);
+    assert_eq!(Forest::parse(&SAMPLE.replace('\n', "\r\n")).unwrap().to_text(), SAMPLE);
+    let old = SAMPLE.replace("version=v4", "version=v3").replace("is_linear=0\n", "");
+    let old: String =
+        old.lines().filter(|line| !line.starts_with("tree_sizes")).map(|line| format!("{line}\n")).collect();
+    assert_eq!(Forest::parse(&old).unwrap().trees(), forest.trees());
+}
+
+#[test]
+fn fewer_and_further_trees_have_their_sizes_and_numbers() {
+    let whole = Forest::parse(SAMPLE).unwrap();
+    let mut forest = whole.truncated(1);
+    assert_eq!((forest.n_trees(), whole.truncated(9).to_text().as_str()), (1, SAMPLE));
+    for block in &cut(SAMPLE)[1..] {
+        forest.push_block(block).unwrap();
+    }
+    assert_eq!(forest.to_text(), SAMPLE, "the same trees, and the same importances");
+    let mut doubled = whole.clone();
+    doubled.push_block(cut(SAMPLE)[1].trim_end().strip_prefix("Tree=1\n").unwrap()).unwrap();
+    let text = doubled.to_text();
+    let blocks = cut(&text);
+    assert_eq!(blocks[3], cut(SAMPLE)[1].replace("Tree=1", "Tree=3"));
+    assert!(text.contains("feature_importances:\nlanguage=4\nbm25=3\nclicks=2\nage=2\n\nparameters:\n"), "{text}");
+    assert_eq!(Forest::parse(&text).unwrap().trees(), doubled.trees());
+    let mut four = Forest::from_trees(2, Vec::new()).unwrap();
+    let error = four.push_block(blocks[0]).unwrap_err().to_string();
+    assert!(error.starts_with("tree:4: column 2 of 2 features"), "{error}");
+}
+
+#[test]
+fn a_changed_forest_forgets_what_it_prepared() {
+    let mut forest = Forest::parse(SAMPLE).unwrap();
+    let before = scores(&forest, &[0.0; 4])[0];
+    forest.push_block("num_leaves=1\nnum_cat=0\nleaf_value=0.25\n").unwrap();
+    assert_eq!(scores(&forest, &[0.0; 4])[0], before + 0.25);
+}
+
+#[test]
+fn trees_of_our_own_are_read_as_they_were() {
+    let mut random = random(4);
+    let trees: Vec<Tree> = [1, 2, 2, 17, 64, 90].iter().map(|&leaves| tree(&mut random, leaves, 6)).collect();
+    let forest = Forest::from_trees(6, trees.clone()).unwrap();
+    let text = forest.to_text();
+    assert_eq!(cut(&text).len(), 6);
+    assert_eq!(Forest::parse(&text).unwrap().trees(), trees);
+    let error = Forest::from_trees(5, trees).unwrap_err().to_string();
+    assert_eq!(error, "a tree asks for column 5 of 5, counted from 0");
+    assert!(Forest::from_trees(0, Vec::new()).is_err());
+}

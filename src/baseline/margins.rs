@@ -7,6 +7,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::stop::Stop;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The labels of all documents, as places among the labels of their query.
 #[derive(Debug)]
@@ -47,22 +48,39 @@ impl<'a> Margins<'a> {
         self.levels.iter().any(|&level| level > 0)
     }
 
-    /// The sums of each document over pairs below the margin by `scores`, of `values`.
-    pub fn sums(&self, scores: &[f64], values: &[f64]) -> Result<Vec<PairSums>> {
+    /// The documents of each query, the highest score first.
+    pub fn order(&self, scores: &[f64]) -> Result<Vec<u32>> {
+        self.stop.check()?;
+        let mut order = vec![0; scores.len()];
+        self.queries(&mut order).into_par_iter().for_each(|(rows, order)| {
+            let scores = &scores[rows];
+            order.iter_mut().zip(0..).for_each(|(place, document)| *place = document);
+            order.sort_unstable_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]).then(a.cmp(&b)));
+        });
+        Ok(order)
+    }
+
+    /// The sums of each document over pairs below the margin by `scores`, whose order is given, of `values`.
+    pub fn sums(&self, scores: &[f64], order: &[u32], values: &[f64]) -> Result<Vec<PairSums>> {
         self.stop.check()?;
         let mut sums = vec![PairSums::default(); scores.len()];
-        let mut rest = sums.as_mut_slice();
+        let work = |tree: &mut Vec<[f64; 2]>, (rows, sums): (Range<usize>, &mut [PairSums])| {
+            let [order, levels] = [order, &self.levels].map(|list| &list[rows.clone()]);
+            query_sums(&scores[rows.clone()], order, levels, &values[rows], sums, tree);
+        };
+        self.queries(&mut sums).into_par_iter().for_each_init(Vec::new, work);
+        Ok(sums)
+    }
+
+    /// The rows of each query, and its part of a list.
+    fn queries<'b, T>(&self, mut list: &'b mut [T]) -> Vec<(Range<usize>, &'b mut [T])> {
         let mut queries = Vec::with_capacity(self.offsets.len());
         for pair in self.offsets.windows(2) {
-            let (query, after) = rest.split_at_mut(pair[1] - pair[0]);
+            let (query, after) = list.split_at_mut(pair[1] - pair[0]);
             queries.push((pair[0]..pair[1], query));
-            rest = after;
+            list = after;
         }
-        let work = |room: &mut Room, (rows, sums): (std::ops::Range<usize>, &mut [PairSums])| {
-            room.sums(&scores[rows.clone()], &self.levels[rows.clone()], &values[rows], sums);
-        };
-        queries.into_par_iter().for_each_init(Room::default, work);
-        Ok(sums)
+        queries
     }
 }
 
@@ -71,41 +89,36 @@ fn is_below(better: f64, worse: f64) -> bool {
     1.0 - (better - worse) > 0.0
 }
 
-/// Memory for one query.
-#[derive(Debug, Default)]
-struct Room {
-    order: Vec<u32>,
-    tree: Vec<[f64; 2]>,
-}
-
-impl Room {
-    fn sums(&mut self, scores: &[f64], levels: &[u32], values: &[f64], sums: &mut [PairSums]) {
-        let Some(&top) = levels.iter().max().filter(|&&top| top > 0) else { return };
-        self.order.clear();
-        self.order.extend(0..scores.len() as u32);
-        self.order.sort_unstable_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]).then(a.cmp(&b)));
-        let Room { order, tree } = self;
-        // From the highest score down, each document against the worse ones that are not far enough below it.
-        tree.clear();
-        tree.resize(top as usize + 2, [0.0; 2]);
-        let mut others = order.iter().map(|&other| other as usize).peekable();
-        for &document in order.iter() {
-            let document = document as usize;
-            while let Some(other) = others.next_if(|&other| is_below(scores[document], scores[other])) {
-                count(tree, levels[other], values[other]);
-            }
-            [sums[document].better, sums[document].of_worse] = below(tree, levels[document]);
+/// The sums of one query; `tree` is memory for it.
+fn query_sums(
+    scores: &[f64],
+    order: &[u32],
+    levels: &[u32],
+    values: &[f64],
+    sums: &mut [PairSums],
+    tree: &mut Vec<[f64; 2]>,
+) {
+    let Some(&top) = levels.iter().max().filter(|&&top| top > 0) else { return };
+    // From the highest score down, each document against the worse ones that are not far enough below it.
+    tree.clear();
+    tree.resize(top as usize + 2, [0.0; 2]);
+    let mut others = order.iter().map(|&other| other as usize).peekable();
+    for &document in order.iter() {
+        let document = document as usize;
+        while let Some(other) = others.next_if(|&other| is_below(scores[document], scores[other])) {
+            count(tree, levels[other], values[other]);
         }
-        // From the lowest score up, each document against the better ones that are not far enough above it.
-        tree.fill([0.0; 2]);
-        let mut others = order.iter().rev().map(|&other| other as usize).peekable();
-        for &document in order.iter().rev() {
-            let document = document as usize;
-            while let Some(other) = others.next_if(|&other| is_below(scores[other], scores[document])) {
-                count(tree, top - levels[other], values[other]);
-            }
-            [sums[document].worse, sums[document].of_better] = below(tree, top - levels[document]);
+        [sums[document].better, sums[document].of_worse] = below(tree, levels[document]);
+    }
+    // From the lowest score up, each document against the better ones that are not far enough above it.
+    tree.fill([0.0; 2]);
+    let mut others = order.iter().rev().map(|&other| other as usize).peekable();
+    for &document in order.iter().rev() {
+        let document = document as usize;
+        while let Some(other) = others.next_if(|&other| is_below(scores[other], scores[document])) {
+            count(tree, top - levels[other], values[other]);
         }
+        [sums[document].worse, sums[document].of_better] = below(tree, top - levels[document]);
     }
 }
 
@@ -146,7 +159,8 @@ mod tests {
             let ids = sizes.iter().enumerate().map(|(i, &size)| (i.to_string(), size)).collect();
             let data = Dataset::new(1, vec![0.0; documents], labels.clone(), ids).unwrap();
             let stop = Stop::new();
-            let found = Margins::new(&data, &stop).sums(&scores, &values).unwrap();
+            let margins = Margins::new(&data, &stop);
+            let found = margins.sums(&scores, &margins.order(&scores).unwrap(), &values).unwrap();
             let mut expected = vec![PairSums::default(); documents];
             for rows in data.offsets().windows(2).map(|pair| pair[0]..pair[1]) {
                 for (i, j) in rows.clone().flat_map(|i| rows.clone().map(move |j| (i, j))) {

@@ -29,7 +29,7 @@ pub(super) const KIND: ModelKind = ModelKind {
 };
 
 /// The fall of the error, as part of it, that counts as none.
-const TOLERANCE: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-6;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct RankProp {
@@ -62,7 +62,7 @@ impl Baseline for RankProp {
         }
         left.iter_mut().zip(&now).for_each(|(left, now)| *left -= now);
         center(data, &mut left);
-        let mut change = solve(&sum(data, &left), 1e-10, |direction| {
+        let mut change = solve(&sum(data, &left), 1e-4, |direction| {
             round.stop.check()?;
             let mut moved = scores(data, direction);
             center(data, &mut moved);

@@ -1,10 +1,10 @@
 //! Every system in one table: nets, trees and the papers' rivals, on the same folds, tuned alike, judged by the same code.
 
-use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::dots::{self, Dot};
 use crate::harness::finding::{Finding, no_share};
 use crate::harness::{Check, Execution, Experiment, Job, Kind, Report, Scale, Session, Ticker, per_query, train};
 use anyhow::Context;
-use burnrank::analysis::significance::{CompareOptions, Leaderboard, PerQuery};
+use burnrank::analysis::significance::{CompareOptions, Leaderboard, PerQuery, Standing};
 use burnrank::data::{FoldFiles, find_folds};
 use burnrank::text::Table;
 use burnrank::train::{GROWS_TREES, ModelChoice, TrainingData};
@@ -473,7 +473,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, sets: &[Set], runs: &[(&Cell
         notes,
         tables,
         checks,
-        figure: figure::draw(&panels)?,
+        figure: dots::draw(&panels)?,
     })
 }
 
@@ -510,36 +510,14 @@ fn table(set: &Set, board: &Leaderboard, lines: &[Line]) -> Table {
     table
 }
 
-fn panel(set: &Set, board: &Leaderboard) -> Panel {
-    // Best on top, so that names can be read.
-    let place = |rank: usize| (board.rows.len() - rank) as f64;
-    let series = |whose: Whose, name: &str, colour: usize, published: bool| Series {
-        name: name.into(),
-        whose,
-        colour,
-        joined: false,
-        points: board
-            .rows
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| row.name.ends_with("(published)") == published)
-            .map(|(rank, row)| {
-                let interval = row.interval.map(|(low, high)| (100.0 * low, 100.0 * high));
-                (place(rank + 1), 100.0 * row.mean, interval)
-            })
-            .collect(),
+fn panel(set: &Set, board: &Leaderboard) -> (String, Vec<Dot>) {
+    let dot = |row: &Standing| Dot {
+        name: row.name.clone(),
+        value: 100.0 * row.mean,
+        interval: row.interval.map(|(low, high)| (100.0 * low, 100.0 * high)),
+        theirs: row.name.ends_with("(published)"),
     };
-    Panel {
-        title: set.name.clone(),
-        x_label: "system, best on the right".into(),
-        y_label: "NDCG@10 of test queries, percent".into(),
-        ticks: board.rows.iter().enumerate().map(|(rank, row)| (place(rank + 1), row.name.clone())).collect(),
-        series: vec![
-            series(Whose::Ours, "here, 95% interval", 0, false),
-            series(Whose::Paper, "published scores", 1, true),
-        ],
-        ..Panel::default()
-    }
+    (format!("{}: NDCG@10 of test queries, percent", set.name), board.rows.iter().map(dot).collect())
 }
 
 fn protocol_text(sizes: &Sizes, sets: &[Set]) -> Vec<String> {

@@ -38,9 +38,6 @@ const MARGIN: f64 = 0.7;
 /// What draws at random, so that one seed says little.
 const SEEDED: [&str; 6] = ["linear", "mlp", "prank", "prank-quadratic", "oap-bpm", "coordinate-ascent"];
 
-/// The most training documents for a kernel matrix in reasonable time.
-const KERNEL_DOCUMENTS: usize = 15_000;
-
 /// A system, and the four settings that it is tried with.
 struct System {
     name: &'static str,
@@ -298,11 +295,6 @@ fn run_cell(
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<Found> {
     let system = job.what.system;
-    if system.model == "kernel-ranknet" && fold.sets[0].n_documents() > KERNEL_DOCUMENTS {
-        return Ok(Found::failed(&anyhow::anyhow!(
-            "it is for small data, of {KERNEL_DOCUMENTS} documents at most here"
-        )));
-    }
     let seeds = if SEEDED.contains(&system.model) { sizes.seeds } else { 1 };
     let trainings = (system.settings(sizes) as u64 + seeds - 1) as f64;
     let mut done = 0.0;

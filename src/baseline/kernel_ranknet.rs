@@ -13,7 +13,7 @@ use super::pair_logistic::PairLogistic;
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Architecture, KernelKind, KernelRanker, Scorer};
 use crate::stop::Stop;
 use crate::train::{Learner, Make, ModelKind, Setting};
@@ -36,6 +36,8 @@ pub(super) const KIND: ModelKind = ModelKind {
     make: Make::Baseline(Architecture::Kernel { points: 1 }, start),
 };
 
+/// With more documents a step takes minutes, and the matrix gigabytes.
+const MOST_DOCUMENTS: usize = 20_000;
 /// A step is solved for until what is left of the equation is this share of it.
 const LEFT: f64 = 0.01;
 /// The most products with the kernel matrix for one step.
@@ -68,7 +70,13 @@ fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
         0.0 => 1.0 / start.train.n_features().max(1) as f64,
         gamma => gamma,
     };
-    PairLogistic::new(start.train, KIND.name)?;
+    let documents = PairLogistic::new(start.train, KIND.name)?.rows().len();
+    if documents > MOST_DOCUMENTS {
+        return Err(Error::Data(format!(
+            "kernel-ranknet compares every training document with every other, and {documents} are too many, of \
+             {MOST_DOCUMENTS} at most: train on fewer queries, as 'burnrank split' makes them"
+        )));
+    }
     let state = KernelRankNet { alphas: Vec::new(), gamma, lambda: start.number("lambda"), problem: None };
     Rounds::start(start, state)
 }

@@ -307,7 +307,8 @@ fn run_cell(
         done += 1.0;
         Ok((train(execution, &key, &config, &data, share, |_| false)?, called))
     };
-    let (mut tried, mut best): (Vec<(String, f64)>, Option<(usize, Model)>) = (vec![], None);
+    let mut tried: Vec<(String, f64)> = vec![];
+    let mut best: Option<(usize, Model)> = None;
     for setting in 0..system.settings(sizes) {
         let (model, called) = match one(setting, 0) {
             Ok(found) => found,

@@ -478,3 +478,30 @@ fn an_interrupt_leaves_nothing_behind() {
     assert_eq!(child.wait().expect("the tool ends").code(), Some(130));
     assert!(place.list().is_empty(), "{:?}", place.list());
 }
+
+#[test]
+#[cfg(not(feature = "trees"))]
+fn a_build_without_trees_says_how_to_get_them() {
+    let place = Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:0\n")]);
+    let ran = place.run("train --train a.txt --model trees --out m");
+    assert!(ran.err.contains("build burnrank with --features trees"), "{}", ran.err);
+    assert_eq!(ran.code, Some(2));
+    assert!(!place.path().join("m").exists());
+}
+
+#[test]
+fn settings_of_other_models_are_refused() {
+    let place = Place::new(&[]);
+    for (line, expected) in [
+        ("train --model linear --leaves 4", "--leaves is for trees, not for linear"),
+        ("train --model trees --lr 0.1", "--lr is for nets, not for trees: trees have --shrinkage"),
+        ("train --model ranksvm --hidden 4", "--hidden is for nets, not for ranksvm"),
+        ("train --model ranksvm --objective ranknet", "--model ranksvm optimises squared hinge losses"),
+        ("train --model ranksvm:x=1", "unknown setting 'x=1': known are c"),
+        ("train --model oap-bpm:tau=2", "tau must be a number from 0.001 to 1"),
+        ("train --model rankswm", "did you mean 'ranksvm'?"),
+    ] {
+        let ran = place.run(line);
+        assert!(ran.err.contains(expected) && ran.code == Some(2), "{line}: {}", ran.err);
+    }
+}

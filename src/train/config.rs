@@ -1,7 +1,7 @@
 //! Every setting of a training run, checked once, before any work starts.
 
 use super::method::Method;
-use super::{OptimizerKind, StepRule};
+use super::{GROWS_TREES, OptimizerKind, StepRule};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
@@ -169,6 +169,21 @@ impl TrainConfig {
             self.objective.tensors()?;
         }
         crate::metric::parse(&self.metric).map(|_| ())
+    }
+
+    /// Refuses what this build cannot train, before any work.
+    ///
+    /// # Errors
+    /// For trees, in a build that does not grow them.
+    pub fn check_build(&self) -> Result<()> {
+        match self.method {
+            Method::Boosting(_) if !GROWS_TREES => Err(Error::Config(
+                "this build scores with trees, but does not grow them: build burnrank with --features trees, as in 'cargo \
+                 install --path . --features trees' (needs CMake 3.28 and libclang)"
+                    .into(),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses training data with a label that is too high for the objective to have a finite gradient.

@@ -270,10 +270,6 @@ fn trees(config: &TrainConfig, settings: &TreeSettings, train: &Dataset) -> Resu
 
 /// This build has nothing that grows trees.
 #[cfg(not(feature = "trees"))]
-fn trees(_: &TrainConfig, _: &TreeSettings, _: &Dataset) -> Result<Box<dyn Learner>> {
-    Err(Error::Config(
-        "this build scores with trees, but does not grow them: build burnrank with --features trees (needs CMake 3.28 and \
-         libclang)"
-            .into(),
-    ))
+fn trees(config: &TrainConfig, _: &TreeSettings, _: &Dataset) -> Result<Box<dyn Learner>> {
+    config.check_build().and(Err(Error::Config("trees cannot be grown here".into())))
 }

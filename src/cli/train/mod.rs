@@ -207,6 +207,7 @@ impl Args {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.config()?;
+    config.check_build()?;
     if args.targets.is_some() && !config.objective.takes_targets() {
         let message = format!("--targets train ranknet, not {}: add --objective ranknet", config.objective);
         return Err(Usage(message).into());

@@ -39,7 +39,7 @@ pub(super) struct Planes {
 /// Steps between two looks at whether to stop.
 const BETWEEN_LOOKS: usize = 1 << 10;
 /// Steps after which shares are taken as they are; a few thousand are usual.
-const MOST_STEPS: usize = 1 << 21;
+const MOST_STEPS: usize = 1 << 17;
 
 impl Planes {
     /// No planes, for weights of this many features.

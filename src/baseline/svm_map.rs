@@ -48,6 +48,9 @@ pub(super) const KIND: ModelKind = ModelKind {
 const GRID: usize = 11;
 const LOWEST: f64 = 0.01;
 
+/// Planes after which a C is left as it is; some hundred are usual, and features that are not scaled may ask for many more.
+const MOST_PLANES: usize = 1000;
+
 const NOT_FINITE: &str = "svm-map: scores are no longer finite: scale the features with --scale";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -92,6 +95,7 @@ impl Baseline for SvmMap {
         self.planes.solve(0.01 * self.epsilon, round.stop)?;
         // In this round, the round before, and the best one.
         let plane_bytes = memory::bytes_of::<f64>(3 * round.train.n_features() as u64);
+        let mut left = MOST_PLANES;
         let value = loop {
             round.stop.check()?;
             let plane = self.plane(round.train);
@@ -99,10 +103,11 @@ impl Baseline for SvmMap {
             if !violation.is_finite() {
                 return Err(Error::Training(NOT_FINITE.into()));
             }
-            if violation <= self.planes.slack() + self.epsilon {
+            if violation <= self.planes.slack() + self.epsilon || left == 0 {
                 break self.planes.value(violation.max(0.0));
             }
             memory::ask(plane_bytes, "one more cutting plane", "give a larger epsilon, or use fewer features")?;
+            left -= 1;
             self.planes.add(plane);
             self.planes.solve(0.01 * self.epsilon, round.stop)?;
         };

@@ -43,10 +43,12 @@ fn the_readmes_commands_work() {
 }
 
 #[test]
-fn the_readme_has_every_metric_and_objective() {
+fn the_readme_has_every_metric_objective_and_model() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     let metrics = KNOWN_METRICS.iter().map(|row| (row.pattern(), row.help));
-    for (pattern, help) in metrics.chain(KNOWN_OBJECTIVES.iter().map(|row| (row.pattern(), row.help))) {
+    let models = burnrank::train::models().map(|row| (row.pattern(), row.help));
+    let objectives = KNOWN_OBJECTIVES.iter().map(|row| (row.pattern(), row.help));
+    for (pattern, help) in metrics.chain(objectives).chain(models) {
         let line = format!("| `{pattern}` | {help} |");
         assert!(text.lines().any(|other| other == line), "the README has no line '{line}'");
     }

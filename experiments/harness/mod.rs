@@ -1,5 +1,6 @@
 //! What all experiments share: sessions, stored runs, training, reports and figures.
 
+pub mod dots;
 pub mod figure;
 pub mod finding;
 mod jobs;

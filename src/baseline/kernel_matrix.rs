@@ -31,7 +31,7 @@ impl KernelMatrix {
     ) -> Result<Self> {
         let (size, width) = (rows.len(), data.n_features());
         let what = format!("the kernel matrix of {size} documents");
-        let count = size.checked_mul(size).unwrap_or(usize::MAX);
+        let count = size.saturating_mul(size);
         let mut values = memory::zeros(count, &what, "train on fewer queries")?;
         let features = |row: usize| &data.features()[row * width..(row + 1) * width];
         values.par_chunks_mut(ROWS * size.max(1)).enumerate().try_for_each(|(chunk, values)| {

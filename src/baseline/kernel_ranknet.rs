@@ -13,7 +13,7 @@ use super::pair_logistic::PairLogistic;
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Architecture, KernelKind, KernelRanker, Scorer};
 use crate::stop::Stop;
 use crate::train::{Learner, Make, ModelKind, Setting};
@@ -28,12 +28,13 @@ pub(super) const KIND: ModelKind = ModelKind {
     settings: &[
         Setting { key: "gamma", default: 0.0, valid: 0.0..=1e9, help: "γ of exp(-γ |x - z|²); 0 for 1 / features" },
         Setting { key: "lambda", default: 1.0, valid: 1e-9..=1e9, help: "the penalty on the norm of the function" },
+        Setting { key: "most", default: 20_000.0, valid: 1.0..=1e6, help: "the most documents that are in pairs" },
     ],
     epochs: 30,
     patience: 0,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Kernel { points: 1 }, start),
+    make: Make::Baseline(Architecture::Kernel { points: 0 }, start),
 };
 
 /// A step is solved for until what is left of the equation is this share of it.
@@ -68,9 +69,20 @@ fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
         0.0 => 1.0 / start.train.n_features().max(1) as f64,
         gamma => gamma,
     };
-    PairLogistic::new(start.train, KIND.name)?;
+    check_size(PairLogistic::new(start.train, KIND.name)?.rows().len(), start.number("most"))?;
     let state = KernelRankNet { alphas: Vec::new(), gamma, lambda: start.number("lambda"), problem: None };
     Rounds::start(start, state)
+}
+
+/// Time and memory grow with the square of the number of documents.
+fn check_size(documents: usize, most: f64) -> Result<()> {
+    if documents as f64 <= most {
+        return Ok(());
+    }
+    Err(Error::Data(format!(
+        "kernel-ranknet: {documents} training documents, and it takes {most}, as its time grows with the square of their \
+         number: train on fewer queries, or allow more with kernel-ranknet:most={documents}"
+    )))
 }
 
 impl Baseline for KernelRankNet {
@@ -276,6 +288,13 @@ mod tests {
         for step in [[1e-2, 0.0], [-1e-2, 0.0], [0.0, 1e-2], [0.0, -1e-2], [1e-2, -1e-2]] {
             assert!(direct([weights[0] + step[0], weights[1] + step[1]]) > direct(weights));
         }
+    }
+
+    #[test]
+    fn too_many_documents_are_refused() {
+        check_size(20, 20.0).unwrap();
+        let error = check_size(21, 20.0).unwrap_err().to_string();
+        assert!(error.contains("21 training documents, and it takes 20") && error.contains("most=21"), "{error}");
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Baseline for SmoothRank {
         self.weights = weights;
         self.origin = Some(origin);
         self.sigma /= 2.0;
-        // Later scores would be apart by more than a thousand times the root of σ, or be the same.
+        // A σ that is no longer a normal number cannot be halved further.
         Ok(RoundEnd { loss, converged: self.sigma < f64::MIN_POSITIVE })
     }
 

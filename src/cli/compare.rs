@@ -152,7 +152,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if systems.iter().any(|system| system.missing == Missing::Absent) {
         conventions.missing = Missing::Absent;
     }
-    let draws = if common.counts_signs() { DRAWS } else { draws(args, panels) };
+    let draws = if common.counts_signs() { args.draws.unwrap_or(DRAWS) } else { draws(args, panels) };
     let of = |(place, metric): (usize, &Arc<dyn Metric>)| {
         Values::of((place, &**metric), &systems, &common, &data, args.options(draws))
     };

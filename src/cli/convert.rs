@@ -1,9 +1,9 @@
-//! `burnrank convert`: the same data in canonical form, or as TREC files.
+//! `burnrank convert`: the same data in canonical form, or as TREC files; and the trees of other programs as a model.
 
-use super::Usage;
 use super::input::{self, ReadArgs};
 use super::output::{self, Watched};
 use super::ui::{self, count};
+use super::{Usage, import};
 use anyhow::{Context, bail};
 use burnrank::data::trec::TrecFile;
 use burnrank::data::{Zeros, read_scores, write_to};
@@ -18,17 +18,23 @@ Examples:
   burnrank convert zero-based.txt --first-index 0 --out one-based.txt.zst
   burnrank convert test.txt --scale zscore --scale-on train.txt --out test-scaled.txt
   burnrank convert test.txt --to qrels --out qrels.txt
-  burnrank convert test.txt --to run --scores scores.txt --tag mine --out run.txt";
+  burnrank convert test.txt --to run --scores scores.txt --tag mine --out run.txt
+  burnrank convert lightgbm.txt --to model --out model
+  burnrank convert xgboost.json --to model --out model
 
-/// Rewrite data in canonical LETOR form, scale it, or turn it into TREC files
+A model of LightGBM (text) or XGBoost (JSON: save_model('m.json')) becomes a model folder, for predict, evaluate and \
+compare. Its first column is feature 1 of LETOR files, as it is when the model was trained from an array. LightGBM itself, given a \
+LETOR file, takes feature 1 for its second column: add --first-index 0 for a model that it trained so.";
+
+/// Rewrite data in canonical LETOR form, scale it, turn it into TREC files; import a LightGBM or XGBoost model
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// LETOR file; '-' is standard input
-    file: PathBuf,
-    /// File to write; packed when it ends in .gz or .zst; '-' is standard output
+    /// LETOR file, or a model with --to model; '-' is standard input
+    pub file: PathBuf,
+    /// File to write; packed when it ends in .gz or .zst; '-' is standard output. A folder with --to model
     #[arg(long, short, value_name = "FILE")]
-    out: PathBuf,
+    pub out: PathBuf,
     /// What to write
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Letor)]
     to: Format,
@@ -52,12 +58,12 @@ pub struct Args {
     tag: String,
     /// Replace the file that is there already
     #[arg(long)]
-    force: bool,
+    pub force: bool,
     /// Print JSON about the file for machines
     #[arg(long)]
-    json: bool,
+    pub json: bool,
     #[command(flatten)]
-    reading: ReadArgs,
+    pub reading: ReadArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,11 +74,21 @@ enum Format {
     Qrels,
     /// TREC run: 'qid Q0 docid rank score tag'; needs --scores
     Run,
+    /// Model folder, from a model of LightGBM (text) or XGBoost (JSON)
+    Model,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     check(args)?;
-    let mut data = input::read_data(&args.file, &args.reading)?;
+    if args.to == Format::Model {
+        return import::run(args);
+    }
+    let mut data = input::read_data(&args.file, &args.reading).map_err(|error| {
+        if !import::looks_like_a_model(&args.file) {
+            return error;
+        }
+        anyhow::anyhow!("{error:#}; the file looks like a model of LightGBM or XGBoost: add --to model")
+    })?;
     match (args.to, &args.scores) {
         (Format::Run, Some(scores)) => {
             let scores = read_scores(scores, data.n_documents())?;
@@ -109,7 +125,7 @@ fn check(args: &Args) -> anyhow::Result<()> {
     } else if args.to == Format::Run && (args.reading.lenient || args.reading.regroup) {
         "--lenient and --regroup move documents away from their scores: convert the data first"
     } else if args.to != Format::Letor && args.scale != ScaleKind::None {
-        "--scale is for LETOR files: runs and judgements have no features"
+        "--scale is for LETOR files: only they have features to scale"
     } else if args.scale == ScaleKind::None && args.scale_on.is_some() {
         "--scale-on needs a scaling: add --scale zscore, for example"
     } else {

@@ -22,7 +22,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return ui::print_json(info);
     }
     let mut text = format!(
-        "{}\n  {}, {} features{}\n  objective: {}, best epoch {}\n  scaling: {}\n  written by burnrank {}, Burn {}, format {}\n",
+        "{}\n  {}, {} features{}\n  {}\n  scaling: {}\n  written by burnrank {}, Burn {}, format {}\n",
         ui::heading(&args.model.display().to_string()),
         info.ranker.architecture,
         info.ranker.features,
@@ -31,8 +31,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         } else {
             String::new()
         },
-        info.objective,
-        info.best_epoch,
+        match info.settings.is_null() {
+            // Made by hand, or imported.
+            true => info.objective.clone(),
+            false => format!("objective: {}, best epoch {}", info.objective, info.best_epoch),
+        },
         info.scaler.kind(),
         info.burnrank,
         info.burn,

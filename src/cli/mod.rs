@@ -8,6 +8,7 @@ mod data;
 mod evaluate;
 mod figure;
 mod generate;
+mod import;
 mod info;
 mod input;
 mod judging;

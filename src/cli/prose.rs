@@ -39,6 +39,11 @@ pub fn paragraph(text: &str) -> String {
     fold(&printable(text), 0, 0) + "\n"
 }
 
+/// A text whose lines all are indented.
+pub fn indented(text: &str, indent: usize) -> String {
+    format!("{}{}", " ".repeat(indent), fold(text, indent, indent))
+}
+
 /// A text with its name in front of it, as in "data      test.txt: 20 queries".
 pub fn named(name: &str, text: &str) -> String {
     let width = INDENT - 2;

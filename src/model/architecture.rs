@@ -91,6 +91,8 @@ impl fmt::Display for Architecture {
             Architecture::Mlp { hidden, activation } => (hidden, activation),
             Architecture::Trees { trees: 1, leaves } => return write!(f, "one tree of up to {leaves} leaves"),
             Architecture::Trees { trees, leaves } => return write!(f, "{trees} trees of up to {leaves} leaves"),
+            // Before training, their number is not known.
+            Architecture::Kernel { points: 0 } => return f.write_str("sum of kernels"),
             Architecture::Kernel { points } => return write!(f, "sum of kernels at {points} points"),
         };
         // The output is a layer too.

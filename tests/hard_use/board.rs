@@ -229,7 +229,7 @@ fn draws_are_enough_for_the_number_of_comparisons() {
     for (name, right) in [("none", 0), ("some", 20), ("all", 40)] {
         std::fs::write(place.path().join(name), scores(right)).unwrap();
     }
-    let line = "compare none some all --data data.txt --metric mrr";
+    let line = "compare none some all --data data.txt --metric mrr --quiet";
     let ran = place.run(&format!("{line} --draws 50"));
     let note =
         "note: of 3 comparisons on over 32 queries none can be significant after 50 draws each: give --draws 120\n";

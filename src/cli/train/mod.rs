@@ -12,6 +12,7 @@ mod warn;
 
 use super::Usage;
 use super::input::ReadArgs;
+use super::prose::indented;
 use burnrank::data::MAX_FEATURES;
 use burnrank::files::Unfinished;
 use burnrank::model::ModelPlace;
@@ -41,7 +42,7 @@ fn after_help() -> String {
     let rows = KNOWN_OBJECTIVES.iter().map(|row| format!("  {}\n      {}\n", row.pattern(), row.help));
     let model = |kind: &ModelKind| {
         let aim = kind.optimises.map_or(String::new(), |aim| format!("; optimises {aim}"));
-        format!("  {}\n      {}{aim}\n", kind.pattern(), kind.help)
+        format!("  {}\n{}\n", kind.pattern(), indented(&format!("{}{aim}", kind.help), 6))
     };
     let group = |own: bool| models().filter(|kind| kind.takes_objective() == own).map(model).collect::<String>();
     format!(

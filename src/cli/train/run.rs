@@ -7,6 +7,7 @@ use super::warn::{self, Warning};
 use super::{Args, Out};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
+use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use burnrank::{Device, Finish, Model, TrainConfig, Trainer};
 use serde_json::{Value, json};
@@ -162,6 +163,9 @@ fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde
         model.history.len(),
         if finish == Some(Finish::Diverged) { ", then it diverged" } else { "" }
     );
+    if let Some(aim) = args.settings.model.kind.optimises {
+        text.insert_str(text.trim_end().len(), &format!("\n{}", paragraph(&format!("Optimised: {aim}.")).trim_end()));
+    }
     let names: std::collections::BTreeSet<&String> = info.metrics.values().flat_map(|values| values.keys()).collect();
     let columns = [("", Align::Left), ("queries", Align::Right)];
     let columns = columns.into_iter().chain(names.iter().map(|name| (name.as_str(), Align::Right)));

@@ -11,11 +11,15 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     let _ = writeln!(card, "# {name}\n");
     let _ = writeln!(
         card,
-        "{}{} over {} features, trained with `{}` by burnrank {} (Burn {}).\n",
+        "{}{} over {} features, {} by burnrank {} (Burn {}).\n",
         if shape.architecture.is_net() { "A " } else { "" },
         shape.architecture,
         shape.features,
-        info.objective,
+        match info.settings.is_null() {
+            // Made by hand, or imported.
+            true => info.objective.clone(),
+            false => format!("trained with `{}`", info.objective),
+        },
         info.burnrank,
         info.burn
     );
@@ -24,7 +28,9 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
         let _ = writeln!(card, "| weights | {} |", shape.n_weights());
     }
     let _ = writeln!(card, "| feature scaling | {} |", info.scaler.kind());
-    let _ = writeln!(card, "| epoch | {} |", info.best_epoch);
+    if info.best_epoch > 0 {
+        let _ = writeln!(card, "| epoch | {} |", info.best_epoch);
+    }
     let _ = writeln!(card, "| checksum | {} |", info.checksum);
     if !info.data.is_empty() {
         let _ = writeln!(

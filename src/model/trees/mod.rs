@@ -5,6 +5,7 @@ mod compile;
 mod evaluate;
 mod forest;
 mod key;
+mod shift;
 mod text;
 mod tree;
 mod write;

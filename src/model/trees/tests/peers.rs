@@ -1,9 +1,14 @@
 //! Scores that LightGBM 4.7.0 and XGBoost 3.2.0 printed.
 
+#![allow(clippy::excessive_precision)] // as they were printed
+
 use super::*;
 
 const N: f32 = f32::NAN;
 const I: f32 = f32::INFINITY;
+
+/// A small model as XGBoost writes it, without the lists that no score depends on.
+const XGBOOST: &str = include_str!("xgboost.json");
 
 /// `Booster(model_str=...).predict(row, raw_score=True)` of the sample.
 #[test]
@@ -40,4 +45,79 @@ fn a_random_forest_is_an_average() {
     assert_eq!(scores(&forest, &row)[0], scores(&sum, &row)[0] / 3.0);
     assert_eq!(scores(&forest.truncated(2), &row)[0], scores(&sum.truncated(2), &row)[0] / 2.0);
     assert_eq!(forest.to_text(), text);
+}
+
+/// `Booster.inplace_predict(row, predict_type="margin")` of a model of two trees, objective rank:ndcg.
+#[test]
+fn an_xgboost_model_scores_as_xgboost_does() {
+    let peer: [([f32; 3], f64); 8] = [
+        ([0.0, 0.0, 0.0], 1.0372298955917358),
+        ([N, N, N], 0.9656975269317627),
+        ([-0.13280446827411652, 0.0, -0.13280446827411652], 1.0372298955917358),
+        ([-0.1328044831752777, 0.0, 1.0], 0.9656975269317627),
+        ([-1.0, -0.16976049542427063, -0.16976049542427063], 0.7481899261474609),
+        ([9.0, N, -9.0], 1.7540563344955444),
+        ([-9.0, 9.0, N], 0.7481899261474609),
+        ([I, -I, I], 1.7540563344955444),
+    ];
+    let rows: Vec<f32> = peer.iter().flat_map(|(row, _)| *row).collect();
+    let forest = Forest::parse_any("m.json", XGBOOST).unwrap();
+    assert_eq!((forest.n_features(), forest.n_trees()), (3, 3));
+    // Older versions write the base score without brackets and truths as words.
+    let older = XGBOOST.replace("[1.25E0]", "1.25E0").replace("[1, 0, 0, 0, 0]", "[true, false, false, false, false]");
+    let written = Forest::parse(&forest.to_text()).unwrap();
+    for forest in [forest, Forest::parse_any("m.json", &older).unwrap(), written] {
+        for (found, (row, expected)) in scores(&forest, &rows).iter().zip(peer) {
+            assert!((found - expected).abs() < 1e-6, "{row:?}: {found}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn the_base_score_is_a_margin_and_dropped_trees_have_weights() {
+    let base = |text: &str| scores(&Forest::parse_any("m.json", text).unwrap().truncated(1), &[0.0; 3])[0];
+    let half = XGBOOST.replace("1.25E0", "8E-1");
+    assert_eq!(base(&half), f64::from(0.8_f32));
+    assert!((base(&half.replace("rank:ndcg", "binary:logistic")) - 4_f64.ln()).abs() < 1e-6);
+    assert!((base(&half.replace("rank:ndcg", "count:poisson")) - 0.8_f64.ln()).abs() < 1e-6);
+    let dart = XGBOOST
+        .replace("\"gradient_booster\": {", "\"gradient_booster\": {\"gbtree\": {")
+        .replace("\"name\": \"gbtree\"}", "\"name\": \"gbtree\"}, \"name\": \"dart\", \"weight_drop\": [0.5, 0]}");
+    let (whole, dart) = (Forest::parse_any("", XGBOOST).unwrap(), Forest::parse_any("", &dart).unwrap());
+    let first = whole.trees()[1].value(&[0.0; 3]);
+    assert_eq!(scores(&dart, &[0.0; 3])[0], 1.25 + first / 2.0);
+}
+
+#[test]
+fn xgboost_models_that_are_not_supported_or_damaged_are_refused() {
+    let refused = |from: &str, to: &str| {
+        assert!(XGBOOST.contains(from), "{from}");
+        Forest::parse_any("m.json", &XGBOOST.replacen(from, to, 1)).unwrap_err().to_string()
+    };
+    let cases = [
+        (
+            "\"num_class\": \"0\"",
+            "\"num_class\": \"3\"",
+            "m.json: num_class is 3: a ranking model has one score per document",
+        ),
+        (
+            "\"name\": \"gbtree\"",
+            "\"name\": \"gblinear\"",
+            "m.json: a model of kind gblinear: only trees are supported",
+        ),
+        ("[1.25E0]", "[1,2]", "m.json: bad base_score '[1,2]'"),
+        ("[1, 3, 5, -1,", "[1, 3, 0, -1,", "m.json: tree 0: more than one way leads to node 0"),
+        ("[1, 3, 5, -1,", "[1, 3, 99, -1,", "m.json: tree 0: there is no node 99"),
+        ("[2, 4, 6, -1,", "[2, 4, 6, 7, -1,", "m.json: tree 0: its lists have different lengths"),
+        ("\"split_type\": [0,", "\"split_type\": [1,", "m.json: tree 0: a split that is not on a threshold"),
+        ("[0, 2, 0, 0, 0]", "[0, 3, 0, 0, 0]", "m.json: tree 1: a split that is not on a threshold of a known feature"),
+        ("{\"learner\"", "{\"learnt\"", "m.json:1: not an XGBoost model: missing field `learner`"),
+    ];
+    for (from, to, expected) in cases {
+        let found = refused(from, to);
+        assert!(found.starts_with(expected), "{from} -> {to}: {found}");
+    }
+    for end in 0..XGBOOST.trim_end().len() {
+        assert!(Forest::parse_any("m.json", &XGBOOST[..end]).is_err(), "{end} bytes");
+    }
 }

@@ -68,3 +68,26 @@ fn trees_of_our_own_are_read_as_they_were() {
     assert_eq!(error, "a tree asks for column 5 of 5, counted from 0");
     assert!(Forest::from_trees(0, Vec::new()).is_err());
 }
+
+#[test]
+fn columns_move_down_when_the_first_is_left_out() {
+    let moved = SAMPLE
+        .replace("max_feature_idx=3", "max_feature_idx=4")
+        .replace("feature_names=", "feature_names=Column_0 ")
+        .replace("feature_infos=", "feature_infos=none ")
+        .replace("split_feature=0 1 1 2 2", "split_feature=1 2 2 3 3")
+        .replace("split_feature=3 3 0", "split_feature=4 4 1");
+    let forest = Forest::parse(&moved).unwrap().without_first_column().unwrap();
+    assert_eq!(forest.to_text(), SAMPLE);
+    let error = forest.without_first_column().unwrap_err().to_string();
+    assert!(error.starts_with("the first column cannot be left out"), "{error}");
+}
+
+#[test]
+fn a_forest_becomes_a_model() {
+    let model = Forest::parse(SAMPLE).unwrap().into_model("by hand").unwrap();
+    assert_eq!((model.info.ranker.features, model.info.objective.as_str()), (4, "by hand"));
+    assert_eq!(model.score_query(&[0.0; 4]).unwrap(), [2.1314159265358983_f64 as f32]);
+    let error = Forest::from_trees(1, Vec::new()).unwrap().into_model("").unwrap_err().to_string();
+    assert!(error.contains("no trees"), "{error}");
+}

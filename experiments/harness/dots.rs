@@ -1,0 +1,91 @@
+//! A figure of many names: one per line, a dot with its interval beside it.
+
+use burnrank::program::figure::{FONT, decimal, failed, room, svg};
+use burnrank::program::palette;
+use plotters::prelude::*;
+
+/// One line.
+#[derive(Debug, Clone)]
+pub struct Dot {
+    pub name: String,
+    pub value: f64,
+    pub interval: Option<(f64, f64)>,
+    /// Of others: a hollow square.
+    pub theirs: bool,
+}
+
+const WIDTH: i32 = 620;
+const LINE: i32 = 22;
+const NAMES: i32 = 190;
+const MARGIN: i32 = 24;
+const TITLE: i32 = 64;
+const MARKS: usize = 5;
+
+/// Panels side by side, the lines in the order given, as SVG.
+pub fn draw(panels: &[(String, Vec<Dot>)]) -> anyhow::Result<String> {
+    let lines = panels.iter().map(|(_, dots)| dots.len()).max().unwrap_or(0) as i32;
+    let size = ((WIDTH * panels.len().max(1) as i32) as u32, (TITLE + LINE * lines + 40) as u32);
+    let text = svg(size, |sheet| {
+        for (place, (title, dots)) in panels.iter().enumerate() {
+            let left = WIDTH * place as i32;
+            let ends = |dot: &Dot| {
+                [dot.value, dot.interval.map_or(dot.value, |i| i.0), dot.interval.map_or(dot.value, |i| i.1)]
+            };
+            let range = room(dots.iter().flat_map(ends), 0.04);
+            let across = |value: f64| {
+                let share = (value - range.start) / (range.end - range.start);
+                left + NAMES + (share * f64::from(WIDTH - NAMES - MARGIN)) as i32
+            };
+            let bottom = TITLE + LINE * dots.len() as i32;
+            sheet.draw(&Text::new(title.as_str(), (left + 12, 12), (FONT, 16))).map_err(failed)?;
+            sheet.draw(&Text::new(KEY, (left + 12, 36), (FONT, 12))).map_err(failed)?;
+            let name = decimal(&range);
+            for mark in 0..=MARKS {
+                let value = range.start + (range.end - range.start) * mark as f64 / MARKS as f64;
+                let x = across(value);
+                let line = PathElement::new([(x, TITLE), (x, bottom)], palette::GRID.stroke_width(1));
+                sheet.draw(&line).map_err(failed)?;
+                sheet.draw(&Text::new(name(&value), (x - 14, bottom + 8), (FONT, 12))).map_err(failed)?;
+            }
+            for (line, dot) in dots.iter().enumerate() {
+                let y = TITLE + LINE * line as i32 + LINE / 2;
+                let colour = palette::SERIES[usize::from(dot.theirs)];
+                sheet.draw(&Text::new(dot.name.as_str(), (left + 12, y - 7), (FONT, 13))).map_err(failed)?;
+                if let Some((low, high)) = dot.interval {
+                    let whisker = PathElement::new([(across(low), y), (across(high), y)], colour.stroke_width(2));
+                    sheet.draw(&whisker).map_err(failed)?;
+                }
+                let x = across(dot.value);
+                if dot.theirs {
+                    let square = [(x - 4, y - 4), (x + 4, y + 4)];
+                    sheet.draw(&Rectangle::new(square, WHITE.filled())).map_err(failed)?;
+                    sheet.draw(&Rectangle::new(square, colour.stroke_width(2))).map_err(failed)?;
+                } else {
+                    sheet.draw(&Circle::new((x, y), 5, colour.filled())).map_err(failed)?;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(text + "\n")
+}
+
+const KEY: &str = "dot: trained here; square: published scores; lines: 95% intervals";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_named_in_their_order() {
+        let dot = |name: &str, value, theirs| Dot {
+            name: name.into(),
+            value,
+            interval: Some((value - 1.0, value + 1.0)),
+            theirs,
+        };
+        let svg = draw(&[("a title".into(), vec![dot("first", 50.0, false), dot("second", 40.0, true)])]).unwrap();
+        let place = |word: &str| svg.find(word).unwrap_or(usize::MAX);
+        assert!(place("a title") < place("first") && place("first") < place("second") && place("second") < usize::MAX);
+    }
+}

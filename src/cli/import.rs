@@ -1,0 +1,46 @@
+//! `burnrank convert --to model`: the trees of LightGBM or XGBoost as a model folder.
+
+use super::convert::Args;
+use super::{Usage, input, output, ui};
+use anyhow::{Context, bail};
+use burnrank::files::Unfinished;
+use burnrank::model::{Forest, ModelPlace};
+use serde_json::json;
+use std::io::Read;
+use std::path::Path;
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    if output::is_stdout(&args.out) {
+        bail!(Usage("a model is a folder: say where with --out DIR".into()));
+    }
+    let place = ModelPlace::claim(&args.out)?;
+    let made = place.made_folders().iter().map(|path| &**path).chain([place.lock_file()]);
+    let _unfinished: Vec<Unfinished> = made.map(Unfinished::new).collect();
+    if place.model()?.is_some() && !args.force {
+        let out = args.out.display();
+        bail!("{out}: there is a model already: choose another --out, or --force to replace it");
+    }
+    let mut forest = Forest::read(&args.file)?;
+    let file = input::name(&args.file);
+    if args.reading.first_index == 0 {
+        forest = forest.without_first_column().with_context(|| format!("{file}: --first-index 0"))?;
+    }
+    let model = forest.into_model(format!("imported from {file}")).with_context(|| file.clone())?;
+    model.save_to(&place)?;
+    let shape = &model.info.ranker;
+    let folder = args.out.display().to_string();
+    if args.json {
+        let report = json!({ "model": folder, "features": shape.features, "shape": shape.architecture.to_string() });
+        return ui::print_json(&report);
+    }
+    ui::print(&format!("{}: {}, {} features\n", ui::printable(&folder), shape.architecture, ui::count(shape.features)))
+}
+
+/// Whether a file that is no LETOR file begins as a model of LightGBM or XGBoost does.
+pub fn looks_like_a_model(file: &Path) -> bool {
+    let mut start = [0; 64];
+    let read =
+        if file.is_file() { std::fs::File::open(file).and_then(|mut file| file.read(&mut start)) } else { Ok(0) };
+    let start = start[..read.unwrap_or(0)].trim_ascii_start();
+    start.starts_with(b"{") || start.starts_with(b"tree\n") || start.starts_with(b"tree\r\n")
+}

@@ -1,0 +1,64 @@
+//! Columns that are counted from another number.
+
+use super::forest::Forest;
+use super::text::{self, END};
+use crate::data::{Dataset, ScaleKind, Scaler};
+use crate::error::{Error, Result};
+use crate::model::{Model, ModelInfo, Scorer};
+use std::sync::Arc;
+
+impl Forest {
+    /// The forest for documents that lack the first column; every other column moves down by one.
+    ///
+    /// LightGBM takes the indices of a LETOR file for columns as they are: column 0 is empty where they begin with 1.
+    ///
+    /// # Errors
+    /// When a tree asks for the first column, or there is no other.
+    pub fn without_first_column(&self) -> Result<Forest> {
+        let asked = self.trees().iter().flat_map(|tree| tree.branches()).any(|branch| branch.feature == 0);
+        if asked || self.n_features() < 2 {
+            return Err(Error::Config(
+                "the first column cannot be left out: trees ask for it, or have no other".into(),
+            ));
+        }
+        let all = self.to_text();
+        let (moving, tail) = all.split_once(END).unwrap_or((&all, ""));
+        let mut moved = String::with_capacity(all.len());
+        for line in moving.lines() {
+            moved.push_str(&self.moved(line));
+            moved.push('\n');
+        }
+        text::parse("model.txt", &(moved + END + tail))
+    }
+
+    /// A line of the head or of a tree, with columns moved down by one.
+    fn moved(&self, line: &str) -> String {
+        let (name, value) = line.split_once('=').unwrap_or((line, ""));
+        let value = match name {
+            "max_feature_idx" => (self.n_features() - 2).to_string(),
+            "feature_names" | "feature_infos" | "monotone_constraints" => {
+                value.split(' ').filter(|word| !word.is_empty()).skip(1).collect::<Vec<_>>().join(" ")
+            }
+            "split_feature" => {
+                let columns = value.split_whitespace().filter_map(|column| column.parse::<usize>().ok());
+                columns.map(|column| (column - 1).to_string()).collect::<Vec<_>>().join(" ")
+            }
+            _ => return line.to_owned(),
+        };
+        format!("{name}={value}")
+    }
+
+    /// A model that scores raw features with these trees; `source` says where they are from.
+    ///
+    /// # Errors
+    /// When there is no tree.
+    pub fn into_model(self, source: impl Into<String>) -> Result<Model> {
+        if self.n_trees() == 0 {
+            return Err(Error::Data("the model has no trees: train it first".into()));
+        }
+        let nothing = Dataset::new(self.n_features(), Vec::new(), Vec::new(), Vec::new())?;
+        let scorer = Scorer::Trees(Arc::new(self));
+        let info = ModelInfo::new(scorer.config(), Scaler::fit(ScaleKind::None, &nothing), source);
+        Ok(Model { scorer, info, history: Vec::new() })
+    }
+}

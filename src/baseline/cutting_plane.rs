@@ -31,18 +31,21 @@ pub(super) struct Planes {
     planes: Vec<Plane>,
     /// One per plane, C together.
     shares: Vec<f64>,
+    /// Of the slopes of all planes, as far as they are computed.
+    #[serde(skip)]
+    products: Vec<Vec<f64>>,
 }
 
 /// Steps between two looks at whether to stop.
 const BETWEEN_LOOKS: usize = 1 << 10;
 /// Steps after which shares are taken as they are; a few thousand are usual.
-const MOST_STEPS: usize = 1 << 21;
+const MOST_STEPS: usize = 1 << 17;
 
 impl Planes {
     /// No planes, for weights of this many features.
     pub fn new(features: usize) -> Self {
         let nothing = Plane { slope: vec![0.0; features], lost: 0.0 };
-        Planes { weights: vec![0.0; features], c: 0.0, planes: vec![nothing], shares: vec![0.0] }
+        Planes { weights: vec![0.0; features], c: 0.0, planes: vec![nothing], shares: vec![0.0], products: vec![] }
     }
 
     /// Goes on with a C that is higher, or the same.
@@ -86,14 +89,14 @@ impl Planes {
         }
         self.planes.truncate(kept);
         self.shares.truncate(kept);
+        self.products.clear();
     }
 
     /// Moves the weights to the minimum above the planes, up to `tolerance` for each unit of C.
     pub fn solve(&mut self, tolerance: f64, stop: &Stop) -> Result<()> {
-        let products: Vec<Vec<f64>> =
-            self.planes.iter().map(|a| self.planes.iter().map(|b| dot(&a.slope, &b.slope)).collect()).collect();
+        self.multiply();
         let mut heights: Vec<f64> =
-            self.planes.iter().zip(&products).map(|(plane, row)| plane.lost - dot(row, &self.shares)).collect();
+            self.planes.iter().zip(&self.products).map(|(plane, row)| plane.lost - dot(row, &self.shares)).collect();
         for number in 0..MOST_STEPS {
             if number % BETWEEN_LOOKS == 0 {
                 stop.check()?;
@@ -103,10 +106,10 @@ impl Planes {
             if gap <= tolerance * self.c {
                 break;
             }
-            let Some((from, amount)) = self.exchange(top, &heights, &products) else { break };
+            let Some((from, amount)) = self.exchange(top, &heights) else { break };
             self.shares[top] += amount;
             self.shares[from] = if amount < self.shares[from] { self.shares[from] - amount } else { 0.0 };
-            let moved = products[top].iter().zip(&products[from]);
+            let moved = self.products[top].iter().zip(&self.products[from]);
             heights.iter_mut().zip(moved).for_each(|(height, (to, from))| *height -= amount * (to - from));
         }
         self.weights.fill(0.0);
@@ -116,11 +119,22 @@ impl Planes {
         Ok(())
     }
 
+    /// Computes the products of new planes.
+    fn multiply(&mut self) {
+        for new in self.products.len()..self.planes.len() {
+            let row: Vec<f64> =
+                self.planes[..=new].iter().map(|old| dot(&old.slope, &self.planes[new].slope)).collect();
+            self.products.iter_mut().zip(&row).for_each(|(products, product)| products.push(*product));
+            self.products.push(row);
+        }
+    }
+
     /// The plane that should give some of its share to the highest one for the most gain, and how much.
-    fn exchange(&self, top: usize, heights: &[f64], products: &[Vec<f64>]) -> Option<(usize, f64)> {
+    fn exchange(&self, top: usize, heights: &[f64]) -> Option<(usize, f64)> {
         let mut best: Option<(usize, f64, f64)> = None;
         for from in (0..heights.len()).filter(|&from| self.shares[from] > 0.0 && heights[from] < heights[top]) {
             let difference = heights[top] - heights[from];
+            let products = &self.products;
             let bend = products[top][top] + products[from][from] - 2.0 * products[top][from];
             let amount = if bend > 0.0 { (difference / bend).min(self.shares[from]) } else { self.shares[from] };
             let gain = amount * (difference - 0.5 * amount * bend.max(0.0));

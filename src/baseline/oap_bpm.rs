@@ -6,7 +6,7 @@
 //! 6.2) chose tau 0.3 and 100 perceptrons on validation queries.
 
 use super::algebra::add;
-use super::prank::{BETWEEN_LOOKS, Thresholds, dot, shuffled};
+use super::prank::{BETWEEN_LOOKS, LabelBounds, dot, shuffled};
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
@@ -44,12 +44,12 @@ struct OapBpm {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Perceptron {
     weights: Vec<f64>,
-    thresholds: Thresholds,
+    thresholds: LabelBounds,
 }
 
 fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let (tau, count, width) = (start.number("tau"), start.number("perceptrons") as usize, start.train.n_features());
-    let thresholds = Thresholds::new(start.train, KIND.name)?;
+    let thresholds = LabelBounds::new(start.train, KIND.name)?;
     let numbers = (width as u64).saturating_add(2 * thresholds.bounds.len() as u64).saturating_mul(count as u64);
     // What is learnt before and after a round and at the best, and a checkpoint as text.
     let bytes = memory::bytes_of::<f64>(numbers).saturating_mul(9);
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn directions_are_averaged_whatever_their_lengths() {
         let train = Dataset::new(2, vec![0.0; 4], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
-        let thresholds = Thresholds::new(&train, "x").unwrap();
+        let thresholds = LabelBounds::new(&train, "x").unwrap();
         let of = |weights: [f64; 2]| Perceptron { weights: weights.to_vec(), thresholds: thresholds.clone() };
         let all =
             OapBpm { tau: 0.3, perceptrons: vec![of([3.0, 4.0]), of([0.0, -100.0]), of([0.0; 2]), of([0.5, 0.0])] };

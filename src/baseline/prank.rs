@@ -33,11 +33,11 @@ pub(super) const KIND: ModelKind = ModelKind {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Prank {
     weights: Vec<f64>,
-    thresholds: Thresholds,
+    thresholds: LabelBounds,
 }
 
 fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
-    let thresholds = Thresholds::new(start.train, KIND.name)?;
+    let thresholds = LabelBounds::new(start.train, KIND.name)?;
     Rounds::start(start, Prank { weights: vec![0.0; start.train.n_features()], thresholds })
 }
 
@@ -85,7 +85,7 @@ pub(super) fn shuffled(round: &Round<'_>) -> Vec<usize> {
 
 /// The thresholds between neighbouring labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Thresholds {
+pub(super) struct LabelBounds {
     /// All labels of the training documents, upwards: the r-th is rank r.
     labels: Vec<f32>,
     /// One less than there are labels.
@@ -95,7 +95,7 @@ pub(super) struct Thresholds {
 /// More labels than this are measurements, not ranks.
 const MOST_LABELS: usize = 1000;
 
-impl Thresholds {
+impl LabelBounds {
     /// All at 0, where the paper starts; `name` is that of the system which asks.
     pub fn new(train: &Dataset, name: &str) -> Result<Self> {
         let mut labels = train.labels().to_vec();
@@ -109,7 +109,7 @@ impl Thresholds {
             )));
         }
         let bounds = vec![0.0; labels.len() - 1];
-        Ok(Thresholds { labels, bounds })
+        Ok(LabelBounds { labels, bounds })
     }
 
     /// Moves the thresholds that a document is on the wrong side of. Returns how many steps the score has to move up (or
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn steps_by_hand() {
         // Ranks 1 to 4 for the labels 0, 1, 2 and 5.
-        let mut thresholds = Thresholds::new(&data(&[1.0, 5.0, 0.0, 1.0, 2.0]), "x").unwrap();
+        let mut thresholds = LabelBounds::new(&data(&[1.0, 5.0, 0.0, 1.0, 2.0]), "x").unwrap();
         assert_eq!(thresholds.bounds, [0.0; 3]);
         // A score of 0 is below no threshold, so rank 4: right for label 5.
         assert_eq!(thresholds.learn(0.0, 5.0), (0.0, 0));
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn bounds_stay_in_order() {
         // Lemma 1 of the paper.
-        let mut thresholds = Thresholds::new(&data(&[0.0, 1.0, 2.0, 3.0]), "x").unwrap();
+        let mut thresholds = LabelBounds::new(&data(&[0.0, 1.0, 2.0, 3.0]), "x").unwrap();
         for step in 0..500u64 {
             let random = (step + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
             thresholds.learn(random as f64 / 1e6 - 8.0, (random % 4) as f32);
@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn labels_that_are_no_ranks_are_refused() {
-        let error = Thresholds::new(&data(&[1.0, 1.0]), "prank").unwrap_err().to_string();
+        let error = LabelBounds::new(&data(&[1.0, 1.0]), "prank").unwrap_err().to_string();
         assert!(error.contains("prank: the training documents have 1 different labels"), "{error}");
-        assert!(Thresholds::new(&data(&(0..1001).map(|label| label as f32).collect::<Vec<_>>()), "x").is_err());
+        assert!(LabelBounds::new(&data(&(0..1001).map(|label| label as f32).collect::<Vec<_>>()), "x").is_err());
     }
 }

@@ -4,11 +4,11 @@
 //! section 6.2) does: "taking the features, and every quadratic combination, as a new feature set". All else is as in
 //! [`prank`](super::prank). What comes out is a polynomial, held as a sum of squares.
 
-use super::prank::{Thresholds, pass};
+use super::prank::{LabelBounds, pass};
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::{Architecture, KernelKind, KernelRanker, Scorer};
 use crate::train::{Learner, Make, ModelKind};
@@ -30,11 +30,11 @@ pub(super) const KIND: ModelKind = ModelKind {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct QuadraticPrank {
     polynomial: Quadratic,
-    thresholds: Thresholds,
+    thresholds: LabelBounds,
 }
 
 fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
-    let thresholds = Thresholds::new(start.train, KIND.name)?;
+    let thresholds = LabelBounds::new(start.train, KIND.name)?;
     let features = start.train.n_features() as u64;
     let products = features.saturating_mul(features.saturating_add(3)) / 2;
     // What is learnt before and after a round and at the best, what scores of each, and a checkpoint as text.
@@ -123,7 +123,8 @@ impl Quadratic {
                 weights.push((sign * 0.25) as f32);
             }
         }
-        KernelRanker::new(self.features, KernelKind::Polynomial { degree: 2 }, points, offsets, weights)
+        let ranker = KernelRanker::new(self.features, KernelKind::Polynomial { degree: 2 }, points, offsets, weights);
+        ranker.map_err(|error| Error::Training(format!("{}: {error}: scale the features with --scale", KIND.name)))
     }
 }
 

@@ -68,7 +68,7 @@ fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
 impl Baseline for RankSvm {
     fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd> {
         let c = if self.c > 0.0 { self.c } else { LOWEST * 10f64.powf((round.number - 1) as f64 / 2.0) };
-        let problem = Problem { data: round.train, margins: Margins::new(round.train, round.stop), c };
+        let problem = SvmObjective { data: round.train, margins: Margins::new(round.train, round.stop), c };
         let loss = problem.minimise(&mut self.weights)?;
         let converged = self.c > 0.0 || round.number >= GRID;
         Ok(RoundEnd { loss: loss / round.train.n_queries() as f64, converged })
@@ -80,13 +80,13 @@ impl Baseline for RankSvm {
 }
 
 /// What is minimised.
-struct Problem<'a> {
+struct SvmObjective<'a> {
     data: &'a Dataset,
     margins: Margins<'a>,
     c: f64,
 }
 
-impl Problem<'_> {
+impl SvmObjective<'_> {
     /// Moves the weights to the minimum, and returns the value there.
     fn minimise(&self, weights: &mut [f64]) -> Result<f64> {
         let nothing = vec![0.0; self.data.n_documents()];
@@ -97,6 +97,10 @@ impl Problem<'_> {
             let mut gradient = sum(self.data, &self.slopes(&now)?.0);
             step(&mut gradient, 1.0, weights);
             let length = dot(&gradient, &gradient).sqrt();
+            if !length.is_finite() {
+                let message = "ranksvm: scores are no longer finite: scale the features with --scale";
+                return Err(Error::Training(message.into()));
+            }
             if length <= enough {
                 break;
             }
@@ -189,8 +193,8 @@ mod tests {
         Dataset::new(4, features, labels, (0..12).map(|i| (i.to_string(), 9)).collect()).unwrap()
     }
 
-    fn problem<'a>(data: &'a Dataset, stop: &'a Stop, c: f64) -> Problem<'a> {
-        Problem { data, margins: Margins::new(data, stop), c }
+    fn problem<'a>(data: &'a Dataset, stop: &'a Stop, c: f64) -> SvmObjective<'a> {
+        SvmObjective { data, margins: Margins::new(data, stop), c }
     }
 
     /// What is minimised, pair by pair.

@@ -16,6 +16,7 @@ use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::metric::{Metric, MetricKind};
 use crate::model::{Architecture, Scorer};
 use crate::train::{Learner, Make, ModelKind, Setting};
@@ -46,6 +47,11 @@ pub(super) const KIND: ModelKind = ModelKind {
 /// The values of C that are tried, two for each power of ten.
 const GRID: usize = 11;
 const LOWEST: f64 = 0.01;
+
+/// Planes after which a C is left as it is; some hundred are usual, and features that are not scaled may ask for many more.
+const MOST_PLANES: usize = 1000;
+
+const NOT_FINITE: &str = "svm-map: scores are no longer finite: scale the features with --scale";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct SvmMap {
@@ -86,13 +92,22 @@ impl Baseline for SvmMap {
     fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd> {
         let c = if self.c > 0.0 { self.c } else { LOWEST * 10f64.powf((round.number - 1) as f64 / 2.0) };
         self.planes.raise(c);
+        self.planes.solve(0.01 * self.epsilon, round.stop)?;
+        // In this round, the round before, and the best one.
+        let plane_bytes = memory::bytes_of::<f64>(3 * round.train.n_features() as u64);
+        let mut left = MOST_PLANES;
         let value = loop {
             round.stop.check()?;
             let plane = self.plane(round.train);
             let violation = plane.height(&self.planes.weights);
-            if violation <= self.planes.slack() + self.epsilon {
+            if !violation.is_finite() {
+                return Err(Error::Training(NOT_FINITE.into()));
+            }
+            if violation <= self.planes.slack() + self.epsilon || left == 0 {
                 break self.planes.value(violation.max(0.0));
             }
+            memory::ask(plane_bytes, "one more cutting plane", "give a larger epsilon, or use fewer features")?;
+            left -= 1;
             self.planes.add(plane);
             self.planes.solve(0.01 * self.epsilon, round.stop)?;
         };
@@ -169,6 +184,20 @@ mod tests {
             }
         }
         assert!(best - system.planes.bound() <= 1.1 * c * epsilon, "{best} above {}", system.planes.bound());
+    }
+
+    #[test]
+    fn each_c_of_the_grid_reaches_what_it_reaches_alone() {
+        let (data, metric, stop) = (data(), metric::parse("map").unwrap(), Stop::new());
+        let round = |number: usize| Round { train: &data, metric: &*metric, number, seed: 1, stop: &stop };
+        let start = |c: f64| SvmMap { c, epsilon: 1e-5, threshold: 1.0, planes: Planes::new(4) };
+        let mut grid = start(0.0);
+        for number in 1..=GRID {
+            let c = LOWEST * 10f64.powf((number - 1) as f64 / 2.0);
+            let (end, alone) = (grid.round(&round(number)).unwrap(), start(c).round(&round(1)).unwrap());
+            assert!((end.loss - alone.loss).abs() < 2.2e-5 * c, "C {c}: {}, not {}", end.loss, alone.loss);
+            assert_eq!((end.converged, alone.converged), (number == GRID, true));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::BASELINES;
 use crate::data::Dataset;
+use crate::data::scale::ScaleKind;
 use crate::device;
 use crate::error::Error;
 use crate::model::Model;
@@ -130,5 +131,30 @@ fn a_round_that_is_to_stop_stops() {
         stop.ask();
         let mut trainer = trainer(&config(kind.name, None), &train, &valid).with_stop(stop);
         assert!(matches!(trainer.epoch(), Err(Error::Stopped)), "{}", kind.name);
+    }
+}
+
+#[test]
+fn features_beyond_all_bounds_end_in_numbers_or_an_error() {
+    let mut train = noisy(12, 1);
+    train.features_mut().iter_mut().for_each(|value| *value *= f32::MAX);
+    for name in ["prank", "prank-quadratic", "oap-bpm", "rankprop", "ranksvm"] {
+        let mut config = config(name, Some(2));
+        config.scaling = ScaleKind::None;
+        let mut trainer = trainer(&config, &train, &train);
+        match trainer.epoch() {
+            Ok(record) => assert!(record.valid.is_finite(), "{name}"),
+            Err(error) => assert!(error.to_string().contains("--scale"), "{name}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn data_that_says_nothing_is_refused() {
+    let data = Dataset::new(1, vec![0.1, 0.7, 0.3], vec![1.0; 3], vec![("a".into(), 3)]).unwrap();
+    for name in ["prank", "prank-quadratic", "oap-bpm", "rankprop", "ranksvm", "svm-map"] {
+        let made = Trainer::new(config(name, None), &data, &data, &device::open("auto").unwrap());
+        let error = made.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.starts_with(&format!("{name}: ")), "{name}: {error}");
     }
 }

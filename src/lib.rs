@@ -34,7 +34,8 @@
 //! - [`metric`]: measures by name ([`KNOWN_METRICS`]) or of one's own ([`Metric`]), and the conventions of judging;
 //! - [`objective`]: losses by name ([`KNOWN_OBJECTIVES`]) or of one's own: a pair weight ([`PairWeight`]), forces on documents
 //!   ([`LambdaField`]), or anything else with a gradient ([`Loss`]);
-//! - [`model`]: what scores, and the folder it is saved in; [`train`]: how it gets there;
+//! - [`model`]: what scores (nets, trees, kernels), and the folder it is saved in; [`train`]: how it gets there, for every
+//!   [kind of model](train::models), the papers' rivals among them;
 //! - [`analysis`]: local optimality, costs of lambdas, significance.
 
 pub mod analysis;

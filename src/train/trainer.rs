@@ -113,13 +113,17 @@ impl<'a> Trainer<'a> {
     /// To be called before [`Trainer::resume`], which refuses a checkpoint of other targets.
     ///
     /// # Errors
-    /// When the objective is not RankNet.
+    /// When the objective is not RankNet, or what is trained is no net.
     pub fn with_targets(mut self, targets: &'a Targets) -> Result<Self> {
         if !self.config.objective.takes_targets() {
             return Err(Error::Config(format!(
                 "target probabilities train ranknet, not {}: set --objective ranknet",
                 self.config.objective
             )));
+        }
+        if !self.config.method.is_gradient() {
+            let message = "target probabilities train nets: set --model linear or --model mlp";
+            return Err(Error::Config(message.into()));
         }
         self.targets = Some(targets);
         identity::add_targets(&mut self.state.identity, targets, self.data.train.n_queries());

@@ -44,7 +44,7 @@ pub fn data(sets: &Sets, config: &TrainConfig) -> Vec<Warning> {
     for (_, set) in sets.all() {
         for oddity in set.essentials.iter().flat_map(Essentials::oddities) {
             // High labels matter only where 2^y - 1 does.
-            if oddity.what.contains("2^y - 1") && !has_gains(&config.metric) && !has_gains(&config.objective.name()) {
+            if oddity.what.contains("2^y - 1") && !has_gains(&config.metric) && !has_gains(&config.aim()) {
                 continue;
             }
             match found.iter_mut().find(|(known, _)| *known == oddity) {

@@ -141,5 +141,5 @@ fn layers_that_make_no_sense_are_refused_with_a_remedy() {
     let message = place.run("train --train long.txt --out m --max-memory 1GB --hidden 60000").bad(1);
     assert!(message.contains("60000 hidden units for 20000 documents"), "{message}");
     let help = place.run("train --help").good();
-    assert!(help.contains("linear (one weight per feature)") && help.contains("mlp ("), "{help}");
+    assert!(help.contains("  linear\n      one weight per feature\n") && help.contains("  mlp\n"), "{help}");
 }

@@ -19,11 +19,11 @@ fn done(place: &Place, arguments: &str) -> Ran {
 fn list_names_every_experiment_with_paper_claim_and_time() {
     let place = Place::new(&[]);
     let text = place.run("list").good();
-    for name in ["ranknet-table1", "lambdarank-cubic", "lambdaloss-table3", "speed"] {
+    for name in ["ranknet-table1", "lambdarank-cubic", "lambdaloss-table3", "systems", "speed"] {
         assert!(text.lines().any(|line| line == name), "{name}");
     }
     for word in ["paper:", "claim:", "time:"] {
-        assert_eq!(text.matches(&format!("  {word}")).count(), 4, "{word}");
+        assert_eq!(text.matches(&format!("  {word}")).count(), 5, "{word}");
     }
     assert!(place.list().is_empty(), "list writes nothing");
 }

@@ -74,12 +74,18 @@ fn the_same_seed_grows_the_same_trees_whatever_the_threads() {
 
 #[test]
 fn a_run_goes_on_from_its_checkpoint_to_the_same_bytes() {
+    goes_on(1.0, 1.0);
+    goes_on(0.6, 0.5);
+}
+
+/// A run of which shares of documents and features are drawn for each tree, with and without interruption.
+fn goes_on(subsample: f64, feature_fraction: f64) {
     let (train, valid) = data();
     let folder = tempfile::tempdir().expect("a folder");
     let checkpoint = folder.path().join("checkpoint");
     let mut config = config("ndcg-loss2++:mu=5", 9);
     let burnrank::train::Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
-    (settings.subsample, settings.feature_fraction) = (0.6, 0.5);
+    (settings.subsample, settings.feature_fraction) = (subsample, feature_fraction);
     let start =
         || Trainer::new(config.clone(), &train, &valid, &device::open("auto").expect("a device")).expect("a run");
     let mut whole = start();

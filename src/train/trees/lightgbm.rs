@@ -1,8 +1,8 @@
 //! LightGBM as a grower of single trees: the one place that calls it.
 //!
-//! A tree is grown by a booster of its own. So nothing is left over from one tree to the next: neither scores, which are
-//! ours, nor the state of random numbers, which are drawn from the tree's own seed. A run that was interrupted then grows
-//! the same trees as one that was not.
+//! A tree follows from slopes, settings and its own seed alone: scores are ours, and where something is drawn, each tree has
+//! a booster of its own, so that no state of random numbers is left over. A run that was interrupted then grows the same trees
+//! as one that was not. Where nothing is drawn, the booster is kept: making one takes a quarter of a small tree's time.
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -12,36 +12,46 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// LightGBM has one number of threads for the whole process, which must not change while a tree grows: the number, and how
-/// many callers work with it.
-static THREADS: (Mutex<(usize, usize)>, Condvar) = (Mutex::new((0, 0)), Condvar::new());
+/// LightGBM has one number of threads for the whole process, which must not change while a tree grows.
+#[derive(Debug, Clone, Copy)]
+struct Shared {
+    threads: usize,
+    /// How many callers work with it.
+    callers: usize,
+    /// How often it has changed.
+    changes: u64,
+}
 
-/// The right to call LightGBM with this caller's number of threads.
-struct Turn;
+static SHARED: (Mutex<Shared>, Condvar) = (Mutex::new(Shared { threads: 0, callers: 0, changes: 0 }), Condvar::new());
+
+/// The right to call LightGBM with this caller's number of threads, and how often that number had changed before.
+struct Turn(u64);
 
 impl Turn {
     /// Waits for those who work with another number.
     fn take() -> Self {
         let threads = rayon::current_num_threads();
         let mut now = Turn::now();
-        while now.1 > 0 && now.0 != threads {
-            now = THREADS.1.wait(now).unwrap_or_else(PoisonError::into_inner);
+        while now.callers > 0 && now.threads != threads {
+            now = SHARED.1.wait(now).unwrap_or_else(PoisonError::into_inner);
         }
-        *now = (threads, now.1 + 1);
+        now.changes += u64::from(now.threads != threads);
+        (now.threads, now.callers) = (threads, now.callers + 1);
+        let turn = Turn(now.changes);
         // SAFETY: a function that takes text and keeps nothing. LightGBM holds it for each thread.
         unsafe { LGBM_RegisterLogCallback(Some(be_silent)) };
-        Turn
+        turn
     }
 
-    fn now() -> MutexGuard<'static, (usize, usize)> {
-        THREADS.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn now() -> MutexGuard<'static, Shared> {
+        SHARED.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        Turn::now().1 -= 1;
-        THREADS.1.notify_all();
+        Turn::now().callers -= 1;
+        SHARED.1.notify_all();
     }
 }
 
@@ -63,6 +73,8 @@ pub(super) struct Binned {
     handle: DatasetHandle,
     documents: usize,
     growth: Growth,
+    /// What grew the last tree, where nothing is drawn.
+    booster: Option<Booster>,
 }
 
 // SAFETY: LightGBM ties nothing to the thread that made the data, and only reads it once it is made.
@@ -95,7 +107,7 @@ impl Binned {
                 &mut handle,
             )
         })?;
-        let binned = Binned { handle, documents, growth };
+        let binned = Binned { handle, documents, growth, booster: None };
         // SAFETY: one label per row, which LightGBM copies; it wants labels even where gradients come from elsewhere.
         checked(unsafe {
             LGBM_DatasetSetField(
@@ -111,43 +123,60 @@ impl Binned {
 
     /// Grows one tree on slopes of all documents: a whole model of one tree as LightGBM's text, or nothing when no split is
     /// allowed or worth anything.
-    pub fn grow(&self, gradient: &[f32], second: &[f32], seed: u64) -> Result<Option<String>> {
+    pub fn grow(&mut self, gradient: &[f32], second: &[f32], seed: u64) -> Result<Option<String>> {
         if gradient.len() != self.documents || second.len() != self.documents {
             let (slopes, documents) = (gradient.len().min(second.len()), self.documents);
             return Err(Error::Mismatch(format!("{slopes} slopes of {documents} documents")));
         }
-        let _turn = Turn::take();
-        let booster = Booster::new(self, seed)?;
+        let turn = Turn::take();
+        // A booster counts on the number of threads that it was made under.
+        let kept = self.booster.take().filter(|booster| booster.changes == turn.0);
+        let booster = match kept {
+            Some(booster) => booster,
+            None => Booster::new(self, seed, &turn)?,
+        };
         let mut nothing = 0;
         // SAFETY: the booster is alive, and both slices have a number for each document of its data.
         checked(unsafe {
-            LGBM_BoosterUpdateOneIterCustom(booster.0, gradient.as_ptr(), second.as_ptr(), &mut nothing)
+            LGBM_BoosterUpdateOneIterCustom(booster.handle, gradient.as_ptr(), second.as_ptr(), &mut nothing)
         })?;
-        if nothing != 0 { Ok(None) } else { booster.text().map(Some) }
+        let grown = if nothing != 0 { None } else { Some(booster.last_tree()?) };
+        if self.growth.subsample == 1.0 && self.growth.feature_fraction == 1.0 {
+            self.booster = Some(booster);
+        }
+        Ok(grown)
     }
 }
 
 impl Drop for Binned {
     fn drop(&mut self) {
+        self.booster = None;
         // SAFETY: the handle is a data set that nothing else refers to any longer.
         unsafe { LGBM_DatasetFree(self.handle) };
     }
 }
 
-/// What grows one tree.
-struct Booster(BoosterHandle);
+/// What grows trees.
+struct Booster {
+    handle: BoosterHandle,
+    /// How often the number of threads had changed when it was made.
+    changes: u64,
+}
 
 impl Booster {
-    fn new(data: &Binned, seed: u64) -> Result<Self> {
+    fn new(data: &Binned, seed: u64, turn: &Turn) -> Result<Self> {
         let mut handle = null_mut();
         let parameters = text(&parameters(&data.growth, seed));
         // SAFETY: the data set is alive and outlives the booster; the text ends in 0.
         checked(unsafe { LGBM_BoosterCreate(data.handle, parameters.as_ptr(), &mut handle) })?;
-        Ok(Booster(handle))
+        Ok(Booster { handle, changes: turn.0 })
     }
 
-    /// The model so far.
-    fn text(&self) -> Result<String> {
+    /// The newest tree, as a model of its own.
+    fn last_tree(&self) -> Result<String> {
+        let mut trees: c_int = 0;
+        // SAFETY: the booster is alive, and LightGBM writes one number.
+        checked(unsafe { LGBM_BoosterGetCurrentIteration(self.handle, &mut trees) })?;
         let (split_counts, mut length) = (C_API_FEATURE_IMPORTANCE_SPLIT as c_int, 0);
         let mut buffer: Vec<u8> = vec![0; 1 << 14];
         // Once more where the first buffer is too short.
@@ -156,7 +185,7 @@ impl Booster {
             // SAFETY: LightGBM writes no more than `room` bytes, and says how many it would have written.
             checked(unsafe {
                 let to = buffer.as_mut_ptr().cast::<c_char>();
-                LGBM_BoosterSaveModelToString(self.0, 0, -1, split_counts, room, &mut length, to)
+                LGBM_BoosterSaveModelToString(self.handle, trees - 1, 1, split_counts, room, &mut length, to)
             })?;
             if length <= room {
                 break;
@@ -171,7 +200,7 @@ impl Booster {
 impl Drop for Booster {
     fn drop(&mut self) {
         // SAFETY: the handle is a booster that nothing else refers to any longer.
-        unsafe { LGBM_BoosterFree(self.0) };
+        unsafe { LGBM_BoosterFree(self.handle) };
     }
 }
 

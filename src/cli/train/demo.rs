@@ -69,12 +69,12 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     if !args.json {
         let about = format!(
             "No data given (--train FILE), so this is a demonstration: {source}. {} training, {} validation and {} test \
-             queries of 50 documents; {}, {}.",
+             queries of 50 documents; {}{}.",
             PARTS[0].len(),
             PARTS[1].len(),
             PARTS[2].len(),
             config.architecture,
-            config.optimizer
+            if config.method == Method::Gradient { format!(", {}", config.optimizer) } else { String::new() }
         );
         output.print(&(paragraph(&about) + "\n"));
     }

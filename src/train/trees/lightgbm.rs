@@ -87,6 +87,12 @@ impl Binned {
         let too_many = |what: &str| Error::Data(format!("LightGBM takes no more than 2,147,483,647 {what}"));
         let rows = i32::try_from(documents).map_err(|_| too_many("documents"))?;
         let columns = i32::try_from(features).map_err(|_| too_many("features"))?;
+        if growth.subsample * (documents as f64) < 1.0 {
+            let share = growth.subsample;
+            return Err(Error::Config(format!(
+                "subsample {share} leaves none of {documents} documents: give a larger share"
+            )));
+        }
         // A bin each, and per document: labels, scores, slopes, and where it is in the tree.
         let bytes_of_bin = if growth.bins < 256 { 1 } else { 2 };
         let bytes = (documents as u64).saturating_mul(bytes_of_bin * features as u64 + 40);

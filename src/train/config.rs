@@ -162,6 +162,10 @@ impl TrainConfig {
                 self.restart, self.patience
             )));
         }
+        if self.restart > 0 && self.step_rule == StepRule::Cosine {
+            let message = "restart: the cosine step rule falls over the whole run: choose another --step-rule";
+            return Err(Error::Config(message.into()));
+        }
         self.method.check(self)?;
         // The number of features is not known yet.
         RankerConfig { features: 1, architecture: self.architecture.clone() }.check()?;

@@ -65,8 +65,8 @@ pub struct NetSettings {
     /// Queries per batch; 1 is the papers' batch per query [default: 10]
     #[arg(long, value_name = "N")]
     batch_queries: Option<usize>,
-    /// When the step size shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), or
-    /// shrink-sometimes (worse training metric: times 0.8 with probability 0.3) [default: constant]
+    /// When the step size shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), shrink-sometimes
+    /// (worse training metric: times 0.8 with probability 0.3), or cosine (to 0 over all epochs) [default: constant]
     #[arg(long, value_name = "RULE")]
     step_rule: Option<StepRule>,
     /// Start again from new random weights after this many epochs without a better validation value; 0 never does

@@ -212,6 +212,7 @@ impl<'a> Trainer<'a> {
         self.learner.take_epoch(best)?;
         let record = EpochRecord {
             epoch: number,
+            member: None,
             restart: self.state.restart,
             loss: totals.loss / self.data.train.n_queries() as f64,
             train,

@@ -74,7 +74,7 @@ const ROUNDING: f64 = 8.0 * f32::EPSILON as f64;
 
 /// The square root of the mean over queries of the variance of scores within a query; 0 where that is but rounding, and
 /// where scores are not finite.
-pub(super) fn spread(scores: &[f32], offsets: &[usize]) -> f64 {
+pub(crate) fn spread(scores: &[f32], offsets: &[usize]) -> f64 {
     let (mut variances, mut squares) = (0.0, 0.0);
     for rows in offsets.windows(2).map(|pair| &scores[pair[0]..pair[1]]) {
         let n = rows.len().max(1) as f64;
@@ -88,7 +88,7 @@ pub(super) fn spread(scores: &[f32], offsets: &[usize]) -> f64 {
 }
 
 /// The mean of models of these spreads; those of spread 0 have no part in it.
-fn fold(models: &[Model], spreads: &[f64]) -> Result<Model> {
+pub(crate) fn fold(models: &[Model], spreads: &[f64]) -> Result<Model> {
     check_scalings(models)?;
     let Some(first) = models.first() else {
         return Err(Error::Config("an ensemble of no models: give at least one".into()));

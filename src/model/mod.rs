@@ -28,6 +28,8 @@ pub use complete::Model;
 pub(crate) use complete::means;
 pub use config::RankerConfig;
 pub use ensemble::MemberInfo;
+pub(crate) use ensemble::{fold, spread};
+pub(crate) use fold::shape_of_sum;
 pub use folder::{DataInfo, ModelInfo, ModelPlace};
 pub(crate) use host::{HostRanker, to_host};
 pub use init::Init;

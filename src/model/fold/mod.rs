@@ -5,7 +5,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-use shape::shape_of_sum;
+pub(crate) use shape::shape_of_sum;
 
 use super::{Forest, KernelRanker, Scorer, Tree};
 use crate::error::{Error, Result};

@@ -10,7 +10,7 @@ pub(super) const LINEAR_UNITS: usize = 2;
 ///
 /// # Errors
 /// When no single scorer has it, with what to do about it.
-pub(super) fn shape_of_sum(shapes: &[RankerConfig]) -> Result<RankerConfig> {
+pub(crate) fn shape_of_sum(shapes: &[RankerConfig]) -> Result<RankerConfig> {
     let Some(first) = shapes.first() else {
         return Err(Error::Config("an ensemble of no models: give at least one".into()));
     };

@@ -30,6 +30,8 @@ Examples:
       --objective ndcg-loss2++:mu=5 --out model
   burnrank train --folds MQ2008 --model linear
       LETOR cross-validation
+  burnrank train --train train.txt --out model --ensemble 5
+      five nets, each with another fifth kept, averaged into one
   burnrank train --train train.txt --out model --resume
       goes on after an interruption
 
@@ -208,6 +210,7 @@ impl Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.config()?;
     config.check_build()?;
+    args.settings.check_ensemble(&config, args.train.is_some() && args.valid.is_none())?;
     if args.targets.is_some() && !config.objective.takes_targets() {
         let message = format!("--targets train ranknet, not {}: add --objective ranknet", config.objective);
         return Err(Usage(message).into());

@@ -276,15 +276,4 @@ fn is_the_trials(error: &Error) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rungs_have_a_ninth_a_third_and_all_of_the_epochs() {
-        let epochs = |epochs| {
-            let config = TrainConfig { epochs, ..TrainConfig::default() };
-            [1, 2, 3].map(|rung| epochs_after(rung, &config))
-        };
-        assert_eq!([epochs(100), epochs(9), epochs(1)], [[12, 34, 100], [1, 3, 9], [1, 1, 1]]);
-    }
-}
+mod tests;

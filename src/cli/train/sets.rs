@@ -13,7 +13,7 @@ use burnrank::train::TrainingData;
 use burnrank::{
     Conventions, Dataset, Error, Metric, Model, ScaleKind, Summary, TrainConfig, judge, kfold, memory, split,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Queries kept for validation when the user gives no validation data.
@@ -138,6 +138,22 @@ impl Sets {
             0 => (&self.train.data, &self.valid.data),
             place => (&self.others[place - 1].0, &self.others[place - 1].1),
         }
+    }
+
+    /// Reads training and validation data alone; without the latter, the same training queries are kept for it.
+    pub fn of_files(
+        train: &Path,
+        valid: Option<&Path>,
+        reading: &ReadArgs,
+        valid_query_file: Option<&PathBuf>,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let whole = Named::read(train, reading)?;
+        let (train, valid) = match valid {
+            Some(path) => (whole, Named::read(path, &reading.with_query_file(valid_query_file))?),
+            None => whole.split(seed, None).map(|(train, valid, _)| (train, valid))?,
+        };
+        Ok(Sets { train, valid, test: None, others: Vec::new() })
     }
 
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Named)> {

@@ -149,11 +149,13 @@ impl Sets {
         seed: u64,
     ) -> anyhow::Result<Self> {
         let whole = Named::read(train, reading)?;
-        let (train, valid) = match valid {
-            Some(path) => (whole, Named::read(path, &reading.with_query_file(valid_query_file))?),
-            None => whole.split(seed, None).map(|(train, valid, _)| (train, valid))?,
-        };
-        Ok(Sets { train, valid, test: None, others: Vec::new() })
+        match valid {
+            Some(path) => {
+                let valid = Named::read(path, &reading.with_query_file(valid_query_file))?;
+                Ok(Sets::new(whole, valid, None))
+            }
+            None => Ok(whole.split(seed, 1, Vec::new())?.0),
+        }
     }
 
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Named)> {

@@ -52,7 +52,7 @@ impl Journal {
             Before::Discard => (0, BTreeMap::new()),
             _ => read(path, &text, identity)?,
         };
-        if before == Before::Refuse && length > 0 {
+        if before == Before::Refuse && !known.is_empty() {
             return Err(wrong(
                 path,
                 "there is a search already: --resume goes on with it, --force discards it; or choose another --out",

@@ -126,11 +126,6 @@ impl CrossJudge {
     pub fn chosen(&self) -> [Option<ChosenEpoch>; 2] {
         self.chosen
     }
-
-    /// The half of each query.
-    pub fn halves(&self) -> &Halves {
-        &self.halves
-    }
 }
 
 /// Whether the first value is better than the second.

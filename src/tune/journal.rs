@@ -28,8 +28,11 @@ pub enum Before {
 pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
-    known: BTreeMap<(usize, usize), Outcome>,
+    known: Known,
 }
+
+/// Outcomes by trial and rung.
+type Known = BTreeMap<(usize, usize), Outcome>;
 
 impl Journal {
     /// Opens the journal of the search of this identity, or starts one.
@@ -49,10 +52,10 @@ impl Journal {
         }
         let text = std::fs::read(path).map_err(|error| Error::io(path, "read", error))?;
         let (length, known) = match before {
-            Before::Discard => (0, BTreeMap::new()),
+            Before::Discard => (0, Known::new()),
             _ => read(path, &text, identity)?,
         };
-        if before == Before::Refuse && length > 0 {
+        if before == Before::Refuse && !known.is_empty() {
             return Err(wrong(
                 path,
                 "there is a search already: --resume goes on with it, --force discards it; or choose another --out",
@@ -101,15 +104,14 @@ fn wrong(path: &Path, message: &str) -> Error {
 }
 
 /// The length of all whole lines, and the outcomes that they tell.
-#[expect(clippy::type_complexity, reason = "it is the journal's own")]
-fn read(path: &Path, text: &[u8], identity: &Value) -> Result<(u64, BTreeMap<(usize, usize), Outcome>)> {
+fn read(path: &Path, text: &[u8], identity: &Value) -> Result<(u64, Known)> {
     // What was being written when the process was killed is no whole line.
     let length = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let remedy = "--force discards it, or choose another --out";
     if length == 0 && !text.is_empty() && !identity.to_string().as_bytes().starts_with(text) {
         return Err(wrong(path, &format!("not the journal of a search: {remedy}")));
     }
-    let mut known = BTreeMap::new();
+    let mut known = Known::new();
     for (place, line) in text[..length].split_inclusive(|&byte| byte == b'\n').enumerate() {
         let damaged = || wrong(path, &format!("line {} is not that of a journal: {remedy}", place + 1));
         let value: Value = serde_json::from_slice(line).map_err(|_| damaged())?;

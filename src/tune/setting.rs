@@ -427,7 +427,7 @@ mod tests {
     fn a_mistyped_key_is_answered() {
         let message = Setting::of(Section::Nets, "hiden").err().unwrap().to_string();
         assert!(message.starts_with("unknown key 'hiden': did you mean 'hidden'? known are hidden, acti"), "{message}");
-        let message = Setting::of(Section::Trees, "lr").err().unwrap().to_string();
-        assert!(message.starts_with("unknown key 'lr': known are leaves, shrinkage"), "{message}");
+        let message = Setting::of(Section::Trees, "depth").err().unwrap().to_string();
+        assert!(message.starts_with("unknown key 'depth': known are leaves, shrinkage"), "{message}");
     }
 }

@@ -162,17 +162,17 @@ impl Space {
         Ok(config)
     }
 
-    /// What `burnrank train` does unless told otherwise, with the first objective where there is only one.
+    /// What `burnrank train` does unless told otherwise; with the first objective of a list of other ones.
     ///
     /// # Errors
     /// When the space was not checked and holds what it should not.
     pub fn default_config(&self) -> Result<TrainConfig> {
         let mut config = start(self.models()[0])?;
         if let Some(Choices::List(names)) = self.get(Section::Objective, "objective")
-            && let [only] = names.as_slice()
-            && !only.contains('{')
+            && let Some(first) = names.first()
+            && !names.iter().any(|name| name.contains('{') || *name == config.objective.name())
         {
-            config.objective = Objective::parse(only)?;
+            config.objective = Objective::parse(first)?;
         }
         Ok(config)
     }
@@ -246,8 +246,14 @@ mod tests {
         let mu: f64 = name.strip_prefix("ndcg-loss2++@7:mu=").unwrap().parse().unwrap();
         assert!((2.0..=4.0).contains(&mu), "{name}");
         assert_eq!(space.default_config().unwrap().objective.name(), Objective::default().name());
-        space.set(Section::Objective, "objective", list(&["arp-loss2"])).unwrap();
-        assert_eq!(space.default_config().unwrap().objective.name(), "arp-loss2");
+        let mut default = |names: &[&str]| {
+            space.set(Section::Objective, "objective", list(names)).unwrap();
+            space.default_config().unwrap().objective.name()
+        };
+        assert_eq!(
+            [default(&["arp-loss2", "ranknet"]), default(&["ranknet", "lambdarank:ndcg"])],
+            ["arp-loss2", "lambdarank:ndcg"]
+        );
     }
 
     #[test]

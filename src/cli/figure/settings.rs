@@ -116,7 +116,7 @@ impl Axis {
             }
             Axis::Kinds(_) => String::new(),
             Axis::Log { zero: Some(zero), .. } if at < zero + 0.25 => String::new(),
-            Axis::Log { .. } => number(10f64.powf(at)),
+            Axis::Log { .. } => number(two_digits(10f64.powf(at))),
         }
     }
 
@@ -126,6 +126,10 @@ impl Axis {
             Axis::Log { .. } => 5,
         }
     }
+}
+
+fn two_digits(value: f64) -> f64 {
+    format!("{value:.1e}").parse().unwrap_or(value)
 }
 
 fn panel(area: &Area, found: &Found, setting: &Setting, dots: &[Dot], shared: &Range<f64>) -> anyhow::Result<()> {
@@ -192,6 +196,6 @@ mod tests {
         let axis = Axis::of(l2, &dots);
         assert_eq!((axis.place(&dots[1]), axis.place(&dots[0])), (-3.0, -3.5));
         assert_eq!(["lambdarank:ndcg@10:sigma=2", "ranknet@3"].map(kind), ["lambdarank:ndcg", "ranknet"]);
-        assert_eq!((axis.label(-2.0), axis.label(-3.5)), ("0.01".into(), String::new()));
+        assert_eq!([-2.0, -2.5, -3.5].map(|at| axis.label(at)), ["0.01", "0.0032", ""]);
     }
 }

@@ -190,11 +190,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
     let search = args.search()?;
     let (backend, device) = (device::resolve(&args.device)?, device::open(&args.device)?);
-    let out = args.out.as_deref().map(claim).transpose()?;
+    let out = args.out.as_deref();
+    out.map_or(Ok(()), check_free)?;
     let (sets, warnings) = args.read(&search)?;
     let data = TuneData::new(sets.iter().map(|sets| [&sets.train.data, &sets.valid.data]).collect(), args.seed)?;
     let journal = match out {
         Some(out) => {
+            std::fs::create_dir_all(out).map_err(|error| Error::io(out, "create", error))?;
             let identity = search.identity(&data, backend.name());
             Some(Journal::open(&out.join("journal.jsonl"), &identity, args.before())?)
         }
@@ -231,13 +233,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes the folder of a search, unless it is something else.
-fn claim(out: &Path) -> anyhow::Result<&Path> {
+/// Refuses a folder that is something else.
+fn check_free(out: &Path) -> anyhow::Result<()> {
     if out.join("model.json").exists() {
         anyhow::bail!("{}: a model folder holds nothing but its model: choose another --out", out.display());
     }
-    std::fs::create_dir_all(out).map_err(|error| Error::io(out, "create", error))?;
-    Ok(out)
+    Ok(())
 }
 
 /// Writes what was found, beside the journal.

@@ -103,10 +103,10 @@ impl Report {
         };
         let clear = if is_clear(found.better, &gain) { "more than" } else { "within" };
         format!(
-            "Trial {} is the best of {among}: {value}, {} from the default with a standard error of {}, {clear} one \
+            "Trial {} is the best of {among}: {value}, {} better than the default (standard error {}), which is {clear} one \
              standard error.",
             best.number,
-            signed(gain.mean, 4),
+            fixed(gain.mean.abs(), 4),
             fixed(gain.standard_error, 4)
         )
     }

@@ -191,6 +191,11 @@ impl fmt::Display for ModelChoice {
 }
 
 impl ModelChoice {
+    /// A net with hidden layers, the choice of those who set one by hand.
+    pub fn mlp() -> Self {
+        ModelChoice { kind: &OWN[1], settings: BTreeMap::new() }
+    }
+
     /// How a model of this kind is trained unless told otherwise.
     pub fn config(&self) -> TrainConfig {
         let kind = self.kind;

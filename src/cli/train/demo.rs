@@ -32,7 +32,7 @@ Next, on data of your own (LETOR text, '<label> qid:<id> <index>:<value> ...'):
 /// The objectives to train with, and the names of their model folders.
 fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
     let named = |(name, folder): (&str, &str)| Ok((Objective::parse(name)?, folder.to_owned()));
-    let model = &args.settings.model;
+    let model = args.settings.model();
     if !model.kind.takes_objective() {
         return Ok(vec![(Objective::default(), format!("net-{}", model.kind.name))]);
     }

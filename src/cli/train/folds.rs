@@ -1,6 +1,6 @@
 //! `burnrank train --folds DIR`: LETOR cross-validation.
 
-use super::Args;
+use super::{Args, auto};
 use super::output::RunOutput;
 use super::run::{ensemble, train_with, warnings};
 use super::sets::{Named, Sets, metrics};
@@ -31,11 +31,17 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         let mut sets = Sets::new(read(&fold.train)?, read(&fold.vali)?, Some(read(&fold.test)?));
         sets.prepare(args)?;
         odd.extend(warnings(&sets, &config)?);
-        let data = sets.training_data(config.scaling)?;
-        // Not while files are read: an interrupt ends that at once.
-        let _graceful = Graceful::new();
-        let members = ensemble(args, &config, &data, &[], device)?;
-        let mut model = train_with(args, &config, members, None, &fold.name, &mut output)?;
+        let mut model = if args.is_auto()? {
+            let _graceful = Graceful::new();
+            auto::choose(args, &sets, &config, device, &fold.name)?.0
+        } else {
+            let config = args.settings.suited(config.clone(), sets.train.data.n_queries());
+            let data = sets.training_data(config.scaling)?;
+            // Not while files are read: an interrupt ends that at once.
+            let _graceful = Graceful::new();
+            let members = ensemble(args, &config, &data, &[], device)?;
+            train_with(args, &config, members, None, &fold.name, &mut output)?
+        };
         if Graceful::asked() {
             ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
             return Err(Interrupted.into());

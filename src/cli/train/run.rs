@@ -11,7 +11,7 @@ use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use burnrank::data::Targets;
 use burnrank::train::{Ensemble, TrainingData};
-use burnrank::{Device, Finish, Model, TrainConfig, Trainer};
+use burnrank::{Device, Finish, Model, ModelInfo, TrainConfig, Trainer};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let (mut sets, targets) = Sets::read(args, train)?;
     sets.prepare(args)?;
+    let config = args.settings.suited(config, sets.train.data.n_queries());
     let checkpoint = claimed.place.checkpoint();
     let identity = || identity(args, &config, &sets, &targets);
     if args.is_finished(claimed, config.epochs, identity)? {
@@ -206,9 +207,16 @@ fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde
         info.ranker.architecture,
         if finish == Some(Finish::Diverged) { ", then it diverged" } else { "" }
     );
-    if let Some(aim) = args.settings.model.kind.optimises {
+    if let Some(aim) = args.settings.model().kind.optimises {
         text.insert_str(text.trim_end().len(), &format!("\n{}", paragraph(&format!("Optimised: {aim}.")).trim_end()));
     }
+    text += &ui::table(&splits(info));
+    text += &format!("\n{}model: {}\n", paragraph(&info.conventions), out.display());
+    Ok(text)
+}
+
+/// What a model reaches on each split of its data.
+pub fn splits(info: &ModelInfo) -> Table {
     let names: std::collections::BTreeSet<&String> = info.metrics.values().flat_map(|values| values.keys()).collect();
     let columns = [("", Align::Left), ("queries", Align::Right)];
     let columns = columns.into_iter().chain(names.iter().map(|name| (name.as_str(), Align::Right)));
@@ -220,7 +228,5 @@ fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde
             table.row(cells.into_iter().chain(names.iter().map(value)));
         }
     }
-    text += &ui::table(&table);
-    text += &format!("\n{}model: {}\n", paragraph(&info.conventions), out.display());
-    Ok(text)
+    table
 }

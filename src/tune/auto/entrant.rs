@@ -45,11 +45,6 @@ impl Entrant {
         Summary::of(&self.values())
     }
 
-    /// Whether it is a linear net, the simplest there is.
-    pub fn is_linear(&self) -> bool {
-        self.config.architecture == Architecture::Linear
-    }
-
     /// Whether its models are trees.
     pub fn is_trees(&self) -> bool {
         matches!(self.config.method, Method::Boosting(_))

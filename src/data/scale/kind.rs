@@ -15,7 +15,7 @@ use std::str::FromStr;
 /// | `zscore` | (x - mean) / standard deviation, both of the training split |
 /// | `minmax` | (x - min) / (max - min), both of the training split |
 /// | `log1p-zscore` | `log1p`, then `zscore` |
-/// | `quantile` | ln(F / (1 - F)) / 2, F being the share of training documents below x; from -4.5 to 4.5 |
+/// | `quantile` | sqrt(3) (2 F - 1), F being the share of training documents below x |
 /// | `query-minmax` | `minmax` within each query, as LETOR's `QueryLevelNorm` |
 /// | `query-zscore` | `zscore` within each query |
 ///
@@ -39,7 +39,7 @@ pub enum ScaleKind {
     /// Sign-preserving logarithm, then zero mean and unit variance.
     #[serde(rename = "log1p-zscore")]
     Log1pZScore,
-    /// The logit of the share of documents below, through a table of quantiles.
+    /// The share of documents below, made to have zero mean and unit variance, through a table of quantiles.
     #[serde(rename = "quantile")]
     Quantile,
     /// Smallest value of a query 0, largest 1.

@@ -232,7 +232,7 @@ mod tests {
         let share = |k: usize| 1.0 / (1.0 + (-0.6 * (k as f64 - 15.0)).exp());
         let quantiles = [(0, 12), (13, 14), (15, 17), (18, 30)].map(|(first, last)| {
             let middle = (share(first) + share(last)) / 2.0;
-            (middle / (1.0 - middle)).ln() / 2.0
+            3f64.sqrt() * (2.0 * middle - 1.0)
         });
         let expected: [(ScaleKind, [f64; 4]); 8] = [
             (ScaleKind::None, [-3.0, 1.0, 5.0, 7.0]),
@@ -307,7 +307,8 @@ mod tests {
         refused(r#"{"kind":"zscore","width":1,"center":[0.0],"spread":[-1.0]}"#);
         refused(r#"{"kind":"zscore","width":1,"center":[null],"spread":[1.0]}"#);
         let table = |width: usize, knots: &[f32]| {
-            serde_json::json!({"kind": "quantile", "width": width, "center": [], "spread": [], "knots": knots}).to_string()
+            serde_json::json!({"kind": "quantile", "width": width, "center": [], "spread": [], "knots": knots})
+                .to_string()
         };
         let mut good: Vec<f32> = (0..KNOTS).map(|k| k as f32).collect();
         serde_json::from_str::<Scaler>(&table(1, &good)).unwrap();

@@ -1,15 +1,15 @@
 //! Quantiles of columns, and the piecewise linear maps through them.
 //!
-//! Feature by feature, x becomes y = ln(F / (1 - F)) / 2, F being the share of training documents below x, as a line through
-//! the points of a table, flat outside:
+//! Feature by feature, x becomes y = sqrt(3) (2 F - 1), F being the share of training documents below x, as a line through the
+//! points of a table, flat outside:
 //!
-//! - the positions y_k = 0.3 (k - 15), k = 0..30, belong to the shares F_k = 1 / (1 + exp(-2 y_k)), from 0.0001 to 0.9999;
+//! - the shares are F_k = 1 / (1 + exp(-0.6 (k - 15))), k = 0..30, from 0.0001 to 0.9999, and closer together near both ends,
+//!   where values with outliers are far apart;
 //! - the knot x_k is the quantile F_k of the finite training values; the first is the smallest value, the last the largest;
-//! - equal knots, of a value that many documents have, become one point, at the y that belongs to the mean of their first and
-//!   last share.
+//! - equal knots, of a value that many documents have, become one point, at the mean of their first and last share.
 //!
 //! So the most common value of sparse counts is one point, and the line goes on to the largest; what never varies becomes 0. On
-//! values of any continuous distribution y has mean 0 and a standard deviation of 0.9, and it never leaves -4.5..4.5. It is
+//! values of any continuous distribution y has mean 0 and standard deviation 1, and it never leaves -1.74..1.74. It is
 //! `numpy.interp(x, [x of points], [y of points])`.
 
 use crate::numeric::order::{ascending, from_ascending};
@@ -19,21 +19,21 @@ use rayon::prelude::*;
 pub(super) const KNOTS: usize = 31;
 /// The knots' places in a table, a whole number of SIMD registers.
 const PLACES: usize = 32;
-/// The distance of two positions.
-const STEP: f64 = 0.3;
+/// The distance of two knots' ln(F / (1 - F)).
+const STEP: f64 = 0.6;
 /// Documents that the quantiles are of: more change nothing that could be seen, and would take memory.
 const SAMPLE: usize = 200_000;
 /// Features that are looked at together: those of a line of the cache.
 const TOGETHER: usize = 16;
 
-/// Where the knot `k` is mapped to, if it has no equals.
-fn position(k: usize) -> f64 {
-    STEP * (k as f64 - (KNOTS - 1) as f64 / 2.0)
-}
-
 /// The share of documents below the knot `k`.
 fn share(k: usize) -> f64 {
-    1.0 / (1.0 + (-2.0 * position(k)).exp())
+    1.0 / (1.0 + (-STEP * (k as f64 - (KNOTS - 1) as f64 / 2.0)).exp())
+}
+
+/// What the values with this share of documents below them become.
+fn position(share: f64) -> f64 {
+    3f64.sqrt() * (2.0 * share - 1.0)
 }
 
 /// The knots of every feature, one after the other, from documents at equal distances.
@@ -88,8 +88,8 @@ pub(crate) fn points(knots: &[f32]) -> Vec<(f32, f64)> {
     let mut first = 0;
     for equal in knots.chunk_by(|a, b| a == b) {
         let last = first + equal.len() - 1;
-        let middle = (share(first) + share(last)) / 2.0;
-        let y = if first == last { position(first) } else { (middle / (1.0 - middle)).ln() / 2.0 };
+        let y = position((share(first) + share(last)) / 2.0);
+        // Not a rounding error away from it.
         points.push((equal[0], if equal.len() == knots.len() { 0.0 } else { y }));
         first = last + 1;
     }
@@ -149,11 +149,6 @@ mod tests {
         Table::of(&fit(values, 1))
     }
 
-    /// y of the share `f`.
-    fn y(f: f64) -> f64 {
-        (f / (1.0 - f)).ln() / 2.0
-    }
-
     #[test]
     fn many_different_values_follow_the_formula_whatever_their_distribution() {
         let n = 100_000;
@@ -162,14 +157,14 @@ mod tests {
             let values: Vec<f32> = (0..n).map(|i| at((i * 7919 % n) as f64 / n as f64)).collect();
             let table = fitted(&values);
             for f in [0.003, 0.02, 0.1, 0.3, 0.5, 0.77, 0.9, 0.99, 0.999] {
-                assert!((f64::from(table.map(at(f))) - y(f)).abs() < 0.1, "{f}: {} for {}", table.map(at(f)), y(f));
+                assert!((f64::from(table.map(at(f))) - position(f)).abs() < 0.06, "{f}: {}", table.map(at(f)));
             }
             let mut mean = [0.0, 0.0];
             values.iter().map(|&x| f64::from(table.map(x))).for_each(|y| {
                 mean[0] += y / n as f64;
                 mean[1] += y * y / n as f64;
             });
-            assert!(mean[0].abs() < 0.05 && (mean[1].sqrt() - 0.9).abs() < 0.05, "{mean:?}");
+            assert!(mean[0].abs() < 0.05 && (mean[1].sqrt() - 1.0).abs() < 0.05, "{mean:?}");
         }
     }
 
@@ -182,7 +177,7 @@ mod tests {
         for x in [0.0, 10.0, 500.0, 990.0] {
             assert!((before.map(x) - after.map(x)).abs() < 0.01, "{x}");
         }
-        let highest = position(KNOTS - 1) as f32;
+        let highest = position(share(KNOTS - 1)) as f32;
         for x in [3e38, f32::MAX, f32::INFINITY] {
             assert_eq!(after.map(x), highest);
         }
@@ -202,7 +197,7 @@ mod tests {
         // One document in a million keeps its value apart from all others'.
         let mut values = vec![0.0; 100_000];
         values[99] = 5.0;
-        assert_eq!(fitted(&values).map(5.0), position(KNOTS - 1) as f32);
+        assert_eq!(fitted(&values).map(5.0), position(share(KNOTS - 1)) as f32);
     }
 
     #[test]
@@ -210,7 +205,7 @@ mod tests {
         let knots = fit(&[0.0, 1.0, 0.0, 1.0], 1);
         let points = points(&knots);
         let below = knots.iter().filter(|&&x| x == 0.0).count();
-        let middle = |first, last| y((share(first) + share(last)) / 2.0);
+        let middle = |first, last| position((share(first) + share(last)) / 2.0);
         assert_eq!(points, [(0.0, middle(0, below - 1)), (1.0, middle(below, KNOTS - 1))]);
         assert!((points[0].1 + points[1].1).abs() < 0.3, "{points:?}");
     }
@@ -228,7 +223,7 @@ mod tests {
     fn a_map_rises_and_stays_in_bounds() {
         for values in [vec![1e-40, 2e-40, 0.0, 3e38, -3e38], (0..50).map(|i| (i * i) as f32 * 1e-3).collect()] {
             let table = fitted(&values);
-            let highest = position(KNOTS - 1) as f32;
+            let highest = position(share(KNOTS - 1)) as f32;
             let mut sorted = values.clone();
             sorted.sort_by(f32::total_cmp);
             for pair in sorted.windows(2) {

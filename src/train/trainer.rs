@@ -44,6 +44,8 @@ pub struct Trainer<'a> {
     pub(super) measures: Vec<Arc<dyn Metric>>,
     pub(super) learner: Box<dyn Learner>,
     pub(super) state: RunState,
+    /// Of the last epoch, one per validation query.
+    valid_values: Vec<Option<f64>>,
 }
 
 impl<'a> Trainer<'a> {
@@ -97,6 +99,7 @@ impl<'a> Trainer<'a> {
             measures: vec![metric.clone()],
             metric,
             learner,
+            valid_values: Vec::new(),
         })
     }
 
@@ -168,6 +171,12 @@ impl<'a> Trainer<'a> {
         &self.state.history
     }
 
+    /// The measure of each validation query after the last epoch, `None` for those that do not count; empty before there
+    /// was an epoch, and after [`Trainer::resume`].
+    pub fn valid_values(&self) -> &[Option<f64>] {
+        &self.valid_values
+    }
+
     /// Why training is over, or nothing while it is not.
     pub fn finished(&self) -> Option<Finish> {
         if self.state.diverged {
@@ -202,14 +211,16 @@ impl<'a> Trainer<'a> {
         })?;
         let scores = self.learner.score_valid(&self.data.valid, self.config.objective.stop())?;
         let diverged = scores.iter().any(|score| !score.is_finite()) || !self.learner.is_finite();
-        let valid = self.judge(&scores, &self.data.valid)?;
-        let train = self.judge(&totals.scores, &self.data.train)?;
+        let valid_values = self.judge(&scores, &self.data.valid)?;
+        let valid = Summary::of(&valid_values).mean;
+        let train = Summary::of(&self.judge(&totals.scores, &self.data.train)?).mean;
         // All of it is put in place once the epoch is whole: one that is stopped leaves no trace.
         if restarts {
             self.state.restarted(step_size);
         }
         let best = !diverged && self.is_better(valid);
         self.learner.take_epoch(best)?;
+        self.valid_values = valid_values;
         let record = EpochRecord {
             epoch: number,
             restart: self.state.restart,
@@ -226,10 +237,9 @@ impl<'a> Trainer<'a> {
         Ok(record)
     }
 
-    fn judge(&self, scores: &[f32], data: &Dataset) -> Result<f64> {
+    fn judge(&self, scores: &[f32], data: &Dataset) -> Result<Vec<Option<f64>>> {
         self.config.objective.stop().check()?;
-        let values = metric::judge(&*self.metric, scores, data.labels(), data.offsets(), &Conventions::default())?;
-        Ok(Summary::of(&values).mean)
+        metric::judge(&*self.metric, scores, data.labels(), data.offsets(), &Conventions::default())
     }
 
     fn is_better(&self, value: f64) -> bool {

@@ -157,14 +157,14 @@ mod tests {
             let values: Vec<f32> = (0..n).map(|i| at((i * 7919 % n) as f64 / n as f64)).collect();
             let table = fitted(&values);
             for f in [0.003, 0.02, 0.1, 0.3, 0.5, 0.77, 0.9, 0.99, 0.999] {
-                assert!((f64::from(table.map(at(f))) - position(f)).abs() < 0.06, "{f}: {}", table.map(at(f)));
+                assert!((f64::from(table.map(at(f))) - position(f)).abs() < 0.12, "{f}: {}", table.map(at(f)));
             }
             let mut mean = [0.0, 0.0];
             values.iter().map(|&x| f64::from(table.map(x))).for_each(|y| {
                 mean[0] += y / n as f64;
                 mean[1] += y * y / n as f64;
             });
-            assert!(mean[0].abs() < 0.05 && (mean[1].sqrt() - 1.0).abs() < 0.05, "{mean:?}");
+            assert!(mean[0].abs() < 0.1 && (mean[1].sqrt() - 1.0).abs() < 0.1, "{mean:?}");
         }
     }
 

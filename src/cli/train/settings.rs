@@ -32,10 +32,10 @@ pub struct Settings {
     /// L2 penalty on all weights of a net, or all values of leaves
     #[arg(long, value_name = "PENALTY", default_value_t = 0.0)]
     pub l2: f64,
-    /// What is done to features: none, log1p, zscore, minmax, log1p-zscore, query-minmax or query-zscore [default:
-    /// query-minmax for nets, none for trees]
+    /// What is done to features: none, log1p, zscore, minmax, log1p-zscore, quantile (bounded, whatever the
+    /// outliers), query-minmax or query-zscore [default: query-minmax for nets, none for trees]
     #[arg(long, value_name = "KIND")]
-    pub scale: Option<ScaleKind>,
+    scale: Option<ScaleArg>,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -83,6 +83,24 @@ impl FromStr for ModelArg {
         match text.trim().eq_ignore_ascii_case("auto") {
             true => Ok(ModelArg::Auto),
             false => text.parse().map(ModelArg::Named),
+        }
+    }
+}
+
+/// `--scale`: a scaling, or the choice between several.
+#[derive(Debug, Clone, Copy)]
+enum ScaleArg {
+    Auto,
+    Named(ScaleKind),
+}
+
+impl FromStr for ScaleArg {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.trim().eq_ignore_ascii_case("auto") {
+            true => Ok(ScaleArg::Auto),
+            false => text.parse().map(ScaleArg::Named),
         }
     }
 }
@@ -262,6 +280,19 @@ impl Settings {
         }
     }
 
+    /// The scaling that the user named.
+    pub fn scaling(&self) -> Option<ScaleKind> {
+        match self.scale {
+            Some(ScaleArg::Named(kind)) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// Whether a scaling is to be chosen on the data, for a net that the user named.
+    pub fn chooses_scaling(&self, config: &TrainConfig) -> bool {
+        matches!(self.scale, Some(ScaleArg::Auto)) && config.method == Method::Gradient
+    }
+
     /// Who chooses the model.
     ///
     /// # Errors
@@ -327,7 +358,7 @@ impl Settings {
         let config = TrainConfig {
             objective: self.objective()?,
             init: self.nets.init.unwrap_or(preset.init),
-            scaling: self.scale.unwrap_or(preset.scaling),
+            scaling: self.scaling().unwrap_or(preset.scaling),
             metric: self.metric.clone(),
             epochs,
             learning_rate: self.nets.lr.or(self.trees.shrinkage).unwrap_or(preset.learning_rate),

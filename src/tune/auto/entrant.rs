@@ -66,7 +66,7 @@ impl Entrant {
 }
 
 /// Scalings that need nothing but the document.
-const PER_DOCUMENT: [ScaleKind; 2] = [ScaleKind::Log1pZScore, ScaleKind::ZScore];
+const PER_DOCUMENT: [ScaleKind; 2] = [ScaleKind::Log1pZScore, ScaleKind::Quantile];
 /// The scaling that needs all documents of a query.
 const PER_QUERY: ScaleKind = ScaleKind::QueryMinMax;
 

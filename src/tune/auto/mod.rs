@@ -186,7 +186,7 @@ impl Race<'_> {
             if places.is_empty() {
                 break;
             }
-            if self.stop.check().is_err() || self.is_late(round) {
+            if self.stop.check().is_err() || (round > 0 && self.is_late(round)) {
                 return Ok((entrants, true));
             }
             // What is left of a budget goes to the best.

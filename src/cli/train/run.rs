@@ -195,18 +195,16 @@ fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde
         return Ok(serde_json::to_string(&result)? + "\n");
     }
     let best = match info.members.iter().map(|member| member.best_epoch).min() {
-        None => format!("best epoch {}", info.best_epoch),
+        None => {
+            let diverged = if finish == Some(Finish::Diverged) { ", then it diverged" } else { "" };
+            format!("best epoch {} of {epochs}{diverged}", info.best_epoch)
+        }
         Some(least) => {
             let (members, most) = (info.members.len(), info.best_epoch);
-            format!("average of {members} models, best epochs {least} to {most}")
+            format!("average of {members} models, best epochs {least} to {most} of {epochs}")
         }
     };
-    let mut text = format!(
-        "{}, {}: {best} of {epochs}{}\n\n",
-        info.objective,
-        info.ranker.architecture,
-        if finish == Some(Finish::Diverged) { ", then it diverged" } else { "" }
-    );
+    let mut text = paragraph(&format!("{}, {}: {best}", info.objective, info.ranker.architecture)) + "\n";
     if let Some(aim) = args.settings.model().kind.optimises {
         text.insert_str(text.trim_end().len(), &format!("\n{}", paragraph(&format!("Optimised: {aim}.")).trim_end()));
     }

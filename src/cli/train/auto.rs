@@ -54,7 +54,7 @@ pub fn choose(
 ) -> anyhow::Result<(Model, AutoReport)> {
     let auto = Auto {
         scaling: args.settings.scaling(),
-        trials: args.settings.auto.trials,
+        trials: args.settings.auto.trials.map(|trials| usize::try_from(trials).unwrap_or(usize::MAX)),
         limit: args.settings.auto.seconds.map(Duration::from_secs_f64),
         measures: metrics(config)?,
         ..Auto::new(config.clone())
@@ -72,6 +72,25 @@ pub fn choose(
         }
         error => error.into(),
     })
+}
+
+/// The settings of a net with the scaling that suits the data, where --scale auto asks for it.
+pub fn with_scaling(args: &Args, sets: &Sets, config: TrainConfig, device: &Device) -> anyhow::Result<TrainConfig> {
+    if !args.settings.chooses_scaling(&config) {
+        return Ok(config);
+    }
+    let _graceful = Graceful::new();
+    let _bar = Bar::working("choosing a scaling");
+    let valid = Some(&sets.valid.data).filter(|valid| valid.n_queries() > 0);
+    let chosen = Auto::new(config.clone()).choose_scaling(&sets.train.data, valid, device, &Graceful::stop());
+    match chosen {
+        Ok(scaling) => {
+            ui::note(&format!("--scale auto: {scaling}"));
+            Ok(TrainConfig { scaling, ..config })
+        }
+        Err(Error::Stopped) => Err(Interrupted.into()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn report(

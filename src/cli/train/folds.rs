@@ -36,6 +36,7 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             auto::choose(args, &sets, &config, device, &fold.name)?.0
         } else {
             let config = args.settings.suited(config.clone(), sets.train.data.n_queries());
+            let config = auto::with_scaling(args, &sets, config, device)?;
             let data = sets.training_data(config.scaling)?;
             // Not while files are read: an interrupt ends that at once.
             let _graceful = Graceful::new();

@@ -4,7 +4,7 @@ use super::output::RunOutput;
 use super::progress::TrainingProgress;
 use super::sets::{Sets, metrics};
 use super::warn::{self, Warning};
-use super::{Args, Out};
+use super::{Args, Out, auto};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::prose::paragraph;
@@ -28,6 +28,7 @@ pub fn run(
     let (mut sets, targets) = Sets::read(args, train)?;
     sets.prepare(args)?;
     let config = args.settings.suited(config, sets.train.data.n_queries());
+    let config = auto::with_scaling(args, &sets, config, device)?;
     let checkpoint = claimed.place.checkpoint();
     let identity = || identity(args, &config, &sets, &targets);
     if args.is_finished(claimed, config.epochs, identity)? {

@@ -33,7 +33,8 @@ pub struct Settings {
     #[arg(long, value_name = "PENALTY", default_value_t = 0.0)]
     pub l2: f64,
     /// What is done to features: none, log1p, zscore, minmax, log1p-zscore, quantile (bounded, whatever the
-    /// outliers), query-minmax or query-zscore [default: query-minmax for nets, none for trees]
+    /// outliers), query-minmax or query-zscore; auto chooses for nets [default: auto for the model auto, quantile for
+    /// other nets, none for trees]
     #[arg(long, value_name = "KIND")]
     scale: Option<ScaleArg>,
     /// Seed of everything random
@@ -57,7 +58,7 @@ pub struct Settings {
 pub struct AutoArgs {
     /// The most runs of the race; the same seed then gives the same model [default: as many as it needs]
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u64).range(1..))]
-    trials: Option<u64>,
+    pub trials: Option<u64>,
     /// The most time for the race; the first run is always whole
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<f64>,
@@ -126,7 +127,7 @@ pub struct NetSettings {
     /// First weights: burn (uniform by the number of inputs) or paper (RankNet's) [default: burn]
     #[arg(long, value_name = "NAME")]
     init: Option<Init>,
-    /// Step size [default: 0.01 for linear nets and the demonstration, 0.001 for others]
+    /// Step size [default: 0.03 for linear nets, 0.01 for others]
     #[arg(long, value_name = "RATE")]
     pub lr: Option<f64>,
     /// sgd, momentum or adam [default: adam]
@@ -136,7 +137,8 @@ pub struct NetSettings {
     #[arg(long, value_name = "N")]
     batch_queries: Option<usize>,
     /// When the step size shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), shrink-sometimes
-    /// (worse training metric: times 0.8 with probability 0.3), or cosine (to 0 over all epochs) [default: constant]
+    /// (worse training metric: times 0.8 with probability 0.3), or cosine (to 0 over all epochs) [default: cosine, or
+    /// constant with --restart]
     #[arg(long, value_name = "RULE")]
     step_rule: Option<StepRule>,
     /// Start again from new random weights after this many epochs without a better validation value; 0 never does
@@ -330,6 +332,23 @@ impl Settings {
         TrainConfig { epochs, patience, ..config }
     }
 
+    /// The settings of the demonstration: its data are plentiful and without noise, and its models ship, so that they are not
+    /// to change with what suits other data.
+    pub fn of_demonstration(&self, config: TrainConfig) -> TrainConfig {
+        if config.method != Method::Gradient {
+            return config;
+        }
+        let usual = TrainConfig::default();
+        TrainConfig {
+            learning_rate: self.nets.lr.unwrap_or(0.01),
+            scaling: self.scaling().unwrap_or(usual.scaling),
+            step_rule: self.nets.step_rule.unwrap_or(usual.step_rule),
+            epochs: self.epochs.unwrap_or(usual.epochs),
+            patience: self.patience.unwrap_or(usual.patience),
+            ..config
+        }
+    }
+
     /// The library's configuration, checked.
     pub fn config(&self) -> burnrank::Result<TrainConfig> {
         let mut preset = self.model().config();
@@ -355,6 +374,7 @@ impl Settings {
             epochs = self.trees.trees.unwrap_or(epochs);
             (*trees, *leaves) = (epochs, self.trees.leaves.unwrap_or(*leaves));
         }
+        let restart = self.nets.restart.unwrap_or(preset.restart);
         let config = TrainConfig {
             objective: self.objective()?,
             init: self.nets.init.unwrap_or(preset.init),
@@ -364,9 +384,9 @@ impl Settings {
             learning_rate: self.nets.lr.or(self.trees.shrinkage).unwrap_or(preset.learning_rate),
             optimizer: self.nets.optimizer.unwrap_or(preset.optimizer),
             batch_queries: self.nets.batch_queries.unwrap_or(preset.batch_queries),
-            step_rule: self.nets.step_rule.unwrap_or(preset.step_rule),
+            step_rule: self.nets.step_rule.unwrap_or(if restart > 0 { StepRule::Constant } else { preset.step_rule }),
             patience: self.patience.unwrap_or(preset.patience),
-            restart: self.nets.restart.unwrap_or(preset.restart),
+            restart,
             l2: self.l2,
             clip: self.nets.clip.unwrap_or(preset.clip),
             seed: self.seed,

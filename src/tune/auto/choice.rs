@@ -35,19 +35,29 @@ fn is_near(lead: &Summary) -> bool {
     lead.mean.is_nan() || lead.mean <= 0.0 || lead.standard_error.is_nan() || lead.mean <= NEAR * lead.standard_error
 }
 
-/// The entrants that have been judged, the best first; of equals, the simpler.
+/// The entrants that have been judged: those with more runs first, because means over other queries do not compare; then the
+/// better, and of equals the simpler.
 pub(super) fn ranked(better: Better, entrants: &[Entrant]) -> Vec<usize> {
     let sign = if better == Better::Higher { 1.0 } else { -1.0 };
     let value = |place: usize| sign * entrants[place].summary().mean;
+    let runs = |place: usize| entrants[place].models.len();
     let mut order: Vec<usize> =
         (0..entrants.len()).filter(|&place| entrants[place].failure.is_none() && !value(place).is_nan()).collect();
-    order.sort_by(|&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));
+    order.sort_by(|&a, &b| runs(b).cmp(&runs(a)).then(value(b).total_cmp(&value(a))).then(a.cmp(&b)));
     order
 }
 
-/// The entrants that are not clearly worse than the best.
+/// The entrants with as many runs as any has.
+fn whole(better: Better, entrants: &[Entrant]) -> Vec<usize> {
+    let mut order = ranked(better, entrants);
+    let most = order.first().map_or(0, |&first| entrants[first].models.len());
+    order.retain(|&place| entrants[place].models.len() == most);
+    order
+}
+
+/// The entrants that are not clearly worse than the best, of those that were in the last round.
 pub(super) fn survivors(better: Better, entrants: &[Entrant]) -> Vec<usize> {
-    let order = ranked(better, entrants);
+    let order = whole(better, entrants);
     let Some(&best) = order.first() else { return order };
     let survives = |&place: &usize| {
         let lead = lead(better, &entrants[best], &entrants[place]);
@@ -62,10 +72,8 @@ pub(super) fn survivors(better: Better, entrants: &[Entrant]) -> Vec<usize> {
 /// neighbours, is within one standard error, these are taken. All settings of that kind within one standard error of its best
 /// are averaged: that was better than any one of them, the simplest included.
 pub(super) fn choose(better: Better, entrants: &[Entrant]) -> Option<Chosen> {
-    let order = ranked(better, entrants);
-    let most = order.iter().map(|&place| entrants[place].models.len()).max()?;
     // What was given up early has models from some of the queries only.
-    let order: Vec<usize> = order.into_iter().filter(|&place| entrants[place].models.len() == most).collect();
+    let order = whole(better, entrants);
     let near = |best: usize, other: usize| is_near(&lead(better, &entrants[best], &entrants[other]));
     let mut best = *order.first()?;
     let simpler: [fn(&Entrant) -> bool; 2] = [
@@ -82,7 +90,8 @@ pub(super) fn choose(better: Better, entrants: &[Entrant]) -> Option<Chosen> {
         .copied()
         .filter(|&place| kind(place) == kind(best) && (place == best || near(best, place)))
         .collect();
-    let rival = ranked(better, entrants).into_iter().find(|place| !members.contains(place));
-    let rival = rival.map(|place| (place, lead(better, &entrants[best], &entrants[place])));
+    let others = ranked(better, entrants).into_iter().filter(|place| !members.contains(place));
+    let leads = others.map(|place| (place, lead(better, &entrants[best], &entrants[place])));
+    let rival = leads.min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
     Some(Chosen { members, rival })
 }

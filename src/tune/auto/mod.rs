@@ -23,7 +23,7 @@ use crate::data::scale::{ScaleKind, Scaler};
 use crate::error::{Error, Result};
 use crate::hash::Hasher;
 use crate::metric::{self, Conventions, Metric, Summary};
-use crate::model::{DataInfo, Finish, Model, RunInfo, means};
+use crate::model::{Architecture, DataInfo, Finish, Model, RunInfo, means};
 use crate::stop::Stop;
 use crate::train::{Ensemble, TrainConfig, Trainer, TrainingData};
 use burn::tensor::Device;
@@ -139,20 +139,32 @@ impl Auto {
         stop: &Stop,
         on: &(dyn Fn(AutoProgress) + Sync),
     ) -> Result<(Model, AutoReport)> {
-        let rotations = rotation::rotations(train.n_queries(), valid.map_or(0, Dataset::n_queries), self.base.seed)?;
-        let metric = metric::parse(&self.base.metric)?;
-        let better = if metric.is_cost() { Better::Lower } else { Better::Higher };
-        let race = Race { auto: self, train, valid, device, stop, on, better, began: Instant::now(), rotations };
-        let (entrants, cut_short) = race.run()?;
-        let Some(chosen) = choice::choose(better, &entrants) else {
-            stop.check()?;
-            let failure = entrants.iter().find_map(|entrant| entrant.failure.clone());
-            return Err(Error::Training(failure.unwrap_or_else(|| "no setting could be judged".into())));
-        };
-        let report = report(better, &entrants, &chosen, cut_short);
+        let race = Race::new(self, train, valid, device, stop, on)?;
+        let (entrants, cut_short) = race.run(race.settings())?;
+        let chosen = race.choose(&entrants)?;
+        let report = report(race.better, &entrants, &chosen, cut_short);
         let finish = if cut_short { Finish::Stopped } else { Finish::Epochs };
-        let model = race.model(&entrants, &chosen.members, &report, finish, metric)?;
-        Ok((model, report))
+        Ok((race.model(&entrants, &chosen.members, &report, finish)?, report))
+    }
+
+    /// The scaling that suits the data, by a race of linear nets: one by query only where it is better than all others by more
+    /// than a standard error.
+    ///
+    /// # Errors
+    /// As [`Auto::train`].
+    pub fn choose_scaling(
+        &self,
+        train: &Dataset,
+        valid: Option<&Dataset>,
+        device: &Device,
+        stop: &Stop,
+    ) -> Result<ScaleKind> {
+        let race = Race::new(self, train, valid, device, stop, &|_| {})?;
+        let mut settings = race.settings();
+        settings.retain(|config| config.architecture == Architecture::Linear);
+        let (entrants, _) = race.run(settings)?;
+        let chosen = race.choose(&entrants)?;
+        Ok(chosen.members.first().map_or(self.base.scaling, |&place| entrants[place].config.scaling))
     }
 }
 
@@ -164,6 +176,7 @@ struct Race<'a> {
     device: &'a Device,
     stop: &'a Stop,
     on: &'a (dyn Fn(AutoProgress) + Sync),
+    metric: Arc<dyn Metric>,
     better: Better,
     began: Instant,
     rotations: Vec<Rotation>,
@@ -172,11 +185,42 @@ struct Race<'a> {
 /// What a run ended in: the model of its best epoch and a value per query that it was judged by, or why it failed.
 type Outcome = Result<Option<(Model, Vec<Option<f64>>)>>;
 
-impl Race<'_> {
+impl<'a> Race<'a> {
+    fn new(
+        auto: &'a Auto,
+        train: &'a Dataset,
+        valid: Option<&'a Dataset>,
+        device: &'a Device,
+        stop: &'a Stop,
+        on: &'a (dyn Fn(AutoProgress) + Sync),
+    ) -> Result<Self> {
+        let rotations = rotation::rotations(train.n_queries(), valid.map_or(0, Dataset::n_queries), auto.base.seed)?;
+        let metric = metric::parse(&auto.base.metric)?;
+        let better = if metric.is_cost() { Better::Lower } else { Better::Higher };
+        Ok(Race { auto, train, valid, device, stop, on, metric, better, began: Instant::now(), rotations })
+    }
+
+    /// All settings that are tried.
+    fn settings(&self) -> Vec<TrainConfig> {
+        let queries = self.rotations.first().map_or(0, |rotation| rotation.train.len());
+        entrant::settings(&self.auto.base, self.auto.scaling, queries)
+    }
+
+    fn choose(&self, entrants: &[Entrant]) -> Result<choice::Chosen> {
+        choice::choose(self.better, entrants).ok_or_else(|| {
+            let failure = entrants.iter().find_map(|entrant| entrant.failure.clone());
+            match (self.stop.check(), failure) {
+                (Err(stopped), _) => stopped,
+                (Ok(()), failure) => {
+                    Error::Training(failure.unwrap_or_else(|| "no setting could be judged".into()))
+                }
+            }
+        })
+    }
+
     /// All rounds; whether they were cut short.
-    fn run(&self) -> Result<(Vec<Entrant>, bool)> {
+    fn run(&self, settings: Vec<TrainConfig>) -> Result<(Vec<Entrant>, bool)> {
         let queries = self.train.n_queries() + self.valid.map_or(0, Dataset::n_queries);
-        let settings = entrant::settings(&self.auto.base, self.auto.scaling, self.rotations[0].train.len());
         let mut entrants: Vec<Entrant> = settings.into_iter().map(|config| Entrant::new(config, queries)).collect();
         let seeds: Vec<u64> = Ensemble::seeds(self.auto.base.seed, self.rotations.len()).collect();
         let mut left = self.auto.trials.unwrap_or(usize::MAX);
@@ -298,15 +342,14 @@ impl Race<'_> {
         members: &[usize],
         report: &AutoReport,
         finish: Finish,
-        metric: Arc<dyn Metric>,
     ) -> Result<Model> {
         let models: Vec<Model> = members.iter().flat_map(|&place| entrants[place].models.iter().cloned()).collect();
         let mut model = Model::ensemble(&models, &self.sample())?;
         let estimate = members.iter().map(|&place| entrants[place].summary().mean).sum::<f64>() / members.len() as f64;
         let mut measures = self.auto.measures.clone();
-        measures.retain(|measure| measure.name() != metric.name());
-        measures.insert(0, metric);
-        let name = measures[0].name();
+        let name = self.metric.name();
+        measures.retain(|measure| measure.name() != name);
+        measures.insert(0, self.metric.clone());
         model.info.conventions = Conventions::default().to_string();
         for (split, data) in [("train", Some(self.train)), ("valid", self.valid)] {
             let Some(data) = data else { continue };

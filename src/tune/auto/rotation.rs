@@ -30,8 +30,8 @@ pub(super) fn rotations(queries: usize, validation: usize, seed: u64) -> Result<
             return Ok(vec![Rotation { train: (0..queries).collect(), held: Vec::new() }]);
         }
         return Err(Error::Data(format!(
-            "{queries} training and {validation} validation queries: a choice between models needs at least 4 training \
-             queries, or 2 validation queries: name a model, as in --model linear"
+            "too few queries to choose a model by, {queries} for training and {validation} for validation: give --valid FILE \
+             with 2 queries or more, or name a model, as in --model linear"
         )));
     }
     let rotation = |held: Vec<usize>| {

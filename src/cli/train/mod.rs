@@ -28,8 +28,12 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   burnrank train                      a demonstration on artificial data
-  burnrank train --train train.txt --out model
-      one in five queries is kept for validation
+  burnrank train --train train.txt --valid vali.txt --out model
+      the best that a race of settings finds, averaged into one model
+  burnrank train --train train.txt --seconds 60 --out model
+      in a minute at most; without --valid, each run keeps other queries
+  burnrank train --train train.txt --model mlp --out model
+      one net; one in five queries is kept for validation
   burnrank train --train train.txt --valid vali.txt --test test.txt \\
       --objective ndcg-loss2++:mu=5 --out model
   burnrank train --folds MQ2008 --model linear
@@ -42,7 +46,8 @@ Examples:
 For sums over pairs '@k' keeps those with a document among the first k, ':sigma=S' sets the slope of the sigmoid, \
 ':gaussian=N' and ':plackett-luce=N' average the weights over N sampled rankings.
 
-Ctrl-C finishes the epoch, saves the best model so far and a checkpoint, and exits with code 130.";
+Ctrl-C finishes the epoch, saves the best model so far and a checkpoint, and exits with code 130; of auto, it saves the \
+average of the runs that were whole.";
 
 const AUTO: &str = "  \
   auto

@@ -22,17 +22,16 @@ const FAR: f64 = 2.0;
 const FEW: usize = 10;
 
 /// How much better the first is than the second, query by query; positive is better, whatever the measure.
-pub(super) fn lead(better: Better, first: &Entrant, second: &Entrant) -> Summary {
+pub(super) fn lead(better: Better, first: &[Option<f64>], second: &[Option<f64>]) -> Summary {
     match better {
-        Better::Higher => paired(&first.values(), &second.values()),
-        Better::Lower => paired(&second.values(), &first.values()),
+        Better::Higher => paired(first, second),
+        Better::Lower => paired(second, first),
     }
 }
 
-/// Whether a lead may be chance.
-fn is_near(lead: &Summary) -> bool {
-    // Without a standard error there is nothing to tell by.
-    lead.mean.is_nan() || lead.mean <= 0.0 || lead.standard_error.is_nan() || lead.mean <= NEAR * lead.standard_error
+/// Whether a lead is no more than so many standard errors; without a standard error there is nothing to tell by.
+fn is_within(lead: &Summary, errors: f64) -> bool {
+    lead.mean.is_nan() || lead.standard_error.is_nan() || lead.mean <= errors * lead.standard_error
 }
 
 /// The entrants that have been judged: those with more runs first, because means over other queries do not compare; then the
@@ -47,51 +46,62 @@ pub(super) fn ranked(better: Better, entrants: &[Entrant]) -> Vec<usize> {
     order
 }
 
-/// The entrants with as many runs as any has.
-fn whole(better: Better, entrants: &[Entrant]) -> Vec<usize> {
+/// Of the entrants that were in the last round, those that are not clearly worse than the best, the best first.
+pub(super) fn survivors(better: Better, entrants: &[Entrant]) -> Vec<usize> {
     let mut order = ranked(better, entrants);
-    let most = order.first().map_or(0, |&first| entrants[first].models.len());
-    order.retain(|&place| entrants[place].models.len() == most);
+    let Some(&best) = order.first() else { return order };
+    let survives = |place: usize| {
+        let lead = lead(better, &entrants[best].values(), &entrants[place].values());
+        lead.n < FEW || is_within(&lead, FAR)
+    };
+    order.retain(|&place| entrants[place].models.len() == entrants[best].models.len() && survives(place));
     order
 }
 
-/// The entrants that are not clearly worse than the best, of those that were in the last round.
-pub(super) fn survivors(better: Better, entrants: &[Entrant]) -> Vec<usize> {
-    let order = whole(better, entrants);
-    let Some(&best) = order.first() else { return order };
-    let survives = |&place: &usize| {
-        let lead = lead(better, &entrants[best], &entrants[place]);
-        lead.n < FEW || lead.mean <= FAR * lead.standard_error || lead.standard_error.is_nan()
+/// Settings whose models add up to one model: trees, or nets of one scaling.
+struct Group {
+    /// The best first.
+    members: Vec<usize>,
+    /// The mean over its settings of the measure of each query.
+    values: Vec<Option<f64>>,
+}
+
+/// The groups of these settings, in the order in which settings are tried: the simpler first.
+fn groups(entrants: &[Entrant], survivors: &[usize]) -> Vec<Group> {
+    let kind = |place: usize| (entrants[place].is_trees(), entrants[place].config.scaling);
+    let mut firsts: Vec<usize> = Vec::new();
+    for place in 0..entrants.len() {
+        if survivors.contains(&place) && !firsts.iter().any(|&first| kind(first) == kind(place)) {
+            firsts.push(place);
+        }
+    }
+    let group = |first: usize| {
+        let members: Vec<usize> = survivors.iter().copied().filter(|&place| kind(place) == kind(first)).collect();
+        let all: Vec<Vec<Option<f64>>> = members.iter().map(|&place| entrants[place].values()).collect();
+        let mean = |query: usize| {
+            let values: Option<Vec<f64>> = all.iter().map(|values| values[query]).collect();
+            values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        Group { values: (0..all[0].len()).map(mean).collect(), members }
     };
-    order.into_iter().filter(survives).collect()
+    firsts.into_iter().map(group).collect()
 }
 
 /// The settings that make the model.
 ///
-/// The best decides on its kind: trees, or nets of one scaling. Where the lead over nets, or over a scaling that needs no
-/// neighbours, is within one standard error, these are taken. All settings of that kind within one standard error of its best
-/// are averaged: that was better than any one of them, the simplest included.
+/// Nets of one scaling, or trees, are a group. The first group is taken whose mean is within one standard error of the best
+/// group's: scalings that need no neighbours come first, then one by query, then trees. All of its settings that are not clearly
+/// worse than the best are averaged: on small data that was better than the best of them or the simplest, by up to a point.
 pub(super) fn choose(better: Better, entrants: &[Entrant]) -> Option<Chosen> {
-    // What was given up early has models from some of the queries only.
-    let order = whole(better, entrants);
-    let near = |best: usize, other: usize| is_near(&lead(better, &entrants[best], &entrants[other]));
-    let mut best = *order.first()?;
-    let simpler: [fn(&Entrant) -> bool; 2] = [
-        |entrant| !entrant.is_trees(),
-        |entrant| !entrant.is_trees() && !entrant.config.scaling.is_per_query(),
-    ];
-    for is_simple in simpler {
-        let first = order.iter().copied().find(|&place| is_simple(&entrants[place]));
-        best = first.filter(|&first| near(best, first)).unwrap_or(best);
-    }
-    let kind = |place: usize| (entrants[place].is_trees(), entrants[place].config.scaling);
-    let members: Vec<usize> = order
-        .iter()
-        .copied()
-        .filter(|&place| kind(place) == kind(best) && (place == best || near(best, place)))
-        .collect();
+    let groups = groups(entrants, &survivors(better, entrants));
+    let sign = if better == Better::Higher { 1.0 } else { -1.0 };
+    let value = |group: &Group| sign * Summary::of(&group.values).mean;
+    let best = groups.iter().max_by(|a, b| value(a).total_cmp(&value(b)))?;
+    let near = |group: &&Group| is_within(&lead(better, &best.values, &group.values), NEAR);
+    let members = groups.iter().find(near).unwrap_or(best).members.clone();
+    let first = &entrants[*members.first()?];
     let others = ranked(better, entrants).into_iter().filter(|place| !members.contains(place));
-    let leads = others.map(|place| (place, lead(better, &entrants[best], &entrants[place])));
+    let leads = others.map(|place| (place, lead(better, &first.values(), &entrants[place].values())));
     let rival = leads.min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
     Some(Chosen { members, rival })
 }

@@ -65,13 +65,14 @@ impl Entrant {
     }
 }
 
-/// Scalings that need nothing but the document.
-const PER_DOCUMENT: [ScaleKind; 2] = [ScaleKind::Log1pZScore, ScaleKind::Quantile];
+/// Scalings that need nothing but the document; the one that no outlier breaks first.
+const PER_DOCUMENT: [ScaleKind; 2] = [ScaleKind::Quantile, ScaleKind::Log1pZScore];
 /// The scaling that needs all documents of a query.
 const PER_QUERY: ScaleKind = ScaleKind::QueryMinMax;
 
-/// Step size and hidden units of nets. Relu, because linear nets and these add up to one net.
-const NETS: [(f64, &[usize]); 3] = [(0.03, &[]), (0.003, &[16]), (0.01, &[16])];
+/// Step size and hidden units of nets. Relu, because linear nets and these add up to one net; as many linear as others, because
+/// on few queries they are as good.
+const NETS: [(f64, &[usize]); 4] = [(0.05, &[]), (0.01, &[]), (0.003, &[16]), (0.01, &[16])];
 /// Shrinkage and leaves of trees.
 const TREES: [(f64, usize); 2] = [(0.1, 7), (0.05, 31)];
 

@@ -393,7 +393,7 @@ fn report(better: Better, entrants: &[Entrant], chosen: &choice::Chosen, cut_sho
     let failed = (0..entrants.len()).filter(|place| entrants[*place].failure.is_some());
     let tried = |place: usize| {
         let entrant = &entrants[place];
-        let lead: Option<Summary> = best.map(|best| choice::lead(better, best, entrant));
+        let lead: Option<Summary> = best.map(|best| choice::lead(better, &best.values(), &entrant.values()));
         let behind = lead.filter(|lead| lead.n > 1).map(|lead| (lead.mean, lead.standard_error));
         Tried {
             name: entrant.name(),

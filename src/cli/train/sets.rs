@@ -13,7 +13,7 @@ use burnrank::train::TrainingData;
 use burnrank::{
     Conventions, Dataset, Error, Metric, Model, ScaleKind, Summary, TrainConfig, judge, kfold, memory, split,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Queries kept for validation when the user gives no validation data.
@@ -137,6 +137,21 @@ impl Sets {
         match member % (self.others.len() + 1) {
             0 => (&self.train.data, &self.valid.data),
             place => (&self.others[place - 1].0, &self.others[place - 1].1),
+        }
+    }
+
+    /// Reads training and validation data alone; without the latter, the same training queries are kept for it.
+    pub fn of_files(
+        train: &Path,
+        valid: Option<&Path>,
+        reading: &ReadArgs,
+        valid_query_file: Option<&PathBuf>,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let whole = Named::read(train, reading)?;
+        match valid {
+            Some(path) => Ok(Sets::new(whole, Named::read(path, &reading.with_query_file(valid_query_file))?, None)),
+            None => whole.split(seed, 1, Vec::new()).map(|(sets, _)| sets),
         }
     }
 

@@ -162,11 +162,8 @@ impl Sets {
     ) -> anyhow::Result<Self> {
         let whole = Named::read(train, reading)?;
         match valid {
-            Some(path) => {
-                let valid = Named::read(path, &reading.with_query_file(valid_query_file))?;
-                Ok(Sets::new(whole, valid, None))
-            }
-            None => Ok(whole.split(seed, 1, Vec::new())?.0),
+            Some(path) => Ok(Sets::new(whole, Named::read(path, &reading.with_query_file(valid_query_file))?, None)),
+            None => whole.split(seed, 1, Vec::new()).map(|(sets, _)| sets),
         }
     }
 

@@ -9,8 +9,8 @@ use burnrank::data::{FoldFiles, find_folds, read_scores};
 use burnrank::text::Table;
 use burnrank::train::{GROWS_TREES, Method, ModelChoice, TrainingData};
 use burnrank::{
-    Architecture, Conventions, Dataset, Model, Objective, ReadOptions, ScaleKind, StepRule, Synthetic, TrainConfig, judge,
-    read,
+    Architecture, Conventions, Dataset, Model, Objective, ReadOptions, ScaleKind, StepRule, Synthetic, TrainConfig,
+    judge, read,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

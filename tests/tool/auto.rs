@@ -20,7 +20,8 @@ fn info(place: &Place, model: &str) -> Value {
 #[test]
 fn a_race_ends_in_one_model_that_every_command_takes() {
     let place = place();
-    let told = place.run("train --train train.txt --valid valid.txt --test test.txt --out m --trials 12 --quiet").good();
+    let told =
+        place.run("train --train train.txt --valid valid.txt --test test.txt --out m --trials 12 --quiet").good();
     assert!(told.starts_with("lambdarank:ndcg: ndcg@10 0."), "{told}");
     assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
     assert!(told.contains("\nsetting ") && told.contains("can be scored alone"), "{told}");
@@ -29,7 +30,7 @@ fn a_race_ends_in_one_model_that_every_command_takes() {
     assert!(info["members"].as_array().is_some_and(|members| members.len() > 1), "{info}");
     for split in ["train", "valid", "test"] {
         let judged = place.run(&format!("evaluate --data {split}.txt --model m --metric ndcg@10 --json")).json();
-        let (found, expected) = (&judged["results"][0]["mean"], &info["metrics"][split]["ndcg@10"]);
+        let (found, expected) = (&judged["measures"][0]["mean"], &info["metrics"][split]["ndcg@10"]);
         assert!(found.is_f64() && found == expected, "{split}: {judged}, not {expected}");
     }
     place.run("info m").good();

@@ -93,13 +93,7 @@ pub fn with_scaling(args: &Args, sets: &Sets, config: TrainConfig, device: &Devi
     }
 }
 
-fn report(
-    args: &Args,
-    out: &Path,
-    model: &Model,
-    race: &AutoReport,
-    odd: &[Warning],
-) -> serde_json::Result<String> {
+fn report(args: &Args, out: &Path, model: &Model, race: &AutoReport, odd: &[Warning]) -> serde_json::Result<String> {
     let info = &model.info;
     if args.json {
         let result = json!({
@@ -150,9 +144,9 @@ fn tried(metric: &str, race: &AutoReport) -> Table {
     ];
     let mut table = Table::new(&columns);
     for setting in &race.tried {
-        let (behind, error) = setting.behind.map_or((String::new(), String::new()), |(behind, error)| {
-            (ui::decimals(behind), ui::decimals(error))
-        });
+        let (behind, error) = setting
+            .behind
+            .map_or((String::new(), String::new()), |(behind, error)| (ui::decimals(behind), ui::decimals(error)));
         let chosen = match (&setting.failure, setting.chosen) {
             (Some(_), _) => "failed",
             (None, true) => "yes",

@@ -1,10 +1,10 @@
 //! `burnrank train --folds DIR`: LETOR cross-validation.
 
-use super::{Args, auto};
 use super::output::RunOutput;
 use super::run::{ensemble, train_with, warnings};
 use super::sets::{Named, Sets, metrics};
 use super::warn::{self, Warning};
+use super::{Args, auto};
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, Usage};

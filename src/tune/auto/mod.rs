@@ -211,9 +211,7 @@ impl<'a> Race<'a> {
             let failure = entrants.iter().find_map(|entrant| entrant.failure.clone());
             match (self.stop.check(), failure) {
                 (Err(stopped), _) => stopped,
-                (Ok(()), failure) => {
-                    Error::Training(failure.unwrap_or_else(|| "no setting could be judged".into()))
-                }
+                (Ok(()), failure) => Error::Training(failure.unwrap_or_else(|| "no setting could be judged".into())),
             }
         })
     }
@@ -336,13 +334,7 @@ impl<'a> Race<'a> {
     }
 
     /// The average of all models of these settings, with all that is known of it.
-    fn model(
-        &self,
-        entrants: &[Entrant],
-        members: &[usize],
-        report: &AutoReport,
-        finish: Finish,
-    ) -> Result<Model> {
+    fn model(&self, entrants: &[Entrant], members: &[usize], report: &AutoReport, finish: Finish) -> Result<Model> {
         let models: Vec<Model> = members.iter().flat_map(|&place| entrants[place].models.iter().cloned()).collect();
         let mut model = Model::ensemble(&models, &self.sample())?;
         let estimate = members.iter().map(|&place| entrants[place].summary().mean).sum::<f64>() / members.len() as f64;

@@ -124,27 +124,27 @@ impl Default for TrainConfig {
     }
 }
 
-/// Updates that a net needs to get somewhere, however few queries there are.
-const UPDATES: usize = 1000;
-/// Epochs that it needs, however many queries there are.
-const EPOCHS: usize = 10;
-
 impl TrainConfig {
-    /// As long as a net needs on so many training queries: at least 1,000 updates and 10 epochs, with steps that fall to 0.
+    /// As long as a net needs on so many training queries: at least 2,000 updates and 50 epochs, with steps that fall to 0.
     ///
     /// The best epoch is kept as ever, so that too long is no harm but the time.
     ///
     /// ```
     /// use burnrank::TrainConfig;
     /// let epochs = |queries| TrainConfig::default().suited_to(queries).epochs;
-    /// // Of 10 queries per batch: 2 updates per epoch, then 40, then 500.
-    /// assert_eq!([20, 400, 5000].map(epochs), [500, 25, 10]);
+    /// // Of 10 queries per batch: 2 updates per epoch, then 20, then 500.
+    /// assert_eq!([20, 200, 5000].map(epochs), [1000, 100, 50]);
     /// ```
     #[must_use]
     pub fn suited_to(self, queries: usize) -> Self {
-        let updates = queries.div_ceil(self.batch_queries.max(1)).max(1);
-        let epochs = UPDATES.div_ceil(updates).max(EPOCHS);
-        TrainConfig { epochs, patience: 0, restart: 0, step_rule: StepRule::Cosine, ..self }
+        self.lasting(queries, 2000, 50)
+    }
+
+    /// At least so many updates and epochs on so many training queries, with steps that fall to 0.
+    pub(crate) fn lasting(self, queries: usize, updates: usize, epochs: usize) -> Self {
+        let per_epoch = queries.div_ceil(self.batch_queries.max(1)).max(1);
+        let epochs = updates.div_ceil(per_epoch).max(epochs);
+        TrainConfig { epochs, patience: epochs.div_ceil(2), restart: 0, step_rule: StepRule::Cosine, ..self }
     }
 
     /// What is optimised, as models and reports state it: the objective, or the system that has its own.

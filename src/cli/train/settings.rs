@@ -21,7 +21,7 @@ pub struct Settings {
     /// The measure that chooses the best epoch on the validation queries
     #[arg(long, value_name = "METRIC", default_value = "ndcg@10")]
     pub metric: String,
-    /// The most epochs: passes over the data, or rounds of other systems [default: for nets, 1,000 updates and 10 epochs at
+    /// The most epochs: passes over the data, or rounds of other systems [default: for nets, 2,000 updates and 50 epochs at
     /// least]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,

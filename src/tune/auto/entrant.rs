@@ -70,22 +70,30 @@ const PER_DOCUMENT: [ScaleKind; 2] = [ScaleKind::Quantile, ScaleKind::Log1pZScor
 /// The scaling that needs all documents of a query.
 const PER_QUERY: ScaleKind = ScaleKind::QueryMinMax;
 
-/// Step size and hidden units of nets. Relu, because linear nets and these add up to one net; as many linear as others, because
-/// on few queries they are as good.
-const NETS: [(f64, &[usize]); 4] = [(0.05, &[]), (0.01, &[]), (0.003, &[16]), (0.01, &[16])];
+/// A net: step size, hidden units, and the least updates and epochs.
+type Net = (f64, &'static [usize], usize, usize);
+
+/// Relu, because linear nets and these add up to one net. Linear ones are as good on few queries; the last needs many.
+const NETS: [Net; 5] = [
+    (0.05, &[], 1000, 10),
+    (0.01, &[], 1000, 10),
+    (0.003, &[16], 1000, 10),
+    (0.01, &[16], 1000, 10),
+    (0.01, &[32], 2000, 30),
+];
 /// Shrinkage and leaves of trees.
 const TREES: [(f64, usize); 2] = [(0.1, 7), (0.05, 31)];
 
 /// All settings that are tried, the simpler first; `base` has all that the user decides on.
 pub(super) fn settings(base: &TrainConfig, scaling: Option<ScaleKind>, queries: usize) -> Vec<TrainConfig> {
     let scalings = scaling.map_or_else(|| PER_DOCUMENT.into_iter().chain([PER_QUERY]).collect(), |only| vec![only]);
-    let net = |scaling: ScaleKind, (learning_rate, hidden): (f64, &[usize])| {
+    let net = |scaling: ScaleKind, (learning_rate, hidden, updates, epochs): Net| {
         let architecture = match hidden {
             [] => Architecture::Linear,
             hidden => Architecture::Mlp { hidden: hidden.to_vec(), activation: Activation::Relu },
         };
         let config = TrainConfig { architecture, method: Method::Gradient, learning_rate, scaling, ..base.clone() };
-        config.suited_to(queries)
+        config.lasting(queries, updates, epochs)
     };
     let trees = |(learning_rate, leaves): (f64, usize)| TrainConfig {
         architecture: Architecture::Trees { trees: 300, leaves },

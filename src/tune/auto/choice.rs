@@ -58,7 +58,7 @@ pub(super) fn survivors(better: Better, entrants: &[Entrant]) -> Vec<usize> {
     order
 }
 
-/// Settings whose models add up to one model: trees, or nets of one scaling.
+/// Settings whose models add up to one model.
 struct Group {
     /// The best first.
     members: Vec<usize>,
@@ -66,15 +66,16 @@ struct Group {
     values: Vec<Option<f64>>,
 }
 
-/// The groups of these settings, in the order in which settings are tried: the simpler first.
+/// The groups of these settings, the simpler first; of like ones, in the order in which settings are tried.
 fn groups(entrants: &[Entrant], survivors: &[usize]) -> Vec<Group> {
-    let kind = |place: usize| (entrants[place].is_trees(), entrants[place].config.scaling);
+    let kind = |place: usize| entrants[place].kind();
     let mut firsts: Vec<usize> = Vec::new();
     for place in 0..entrants.len() {
         if survivors.contains(&place) && !firsts.iter().any(|&first| kind(first) == kind(place)) {
             firsts.push(place);
         }
     }
+    firsts.sort_by_key(|&first| (kind(first).0, kind(first).1, kind(first).2, first));
     let group = |first: usize| {
         let members: Vec<usize> = survivors.iter().copied().filter(|&place| kind(place) == kind(first)).collect();
         let all: Vec<Vec<Option<f64>>> = members.iter().map(|&place| entrants[place].values()).collect();
@@ -89,9 +90,9 @@ fn groups(entrants: &[Entrant], survivors: &[usize]) -> Vec<Group> {
 
 /// The settings that make the model.
 ///
-/// Nets of one scaling, or trees, are a group. The first group is taken whose mean is within one standard error of the best
-/// group's: scalings that need no neighbours come first, then one by query, then trees. All of its settings that are not clearly
-/// worse than the best are averaged: on small data that was better than the best of them or the simplest, by up to a point.
+/// The first group is taken whose mean is within one standard error of the best group's: the simpler come first. All of its
+/// settings that are not clearly worse than the best are averaged: on small data that was better than the best of them or the
+/// simplest, by up to a point.
 pub(super) fn choose(better: Better, entrants: &[Entrant]) -> Option<Chosen> {
     let groups = groups(entrants, &survivors(better, entrants));
     let sign = if better == Better::Higher { 1.0 } else { -1.0 };

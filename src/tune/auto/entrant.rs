@@ -45,9 +45,12 @@ impl Entrant {
         Summary::of(&self.values())
     }
 
-    /// Whether its models are trees.
-    pub fn is_trees(&self) -> bool {
-        matches!(self.config.method, Method::Boosting(_))
+    /// What its models must have in common with others to add up to one model, the simpler first: nets before trees, scalings
+    /// that need no neighbours before those that do, linear and relu nets before tanh.
+    pub fn kind(&self) -> (bool, bool, bool, &'static str) {
+        let TrainConfig { scaling, architecture, .. } = &self.config;
+        let bounded = architecture.activation().is_some_and(|function| function != Activation::Relu);
+        (matches!(self.config.method, Method::Boosting(_)), scaling.is_per_query(), bounded, scaling.name())
     }
 
     /// What it is, in a few words, as in `16 relu units, step 0.01, log1p-zscore`.
@@ -70,16 +73,16 @@ const PER_DOCUMENT: [ScaleKind; 2] = [ScaleKind::Quantile, ScaleKind::Log1pZScor
 /// The scaling that needs all documents of a query.
 const PER_QUERY: ScaleKind = ScaleKind::QueryMinMax;
 
-/// A net: step size, hidden units, and the least updates and epochs.
-type Net = (f64, &'static [usize], usize, usize);
+/// A net: step size, hidden units and their function, and the least updates and epochs.
+type Net = (f64, Option<(usize, Activation)>, usize, usize);
 
-/// Relu, because linear nets and these add up to one net. Linear ones are as good on few queries; the last needs many.
+/// Linear nets and those of relu units add up to one net. Linear ones are as good on few queries, tanh where the truth is smooth.
 const NETS: [Net; 5] = [
-    (0.05, &[], 1000, 10),
-    (0.01, &[], 1000, 10),
-    (0.003, &[16], 1000, 10),
-    (0.01, &[16], 1000, 10),
-    (0.01, &[32], 2000, 30),
+    (0.05, None, 1000, 10),
+    (0.01, None, 1000, 10),
+    (0.003, Some((16, Activation::Relu)), 1000, 10),
+    (0.01, Some((32, Activation::Relu)), 2000, 30),
+    (0.01, Some((16, Activation::Tanh)), 2000, 30),
 ];
 /// Shrinkage and leaves of trees.
 const TREES: [(f64, usize); 2] = [(0.1, 7), (0.05, 31)];
@@ -89,8 +92,8 @@ pub(super) fn settings(base: &TrainConfig, scaling: Option<ScaleKind>, queries: 
     let scalings = scaling.map_or_else(|| PER_DOCUMENT.into_iter().chain([PER_QUERY]).collect(), |only| vec![only]);
     let net = |scaling: ScaleKind, (learning_rate, hidden, updates, epochs): Net| {
         let architecture = match hidden {
-            [] => Architecture::Linear,
-            hidden => Architecture::Mlp { hidden: hidden.to_vec(), activation: Activation::Relu },
+            None => Architecture::Linear,
+            Some((units, activation)) => Architecture::Mlp { hidden: vec![units], activation },
         };
         let config = TrainConfig { architecture, method: Method::Gradient, learning_rate, scaling, ..base.clone() };
         config.lasting(queries, updates, epochs)

@@ -2,9 +2,11 @@
 
 use super::Args;
 use super::output::RunOutput;
-use super::run::{train_with, warnings};
+use super::repeat::{Repeats, RunData};
+use super::run::{after, train_with, warnings};
 use super::sets::{Named, Sets, metrics};
-use super::warn::{self, Warning};
+use super::single::SingleFeature;
+use super::warn::Warning;
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, Usage};
@@ -26,16 +28,18 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
     outs.reverse();
     let mut output = RunOutput::new(args.json);
     let mut odd = Vec::new();
+    let mut repeats = Repeats::new(args, &config)?;
     let mut judged: Vec<(String, ModelInfo)> = Vec::new();
     for (fold, out) in folds.iter().zip(&outs) {
         let read = |path: &Path| Named::read(path, &args.read);
         let mut sets = Sets { train: read(&fold.train)?, valid: read(&fold.vali)?, test: Some(read(&fold.test)?) };
         sets.prepare(args)?;
         odd.extend(warnings(&sets, &config)?);
+        let single = SingleFeature::find(&sets.valid.data, &config);
         let data = Arc::new(sets.training_data(config.scaling)?);
         // Not while files are read: an interrupt ends that at once.
         let _graceful = Graceful::new();
-        let trainer = Trainer::on(config.clone(), data, device)?;
+        let trainer = Trainer::on(config.clone(), data.clone(), device)?;
         let mut model = train_with(args, &config, trainer, None, &fold.name, &mut output)?;
         if Graceful::asked() {
             ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
@@ -46,10 +50,13 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             model.save_to(&out.place)?;
             out.discard_checkpoint();
         }
-        odd.extend(warn::divergence(&model, &fold.name).inspect(Warning::tell));
+        odd.extend(after(args, &model, single.as_ref(), &fold.name));
+        if let (Some(repeats), Some(test)) = (&mut repeats, &sets.test) {
+            repeats.run(&config, &RunData { data: &data, targets: None, test: &test.data }, &model, device)?;
+        }
         judged.push((fold.name.clone(), model.info));
     }
-    output.print(&report(args, &config, &judged, &odd)?);
+    output.print(&report(args, &config, &judged, &odd, repeats.as_ref())?);
     output.end(&args.kept())
 }
 
@@ -61,7 +68,13 @@ fn spread(values: &[f64]) -> (f64, f64) {
     (mean, if values.len() < 2 { f64::NAN } else { (squares / (n - 1.0)).sqrt() })
 }
 
-fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)], odd: &[Warning]) -> anyhow::Result<String> {
+fn report(
+    args: &Args,
+    config: &TrainConfig,
+    folds: &[(String, ModelInfo)],
+    odd: &[Warning],
+    repeats: Option<&Repeats>,
+) -> anyhow::Result<String> {
     let names: Vec<String> = metrics(config)?.iter().map(|metric| metric.name()).collect();
     let value = |info: &ModelInfo, split: &str, name: &String| {
         info.metrics.get(split).and_then(|values| values.get(name)).copied().unwrap_or(f64::NAN)
@@ -75,11 +88,14 @@ fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)], odd:
             };
             serde_json::Value::Object(names.iter().map(one).collect())
         };
-        let result = json!({
+        let mut result = json!({
             "objective": config.aim(), "folds": folds.len(), "valid": spreads("valid"), "test": spreads("test"),
             "conventions": Conventions::default().to_string(),
             "odd": odd.iter().map(Warning::json).collect::<Vec<_>>(),
         });
+        if let Some(repeats) = repeats {
+            result["repeat"] = repeats.json();
+        }
         return Ok(serde_json::to_string(&result)? + "\n");
     }
     let mut columns = vec![("test", Align::Left)];
@@ -98,5 +114,9 @@ fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)], odd:
     }
     let architecture = folds.first().map(|(_, info)| info.ranker.architecture.to_string()).unwrap_or_default();
     let title = format!("{}, {architecture}\n\n", config.aim());
-    Ok(title + &ui::table(&table) + &format!("\n{}\n", Conventions::default()))
+    let again = match repeats {
+        Some(repeats) => format!("\nThe above is of seed {}.\n{}", repeats.first_seed(), repeats.text()),
+        None => String::new(),
+    };
+    Ok(title + &ui::table(&table) + &format!("{again}\n{}\n", Conventions::default()))
 }

@@ -2,7 +2,9 @@
 
 use super::output::RunOutput;
 use super::progress::TrainingProgress;
+use super::repeat::{Repeats, RunData};
 use super::sets::{Sets, metrics};
+use super::single::SingleFeature;
 use super::warn::{self, Warning};
 use super::{Args, Out};
 use crate::cli::Interrupted;
@@ -35,9 +37,10 @@ pub fn run(
         return Ok(());
     }
     let mut warnings = warnings(&sets, &config)?;
+    let single = SingleFeature::find(&sets.valid.data, &config);
     let data = Arc::new(sets.training_data(config.scaling)?);
     let _graceful = Graceful::new();
-    let mut trainer = Trainer::on(config.clone(), data, device)?;
+    let mut trainer = Trainer::on(config.clone(), data.clone(), device)?;
     if let Some(targets) = &targets {
         trainer = trainer.with_targets(targets)?;
     }
@@ -59,9 +62,20 @@ pub fn run(
     if !interrupted {
         claimed.discard_checkpoint();
     }
-    warnings.extend(warn::divergence(&model, "").inspect(Warning::tell));
-    output.print(&report(args, out, &model, &warnings)?);
+    warnings.extend(after(args, &model, single.as_ref(), ""));
     let kept = format!("the model is in {}", out.display());
+    let mut repeats = Repeats::new(args, &config)?.filter(|_| !interrupted);
+    let mut failed = None;
+    if let (Some(again), Some(test)) = (&mut repeats, &sets.test) {
+        let run = RunData { data: &data, targets: targets.as_ref(), test: &test.data };
+        failed = again.run(&config, &run, &model, device).err();
+    }
+    output.print(&report(args, out, &model, &warnings, repeats.as_ref().filter(|_| failed.is_none()))?);
+    if let Some(error) = failed {
+        ui::note(&format!("the repetitions were not finished; {kept}"));
+        output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
+        return Err(error);
+    }
     if interrupted {
         ui::note(&format!("interrupted: the best model so far is in {}; go on with --resume", out.display()));
         output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
@@ -77,6 +91,15 @@ pub fn warnings(sets: &Sets, config: &TrainConfig) -> anyhow::Result<Vec<Warning
     warnings.extend(warn::data(sets, config));
     warnings.iter().for_each(Warning::tell);
     Ok(warnings)
+}
+
+/// What is to be known of a run that is over, told.
+pub fn after(args: &Args, model: &Model, single: Option<&SingleFeature>, run: &str) -> Vec<Warning> {
+    // Who asks for a single feature gets one.
+    let single = single.filter(|_| args.settings.model.kind.name != "feature");
+    let single = single.and_then(|single| single.warning(model, args.read.first_index, run));
+    let all = [warn::divergence(model, run), warn::too_few_epochs(model, run), single];
+    all.into_iter().flatten().inspect(Warning::tell).collect()
 }
 
 /// Whether the run that a model is from was ended before its end.
@@ -144,15 +167,24 @@ impl Checkpoint<'_> {
     }
 }
 
-fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde_json::Result<String> {
+fn report(
+    args: &Args,
+    out: &Path,
+    model: &Model,
+    warnings: &[Warning],
+    repeats: Option<&Repeats>,
+) -> serde_json::Result<String> {
     let info = &model.info;
     let finish = info.run.as_ref().map(|run| run.finish);
     if args.json {
         let odd: Vec<Value> = warnings.iter().map(Warning::json).collect();
-        let result = json!({
+        let mut result = json!({
             "model": out.display().to_string(), "objective": info.objective, "best_epoch": info.best_epoch, "epochs": model.history.len(),
             "finish": finish, "metrics": info.metrics, "conventions": info.conventions, "odd": odd,
         });
+        if let Some(repeats) = repeats {
+            result["repeat"] = repeats.json();
+        }
         return Ok(serde_json::to_string(&result)? + "\n");
     }
     let mut text = format!(
@@ -178,6 +210,10 @@ fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde
         }
     }
     text += &ui::table(&table);
-    text += &format!("\n{}\nmodel: {}\n", info.conventions, out.display());
+    if let Some(repeats) = repeats {
+        text += &repeats.text();
+    }
+    let which = repeats.map_or(String::new(), |repeats| format!(", of seed {}", repeats.first_seed()));
+    text += &format!("\n{}\nmodel: {}{which}\n", info.conventions, out.display());
     Ok(text)
 }

@@ -7,7 +7,6 @@ use crate::cli::interrupt::Graceful;
 use crate::cli::progress::{Bar, Unit};
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
-use anyhow::Context;
 use burnrank::data::Targets;
 use burnrank::train::TrainingData;
 use burnrank::{Conventions, Dataset, Device, Error, Metric, Model, Summary, TrainConfig, Trainer, judge};
@@ -78,8 +77,9 @@ impl Repeats {
         let train = |(mut run, seed): (Trainer<'_>, &u64)| -> anyhow::Result<Model> {
             while run.finished().is_none() {
                 match run.epoch() {
+                    Ok(_) => {}
                     Err(Error::Stopped) => return Err(Interrupted.into()),
-                    epoch => drop(epoch.with_context(|| format!("seed {seed}"))?),
+                    Err(error) => return Err(anyhow::Error::new(error).context(format!("seed {seed}"))),
                 }
                 bar.update(done.fetch_add(1, Ordering::Relaxed) + 1, Some(all));
             }

@@ -71,7 +71,7 @@ impl SingleFeature {
             return None;
         }
         let what = format!(
-            "feature {} alone, {} first, does as well as the model on {}: {} {:.4}, the model {:.4}",
+            "feature {} alone, {} first, is within one standard error of the model or better on {}: {} {:.4}, the model {:.4}",
             best.feature + first_index as usize,
             if best.highest_first { "highest" } else { "lowest" },
             if self.all { "the validation queries".into() } else { format!("{} validation queries", data.n_queries()) },

@@ -223,6 +223,7 @@ impl<'a> Trainer<'a> {
         self.valid_values = valid_values;
         let record = EpochRecord {
             epoch: number,
+            member: None,
             restart: self.state.restart,
             loss: totals.loss / self.data.train.n_queries() as f64,
             train,

@@ -3,7 +3,7 @@
 use super::Args;
 use super::output::RunOutput;
 use super::repeat::{Repeats, RunData};
-use super::run::{after, train_with, warnings};
+use super::run::{after, ensemble, train_with, warnings};
 use super::sets::{Named, Sets, metrics};
 use super::single::SingleFeature;
 use super::warn::Warning;
@@ -11,10 +11,9 @@ use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, Usage};
 use burnrank::data::{FoldFiles, find_folds};
-use burnrank::{Conventions, Device, ModelInfo, TrainConfig, Trainer};
+use burnrank::{Conventions, Device, ModelInfo, TrainConfig};
 use serde_json::json;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Trains and judges on every fold; mean and spread over the folds.
 pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
@@ -32,15 +31,15 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
     let mut judged: Vec<(String, ModelInfo)> = Vec::new();
     for (fold, out) in folds.iter().zip(&outs) {
         let read = |path: &Path| Named::read(path, &args.read);
-        let mut sets = Sets { train: read(&fold.train)?, valid: read(&fold.vali)?, test: Some(read(&fold.test)?) };
+        let mut sets = Sets::new(read(&fold.train)?, read(&fold.vali)?, Some(read(&fold.test)?));
         sets.prepare(args)?;
         odd.extend(warnings(&sets, &config)?);
         let single = SingleFeature::find(&sets.valid.data, &config);
-        let data = Arc::new(sets.training_data(config.scaling)?);
+        let data = sets.training_data(config.scaling)?;
         // Not while files are read: an interrupt ends that at once.
         let _graceful = Graceful::new();
-        let trainer = Trainer::on(config.clone(), data.clone(), device)?;
-        let mut model = train_with(args, &config, trainer, None, &fold.name, &mut output)?;
+        let members = ensemble(args, &config, &data, &[], device)?;
+        let mut model = train_with(args, &config, members, None, &fold.name, &mut output)?;
         if Graceful::asked() {
             ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
             return Err(Interrupted.into());
@@ -52,7 +51,8 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         }
         odd.extend(after(args, &model, single.as_ref(), &fold.name));
         if let (Some(repeats), Some(test)) = (&mut repeats, &sets.test) {
-            repeats.run(&config, &RunData { data: &data, targets: None, test: &test.data }, &model, device)?;
+            let run = RunData { data: &data, targets: &[], test: &test.data };
+            repeats.run(args, &config, &run, &model, device)?;
         }
         judged.push((fold.name.clone(), model.info));
     }

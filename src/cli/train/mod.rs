@@ -35,6 +35,8 @@ Examples:
       --objective ndcg-loss2++:mu=5 --out model
   burnrank train --folds MQ2008 --model linear
       LETOR cross-validation
+  burnrank train --train train.txt --out model --ensemble 5
+      five nets, each with another fifth kept, averaged into one
   burnrank train --folds MQ2008 --repeat 5
       how much of a gain is luck of the seed?
   burnrank train --train train.txt --out model --resume
@@ -219,6 +221,7 @@ impl Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.config()?;
     config.check_build()?;
+    args.settings.check_ensemble(&config, args.train.is_some() && args.valid.is_none())?;
     if args.targets.is_some() && !config.objective.takes_targets() {
         let message = format!("--targets train ranknet, not {}: add --objective ranknet", config.objective);
         return Err(Usage(message).into());

@@ -1,6 +1,7 @@
 //! `--repeat N`: the same run with other seeds, so that nobody takes luck for progress.
 
 use super::Args;
+use super::run::ensemble;
 use super::sets::metrics;
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
@@ -8,8 +9,8 @@ use crate::cli::progress::{Bar, Unit};
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use burnrank::data::Targets;
-use burnrank::train::TrainingData;
-use burnrank::{Conventions, Dataset, Device, Error, Metric, Model, Summary, TrainConfig, Trainer, judge};
+use burnrank::train::{Ensemble, TrainingData};
+use burnrank::{Conventions, Dataset, Device, Error, Metric, Model, Summary, TrainConfig, judge};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -37,8 +38,8 @@ struct Found {
 
 /// The data of a run: what it is trained on, and what it is judged by.
 pub struct RunData<'a> {
-    pub data: &'a Arc<TrainingData<'static>>,
-    pub targets: Option<&'a Targets>,
+    pub data: &'a [Arc<TrainingData<'static>>],
+    pub targets: &'a [Targets],
     pub test: &'a Dataset,
 }
 
@@ -57,6 +58,7 @@ impl Repeats {
     /// Trains with the other seeds, side by side, and judges all models on the test queries; `first` is of the first seed.
     pub fn run(
         &mut self,
+        args: &Args,
         config: &TrainConfig,
         run: &RunData<'_>,
         first: &Model,
@@ -64,26 +66,23 @@ impl Repeats {
     ) -> anyhow::Result<()> {
         let seeds = &self.seeds[1..];
         let start = |&seed: &u64| {
-            let trainer = Trainer::on(TrainConfig { seed, ..config.clone() }, run.data.clone(), device)?;
-            let trainer = trainer.with_stop(Graceful::stop()).with_measures(self.measures.clone());
-            match run.targets {
-                Some(targets) => trainer.with_targets(targets),
-                None => Ok(trainer),
-            }
+            let config = TrainConfig { seed, ..config.clone() };
+            let run = ensemble(args, &config, run.data, run.targets, device)?;
+            Ok(run.with_stop(&Graceful::stop()).with_measures(&self.measures))
         };
         let runs = seeds.iter().map(start).collect::<burnrank::Result<Vec<_>>>()?;
         let bar = Bar::new(&format!("{} more seeds", seeds.len()), Unit::Share);
         let (done, all) = (AtomicU64::new(0), (seeds.len() * config.epochs) as u64);
-        let train = |(mut run, seed): (Trainer<'_>, &u64)| -> anyhow::Result<Model> {
+        let train = |(mut run, seed): (Ensemble<'_>, &u64)| -> anyhow::Result<Model> {
             while run.finished().is_none() {
                 match run.epoch() {
-                    Ok(_) => {}
+                    Ok(()) => {}
                     Err(Error::Stopped) => return Err(Interrupted.into()),
                     Err(error) => return Err(anyhow::Error::new(error).context(format!("seed {seed}"))),
                 }
                 bar.update(done.fetch_add(1, Ordering::Relaxed) + 1, Some(all));
             }
-            done.fetch_add(config.epochs.saturating_sub(run.history().len()) as u64, Ordering::Relaxed);
+            done.fetch_add(config.epochs.saturating_sub(run.epochs()) as u64, Ordering::Relaxed);
             Ok(run.finish()?)
         };
         // All of them, before an error counts: which one comes does not depend on threads.

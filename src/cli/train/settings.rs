@@ -1,6 +1,6 @@
 //! The settings of a training run on the command line.
 
-use burnrank::train::{Method, ModelChoice, TreeSettings};
+use burnrank::train::{Ensemble, Method, ModelChoice, TreeSettings};
 use burnrank::{
     Activation, Architecture, Error, GradientPath, Init, Objective, OptimizerKind, ScaleKind, StepRule, TrainConfig,
 };
@@ -37,6 +37,10 @@ pub struct Settings {
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Train so many models side by side and average them into one, which is as quick to use as one with all their
+    /// units; for nets and trees. They differ in their seeds and, without --valid, in the queries kept for validation
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = members)]
+    pub ensemble: usize,
     #[command(flatten)]
     pub nets: NetSettings,
     #[command(flatten)]
@@ -116,6 +120,15 @@ struct TreeArgs {
     /// The share of features that each tree may split by [default: 1]
     #[arg(long, value_name = "SHARE")]
     feature_fraction: Option<f64>,
+}
+
+/// More models than anyone averages.
+const MOST_MEMBERS: usize = 1000;
+
+/// A number of models to average.
+fn members(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=MOST_MEMBERS).contains(number));
+    number.ok_or_else(|| format!("expected a number of 1 to {MOST_MEMBERS}"))
 }
 
 const DEFAULT_OBJECTIVE: &str = "lambdarank:ndcg";
@@ -239,6 +252,25 @@ impl Settings {
         };
         config.check()?;
         Ok(config)
+    }
+
+    /// Refuses an ensemble that would be none; `own_queries` says whether members have other queries to validate with.
+    pub fn check_ensemble(&self, config: &TrainConfig, own_queries: bool) -> burnrank::Result<()> {
+        if self.ensemble == 1 {
+            return Ok(());
+        }
+        let name = self.model.kind.name;
+        if let Method::Baseline(_) = config.method {
+            return Err(Error::Config(format!("--ensemble is for nets and trees, not for {name}: leave it out")));
+        }
+        if Ensemble::needs_no_seed(config) && !own_queries {
+            return Err(Error::Config(
+                "--ensemble: all members would be the same, because nothing about these trees is random: add --subsample 0.8 \
+                 or --feature-fraction 0.8"
+                    .into(),
+            ));
+        }
+        Ok(())
     }
 
     fn objective(&self) -> burnrank::Result<Objective> {

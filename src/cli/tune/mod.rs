@@ -144,7 +144,7 @@ impl Args {
             }
             for fold in find_folds(folder)? {
                 let [train, valid] = [&fold.train, &fold.vali].map(|path| Named::read(path, &self.read));
-                all.push(Sets { train: train?, valid: valid?, test: None });
+                all.push(Sets::new(train?, valid?, None));
             }
         } else if let Some(train) = &self.train {
             all.push(Sets::of_files(

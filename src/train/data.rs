@@ -58,6 +58,12 @@ impl<'a> TrainingData<'a> {
         Self::scaled(self.scaler.clone(), train, valid)
     }
 
+    /// Queries scaled by a scaling that was fitted before.
+    pub(crate) fn with_scaler(scaler: Scaler, train: &'a Dataset, valid: &'a Dataset) -> Result<Self> {
+        check(train, valid)?;
+        Self::scaled(scaler, train.into(), valid.into())
+    }
+
     fn scaled(scaler: Scaler, mut train: Cow<'a, Dataset>, mut valid: Cow<'a, Dataset>) -> Result<Self> {
         let info = [&train, &valid].map(|data| DataInfo::of("", data));
         if scaler.kind() != ScaleKind::None {

@@ -129,7 +129,7 @@ fn what_serving_needs_is_said_for_every_scaling() {
     let rows = |query: usize| format!("1 qid:{query} 1:{query} 2:5\n0 qid:{query} 1:9 2:{query}\n");
     let place = Place::new(&[("train.txt", &(1..7).map(rows).collect::<String>())]);
     for kind in burnrank::ScaleKind::ALL {
-        let train = format!("train --train train.txt --epochs 1 --scale {kind} --out model --force");
+        let train = format!("train --train train.txt --model linear --epochs 1 --scale {kind} --out model --force");
         assert_eq!(place.run(&train).code, Some(0));
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let sentence = kind.serving();

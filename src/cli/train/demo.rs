@@ -20,9 +20,6 @@ const OBJECTIVES: [(&str, &str); 3] =
 /// The paper's 800 training, 100 validation and 100 test queries of 50 documents.
 const PARTS: [std::ops::Range<usize>; 3] = [0..800, 800..900, 900..1000];
 
-/// Its data are plentiful and without noise, so that large steps are safe.
-const STEP: f64 = 0.01;
-
 /// What to do after the demonstration.
 const NEXT: &str = "\
 Next, on data of your own (LETOR text, '<label> qid:<id> <index>:<value> ...'):
@@ -32,7 +29,7 @@ Next, on data of your own (LETOR text, '<label> qid:<id> <index>:<value> ...'):
 /// The objectives to train with, and the names of their model folders.
 fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
     let named = |(name, folder): (&str, &str)| Ok((Objective::parse(name)?, folder.to_owned()));
-    let model = &args.settings.model;
+    let model = args.settings.model();
     if !model.kind.takes_objective() {
         return Ok(vec![(Objective::default(), format!("net-{}", model.kind.name))]);
     }
@@ -50,9 +47,7 @@ fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
 }
 
 pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
-    let step =
-        if config.method == Method::Gradient { args.settings.nets.lr.unwrap_or(STEP) } else { config.learning_rate };
-    let config = TrainConfig { learning_rate: step, ..config };
+    let config = args.settings.of_demonstration(config);
     let generator = Synthetic { seed: args.settings.seed, ..Synthetic::net() }.generator()?;
     let source = "random net, 50 features, 6 labels (RankNet paper, section 5.1)";
     let part = |place: usize| -> anyhow::Result<Named> {

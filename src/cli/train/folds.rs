@@ -1,12 +1,12 @@
 //! `burnrank train --folds DIR`: LETOR cross-validation.
 
-use super::Args;
 use super::output::RunOutput;
-use super::repeat::{Repeats, RunData};
+use super::repeat::Repeats;
 use super::run::{after, ensemble, train_with, warnings};
 use super::sets::{Named, Sets, metrics};
 use super::single::SingleFeature;
 use super::warn::Warning;
+use super::{Args, auto};
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, Usage};
@@ -35,11 +35,29 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         sets.prepare(args)?;
         odd.extend(warnings(&sets, &config)?);
         let single = SingleFeature::find(&sets.valid.data, &config);
-        let data = sets.training_data(config.scaling)?;
-        // Not while files are read: an interrupt ends that at once.
-        let _graceful = Graceful::new();
-        let members = ensemble(args, &config, &data, &[], device)?;
-        let mut model = train_with(args, &config, members, None, &fold.name, &mut output)?;
+        let mut again = Vec::new();
+        let mut model = if args.is_auto()? {
+            let _graceful = Graceful::new();
+            let choose =
+                |config: &TrainConfig| auto::choose(args, &sets, config, device, &fold.name).map(|found| found.0);
+            let model = choose(&config)?;
+            if let Some(repeats) = &repeats {
+                again = repeats.one_by_one(&config, choose)?;
+            }
+            model
+        } else {
+            let config = args.settings.suited(config.clone(), sets.train.data.n_queries());
+            let config = auto::with_scaling(args, &sets, config, device)?;
+            let data = sets.training_data(config.scaling)?;
+            // Not while files are read: an interrupt ends that at once.
+            let _graceful = Graceful::new();
+            let members = ensemble(args, &config, &data, &[], device)?;
+            let model = train_with(args, &config, members, None, &fold.name, &mut output)?;
+            if let Some(repeats) = repeats.as_ref().filter(|_| !Graceful::asked()) {
+                again = repeats.side_by_side(args, &config, (&data, &[]), device)?;
+            }
+            model
+        };
         if Graceful::asked() {
             ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
             return Err(Interrupted.into());
@@ -49,10 +67,9 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             model.save_to(&out.place)?;
             out.discard_checkpoint();
         }
-        odd.extend(after(args, &model, single.as_ref(), &fold.name));
+        odd.extend(after(args, &config, &model, single.as_ref(), &fold.name));
         if let (Some(repeats), Some(test)) = (&mut repeats, &sets.test) {
-            let run = RunData { data: &data, targets: &[], test: &test.data };
-            repeats.run(args, &config, &run, &model, device)?;
+            repeats.add(&model, &again, &test.data)?;
         }
         judged.push((fold.name.clone(), model.info));
     }

@@ -36,13 +36,6 @@ struct Found {
     folds: Vec<f64>,
 }
 
-/// The data of a run: what it is trained on, and what it is judged by.
-pub struct RunData<'a> {
-    pub data: &'a [Arc<TrainingData<'static>>],
-    pub targets: &'a [Targets],
-    pub test: &'a Dataset,
-}
-
 impl Repeats {
     /// Nothing where nothing is to be repeated.
     pub fn new(args: &Args, config: &TrainConfig) -> anyhow::Result<Option<Self>> {
@@ -55,30 +48,42 @@ impl Repeats {
         Ok(Some(Repeats { seeds, measures, found }))
     }
 
-    /// Trains with the other seeds, side by side, and judges all models on the test queries; `first` is of the first seed.
-    pub fn run(
-        &mut self,
+    /// The settings of the other runs.
+    fn others(&self, config: &TrainConfig) -> Vec<TrainConfig> {
+        self.seeds[1..].iter().map(|&seed| TrainConfig { seed, ..config.clone() }).collect()
+    }
+
+    /// Trains with the other seeds, one after the other, by something that uses all cores itself.
+    pub fn one_by_one(
+        &self,
+        config: &TrainConfig,
+        train: impl Fn(&TrainConfig) -> anyhow::Result<Model>,
+    ) -> anyhow::Result<Vec<Model>> {
+        self.others(config).iter().map(train).collect()
+    }
+
+    /// Trains with the other seeds, side by side.
+    pub fn side_by_side(
+        &self,
         args: &Args,
         config: &TrainConfig,
-        run: &RunData<'_>,
-        first: &Model,
+        (data, targets): (&[Arc<TrainingData<'static>>], &[Targets]),
         device: &Device,
-    ) -> anyhow::Result<()> {
-        let seeds = &self.seeds[1..];
-        let start = |&seed: &u64| {
-            let config = TrainConfig { seed, ..config.clone() };
-            let run = ensemble(args, &config, run.data, run.targets, device)?;
+    ) -> anyhow::Result<Vec<Model>> {
+        let others = self.others(config);
+        let start = |config: &TrainConfig| {
+            let run = ensemble(args, config, data, targets, device)?;
             Ok(run.with_stop(&Graceful::stop()).with_measures(&self.measures))
         };
-        let runs = seeds.iter().map(start).collect::<burnrank::Result<Vec<_>>>()?;
-        let bar = Bar::new(&format!("{} more seeds", seeds.len()), Unit::Share);
-        let (done, all) = (AtomicU64::new(0), (seeds.len() * config.epochs) as u64);
-        let train = |(mut run, seed): (Ensemble<'_>, &u64)| -> anyhow::Result<Model> {
+        let runs = others.iter().map(start).collect::<burnrank::Result<Vec<_>>>()?;
+        let bar = Bar::new(&format!("{} more seeds", others.len()), Unit::Share);
+        let (done, all) = (AtomicU64::new(0), (others.len() * config.epochs) as u64);
+        let train = |(mut run, config): (Ensemble<'_>, &TrainConfig)| -> anyhow::Result<Model> {
             while run.finished().is_none() {
                 match run.epoch() {
                     Ok(()) => {}
                     Err(Error::Stopped) => return Err(Interrupted.into()),
-                    Err(error) => return Err(anyhow::Error::new(error).context(format!("seed {seed}"))),
+                    Err(error) => return Err(anyhow::Error::new(error).context(format!("seed {}", config.seed))),
                 }
                 bar.update(done.fetch_add(1, Ordering::Relaxed) + 1, Some(all));
             }
@@ -86,11 +91,14 @@ impl Repeats {
             Ok(run.finish()?)
         };
         // All of them, before an error counts: which one comes does not depend on threads.
-        let models: Vec<anyhow::Result<Model>> = runs.into_par_iter().zip(seeds).map(train).collect();
-        drop(bar);
-        let models = models.into_iter().collect::<anyhow::Result<Vec<Model>>>()?;
-        for (place, model) in std::iter::once(first).chain(&models).enumerate() {
-            self.judge(place, model, run.test)?;
+        let models: Vec<anyhow::Result<Model>> = runs.into_par_iter().zip(&others).map(train).collect();
+        models.into_iter().collect()
+    }
+
+    /// Judges the models of all seeds on the test queries, of one fold where there are several.
+    pub fn add(&mut self, first: &Model, others: &[Model], test: &Dataset) -> anyhow::Result<()> {
+        for (place, model) in std::iter::once(first).chain(others).enumerate() {
+            self.judge(place, model, test)?;
         }
         Ok(())
     }

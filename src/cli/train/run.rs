@@ -2,18 +2,18 @@
 
 use super::output::RunOutput;
 use super::progress::TrainingProgress;
-use super::repeat::{Repeats, RunData};
+use super::repeat::Repeats;
 use super::sets::{Sets, metrics};
 use super::single::SingleFeature;
 use super::warn::{self, Warning};
-use super::{Args, Out};
+use super::{Args, Out, auto};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use burnrank::data::Targets;
 use burnrank::train::{Ensemble, TrainingData};
-use burnrank::{Device, Finish, Model, TrainConfig, Trainer};
+use burnrank::{Device, Finish, Model, ModelInfo, TrainConfig, Trainer};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let (mut sets, targets) = Sets::read(args, train)?;
     sets.prepare(args)?;
+    let config = args.settings.suited(config, sets.train.data.n_queries());
+    let config = auto::with_scaling(args, &sets, config, device)?;
     let checkpoint = claimed.place.checkpoint();
     let identity = || identity(args, &config, &sets, &targets);
     if args.is_finished(claimed, config.epochs, identity)? {
@@ -63,13 +65,13 @@ pub fn run(
     if !interrupted {
         claimed.discard_checkpoint();
     }
-    warnings.extend(after(args, &model, single.as_ref(), ""));
+    warnings.extend(after(args, &config, &model, single.as_ref(), ""));
     let kept = format!("the model is in {}", out.display());
     let mut repeats = Repeats::new(args, &config)?.filter(|_| !interrupted);
     let mut failed = None;
-    if let (Some(again), Some(test)) = (&mut repeats, &sets.test) {
-        let run = RunData { data: &data, targets: &targets, test: &test.data };
-        failed = again.run(args, &config, &run, &model, device).err();
+    if let (Some(repeats), Some(test)) = (&mut repeats, &sets.test) {
+        let again = repeats.side_by_side(args, &config, (&data, &targets), device);
+        failed = again.and_then(|again| repeats.add(&model, &again, &test.data)).err();
     }
     output.print(&report(args, out, &model, &warnings, repeats.as_ref().filter(|_| failed.is_none()))?);
     if let Some(error) = failed {
@@ -127,11 +129,17 @@ pub fn warnings(sets: &Sets, config: &TrainConfig) -> anyhow::Result<Vec<Warning
 }
 
 /// What is to be known of a run that is over, told.
-pub fn after(args: &Args, model: &Model, single: Option<&SingleFeature>, run: &str) -> Vec<Warning> {
+pub fn after(
+    args: &Args,
+    config: &TrainConfig,
+    model: &Model,
+    single: Option<&SingleFeature>,
+    run: &str,
+) -> Vec<Warning> {
     // Who asks for a single feature gets one.
-    let single = single.filter(|_| args.settings.model.kind.name != "feature");
+    let single = single.filter(|_| args.settings.model().kind.name != "feature");
     let single = single.and_then(|single| single.warning(model, args.read.first_index, run));
-    let rest = [warn::too_few_epochs(model, run), single].into_iter().flatten();
+    let rest = [warn::too_few_epochs(config, model, run), single].into_iter().flatten();
     warn::training(model, run).chain(rest).inspect(Warning::tell).collect()
 }
 
@@ -238,9 +246,20 @@ fn report(
         }
     };
     let mut text = paragraph(&format!("{}, {}: {best}", info.objective, info.ranker.architecture)) + "\n";
-    if let Some(aim) = args.settings.model.kind.optimises {
+    if let Some(aim) = args.settings.model().kind.optimises {
         text.insert_str(text.trim_end().len(), &format!("\n{}", paragraph(&format!("Optimised: {aim}.")).trim_end()));
     }
+    text += &ui::table(&splits(info));
+    if let Some(repeats) = repeats {
+        text += &repeats.text();
+    }
+    let which = repeats.map_or(String::new(), |repeats| format!(", of seed {}", repeats.first_seed()));
+    text += &format!("\n{}model: {}{which}\n", paragraph(&info.conventions), out.display());
+    Ok(text)
+}
+
+/// What a model reaches on each split of its data.
+pub fn splits(info: &ModelInfo) -> Table {
     let names: std::collections::BTreeSet<&String> = info.metrics.values().flat_map(|values| values.keys()).collect();
     let columns = [("", Align::Left), ("queries", Align::Right)];
     let columns = columns.into_iter().chain(names.iter().map(|name| (name.as_str(), Align::Right)));
@@ -252,11 +271,5 @@ fn report(
             table.row(cells.into_iter().chain(names.iter().map(value)));
         }
     }
-    text += &ui::table(&table);
-    if let Some(repeats) = repeats {
-        text += &repeats.text();
-    }
-    let which = repeats.map_or(String::new(), |repeats| format!(", of seed {}", repeats.first_seed()));
-    text += &format!("\n{}model: {}{which}\n", paragraph(&info.conventions), out.display());
-    Ok(text)
+    table
 }

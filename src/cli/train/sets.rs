@@ -132,6 +132,18 @@ impl Sets {
         Ok((sets, targets))
     }
 
+    /// Reads the files of a run that chooses its model: without validation data, there are none.
+    pub fn whole(args: &Args, train: &Path) -> anyhow::Result<Self> {
+        let train = Named::read(train, &args.read)?;
+        let valid = match &args.valid {
+            Some(path) => Named::read(path, &args.read.with_query_file(args.valid_query_file.as_ref()))?,
+            None => Named { file: train.file.clone(), ..Named::new(train.source.clone(), Dataset::default()) },
+        };
+        let reading = args.read.with_query_file(args.test_query_file.as_ref());
+        let test = args.test.as_deref().map(|path| Named::read(path, &reading)).transpose()?;
+        Ok(Sets::new(train, valid, test))
+    }
+
     /// Training and validation queries of a member, as long as they are here.
     pub fn of_member(&self, member: usize) -> (&Dataset, &Dataset) {
         match member % (self.others.len() + 1) {
@@ -156,7 +168,9 @@ impl Sets {
     }
 
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Named)> {
-        [("train", &self.train), ("valid", &self.valid)].into_iter().chain(self.test.iter().map(|test| ("test", test)))
+        let valid = Some(("valid", &self.valid)).filter(|(_, valid)| valid.info.queries > 0);
+        let test = self.test.iter().map(|test| ("test", test));
+        std::iter::once(("train", &self.train)).chain(valid).chain(test)
     }
 
     /// Gives all sets the features of the training data, which alone decide on the model.

@@ -3,7 +3,8 @@
 use super::sets::{Named, Sets};
 use crate::cli::oddities::{Essentials, Oddity};
 use crate::cli::ui;
-use burnrank::{Architecture, Dataset, Finish, Model, TrainConfig};
+use burnrank::train::Method;
+use burnrank::{Architecture, Dataset, Finish, Model, StepRule, TrainConfig};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -146,11 +147,13 @@ fn divergence(
 /// Fewer epochs are a trial, and whoever asks for them knows.
 const TRIAL: usize = 10;
 
-/// Training that ended before it was done: the best epoch is the last one that was allowed.
-pub fn too_few_epochs(model: &Model, run: &str) -> Option<Warning> {
+/// Training that ended before it was done: the best epoch is the last one that was allowed. Where steps fall to 0 by then, that
+/// is as it should be.
+pub fn too_few_epochs(config: &TrainConfig, model: &Model, run: &str) -> Option<Warning> {
     let (best, finish) = (model.info.best_epoch, model.info.run.as_ref()?.finish);
     let last = model.history.iter().map(|epoch| epoch.epoch).max()?;
-    if finish != Finish::Epochs || best != last || best < TRIAL {
+    let falls = config.method == Method::Gradient && config.step_rule == StepRule::Cosine;
+    if finish != Finish::Epochs || best != last || best < TRIAL || falls {
         return None;
     }
     let (what, flag) = match model.info.ranker.architecture {

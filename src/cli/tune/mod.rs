@@ -34,7 +34,7 @@ Examples:
   burnrank tune --print-space > space.toml
   burnrank tune --train train.txt --space space.toml --trials 100
 
-The first trial is what 'burnrank train' does without options. All trials are trained for a ninth of their epochs, the best \
+The first trial is what 'burnrank train --model mlp' does, for as many epochs. All trials are trained for a ninth of their epochs, the best \
 third goes on to a third, the best third of these to all of them, and the default always does. Values are those of the \
 validation queries: each half is judged after the epoch that the other half chose.
 

@@ -2,6 +2,8 @@
 
 mod support;
 
+#[path = "hard_use/attention.rs"]
+mod attention;
 #[path = "hard_use/board.rs"]
 mod board;
 #[path = "hard_use/compare.rs"]

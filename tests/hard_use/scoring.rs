@@ -123,3 +123,21 @@ fn scores_that_are_no_numbers_are_refused() {
         assert!(message.contains("the score of document 2 of query '0' is "), "{message}");
     }
 }
+
+#[test]
+fn what_serving_needs_is_said_for_every_scaling() {
+    let rows = |query: usize| format!("1 qid:{query} 1:{query} 2:5\n0 qid:{query} 1:9 2:{query}\n");
+    let place = Place::new(&[("train.txt", &(1..7).map(rows).collect::<String>())]);
+    for kind in burnrank::ScaleKind::ALL {
+        let train = format!("train --train train.txt --model linear --epochs 1 --scale {kind} --out model --force");
+        assert_eq!(place.run(&train).code, Some(0));
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let sentence = kind.serving();
+        assert_eq!(sentence.contains("can be scored alone"), !kind.is_per_query(), "{sentence}");
+        assert_eq!(sentence.contains("all candidates of a query"), kind.is_per_query(), "{sentence}");
+        assert!(words(&place.run("info model").good()).contains(sentence), "{kind}");
+        assert_eq!(place.run("info model --json").json()["serving"], sentence);
+        assert!(place.read("model/README.md").contains(sentence), "{kind}");
+        assert_eq!(place.run("predict --model model --data train.txt").good().lines().count(), 12, "{kind}");
+    }
+}

@@ -1,8 +1,10 @@
 //! `--model auto`: which settings, chosen on the data, and the average of those that win.
 
 use super::output::RunOutput;
-use super::run::{splits, warnings};
+use super::repeat::Repeats;
+use super::run::{after, splits, warnings};
 use super::sets::{Sets, metrics};
+use super::single::SingleFeature;
 use super::warn::Warning;
 use super::{Args, Out};
 use crate::cli::Interrupted;
@@ -26,7 +28,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let mut sets = Sets::whole(args, train)?;
     sets.prepare(args)?;
-    let odd = warnings(&sets, &config)?;
+    let mut odd = warnings(&sets, &config)?;
     // Not while files are read: an interrupt ends that at once.
     let _graceful = Graceful::new();
     let mut output = RunOutput::new(args.json);
@@ -34,8 +36,21 @@ pub fn run(
     sets.describe(&mut model, &config)?;
     model.save_to(&claimed.place)?;
     claimed.discard_checkpoint();
-    output.print(&report(args, out, &model, &race, &odd)?);
+    let single = SingleFeature::find(&sets.valid.data, &config);
+    odd.extend(after(args, &config, &model, single.as_ref(), ""));
     let kept = format!("the model is in {}", out.display());
+    let mut repeats = Repeats::new(args, &config)?.filter(|_| !Graceful::asked());
+    let mut failed = None;
+    if let (Some(repeats), Some(test)) = (&mut repeats, &sets.test) {
+        let again = repeats.one_by_one(&config, |config| choose(args, &sets, config, device, "").map(|found| found.0));
+        failed = again.and_then(|again| repeats.add(&model, &again, &test.data)).err();
+    }
+    output.print(&report(args, out, (&model, &race), &odd, repeats.as_ref().filter(|_| failed.is_none()))?);
+    if let Some(error) = failed {
+        ui::note(&format!("the repetitions were not finished; {kept}"));
+        output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
+        return Err(error);
+    }
     if Graceful::asked() {
         ui::note(&format!("interrupted: the model in {} is made of the runs that were whole", out.display()));
         output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
@@ -93,21 +108,34 @@ pub fn with_scaling(args: &Args, sets: &Sets, config: TrainConfig, device: &Devi
     }
 }
 
-fn report(args: &Args, out: &Path, model: &Model, race: &AutoReport, odd: &[Warning]) -> serde_json::Result<String> {
+fn report(
+    args: &Args,
+    out: &Path,
+    (model, race): (&Model, &AutoReport),
+    odd: &[Warning],
+    repeats: Option<&Repeats>,
+) -> serde_json::Result<String> {
     let info = &model.info;
     if args.json {
-        let result = json!({
+        let mut result = json!({
             "model": out.display().to_string(), "objective": info.objective, "metrics": info.metrics,
             "conventions": info.conventions, "odd": odd.iter().map(Warning::json).collect::<Vec<Value>>(),
             "scaling": info.scaler.kind(), "members": info.members, "race": race,
         });
+        if let Some(repeats) = repeats {
+            result["repeat"] = repeats.json();
+        }
         return Ok(serde_json::to_string(&result)? + "\n");
     }
     let mut text = verdict(&args.settings.metric, model, race) + "\n";
     text += &ui::table(&tried(&args.settings.metric, race));
     text += &format!("\n{}", paragraph(&sureness(race)));
     text += &format!("\n{}", ui::table(&splits(info)));
-    text += &format!("\n{}model: {}\n", paragraph(&info.conventions), out.display());
+    if let Some(repeats) = repeats {
+        text += &repeats.text();
+    }
+    let which = repeats.map_or(String::new(), |repeats| format!(", of seed {}", repeats.first_seed()));
+    text += &format!("\n{}model: {}{which}\n", paragraph(&info.conventions), out.display());
     Ok(text)
 }
 

@@ -1,9 +1,11 @@
 //! `burnrank train --folds DIR`: LETOR cross-validation.
 
 use super::output::RunOutput;
-use super::run::{ensemble, train_with, warnings};
+use super::repeat::Repeats;
+use super::run::{after, ensemble, train_with, warnings};
 use super::sets::{Named, Sets, metrics};
-use super::warn::{self, Warning};
+use super::single::SingleFeature;
+use super::warn::Warning;
 use super::{Args, auto};
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
@@ -25,15 +27,24 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
     outs.reverse();
     let mut output = RunOutput::new(args.json);
     let mut odd = Vec::new();
+    let mut repeats = Repeats::new(args, &config)?;
     let mut judged: Vec<(String, ModelInfo)> = Vec::new();
     for (fold, out) in folds.iter().zip(&outs) {
         let read = |path: &Path| Named::read(path, &args.read);
         let mut sets = Sets::new(read(&fold.train)?, read(&fold.vali)?, Some(read(&fold.test)?));
         sets.prepare(args)?;
         odd.extend(warnings(&sets, &config)?);
+        let single = SingleFeature::find(&sets.valid.data, &config);
+        let mut again = Vec::new();
         let mut model = if args.is_auto()? {
             let _graceful = Graceful::new();
-            auto::choose(args, &sets, &config, device, &fold.name)?.0
+            let choose =
+                |config: &TrainConfig| auto::choose(args, &sets, config, device, &fold.name).map(|found| found.0);
+            let model = choose(&config)?;
+            if let Some(repeats) = &repeats {
+                again = repeats.one_by_one(&config, choose)?;
+            }
+            model
         } else {
             let config = args.settings.suited(config.clone(), sets.train.data.n_queries());
             let config = auto::with_scaling(args, &sets, config, device)?;
@@ -41,7 +52,11 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             // Not while files are read: an interrupt ends that at once.
             let _graceful = Graceful::new();
             let members = ensemble(args, &config, &data, &[], device)?;
-            train_with(args, &config, members, None, &fold.name, &mut output)?
+            let model = train_with(args, &config, members, None, &fold.name, &mut output)?;
+            if let Some(repeats) = repeats.as_ref().filter(|_| !Graceful::asked()) {
+                again = repeats.side_by_side(args, &config, (&data, &[]), device)?;
+            }
+            model
         };
         if Graceful::asked() {
             ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
@@ -52,10 +67,13 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             model.save_to(&out.place)?;
             out.discard_checkpoint();
         }
-        odd.extend(warn::training(&model, &fold.name).inspect(Warning::tell));
+        odd.extend(after(args, &config, &model, single.as_ref(), &fold.name));
+        if let (Some(repeats), Some(test)) = (&mut repeats, &sets.test) {
+            repeats.add(&model, &again, &test.data)?;
+        }
         judged.push((fold.name.clone(), model.info));
     }
-    output.print(&report(args, &config, &judged, &odd)?);
+    output.print(&report(args, &config, &judged, &odd, repeats.as_ref())?);
     output.end(&args.kept())
 }
 
@@ -67,7 +85,13 @@ fn spread(values: &[f64]) -> (f64, f64) {
     (mean, if values.len() < 2 { f64::NAN } else { (squares / (n - 1.0)).sqrt() })
 }
 
-fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)], odd: &[Warning]) -> anyhow::Result<String> {
+fn report(
+    args: &Args,
+    config: &TrainConfig,
+    folds: &[(String, ModelInfo)],
+    odd: &[Warning],
+    repeats: Option<&Repeats>,
+) -> anyhow::Result<String> {
     let names: Vec<String> = metrics(config)?.iter().map(|metric| metric.name()).collect();
     let value = |info: &ModelInfo, split: &str, name: &String| {
         info.metrics.get(split).and_then(|values| values.get(name)).copied().unwrap_or(f64::NAN)
@@ -81,11 +105,14 @@ fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)], odd:
             };
             serde_json::Value::Object(names.iter().map(one).collect())
         };
-        let result = json!({
+        let mut result = json!({
             "objective": config.aim(), "folds": folds.len(), "valid": spreads("valid"), "test": spreads("test"),
             "conventions": Conventions::default().to_string(),
             "odd": odd.iter().map(Warning::json).collect::<Vec<_>>(),
         });
+        if let Some(repeats) = repeats {
+            result["repeat"] = repeats.json();
+        }
         return Ok(serde_json::to_string(&result)? + "\n");
     }
     let mut columns = vec![("test", Align::Left)];
@@ -104,5 +131,9 @@ fn report(args: &Args, config: &TrainConfig, folds: &[(String, ModelInfo)], odd:
     }
     let architecture = folds.first().map(|(_, info)| info.ranker.architecture.to_string()).unwrap_or_default();
     let title = format!("{}, {architecture}\n\n", config.aim());
-    Ok(title + &ui::table(&table) + &format!("\n{}\n", Conventions::default()))
+    let again = match repeats {
+        Some(repeats) => format!("\nThe above is of seed {}.\n{}", repeats.first_seed(), repeats.text()),
+        None => String::new(),
+    };
+    Ok(title + &ui::table(&table) + &format!("{again}\n{}\n", Conventions::default()))
 }

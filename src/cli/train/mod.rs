@@ -6,9 +6,11 @@ mod folds;
 mod log;
 mod output;
 mod progress;
+mod repeat;
 mod run;
 mod sets;
 mod settings;
+mod single;
 mod warn;
 
 pub use sets::{Named, Sets};
@@ -40,6 +42,8 @@ Examples:
       LETOR cross-validation
   burnrank train --train train.txt --out model --ensemble 5
       five nets, each with another fifth kept, averaged into one
+  burnrank train --folds MQ2008 --repeat 5
+      how much of a gain is luck of the seed?
   burnrank train --train train.txt --out model --resume
       goes on after an interruption
 
@@ -98,6 +102,10 @@ pub struct Args {
     /// The number of features, where the training data leaves out the last ones, which then are 0
     #[arg(long, value_name = "N", value_parser = features)]
     features: Option<usize>,
+    /// Train with N seeds, from --seed up, and tell how far the test values depend on them; for --folds, or --train with
+    /// --test. The model of the first seed is the one that is saved
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: Option<u32>,
     /// Where the model folder goes; required with --train
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -243,6 +251,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.targets.is_some() && !config.objective.takes_targets() {
         let message = format!("--targets train ranknet, not {}: add --objective ranknet", config.objective);
         return Err(Usage(message).into());
+    }
+    if args.repeat.is_some_and(|count| count > 1) && args.folds.is_none() && args.test.is_none() {
+        let message = "--repeat compares seeds on test queries: add --test FILE to --train, or give --folds DIR";
+        return Err(Usage(message.into()).into());
     }
     let device = device::open(&args.settings.nets.device)?;
     match (&args.train, &args.folds) {

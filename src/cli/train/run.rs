@@ -2,7 +2,9 @@
 
 use super::output::RunOutput;
 use super::progress::TrainingProgress;
+use super::repeat::Repeats;
 use super::sets::{Sets, metrics};
+use super::single::SingleFeature;
 use super::warn::{self, Warning};
 use super::{Args, Out, auto};
 use crate::cli::Interrupted;
@@ -39,6 +41,9 @@ pub fn run(
         return Ok(());
     }
     let mut warnings = warnings(&sets, &config)?;
+    // Where members have validation queries of their own, other members were trained on these.
+    let apart = args.settings.ensemble == 1 || args.valid.is_some();
+    let single = apart.then(|| SingleFeature::find(&sets.valid.data, &config)).flatten();
     let data = sets.training_data(config.scaling)?;
     let _graceful = Graceful::new();
     let members = ensemble(args, &config, &data, &targets, device)?;
@@ -60,9 +65,20 @@ pub fn run(
     if !interrupted {
         claimed.discard_checkpoint();
     }
-    warnings.extend(warn::training(&model, "").inspect(Warning::tell));
-    output.print(&report(args, out, &model, &warnings)?);
+    warnings.extend(after(args, &config, &model, single.as_ref(), ""));
     let kept = format!("the model is in {}", out.display());
+    let mut repeats = Repeats::new(args, &config)?.filter(|_| !interrupted);
+    let mut failed = None;
+    if let (Some(repeats), Some(test)) = (&mut repeats, &sets.test) {
+        let again = repeats.side_by_side(args, &config, (&data, &targets), device);
+        failed = again.and_then(|again| repeats.add(&model, &again, &test.data)).err();
+    }
+    output.print(&report(args, out, &model, &warnings, repeats.as_ref().filter(|_| failed.is_none()))?);
+    if let Some(error) = failed {
+        ui::note(&format!("the repetitions were not finished; {kept}"));
+        output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
+        return Err(error);
+    }
     if interrupted {
         ui::note(&format!("interrupted: the best model so far is in {}; go on with --resume", out.display()));
         output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
@@ -110,6 +126,21 @@ pub fn warnings(sets: &Sets, config: &TrainConfig) -> anyhow::Result<Vec<Warning
     warnings.extend(warn::data(sets, config));
     warnings.iter().for_each(Warning::tell);
     Ok(warnings)
+}
+
+/// What is to be known of a run that is over, told.
+pub fn after(
+    args: &Args,
+    config: &TrainConfig,
+    model: &Model,
+    single: Option<&SingleFeature>,
+    run: &str,
+) -> Vec<Warning> {
+    // Who asks for a single feature gets one.
+    let single = single.filter(|_| args.settings.model().kind.name != "feature");
+    let single = single.and_then(|single| single.warning(model, args.read.first_index, run));
+    let rest = [warn::too_few_epochs(config, model, run), single].into_iter().flatten();
+    warn::training(model, run).chain(rest).inspect(Warning::tell).collect()
 }
 
 /// Whether the run that a model is from was ended before its end.
@@ -180,7 +211,13 @@ impl Checkpoint<'_> {
     }
 }
 
-fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde_json::Result<String> {
+fn report(
+    args: &Args,
+    out: &Path,
+    model: &Model,
+    warnings: &[Warning],
+    repeats: Option<&Repeats>,
+) -> serde_json::Result<String> {
     let info = &model.info;
     let finish = info.run.as_ref().map(|run| run.finish);
     let epochs = model.history.last().map_or(0, |epoch| epoch.epoch);
@@ -192,6 +229,9 @@ fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde
         });
         if !info.members.is_empty() {
             result["members"] = serde_json::to_value(&info.members)?;
+        }
+        if let Some(repeats) = repeats {
+            result["repeat"] = repeats.json();
         }
         return Ok(serde_json::to_string(&result)? + "\n");
     }
@@ -210,7 +250,11 @@ fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde
         text.insert_str(text.trim_end().len(), &format!("\n{}", paragraph(&format!("Optimised: {aim}.")).trim_end()));
     }
     text += &ui::table(&splits(info));
-    text += &format!("\n{}model: {}\n", paragraph(&info.conventions), out.display());
+    if let Some(repeats) = repeats {
+        text += &repeats.text();
+    }
+    let which = repeats.map_or(String::new(), |repeats| format!(", of seed {}", repeats.first_seed()));
+    text += &format!("\n{}model: {}{which}\n", paragraph(&info.conventions), out.display());
     Ok(text)
 }
 

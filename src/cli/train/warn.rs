@@ -3,7 +3,8 @@
 use super::sets::{Named, Sets};
 use crate::cli::oddities::{Essentials, Oddity};
 use crate::cli::ui;
-use burnrank::{Dataset, Finish, Model, TrainConfig};
+use burnrank::train::Method;
+use burnrank::{Architecture, Dataset, Finish, Model, StepRule, TrainConfig};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -17,8 +18,13 @@ pub struct Warning {
 }
 
 impl Warning {
-    fn new(about: &str, what: String, remedy: &str) -> Self {
+    pub fn new(about: &str, what: String, remedy: &str) -> Self {
         Warning { about: about.to_owned(), oddity: Oddity { what, remedy: remedy.to_owned() } }
+    }
+
+    /// Of training itself; `run` names the run where there are several.
+    pub fn of_run(run: &str, what: String, remedy: &str) -> Self {
+        Warning::new(&about(run), what, remedy)
     }
 
     /// A measure that the report lacks; the error says why, and what helps.
@@ -79,20 +85,30 @@ fn shared(first: &Named, kind: &str, second: &Named) -> Option<Warning> {
     (both > 0).then(|| Warning::new(&second.file, what, remedy))
 }
 
-/// A number for each query that tells it from others: its id, labels and features all count.
+/// A number for each query that tells it from others: all labels and features count, but neither its id nor the order of its
+/// documents. Queries whose documents have no feature that is not 0 are left out: they may be anything.
 fn query_hashes(data: &Dataset) -> impl ParallelIterator<Item = u64> {
-    (0..data.n_queries()).into_par_iter().map(|index| {
+    let width = data.n_features().max(1);
+    (0..data.n_queries()).into_par_iter().filter_map(move |index| {
         let query = data.query(index);
-        let mut hasher = DefaultHasher::new();
-        hasher.write(query.id.as_bytes());
-        query.labels.iter().chain(query.features).for_each(|value| hasher.write_u32(value.to_bits()));
-        hasher.finish()
+        let documents = query.labels.iter().zip(query.features.chunks(width)).map(|(label, features)| {
+            let mut hasher = DefaultHasher::new();
+            [label].into_iter().chain(features).for_each(|value| hasher.write_u32((value + 0.0).to_bits()));
+            hasher.finish()
+        });
+        let hash = documents.fold(query.labels.len() as u64, u64::wrapping_add);
+        query.features.iter().any(|value| *value != 0.0).then_some(hash)
     })
+}
+
+/// How warnings call training; `run` names the run where there are several.
+fn about(run: &str) -> String {
+    if run.is_empty() { "training".to_owned() } else { format!("training, {run}") }
 }
 
 /// What went wrong in training; `run` names the run where there are several.
 pub fn training(model: &Model, run: &str) -> impl Iterator<Item = Warning> {
-    let about = if run.is_empty() { "training".to_owned() } else { format!("training, {run}") };
+    let about = about(run);
     let of_member = |place: usize| {
         let (about, member) = (format!("{about}, member {place}"), &model.info.members[place]);
         let diverged = divergence(model, Some(place), member.finish, member.best_epoch, &about);
@@ -126,4 +142,23 @@ fn divergence(
     );
     let remedy = format!("lower --lr (it was {}), or scale the features with --scale", last.step_size);
     Some(Warning::new(about, what, &remedy))
+}
+
+/// Fewer epochs are a trial, and whoever asks for them knows.
+const TRIAL: usize = 10;
+
+/// Training that ended before it was done: the best epoch is the last one that was allowed. Where steps fall to 0 by then, that
+/// is as it should be.
+pub fn too_few_epochs(config: &TrainConfig, model: &Model, run: &str) -> Option<Warning> {
+    let (best, finish) = (model.info.best_epoch, model.info.run.as_ref()?.finish);
+    let last = model.history.iter().map(|epoch| epoch.epoch).max()?;
+    let falls = config.method == Method::Gradient && config.step_rule == StepRule::Cosine;
+    if finish != Finish::Epochs || best != last || best < TRIAL || falls {
+        return None;
+    }
+    let (what, flag) = match model.info.ranker.architecture {
+        Architecture::Trees { .. } => ("tree", "--trees"),
+        _ => ("epoch", "--epochs"),
+    };
+    Some(Warning::of_run(run, format!("{what} {best}, the last one allowed, is the best"), &format!("raise {flag}")))
 }

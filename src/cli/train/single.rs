@@ -1,0 +1,131 @@
+//! Whether one feature alone ranks the validation queries as well as the model does.
+
+use super::warn::Warning;
+use burnrank::{Conventions, Dataset, Metric, Model, Summary, TrainConfig, judge};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Feature values that are looked at, at most, unless one query has more: as many take about a second.
+const MOST_VALUES: usize = 4_000_000;
+
+/// Fewer queries say nothing about a difference.
+const FEWEST_QUERIES: usize = 10;
+
+/// The feature that alone ranks some validation queries best, and these queries.
+pub struct SingleFeature {
+    queries: Dataset,
+    /// Whether these are all validation queries.
+    all: bool,
+    metric: Arc<dyn Metric>,
+    best: Ranking,
+}
+
+/// A ranking by one feature.
+struct Ranking {
+    feature: usize,
+    highest_first: bool,
+    /// The measure of each query.
+    values: Vec<Option<f64>>,
+}
+
+impl SingleFeature {
+    /// Looks for it on queries at equal distances; nothing where there is but one feature, or nothing to rank.
+    pub fn find(valid: &Dataset, config: &TrainConfig) -> Option<Self> {
+        let metric = burnrank::metric::parse(&config.metric).ok()?;
+        let width = valid.n_features();
+        let unequal = |labels: &[f32]| labels.iter().any(|label| *label != labels[0]);
+        if width < 2 || !valid.queries().any(|query| unequal(query.labels)) {
+            return None;
+        }
+        let wanted = valid.n_queries() * MOST_VALUES / valid.features().len().max(MOST_VALUES);
+        let count = wanted.clamp(1, valid.n_queries());
+        let queries = valid.select(&(0..count).map(|place| place * valid.n_queries() / count).collect::<Vec<_>>());
+        let rank = |place: usize| {
+            let (feature, highest_first) = (place / 2, place % 2 == 0);
+            let sign = if highest_first { 1.0 } else { -1.0 };
+            let scores: Vec<f32> = queries.features().iter().skip(feature).step_by(width).map(|x| sign * x).collect();
+            let values = judge(&*metric, &scores, queries.labels(), queries.offsets(), &Conventions::default()).ok()?;
+            let mean = Summary::of(&values).mean;
+            Some((if metric.is_cost() { -mean } else { mean }, Ranking { feature, highest_first, values }))
+        };
+        // The first of those that are equally good, whatever the number of threads.
+        let better = |a: (f64, Ranking), b: (f64, Ranking)| {
+            let (first, second) = if places(&a.1) < places(&b.1) { (a, b) } else { (b, a) };
+            if second.0 > first.0 { second } else { first }
+        };
+        let best = (0..2 * width).into_par_iter().filter_map(rank).filter(|found| found.0.is_finite());
+        let (_, best) = best.reduce_with(better)?;
+        Some(SingleFeature { all: count == valid.n_queries(), queries, metric, best })
+    }
+
+    /// Tells of the feature, unless the model is better by more than one standard error of the difference; `first_index` is
+    /// the number of the first feature, `run` names the run where there are several.
+    pub fn warning(&self, model: &Model, first_index: u32, run: &str) -> Option<Warning> {
+        let (data, best) = (&self.queries, &self.best);
+        let scores = model.score(data).ok()?;
+        let values = judge(&*self.metric, &scores, data.labels(), data.offsets(), &Conventions::default()).ok()?;
+        let sign = if self.metric.is_cost() { -1.0 } else { 1.0 };
+        let gain = |(model, feature): (&Option<f64>, &Option<f64>)| Some(sign * ((*model)? - (*feature)?));
+        let gain = Summary::of(&values.iter().zip(&best.values).map(gain).collect::<Vec<_>>());
+        if gain.n < FEWEST_QUERIES || gain.mean > gain.standard_error {
+            return None;
+        }
+        let what = format!(
+            "feature {} alone, {} first, is within one standard error of the model or better on {}: {} {:.4}, the model {:.4}",
+            best.feature + first_index as usize,
+            if best.highest_first { "highest" } else { "lowest" },
+            if self.all { "the validation queries".into() } else { format!("{} validation queries", data.n_queries()) },
+            self.metric.name(),
+            Summary::of(&best.values).mean,
+            Summary::of(&values).mean,
+        );
+        let remedy =
+            "if its values do not come from the labels, try another --scale, --objective or --model, or more data";
+        Some(Warning::of_run(run, what, remedy))
+    }
+}
+
+fn places(ranking: &Ranking) -> (usize, bool) {
+    (ranking.feature, !ranking.highest_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(rows: &[(f32, [f32; 2])], queries: usize) -> Dataset {
+        let each = rows.len() / queries;
+        let names = (0..queries).map(|query| (query.to_string(), each)).collect();
+        let labels = rows.iter().map(|row| row.0).collect();
+        Dataset::new(2, rows.iter().flat_map(|row| row.1).collect(), labels, names).unwrap()
+    }
+
+    #[test]
+    fn the_best_feature_is_found_in_either_direction() {
+        let config = TrainConfig::default();
+        let found = |rows: &[(f32, [f32; 2])]| {
+            SingleFeature::find(&data(rows, 1), &config).map(|found| (found.best.feature, found.best.highest_first))
+        };
+        assert_eq!(found(&[(1.0, [2.0, 5.0]), (0.0, [2.0, 7.0])]), Some((1, false)));
+        assert_eq!(found(&[(1.0, [2.0, 5.0]), (0.0, [1.0, 7.0])]), Some((0, true)), "the first of equals");
+        assert_eq!(found(&[(1.0, [2.0, 5.0]), (1.0, [1.0, 7.0])]), None, "nothing to rank");
+        let cost = TrainConfig { metric: "pair-error".into(), ..config.clone() };
+        let rows = [(1.0, [2.0, 5.0]), (0.0, [2.0, 7.0])];
+        assert_eq!(SingleFeature::find(&data(&rows, 1), &cost).map(|found| found.best.values), Some(vec![Some(0.0)]));
+    }
+
+    #[test]
+    fn a_large_set_is_sampled_all_over() {
+        let (queries, width) = (1000, 8);
+        let each = 2 * MOST_VALUES / queries / width;
+        let documents = queries * each;
+        let features = (0..documents * width).map(|i| (i / width % each) as f32).collect();
+        let labels = (0..documents).map(|i| if i % each == 0 { 1.0 } else { 0.0 }).collect();
+        let data = Dataset::new(width, features, labels, (0..queries).map(|query| (query.to_string(), each)).collect())
+            .unwrap();
+        let found = SingleFeature::find(&data, &TrainConfig::default()).unwrap();
+        assert_eq!((found.queries.n_queries(), found.all), (queries / 2, false));
+        assert_eq!(found.queries.query_ids()[1], "2");
+        assert_eq!((found.best.feature, found.best.highest_first), (0, false));
+    }
+}

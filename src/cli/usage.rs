@@ -38,7 +38,7 @@ const OPTIONS: [(&[&str], &[&str]); 24] = [
 
 /// What other tools call our commands.
 #[rustfmt::skip]
-const COMMANDS: [(&str, &[&str]); 9] = [
+const COMMANDS: [(&str, &[&str]); 10] = [
     ("train", &["fit", "learn", "training"]),
     ("predict", &["score", "rank", "apply", "infer", "inference"]),
     ("info", &["show", "describe", "inspect"]),
@@ -47,6 +47,7 @@ const COMMANDS: [(&str, &[&str]); 9] = [
     ("compare", &["significance", "diff", "ttest"]),
     ("generate", &["synthetic", "make", "gen", "simulate"]),
     ("convert", &["pack", "transform", "cache"]),
+    ("export", &["dump", "deploy", "onnx", "serialize", "publish"]),
     ("split", &["folds", "kfold", "partition"]),
 ];
 

@@ -31,6 +31,7 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         let read = |path: &Path| Named::read(path, &args.read);
         let mut sets = Sets { train: read(&fold.train)?, valid: read(&fold.vali)?, test: Some(read(&fold.test)?) };
         sets.prepare(args)?;
+        let names = args.names_of(sets.train.data.n_features())?;
         odd.extend(warnings(&sets, &config)?);
         let data = Arc::new(sets.training_data(config.scaling)?);
         // Not while files are read: an interrupt ends that at once.
@@ -42,6 +43,7 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             return Err(Interrupted.into());
         }
         sets.describe(&mut model, &config)?;
+        model.info.feature_names = names;
         if let Some(out) = out {
             model.save_to(&out.place)?;
             out.discard_checkpoint();

@@ -25,6 +25,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let (mut sets, targets) = Sets::read(args, train)?;
     sets.prepare(args)?;
+    let names = args.names_of(sets.train.data.n_features())?;
     let checkpoint = claimed.place.checkpoint();
     let identity = || Trainer::identity_of(&config, &sets.train.data, &sets.valid.data, targets.as_ref());
     if args.is_finished(claimed, config.epochs, identity)? {
@@ -51,6 +52,7 @@ pub fn run(
         return Err(Interrupted.into());
     }
     sets.describe(&mut model, &config)?;
+    model.info.feature_names = names;
     if let Err(error) = model.save_to(&claimed.place) {
         let there =
             if checkpoint.exists() { "; when that is mended, --resume saves it from its checkpoint" } else { "" };

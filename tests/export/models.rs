@@ -91,7 +91,8 @@ pub fn nets() -> Vec<Case> {
             // Raw features of thousands must not drive all units to their ends.
             let size = if kind == ScaleKind::None { 1e-4 } else { 1.0 };
             let mut first = size;
-            let weights = shape.shapes().iter().map(|sides| {
+            let shapes = shape.shapes();
+            let weights = shapes.iter().map(|sides| {
                 let count = sides.iter().product();
                 let weights = (0..count).map(|_| first * (2.0 * rng.random::<f32>() - 1.0)).collect();
                 first = 1.0;

@@ -36,6 +36,7 @@
 //!   ([`LambdaField`]), or anything else with a gradient ([`Loss`]);
 //! - [`model`]: what scores (nets, trees, kernels), and the folder it is saved in; [`train`]: how it gets there, for every
 //!   [kind of model](train::models), the papers' rivals among them;
+//! - [`tune`]: which settings, by search on the validation queries;
 //! - [`analysis`]: local optimality, costs of lambdas, significance;
 //! - [`export`]: models as files of search engines and other programs ([`FORMATS`](export::FORMATS)).
 
@@ -64,6 +65,7 @@ mod temporary;
 #[doc(hidden)] // for the programs of this project
 pub mod text;
 pub mod train;
+pub mod tune;
 
 #[doc(inline)]
 pub use analysis::optimality::{Certificate, CertifyOptions, certify};

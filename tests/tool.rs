@@ -3,6 +3,8 @@
 #[path = "tool/import.rs"]
 mod import;
 mod support;
+#[path = "tool/tune.rs"]
+mod tune;
 
 use std::process::{Command, Stdio};
 use support::{Place, Ran};
@@ -18,7 +20,7 @@ fn close(value: &serde_json::Value, expected: f64) -> bool {
 fn help_and_version_work() {
     let place = Place::new(&[]);
     let help = place.run("--help").good();
-    for command in ["data", "evaluate", "generate", "convert", "split"] {
+    for command in ["data", "evaluate", "generate", "convert", "split", "tune"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         let own = place.run(&format!("{command} --help")).good();
         assert!(own.contains("Examples:") && own.contains(&format!("burnrank {command}")), "{own}");

@@ -1,12 +1,14 @@
-//! Pictures, as SVG: curves along directions, forces on documents, differences by query.
+//! Pictures, as SVG: curves along directions, forces on documents, differences by query, values by setting.
 
 mod curves;
 mod differences;
 mod forces;
+mod settings;
 
 pub use curves::certificate;
 pub use differences::differences;
 pub use forces::forces;
+pub use settings::settings;
 
 use super::output;
 use burnrank::program::figure::{self, Area, FONT, clipped, decimal, failed, legend, svg, whole};

@@ -25,6 +25,7 @@ mod split;
 mod statistics;
 mod systems;
 mod train;
+mod tune;
 mod ui;
 mod usage;
 mod widths;
@@ -38,6 +39,7 @@ const EXAMPLES: &str = "\
 Examples:
   burnrank train                           a demonstration on artificial data
   burnrank train --train train.txt --test test.txt --out model
+  burnrank tune --train train.txt          which settings?
   burnrank predict --model model --data new.txt > scores.txt
   burnrank export --model model --format onnx -o model.onnx
   burnrank generate net --queries 1000 --out all.txt
@@ -76,6 +78,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Train(Box<train::Args>),
+    Tune(Box<tune::Args>),
     Predict(predict::Args),
     Info(info::Args),
     Data(data::Args),
@@ -129,6 +132,7 @@ pub fn run() -> ExitCode {
     }
     let done = start_threads(cli.threads).and_then(|()| match cli.command {
         Command::Train(args) => train::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Data(args) => data::run(&args),

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 /// What other tools call our options: theirs, and the names here, of which a command has one.
 #[rustfmt::skip]
-const OPTIONS: [(&[&str], &[&str]); 24] = [
+const OPTIONS: [(&[&str], &[&str]); 26] = [
     (&["learning-rate", "eta", "step-size", "step", "shrinkage", "alpha"], &["lr"]),
     (&["n-epochs", "num-epochs", "max-epochs", "iterations", "max-iter", "num-rounds", "n-estimators"], &["epochs"]),
     (&["hidden-units", "hidden-size", "hidden-layers", "units", "layers"], &["hidden"]),
@@ -32,6 +32,8 @@ const OPTIONS: [(&[&str], &[&str]); 24] = [
     (&["memory", "mem", "memory-limit", "max-mem"], &["max-memory"]),
     (&["backend", "gpu", "cuda", "cpu"], &["device"]),
     (&["cross-validation", "cv", "kfold", "k-fold", "kcv"], &["folds"]),
+    (&["n-trials", "num-trials", "n-iter", "samples", "budget"], &["trials"]),
+    (&["timeout", "time", "time-limit", "max-time", "max-seconds", "time-budget"], &["seconds"]),
     (&["continue", "restore", "from-checkpoint"], &["resume"]),
     (&["predictions", "preds", "score", "rank"], &["scores", "model", "out"]),
 ];
@@ -40,6 +42,7 @@ const OPTIONS: [(&[&str], &[&str]); 24] = [
 #[rustfmt::skip]
 const COMMANDS: [(&str, &[&str]); 10] = [
     ("train", &["fit", "learn", "training"]),
+    ("tune", &["search", "optimize", "optimise", "hpo", "sweep", "grid", "automl"]),
     ("predict", &["score", "rank", "apply", "infer", "inference"]),
     ("info", &["show", "describe", "inspect"]),
     ("data", &["stats", "statistics", "validate", "check"]),

@@ -10,6 +10,9 @@ mod sets;
 mod settings;
 mod warn;
 
+pub use sets::{Named, Sets};
+pub use warn::{Warning, data as odd_data};
+
 use super::Usage;
 use super::input::ReadArgs;
 use super::prose::indented;
@@ -110,7 +113,7 @@ pub struct Args {
 }
 
 /// A number of features that a file may have.
-fn features(text: &str) -> Result<usize, String> {
+pub fn features(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| (1..=MAX_FEATURES).contains(number));
     number.ok_or_else(|| format!("expected a number of 1 to {MAX_FEATURES}"))
 }

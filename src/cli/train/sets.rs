@@ -11,7 +11,7 @@ use burnrank::data::Targets;
 use burnrank::model::DataInfo;
 use burnrank::train::TrainingData;
 use burnrank::{Conventions, Dataset, Error, Metric, Model, ScaleKind, Summary, TrainConfig, judge, memory, split};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Queries kept for validation when the user gives no validation data.
@@ -99,6 +99,22 @@ impl Sets {
         let test = args.test.as_deref().map(|path| Named::read(path, &reading)).transpose()?;
         let sets = Sets { train, valid, test };
         Ok((sets, targets))
+    }
+
+    /// Reads training and validation data alone; without the latter, the same training queries are kept for it.
+    pub fn of_files(
+        train: &Path,
+        valid: Option<&Path>,
+        reading: &ReadArgs,
+        valid_query_file: Option<&PathBuf>,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let whole = Named::read(train, reading)?;
+        let (train, valid) = match valid {
+            Some(path) => (whole, Named::read(path, &reading.with_query_file(valid_query_file))?),
+            None => whole.split(seed, None).map(|(train, valid, _)| (train, valid))?,
+        };
+        Ok(Sets { train, valid, test: None })
     }
 
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Named)> {

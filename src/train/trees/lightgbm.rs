@@ -127,9 +127,9 @@ impl Binned {
         Ok(binned)
     }
 
-    /// Grows one tree on slopes of all documents: a whole model of one tree as LightGBM's text, or nothing when no split is
-    /// allowed or worth anything.
-    pub fn grow(&mut self, gradient: &[f32], second: &[f32], seed: u64) -> Result<Option<String>> {
+    /// Grows one tree on slopes of all documents, or nothing when no split is allowed or worth anything; `before` trees were
+    /// grown before it.
+    pub fn grow(&mut self, gradient: &[f32], second: &[f32], seed: u64, before: usize) -> Result<Option<Grown>> {
         if gradient.len() != self.documents || second.len() != self.documents {
             let (slopes, documents) = (gradient.len().min(second.len()), self.documents);
             return Err(Error::Mismatch(format!("{slopes} slopes of {documents} documents")));
@@ -146,7 +146,7 @@ impl Binned {
         checked(unsafe {
             LGBM_BoosterUpdateOneIterCustom(booster.handle, gradient.as_ptr(), second.as_ptr(), &mut nothing)
         })?;
-        let grown = if nothing != 0 { None } else { Some(booster.last_tree()?) };
+        let grown = if nothing != 0 { None } else { Some(booster.grown(self.documents, before)?) };
         if self.growth.subsample == 1.0 && self.growth.feature_fraction == 1.0 {
             self.booster = Some(booster);
         }
@@ -160,6 +160,14 @@ impl Drop for Binned {
         // SAFETY: the handle is a data set that nothing else refers to any longer.
         unsafe { LGBM_DatasetFree(self.handle) };
     }
+}
+
+/// A tree that was grown.
+pub(super) struct Grown {
+    /// A whole model of this tree alone, as LightGBM's text.
+    pub text: String,
+    /// The scores of all trees of the run on the training documents, where LightGBM knows them all.
+    pub scores: Option<Vec<f64>>,
 }
 
 /// What grows trees.
@@ -178,11 +186,26 @@ impl Booster {
         Ok(Booster { handle, changes: turn.0 })
     }
 
-    /// The newest tree, as a model of its own.
-    fn last_tree(&self) -> Result<String> {
+    /// The newest tree, which follows `before` others.
+    fn grown(&self, documents: usize, before: usize) -> Result<Grown> {
         let mut trees: c_int = 0;
         // SAFETY: the booster is alive, and LightGBM writes one number.
         checked(unsafe { LGBM_BoosterGetCurrentIteration(self.handle, &mut trees) })?;
+        let all = usize::try_from(trees).is_ok_and(|trees| trees == before + 1);
+        let scores = if all { Some(self.training_scores(documents)?) } else { None };
+        Ok(Grown { text: self.tree(trees - 1)?, scores })
+    }
+
+    /// The sums that LightGBM has kept while it grew its trees: the same additions as ours, without a look at the features.
+    fn training_scores(&self, documents: usize) -> Result<Vec<f64>> {
+        let (mut scores, mut length) = (vec![0.0; documents], 0);
+        // SAFETY: the booster is alive, and of one class: it writes a number for each document of its training data.
+        checked(unsafe { LGBM_BoosterGetPredict(self.handle, 0, &mut length, scores.as_mut_ptr()) })?;
+        Ok(scores)
+    }
+
+    /// A tree, as a model of its own.
+    fn tree(&self, place: c_int) -> Result<String> {
         let (split_counts, mut length) = (C_API_FEATURE_IMPORTANCE_SPLIT as c_int, 0);
         let mut buffer: Vec<u8> = vec![0; 1 << 14];
         // Once more where the first buffer is too short.
@@ -191,7 +214,7 @@ impl Booster {
             // SAFETY: LightGBM writes no more than `room` bytes, and says how many it would have written.
             checked(unsafe {
                 let to = buffer.as_mut_ptr().cast::<c_char>();
-                LGBM_BoosterSaveModelToString(self.handle, trees - 1, 1, split_counts, room, &mut length, to)
+                LGBM_BoosterSaveModelToString(self.handle, place, 1, split_counts, room, &mut length, to)
             })?;
             if length <= room {
                 break;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::model::{Architecture, Forest, Scorer};
 use crate::objective::{Batch, Slopes, Want};
 use crate::stop::Stop;
-use lightgbm::{Binned, Growth};
+use lightgbm::{Binned, Grown, Growth};
 use std::sync::Arc;
 
 /// Trees so far, and the scores that the next one is to mend.
@@ -81,16 +81,25 @@ impl Learner for TreeLearner {
         // The seed of the tree is one of a sequence whose neighbours have nothing in common.
         let seed =
             (epoch.config.seed ^ (epoch.number as u64).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let grown = self.binned.grow(&gradient, &second, seed)?;
+        let grown = self.binned.grow(&gradient, &second, seed, self.n_trees())?;
         objective.stop().check()?;
         if grown.is_none() && self.forest.is_none() {
             return Err(Error::Training(NO_TREE.into()));
         }
-        let (tree, mut train) = (grown.map(|text| alone(&text)).transpose()?, self.train.clone());
-        if let Some(tree) = &tree {
-            tree.add_tree(0, data.features(), data.n_features(), &mut train)?;
-        }
-        self.tried = Some(Tried { tree, train, valid: Vec::new() });
+        let tried = match grown {
+            None => Tried { tree: None, train: self.train.clone(), valid: Vec::new() },
+            Some(Grown { text, scores }) => {
+                let tree = alone(&text)?;
+                let added = || -> Result<Vec<f64>> {
+                    let mut train = self.train.clone();
+                    tree.add_tree(0, data.features(), data.n_features(), &mut train)?;
+                    Ok(train)
+                };
+                let train = scores.map_or_else(added, Ok)?;
+                Tried { tree: Some(tree), train, valid: Vec::new() }
+            }
+        };
+        self.tried = Some(tried);
         Ok(EpochTotals { loss: result.loss, pairs: result.pairs, saturated: result.saturated, scores })
     }
 

@@ -1,0 +1,201 @@
+//! What mattered in a search: the value against each setting, one small panel each.
+
+use super::{Area, FONT, clipped, decimal, failed, figure, output, palette, svg};
+use burnrank::text::number;
+use burnrank::tune::{Found, RUNGS, SETTINGS, Setting};
+use plotters::prelude::*;
+use std::ops::Range;
+use std::path::Path;
+
+const PANEL: (u32, u32) = (420, 250);
+const COLUMNS: usize = 2;
+const TITLE: u32 = 64;
+/// More different numbers than this are points on a line, not kinds.
+const MOST_KINDS: usize = 8;
+
+/// A trial in a panel.
+struct Dot {
+    value: f64,
+    text: String,
+    rung: usize,
+    number: usize,
+    best: bool,
+}
+
+/// Draws the panels of all settings that were not the same in all trials.
+pub fn settings(path: &Path, found: &Found) -> anyhow::Result<()> {
+    let panels: Vec<(&Setting, Vec<Dot>)> =
+        SETTINGS.iter().map(|setting| (setting, dots(found, setting))).filter(|(_, dots)| varies(dots)).collect();
+    let rows = panels.len().div_ceil(COLUMNS).max(1);
+    let size = (PANEL.0 * COLUMNS as u32, PANEL.1 * rows as u32 + TITLE);
+    let values = found.ranked().iter().map(|(_, judgement)| judgement.summary().mean).collect::<Vec<_>>();
+    let shared = figure::room(values.into_iter(), 0.05);
+    let picture = svg(size, |sheet| {
+        let (title, rest) = sheet.split_vertically(TITLE as i32);
+        let lines = [
+            (format!("{} on the validation queries against each setting", found.metric), 18),
+            ("darker: trained for longer; triangle: the default; ring: the best".to_owned(), 13),
+        ];
+        for (place, (line, size)) in lines.into_iter().enumerate() {
+            let style = TextStyle::from((FONT, size)).color(&BLACK);
+            title.draw(&Text::new(line, (16, 14 + 26 * place as i32), style)).map_err(failed)?;
+        }
+        let areas = rest.split_evenly((rows, COLUMNS));
+        areas.iter().zip(&panels).try_for_each(|(area, (setting, dots))| panel(area, found, setting, dots, &shared))
+    })?;
+    Ok(output::write_text(path, &picture)?)
+}
+
+fn dots(found: &Found, setting: &Setting) -> Vec<Dot> {
+    let dot = |(place, (trial, judgement)): (usize, &(&burnrank::tune::Trial, &burnrank::tune::Judgement))| {
+        let text = setting.show(&trial.config)?;
+        // Objectives of one kind are side by side, whatever their numbers.
+        let text = if setting.key == "objective" { kind(&text) } else { text };
+        Some(Dot { value: judgement.summary().mean, text, rung: trial.rung, number: trial.number, best: place == 0 })
+    };
+    found.ranked().iter().enumerate().filter_map(dot).collect()
+}
+
+/// An objective without its numbers.
+fn kind(name: &str) -> String {
+    let words = name.split(':').filter(|part| !part.contains('='));
+    words.map(|word| word.split('@').next().unwrap_or(word)).collect::<Vec<_>>().join(":")
+}
+
+fn varies(dots: &[Dot]) -> bool {
+    dots.iter().any(|dot| dot.text != dots[0].text)
+}
+
+/// Where the values of a setting are on its axis, and what is written there.
+enum Axis {
+    /// One after the other.
+    Kinds(Vec<String>),
+    /// By logarithm; zeros, where there are any, below all.
+    Log { zero: Option<f64>, range: Range<f64> },
+}
+
+impl Axis {
+    fn of(setting: &Setting, dots: &[Dot]) -> Self {
+        let mut kinds: Vec<String> = dots.iter().map(|dot| dot.text.clone()).collect();
+        let size = |text: &String| text.split(',').next().and_then(|text| text.parse::<f64>().ok());
+        kinds.sort_by(|a, b| match (size(a), size(b)) {
+            (Some(first), Some(second)) => first.total_cmp(&second).then(a.cmp(b)),
+            _ => size(a).is_some().cmp(&size(b).is_some()).then(a.cmp(b)),
+        });
+        kinds.dedup();
+        let logs: Vec<f64> = kinds.iter().filter_map(size).filter(|value| *value > 0.0).map(f64::log10).collect();
+        if !setting.is_number() || kinds.len() <= MOST_KINDS || logs.is_empty() {
+            return Axis::Kinds(kinds);
+        }
+        let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
+        let zero = (logs.len() < kinds.len()).then_some(low - 0.5);
+        Axis::Log { range: figure::room(logs.into_iter().chain(zero), 0.08), zero }
+    }
+
+    fn range(&self) -> Range<f64> {
+        match self {
+            Axis::Kinds(kinds) => -0.6..kinds.len() as f64 - 0.4,
+            Axis::Log { range, .. } => range.clone(),
+        }
+    }
+
+    fn place(&self, dot: &Dot) -> f64 {
+        match self {
+            Axis::Kinds(kinds) => kinds.iter().position(|kind| *kind == dot.text).unwrap_or_default() as f64,
+            Axis::Log { zero, .. } => match dot.text.parse::<f64>() {
+                Ok(value) if value > 0.0 => value.log10(),
+                _ => zero.unwrap_or_default(),
+            },
+        }
+    }
+
+    fn label(&self, at: f64) -> String {
+        match self {
+            Axis::Kinds(kinds) if (at - at.round()).abs() < 1e-9 && at >= 0.0 => {
+                kinds.get(at.round() as usize).map_or(String::new(), |kind| clipped(kind, 20))
+            }
+            Axis::Kinds(_) => String::new(),
+            Axis::Log { zero: Some(zero), .. } if at < zero + 0.25 => String::new(),
+            Axis::Log { .. } => number(two_digits(10f64.powf(at))),
+        }
+    }
+
+    fn marks(&self) -> usize {
+        match self {
+            Axis::Kinds(kinds) => 2 * kinds.len() + 1,
+            Axis::Log { .. } => 5,
+        }
+    }
+}
+
+fn two_digits(value: f64) -> f64 {
+    format!("{value:.1e}").parse().unwrap_or(value)
+}
+
+fn panel(area: &Area, found: &Found, setting: &Setting, dots: &[Dot], shared: &Range<f64>) -> anyhow::Result<()> {
+    let axis = Axis::of(setting, dots);
+    let name_value = decimal(shared);
+    let name_setting = |at: &f64| axis.label(*at);
+    let below = matches!(axis, Axis::Log { zero: Some(_), .. });
+    let title = if below { format!("{}; 0 at the bottom", setting.key) } else { setting.key.to_owned() };
+    let mut chart = ChartBuilder::on(area)
+        .caption(title, (FONT, 15))
+        .margin(8)
+        .x_label_area_size(36)
+        .y_label_area_size(140)
+        .build_cartesian_2d(shared.clone(), axis.range())
+        .map_err(failed)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(palette::GRID)
+        .x_labels(5)
+        .y_labels(axis.marks())
+        .x_label_formatter(&name_value)
+        .y_label_formatter(&name_setting)
+        .x_desc(found.metric.clone())
+        .draw()
+        .map_err(failed)?;
+    // What was trained for longer is drawn later, above the others.
+    let mut ordered: Vec<&Dot> = dots.iter().collect();
+    ordered.sort_by_key(|dot| (dot.number == 0, dot.best, dot.rung, dot.number));
+    for dot in ordered {
+        let at = (dot.value, axis.place(dot));
+        let shade = palette::shade((dot.rung as f64 - 1.0) / (RUNGS as f64 - 1.0));
+        if dot.number == 0 {
+            let mark = TriangleMarker::new(at, 7, palette::VERMILION.filled());
+            chart.draw_series([mark]).map_err(failed)?;
+        } else {
+            chart.draw_series([Circle::new(at, 4, shade.filled())]).map_err(failed)?;
+        }
+        if dot.best {
+            chart.draw_series([Circle::new(at, 8, palette::VERMILION.stroke_width(2))]).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burnrank::tune::Section;
+
+    fn dots_of(texts: &[&str]) -> Vec<Dot> {
+        let dot = |text: &&str| Dot { value: 0.0, text: text.to_string(), rung: 1, number: 1, best: false };
+        texts.iter().map(dot).collect()
+    }
+
+    #[test]
+    fn kinds_are_in_order_and_many_numbers_are_on_a_line() {
+        let hidden = Setting::of(Section::Nets, "hidden").ok().unwrap();
+        let axis = Axis::of(hidden, &dots_of(&["32,16", "linear", "10", "32", "10"]));
+        assert_eq!([0.0, 1.0, 2.0, 3.0, 0.5].map(|at| axis.label(at)), ["linear", "10", "32", "32,16", ""]);
+        let l2 = Setting::of(Section::Nets, "l2").ok().unwrap();
+        let texts: Vec<String> = (0..20).map(|step| (f64::from(step) / 1000.0).to_string()).collect();
+        let dots = dots_of(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        let axis = Axis::of(l2, &dots);
+        assert_eq!((axis.place(&dots[1]), axis.place(&dots[0])), (-3.0, -3.5));
+        assert_eq!(["lambdarank:ndcg@10:sigma=2", "ranknet@3"].map(kind), ["lambdarank:ndcg", "ranknet"]);
+        assert_eq!([-2.0, -2.5, -3.5].map(|at| axis.label(at)), ["0.01", "0.0032", ""]);
+    }
+}

@@ -1,0 +1,106 @@
+//! The command that trains what a search found.
+
+use super::Args;
+use burnrank::TrainConfig;
+use burnrank::model::Architecture;
+use burnrank::tune::{preset, settings_of};
+use std::path::Path;
+
+/// The arguments of `burnrank train` that train by this configuration, an option and its value at a time.
+pub fn train_arguments(args: &Args, config: &TrainConfig) -> burnrank::Result<Vec<Vec<String>>> {
+    let mut all: Vec<Vec<String>> = Vec::new();
+    let mut add = |option: &str, value: Option<String>| {
+        all.extend(value.map(|value| vec![option.to_owned(), value]));
+    };
+    let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    add("--train", path(&args.train));
+    add("--valid", path(&args.valid));
+    add("--folds", path(&args.folds));
+    let out = args.out.as_deref().map_or_else(|| Path::new("model").to_path_buf(), |out| out.join("model"));
+    add("--out", Some(out.display().to_string()));
+    add(
+        "--model",
+        match config.architecture {
+            Architecture::Linear => Some("linear".into()),
+            Architecture::Trees { .. } => Some("trees".into()),
+            _ => None,
+        },
+    );
+    let usual = preset(config)?;
+    let usual: Vec<(&str, String)> = settings_of(&usual).map(|(setting, value)| (setting.key, value)).collect();
+    for (setting, value) in settings_of(config) {
+        let is_usual = usual.contains(&(setting.key, value.clone()));
+        let is_linear = setting.key == "hidden" && config.architecture == Architecture::Linear;
+        add(&format!("--{}", setting.key), Some(value).filter(|_| !is_usual && !is_linear));
+    }
+    add("--metric", Some(args.metric.clone()).filter(|metric| metric != "ndcg@10"));
+    add("--epochs", args.epochs.map(|epochs| epochs.to_string()));
+    add("--patience", args.patience.map(|patience| patience.to_string()));
+    add("--seed", Some(args.seed.to_string()).filter(|_| args.seed != 1));
+    add("--device", Some(args.device.clone()).filter(|device| device != "auto"));
+    add("--features", args.features.map(|features| features.to_string()));
+    add("--first-index", Some(args.read.first_index.to_string()).filter(|_| args.read.first_index != 1));
+    add("--query-file", path(&args.read.query_file));
+    add("--valid-query-file", path(&args.valid_query_file));
+    let words =
+        [("--lenient", args.read.lenient), ("--fill-zeros", args.read.fill_zeros), ("--regroup", args.read.regroup)];
+    all.extend(words.into_iter().filter(|(_, given)| *given).map(|(word, _)| vec![word.to_owned()]));
+    Ok(all)
+}
+
+/// The command on one line, as a shell takes it.
+pub fn line(arguments: &[Vec<String>]) -> String {
+    let words = arguments.iter().flatten().map(|word| quoted(word));
+    ["burnrank".to_owned(), "train".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The same on lines of 80 columns, as far as options allow.
+pub fn lines(arguments: &[Vec<String>]) -> String {
+    let mut text = "  burnrank train".to_owned();
+    let mut column = text.len();
+    for argument in arguments {
+        let argument = argument.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        // Room for the backslash behind it.
+        if column + 1 + argument.chars().count() + 2 > 80 {
+            text.push_str(" \\\n     ");
+            column = 5;
+        }
+        text.push(' ');
+        text.push_str(&argument);
+        column += 1 + argument.chars().count();
+    }
+    text + "\n"
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(
+            ["a/b.txt", "ndcg-loss2++@5:mu=1", "my data", "it's", ""].map(quoted),
+            ["a/b.txt", "ndcg-loss2++@5:mu=1", "'my data'", "'it'\\''s'", "''"]
+        );
+    }
+
+    #[test]
+    fn long_commands_are_broken_between_options() {
+        let option = |name: &str, value: &str| vec![name.to_owned(), value.to_owned()];
+        let all =
+            vec![option("--train", "a file of mine.txt"), option("--lr", "0.01"), option("--out", &"x".repeat(60))];
+        assert!(lines(&all).lines().all(|line| line.len() <= 80), "{}", lines(&all));
+        let joined: Vec<String> = lines(&all).split_whitespace().filter(|w| *w != "\\").map(str::to_owned).collect();
+        assert_eq!(joined.join(" "), line(&all));
+    }
+}

@@ -1,0 +1,230 @@
+//! What `tune` tells: the verdict, the best trials, how far to trust them, and the command that trains the winner.
+
+use super::{Args, command};
+use crate::cli::prose::{fixed, named, paragraph, signed};
+use crate::cli::train::Warning;
+use crate::cli::ui::{self, Align, Table, counted};
+use burnrank::analysis::significance::Better;
+use burnrank::text::duration;
+use burnrank::tune::{Ended, Found, Judgement, Trial, TuneData, paired, settings_of};
+use burnrank::{Conventions, Summary, TrainConfig};
+use serde_json::{Map, Value, json};
+
+/// The trials that are shown; all are in results.json.
+const SHOWN: usize = 10;
+/// The columns that are left for settings.
+const SETTINGS_WIDTH: usize = 38;
+
+/// What was found, for people and for machines.
+pub struct Report {
+    /// The same bytes for the same search, however long it took.
+    pub json: Value,
+    arguments: Vec<Vec<String>>,
+    held_out: Option<Summary>,
+    queries: usize,
+}
+
+impl Report {
+    pub fn new(args: &Args, found: &Found, data: &TuneData<'_>, warnings: &[Warning]) -> anyhow::Result<Self> {
+        let held_out = found.held_out_gain(data);
+        let ranked = found.ranked();
+        let arguments = match ranked.first() {
+            Some((best, _)) => command::train_arguments(args, &best.config)?,
+            None => Vec::new(),
+        };
+        let trials = ranked.iter().map(|(trial, judgement)| trial_json(found, trial, Some(judgement), &ranked));
+        let failed = found.trials.iter().filter(|trial| trial.judgement.is_none());
+        let json = json!({
+            "metric": found.metric,
+            "better": found.better,
+            "conventions": Conventions::default().to_string(),
+            "queries": data.n_queries(),
+            "seed": args.seed,
+            "trials_asked": found.asked,
+            "whole": found.ended == Ended::Whole,
+            "best": ranked.first().map(|(trial, _)| trial.number),
+            "gain": found.gain().map(difference_json),
+            "gain_is_more_than_one_standard_error": found.gain().map(|gain| is_clear(found.better, &gain)),
+            "held_out_gain": held_out.map(difference_json),
+            "command": ranked.first().map(|_| command::line(&arguments)),
+            "arguments": arguments.iter().flatten().collect::<Vec<_>>(),
+            "trials": trials.chain(failed.map(|trial| trial_json(found, trial, None, &ranked))).collect::<Vec<_>>(),
+            "odd": warnings.iter().map(Warning::json).collect::<Vec<_>>(),
+        });
+        Ok(Report { json, arguments, held_out, queries: data.n_queries() })
+    }
+
+    pub fn text(&self, found: &Found, seconds: f64) -> String {
+        let ranked = found.ranked();
+        let Some((best, judgement)) = ranked.first() else {
+            let why = found.trials.iter().find_map(|trial| trial.failure.as_deref());
+            let why = why.map_or("no trial was finished".to_owned(), |why| format!("all of them failed: {why}"));
+            return paragraph(&format!("There is no result: {why}."));
+        };
+        let mut text =
+            paragraph(&self.verdict(found, best, judgement)) + "\n" + &ui::table(&table(found, &ranked)) + "\n";
+        if let Some(gain) = self.held_out.filter(|_| found.trials.len() > 1) {
+            let what = format!(
+                "{} (standard error {}) over the default, where settings are chosen by one half of the queries and judged \
+                 by the other: the best of many is partly luck, and this is what is left without it",
+                signed(gain.mean, 4),
+                fixed(gain.standard_error, 4)
+            );
+            text += &named("held out", &what);
+        }
+        let failed: Vec<&Trial> = found.trials.iter().filter(|trial| trial.judgement.is_none()).collect();
+        if let Some(why) = failed.first().and_then(|trial| trial.failure.as_ref()) {
+            let failed = counted(failed.len(), "trial", "trials");
+            text += &named("failed", &format!("{failed}, the first: {why}"));
+        }
+        let ended = match found.ended {
+            Ended::Whole => String::new(),
+            _ => format!(" of {}, cut short", found.asked),
+        };
+        let tried = counted(found.trials.len(), "trial", "trials");
+        text += &named("searched", &format!("{tried}{ended}, in {}", duration(seconds)));
+        text += &named("judged", &Conventions::default().to_string());
+        text + "\nTrain the best:\n" + &command::lines(&self.arguments)
+    }
+
+    fn verdict(&self, found: &Found, best: &Trial, judgement: &Judgement) -> String {
+        let among = counted(found.trials.len(), "trial", "trials");
+        let value = format!(
+            "{} {} on {}",
+            found.metric,
+            fixed(judgement.summary().mean, 4),
+            counted(self.queries, "validation query", "validation queries")
+        );
+        if best.number == 0 {
+            return format!("No trial of {among} is better than the default: {value}.");
+        }
+        let Some(gain) = found.gain() else {
+            return format!("Trial {} is the best of {among}: {value}.", best.number);
+        };
+        let clear = if is_clear(found.better, &gain) { "more than" } else { "within" };
+        format!(
+            "Trial {} is the best of {among}: {value}, {} better than the default (standard error {}), which is {clear} one \
+             standard error.",
+            best.number,
+            fixed(gain.mean.abs(), 4),
+            fixed(gain.standard_error, 4)
+        )
+    }
+}
+
+/// Whether a difference is an improvement of more than one standard error.
+fn is_clear(better: Better, gain: &Summary) -> bool {
+    let gained = if better == Better::Higher { gain.mean } else { -gain.mean };
+    gained > gain.standard_error
+}
+
+fn difference_json(difference: Summary) -> Value {
+    json!({"mean": difference.mean, "standard_error": difference.standard_error})
+}
+
+fn trial_json(found: &Found, trial: &Trial, judgement: Option<&&Judgement>, ranked: &[(&Trial, &Judgement)]) -> Value {
+    let settings: Map<String, Value> =
+        settings_of(&trial.config).map(|(setting, value)| (setting.key.to_owned(), json!(value))).collect();
+    let best = ranked.first().filter(|(best, _)| best.number != trial.number);
+    let to_best = best.zip(judgement).map(|((_, best), own)| difference_json(paired(&own.values, &best.values)));
+    let summary = judgement.map(|judgement| judgement.summary());
+    json!({
+        "trial": trial.number,
+        "value": summary.map(|summary| summary.mean),
+        "standard_error": summary.map(|summary| summary.standard_error),
+        "to_best": to_best,
+        "rung": trial.rung,
+        "epochs": judgement.map(|judgement| judgement.epochs),
+        "chosen_epochs": judgement.map(|judgement| &judgement.chosen),
+        "failure": trial.failure,
+        "settings": settings,
+        "differs": difference(found, &trial.config),
+        "config": trial.config,
+    })
+}
+
+/// What a configuration has that the default has not, as in "hidden 32".
+fn difference(found: &Found, config: &TrainConfig) -> Vec<String> {
+    let usual: Vec<(&str, String)> = found
+        .default_trial()
+        .into_iter()
+        .flat_map(|trial| settings_of(&trial.config).map(|(setting, value)| (setting.key, value)))
+        .collect();
+    let own = settings_of(config).filter(|(setting, value)| !usual.contains(&(setting.key, value.clone())));
+    let is_linear = |key: &str, value: &str| key == "hidden" && value == "linear";
+    own.map(|(setting, value)| match setting.key {
+        "objective" => value,
+        key if is_linear(key, &value) => value,
+        key => format!("{key} {value}"),
+    })
+    .collect()
+}
+
+fn table(found: &Found, ranked: &[(&Trial, &Judgement)]) -> Table {
+    let columns = [
+        ("trial", Align::Right),
+        ("epochs", Align::Right),
+        (found.metric.as_str(), Align::Right),
+        ("to best", Align::Right),
+        ("error", Align::Right),
+        ("settings", Align::Left),
+    ];
+    let mut table = Table::new(&columns);
+    let best = ranked.first().map(|(_, judgement)| *judgement);
+    let shown = |(place, (trial, _)): &(usize, &(&Trial, &Judgement))| *place < SHOWN || trial.number == 0;
+    for (place, (trial, judgement)) in ranked.iter().enumerate().filter(shown) {
+        let (to_best, error) = match best.filter(|_| place > 0).map(|best| paired(&judgement.values, &best.values)) {
+            Some(difference) => (signed(difference.mean, 4), fixed(difference.standard_error, 4)),
+            None => (String::new(), String::new()),
+        };
+        let settings = match trial.number {
+            0 => vec!["the default".to_owned()],
+            _ => folded(&difference(found, &trial.config)),
+        };
+        let numbers = [trial.number.to_string(), judgement.epochs.to_string(), fixed(judgement.summary().mean, 4)];
+        let mut cells: Vec<String> = numbers.into_iter().chain([to_best, error]).collect();
+        for line in settings {
+            table.row(cells.iter().cloned().chain([line]));
+            cells = vec![String::new(); 5];
+        }
+    }
+    table
+}
+
+/// Words with commas between them, on lines of the width that is left.
+fn folded(words: &[String]) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for (place, word) in words.iter().enumerate() {
+        let word = if place + 1 < words.len() { format!("{word},") } else { word.clone() };
+        let Some(line) = lines.last_mut() else { continue };
+        if line.is_empty() {
+            line.push_str(&word);
+        } else if line.chars().count() + 1 + word.chars().count() <= SETTINGS_WIDTH {
+            line.push(' ');
+            line.push_str(&word);
+        } else {
+            lines.push(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_folded() {
+        let words = ["lambdarank:ndcg@10", "hidden 32,16", "lr 0.00312", "scale query-zscore"].map(str::to_owned);
+        assert_eq!(folded(&words), ["lambdarank:ndcg@10, hidden 32,16,", "lr 0.00312, scale query-zscore"]);
+        assert_eq!(folded(&[]), [""]);
+    }
+
+    #[test]
+    fn an_improvement_is_clear_beyond_one_standard_error() {
+        let of = |values: &[f64]| Summary::of(&values.iter().map(|&value| Some(value)).collect::<Vec<_>>());
+        let (clear, vague) = (of(&[1.0, 1.5, 1.0]), of(&[1.0, -0.5, 0.0]));
+        assert_eq!([is_clear(Better::Higher, &clear), is_clear(Better::Higher, &vague)], [true, false]);
+        assert!(!is_clear(Better::Lower, &clear));
+    }
+}

@@ -1,0 +1,273 @@
+//! `--space FILE`: what is searched, as TOML.
+
+use anyhow::Context;
+use burnrank::suggest::nearest;
+use burnrank::tune::{Choices, Range, SETTINGS, Section, Setting, Space};
+use burnrank::{Error, ParseError};
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Reads a file.
+pub fn read(path: &Path) -> anyhow::Result<Space> {
+    let bytes = std::fs::read(path).map_err(|error| Error::io(path, "read", error))?;
+    let text = String::from_utf8(bytes).with_context(|| format!("{}: not a text", path.display()))?;
+    Ok(parse(&path.display().to_string(), &text).map_err(Error::from)?)
+}
+
+/// Where in a file something stands.
+struct Source<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+type Parsed<T> = Result<T, Box<ParseError>>;
+
+impl Source<'_> {
+    fn wrong(&self, at: usize, problem: &str) -> Box<ParseError> {
+        let before = &self.text.as_bytes()[..at.min(self.text.len())];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
+        let (text, remedy) = (String::new(), String::new());
+        Box::new(ParseError { file: self.file.to_owned(), line, column, text, problem: problem.to_owned(), remedy })
+    }
+}
+
+fn parse(file: &str, text: &str) -> Parsed<Space> {
+    let source = Source { file, text };
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        source.wrong(at, &format!("not TOML: {}", error.message().replace('\n', ", ")))
+    })?;
+    let mut space = Space::new();
+    let mut places = Vec::new();
+    for (key, value) in table.get_ref() {
+        let (name, at) = (key.get_ref().as_ref(), key.span().start);
+        let part = Section::ALL.into_iter().find(|section| section.name() == name && !name.is_empty());
+        match (part, value.get_ref()) {
+            (Some(section), DeValue::Table(settings)) => {
+                space.include(section);
+                places.push((section, at));
+                for (key, value) in settings {
+                    set(&source, &mut space, section, key, value)?;
+                }
+            }
+            (Some(section), _) => {
+                return Err(source.wrong(at, &format!("{0}: expected a part of the file, as in [{0}]", section.name())));
+            }
+            (None, _) if Setting::of(Section::Objective, name).is_err() => {
+                return Err(source.wrong(at, &unknown(name)));
+            }
+            (None, _) => {
+                places.push((Section::Objective, at));
+                set(&source, &mut space, Section::Objective, key, value)?;
+            }
+        }
+    }
+    space.check().map_err(|error| {
+        let message = error.to_string();
+        let about = if message.contains("--features trees") { Section::Trees } else { Section::Objective };
+        let is_objective = |at: usize| text[at..].starts_with("objective");
+        let found = places.iter().filter(|(section, _)| *section == about);
+        let at = found.map(|(_, at)| *at).find(|at| about == Section::Trees || is_objective(*at));
+        source.wrong(at.unwrap_or(0), &message)
+    })?;
+    Ok(space)
+}
+
+/// What is said about a key above all parts that there is not.
+fn unknown(name: &str) -> String {
+    let parts = || [Section::Nets, Section::Trees].map(Section::name);
+    let keys = || Section::Objective.settings().map(|setting| setting.key);
+    let meant = nearest(name, keys().chain(parts()))
+        .or_else(|| SETTINGS.iter().find(|setting| setting.key == name).map(|setting| setting.section.name()));
+    let meant = meant.map_or(String::new(), |meant| match parts().contains(&meant) {
+        true => format!("did you mean it to be in, or to be, the part [{meant}]? "),
+        false => format!("did you mean '{meant}'? "),
+    });
+    let keys = keys().collect::<Vec<_>>().join(", ");
+    format!("unknown key '{name}': {meant}known are {keys} and the parts [nets] and [trees]")
+}
+
+fn set(
+    source: &Source<'_>,
+    space: &mut Space,
+    section: Section,
+    key: &Spanned<std::borrow::Cow<'_, str>>,
+    value: &Spanned<DeValue<'_>>,
+) -> Parsed<()> {
+    let name = key.get_ref().as_ref();
+    let wrong = |error: Error| source.wrong(key.span().start, &error.to_string());
+    Setting::of(section, name).map_err(wrong)?;
+    let choices = match value.get_ref() {
+        DeValue::Array(values) => {
+            let values = values.iter().map(|value| word(source, name, value));
+            Choices::List(values.collect::<Parsed<_>>()?)
+        }
+        DeValue::Table(table) => Choices::Range(range(source, name, value.span().start, table)?),
+        _ => Choices::List(vec![word(source, name, value)?]),
+    };
+    space.set(section, name, choices).map_err(wrong)
+}
+
+/// A value as the option of `burnrank train` takes it.
+fn word(source: &Source<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<String> {
+    match value.get_ref() {
+        DeValue::String(text) => Some(text.as_ref().to_owned()),
+        DeValue::Integer(_) | DeValue::Float(_) => number(value.get_ref()).map(|number| number.to_string()),
+        DeValue::Array(units) if key == "hidden" => {
+            let units = units.iter().map(|unit| number(unit.get_ref()).map(|unit| unit.to_string()));
+            units.collect::<Option<Vec<_>>>().map(|units| units.join(","))
+        }
+        _ => None,
+    }
+    .ok_or_else(|| source.wrong(value.span().start, &format!("{key}: expected a number or a text in quotes")))
+}
+
+fn number(value: &DeValue<'_>) -> Option<f64> {
+    match value {
+        DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().parse().ok(),
+        DeValue::Float(float) => float.as_str().parse().ok(),
+        _ => None,
+    }
+}
+
+const RANGE_KEYS: [&str; 4] = ["low", "high", "log", "zero"];
+
+fn range(source: &Source<'_>, name: &str, start: usize, table: &DeTable<'_>) -> Parsed<Range> {
+    let mut range = Range { low: f64::NAN, high: f64::NAN, log: false, zero: 0.0 };
+    for (key, value) in table {
+        let (key, at) = (key.get_ref().as_ref(), key.span().start);
+        let number = || {
+            let wrong = || source.wrong(value.span().start, &format!("{name}: {key}: expected a number"));
+            number(value.get_ref()).ok_or_else(wrong)
+        };
+        match key {
+            "low" => range.low = number()?,
+            "high" => range.high = number()?,
+            "zero" => range.zero = number()?,
+            "log" => {
+                let wrong = || source.wrong(value.span().start, &format!("{name}: log: expected true or false"));
+                range.log = value.get_ref().as_bool().ok_or_else(wrong)?;
+            }
+            _ => {
+                let meant = nearest(key, RANGE_KEYS).map_or(String::new(), |meant| format!("did you mean '{meant}'? "));
+                let problem = format!("{name}: unknown key '{key}': {meant}known are {}", RANGE_KEYS.join(", "));
+                return Err(source.wrong(at, &problem));
+            }
+        }
+    }
+    if range.low.is_nan() || range.high.is_nan() {
+        return Err(source.wrong(start, &format!("{name}: a range needs both, as in {{ low = 1, high = 10 }}")));
+    }
+    Ok(range)
+}
+
+const ABOUT: &str = "\
+# What 'burnrank tune' searches. Names are those of the options of 'burnrank
+# train'; what is not named here stays at its default.
+#   [1, 2]                                one of these
+#   { low = 1, high = 9 }                 a number from 1 to 9
+#   { low = 1, high = 9, log = true }     the same, its logarithm evenly drawn
+#   { low = 1, high = 9, zero = 0.5 }     the same, or 0 half of the time
+";
+
+/// A space as a file that [`read`] reads.
+pub fn text(space: &Space) -> String {
+    let mut text = ABOUT.to_owned();
+    let sections = std::iter::once(Section::Objective).chain(space.models());
+    for section in sections {
+        text.push('\n');
+        if section != Section::Objective {
+            text += &format!("[{}]\n", section.name());
+        }
+        for setting in section.settings() {
+            text += &format!("# {}\n", setting.help);
+            match space.get(section, setting.key) {
+                Some(choices) => text += &format!("{} = {}\n", setting.key, value(setting, choices)),
+                None => text += &format!("# {} = [...]\n", setting.key),
+            }
+        }
+    }
+    text
+}
+
+fn value(setting: &Setting, choices: &Choices) -> String {
+    let word = |word: &String| match setting.key {
+        "hidden" => format!("[{}]", word.replace(',', ", ")),
+        _ if setting.is_number() => word.clone(),
+        _ => format!("\"{word}\""),
+    };
+    match choices {
+        Choices::Range(Range { low, high, log, zero }) => {
+            let log = if *log { ", log = true" } else { "" };
+            let zero = if *zero > 0.0 { format!(", zero = {zero}") } else { String::new() };
+            format!("{{ low = {low}, high = {high}{log}{zero} }}")
+        }
+        Choices::List(values) => {
+            let line = format!("[{}]", values.iter().map(word).collect::<Vec<_>>().join(", "));
+            match setting.key.len() + 3 + line.len() {
+                ..=80 => line,
+                _ => format!("[\n{}]", values.iter().map(|value| format!("  {},\n", word(value))).collect::<String>()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_reads_back() {
+        let printed = text(&Space::standard());
+        assert_eq!(parse("x", &printed).unwrap(), Space::standard(), "{printed}");
+        assert!(printed.lines().all(|line| line.len() <= 80), "{printed}");
+        // All of it is told, also what stays at its default.
+        assert!(printed.contains("# init = ") && printed.contains("hidden = [[], [10], [32], [64], [32, 16]]"));
+    }
+
+    #[test]
+    fn a_single_value_is_a_list_of_one() {
+        let one = parse("x", "objective = \"ranknet\"\n[nets]\nlr = 0.01\nhidden = [[8, 4]]").unwrap();
+        let config = one.draw(1, 1).unwrap();
+        assert_eq!((config.objective.name().as_str(), config.learning_rate), ("ranknet", 0.01));
+        assert_eq!(config.architecture.hidden(), [8, 4]);
+    }
+
+    #[test]
+    fn errors_name_file_line_key_and_what_is_known() {
+        for (text, expected) in [
+            ("objctive = []", "s.toml:1:1: unknown key 'objctive': did you mean 'objective'? known are objective, mu,"),
+            ("lr = [1]", "s.toml:1:1: unknown key 'lr': did you mean it to be in, or to be, the part [nets]?"),
+            ("[net]\nlr = [1]", "s.toml:1:2: unknown key 'net': did you mean it to be in, or to be, the part [nets]?"),
+            ("nets = 3", "s.toml:1:1: nets: expected a part of the file, as in [nets]"),
+            (
+                "[nets]\n\nhiden = [[1]]",
+                "s.toml:3:1: unknown key 'hiden': did you mean 'hidden'? known are hidden, act",
+            ),
+            ("[nets]\nscale = [\"huge\"]", "s.toml:2:1: scale: "),
+            ("[nets]\nscale = { low = 1, high = 2 }", "s.toml:2:1: scale: not a number: give a list of values"),
+            (
+                "[nets]\nlr = { low = 1, hig = 2 }",
+                "s.toml:2:17: lr: unknown key 'hig': did you mean 'high'? known are low,",
+            ),
+            ("[nets]\nlr = { low = 1 }", "s.toml:2:6: lr: a range needs both"),
+            ("[nets]\nlr = { low = 0, high = 1, log = true }", "s.toml:2:1: lr: low = 0: a range of logarithms"),
+            ("[nets]\nlr = { low = 1, high = 2, log = 3 }", "s.toml:2:33: lr: log: expected true or false"),
+            ("[nets]\nlr = [true]", "s.toml:2:7: lr: expected a number"),
+            ("[nets]\nlr = []", "s.toml:2:1: lr: the list is empty"),
+            ("[nets]\nlr = [0]", "s.toml:2:1: lr: learning rate"),
+            (
+                "mu = [1]\nobjective = [\"lamdarank:ndcg\"]",
+                "s.toml:2:1: unknown objective 'lamdarank:ndcg': did you mean",
+            ),
+            ("objective = [\"ranknet:sigma={sigma}\"]", "s.toml:1:1: 'ranknet:sigma={sigma}' needs sigma"),
+            ("[nets]\nlr = 1\nlr = 2", "s.toml:3:1: not TOML: duplicate key"),
+            ("[nets\n", "s.toml:1:6: not TOML: "),
+        ] {
+            let message = parse("s.toml", text).unwrap_err().to_string();
+            assert!(message.starts_with(expected), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! One way to train, tried out on all folds epoch by epoch, with its estimate.
+
+use super::data::TuneData;
+use super::estimate::CrossJudge;
+use crate::analysis::significance::Better;
+use crate::error::{Error, Result};
+use crate::metric::{self, Summary};
+use crate::model::Finish;
+use crate::stop::Stop;
+use crate::train::{TrainConfig, Trainer};
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A way to train under trial: a run on each fold, to be taken as far as it is worth.
+///
+/// ```
+/// use burnrank::tune::{Candidate, TuneData, paired};
+/// use burnrank::{Stop, Synthetic, TrainConfig, device};
+/// let generator = Synthetic { queries: 40, ..Synthetic::net() }.generator()?;
+/// let (train, valid) = (generator.part(0..20)?.0, generator.part(20..40)?.0);
+/// let (data, device) = (TuneData::new(vec![[&train, &valid]], 1)?, device::open("auto")?);
+/// let judged = [0.01, 0.0001].map(|learning_rate| {
+///     let config = TrainConfig { learning_rate, ..TrainConfig::default() };
+///     let mut candidate = Candidate::new(config, &data, &device, &Stop::new())?;
+///     candidate.train_to(5, &|| true)?;
+///     Ok::<_, burnrank::Error>(candidate.judgement())
+/// });
+/// let [fast, slow] = judged;
+/// let difference = paired(&fast?.values, &slow?.values);
+/// assert!(difference.mean > difference.standard_error, "{difference:?}");
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+pub struct Candidate<'a> {
+    runs: Vec<(Trainer<'a>, CrossJudge)>,
+}
+
+/// What is known of a candidate: a value per validation query, fold after fold, to be compared by [`paired`](super::paired).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The epochs that were trained, the most over all folds.
+    pub epochs: usize,
+    /// Whether further epochs are of no use: patience ran out, or training converged or diverged, on every fold.
+    pub exhausted: bool,
+    /// The epochs that the two halves chose, of each fold; 0 before there is one.
+    pub chosen: Vec<[usize; 2]>,
+    /// The mean of the measure over each half, after the epochs that this very half chose: too good to report, but what a
+    /// choice between candidates may go by that is judged on the other half.
+    pub own: [f64; 2],
+    /// The measure of each query after the epoch that the other half chose.
+    pub values: Vec<Option<f64>>,
+}
+
+impl Judgement {
+    /// The estimate: the mean over all queries, with its standard error.
+    pub fn summary(&self) -> Summary {
+        Summary::of(&self.values)
+    }
+}
+
+/// Which way a measure improves.
+///
+/// # Errors
+/// When there is no such measure.
+pub fn better(measure: &str) -> Result<Better> {
+    Ok(if metric::parse(measure)?.is_cost() { Better::Lower } else { Better::Higher })
+}
+
+impl<'a> Candidate<'a> {
+    /// Before its first epoch.
+    ///
+    /// # Errors
+    /// As [`Trainer::on`].
+    pub fn new(config: TrainConfig, data: &TuneData<'a>, device: &Device, stop: &Stop) -> Result<Self> {
+        let better = better(&config.metric)?;
+        let scaled = data.scaled(config.scaling)?;
+        let run = |(data, halves): (Arc<_>, &super::Halves)| {
+            let trainer = Trainer::on(config.clone(), data, device)?.with_stop(stop.clone());
+            Ok((trainer, CrossJudge::new(halves.clone(), better)))
+        };
+        Ok(Candidate { runs: scaled.into_iter().zip(data.halves()).map(run).collect::<Result<_>>()? })
+    }
+
+    /// Goes on until every fold has so many epochs or is exhausted, and tells whether that was reached: `goes_on` is asked
+    /// before each epoch.
+    ///
+    /// # Errors
+    /// When training fails. That it is stopped is none.
+    pub fn train_to(&mut self, epochs: usize, goes_on: &dyn Fn() -> bool) -> Result<bool> {
+        for (trainer, judge) in &mut self.runs {
+            while trainer.finished().is_none() && trainer.history().len() < epochs {
+                if !goes_on() {
+                    return Ok(false);
+                }
+                match trainer.epoch() {
+                    Err(Error::Stopped) => return Ok(false),
+                    epoch => epoch?,
+                };
+                if trainer.finished() != Some(Finish::Diverged) {
+                    judge.note(trainer.valid_values())?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// What is known so far.
+    pub fn judgement(&self) -> Judgement {
+        let judges = || self.runs.iter().map(|(_, judge)| judge);
+        let own = [0, 1].map(|half| {
+            let chosen = judges().filter_map(|judge| judge.chosen()[half]);
+            let (sum, queries) = chosen.fold((0.0, 0), |(sum, n), chosen| (sum + chosen.sum, n + chosen.queries));
+            sum / queries as f64
+        });
+        let is_spent = |finish| matches!(finish, Finish::Patience | Finish::Converged | Finish::Diverged);
+        Judgement {
+            epochs: self.runs.iter().map(|(trainer, _)| trainer.history().len()).max().unwrap_or(0),
+            exhausted: self.runs.iter().all(|(trainer, _)| trainer.finished().is_some_and(is_spent)),
+            chosen: judges().map(|judge| judge.chosen().map(|chosen| chosen.map_or(0, |c| c.epoch))).collect(),
+            own,
+            values: judges().flat_map(|judge| judge.values().iter().copied()).collect(),
+        }
+    }
+}

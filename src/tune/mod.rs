@@ -1,0 +1,30 @@
+//! Which settings: many ways to train are tried on the validation queries, and compared query by query.
+//!
+//! - [`CrossJudge`] is the estimate of one run: its epoch is chosen on one half of the validation queries and judged on the
+//!   other, both ways round, which leaves one value per query; [`paired`] compares two runs by these.
+//! - [`Candidate`] is one configuration that is trained as far as it is worth, on all folds of [`TuneData`].
+//! - [`Space`] is what configurations are drawn from, a [`Setting`] each; a draw depends on seed and number alone.
+//! - [`Search`] tries them by successive halving, keeps a [`Journal`], and ends in what it [`Found`].
+//!
+//! Test queries have no place here.
+
+mod candidate;
+mod choices;
+mod data;
+mod estimate;
+mod found;
+mod journal;
+mod parallel;
+mod search;
+mod setting;
+mod space;
+
+pub use candidate::{Candidate, Judgement, better};
+pub use choices::{Choices, Range};
+pub use data::TuneData;
+pub use estimate::{ChosenEpoch, CrossJudge, Halves, paired};
+pub use found::{Ended, Found, Trial};
+pub use journal::{Before, Journal};
+pub use search::{Outcome, Progress, RUNGS, Search, Surroundings};
+pub use setting::{SETTINGS, Section, Setting, preset, settings_of};
+pub use space::Space;

@@ -1,0 +1,279 @@
+//! Successive halving: many settings are tried for a few epochs, the better third for three times as many, and so on.
+
+use super::candidate::{Candidate, Judgement, better};
+use super::data::TuneData;
+use super::found::{Ended, Found, Trial, order};
+use super::journal::Journal;
+use super::parallel;
+use super::space::Space;
+use crate::error::{Error, Result};
+use crate::model::Architecture;
+use crate::stop::Stop;
+use crate::train::{Method, TrainConfig};
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// One in so many trials of a rung goes on to so many times the epochs.
+const SHARE: usize = 3;
+/// The rungs; on the last, runs have all their epochs.
+pub const RUNGS: usize = 3;
+
+/// A search to be done. Its outcome is a function of the fields and the data, unless time cuts it short.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// What settings are drawn from.
+    pub space: Space,
+    /// How many are tried; the first is always the default of `burnrank train`.
+    pub trials: usize,
+    /// The measure that epochs and settings are chosen by.
+    pub metric: String,
+    /// The seed of the draws, of the halves of the validation queries and of every training run.
+    pub seed: u64,
+    /// The most epochs, where they are not those of the model's default.
+    pub epochs: Option<usize>,
+    /// Epochs without a better value before a run stops, where they are not those of the model's default.
+    pub patience: Option<usize>,
+    /// When no further epoch begins.
+    pub until: Option<Instant>,
+}
+
+/// What a trial came to after a rung.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The number of the trial, from 0.
+    pub trial: usize,
+    /// The rung, from 1.
+    pub rung: usize,
+    /// What is known of it; nothing where training failed.
+    pub judgement: Option<Judgement>,
+    /// Why training failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// How long the rung took.
+    pub seconds: f64,
+}
+
+/// How far a search has come.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// The rung, from 1.
+    pub rung: usize,
+    /// The trials of the rung.
+    pub trials: usize,
+    /// Those that are done.
+    pub done: usize,
+}
+
+/// What a search works with beside the data.
+pub struct Surroundings<'s> {
+    /// Where to train.
+    pub device: &'s Device,
+    /// Ends the search within a second of being set; what was found until then counts.
+    pub stop: Stop,
+    /// Where outcomes are kept, and known from.
+    pub journal: Option<&'s Journal>,
+    /// Is told of every trial that is done, from any thread.
+    pub progress: &'s (dyn Fn(Progress) + Sync),
+}
+
+impl Search {
+    /// Refuses what makes no sense, before any work.
+    ///
+    /// # Errors
+    /// The first such setting.
+    pub fn check(&self) -> Result<()> {
+        if self.trials == 0 {
+            return Err(Error::Config("trials 0: expected a number of 1 or more".into()));
+        }
+        self.space.check()?;
+        self.config(0)?.check()?;
+        self.config(1)?.check()
+    }
+
+    /// The configuration of a trial.
+    ///
+    /// # Errors
+    /// When the space holds what it should not.
+    pub fn config(&self, trial: usize) -> Result<TrainConfig> {
+        let drawn = if trial == 0 { self.space.default_config()? } else { self.space.draw(self.seed, trial as u64)? };
+        let mut config = TrainConfig {
+            metric: self.metric.clone(),
+            seed: self.seed,
+            epochs: self.epochs.unwrap_or(drawn.epochs),
+            patience: self.patience.unwrap_or(drawn.patience),
+            ..drawn
+        };
+        if let Architecture::Trees { trees, .. } = &mut config.architecture {
+            *trees = config.epochs;
+        }
+        Ok(config)
+    }
+
+    /// What tells searches apart, as far as it decides what a trial comes to; the number of trials may grow.
+    pub fn identity(&self, data: &TuneData<'_>, backend: &str) -> Value {
+        json!({
+            "burnrank tune": 1,
+            "space": self.space,
+            "metric": self.metric,
+            "seed": self.seed,
+            "epochs": self.epochs,
+            "patience": self.patience,
+            "backend": backend,
+            "data": data.fingerprints(),
+        })
+    }
+
+    /// Runs the search: to its end, until it is stopped, or until its time is over.
+    ///
+    /// # Errors
+    /// When the data cannot be trained on by any settings, the journal cannot be written, or the machine fails. A trial
+    /// whose training fails is a result.
+    pub fn run(&self, data: &TuneData<'_>, around: &Surroundings<'_>) -> Result<Found> {
+        self.check()?;
+        let better = better(&self.metric)?;
+        let configs = (0..self.trials).map(|trial| self.config(trial)).collect::<Result<Vec<_>>>()?;
+        let run = Run {
+            search: self,
+            configs: &configs,
+            data,
+            around,
+            carried: configs.iter().map(|_| Mutex::new(None)).collect(),
+            outcomes: configs.iter().map(|_| Mutex::new(None)).collect(),
+        };
+        let (mut open, mut rung): (Vec<usize>, _) = ((0..self.trials).collect(), 1);
+        while rung <= RUNGS && run.rung(rung, &open)? {
+            let mut ranked: Vec<(usize, Judgement)> = Vec::new();
+            for &trial in &open {
+                let judgement = lock(&run.outcomes[trial]).as_ref().and_then(|outcome| outcome.judgement.clone());
+                ranked.extend(judgement.map(|judgement| (trial, judgement)));
+            }
+            ranked.sort_by(|a, b| order(better, a, b));
+            ranked.truncate(open.len().div_ceil(SHARE));
+            let kept: Vec<usize> = ranked.into_iter().map(|(trial, _)| trial).collect();
+            // The default is always judged after as many epochs as the best.
+            open.retain(|trial| *trial == 0 || kept.contains(trial));
+            (0..self.trials).filter(|trial| !open.contains(trial)).for_each(|trial| *lock(&run.carried[trial]) = None);
+            rung += 1;
+        }
+        let ended = match rung > RUNGS {
+            true => Ended::Whole,
+            false if around.stop.asked() => Ended::Stopped,
+            false => Ended::Time,
+        };
+        let outcomes: Vec<Option<Outcome>> = run
+            .outcomes
+            .into_iter()
+            .map(|outcome| outcome.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        let trials = outcomes.into_iter().zip(configs).filter_map(|(outcome, config)| {
+            let Outcome { trial, rung, judgement, failure, seconds } = outcome?;
+            Some(Trial { number: trial, config, rung, judgement, failure, seconds })
+        });
+        Ok(Found { metric: self.metric.clone(), better, asked: self.trials, ended, trials: trials.collect() })
+    }
+}
+
+/// The epochs that a trial has after a rung: a ninth of all, a third, all.
+fn epochs_after(rung: usize, config: &TrainConfig) -> usize {
+    config.epochs.div_ceil(SHARE.pow((RUNGS - rung.min(RUNGS)) as u32))
+}
+
+fn lock<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
+    place.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A search at work.
+struct Run<'r, 'd> {
+    search: &'r Search,
+    configs: &'r [TrainConfig],
+    data: &'r TuneData<'d>,
+    around: &'r Surroundings<'r>,
+    /// Nets, as far as they are trained. Trees, which hold a copy of the data each, are grown anew on each rung.
+    carried: Vec<Mutex<Option<Candidate<'d>>>>,
+    /// The last outcome of each trial.
+    outcomes: Vec<Mutex<Option<Outcome>>>,
+}
+
+impl Run<'_, '_> {
+    fn goes_on(&self) -> bool {
+        !self.around.stop.asked() && self.search.until.is_none_or(|until| Instant::now() < until)
+    }
+
+    /// Takes these trials to the end of a rung, and tells whether all of them got there.
+    fn rung(&self, rung: usize, trials: &[usize]) -> Result<bool> {
+        let (done, whole) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let tell = |done| (self.around.progress)(Progress { rung, trials: trials.len(), done });
+        tell(0);
+        parallel::each(trials, |&trial| {
+            whole.fetch_add(usize::from(self.trial(rung, trial)?), Ordering::Relaxed);
+            tell(done.fetch_add(1, Ordering::Relaxed) + 1);
+            Ok(())
+        })?;
+        Ok(whole.into_inner() == trials.len())
+    }
+
+    /// Takes a trial to the end of a rung, and tells whether it got there.
+    fn trial(&self, rung: usize, trial: usize) -> Result<bool> {
+        let mut place = lock(&self.outcomes[trial]);
+        if let Some(known) = self.around.journal.and_then(|journal| journal.get(trial, rung)) {
+            *place = Some(known.clone());
+            return Ok(true);
+        }
+        if let Some(outcome) = place.as_mut().filter(|outcome| is_over(outcome)) {
+            // It keeps its value.
+            outcome.rung = rung;
+            return Ok(true);
+        }
+        if !self.goes_on() {
+            return Ok(false);
+        }
+        let start = Instant::now();
+        let before = place.as_ref().map_or(0.0, |outcome| outcome.seconds);
+        let (judgement, failure, whole) = match self.train(rung, trial) {
+            Ok((judgement, whole)) => (Some(judgement), None, whole),
+            Err(error) if is_the_trials(&error) => (None, Some(error.to_string()), true),
+            Err(error) => return Err(error),
+        };
+        let seconds = before + start.elapsed().as_secs_f64();
+        let outcome = Outcome { trial, rung, judgement, failure, seconds };
+        if let Some(journal) = self.around.journal.filter(|_| whole) {
+            journal.add(&outcome)?;
+        }
+        let is_judged = |judgement: &Judgement| judgement.chosen.iter().flatten().all(|&epoch| epoch > 0);
+        if whole || outcome.judgement.as_ref().is_some_and(is_judged) {
+            *place = Some(outcome);
+        }
+        Ok(whole)
+    }
+
+    fn train(&self, rung: usize, trial: usize) -> Result<(Judgement, bool)> {
+        let config = &self.configs[trial];
+        let mut candidate = match lock(&self.carried[trial]).take() {
+            Some(candidate) => candidate,
+            None => Candidate::new(config.clone(), self.data, self.around.device, &self.around.stop)?,
+        };
+        let whole = candidate.train_to(epochs_after(rung, config), &|| self.goes_on())?;
+        let judgement = candidate.judgement();
+        if config.method == Method::Gradient {
+            *lock(&self.carried[trial]) = Some(candidate);
+        }
+        Ok((judgement, whole))
+    }
+}
+
+/// Whether further epochs would not change an outcome.
+fn is_over(outcome: &Outcome) -> bool {
+    outcome.judgement.as_ref().is_none_or(|judgement| judgement.exhausted)
+}
+
+/// Whether an error is that of the settings of one trial, which others need not share.
+fn is_the_trials(error: &Error) -> bool {
+    matches!(error, Error::Training(_) | Error::Mismatch(_) | Error::Data(_) | Error::Config(_))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! `burnrank tune`: what it prints and keeps, that it goes on where it was killed, and that its command trains the winner.
+
+use super::support::{Place, signal};
+use burnrank::{Synthetic, WriteOptions, write};
+use std::process::Stdio;
+use std::time::Duration;
+
+const SPACE: &str = "objective = [\"ranknet\", \"ndcg-loss2++:mu={mu}\"]\nmu = { low = 1, high = 9, log = true }\n\
+                     [nets]\nhidden = [[], [4], [4, 3]]\nlr = { low = 0.001, high = 0.1, log = true }\n\
+                     l2 = { low = 1e-5, high = 0.01, log = true, zero = 0.5 }\nscale = [\"zscore\", \"query-minmax\"]\n";
+
+fn place() -> Place {
+    let place = Place::new(&[("space.toml", SPACE)]);
+    let generator = Synthetic { queries: 60, documents: 12, features: 6, ..Synthetic::net() }.generator();
+    let generator = generator.expect("a generator");
+    let save = |file: &str, queries| {
+        let data = generator.part(queries).expect("queries").0;
+        let path = place.path().join(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        write(path, &data, &WriteOptions::default()).expect("a file");
+    };
+    save("train.txt", 0..30);
+    save("my vali.txt", 30..60);
+    for (fold, start) in [("Fold1", 0), ("Fold2", 20)] {
+        save(&format!("folds/{fold}/train.txt"), start..start + 20);
+        save(&format!("folds/{fold}/vali.txt"), start + 20..start + 40);
+        std::fs::write(place.path().join(format!("folds/{fold}/test.txt")), "not data\n").expect("a file");
+    }
+    place
+}
+
+/// A run of the tool with words that may hold blanks.
+fn run(place: &Place, words: &[&str]) -> super::Ran {
+    super::Ran::of(place.command("").args(words).stdin(Stdio::null()).output().expect("the tool runs"))
+}
+
+const TUNE: [&str; 7] = ["tune", "--train", "train.txt", "--valid", "my vali.txt", "--space", "space.toml"];
+
+fn tune(place: &Place, more: &[&str]) -> super::Ran {
+    run(place, &[&TUNE[..], &["--epochs", "9"], more].concat())
+}
+
+#[test]
+fn the_printed_command_trains_the_winner() {
+    let place = place();
+    let shown = tune(&place, &["--trials", "8", "--out", "found"]).good();
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert!(shown.contains("the default") && shown.contains("standard error"), "{shown}");
+    let results: serde_json::Value = serde_json::from_str(&place.read("found/results.json")).expect("JSON");
+    let best = &results["trials"][0];
+    assert_eq!((best["trial"].clone(), &results["whole"]), (results["best"].clone(), &true.into()));
+    assert_eq!(results["trials"].as_array().map(Vec::len), Some(8));
+    assert!(place.read("found/figure.svg").starts_with("<svg"));
+    // The command as it is printed, on its lines, through a shell.
+    let command = shown.split_once("Train the best:\n").expect("a command").1.replace("\\\n", " ");
+    assert_eq!(command.split_whitespace().collect::<Vec<_>>().join(" "), results["command"].as_str().expect("a line"));
+    let tool = place.command("").get_program().to_owned();
+    let script = command.trim().replacen("burnrank", "\"$0\"", 1);
+    let ran = std::process::Command::new("sh").arg("-c").arg(script).arg(tool).current_dir(place.path()).output();
+    assert!(ran.expect("a shell").status.success(), "{command}");
+    let model: serde_json::Value = serde_json::from_str(&place.read("found/model/model.json")).expect("JSON");
+    assert_eq!(model["settings"], best["config"]);
+}
+
+#[test]
+fn the_result_depends_on_nothing_but_seed_and_data() {
+    let place = place();
+    let json = |more: &[&str]| {
+        let all = [&["--trials", "5", "--json"][..], more].concat();
+        tune(&place, &all).good()
+    };
+    let one = json(&["--threads", "1"]);
+    assert_eq!(json(&["--threads", "3"]), one);
+    assert_ne!(json(&["--seed", "2"]), one);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_killed_search_goes_on_to_the_same_table() {
+    let place = place();
+    let words = ["--trials", "12", "--patience", "0", "--quiet"];
+    let with = |out: &str, more: &[&str]| tune(&place, &[&words[..], &["--out", out], more].concat());
+    let whole = with("whole", &[]);
+    assert_eq!(whole.code, Some(0), "{whole:?}");
+    let journal = |out: &str| std::fs::read_to_string(place.path().join(out).join("journal.jsonl")).unwrap_or_default();
+    let mut killed = 0;
+    for lines in [3, 8, 13] {
+        let mut command = place.command("");
+        command.args(TUNE).args(["--epochs", "9"]).args(words).args(["--out", "killed", "--resume"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the tool starts");
+        while journal("killed").lines().count() < lines && child.try_wait().expect("a state").is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        signal(&child, "KILL");
+        killed += usize::from(!child.wait().expect("the tool ends").success());
+    }
+    assert!(killed > 0, "no search was caught before its end");
+    // As if it had been killed while it wrote.
+    let torn = journal("killed") + "{\"trial\":1,";
+    std::fs::write(place.path().join("killed/journal.jsonl"), torn).expect("a file");
+    let resumed = with("killed", &["--resume"]);
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    let timeless = |text: &str| -> String {
+        let lines = text.lines().filter(|line| !line.starts_with("searched"));
+        lines.map(|line| line.replace("killed/", "whole/") + "\n").collect()
+    };
+    assert_eq!(timeless(&resumed.out), timeless(&whole.out));
+    let results = |out: &str| place.read(&format!("{out}/results.json")).replace("killed/model", "whole/model");
+    assert_eq!(results("killed"), results("whole"));
+
+    // What is there is not written over unasked, nor gone on with by another search.
+    assert!(with("whole", &[]).bad(1).contains("--resume goes on with it"));
+    let other = tune(&place, &["--out", "whole", "--resume", "--seed", "2", "--quiet"]).bad(1);
+    assert!(
+        other.contains("whole/journal.jsonl: the journal of another search, by its patience and seed: --force"),
+        "{other}"
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_prints_what_was_found_so_far() {
+    let place = place();
+    let mut command = place.command("");
+    command.args(TUNE).args(["--epochs", "90000", "--patience", "0", "--trials", "4", "--out", "found"]);
+    command.args(["--quiet"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool starts");
+    while !place.path().join("found/journal.jsonl").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "INT");
+    let ran = super::Ran::of(child.wait_with_output().expect("the tool ends"));
+    assert_eq!(ran.code, Some(130), "{ran:?}");
+    assert!(ran.out.contains("cut short") && ran.out.contains("Train the best:"), "{ran:?}");
+    assert!(ran.err.contains("go on with --resume"), "{ran:?}");
+}
+
+#[test]
+fn folds_are_searched_together_and_test_files_are_not_read() {
+    let place = place();
+    let words = "tune --folds folds --space space.toml --trials 4 --epochs 3 --json";
+    let found = place.run(words).json();
+    assert_eq!(found["queries"], 40);
+    assert!(found["command"].as_str().expect("a command").starts_with("burnrank train --folds folds --out model"));
+    assert_eq!(found["trials"][0]["chosen_epochs"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn bad_usage_and_bad_spaces_are_refused_before_any_data_is_read() {
+    let place = Place::new(&[("bad.toml", "[nets]\nhiden = [[8]]\n"), ("good.toml", SPACE)]);
+    let bad = place.run("tune --train no.txt --space bad.toml").bad(1);
+    assert!(bad.contains("bad.toml:2:1: unknown key 'hiden': did you mean 'hidden'? known are hidden, "), "{bad}");
+    for (words, expected) in [
+        ("tune --train no.txt --objective lamdarank:ndcg", "did you mean 'lambdarank:ndcg'?"),
+        ("tune --train no.txt --metric ncdg", "did you mean 'ndcg'?"),
+        ("tune --train no.txt --trials 0", "--trials 0"),
+        ("tune --train no.txt --seconds 0", "--seconds 0: expected a number above 0"),
+        ("tune --train no.txt --epochs 0", "epochs 0"),
+        ("tune --train no.txt --resume", "--out"),
+        ("tune --train no.txt --n-trials 7", "did you mean '--trials'?"),
+        ("tune", "--train"),
+    ] {
+        let message = place.run(words);
+        assert_eq!(message.code, Some(2), "{words}: {message:?}");
+        assert!(message.err.contains(expected), "{words}: {message:?}");
+    }
+    assert!(place.run("tune --train no.txt --space none.toml").bad(1).contains("none.toml: cannot read"));
+    assert_eq!(place.list(), ["bad.toml", "good.toml"]);
+}
+
+#[test]
+fn the_standard_space_is_printed_and_taken() {
+    let place = place();
+    let printed = place.run("tune --print-space").good();
+    std::fs::write(place.path().join("standard.toml"), &printed).expect("a file");
+    let words = "tune --train train.txt --trials 3 --epochs 2 --json";
+    let own = place.run(words).json();
+    let read = place.run(&format!("{words} --space standard.toml")).json();
+    assert_eq!(own, read);
+    // One objective for all, the default included.
+    let one = place.run(&format!("{words} --objective arp-loss2")).json();
+    for trial in one["trials"].as_array().expect("trials") {
+        assert_eq!(trial["settings"]["objective"], "arp-loss2");
+    }
+}

@@ -68,8 +68,7 @@ fn check_scaling(request: &Request<'_>, scaling: &Scaling) -> Result<()> {
         Scaling::None | Scaling::Affine(_) => Ok(()),
         Scaling::Log | Scaling::LogAffine(_) | Scaling::QueryRange | Scaling::QueryMoments => {
             let kind = request.model.info.scaler.kind();
-            let remedy =
-                "its normalisers are (x - a) / b: train with --scale zscore or minmax, or train --model trees";
+            let remedy = "its normalisers are (x - a) / b: train with --scale zscore or minmax, or train --model trees";
             Err(request.refused("elasticsearch", &format!("features of scaling {kind}"), remedy))
         }
     }

@@ -44,7 +44,7 @@ pub struct Args {
     /// Leave out features of value 0
     #[arg(long)]
     sparse: bool,
-    /// Scale the features: log1p, zscore, minmax, log1p-zscore, query-minmax or query-zscore
+    /// Scale the features: log1p, zscore, minmax, log1p-zscore, quantile, query-minmax or query-zscore
     #[arg(long, value_name = "KIND", default_value_t)]
     scale: ScaleKind,
     /// Training data to fit the scaling on [default: the file itself]

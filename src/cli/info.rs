@@ -1,5 +1,6 @@
 //! `burnrank info`: what a model folder says about itself.
 
+use super::prose::indented;
 use super::ui;
 use burnrank::{Finish, Model, device};
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ pub struct Args {
     /// The model folder
     #[arg(value_name = "DIR")]
     model: PathBuf,
-    /// Print model.json's content as JSON
+    /// Print model.json's content, and what serving needs, as JSON
     #[arg(long)]
     json: bool,
 }
@@ -19,7 +20,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let model = Model::load(&args.model, &device::open("auto")?)?;
     let info = &model.info;
     if args.json {
-        return ui::print_json(info);
+        let mut value = serde_json::to_value(info)?;
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert("serving".into(), info.scaler.kind().serving().into());
+        }
+        return ui::print_json(&value);
     }
     let mut text = format!(
         "{}\n  {}, {} features{}\n  {}\n  scaling: {}\n  written by burnrank {}, Burn {}, format {}\n",
@@ -41,6 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         info.burn,
         info.format
     );
+    text += &(indented(info.scaler.kind().serving(), 2) + "\n");
     if !info.feature_names.is_empty() {
         text += &format!("  features: {}\n", some_names(&info.feature_names));
     }

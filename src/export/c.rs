@@ -3,7 +3,7 @@
 //! It has one function, `NAME_score(features, documents, scores)`, over row-major features. Sums are f64.
 
 use super::net::Net;
-use super::numbers::{FlatTrees, identifier, lines, words};
+use super::numbers::{FlatPoints, FlatTrees, identifier, lines, words};
 use super::plain::PlainTrees;
 use super::scaling::Scaling;
 use super::{Exported, Request};
@@ -71,8 +71,29 @@ fn arrays(scaling: &Scaling) -> String {
         Scaling::Affine(affine) | Scaling::LogAffine(affine) => {
             doubles("CENTER", &affine.center) + &doubles("SPREAD", &affine.spread) + "\n"
         }
+        Scaling::Points(points) => {
+            let flat = FlatPoints::of(points);
+            [whole("POINT", &flat.starts), singles("POINT_X", &flat.x), doubles("POINT_Y", &flat.y), INTERPOLATE.into()]
+                .concat()
+        }
     }
 }
+
+/// The line through a feature's points.
+const INTERPOLATE: &str = "
+static float interpolate(size_t feature, float x)
+{
+    int first = POINT[feature], last = POINT[feature + 1] - 1, at = first;
+    x = x < POINT_X[first] ? POINT_X[first] : x > POINT_X[last] ? POINT_X[last] : x;
+    while (at + 1 < last && POINT_X[at + 1] <= x)
+        at++;
+    if (at == last)
+        return (float)POINT_Y[at];
+    return (float)(POINT_Y[at] + (x - (double)POINT_X[at])
+        * ((POINT_Y[at + 1] - POINT_Y[at]) / ((double)POINT_X[at + 1] - POINT_X[at])));
+}
+
+";
 
 fn of_net(net: &Net) -> String {
     let mut text = String::new();
@@ -172,6 +193,7 @@ fn score(name: &str, scaling: &Scaling) -> String {
         Scaling::Log => (String::new(), format!("x[i] = (float){log};")),
         Scaling::Affine(_) => (String::new(), affine("row[i]")),
         Scaling::LogAffine(_) => (String::new(), affine(log)),
+        Scaling::Points(_) => (String::new(), "x[i] = interpolate(i, row[i]);".to_owned()),
         Scaling::QueryRange | Scaling::QueryMoments => {
             (fit(scaling), "x[i] = spread[i] > 0.0 ? (float)((row[i] - center[i]) / spread[i]) : 0.0f;".to_owned())
         }

@@ -66,7 +66,7 @@ fn text(value: &Value) -> Result<String> {
 fn check_scaling(request: &Request<'_>, scaling: &Scaling) -> Result<()> {
     match scaling {
         Scaling::None | Scaling::Affine(_) => Ok(()),
-        Scaling::Log | Scaling::LogAffine(_) | Scaling::QueryRange | Scaling::QueryMoments => {
+        Scaling::Log | Scaling::LogAffine(_) | Scaling::Points(_) | Scaling::QueryRange | Scaling::QueryMoments => {
             let kind = request.model.info.scaler.kind();
             let remedy = "its normalisers are (x - a) / b: train with --scale zscore or minmax, or train --model trees";
             Err(request.refused("elasticsearch", &format!("features of scaling {kind}"), remedy))

@@ -5,14 +5,15 @@
 //! | `format` | `burnrank-export-1` |
 //! | `name`, `kind` | the model's name; `net`, `trees` or `kernel` |
 //! | `features` | the names of the features, in their order |
-//! | `scaling` | `kind`, and for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread` |
+//! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` the `points` |
 //! | `activation`, `layers` | of a net: the hidden units' function, and of each layer `weights`, a list per input, and `bias` |
 //! | `trees` | of trees: of each, `branches` and `leaves` |
 //! | `kernel` | of kernels: `kind` with `gamma` or `degree`, `points`, `offsets`, `weights` |
 //!
 //! A feature x becomes (x - center) / spread, or 0 where the spread is 0; scalings that begin with `log1p` take
 //! sign(x) ln(1 + abs(x)) before; those that begin with `query-` take the numbers from the documents of the query: the least
-//! value and its distance to the largest, or mean and standard deviation (divided by the number of documents). A layer's values
+//! value and its distance to the largest, or mean and standard deviation (divided by the number of documents). `quantile` is the
+//! line through a feature's `points`, pairs of x and y, flat outside of them. A layer's values
 //! are x W + b, after the function for all but the last. A branch leads to `left` where its feature (counted from 0) is at most
 //! the `threshold`, and a NaN where `nan_left` says so; `left` and `right` are branches from 0 on, or below 0 leaves:
 //! -1 - child. A score is the sum of all trees' leaves. Thresholds are for raw features, unless they are scaled within queries.
@@ -50,6 +51,8 @@ struct ScalingText {
     center: Option<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spread: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    points: Option<Vec<Vec<(f32, f64)>>>,
 }
 
 #[derive(Serialize)]
@@ -124,8 +127,9 @@ impl ScalingText {
                 ScalingText { kind, ..ScalingText::default() }
             }
             Scaling::Affine(Affine { center, spread }) | Scaling::LogAffine(Affine { center, spread }) => {
-                ScalingText { kind, center: Some(center), spread: Some(spread) }
+                ScalingText { kind, center: Some(center), spread: Some(spread), ..ScalingText::default() }
             }
+            Scaling::Points(points) => ScalingText { kind, points: Some(points), ..ScalingText::default() },
         }
     }
 }

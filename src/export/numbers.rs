@@ -95,6 +95,23 @@ impl FlatTrees {
     }
 }
 
+/// The points of all features' lines as lists: those of a feature begin at its start and end before the next one's.
+#[derive(Debug)]
+pub(super) struct FlatPoints {
+    pub starts: Vec<i32>,
+    pub x: Vec<f32>,
+    pub y: Vec<f64>,
+}
+
+impl FlatPoints {
+    pub fn of(points: &[Vec<(f32, f64)>]) -> Self {
+        let mut starts = vec![0];
+        points.iter().for_each(|points| starts.push(starts[starts.len() - 1] + points.len() as i32));
+        let (x, y) = points.iter().flatten().copied().unzip();
+        FlatPoints { starts, x, y }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 //! It has one function, `score(features, scores)`, over row-major features. Sums are f64.
 
 use super::net::Net;
-use super::numbers::{FlatTrees, lines, words};
+use super::numbers::{FlatPoints, FlatTrees, lines, words};
 use super::plain::PlainTrees;
 use super::scaling::Scaling;
 use super::{Exported, Request};
@@ -50,8 +50,31 @@ fn arrays(scaling: &Scaling) -> String {
         Scaling::Affine(affine) | Scaling::LogAffine(affine) => {
             array("f64", "CENTER", &affine.center) + &array("f64", "SPREAD", &affine.spread) + "\n"
         }
+        Scaling::Points(points) => {
+            let flat = FlatPoints::of(points);
+            let starts = array("usize", "POINT", &flat.starts);
+            starts + &array("f32", "POINT_X", &flat.x) + &array("f64", "POINT_Y", &flat.y) + INTERPOLATE
+        }
     }
 }
+
+/// The line through a feature's points.
+const INTERPOLATE: &str = "
+fn interpolate(feature: usize, x: f32) -> f32 {
+    let (first, last) = (POINT[feature], POINT[feature + 1] - 1);
+    if x.is_nan() {
+        return x;
+    }
+    let x = x.max(POINT_X[first]).min(POINT_X[last]);
+    let at = first + POINT_X[first..=last].partition_point(|point| *point <= x).max(1) - 1;
+    if at == last {
+        return POINT_Y[at] as f32;
+    }
+    let width = f64::from(POINT_X[at + 1]) - f64::from(POINT_X[at]);
+    (POINT_Y[at] + (f64::from(x) - f64::from(POINT_X[at])) * ((POINT_Y[at + 1] - POINT_Y[at]) / width)) as f32
+}
+
+";
 
 fn of_net(net: &Net) -> String {
     let mut text = String::new();
@@ -148,6 +171,7 @@ fn score(scaling: &Scaling) -> String {
         Scaling::Log => (String::new(), format!("x[i] = {log} as f32;")),
         Scaling::Affine(_) => (String::new(), affine("f64::from(raw)")),
         Scaling::LogAffine(_) => (String::new(), affine(log)),
+        Scaling::Points(_) => (String::new(), "x[i] = interpolate(i, raw);".to_owned()),
         Scaling::QueryRange | Scaling::QueryMoments => (
             fit(scaling),
             "x[i] = if spread[i] > 0.0 { ((f64::from(raw) - center[i]) / spread[i]) as f32 } else { 0.0 };".to_owned(),

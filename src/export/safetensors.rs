@@ -5,7 +5,7 @@
 //! of `[units, inputs]`, `0.bias`, `2.weight`, ... Trees are lists with a number per branch, as
 //! [`json`](super::json) has them, of all trees one after the other: `trees.root`, `branches.feature`, `.threshold`,
 //! `.nan_left`, `.left`, `.right` and `leaves`. Kernels are `points`, `offsets` and `weights`. `scaling.center` and
-//! `scaling.spread` are f64. What else there is to know is in the header's `__metadata__`: kind, activation, scaling and the
+//! `scaling.spread` are f64; `quantile` has `scaling.x` (f32) and `scaling.y` (f64), the points of each feature's line. What else there is to know is in the header's `__metadata__`: kind, activation, scaling and the
 //! names of the features, with blanks between them.
 
 use super::net::Net;
@@ -57,6 +57,17 @@ impl Tensors {
             Scaling::Affine(affine) | Scaling::LogAffine(affine) => {
                 self.doubles("scaling.center", &affine.center);
                 self.doubles("scaling.spread", &affine.spread);
+            }
+            Scaling::Points(points) => {
+                // All of one length: the last point comes again.
+                let most = points.iter().map(Vec::len).max().unwrap_or(0);
+                let filled = points.iter().flat_map(|points| {
+                    let last = points.last().copied().unwrap_or_default();
+                    points.iter().copied().chain(std::iter::repeat_n(last, most - points.len()))
+                });
+                let (x, y): (Vec<f32>, Vec<f64>) = filled.unzip();
+                self.put("scaling.y", "F64", &[points.len(), most], &y, f64::to_le_bytes);
+                self.singles("scaling.x", &[points.len(), most], &x);
             }
         }
     }

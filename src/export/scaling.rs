@@ -1,5 +1,6 @@
 //! What is done to features, in the terms that formats need.
 
+use crate::data::scale::quantile::points;
 use crate::data::{ScaleKind, Scaler};
 use crate::numeric::order::{ascending, from_ascending};
 
@@ -14,6 +15,8 @@ pub(super) enum Scaling {
     Affine(Affine),
     /// The logarithm, then the affine map.
     LogAffine(Affine),
+    /// The line through points (x, y) of each feature, x ascending; flat outside.
+    Points(Vec<Vec<(f32, f64)>>),
     /// (x - min) / (max - min) within the query; 0 where all are equal.
     QueryRange,
     /// (x - mean) / standard deviation within the query; 0 where all are equal.
@@ -38,6 +41,7 @@ impl Scaling {
             ScaleKind::Log1p => Scaling::Log,
             ScaleKind::ZScore | ScaleKind::MinMax => Scaling::Affine(affine()),
             ScaleKind::Log1pZScore => Scaling::LogAffine(affine()),
+            ScaleKind::Quantile => Scaling::Points(scaler.knots().map(points).collect()),
             ScaleKind::QueryMinMax => Scaling::QueryRange,
             ScaleKind::QueryZScore => Scaling::QueryMoments,
         }
@@ -55,6 +59,7 @@ impl Scaling {
             Scaling::Log => Some(signed_log(f64::from(x)) as f32),
             Scaling::Affine(affine) => Some(affine.value(feature, f64::from(x))),
             Scaling::LogAffine(affine) => Some(affine.value(feature, signed_log(f64::from(x)))),
+            Scaling::Points(points) => Some(interpolate(&points[feature], x)),
             Scaling::QueryRange | Scaling::QueryMoments => None,
         }
     }
@@ -63,6 +68,7 @@ impl Scaling {
     pub fn constant(&self, feature: usize) -> Option<f32> {
         match self {
             Scaling::Affine(affine) | Scaling::LogAffine(affine) if affine.spread[feature] <= 0.0 => Some(0.0),
+            Scaling::Points(points) if points[feature].len() < 2 => Some(interpolate(&points[feature], 0.0)),
             _ => None,
         }
     }
@@ -102,6 +108,19 @@ impl Affine {
     pub fn factors(&self) -> Vec<f64> {
         self.spread.iter().map(|&spread| if spread > 0.0 { 1.0 / spread } else { 0.0 }).collect()
     }
+}
+
+/// The line through points at `x`; NaN stays NaN.
+fn interpolate(points: &[(f32, f64)], x: f32) -> f32 {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return 0.0 };
+    if x.is_nan() {
+        return x;
+    }
+    let held = x.max(first.0).min(last.0);
+    let place = points.partition_point(|(x, _)| *x <= held).max(1) - 1;
+    let (from, y) = points[place];
+    let slope = points.get(place + 1).map_or(0.0, |to| (to.1 - y) / (f64::from(to.0) - f64::from(from)));
+    (y + (f64::from(held) - f64::from(from)) * slope) as f32
 }
 
 fn signed_log(x: f64) -> f64 {

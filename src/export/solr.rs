@@ -88,7 +88,7 @@ fn affine<'a>(request: &Request<'_>, net: &'a Net) -> Result<Option<&'a Affine>>
     match &net.scaling {
         Scaling::None => Ok(None),
         Scaling::Affine(affine) => Ok(Some(affine)),
-        Scaling::Log | Scaling::LogAffine(_) | Scaling::QueryRange | Scaling::QueryMoments => {
+        Scaling::Log | Scaling::LogAffine(_) | Scaling::Points(_) | Scaling::QueryRange | Scaling::QueryMoments => {
             let kind = request.model.info.scaler.kind();
             let remedy = "its normalisers are (x - a) / b: train with --scale zscore or minmax, or train --model trees";
             Err(request.refused("solr", &format!("features of scaling {kind}"), remedy))

@@ -100,7 +100,7 @@ fn linear(net: &Net, names: &[String]) -> Option<String> {
             Scaling::LogAffine(affine) => {
                 format!("({} - {}) / {:?}", log(name), signed(affine.center[feature]), affine.spread[feature])
             }
-            Scaling::QueryRange | Scaling::QueryMoments => return None,
+            Scaling::Points(_) | Scaling::QueryRange | Scaling::QueryMoments => return None,
         };
         terms.push(format!("{} * {value}", signed(layer.weights[feature])));
     }

@@ -16,6 +16,16 @@ fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[&[f32]]) -> Ve
     let (center, spread) = match kind {
         "none" | "log1p" => return rows,
         "zscore" | "minmax" | "log1p-zscore" => (scaling("center"), scaling("spread")),
+        "quantile" => {
+            let (x, y) = (scaling("x"), scaling("y"));
+            let most = x.len() / width;
+            for row in &mut rows {
+                for i in 0..width {
+                    row[i] = interpolate(&x[i * most..(i + 1) * most], &y[i * most..(i + 1) * most], row[i]);
+                }
+            }
+            return rows;
+        }
         _ => {
             let column = |i: usize| rows.iter().map(|row| row[i]).collect::<Vec<f64>>();
             let of = |i: usize| {
@@ -39,6 +49,15 @@ fn scaled(kind: &str, scaling: &dyn Fn(&str) -> Vec<f64>, rows: &[&[f32]]) -> Ve
         }
     }
     rows
+}
+
+/// `numpy.interp`.
+fn interpolate(x: &[f64], y: &[f64], at: f64) -> f64 {
+    if at <= x[0] {
+        return y[0];
+    }
+    let piece = (1..x.len()).find(|&piece| at <= x[piece] && x[piece] > x[piece - 1]);
+    piece.map_or(y[y.len() - 1], |k| y[k - 1] + (at - x[k - 1]) * (y[k] - y[k - 1]) / (x[k] - x[k - 1]))
 }
 
 fn function(name: &str, z: f64) -> f64 {
@@ -117,7 +136,21 @@ fn json_scores_by_its_documented_layout() {
         let file: Value = serde_json::from_slice(&case.export("json").unwrap().bytes).unwrap();
         assert_eq!(file["features"].as_array().unwrap().len(), case.data.n_features());
         let kind = file["scaling"]["kind"].as_str().unwrap();
-        let scaling = |name: &str| numbers(&file["scaling"][name]);
+        let scaling = |name: &str| {
+            let place = match name {
+                "x" => 0,
+                "y" => 1,
+                _ => return numbers(&file["scaling"][name]),
+            };
+            // All of one length, as in the tensors.
+            let points = file["scaling"]["points"].as_array().unwrap();
+            let most = points.iter().map(|points| points.as_array().unwrap().len()).max().unwrap();
+            let of = |points: &Value| {
+                let points = points.as_array().unwrap();
+                (0..most).map(|k| points[k.min(points.len() - 1)][place].as_f64().unwrap()).collect::<Vec<f64>>()
+            };
+            points.iter().flat_map(of).collect()
+        };
         case.check(&by_query(&case, kind, &scaling, |row| score_json(&file, row)), "json");
     }
 }

@@ -30,8 +30,8 @@ pub struct Settings {
     /// L2 penalty on all weights of a net, or all values of leaves
     #[arg(long, value_name = "PENALTY", default_value_t = 0.0)]
     pub l2: f64,
-    /// What is done to features: none, log1p, zscore, minmax, log1p-zscore, query-minmax or query-zscore [default:
-    /// query-minmax for nets, none for trees]
+    /// What is done to features: none, log1p, zscore, minmax, log1p-zscore, quantile (bounded, whatever the
+    /// outliers), query-minmax or query-zscore [default: query-minmax for nets, none for trees]
     #[arg(long, value_name = "KIND")]
     pub scale: Option<ScaleKind>,
     /// Seed of everything random

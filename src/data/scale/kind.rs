@@ -15,10 +15,12 @@ use std::str::FromStr;
 /// | `zscore` | (x - mean) / standard deviation, both of the training split |
 /// | `minmax` | (x - min) / (max - min), both of the training split |
 /// | `log1p-zscore` | `log1p`, then `zscore` |
+/// | `quantile` | sqrt(3) (2 F - 1), F being the share of training documents below x |
 /// | `query-minmax` | `minmax` within each query, as LETOR's `QueryLevelNorm` |
 /// | `query-zscore` | `zscore` within each query |
 ///
-/// Standard deviations divide by the number of documents. A constant feature becomes 0.
+/// Standard deviations divide by the number of documents. A constant feature becomes 0. `quantile` is piecewise linear between
+/// 31 quantiles and flat outside: outliers, however large, change nothing but their own values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum ScaleKind {
     /// Features as they are.
@@ -37,6 +39,9 @@ pub enum ScaleKind {
     /// Sign-preserving logarithm, then zero mean and unit variance.
     #[serde(rename = "log1p-zscore")]
     Log1pZScore,
+    /// The share of documents below, made to have zero mean and unit variance, through a table of quantiles.
+    #[serde(rename = "quantile")]
+    Quantile,
     /// Smallest value of a query 0, largest 1.
     #[serde(rename = "query-minmax")]
     QueryMinMax,
@@ -47,12 +52,13 @@ pub enum ScaleKind {
 
 impl ScaleKind {
     /// Every kind, in the order of the table above.
-    pub const ALL: [ScaleKind; 7] = [
+    pub const ALL: [ScaleKind; 8] = [
         ScaleKind::None,
         ScaleKind::Log1p,
         ScaleKind::ZScore,
         ScaleKind::MinMax,
         ScaleKind::Log1pZScore,
+        ScaleKind::Quantile,
         ScaleKind::QueryMinMax,
         ScaleKind::QueryZScore,
     ];
@@ -65,6 +71,7 @@ impl ScaleKind {
             ScaleKind::ZScore => "zscore",
             ScaleKind::MinMax => "minmax",
             ScaleKind::Log1pZScore => "log1p-zscore",
+            ScaleKind::Quantile => "quantile",
             ScaleKind::QueryMinMax => "query-minmax",
             ScaleKind::QueryZScore => "query-zscore",
         }
@@ -75,13 +82,28 @@ impl ScaleKind {
         matches!(self, ScaleKind::QueryMinMax | ScaleKind::QueryZScore)
     }
 
+    /// What a search engine must do to features before a model of this scaling can score them, as a sentence.
+    pub fn serving(self) -> &'static str {
+        match self {
+            ScaleKind::None => "Features are scored as they are: a document can be scored alone.",
+            ScaleKind::Log1p => "Each document is scaled by a formula: it can be scored alone.",
+            ScaleKind::ZScore | ScaleKind::MinMax | ScaleKind::Log1pZScore | ScaleKind::Quantile => {
+                "Each document is scaled by numbers stored with the model: it can be scored alone."
+            }
+            ScaleKind::QueryMinMax | ScaleKind::QueryZScore => {
+                "Each document is scaled by the others of its query: all candidates of a query, with all their features, must be \
+                 there before any can be scored, and another list of candidates changes the scores."
+            }
+        }
+    }
+
     pub(super) fn takes_log(self) -> bool {
         matches!(self, ScaleKind::Log1p | ScaleKind::Log1pZScore)
     }
 
     pub(super) fn measure(self) -> Option<Measure> {
         match self {
-            ScaleKind::None | ScaleKind::Log1p => None,
+            ScaleKind::None | ScaleKind::Log1p | ScaleKind::Quantile => None,
             ScaleKind::ZScore | ScaleKind::Log1pZScore | ScaleKind::QueryZScore => Some(Measure::Moments),
             ScaleKind::MinMax | ScaleKind::QueryMinMax => Some(Measure::Range),
         }

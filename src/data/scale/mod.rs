@@ -2,16 +2,18 @@
 
 mod fit;
 mod kind;
+pub(crate) mod quantile;
 
 pub use kind::ScaleKind;
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
 use fit::{BLOCK, fit, signed_log};
+use quantile::{KNOTS, Table};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// A fitted scaling: x becomes (x - center) / spread, feature by feature, in f64.
+/// A fitted scaling: x becomes (x - center) / spread, or is mapped through a table of quantiles, feature by feature, in f64.
 ///
 /// A feature of spread 0, constant in the training split, becomes 0 wherever it is met. Results beyond f32 are held at
 /// its largest value. Values that are not finite are left out of the fit.
@@ -30,6 +32,12 @@ pub struct Scaler {
     width: usize,
     center: Vec<f64>,
     spread: Vec<f64>,
+    /// Ascending quantiles of each feature, one feature after the other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    knots: Vec<f32>,
+    /// What follows from the knots.
+    #[serde(skip)]
+    tables: Vec<Table>,
 }
 
 impl Scaler {
@@ -40,7 +48,12 @@ impl Scaler {
             Some(measure) if !kind.is_per_query() => fit(measure, kind.takes_log(), data.features(), width),
             _ => (Vec::new(), Vec::new()),
         };
-        Scaler { kind, width, center, spread }
+        let knots = match kind {
+            ScaleKind::Quantile => quantile::fit(data.features(), width),
+            _ => Vec::new(),
+        };
+        let tables = knots.chunks(KNOTS).map(Table::of).collect();
+        Scaler { kind, width, center, spread, knots, tables }
     }
 
     /// What this scaler does.
@@ -56,6 +69,11 @@ impl Scaler {
     /// What is subtracted and what is divided by, feature by feature; empty where the data of each query decides.
     pub(crate) fn numbers(&self) -> (&[f64], &[f64]) {
         (&self.center, &self.spread)
+    }
+
+    /// The ascending quantiles of each feature, where those decide; [`quantile::points`] draws the map from them.
+    pub(crate) fn knots(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.knots.chunks(KNOTS)
     }
 
     /// Scales every document of `data` in place.
@@ -111,6 +129,7 @@ impl Scaler {
     fn scale(&self, rows: &mut [f32]) {
         match (self.kind, self.kind.measure()) {
             (ScaleKind::None, _) => {}
+            (ScaleKind::Quantile, _) => quantile::apply(rows, &self.tables),
             (kind, Some(measure)) if kind.is_per_query() => {
                 let (center, spread) = fit(measure, kind.takes_log(), rows, self.width);
                 standardise(rows, kind.takes_log(), &center, &spread);
@@ -128,13 +147,15 @@ struct Stored {
     width: usize,
     center: Vec<f64>,
     spread: Vec<f64>,
+    #[serde(default)]
+    knots: Vec<f32>,
 }
 
 impl TryFrom<Stored> for Scaler {
     type Error = Error;
 
     fn try_from(stored: Stored) -> Result<Scaler> {
-        let Stored { kind, width, center, spread } = stored;
+        let Stored { kind, width, center, spread, knots } = stored;
         let wanted = if kind.measure().is_some() && !kind.is_per_query() { width } else { 0 };
         if center.len() != wanted || spread.len() != wanted {
             return Err(Error::Mismatch(format!(
@@ -148,7 +169,16 @@ impl TryFrom<Stored> for Scaler {
                 "a scaler's centers and spreads must be finite, and no spread negative".into(),
             ));
         }
-        Ok(Scaler { kind, width, center, spread })
+        let wanted = if kind == ScaleKind::Quantile { width.saturating_mul(KNOTS) } else { 0 };
+        let ascend = |knots: &[f32]| knots.is_sorted() && knots.iter().all(|knot| knot.is_finite());
+        if knots.len() != wanted || !knots.chunks(KNOTS).all(ascend) {
+            return Err(Error::Mismatch(format!(
+                "a {kind} scaler of {width} features needs {wanted} knots, finite and ascending within each feature, got {}",
+                knots.len()
+            )));
+        }
+        let tables = knots.chunks(KNOTS).map(Table::of).collect();
+        Ok(Scaler { kind, width, center, spread, knots, tables })
     }
 }
 
@@ -197,12 +227,20 @@ mod tests {
         let logs = [-(4f64.ln()), 2f64.ln(), 6f64.ln(), 8f64.ln()];
         let log_mean = logs.iter().sum::<f64>() / 4.0;
         let log_sd = (logs.iter().map(|x| (x - log_mean).powi(2)).sum::<f64>() / 4.0).sqrt();
-        let expected: [(ScaleKind, [f64; 4]); 7] = [
+        // The knot k is the value of rank 3 F_k, F_k = 1 / (1 + exp(-0.6 (k - 15))): those of 0..=12, 13..=15, 16..=17 and the
+        // rest are the same.
+        let share = |k: usize| 1.0 / (1.0 + (-0.6 * (k as f64 - 15.0)).exp());
+        let quantiles = [(0, 12), (13, 14), (15, 17), (18, 30)].map(|(first, last)| {
+            let middle = (share(first) + share(last)) / 2.0;
+            3f64.sqrt() * (2.0 * middle - 1.0)
+        });
+        let expected: [(ScaleKind, [f64; 4]); 8] = [
             (ScaleKind::None, [-3.0, 1.0, 5.0, 7.0]),
             (ScaleKind::Log1p, logs),
             (ScaleKind::ZScore, [-3.0, 1.0, 5.0, 7.0].map(|x| (x - mean) / sd)),
             (ScaleKind::MinMax, [0.0, 0.4, 0.8, 1.0]),
             (ScaleKind::Log1pZScore, logs.map(|x| (x - log_mean) / log_sd)),
+            (ScaleKind::Quantile, quantiles),
             (ScaleKind::QueryMinMax, [0.0, 1.0, 0.0, 1.0]),
             (ScaleKind::QueryZScore, [-1.0, 1.0, -1.0, 1.0]),
         ];
@@ -216,7 +254,7 @@ mod tests {
     fn a_constant_feature_becomes_zero_even_where_it_varies_later() {
         // The mean of many 0.1f32 is not exactly 0.1f32: a variance test would take it for a varying feature.
         let from = data(1, vec![0.1; 12_345], &[12_345]);
-        for kind in [ScaleKind::ZScore, ScaleKind::MinMax, ScaleKind::Log1pZScore] {
+        for kind in [ScaleKind::ZScore, ScaleKind::MinMax, ScaleKind::Log1pZScore, ScaleKind::Quantile] {
             let mut other = data(1, vec![0.1, 7.0, -1e38], &[3]);
             Scaler::fit(kind, &from).apply(&mut other).unwrap();
             assert_eq!(other.features(), [0.0; 3], "{kind}");
@@ -268,6 +306,20 @@ mod tests {
         refused(r#"{"kind":"query-zscore","width":1,"center":[0.0],"spread":[1.0]}"#);
         refused(r#"{"kind":"zscore","width":1,"center":[0.0],"spread":[-1.0]}"#);
         refused(r#"{"kind":"zscore","width":1,"center":[null],"spread":[1.0]}"#);
+        let table = |width: usize, knots: &[f32]| {
+            serde_json::json!({"kind": "quantile", "width": width, "center": [], "spread": [], "knots": knots})
+                .to_string()
+        };
+        let mut good: Vec<f32> = (0..KNOTS).map(|k| k as f32).collect();
+        serde_json::from_str::<Scaler>(&table(1, &good)).unwrap();
+        refused(&table(2, &good));
+        refused(&table(1, &good[1..]));
+        refused(&table(1, &good).replace("[0.0,", "[null,"));
+        refused(&table(1, &good).replace("[0.0,", "[-1e39,"));
+        refused(&table(1, &good).replace("quantile", "none"));
+        refused(r#"{"kind":"quantile","width":1,"center":[],"spread":[]}"#);
+        good[3] = 2e9;
+        refused(&table(1, &good));
     }
 
     #[test]

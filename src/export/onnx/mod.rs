@@ -99,6 +99,7 @@ impl Graph {
                 let log = self.log("raw");
                 self.affine(affine, features, log)
             }
+            Scaling::Points(points) => self.points(points, "raw"),
             Scaling::QueryRange => self.query_range("raw"),
             Scaling::QueryMoments => self.query_moments("raw"),
         };
@@ -123,6 +124,37 @@ impl Graph {
         self.add("Sub", &[input, "center"], "centered");
         self.add("Mul", &["centered", "factor"], "standard");
         "standard"
+    }
+
+    /// The first y, and for each piece of the line its slope times as much of x as lies inside of it.
+    fn points(&mut self, points: &[Vec<(f32, f64)>], input: &str) -> &'static str {
+        let pieces = points.iter().map(|points| points.len() - 1).max().unwrap_or(0).max(1);
+        let (mut start, mut end, mut slope) = (Vec::new(), Vec::new(), Vec::new());
+        for points in points {
+            for piece in 0..pieces {
+                let from = points[piece.min(points.len() - 1)];
+                let to = points[(piece + 1).min(points.len() - 1)];
+                let (x, next) = (f64::from(from.0), f64::from(to.0));
+                start.push(x);
+                end.push(next);
+                slope.push(if next > x { (to.1 - from.1) / (next - x) } else { 0.0 });
+            }
+        }
+        let sides = [points.len(), pieces];
+        self.constants.push(doubles("starts", &sides, start));
+        self.constants.push(doubles("ends", &sides, end));
+        self.constants.push(doubles("slopes", &sides, slope));
+        self.constants.push(doubles("lowest", &[points.len()], points.iter().map(|points| points[0].1)));
+        self.constants.push(wholes("third_axis", &[2]));
+        self.add("Unsqueeze", &[input, "third_axis"], "each");
+        self.add("Max", &["each", "starts"], "from_start");
+        self.add("Min", &["from_start", "ends"], "to_end");
+        self.add("Sub", &["to_end", "starts"], "inside");
+        self.add("Mul", &["inside", "slopes"], "rises");
+        let together = vec![("keepdims", Attribute::Int(0))];
+        self.nodes.push(node("ReduceSum", "", &["rises", "third_axis"], "risen", together));
+        self.add("Add", &["risen", "lowest"], "interpolated");
+        "interpolated"
     }
 
     /// Where the query's values differ, and zero.

@@ -32,6 +32,7 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
         let _ = writeln!(card, "| epoch | {} |", info.best_epoch);
     }
     let _ = writeln!(card, "| checksum | {} |", info.checksum);
+    let _ = writeln!(card, "\n{}", info.scaler.kind().serving());
     if !info.data.is_empty() {
         let _ = writeln!(
             card,

@@ -60,6 +60,8 @@ fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
         hasher.word(numbers.len() as u64);
         numbers.iter().for_each(|number| hasher.word(number.to_bits()));
     }
+    // Other scalings have none, and keep the checksums that they had before there were knots.
+    scaler.knots().flatten().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
 }
 
 #[cfg(test)]
@@ -89,9 +91,12 @@ mod tests {
             of(&info(tanh.clone(), ScaleKind::MinMax, 5.0), b"record"),
             of(&info(tanh.clone(), ScaleKind::QueryZScore, 5.0), b"record"),
             of(&info(tanh.clone(), ScaleKind::ZScore, 5.000_001), b"record"),
+            of(&info(tanh.clone(), ScaleKind::Quantile, 5.0), b"record"),
+            of(&info(tanh.clone(), ScaleKind::Quantile, 5.000_001), b"record"),
             of(&ModelInfo { format: 2, ..info(tanh.clone(), ScaleKind::ZScore, 5.0) }, b"record"),
         ];
         others.iter().for_each(|other| assert_ne!(*other, good));
+        assert_eq!(others.iter().collect::<std::collections::HashSet<_>>().len(), others.len());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is known about a model: the content of `model.json`.
 
-use crate::data::scale::Scaler;
+use crate::data::scale::{ScaleKind, Scaler};
 use crate::data::{Dataset, check_names, default_feature_names};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -18,8 +18,14 @@ use std::path::Path;
 /// record. Saving writes the newest that the model needs.
 pub(super) const FORMAT: u32 = 3;
 
-/// The version for what is no net, and the newest that this crate reads: nets stay readable for earlier versions.
+/// The version for what is no net: nets stay readable for earlier versions.
 pub(super) const NO_NET: u32 = 4;
+
+/// The version for features that are scaled by quantiles.
+pub(super) const QUANTILES: u32 = 5;
+
+/// The newest version that this crate reads.
+const NEWEST: u32 = QUANTILES;
 
 /// The version of Burn that records are written with.
 pub(super) const BURN: &str = "0.22.1";
@@ -91,7 +97,7 @@ impl ModelInfo {
     /// A description with nothing known but the shape and the scaler.
     pub fn new(ranker: RankerConfig, scaler: Scaler, objective: impl Into<String>) -> Self {
         ModelInfo {
-            format: format(&ranker),
+            format: format(&ranker, &scaler),
             burnrank: env!("CARGO_PKG_VERSION").into(),
             burn: BURN.into(),
             ranker,
@@ -117,8 +123,11 @@ impl ModelInfo {
     }
 }
 
-/// The format that a model of this shape is written in.
-pub(super) fn format(ranker: &RankerConfig) -> u32 {
+/// The format that a model of this shape and scaling is written in: the oldest that has both.
+pub(super) fn format(ranker: &RankerConfig, scaler: &Scaler) -> u32 {
+    if scaler.kind() == ScaleKind::Quantile {
+        return QUANTILES;
+    }
     if ranker.architecture.is_net() { FORMAT } else { NO_NET }
 }
 
@@ -139,9 +148,9 @@ pub(super) fn read_info(folder: &Path) -> Result<ModelInfo> {
     let value: serde_json::Value = serde_json::from_slice(&json).map_err(damaged)?;
     match value.get("format").and_then(serde_json::Value::as_u64) {
         Some(0) => return Err(wrong(&path, "damaged: there is no format 0".into())),
-        Some(format) if format <= u64::from(NO_NET) => {}
+        Some(format) if format <= u64::from(NEWEST) => {}
         Some(format) => {
-            let message = format!("format {format} is newer than this burnrank reads ({NO_NET}): update burnrank");
+            let message = format!("format {format} is newer than this burnrank reads ({NEWEST}): update burnrank");
             return Err(wrong(&path, message));
         }
         None => return Err(wrong(&path, "not a model's: it states no format".into())),

@@ -49,7 +49,8 @@ impl Model {
         self.check_finite()?;
         let record = self.scorer.to_bytes()?;
         let mut info = self.info.clone();
-        (info.format, info.burnrank, info.burn) = (format(&info.ranker), env!("CARGO_PKG_VERSION").into(), BURN.into());
+        (info.format, info.burnrank, info.burn) =
+            (format(&info.ranker, &info.scaler), env!("CARGO_PKG_VERSION").into(), BURN.into());
         // JSON has no word for them, and a folder must read back.
         info.metrics.values_mut().for_each(|values| values.retain(|_, value| value.is_finite()));
         info.checksum = checksum::of(&info, &record);

@@ -1,7 +1,7 @@
 //! What is saved loads, what is damaged does not, and nothing foreign is replaced.
 
 use super::checksum;
-use super::info::{FORMAT, ModelInfo, NO_NET};
+use super::info::{FORMAT, ModelInfo, NO_NET, QUANTILES};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::data::scale::Scaler;
@@ -277,4 +277,24 @@ fn records_of_earlier_versions_are_read_and_saved_as_they_are_today() {
     old.save(&path).unwrap();
     let new = Model::load(&path, &cpu()).unwrap();
     assert_eq!((new.info.format, new.scorer.net().unwrap().weights().unwrap()), (FORMAT, weights));
+}
+
+#[test]
+fn quantiles_have_a_format_of_their_own_and_are_under_the_checksum() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let mut model = good();
+    model.info.scaler = Scaler::fit(ScaleKind::Quantile, &data());
+    model.save(&path).unwrap();
+    let back = Model::load(&path, &cpu()).unwrap();
+    assert_eq!((back.info.format, &back.info.scaler), (QUANTILES, &model.info.scaler));
+    assert_eq!(back.score(&data()).unwrap(), model.score(&data()).unwrap());
+
+    change(&path, |value| value["scaler"]["knots"][0] = json!(0.25));
+    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("model.bpk: damaged"));
+    change(&path, |value| value["scaler"]["knots"][0] = json!(1e30));
+    let error = Model::load(&path, &cpu()).unwrap_err().to_string();
+    assert!(error.contains("model.json: damaged") && error.contains("62 knots"), "{error}");
+    change(&path, |value| value["format"] = json!(QUANTILES + 1));
+    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("update burnrank"));
 }

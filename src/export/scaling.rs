@@ -68,7 +68,6 @@ impl Scaling {
     pub fn constant(&self, feature: usize) -> Option<f32> {
         match self {
             Scaling::Affine(affine) | Scaling::LogAffine(affine) if affine.spread[feature] <= 0.0 => Some(0.0),
-            Scaling::Points(points) if points[feature].len() < 2 => Some(interpolate(&points[feature], 0.0)),
             _ => None,
         }
     }

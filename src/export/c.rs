@@ -156,9 +156,8 @@ static double document(const float *x)
 }
 
 fn of_kernel(ranker: &KernelRanker) -> String {
-    let arrays = singles("POINTS", ranker.points())
-        + &singles("OFFSETS", ranker.offsets())
-        + &singles("WEIGHTS", ranker.weights());
+    let offsets = if ranker.offsets().is_empty() { String::new() } else { singles("OFFSETS", ranker.offsets()) };
+    let arrays = singles("POINTS", ranker.points()) + &offsets + &singles("WEIGHTS", ranker.weights());
     let (start, add, value) = match ranker.kernel() {
         KernelKind::Gaussian { gamma } => {
             ("0.0", "(x[i] - (double)p[i]) * (x[i] - (double)p[i])", format!("exp(-{gamma:?} * sum)"))

@@ -133,9 +133,8 @@ fn document(x: &[f32; FEATURES]) -> f64 {
 }
 
 fn of_kernel(ranker: &KernelRanker) -> String {
-    let arrays = array("f32", "POINTS", ranker.points())
-        + &array("f32", "OFFSETS", ranker.offsets())
-        + &array("f32", "WEIGHTS", ranker.weights());
+    let offsets = if ranker.offsets().is_empty() { String::new() } else { array("f32", "OFFSETS", ranker.offsets()) };
+    let arrays = array("f32", "POINTS", ranker.points()) + &offsets + &array("f32", "WEIGHTS", ranker.weights());
     let (start, add, value) = match ranker.kernel() {
         KernelKind::Gaussian { gamma } => {
             ("0.0", "(f64::from(*x) - f64::from(*p)).powi(2)", format!("(-{gamma:?} * sum).exp()"))
@@ -144,8 +143,6 @@ fn of_kernel(ranker: &KernelRanker) -> String {
             ("f64::from(OFFSETS[point])", "f64::from(*x) * f64::from(*p)", format!("sum.powi({degree})"))
         }
     };
-    // A list that no line reads is worth no warning.
-    let arrays = arrays.replace("static OFFSETS: [f32; 0]", "#[allow(dead_code)]\nstatic OFFSETS: [f32; 0]");
     format!(
         "{arrays}
 fn document(x: &[f32; FEATURES]) -> f64 {{

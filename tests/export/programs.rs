@@ -46,8 +46,7 @@ fn c_files_score_once_they_are_compiled() {
     let (folder, cases) = (tempfile::tempdir().unwrap(), models::all());
     write_documents(&cases, folder.path());
     let mut main = "#include <stdio.h>\n#include <stdlib.h>\n".to_owned();
-    let mut arguments: Vec<String> =
-        "-std=c99 -O1 -Wall -Wextra -Wno-unused-const-variable -o score main.c".split(' ').map(Into::into).collect();
+    let mut arguments: Vec<String> = "-std=c99 -O1 -Wall -Wextra -o score main.c".split(' ').map(Into::into).collect();
     for case in &cases {
         let file = format!("{}.c", case.name);
         std::fs::write(folder.path().join(&file), case.export("c").unwrap().bytes).unwrap();

@@ -5,9 +5,10 @@
 //! `zscore` have a `StandardNormalizer`, (x - avg) / std, by `minmax` a `MinMaxNormalizer`, (x - min) / (max - min); a constant
 //! one has no weight. Solr computes in f32.
 //!
-//! Solr adds 1e-6 to the thresholds of trees before it compares: those here are so much smaller that sums are the thresholds of
-//! the model, or below them by less than 1.2e-13 where they are nearer to 0 than 1e-6. What a feature of the file beside the
-//! model computes is for you to say: each is the value of a field of its name until then.
+//! Solr adds 1e-6 to the thresholds of trees before it compares: those here are so much smaller that the sums are the thresholds
+//! of the model. Near 0 they are below them, by less than 1.2e-13, and just above -1 and other negative powers of two some are one
+//! f32 away. What a feature of the file beside the model computes is for you to say: each is the value of a field of its name
+//! until then.
 
 use super::net::Net;
 use super::numbers::short;
@@ -145,7 +146,10 @@ fn root(tree: &PlainTree, names: &[String]) -> Value {
     made.into_iter().next().unwrap_or_else(|| leaf(0))
 }
 
-/// The number to which Solr adds its slack, in f32, to get the threshold, or else the largest number below it that can be got.
+/// The number to which Solr adds its slack, in f32, to get the threshold.
+///
+/// Where no number gives it, the sum is the next smaller one that there is; for powers of two, as -1, it is the next larger one:
+/// they are values that documents have.
 fn below_slack(threshold: f32) -> f32 {
     let mut number = threshold - SLACK;
     while number + SLACK > threshold {
@@ -154,7 +158,8 @@ fn below_slack(threshold: f32) -> f32 {
     while number.next_up() + SLACK <= threshold {
         number = number.next_up();
     }
-    number
+    let power_of_two = threshold.is_normal() && threshold.to_bits() << 9 == 0 && threshold.abs() > SLACK;
+    if power_of_two && number + SLACK < threshold { number.next_up() } else { number }
 }
 
 #[cfg(test)]
@@ -163,15 +168,17 @@ mod tests {
 
     #[test]
     fn solrs_slack_is_taken_off() {
-        for threshold in [0.0, 1e-6, 1e-5, 0.1, 0.3, 0.5, 1.0, 2.5, 100.0, 12345.678, 1e20, f32::MAX] {
-            for threshold in [threshold, -threshold, threshold.next_up(), -threshold.next_up()] {
-                if !threshold.is_finite() {
-                    continue;
-                }
+        for size in [0.0, 1e-6, 1e-5, 0.1, 0.3, 0.7, 2.5, 3.0, 100.0, 12345.678, 1e20, f32::MAX] {
+            for threshold in [size, -size] {
                 let sum = below_slack(threshold) + SLACK;
                 assert!(sum <= threshold && threshold - sum < 1.2e-13, "{threshold:e}: {sum:e}");
-                assert!(sum == threshold || threshold.abs() < 1e-5, "{threshold:e}: {sum:e}");
             }
+        }
+        for power in -10..20 {
+            let threshold = 2f32.powi(power);
+            assert_eq!(below_slack(threshold) + SLACK, threshold);
+            let sum = below_slack(-threshold) + SLACK;
+            assert!(sum == -threshold || sum == (-threshold).next_up(), "{threshold:e}: {sum:e}");
         }
         // The thresholds of LightGBM on both sides of zero tell zero from others.
         assert_eq!(below_slack(1e-35) + SLACK, 0.0);

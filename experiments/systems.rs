@@ -7,9 +7,10 @@ use anyhow::Context;
 use burnrank::analysis::significance::{CompareOptions, Leaderboard, PerQuery, Standing};
 use burnrank::data::{FoldFiles, find_folds, read_scores};
 use burnrank::text::Table;
-use burnrank::train::{GROWS_TREES, ModelChoice, TrainingData};
+use burnrank::train::{GROWS_TREES, Method, ModelChoice, TrainingData};
 use burnrank::{
-    Architecture, Conventions, Dataset, Model, Objective, ReadOptions, ScaleKind, Synthetic, TrainConfig, judge, read,
+    Architecture, Conventions, Dataset, Model, Objective, ReadOptions, ScaleKind, StepRule, Synthetic, TrainConfig,
+    judge, read,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -149,6 +150,10 @@ impl System {
             config.objective = Objective::parse(objective)?;
         }
         (config.metric, config.seed) = (MEASURE.into(), seed);
+        if config.architecture.is_net() && config.method == Method::Gradient {
+            // What nets were tuned around when the results were made.
+            (config.scaling, config.step_rule) = (ScaleKind::QueryMinMax, StepRule::Constant);
+        }
         config.epochs = sizes.epochs.map_or(config.epochs, |most| most.min(config.epochs));
         let called = match self.tuned {
             Tuned::Nothing => String::new(),
@@ -541,7 +546,6 @@ fn deviations(scale: Scale) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burnrank::train::Method;
 
     #[test]
     fn every_model_that_can_be_trained_is_in_the_table() {

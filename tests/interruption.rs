@@ -40,15 +40,24 @@ fn is_whole(place: &Place, model: &str) -> bool {
 
 #[test]
 fn kill_at_ten_moments_then_resume() {
+    kill_and_resume(60, "");
+}
+
+#[test]
+fn kill_an_ensemble_at_ten_moments_then_resume() {
+    kill_and_resume(30, "--ensemble 3");
+}
+
+fn kill_and_resume(epochs: usize, more: &str) {
     let place = place_with_data();
     let start = Instant::now();
-    assert!(succeeds(train(&place, 60, "whole", "")));
+    assert!(succeeds(train(&place, epochs, "whole", more)));
     let duration = start.elapsed();
     let expected = bytes(&place, "whole");
     let mut killed = 0;
     // Moments spread over the run, the last ones about where the folder is written.
     for moment in [0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05] {
-        let mut child = train(&place, 60, "killed", "--resume").spawn().expect("the tool starts");
+        let mut child = train(&place, epochs, "killed", &format!("{more} --resume")).spawn().expect("the tool starts");
         sleep(duration.mul_f64(moment / 4.0));
         signal(&child, "KILL");
         killed += u32::from(!child.wait().expect("the tool ends").success());
@@ -56,16 +65,21 @@ fn kill_at_ten_moments_then_resume() {
         assert!(absent || is_whole(&place, "killed"), "a half written model at moment {moment}");
     }
     assert!(killed > 0, "no run was caught before its end");
-    assert!(succeeds(train(&place, 60, "killed", "--resume")));
+    assert!(succeeds(train(&place, epochs, "killed", &format!("{more} --resume"))));
     assert!(bytes(&place, "killed") == expected, "a run killed {killed} times ends at other bytes");
     assert!(!place.path().join("killed.checkpoint").exists());
 }
 
 #[test]
 fn an_interrupt_finishes_the_epoch_saves_and_can_be_resumed() {
+    interrupt_and_resume("");
+    interrupt_and_resume("--ensemble 3");
+}
+
+fn interrupt_and_resume(more: &str) {
     let place = place_with_data();
     // Long enough that the signal comes before the end.
-    let mut child = train(&place, 100_000, "interrupted", "").spawn().expect("the tool starts");
+    let mut child = train(&place, 100_000, "interrupted", more).spawn().expect("the tool starts");
     while !place.path().join("interrupted.checkpoint").exists() {
         sleep(Duration::from_millis(10));
         assert!(child.try_wait().expect("a state").is_none(), "ended before the interrupt");
@@ -73,9 +87,12 @@ fn an_interrupt_finishes_the_epoch_saves_and_can_be_resumed() {
     signal(&child, "INT");
     assert_eq!(child.wait().expect("the tool ends").code(), Some(130));
     assert!(is_whole(&place, "interrupted"));
-    let epochs = place.read("interrupted/training.jsonl").lines().count() + 5;
-    assert!(succeeds(train(&place, epochs, "interrupted", "--resume")));
-    assert!(succeeds(train(&place, epochs, "whole", "")));
+    let last = place.read("interrupted/training.jsonl").lines().last().map(str::to_owned).expect("an epoch");
+    let last: serde_json::Value = serde_json::from_str(&last).expect("JSON");
+    // A member may have been one epoch ahead of others.
+    let epochs = last["epoch"].as_u64().expect("an epoch") as usize + 5;
+    assert!(succeeds(train(&place, epochs, "interrupted", &format!("{more} --resume"))));
+    assert!(succeeds(train(&place, epochs, "whole", more)));
     assert_eq!(bytes(&place, "interrupted").0, bytes(&place, "whole").0);
 }
 

@@ -1,5 +1,9 @@
 //! The tool as its users see it: what it prints, what it writes, how it ends.
 
+#[path = "tool/auto.rs"]
+mod auto;
+#[path = "tool/ensemble.rs"]
+mod ensemble;
 #[path = "tool/import.rs"]
 mod import;
 mod support;

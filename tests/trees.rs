@@ -155,6 +155,15 @@ impl Peer {
         Peer(booster)
     }
 
+    /// Trees that LightGBM reads.
+    fn read(text: &str) -> Self {
+        let text = CString::new(text).expect("text");
+        let (mut trees, mut booster) = (0, null_mut());
+        // SAFETY: the text ends in 0, and LightGBM writes a number and a handle.
+        assert_eq!(unsafe { LGBM_BoosterLoadModelFromString(text.as_ptr(), &mut trees, &mut booster) }, 0);
+        Peer(booster)
+    }
+
     fn text(&self) -> String {
         let (mut buffer, mut length) = (vec![0_u8; 1 << 24], 0);
         // SAFETY: LightGBM writes no more than the stated length.
@@ -232,6 +241,62 @@ fn our_evaluator_gives_lightgbms_predictions_to_the_last_bit() {
         let differ = scores.iter().zip(&expected).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
         assert_eq!(differ, 0, "of 100,000 rows");
     }
+}
+
+#[test]
+fn lightgbm_reads_a_sum_of_forests_and_scores_as_we_do() {
+    let documents = rows(20_000, true, 2);
+    let forests: Vec<Scorer> = [(3, 31), (4, 8), (5, 64)]
+        .map(|(seed, leaves)| Peer::grown(&rows(2_000, false, seed), 20, leaves).text())
+        .iter()
+        .map(|text| Scorer::Trees(std::sync::Arc::new(Forest::parse(text).expect("a forest"))))
+        .collect();
+    let factors = [0.1, 1.0 / 3.0, 7e-5];
+    let sum = Scorer::weighted_sum(&forests.iter().zip(factors).collect::<Vec<_>>()).expect("a forest");
+    let scores = |scorer: &Scorer| {
+        let Scorer::Trees(forest) = scorer else { panic!("not trees") };
+        let mut scores = vec![0.0; 20_000];
+        forest.score_rows(&documents, FEATURES, &mut scores).expect("scores");
+        scores
+    };
+    let mut expected = vec![0.0; 20_000];
+    for (forest, factor) in forests.iter().zip(factors) {
+        expected.iter_mut().zip(scores(forest)).for_each(|(sum, score)| *sum += factor * score);
+    }
+    let found = scores(&sum);
+    assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1e-13 * (1.0 + b.abs())));
+    let Scorer::Trees(forest) = &sum else { panic!("not trees") };
+    let theirs = Peer::read(&forest.to_text()).predict(&documents, 2);
+    assert!(found.iter().zip(&theirs).all(|(a, b)| a.to_bits() == b.to_bits()));
+}
+
+#[test]
+fn an_ensemble_of_trees_is_one_forest_whatever_the_threads() {
+    use burnrank::train::{Ensemble, Method, TrainingData};
+    let (train, valid) = data();
+    let mut config = config("lambdarank:ndcg", 5);
+    assert!(Ensemble::needs_no_seed(&config));
+    let Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
+    settings.subsample = 0.5;
+    assert!(!Ensemble::needs_no_seed(&config));
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| {
+            let data = TrainingData::new(config.scaling, &train, &valid).expect("data");
+            let (data, device) = (std::sync::Arc::new(data), device::open("auto").expect("a device"));
+            let member =
+                |seed| Trainer::on(TrainConfig { seed, ..config.clone() }, data.clone(), &device).expect("a run");
+            let mut ensemble = Ensemble::new(Ensemble::seeds(1, 3).map(member).collect()).expect("an ensemble");
+            while ensemble.finished().is_none() {
+                ensemble.epoch().expect("an epoch");
+            }
+            ensemble.finish().expect("a model")
+        })
+    };
+    let model = run(1);
+    assert_eq!(text(&model), text(&run(3)));
+    let trees: usize = model.info.members.iter().map(|member| member.best_epoch).sum();
+    assert_eq!(model.info.ranker.architecture, burnrank::Architecture::Trees { trees, leaves: 31 });
 }
 
 /// Prints how much faster than LightGBM 100 trees of 31 leaves are scored; by turns, the best of seven.

@@ -18,8 +18,8 @@ Examples:
   burnrank export --model model --format c -o - | cc -O2 -c -x c -
 
 A file of feature names has lines of 'index name'; without one, features have the names that the model was trained with, or \
-are called f1, f2, ... Engines that score one document at a time take no model whose features are scaled within each query, \
-which is the default of nets: train with --scale zscore for them.";
+are called f1, f2, ... Solr and Elasticsearch scale features by (x - a) / b alone, and most engines score one document at a \
+time: for them, train nets with --scale zscore or minmax, or train trees.";
 
 fn after_help() -> String {
     let rows = FORMATS.iter().map(|row| format!("  {:<15}{}\n", row.name, row.help));

@@ -39,6 +39,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         match info.settings.is_null() {
             // Made by hand, or imported.
             true => info.objective.clone(),
+            false if !info.members.is_empty() => {
+                format!("objective: {}, average of {} models", info.objective, info.members.len())
+            }
             false => format!("objective: {}, best epoch {}", info.objective, info.best_epoch),
         },
         info.scaler.kind(),

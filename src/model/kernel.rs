@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::numeric::exp::exponentials;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// How alike a document and a point are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,15 @@ pub enum KernelKind {
         /// 1 or more.
         degree: u32,
     },
+}
+
+impl fmt::Display for KernelKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KernelKind::Gaussian { gamma } => write!(f, "Gaussian kernels of gamma {gamma}"),
+            KernelKind::Polynomial { degree } => write!(f, "polynomial kernels of degree {degree}"),
+        }
+    }
 }
 
 /// The score of a document `x` is the sum over points `p` of `weight * K(x, p)`, all in f64.

@@ -38,6 +38,9 @@ pub struct RunInfo {
 pub struct EpochRecord {
     /// Counted from 1, over all restarts.
     pub epoch: usize,
+    /// The member of an ensemble that it is of, counted from 0; nothing where there is but one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<usize>,
     /// How often training had started again from new weights.
     pub restart: usize,
     /// The objective's loss, the mean over queries.
@@ -74,6 +77,7 @@ mod tests {
     fn a_record_of_a_diverged_epoch_can_be_read() {
         let record = EpochRecord {
             epoch: 3,
+            member: None,
             restart: 0,
             loss: f64::INFINITY,
             train: 0.1,

@@ -124,7 +124,29 @@ impl Default for TrainConfig {
     }
 }
 
+/// Updates that a net needs to get somewhere, however few queries there are.
+const UPDATES: usize = 1000;
+/// Epochs that it needs, however many queries there are.
+const EPOCHS: usize = 10;
+
 impl TrainConfig {
+    /// As long as a net needs on so many training queries: at least 1,000 updates and 10 epochs, with steps that fall to 0.
+    ///
+    /// The best epoch is kept as ever, so that too long is no harm but the time.
+    ///
+    /// ```
+    /// use burnrank::TrainConfig;
+    /// let epochs = |queries| TrainConfig::default().suited_to(queries).epochs;
+    /// // Of 10 queries per batch: 2 updates per epoch, then 40, then 500.
+    /// assert_eq!([20, 400, 5000].map(epochs), [500, 25, 10]);
+    /// ```
+    #[must_use]
+    pub fn suited_to(self, queries: usize) -> Self {
+        let updates = queries.div_ceil(self.batch_queries.max(1)).max(1);
+        let epochs = UPDATES.div_ceil(updates).max(EPOCHS);
+        TrainConfig { epochs, patience: 0, restart: 0, step_rule: StepRule::Cosine, ..self }
+    }
+
     /// What is optimised, as models and reports state it: the objective, or the system that has its own.
     pub fn aim(&self) -> String {
         match &self.method {
@@ -161,6 +183,10 @@ impl TrainConfig {
                 "restart after {} epochs would never happen before patience {} stops: set patience 0 or above restart",
                 self.restart, self.patience
             )));
+        }
+        if self.restart > 0 && self.step_rule == StepRule::Cosine {
+            let message = "restart: the cosine step rule falls over the whole run: choose another --step-rule";
+            return Err(Error::Config(message.into()));
         }
         self.method.check(self)?;
         // The number of features is not known yet.

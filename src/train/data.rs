@@ -43,25 +43,50 @@ impl<'a> TrainingData<'a> {
         train: impl Into<Cow<'a, Dataset>>,
         valid: impl Into<Cow<'a, Dataset>>,
     ) -> Result<Self> {
-        let (mut train, mut valid) = (train.into(), valid.into());
-        if train.n_queries() == 0 || valid.n_queries() == 0 {
-            return Err(Error::Data("training needs at least one training and one validation query".into()));
-        }
-        if train.n_features() != valid.n_features() {
-            return Err(Error::Mismatch(format!(
-                "{} features in the training data, {} in the validation data",
-                train.n_features(),
-                valid.n_features()
-            )));
-        }
+        let (train, valid) = (train.into(), valid.into());
+        check(&train, &valid)?;
+        Self::scaled(Scaler::fit(scaling, &train), train, valid)
+    }
+
+    /// Other queries, scaled as these are: members of an ensemble see the same features in the same way.
+    ///
+    /// # Errors
+    /// As [`TrainingData::new`].
+    pub fn alike(&self, train: impl Into<Cow<'a, Dataset>>, valid: impl Into<Cow<'a, Dataset>>) -> Result<Self> {
+        let (train, valid) = (train.into(), valid.into());
+        check(&train, &valid)?;
+        Self::scaled(self.scaler.clone(), train, valid)
+    }
+
+    /// Queries scaled by a scaling that was fitted before.
+    pub(crate) fn with_scaler(scaler: Scaler, train: &'a Dataset, valid: &'a Dataset) -> Result<Self> {
+        check(train, valid)?;
+        Self::scaled(scaler, train.into(), valid.into())
+    }
+
+    fn scaled(scaler: Scaler, mut train: Cow<'a, Dataset>, mut valid: Cow<'a, Dataset>) -> Result<Self> {
         let info = [&train, &valid].map(|data| DataInfo::of("", data));
-        let scaler = Scaler::fit(scaling, &train);
-        if scaling != ScaleKind::None {
+        if scaler.kind() != ScaleKind::None {
             apply(&scaler, &mut train)?;
             apply(&scaler, &mut valid)?;
         }
         Ok(TrainingData { train, valid, scaler, info })
     }
+}
+
+/// Refuses data that cannot be trained on and validated with.
+fn check(train: &Dataset, valid: &Dataset) -> Result<()> {
+    if train.n_queries() == 0 || valid.n_queries() == 0 {
+        return Err(Error::Data("training needs at least one training and one validation query".into()));
+    }
+    if train.n_features() != valid.n_features() {
+        return Err(Error::Mismatch(format!(
+            "{} features in the training data, {} in the validation data",
+            train.n_features(),
+            valid.n_features()
+        )));
+    }
+    Ok(())
 }
 
 fn apply(scaler: &Scaler, data: &mut Cow<'_, Dataset>) -> Result<()> {

@@ -25,7 +25,7 @@ pub(super) struct RunContext<'a> {
     pub host: bool,
 }
 
-/// Visits all queries once, in the given order, and steps after each batch.
+/// Visits all queries once, in the given order, and steps after each batch, by sizes from the first to the last.
 ///
 /// # Errors
 /// When the device fails, or the objective's [`Stop`](crate::Stop) is set: the optimiser has then made some of its steps.
@@ -34,13 +34,15 @@ pub(super) fn run(
     mut ranker: Ranker,
     optimizer: &mut ModuleOptimizer,
     order: &[usize],
-    step_size: f64,
+    [first, last]: [f64; 2],
     seed: u64,
 ) -> Result<(Ranker, EpochTotals)> {
     let mut totals = EpochTotals { scores: vec![0.0; context.data.n_documents()], ..EpochTotals::default() };
     // A GPU is one worker that likes large batches; the host's cores are several that like their caches.
     let parted = context.path == GradientPath::Lambda && context.host;
-    for batch in order.chunks(context.config.batch_queries) {
+    let batches = order.chunks(context.config.batch_queries);
+    let count = batches.len() as f64;
+    for (place, batch) in batches.enumerate() {
         context.config.objective.stop().check()?;
         let parts = if parted { shard::split(context.data, batch) } else { vec![batch] };
         let gradients = match parts[..] {
@@ -65,6 +67,7 @@ pub(super) fn run(
                 sum.grads()
             }
         };
+        let step_size = first + (last - first) * (place as f64 / count);
         ranker = optimizer.step(step_size, ranker, gradients);
     }
     Ok((ranker, totals))

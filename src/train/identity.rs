@@ -1,15 +1,19 @@
 //! What tells training runs apart: settings, data and targets, as far as they decide what comes out.
 
 use super::config::TrainConfig;
+use super::step::StepRule;
 use crate::data::Targets;
 use crate::hash::Hasher;
 use crate::model::{Architecture, DataInfo};
 
 /// The identity of a run: a text, of which checkpoints hold the whole and models a hash.
 ///
-/// The number of epochs does not count: it may grow. Data count as they are before scaling, which is one of the settings.
+/// The number of epochs does not count, unless step sizes depend on it: it may grow. Data count as they are before scaling, which is one of the settings.
 pub(super) fn identity(config: &TrainConfig, [train, valid]: &[DataInfo; 2]) -> String {
-    let mut timeless = TrainConfig { epochs: 1, ..config.clone() };
+    let mut timeless = config.clone();
+    if config.step_rule != StepRule::Cosine {
+        timeless.epochs = 1;
+    }
     if let Architecture::Trees { trees, .. } = &mut timeless.architecture {
         *trees = 1;
     }

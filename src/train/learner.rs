@@ -67,7 +67,8 @@ pub(crate) struct EpochStart<'a> {
     pub number: usize,
     /// The number of the restart that this epoch begins with, counted from 1, where it does.
     pub restart: Option<usize>,
-    pub step_size: f64,
+    /// Of its first batch, and after its last one.
+    pub step_sizes: [f64; 2],
 }
 
 /// What an epoch found out on its way.

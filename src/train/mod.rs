@@ -3,6 +3,7 @@
 mod checkpoint;
 mod config;
 mod data;
+mod ensemble;
 mod epoch;
 mod exact;
 mod finish;
@@ -22,6 +23,7 @@ mod trees;
 
 pub use config::{GradientPath, TrainConfig};
 pub use data::TrainingData;
+pub use ensemble::Ensemble;
 pub(crate) use learner::{EpochStart, EpochTotals, Learner, score_all};
 pub use method::{BaselineSettings, Method, TreeSettings};
 pub use optimizer::OptimizerKind;

@@ -83,7 +83,7 @@ impl Learner for NetLearner {
         let (seed, number) = (epoch.config.seed, epoch.number as u64);
         let order = shuffled(epoch.data.n_queries(), seed, number);
         let (ranker, totals) =
-            epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_size, seed ^ number << 32)?;
+            epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_sizes, seed ^ number << 32)?;
         self.next = Some(NetState { ranker, optimizer });
         Ok(totals)
     }

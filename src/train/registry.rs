@@ -3,6 +3,7 @@
 use super::config::TrainConfig;
 use super::learner::Learner;
 use super::method::{BaselineSettings, Method, TreeSettings};
+use super::step::StepRule;
 use crate::baseline::{BASELINES, BaselineStart};
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
@@ -23,7 +24,7 @@ pub struct ModelKind {
     pub optimises: Option<&'static str>,
     /// What may follow the name, as in `ranksvm:c=0.1`.
     pub settings: &'static [Setting],
-    /// The most epochs.
+    /// The most epochs, where [`TrainConfig::suited_to`] does not say how many the data needs.
     pub epochs: usize,
     /// Epochs without a better validation value before training stops; 0 never stops.
     pub patience: usize,
@@ -68,8 +69,8 @@ const OWN: &[ModelKind] = &[
         settings: &[],
         epochs: 100,
         patience: 20,
-        learning_rate: 0.01,
-        scaling: ScaleKind::QueryMinMax,
+        learning_rate: 0.03,
+        scaling: ScaleKind::Quantile,
         make: Make::Net,
     },
     ModelKind {
@@ -79,8 +80,8 @@ const OWN: &[ModelKind] = &[
         settings: &[],
         epochs: 100,
         patience: 20,
-        learning_rate: 0.001,
-        scaling: ScaleKind::QueryMinMax,
+        learning_rate: 0.01,
+        scaling: ScaleKind::Quantile,
         make: Make::Net,
     },
     ModelKind {
@@ -191,6 +192,11 @@ impl fmt::Display for ModelChoice {
 }
 
 impl ModelChoice {
+    /// A net with hidden layers, the choice of those who set one by hand.
+    pub fn mlp() -> Self {
+        ModelChoice { kind: &OWN[1], settings: BTreeMap::new() }
+    }
+
     /// How a model of this kind is trained unless told otherwise.
     pub fn config(&self) -> TrainConfig {
         let kind = self.kind;
@@ -213,6 +219,8 @@ impl ModelChoice {
             patience: kind.patience,
             learning_rate: kind.learning_rate,
             scaling: kind.scaling,
+            // Measured on artificial data and on validation queries: never worse than constant steps, and better on few queries.
+            step_rule: if matches!(kind.make, Make::Net) { StepRule::Cosine } else { StepRule::Constant },
             ..TrainConfig::default()
         }
     }

@@ -1,4 +1,4 @@
-//! The papers' rules for the step size.
+//! Rules for the step size: the papers', and a fall over the whole run.
 
 use crate::error::{Error, Result};
 use rand::{RngExt, SeedableRng};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// When and how the step size shrinks, by what an epoch did to the training set.
+/// When and how the step size shrinks: by what an epoch did to the training set, or by how much of the run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepRule {
@@ -20,6 +20,9 @@ pub enum StepRule {
     Shrink,
     /// Times 0.8, with probability 0.3, when the training metric fell (local optimality paper of 2009, section 7).
     ShrinkSometimes,
+    /// Half a wave of the cosine from the first step size to 0 over all epochs, batch by batch (Loshchilov and Hutter
+    /// 2017, without restarts). The number of epochs is then part of a run.
+    Cosine,
 }
 
 /// What an epoch did to the training set.
@@ -31,6 +34,18 @@ pub(super) struct TrainingValues {
 }
 
 impl StepRule {
+    /// The factors of the step size before and after an epoch, counted from 1, of so many; batches between take what lies
+    /// between.
+    pub(super) fn fall(self, epoch: usize, epochs: usize) -> [f64; 2] {
+        let share = |passed: usize| (passed as f64 / epochs.max(1) as f64).min(1.0);
+        match self {
+            StepRule::Cosine => {
+                [epoch - 1, epoch].map(|passed| 0.5 + 0.5 * (std::f64::consts::PI * share(passed)).cos())
+            }
+            _ => [1.0; 2],
+        }
+    }
+
     /// The factor of the step size after an epoch.
     pub(super) fn factor(
         self,
@@ -56,11 +71,12 @@ impl StepRule {
     }
 }
 
-const NAMES: [(StepRule, &str); 4] = [
+const NAMES: [(StepRule, &str); 5] = [
     (StepRule::Constant, "constant"),
     (StepRule::Halve, "halve"),
     (StepRule::Shrink, "shrink"),
     (StepRule::ShrinkSometimes, "shrink-sometimes"),
+    (StepRule::Cosine, "cosine"),
 ];
 
 impl FromStr for StepRule {
@@ -68,7 +84,8 @@ impl FromStr for StepRule {
 
     fn from_str(name: &str) -> Result<Self> {
         NAMES.iter().find(|(_, known)| *known == name).map(|(rule, _)| *rule).ok_or_else(|| {
-            Error::Config(format!("unknown step rule '{name}': expected constant, halve, shrink or shrink-sometimes"))
+            let names = NAMES.map(|(_, name)| name).join(", ");
+            Error::Config(format!("unknown step rule '{name}': expected one of {names}"))
         })
     }
 }
@@ -98,6 +115,17 @@ mod tests {
         assert_eq!(StepRule::Halve.factor(BEFORE, WORSE, false, 1, 1), 0.5);
         assert_eq!(StepRule::Shrink.factor(BEFORE, MIXED, true, 1, 1), 0.8);
         assert_eq!(StepRule::Shrink.factor(BEFORE, MIXED, false, 1, 1), 1.0);
+    }
+
+    #[test]
+    fn a_cosine_falls_from_one_to_zero_over_all_epochs() {
+        assert_eq!(StepRule::Halve.fall(3, 4), [1.0; 2]);
+        let ends = |epoch| StepRule::Cosine.fall(epoch, 4);
+        assert_eq!((ends(1)[0], ends(4)[1]), (1.0, 0.0));
+        for epoch in 1..4 {
+            assert_eq!(ends(epoch)[1], ends(epoch + 1)[0]);
+            assert!((ends(epoch)[1] - (0.5 + 0.5 * (epoch as f64 * 45f64.to_radians()).cos())).abs() < 1e-12);
+        }
     }
 
     #[test]

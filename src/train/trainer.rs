@@ -207,7 +207,7 @@ impl<'a> Trainer<'a> {
             targets: self.targets,
             number,
             restart: restarts.then_some(self.state.restart + 1),
-            step_size,
+            step_sizes: self.config.step_rule.fall(number, self.config.epochs).map(|factor| factor * step_size),
         })?;
         let scores = self.learner.score_valid(&self.data.valid, self.config.objective.stop())?;
         let diverged = scores.iter().any(|score| !score.is_finite()) || !self.learner.is_finite();
@@ -223,12 +223,13 @@ impl<'a> Trainer<'a> {
         self.valid_values = valid_values;
         let record = EpochRecord {
             epoch: number,
+            member: None,
             restart: self.state.restart,
             loss: totals.loss / self.data.train.n_queries() as f64,
             train,
             valid,
             best,
-            step_size: self.state.step_size,
+            step_size: self.state.step_size * self.config.step_rule.fall(number, self.config.epochs)[0],
             effective_pairs: totals.pairs,
             saturated_pairs: totals.saturated,
             seconds: start.elapsed().as_secs_f64(),

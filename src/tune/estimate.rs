@@ -8,6 +8,7 @@ use crate::analysis::significance::Better;
 use crate::data::kfold;
 use crate::error::{Error, Result};
 use crate::metric::Summary;
+use crate::text::counted;
 use serde::{Deserialize, Serialize};
 
 /// Validation queries in two halves, of sizes at most one apart; which query is where depends on the seed alone.
@@ -25,7 +26,8 @@ impl Halves {
     pub fn new(queries: usize, seed: u64) -> Result<Self> {
         if queries < 2 {
             return Err(Error::Data(format!(
-                "{queries} validation queries: at least 2 are needed, to choose by one and judge by another"
+                "{}: at least 2 are needed, to choose by one and judge by another",
+                counted(queries, "validation query", "validation queries")
             )));
         }
         let mut half = vec![0; queries];

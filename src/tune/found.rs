@@ -22,7 +22,7 @@ pub enum Ended {
 /// A configuration that was tried.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// Its number: 0 is the default of `burnrank train`.
+    /// Its number: 0 is the default of `burnrank train --model mlp`.
     pub number: usize,
     /// What was tried.
     pub config: TrainConfig,
@@ -70,7 +70,7 @@ impl Found {
         keyed.into_iter().filter_map(|(trial, _)| Some((trial, trial.judgement.as_ref()?))).collect()
     }
 
-    /// The default of `burnrank train`, where it was tried.
+    /// The default of `burnrank train --model mlp`, where it was tried.
     pub fn default_trial(&self) -> Option<&Trial> {
         self.trials.iter().find(|trial| trial.number == 0)
     }

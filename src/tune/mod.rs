@@ -8,6 +8,7 @@
 //!
 //! Test queries have no place here.
 
+mod auto;
 mod candidate;
 mod choices;
 mod data;
@@ -19,6 +20,7 @@ mod search;
 mod setting;
 mod space;
 
+pub use auto::{Auto, AutoProgress, AutoReport, Rival, Tried};
 pub use candidate::{Candidate, Judgement, better};
 pub use choices::{Choices, Range};
 pub use data::TuneData;

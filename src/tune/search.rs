@@ -27,7 +27,7 @@ pub const RUNGS: usize = 3;
 pub struct Search {
     /// What settings are drawn from.
     pub space: Space,
-    /// How many are tried; the first is always the default of `burnrank train`.
+    /// How many are tried; the first is always the default of `burnrank train --model mlp`.
     pub trials: usize,
     /// The measure that epochs and settings are chosen by.
     pub metric: String,

@@ -284,7 +284,7 @@ pub static SETTINGS: &[Setting] = &[
         key: "scale",
         help: "what is done to features; each kind takes memory for a copy of the data",
         kind: Kind::Word,
-        standard: Standard::List(&["query-minmax", "query-zscore", "minmax", "zscore", "log1p-zscore"]),
+        standard: Standard::List(&["query-minmax", "query-zscore", "zscore", "log1p-zscore", "quantile"]),
         apply: scale,
         show: |config| of_nets(config, config.scaling),
     },

@@ -17,8 +17,10 @@ fn place(settings: &[(&str, &str)]) -> Place {
 
 #[test]
 fn names_go_from_the_file_to_the_model_and_to_every_export() {
-    let place =
-        place(&[("named", "--model linear --scale zscore --feature-names names.txt"), ("plain", "--scale zscore")]);
+    let place = place(&[
+        ("named", "--model linear --scale zscore --feature-names names.txt"),
+        ("plain", "--model mlp --scale zscore"),
+    ]);
     assert!(place.run("info named").good().contains("  features: bm25, clicks, f3, length, f5\n"));
     assert!(!place.run("info plain").good().contains("features: "));
     for format in FORMATS.iter().map(|format| format.name).filter(|format| *format != "lightgbm") {
@@ -42,7 +44,7 @@ fn names_go_from_the_file_to_the_model_and_to_every_export() {
     assert_eq!(place.run("info other --json").json()["checksum"], json["checksum"]);
     // Indices that begin with 0.
     place.run("convert all.txt --to-first-index 0 --out zero.txt").good();
-    place.run("train --train zero.txt --first-index 0 --epochs 1 --out zero --quiet").good();
+    place.run("train --train zero.txt --first-index 0 --model mlp --epochs 1 --out zero --quiet").good();
     assert!(place.run("info zero").good().contains("  features: f0, f1, f2, f3, f4\n"));
 }
 
@@ -90,7 +92,7 @@ fn files_are_written_whole_and_not_replaced_unasked() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_a_remedy() {
-    let place = place(&[("model", "")]);
+    let place = place(&[("model", "--model mlp --scale query-minmax")]);
     for (line, code, expected) in [
         ("--model model --format onxn -o m", 2, "unknown format 'onxn': did you mean 'onnx'?"),
         (
@@ -125,7 +127,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
 
 #[test]
 fn a_model_with_damaged_names_is_refused() {
-    let place = place(&[("model", "--feature-names names.txt")]);
+    let place = place(&[("model", "--model mlp --feature-names names.txt")]);
     let json = place.read("model/model.json");
     for (from, to, expected) in [
         ("\"bm25\"", "\"clicks\"", "two features are called 'clicks'"),

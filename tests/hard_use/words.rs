@@ -105,13 +105,13 @@ fn help_fits_eighty_columns() {
     let place = Place::new(&[]);
     let commands = [
         "", "train", "predict", "info", "data", "evaluate", "compare", "certify", "lambda", "generate", "convert",
-        "split", "export",
+        "split", "tune", "export",
     ];
     for command in commands {
         let text = place.run(&format!("{command} --help")).good();
         assert!(fits(&text), "{text}");
         // Words that a hard break pushed over the edge stand alone on their line.
-        if ["", "train", "certify", "lambda"].contains(&command) {
+        if ["", "train", "certify", "lambda", "tune"].contains(&command) {
             let examples = text.split("Examples:\n").nth(1).expect("examples");
             let prose = examples.split("\n\n").skip(1).flat_map(|paragraph| {
                 let lines: Vec<&str> = paragraph.lines().collect();

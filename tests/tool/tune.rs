@@ -34,7 +34,8 @@ fn run(place: &Place, words: &[&str]) -> super::Ran {
     super::Ran::of(place.command("").args(words).stdin(Stdio::null()).output().expect("the tool runs"))
 }
 
-const TUNE: [&str; 7] = ["tune", "--train", "train.txt", "--valid", "my vali.txt", "--space", "space.toml"];
+/// A slow machine would tell how far it is.
+const TUNE: [&str; 8] = ["tune", "--quiet", "--train", "train.txt", "--valid", "my vali.txt", "--space", "space.toml"];
 
 fn tune(place: &Place, more: &[&str]) -> super::Ran {
     run(place, &[&TUNE[..], &["--epochs", "9"], more].concat())
@@ -78,7 +79,7 @@ fn the_result_depends_on_nothing_but_seed_and_data() {
 #[cfg(unix)]
 fn a_killed_search_goes_on_to_the_same_table() {
     let place = place();
-    let words = ["--trials", "12", "--patience", "0", "--quiet"];
+    let words = ["--trials", "12", "--patience", "0"];
     let with = |out: &str, more: &[&str]| tune(&place, &[&words[..], &["--out", out], more].concat());
     let whole = with("whole", &[]);
     assert_eq!(whole.code, Some(0), "{whole:?}");
@@ -110,7 +111,7 @@ fn a_killed_search_goes_on_to_the_same_table() {
 
     // What is there is not written over unasked, nor gone on with by another search.
     assert!(with("whole", &[]).bad(1).contains("--resume goes on with it"));
-    let other = tune(&place, &["--out", "whole", "--resume", "--seed", "2", "--quiet"]).bad(1);
+    let other = tune(&place, &["--out", "whole", "--resume", "--seed", "2"]).bad(1);
     assert!(
         other.contains("whole/journal.jsonl: the journal of another search, by its patience and seed: --force"),
         "{other}"
@@ -123,7 +124,6 @@ fn an_interrupt_prints_what_was_found_so_far() {
     let place = place();
     let mut command = place.command("");
     command.args(TUNE).args(["--epochs", "90000", "--patience", "0", "--trials", "4", "--out", "found"]);
-    command.args(["--quiet"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool starts");
     while !place.path().join("found/journal.jsonl").exists() {
         std::thread::sleep(Duration::from_millis(5));
@@ -139,7 +139,7 @@ fn an_interrupt_prints_what_was_found_so_far() {
 #[test]
 fn folds_are_searched_together_and_test_files_are_not_read() {
     let place = place();
-    let words = "tune --folds folds --space space.toml --trials 4 --epochs 3 --json";
+    let words = "tune --quiet --folds folds --space space.toml --trials 4 --epochs 3 --json";
     let found = place.run(words).json();
     assert_eq!(found["queries"], 40);
     assert!(found["command"].as_str().expect("a command").starts_with("burnrank train --folds folds --out model"));
@@ -174,7 +174,7 @@ fn the_standard_space_is_printed_and_taken() {
     let place = place();
     let printed = place.run("tune --print-space").good();
     std::fs::write(place.path().join("standard.toml"), &printed).expect("a file");
-    let words = "tune --train train.txt --trials 3 --epochs 2 --json";
+    let words = "tune --quiet --train train.txt --trials 3 --epochs 2 --json";
     let own = place.run(words).json();
     let read = place.run(&format!("{words} --space standard.toml")).json();
     assert_eq!(own, read);

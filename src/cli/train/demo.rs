@@ -2,7 +2,7 @@
 
 use super::Args;
 use super::output::RunOutput;
-use super::run::{train_with, warnings};
+use super::run::{ensemble, train_with, warnings};
 use super::sets::{Named, Sets, metrics};
 use super::warn::{self, Warning};
 use crate::cli::Interrupted;
@@ -10,9 +10,8 @@ use crate::cli::interrupt::Graceful;
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use burnrank::train::Method;
-use burnrank::{Device, Model, Objective, Synthetic, TrainConfig, Trainer};
+use burnrank::{Device, Model, Objective, Synthetic, TrainConfig};
 use serde_json::json;
-use std::sync::Arc;
 
 /// The objectives of the table, and the names of their model folders.
 const OBJECTIVES: [(&str, &str); 3] =
@@ -20,9 +19,6 @@ const OBJECTIVES: [(&str, &str); 3] =
 
 /// The paper's 800 training, 100 validation and 100 test queries of 50 documents.
 const PARTS: [std::ops::Range<usize>; 3] = [0..800, 800..900, 900..1000];
-
-/// Its data are plentiful and without noise, so that large steps are safe.
-const STEP: f64 = 0.01;
 
 /// What to do after the demonstration.
 const NEXT: &str = "\
@@ -33,7 +29,7 @@ Next, on data of your own (LETOR text, '<label> qid:<id> <index>:<value> ...'):
 /// The objectives to train with, and the names of their model folders.
 fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
     let named = |(name, folder): (&str, &str)| Ok((Objective::parse(name)?, folder.to_owned()));
-    let model = &args.settings.model;
+    let model = args.settings.model();
     if !model.kind.takes_objective() {
         return Ok(vec![(Objective::default(), format!("net-{}", model.kind.name))]);
     }
@@ -51,16 +47,14 @@ fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
 }
 
 pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
-    let step =
-        if config.method == Method::Gradient { args.settings.nets.lr.unwrap_or(STEP) } else { config.learning_rate };
-    let config = TrainConfig { learning_rate: step, ..config };
+    let config = args.settings.of_demonstration(config);
     let generator = Synthetic { seed: args.settings.seed, ..Synthetic::net() }.generator()?;
     let source = "random net, 50 features, 6 labels (RankNet paper, section 5.1)";
     let part = |place: usize| -> anyhow::Result<Named> {
         Ok(Named::new(source.into(), generator.part(PARTS[place].clone())?.0))
     };
     let objectives = objectives(args)?;
-    let mut sets = Sets { train: part(0)?, valid: part(1)?, test: Some(part(2)?) };
+    let mut sets = Sets::new(part(0)?, part(1)?, Some(part(2)?));
     let claim = |name: &str| args.out.as_ref().map(|out| args.claim(&out.join(name))).transpose();
     // The first that is claimed makes the folder of all, and must be the last to leave it.
     let mut outs = objectives.iter().rev().map(|(_, name)| claim(name)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -81,7 +75,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     let _graceful = Graceful::new();
     sets.prepare(args)?;
     let mut odd = warnings(&sets, &config)?;
-    let data = Arc::new(sets.training_data(config.scaling)?);
+    let data = sets.training_data(config.scaling)?;
     let mut measures = metrics(&config)?;
     measures.push(burnrank::metric::parse("pairs")?);
     let mut columns = vec![("test queries", Align::Left), ("best epoch", Align::Right), ("seconds", Align::Right)];
@@ -93,14 +87,14 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     for ((objective, _), out) in objectives.into_iter().zip(&outs) {
         let config = TrainConfig { objective, ..config.clone() };
         let objective = config.aim();
-        let trainer = Trainer::on(config.clone(), data.clone(), device)?;
-        let mut model = train_with(args, &config, trainer, None, &objective, &mut output)?;
+        let members = ensemble(args, &config, &data, &[], device)?;
+        let mut model = train_with(args, &config, members, None, &objective, &mut output)?;
         if Graceful::asked() {
             return Err(Interrupted.into());
         }
         sets.describe(&mut model, &config)?;
         conventions = model.info.conventions.clone();
-        odd.extend(warn::divergence(&model, &objective).inspect(Warning::tell));
+        odd.extend(warn::training(&model, &objective).inspect(Warning::tell));
         let test = sets.test.as_ref().map_or(&sets.valid.data, |test| &test.data);
         let found = model.judge(test, &measures)?;
         let values: Vec<f64> = names.iter().map(|name| found.get(name).copied().unwrap_or(f64::NAN)).collect();

@@ -1,18 +1,17 @@
 //! `burnrank train --folds DIR`: LETOR cross-validation.
 
-use super::Args;
 use super::output::RunOutput;
-use super::run::{train_with, warnings};
+use super::run::{ensemble, train_with, warnings};
 use super::sets::{Named, Sets, metrics};
 use super::warn::{self, Warning};
+use super::{Args, auto};
 use crate::cli::interrupt::Graceful;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, Usage};
 use burnrank::data::{FoldFiles, find_folds};
-use burnrank::{Conventions, Device, ModelInfo, TrainConfig, Trainer};
+use burnrank::{Conventions, Device, ModelInfo, TrainConfig};
 use serde_json::json;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Trains and judges on every fold; mean and spread over the folds.
 pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
@@ -29,15 +28,22 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
     let mut judged: Vec<(String, ModelInfo)> = Vec::new();
     for (fold, out) in folds.iter().zip(&outs) {
         let read = |path: &Path| Named::read(path, &args.read);
-        let mut sets = Sets { train: read(&fold.train)?, valid: read(&fold.vali)?, test: Some(read(&fold.test)?) };
+        let mut sets = Sets::new(read(&fold.train)?, read(&fold.vali)?, Some(read(&fold.test)?));
         sets.prepare(args)?;
         let names = args.names_of(sets.train.data.n_features())?;
         odd.extend(warnings(&sets, &config)?);
-        let data = Arc::new(sets.training_data(config.scaling)?);
-        // Not while files are read: an interrupt ends that at once.
-        let _graceful = Graceful::new();
-        let trainer = Trainer::on(config.clone(), data, device)?;
-        let mut model = train_with(args, &config, trainer, None, &fold.name, &mut output)?;
+        let mut model = if args.is_auto()? {
+            let _graceful = Graceful::new();
+            auto::choose(args, &sets, &config, device, &fold.name)?.0
+        } else {
+            let config = args.settings.suited(config.clone(), sets.train.data.n_queries());
+            let config = auto::with_scaling(args, &sets, config, device)?;
+            let data = sets.training_data(config.scaling)?;
+            // Not while files are read: an interrupt ends that at once.
+            let _graceful = Graceful::new();
+            let members = ensemble(args, &config, &data, &[], device)?;
+            train_with(args, &config, members, None, &fold.name, &mut output)?
+        };
         if Graceful::asked() {
             ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
             return Err(Interrupted.into());
@@ -48,7 +54,7 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             model.save_to(&out.place)?;
             out.discard_checkpoint();
         }
-        odd.extend(warn::divergence(&model, &fold.name).inspect(Warning::tell));
+        odd.extend(warn::training(&model, &fold.name).inspect(Warning::tell));
         judged.push((fold.name.clone(), model.info));
     }
     output.print(&report(args, &config, &judged, &odd)?);

@@ -1,5 +1,6 @@
 //! `burnrank train`: from a LETOR file to a model folder.
 
+mod auto;
 mod demo;
 mod folds;
 mod log;
@@ -21,25 +22,38 @@ use burnrank::files::Unfinished;
 use burnrank::model::ModelPlace;
 use burnrank::train::{ModelKind, models};
 use burnrank::{Finish, KNOWN_OBJECTIVES, device};
-use settings::Settings;
+use settings::{Choice, Settings};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
   burnrank train                      a demonstration on artificial data
-  burnrank train --train train.txt --out model
-      one in five queries is kept for validation
+  burnrank train --train train.txt --valid vali.txt --out model
+      the best that a race of settings finds, averaged into one model
+  burnrank train --train train.txt --seconds 60 --out model
+      in a minute at most; without --valid, each run keeps other queries
+  burnrank train --train train.txt --model mlp --out model
+      one net; one in five queries is kept for validation
   burnrank train --train train.txt --valid vali.txt --test test.txt \\
       --objective ndcg-loss2++:mu=5 --out model
   burnrank train --folds MQ2008 --model linear
       LETOR cross-validation
+  burnrank train --train train.txt --out model --ensemble 5
+      five nets, each with another fifth kept, averaged into one
   burnrank train --train train.txt --out model --resume
       goes on after an interruption
 
 For sums over pairs '@k' keeps those with a document among the first k, ':sigma=S' sets the slope of the sigmoid, \
 ':gaussian=N' and ':plackett-luce=N' average the weights over N sampled rankings.
 
-Ctrl-C finishes the epoch, saves the best model so far and a checkpoint, and exits with code 130.";
+Ctrl-C finishes the epoch, saves the best model so far and a checkpoint, and exits with code 130; of auto, it saves the \
+average of the runs that were whole.";
+
+const AUTO: &str = "  \
+  auto
+      the default: linear nets, two-layer nets and, where this build grows
+      them, trees, in a race on the data; those that win are averaged
+";
 
 fn after_help() -> String {
     let rows = KNOWN_OBJECTIVES.iter().map(|row| format!("  {}\n      {}\n", row.pattern(), row.help));
@@ -49,7 +63,7 @@ fn after_help() -> String {
     };
     let group = |own: bool| models().filter(|kind| kind.takes_objective() == own).map(model).collect::<String>();
     format!(
-        "Models, for --model:\n{}\nSystems that the papers compare with, for --model too:\n{}\nObjectives:\n{}\n{EXAMPLES}",
+        "Models, for --model:\n{AUTO}{}\nSystems that the papers compare with, for --model too:\n{}\nObjectives:\n{}\n{EXAMPLES}",
         group(true),
         group(false),
         rows.collect::<String>()
@@ -139,6 +153,20 @@ impl Out {
 }
 
 impl Args {
+    /// Whether the model is chosen on the data: where that is said, or nothing is that only one model has.
+    fn is_auto(&self) -> anyhow::Result<bool> {
+        let own = [("--targets", self.targets.is_some()), ("--resume", self.resume), ("--log", self.log.is_some())];
+        let own = own.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
+        match (self.settings.choice()?, own) {
+            (Choice::Auto { said: true }, Some(flag)) => {
+                let message = format!("{flag} is for one model, not for auto: add --model mlp, or leave it out");
+                Err(Usage(message).into())
+            }
+            (Choice::Auto { .. }, None) => Ok(self.train.is_some() || self.folds.is_some()),
+            _ => Ok(false),
+        }
+    }
+
     /// Where the models of several runs are, for messages.
     fn kept(&self) -> String {
         match &self.out {
@@ -224,6 +252,7 @@ impl Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.settings.config()?;
     config.check_build()?;
+    args.settings.check_ensemble(&config, args.train.is_some() && args.valid.is_none())?;
     if args.targets.is_some() && !config.objective.takes_targets() {
         let message = format!("--targets train ranknet, not {}: add --objective ranknet", config.objective);
         return Err(Usage(message).into());
@@ -235,6 +264,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 return Err(Usage("--train needs --out DIR: where shall the model go?".into()).into());
             };
             let claimed = args.claim(out)?;
+            if args.is_auto()? {
+                return auto::run(args, train, (out, &claimed), config, &device);
+            }
             run::run(args, train, (out, &claimed), config, &device)
         }
         (None, Some(folder)) => folds::run(args, folder, config, &device),

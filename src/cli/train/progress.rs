@@ -1,7 +1,8 @@
 //! How far training has come: a bar on a terminal, a line every few seconds elsewhere.
 
 use crate::cli::ui;
-use burnrank::{EpochRecord, TrainConfig};
+use burnrank::train::Ensemble;
+use burnrank::{TrainConfig, Trainer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -37,16 +38,29 @@ impl TrainingProgress {
         TrainingProgress { metric: config.metric.clone(), bar, lines }
     }
 
-    /// An epoch is over; `best` is the best one so far.
-    pub fn epoch(&mut self, epoch: &EpochRecord, best: Option<&EpochRecord>) {
-        let best = best.map_or(String::new(), |best| format!(" (best {:.4} at {})", best.valid, best.epoch));
-        let message = format!("{} {:.4}{best}", self.metric, epoch.valid);
+    /// An epoch is over.
+    pub fn epoch(&mut self, members: &Ensemble<'_>) {
+        let (done, message) = (members.epochs(), format!("{} {}", self.metric, standing(members.members())));
         if let Some(lines) = &self.lines {
-            lines.change(|run| (run.done, run.message) = (epoch.epoch, message.clone()));
+            lines.change(|run| (run.done, run.message) = (done, message.clone()));
         }
         self.bar.set_message(message);
-        self.bar.set_position(epoch.epoch as u64);
+        self.bar.set_position(done as u64);
     }
+}
+
+/// How good the members are so far.
+fn standing(members: &[Trainer<'_>]) -> String {
+    let best = |member: &Trainer<'_>| member.history().iter().rfind(|epoch| epoch.best).cloned();
+    if let [only] = members {
+        let now = only.history().last().map_or(f64::NAN, |epoch| epoch.valid);
+        let best = best(only).map_or(String::new(), |best| format!(" (best {:.4} at {})", best.valid, best.epoch));
+        return format!("{now:.4}{best}");
+    }
+    let values: Vec<f64> = members.iter().filter_map(best).map(|epoch| epoch.valid).collect();
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let going = members.iter().filter(|member| member.finished().is_none()).count();
+    format!("{mean:.4} (mean of members), {going} of {} members go on", members.len())
 }
 
 impl Drop for TrainingProgress {

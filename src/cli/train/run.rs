@@ -4,12 +4,14 @@ use super::output::RunOutput;
 use super::progress::TrainingProgress;
 use super::sets::{Sets, metrics};
 use super::warn::{self, Warning};
-use super::{Args, Out};
+use super::{Args, Out, auto};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
-use burnrank::{Device, Finish, Model, TrainConfig, Trainer};
+use burnrank::data::Targets;
+use burnrank::train::{Ensemble, TrainingData};
+use burnrank::{Device, Finish, Model, ModelInfo, TrainConfig, Trainer};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,8 +28,10 @@ pub fn run(
     let (mut sets, targets) = Sets::read(args, train)?;
     sets.prepare(args)?;
     let names = args.names_of(sets.train.data.n_features())?;
+    let config = args.settings.suited(config, sets.train.data.n_queries());
+    let config = auto::with_scaling(args, &sets, config, device)?;
     let checkpoint = claimed.place.checkpoint();
-    let identity = || Trainer::identity_of(&config, &sets.train.data, &sets.valid.data, targets.as_ref());
+    let identity = || identity(args, &config, &sets, &targets);
     if args.is_finished(claimed, config.epochs, identity)? {
         ui::note(&format!(
             "{}: this run is finished, there is nothing to go on with; 'burnrank evaluate --model' judges it on other data",
@@ -36,15 +40,12 @@ pub fn run(
         return Ok(());
     }
     let mut warnings = warnings(&sets, &config)?;
-    let data = Arc::new(sets.training_data(config.scaling)?);
+    let data = sets.training_data(config.scaling)?;
     let _graceful = Graceful::new();
-    let mut trainer = Trainer::on(config.clone(), data, device)?;
-    if let Some(targets) = &targets {
-        trainer = trainer.with_targets(targets)?;
-    }
+    let members = ensemble(args, &config, &data, &targets, device)?;
     let mut output = RunOutput::new(args.json);
     let place = Some((checkpoint.as_path(), args.resume));
-    let mut model = train_with(args, &config, trainer, place, "", &mut output)?;
+    let mut model = train_with(args, &config, members, place, "", &mut output)?;
     let interrupted = Graceful::asked() && is_stopped(&model);
     if model.info.best_epoch == 0 && interrupted {
         let go_on = if claimed.place.model()?.is_some() { "--resume --force" } else { "--resume" };
@@ -61,7 +62,7 @@ pub fn run(
     if !interrupted {
         claimed.discard_checkpoint();
     }
-    warnings.extend(warn::divergence(&model, "").inspect(Warning::tell));
+    warnings.extend(warn::training(&model, "").inspect(Warning::tell));
     output.print(&report(args, out, &model, &warnings)?);
     let kept = format!("the model is in {}", out.display());
     if interrupted {
@@ -70,6 +71,38 @@ pub fn run(
         return Err(Interrupted.into());
     }
     output.end(&kept)
+}
+
+/// The settings of each member: those of the run, with seeds of their own.
+fn configs<'c>(args: &Args, config: &'c TrainConfig) -> impl Iterator<Item = TrainConfig> + 'c {
+    Ensemble::seeds(config.seed, args.settings.ensemble).map(move |seed| TrainConfig { seed, ..config.clone() })
+}
+
+/// What tells the run apart, before anything is scaled.
+fn identity(args: &Args, config: &TrainConfig, sets: &Sets, targets: &[Targets]) -> String {
+    let of = |(member, config): (usize, TrainConfig)| {
+        let (train, valid) = sets.of_member(member);
+        Trainer::identity_of(&config, train, valid, targets.get(member % targets.len().max(1)))
+    };
+    Ensemble::identity_of(&configs(args, config).enumerate().map(of).collect::<Vec<_>>())
+}
+
+/// The members of a run, one unless --ensemble says otherwise; they take data and targets in turn.
+pub fn ensemble<'a>(
+    args: &Args,
+    config: &TrainConfig,
+    data: &[Arc<TrainingData<'a>>],
+    targets: &'a [Targets],
+    device: &Device,
+) -> burnrank::Result<Ensemble<'a>> {
+    let member = |(member, config): (usize, TrainConfig)| {
+        let trainer = Trainer::on(config, data[member % data.len()].clone(), device)?;
+        match targets.get(member % targets.len().max(1)) {
+            Some(targets) => trainer.with_targets(targets),
+            None => Ok(trainer),
+        }
+    };
+    Ensemble::new(configs(args, config).enumerate().map(member).collect::<burnrank::Result<_>>()?)
 }
 
 /// Checks objective and measures on all sets, and tells what is odd about the data.
@@ -90,41 +123,44 @@ fn is_stopped(model: &Model) -> bool {
 pub fn train_with(
     args: &Args,
     config: &TrainConfig,
-    trainer: Trainer<'_>,
+    members: Ensemble<'_>,
     checkpoint: Option<(&Path, bool)>,
     title: &str,
     output: &mut RunOutput,
 ) -> anyhow::Result<Model> {
-    let mut trainer = trainer.with_stop(Graceful::stop()).with_measures(metrics(config)?);
+    let mut members = members.with_stop(&Graceful::stop()).with_measures(&metrics(config)?);
     if let Some((path, true)) = checkpoint
         && path.exists()
     {
-        trainer = trainer.resume(path)?;
-        ui::note(&format!("going on after epoch {}", trainer.history().len()));
+        members = members.resume(path)?;
+        ui::note(&format!("going on after epoch {}", members.epochs()));
     }
-    output.open_log(args.log.as_deref(), trainer.history())?;
-    let mut progress = TrainingProgress::new(config, title, trainer.history().len());
+    output.open_log(args.log.as_deref(), &members.history(0))?;
+    let mut progress = TrainingProgress::new(config, title, members.epochs());
     let mut checkpoint = checkpoint.map(|(path, _)| Checkpoint { path, saved: Instant::now(), failed: false });
-    while trainer.finished().is_none() && !Graceful::asked() {
-        let epoch = match trainer.epoch() {
-            // The run is as it was after the last whole epoch.
+    while members.finished().is_none() && !Graceful::asked() {
+        let before = members.epochs();
+        match members.epoch() {
+            // Each member is as it was after its last whole epoch.
             Err(burnrank::Error::Stopped) => break,
             epoch => epoch?,
-        };
-        progress.epoch(&epoch, trainer.history().iter().rfind(|epoch| epoch.best));
-        output.epoch(&epoch, title)?;
+        }
+        progress.epoch(&members);
+        for epoch in members.history(before) {
+            output.epoch(&epoch, title)?;
+        }
         if let Some(checkpoint) = &mut checkpoint
             && checkpoint.saved.elapsed() >= Duration::from_secs(args.checkpoint_every)
         {
-            checkpoint.save(&trainer);
+            checkpoint.save(&members);
         }
     }
     // Also after the last epoch: the model may turn out not to be writable where it belongs.
     if let Some(checkpoint) = &mut checkpoint {
-        checkpoint.save(&trainer);
+        checkpoint.save(&members);
     }
     drop(progress);
-    Ok(trainer.finish()?)
+    Ok(members.finish()?)
 }
 
 /// Where a run can go on from.
@@ -136,9 +172,9 @@ struct Checkpoint<'a> {
 
 impl Checkpoint<'_> {
     /// A checkpoint that cannot be written is no reason to lose the run.
-    fn save(&mut self, trainer: &Trainer<'_>) {
+    fn save(&mut self, members: &Ensemble<'_>) {
         self.saved = Instant::now();
-        if let Err(error) = trainer.save_checkpoint(self.path)
+        if let Err(error) = members.save_checkpoint(self.path)
             && !std::mem::replace(&mut self.failed, true)
         {
             ui::note(&format!("{error}: training goes on, but could not be resumed from here"));
@@ -149,25 +185,39 @@ impl Checkpoint<'_> {
 fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde_json::Result<String> {
     let info = &model.info;
     let finish = info.run.as_ref().map(|run| run.finish);
+    let epochs = model.history.last().map_or(0, |epoch| epoch.epoch);
     if args.json {
         let odd: Vec<Value> = warnings.iter().map(Warning::json).collect();
-        let result = json!({
-            "model": out.display().to_string(), "objective": info.objective, "best_epoch": info.best_epoch, "epochs": model.history.len(),
+        let mut result = json!({
+            "model": out.display().to_string(), "objective": info.objective, "best_epoch": info.best_epoch, "epochs": epochs,
             "finish": finish, "metrics": info.metrics, "conventions": info.conventions, "odd": odd,
         });
+        if !info.members.is_empty() {
+            result["members"] = serde_json::to_value(&info.members)?;
+        }
         return Ok(serde_json::to_string(&result)? + "\n");
     }
-    let mut text = format!(
-        "{}, {}: best epoch {} of {}{}\n\n",
-        info.objective,
-        info.ranker.architecture,
-        info.best_epoch,
-        model.history.len(),
-        if finish == Some(Finish::Diverged) { ", then it diverged" } else { "" }
-    );
-    if let Some(aim) = args.settings.model.kind.optimises {
+    let best = match info.members.iter().map(|member| member.best_epoch).min() {
+        None => {
+            let diverged = if finish == Some(Finish::Diverged) { ", then it diverged" } else { "" };
+            format!("best epoch {} of {epochs}{diverged}", info.best_epoch)
+        }
+        Some(least) => {
+            let (members, most) = (info.members.len(), info.best_epoch);
+            format!("average of {members} models, best epochs {least} to {most} of {epochs}")
+        }
+    };
+    let mut text = paragraph(&format!("{}, {}: {best}", info.objective, info.ranker.architecture)) + "\n";
+    if let Some(aim) = args.settings.model().kind.optimises {
         text.insert_str(text.trim_end().len(), &format!("\n{}", paragraph(&format!("Optimised: {aim}.")).trim_end()));
     }
+    text += &ui::table(&splits(info));
+    text += &format!("\n{}model: {}\n", paragraph(&info.conventions), out.display());
+    Ok(text)
+}
+
+/// What a model reaches on each split of its data.
+pub fn splits(info: &ModelInfo) -> Table {
     let names: std::collections::BTreeSet<&String> = info.metrics.values().flat_map(|values| values.keys()).collect();
     let columns = [("", Align::Left), ("queries", Align::Right)];
     let columns = columns.into_iter().chain(names.iter().map(|name| (name.as_str(), Align::Right)));
@@ -179,7 +229,5 @@ fn report(args: &Args, out: &Path, model: &Model, warnings: &[Warning]) -> serde
             table.row(cells.into_iter().chain(names.iter().map(value)));
         }
     }
-    text += &ui::table(&table);
-    text += &format!("\n{}\nmodel: {}\n", info.conventions, out.display());
-    Ok(text)
+    table
 }

@@ -10,12 +10,17 @@ use anyhow::{Context, anyhow, bail};
 use burnrank::data::Targets;
 use burnrank::model::DataInfo;
 use burnrank::train::TrainingData;
-use burnrank::{Conventions, Dataset, Error, Metric, Model, ScaleKind, Summary, TrainConfig, judge, memory, split};
+use burnrank::{
+    Conventions, Dataset, Error, Metric, Model, ScaleKind, Summary, TrainConfig, judge, kfold, memory, split,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Queries kept for validation when the user gives no validation data.
 const VALIDATION_SHARE: f64 = 0.2;
+
+/// As many as there are, so that each query is kept by one of five members.
+const FIFTHS: usize = 5;
 
 /// A data set and where it came from.
 pub struct Named {
@@ -50,18 +55,37 @@ impl Named {
         Ok(Named { line, file: input::name(path), ..Named::new(path.display().to_string(), report.data) })
     }
 
-    /// Some queries for training and the others for validation.
-    fn split(mut self, seed: u64, targets: Option<Targets>) -> anyhow::Result<(Named, Named, Option<Targets>)> {
-        let parts = split(self.data.n_queries(), &[1.0 - VALIDATION_SHARE, VALIDATION_SHARE], seed)
+    /// Some queries for training and the others for validation; for members of an ensemble, each fifth once.
+    fn split(mut self, seed: u64, members: usize, targets: Vec<Targets>) -> anyhow::Result<(Sets, Vec<Targets>)> {
+        let queries = self.data.n_queries();
+        let parts = split(queries, &[1.0 - VALIDATION_SHARE, VALIDATION_SHARE], seed)
             .context("too few queries to keep some for validation: give --valid FILE")?;
-        let targets = targets.map(|targets| targets.select(&parts[0]));
+        let mut chosen = vec![parts[0].clone()];
+        let mut others = Vec::new();
+        if members > 1 {
+            // The first member keeps what a single run keeps; the other fifths are fourths of its training queries.
+            let fourths = kfold(parts[0].len(), FIFTHS - 1, seed)
+                .context("too few queries for each member to keep others for validation: give --valid FILE")?;
+            let copies = fourths.len().min(members - 1) as u64;
+            let bytes = memory::bytes_of::<f32>(self.data.features().len() as u64).saturating_mul(copies);
+            let what = "the training data of members that keep different queries for validation";
+            memory::ask(bytes, what, "give --valid FILE, which all of them share")?;
+            for fourth in fourths.into_iter().take(members - 1) {
+                let kept: Vec<usize> = fourth.into_iter().map(|place| parts[0][place]).collect();
+                let train = (0..queries).filter(|query| kept.binary_search(query).is_err()).collect::<Vec<_>>();
+                others.push((self.data.select(&train), self.data.select(&kept)));
+                chosen.push(train);
+            }
+        }
+        let targets = targets.iter().flat_map(|all| chosen.iter().map(move |queries| all.select(queries))).collect();
         let valid = self.data.take_out(&parts[1]);
         let (file, line) = (self.file, self.line);
+        let each = if others.is_empty() { "" } else { ", other ones for each member" };
         let named = |which, data| {
-            let named = Named::new(format!("{file}, {which} in 5 queries"), data);
+            let named = Named::new(format!("{file}, {which} in 5 queries{each}"), data);
             Named { file: file.clone(), line, ..named }
         };
-        Ok((named("4", self.data), named("1", valid), targets))
+        Ok((Sets { others, ..Sets::new(named("4", self.data), named("1", valid), None) }, targets))
     }
 
     /// Says in which file, and on which line, the trouble with the labels is.
@@ -81,24 +105,51 @@ pub struct Sets {
     pub train: Named,
     pub valid: Named,
     pub test: Option<Named>,
+    /// Training and validation queries of members of an ensemble that have their own, but for the first.
+    others: Vec<(Dataset, Dataset)>,
 }
 
 impl Sets {
-    /// Reads the files of a run; without validation data, some of the training queries are kept for it.
-    pub fn read(args: &Args, train: &Path) -> anyhow::Result<(Self, Option<Targets>)> {
+    pub fn new(train: Named, valid: Named, test: Option<Named>) -> Self {
+        Sets { train, valid, test, others: Vec::new() }
+    }
+
+    /// Reads the files of a run; without validation data, some of the training queries are kept for it. Target
+    /// probabilities, where they are given, are for the training queries of each member.
+    pub fn read(args: &Args, train: &Path) -> anyhow::Result<(Self, Vec<Targets>)> {
         let whole = Named::read(train, &args.read)?;
         let targets = args.targets.as_deref().map(|path| Targets::read(path, &whole.data)).transpose()?;
-        let (train, valid, targets) = match &args.valid {
+        let targets = Vec::from_iter(targets);
+        let (mut sets, targets) = match &args.valid {
             Some(path) => {
                 let reading = args.read.with_query_file(args.valid_query_file.as_ref());
-                (whole, Named::read(path, &reading)?, targets)
+                (Sets::new(whole, Named::read(path, &reading)?, None), targets)
             }
-            None => whole.split(args.settings.seed, targets)?,
+            None => whole.split(args.settings.seed, args.settings.ensemble, targets)?,
+        };
+        let reading = args.read.with_query_file(args.test_query_file.as_ref());
+        sets.test = args.test.as_deref().map(|path| Named::read(path, &reading)).transpose()?;
+        Ok((sets, targets))
+    }
+
+    /// Reads the files of a run that chooses its model: without validation data, there are none.
+    pub fn whole(args: &Args, train: &Path) -> anyhow::Result<Self> {
+        let train = Named::read(train, &args.read)?;
+        let valid = match &args.valid {
+            Some(path) => Named::read(path, &args.read.with_query_file(args.valid_query_file.as_ref()))?,
+            None => Named { file: train.file.clone(), ..Named::new(train.source.clone(), Dataset::default()) },
         };
         let reading = args.read.with_query_file(args.test_query_file.as_ref());
         let test = args.test.as_deref().map(|path| Named::read(path, &reading)).transpose()?;
-        let sets = Sets { train, valid, test };
-        Ok((sets, targets))
+        Ok(Sets::new(train, valid, test))
+    }
+
+    /// Training and validation queries of a member, as long as they are here.
+    pub fn of_member(&self, member: usize) -> (&Dataset, &Dataset) {
+        match member % (self.others.len() + 1) {
+            0 => (&self.train.data, &self.valid.data),
+            place => (&self.others[place - 1].0, &self.others[place - 1].1),
+        }
     }
 
     /// Reads training and validation data alone; without the latter, the same training queries are kept for it.
@@ -110,26 +161,28 @@ impl Sets {
         seed: u64,
     ) -> anyhow::Result<Self> {
         let whole = Named::read(train, reading)?;
-        let (train, valid) = match valid {
-            Some(path) => (whole, Named::read(path, &reading.with_query_file(valid_query_file))?),
-            None => whole.split(seed, None).map(|(train, valid, _)| (train, valid))?,
-        };
-        Ok(Sets { train, valid, test: None })
+        match valid {
+            Some(path) => Ok(Sets::new(whole, Named::read(path, &reading.with_query_file(valid_query_file))?, None)),
+            None => whole.split(seed, 1, Vec::new()).map(|(sets, _)| sets),
+        }
     }
 
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Named)> {
-        [("train", &self.train), ("valid", &self.valid)].into_iter().chain(self.test.iter().map(|test| ("test", test)))
+        let valid = Some(("valid", &self.valid)).filter(|(_, valid)| valid.info.queries > 0);
+        let test = self.test.iter().map(|test| ("test", test));
+        std::iter::once(("train", &self.train)).chain(valid).chain(test)
     }
 
     /// Gives all sets the features of the training data, which alone decide on the model.
     pub fn fit_widths(&mut self, stated: Option<usize>) -> anyhow::Result<()> {
-        let own = self.train.data.n_features();
-        let width = stated.unwrap_or(own);
-        if width < own {
-            bail!("{}: {own} features, more than --features {width}", ui::printable(&self.train.file));
+        let found = self.train.data.n_features();
+        let width = stated.unwrap_or(found);
+        if width < found {
+            bail!("{}: {found} features, more than --features {width}", ui::printable(&self.train.file));
         }
-        let documents: usize = self.all().map(|(_, set)| set.data.n_documents()).sum();
-        if width > own {
+        let own = self.all().map(|(_, set)| set.data.n_documents()).sum::<usize>();
+        let documents = own + self.others.iter().map(|(a, b)| a.n_documents() + b.n_documents()).sum::<usize>();
+        if width > found {
             let bytes = memory::bytes_of::<f32>(documents as u64 * width as u64);
             memory::ask(bytes, &format!("the {width} features of all documents"), "give fewer --features")?;
             self.train.data = std::mem::take(&mut self.train.data).with_width(width);
@@ -150,6 +203,9 @@ impl Sets {
             }
             set.data = widths::fit(std::mem::take(&mut set.data), width, &name)?;
         }
+        for data in self.others.iter_mut().flat_map(|(train, valid)| [train, valid]) {
+            *data = std::mem::take(data).with_width(width);
+        }
         Ok(())
     }
 
@@ -162,13 +218,16 @@ impl Sets {
         Ok(())
     }
 
-    /// Hands training and validation data over to be scaled in the memory that they have.
-    pub fn training_data(&mut self, scaling: ScaleKind) -> anyhow::Result<TrainingData<'static>> {
+    /// Hands training and validation data over to be scaled in the memory that they have: one for all members, or several
+    /// that members take in turn. All are scaled as the first is.
+    pub fn training_data(&mut self, scaling: ScaleKind) -> anyhow::Result<Vec<Arc<TrainingData<'static>>>> {
         let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
-        let bar = preparing(train.features().len() + valid.features().len());
-        let data = TrainingData::new(scaling, train, valid)?;
+        let bar = preparing((train.features().len() + valid.features().len()) * (self.others.len() + 1));
+        let first = TrainingData::new(scaling, train, valid)?;
+        let others = std::mem::take(&mut self.others).into_iter();
+        let others: Vec<_> = others.map(|(train, valid)| first.alike(train, valid)).collect::<burnrank::Result<_>>()?;
         bar.finish_and_clear();
-        Ok(data)
+        Ok(std::iter::once(first).chain(others).map(Arc::new).collect())
     }
 
     /// Refuses labels that the chosen measure has no value for, before any work; tells of others that have none.

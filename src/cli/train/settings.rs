@@ -1,6 +1,6 @@
 //! The settings of a training run on the command line.
 
-use burnrank::train::{Method, ModelChoice, TreeSettings};
+use burnrank::train::{Ensemble, Method, ModelChoice, TreeSettings};
 use burnrank::{
     Activation, Architecture, Error, GradientPath, Init, Objective, OptimizerKind, ScaleKind, StepRule, TrainConfig,
 };
@@ -14,33 +14,104 @@ pub struct Settings {
     /// What is optimised [default: lambdarank:ndcg; for the demonstration, three of them]
     #[arg(long, value_name = "NAME")]
     pub objective: Option<String>,
-    /// What is trained: one of the models below
-    #[arg(long, value_name = "NAME", default_value = "mlp")]
-    pub model: ModelChoice,
+    /// What is trained: one of the models below; without it auto, or mlp where an option is given that auto has no use
+    /// for
+    #[arg(long, value_name = "NAME")]
+    model: Option<ModelArg>,
     /// The measure that chooses the best epoch on the validation queries
     #[arg(long, value_name = "METRIC", default_value = "ndcg@10")]
     pub metric: String,
-    /// The most epochs: passes over the data, or rounds of other systems [default: 100 for nets]
+    /// The most epochs: passes over the data, or rounds of other systems [default: for nets, 1,000 updates and 10 epochs at
+    /// least]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// Stop after this many epochs or trees without a better validation value; 0 never stops [default: 20 for nets, 50
-    /// for trees]
+    /// Stop after this many epochs or trees without a better validation value; 0 never stops [default: half of the epochs
+    /// for nets, 50 for trees]
     #[arg(long, value_name = "EPOCHS")]
     pub patience: Option<usize>,
     /// L2 penalty on all weights of a net, or all values of leaves
     #[arg(long, value_name = "PENALTY", default_value_t = 0.0)]
     pub l2: f64,
     /// What is done to features: none, log1p, zscore, minmax, log1p-zscore, quantile (bounded, whatever the
-    /// outliers), query-minmax or query-zscore [default: query-minmax for nets, none for trees]
+    /// outliers), query-minmax or query-zscore; auto chooses for nets [default: auto for the model auto, quantile for
+    /// other nets, none for trees]
     #[arg(long, value_name = "KIND")]
-    pub scale: Option<ScaleKind>,
+    scale: Option<ScaleArg>,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Train so many models side by side and average them into one, which is as quick to use as one with all their
+    /// units; for nets and trees. They differ in their seeds and, without --valid, in the queries kept for validation
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = members)]
+    pub ensemble: usize,
+    #[command(flatten)]
+    pub auto: AutoArgs,
     #[command(flatten)]
     pub nets: NetSettings,
     #[command(flatten)]
     trees: TreeArgs,
+}
+
+/// What bounds the choice of a model.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Choice of a model (auto)")]
+pub struct AutoArgs {
+    /// The most runs of the race; the same seed then gives the same model [default: as many as it needs]
+    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub trials: Option<u64>,
+    /// The most time for the race; the first run is always whole
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub seconds: Option<f64>,
+}
+
+/// A time to wait for.
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| (0.0..=1e9).contains(number));
+    number.ok_or_else(|| "expected a number of seconds".to_owned())
+}
+
+/// `--model`: one of them, or the choice between several.
+#[derive(Debug, Clone)]
+pub enum ModelArg {
+    Auto,
+    Named(ModelChoice),
+}
+
+impl FromStr for ModelArg {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.trim().eq_ignore_ascii_case("auto") {
+            true => Ok(ModelArg::Auto),
+            false => text.parse().map(ModelArg::Named),
+        }
+    }
+}
+
+/// `--scale`: a scaling, or the choice between several.
+#[derive(Debug, Clone, Copy)]
+enum ScaleArg {
+    Auto,
+    Named(ScaleKind),
+}
+
+impl FromStr for ScaleArg {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.trim().eq_ignore_ascii_case("auto") {
+            true => Ok(ScaleArg::Auto),
+            false => text.parse().map(ScaleArg::Named),
+        }
+    }
+}
+
+/// Who chooses the model.
+pub enum Choice {
+    /// The data; whether the user said so.
+    Auto { said: bool },
+    /// The user, or an option that only one model has.
+    Named,
 }
 
 /// What nets have, and nothing else has.
@@ -56,7 +127,7 @@ pub struct NetSettings {
     /// First weights: burn (uniform by the number of inputs) or paper (RankNet's) [default: burn]
     #[arg(long, value_name = "NAME")]
     init: Option<Init>,
-    /// Step size [default: 0.01 for linear nets and the demonstration, 0.001 for others]
+    /// Step size [default: 0.03 for linear nets, 0.01 for others]
     #[arg(long, value_name = "RATE")]
     pub lr: Option<f64>,
     /// sgd, momentum or adam [default: adam]
@@ -65,8 +136,9 @@ pub struct NetSettings {
     /// Queries per batch; 1 is the papers' batch per query [default: 10]
     #[arg(long, value_name = "N")]
     batch_queries: Option<usize>,
-    /// When the step size shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), or
-    /// shrink-sometimes (worse training metric: times 0.8 with probability 0.3) [default: constant]
+    /// When the step size shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), shrink-sometimes
+    /// (worse training metric: times 0.8 with probability 0.3), or cosine (to 0 over all epochs) [default: cosine, or
+    /// constant with --restart]
     #[arg(long, value_name = "RULE")]
     step_rule: Option<StepRule>,
     /// Start again from new random weights after this many epochs without a better validation value; 0 never does
@@ -116,6 +188,15 @@ struct TreeArgs {
     /// The share of features that each tree may split by [default: 1]
     #[arg(long, value_name = "SHARE")]
     feature_fraction: Option<f64>,
+}
+
+/// More models than anyone averages.
+const MOST_MEMBERS: usize = 1000;
+
+/// A number of models to average.
+fn members(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=MOST_MEMBERS).contains(number));
+    number.ok_or_else(|| format!("expected a number of 1 to {MOST_MEMBERS}"))
 }
 
 const DEFAULT_OBJECTIVE: &str = "lambdarank:ndcg";
@@ -193,11 +274,86 @@ impl TreeArgs {
 }
 
 impl Settings {
+    /// The model, where it is not chosen on the data.
+    pub fn model(&self) -> ModelChoice {
+        match &self.model {
+            Some(ModelArg::Named(choice)) => choice.clone(),
+            _ => ModelChoice::mlp(),
+        }
+    }
+
+    /// The scaling that the user named.
+    pub fn scaling(&self) -> Option<ScaleKind> {
+        match self.scale {
+            Some(ScaleArg::Named(kind)) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// Whether a scaling is to be chosen on the data, for a net that the user named.
+    pub fn chooses_scaling(&self, config: &TrainConfig) -> bool {
+        matches!(self.scale, Some(ScaleArg::Auto)) && config.method == Method::Gradient
+    }
+
+    /// Who chooses the model.
+    ///
+    /// # Errors
+    /// An option that the choice has no use for, or that only the choice has.
+    pub fn choice(&self) -> burnrank::Result<Choice> {
+        let own = [
+            ("--epochs", self.epochs.is_some()),
+            ("--patience", self.patience.is_some()),
+            ("--l2", self.l2 != 0.0),
+            ("--ensemble", self.ensemble != 1),
+        ];
+        let own = own.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
+        let own = own.or_else(|| self.nets.given()).or_else(|| self.trees.given());
+        let bound = [("--trials", self.auto.trials.is_some()), ("--seconds", self.auto.seconds.is_some())];
+        let bound = bound.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
+        match (&self.model, own, bound) {
+            (Some(ModelArg::Auto), Some(flag), _) => {
+                let message = format!("{flag} is for one model, not for auto: add --model mlp, or leave it out");
+                Err(Error::Config(message))
+            }
+            (Some(ModelArg::Auto), None, _) => Ok(Choice::Auto { said: true }),
+            (None, None, _) => Ok(Choice::Auto { said: false }),
+            (_, _, Some(flag)) => Err(Error::Config(format!("{flag} is for --model auto: leave it out"))),
+            _ => Ok(Choice::Named),
+        }
+    }
+
+    /// As long as a net needs on so many training queries, where the user does not say how long.
+    pub fn suited(&self, config: TrainConfig, queries: usize) -> TrainConfig {
+        if config.method != Method::Gradient {
+            return config;
+        }
+        let epochs = self.epochs.unwrap_or(config.clone().suited_to(queries).epochs);
+        let patience = self.patience.unwrap_or((epochs / 2).max(config.restart + 1));
+        TrainConfig { epochs, patience, ..config }
+    }
+
+    /// The settings of the demonstration: its data are plentiful and without noise, and its models ship, so that they are not
+    /// to change with what suits other data.
+    pub fn of_demonstration(&self, config: TrainConfig) -> TrainConfig {
+        if config.method != Method::Gradient {
+            return config;
+        }
+        let usual = TrainConfig::default();
+        TrainConfig {
+            learning_rate: self.nets.lr.unwrap_or(0.01),
+            scaling: self.scaling().unwrap_or(usual.scaling),
+            step_rule: self.nets.step_rule.unwrap_or(usual.step_rule),
+            epochs: self.epochs.unwrap_or(usual.epochs),
+            patience: self.patience.unwrap_or(usual.patience),
+            ..config
+        }
+    }
+
     /// The library's configuration, checked.
     pub fn config(&self) -> burnrank::Result<TrainConfig> {
-        let mut preset = self.model.config();
+        let mut preset = self.model().config();
         let mut epochs = self.epochs.unwrap_or(preset.epochs);
-        let (name, boosts) = (self.model.kind.name, matches!(preset.method, Method::Boosting(_)));
+        let (name, boosts) = (self.model().kind.name, matches!(preset.method, Method::Boosting(_)));
         if let Some(flag) = self.trees.given().filter(|_| !boosts) {
             return Err(Error::Config(format!(
                 "{flag} is for trees, not for {name}: leave it out, or add --model trees"
@@ -218,18 +374,19 @@ impl Settings {
             epochs = self.trees.trees.unwrap_or(epochs);
             (*trees, *leaves) = (epochs, self.trees.leaves.unwrap_or(*leaves));
         }
+        let restart = self.nets.restart.unwrap_or(preset.restart);
         let config = TrainConfig {
             objective: self.objective()?,
             init: self.nets.init.unwrap_or(preset.init),
-            scaling: self.scale.unwrap_or(preset.scaling),
+            scaling: self.scaling().unwrap_or(preset.scaling),
             metric: self.metric.clone(),
             epochs,
             learning_rate: self.nets.lr.or(self.trees.shrinkage).unwrap_or(preset.learning_rate),
             optimizer: self.nets.optimizer.unwrap_or(preset.optimizer),
             batch_queries: self.nets.batch_queries.unwrap_or(preset.batch_queries),
-            step_rule: self.nets.step_rule.unwrap_or(preset.step_rule),
+            step_rule: self.nets.step_rule.unwrap_or(if restart > 0 { StepRule::Constant } else { preset.step_rule }),
             patience: self.patience.unwrap_or(preset.patience),
-            restart: self.nets.restart.unwrap_or(preset.restart),
+            restart,
             l2: self.l2,
             clip: self.nets.clip.unwrap_or(preset.clip),
             seed: self.seed,
@@ -241,8 +398,27 @@ impl Settings {
         Ok(config)
     }
 
+    /// Refuses an ensemble that would be none; `own_queries` says whether members have other queries to validate with.
+    pub fn check_ensemble(&self, config: &TrainConfig, own_queries: bool) -> burnrank::Result<()> {
+        if self.ensemble == 1 {
+            return Ok(());
+        }
+        let name = self.model().kind.name;
+        if let Method::Baseline(_) = config.method {
+            return Err(Error::Config(format!("--ensemble is for nets and trees, not for {name}: leave it out")));
+        }
+        if Ensemble::needs_no_seed(config) && !own_queries {
+            return Err(Error::Config(
+                "--ensemble: all members would be the same, because nothing about these trees is random: add --subsample 0.8 \
+                 or --feature-fraction 0.8"
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+
     fn objective(&self) -> burnrank::Result<Objective> {
-        let kind = self.model.kind;
+        let kind = self.model().kind;
         match (&self.objective, kind.optimises) {
             (Some(_), Some(aim)) => Err(Error::Config(format!(
                 "--model {} optimises {aim}: --objective is for nets and trees, leave it out",

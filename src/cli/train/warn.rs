@@ -91,16 +91,39 @@ fn query_hashes(data: &Dataset) -> impl ParallelIterator<Item = u64> {
 }
 
 /// What went wrong in training; `run` names the run where there are several.
-pub fn divergence(model: &Model, run: &str) -> Option<Warning> {
-    if model.info.run.as_ref()?.finish != Finish::Diverged {
-        return None;
+pub fn training(model: &Model, run: &str) -> impl Iterator<Item = Warning> {
+    let about = if run.is_empty() { "training".to_owned() } else { format!("training, {run}") };
+    let of_member = |place: usize| {
+        let (about, member) = (format!("{about}, member {place}"), &model.info.members[place]);
+        let diverged = divergence(model, Some(place), member.finish, member.best_epoch, &about);
+        let flat = (member.factor == 0.0).then(|| {
+            let what = "it gives all documents of a query the same score, and has no part in the model".to_owned();
+            Warning::new(&about, what, "train it longer, or with another --lr")
+        });
+        [diverged, flat]
+    };
+    let mut found: Vec<Option<Warning>> = (0..model.info.members.len()).flat_map(of_member).collect();
+    if found.is_empty() {
+        let finish = model.info.run.as_ref().map(|run| run.finish);
+        found.push(divergence(model, None, finish, model.info.best_epoch, &about));
     }
-    let last = model.history.last()?;
+    found.into_iter().flatten()
+}
+
+/// What to know of a run that diverged.
+fn divergence(
+    model: &Model,
+    member: Option<usize>,
+    finish: Option<Finish>,
+    best_epoch: usize,
+    about: &str,
+) -> Option<Warning> {
+    let last =
+        model.history.iter().rfind(|epoch| epoch.member == member).filter(|_| finish == Some(Finish::Diverged))?;
     let what = format!(
-        "diverged in epoch {}: scores were no longer finite; the model is that of epoch {}, the best one",
-        last.epoch, model.info.best_epoch
+        "diverged in epoch {}: scores were no longer finite; the model is that of epoch {best_epoch}, the best one",
+        last.epoch
     );
     let remedy = format!("lower --lr (it was {}), or scale the features with --scale", last.step_size);
-    let about = if run.is_empty() { "training".to_owned() } else { format!("training, {run}") };
-    Some(Warning::new(&about, what, &remedy))
+    Some(Warning::new(about, what, &remedy))
 }

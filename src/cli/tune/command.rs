@@ -23,7 +23,8 @@ pub fn train_arguments(args: &Args, config: &TrainConfig) -> burnrank::Result<Ve
         match config.architecture {
             Architecture::Linear => Some("linear".into()),
             Architecture::Trees { .. } => Some("trees".into()),
-            _ => None,
+            Architecture::Mlp { .. } => Some("mlp".into()),
+            Architecture::Kernel { .. } => None,
         },
     );
     let usual = preset(config)?;
@@ -34,8 +35,10 @@ pub fn train_arguments(args: &Args, config: &TrainConfig) -> burnrank::Result<Ve
         add(&format!("--{}", setting.key), Some(value).filter(|_| !is_usual && !is_linear));
     }
     add("--metric", Some(args.metric.clone()).filter(|metric| metric != "ndcg@10"));
-    add("--epochs", args.epochs.map(|epochs| epochs.to_string()));
-    add("--patience", args.patience.map(|patience| patience.to_string()));
+    // Of a net, the command would else train as long as suits the data.
+    let stated = |given: Option<usize>, value: usize| given.or(config.architecture.is_net().then_some(value));
+    add("--epochs", stated(args.epochs, config.epochs).map(|epochs| epochs.to_string()));
+    add("--patience", stated(args.patience, config.patience).map(|patience| patience.to_string()));
     add("--seed", Some(args.seed.to_string()).filter(|_| args.seed != 1));
     add("--device", Some(args.device.clone()).filter(|device| device != "auto"));
     add("--features", args.features.map(|features| features.to_string()));

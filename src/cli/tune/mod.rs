@@ -34,7 +34,7 @@ Examples:
   burnrank tune --print-space > space.toml
   burnrank tune --train train.txt --space space.toml --trials 100
 
-The first trial is what 'burnrank train' does without options. All trials are trained for a ninth of their epochs, the best \
+The first trial is what 'burnrank train --model mlp' does, for as many epochs. All trials are trained for a ninth of their epochs, the best \
 third goes on to a third, the best third of these to all of them, and the default always does. Values are those of the \
 validation queries: each half is judged after the epoch that the other half chose.
 
@@ -144,7 +144,7 @@ impl Args {
             }
             for fold in find_folds(folder)? {
                 let [train, valid] = [&fold.train, &fold.vali].map(|path| Named::read(path, &self.read));
-                all.push(Sets { train: train?, valid: valid?, test: None });
+                all.push(Sets::new(train?, valid?, None));
             }
         } else if let Some(train) = &self.train {
             all.push(Sets::of_files(

@@ -96,7 +96,7 @@ impl Report {
             counted(self.queries, "validation query", "validation queries")
         );
         if best.number == 0 {
-            return format!("No trial of {among} is better than the default: {value}.");
+            return format!("None of {among} is better than the default: {value}.");
         }
         let Some(gain) = found.gain() else {
             return format!("Trial {} is the best of {among}: {value}.", best.number);

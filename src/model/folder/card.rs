@@ -1,7 +1,7 @@
 //! The model card: what a person wants to know before using a model.
 
 use super::info::ModelInfo;
-use crate::model::Architecture;
+use crate::model::{Architecture, MemberInfo};
 use std::fmt::Write;
 
 /// The card of a model, in Markdown.
@@ -28,11 +28,14 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
         let _ = writeln!(card, "| weights | {} |", shape.n_weights());
     }
     let _ = writeln!(card, "| feature scaling | {} |", info.scaler.kind());
-    if info.best_epoch > 0 {
+    if info.best_epoch > 0 && info.members.is_empty() {
         let _ = writeln!(card, "| epoch | {} |", info.best_epoch);
     }
     let _ = writeln!(card, "| checksum | {} |", info.checksum);
     let _ = writeln!(card, "\n{}", info.scaler.kind().serving());
+    if !info.members.is_empty() {
+        members(&mut card, info);
+    }
     if !info.data.is_empty() {
         let _ = writeln!(
             card,
@@ -67,4 +70,25 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
          higher score ranks higher."
     );
     card
+}
+
+/// What the model is made of.
+fn members(card: &mut String, info: &ModelInfo) {
+    let _ = writeln!(
+        card,
+        "\n## Members\n\nThe average of {} models, folded into one. The scores of each are multiplied by its factor, so that all \
+         have the same spread within the training queries.\n\n\
+         | member | trained | seed | epoch | own validation value | factor |\n|---|---|---|---|---|---|",
+        info.members.len()
+    );
+    for (place, member) in info.members.iter().enumerate() {
+        let MemberInfo { objective, architecture, best_epoch, factor, .. } = member;
+        let seed = member.seed.map_or(String::new(), |seed| seed.to_string());
+        let value = member.best_value.map_or(String::new(), |value| format!("{value:.4}"));
+        let none = if *factor == 0.0 { ": all scores of a query are equal, no part in the model" } else { "" };
+        let _ = writeln!(
+            card,
+            "| {place} | {architecture}, `{objective}` | {seed} | {best_epoch} | {value} | {factor:.6}{none} |"
+        );
+    }
 }

@@ -4,7 +4,7 @@ use crate::data::scale::{ScaleKind, Scaler};
 use crate::data::{Dataset, check_names, default_feature_names};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::model::{RankerConfig, RunInfo};
+use crate::model::{MemberInfo, RankerConfig, RunInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,11 +54,14 @@ pub struct ModelInfo {
     pub metrics: BTreeMap<String, BTreeMap<String, f64>>,
     /// Ties, empty queries and the like, as printed in reports.
     pub conventions: String,
-    /// The epoch that the weights are from.
+    /// The epoch that the weights are from; the last one of any member where the model is the average of several.
     pub best_epoch: usize,
     /// The training run that it is from, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunInfo>,
+    /// The models that it is the average of; none where it is but one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberInfo>,
     /// The checksum of all that decides scores: format, shape, scaler and the record's bytes.
     pub checksum: String,
     /// What is done to features before the net sees them.
@@ -108,6 +111,7 @@ impl ModelInfo {
             conventions: String::new(),
             best_epoch: 0,
             run: None,
+            members: Vec::new(),
             checksum: String::new(),
             scaler,
             feature_names: Vec::new(),

@@ -133,3 +133,25 @@ fn a_stop_keeps_what_was_found() {
     assert_eq!((found.ended, found.trials.len()), (Ended::Stopped, 3));
     assert_eq!(found.asked, 9);
 }
+
+#[test]
+#[cfg(feature = "trees")]
+fn trees_are_grown_anew_on_each_rung_to_the_same_values() {
+    let [train, valid] = sets();
+    let data = TuneData::new(vec![[&train, &valid]], 4).unwrap();
+    let list = |values: &[&str]| Choices::List(values.iter().map(|&value| value.to_owned()).collect());
+    let mut space = Space::new();
+    space.set(Section::Trees, "leaves", list(&["3", "5"])).unwrap();
+    space.set(Section::Trees, "min-data", list(&["2", "10"])).unwrap();
+    space.set(Section::Trees, "subsample", list(&["0.5", "1"])).unwrap();
+    let search = Search { space, patience: Some(0), ..search(5) };
+    let results = [1, 2].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| run(&search, &data, None))
+    });
+    assert_eq!(text(&results[0]), text(&results[1]));
+    for trial in &results[0].trials {
+        assert!(matches!(trial.config.architecture, Architecture::Trees { trees: 9, .. }));
+        assert_eq!(trial.judgement.as_ref().unwrap().epochs, [1, 3, 9][trial.rung - 1]);
+    }
+}

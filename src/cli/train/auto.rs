@@ -1,0 +1,178 @@
+//! `--model auto`: which settings, chosen on the data, and the average of those that win.
+
+use super::output::RunOutput;
+use super::run::{splits, warnings};
+use super::sets::{Sets, metrics};
+use super::warn::Warning;
+use super::{Args, Out};
+use crate::cli::Interrupted;
+use crate::cli::interrupt::Graceful;
+use crate::cli::prose::paragraph;
+use crate::cli::ui::{self, Align, Bar, Table, Unit};
+use burnrank::model::Architecture;
+use burnrank::tune::{Auto, AutoReport};
+use burnrank::{Device, Error, Model, TrainConfig};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// `burnrank train --train ...` without a model.
+pub fn run(
+    args: &Args,
+    train: &Path,
+    (out, claimed): (&Path, &Out),
+    config: TrainConfig,
+    device: &Device,
+) -> anyhow::Result<()> {
+    let mut sets = Sets::whole(args, train)?;
+    sets.prepare(args)?;
+    let names = args.names_of(sets.train.data.n_features())?;
+    let odd = warnings(&sets, &config)?;
+    // Not while files are read: an interrupt ends that at once.
+    let _graceful = Graceful::new();
+    let mut output = RunOutput::new(args.json);
+    let (mut model, race) = choose(args, &sets, &config, device, "")?;
+    sets.describe(&mut model, &config)?;
+    model.info.feature_names = names;
+    model.save_to(&claimed.place)?;
+    claimed.discard_checkpoint();
+    output.print(&report(args, out, &model, &race, &odd)?);
+    let kept = format!("the model is in {}", out.display());
+    if Graceful::asked() {
+        ui::note(&format!("interrupted: the model in {} is made of the runs that were whole", out.display()));
+        output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
+        return Err(Interrupted.into());
+    }
+    output.end(&kept)
+}
+
+/// Chooses on the training data, and the validation data where there are any; `title` names the run where there are several.
+pub fn choose(
+    args: &Args,
+    sets: &Sets,
+    config: &TrainConfig,
+    device: &Device,
+    title: &str,
+) -> anyhow::Result<(Model, AutoReport)> {
+    let auto = Auto {
+        scaling: args.settings.scaling(),
+        trials: args.settings.auto.trials.map(|trials| usize::try_from(trials).unwrap_or(usize::MAX)),
+        limit: args.settings.auto.seconds.map(Duration::from_secs_f64),
+        measures: metrics(config)?,
+        ..Auto::new(config.clone())
+    };
+    let title = if title.is_empty() { "choosing a model".to_owned() } else { format!("{title}, choosing a model") };
+    let bar = Bar::new(&title, Unit::Share);
+    let valid = Some(&sets.valid.data).filter(|valid| valid.n_queries() > 0);
+    let show = |progress: burnrank::tune::AutoProgress| {
+        bar.update((1000 * progress.runs / progress.of.max(1)) as u64, Some(1000));
+    };
+    auto.train(&sets.train.data, valid, device, &Graceful::stop(), &show).map_err(|error| match error {
+        Error::Stopped => {
+            ui::note("interrupted before the first run was whole: there is no model");
+            Interrupted.into()
+        }
+        error => error.into(),
+    })
+}
+
+/// The settings of a net with the scaling that suits the data, where --scale auto asks for it.
+pub fn with_scaling(args: &Args, sets: &Sets, config: TrainConfig, device: &Device) -> anyhow::Result<TrainConfig> {
+    if !args.settings.chooses_scaling(&config) {
+        return Ok(config);
+    }
+    let _graceful = Graceful::new();
+    let _bar = Bar::working("choosing a scaling");
+    let valid = Some(&sets.valid.data).filter(|valid| valid.n_queries() > 0);
+    let chosen = Auto::new(config.clone()).choose_scaling(&sets.train.data, valid, device, &Graceful::stop());
+    match chosen {
+        Ok(scaling) => {
+            ui::note(&format!("--scale auto: {scaling}"));
+            Ok(TrainConfig { scaling, ..config })
+        }
+        Err(Error::Stopped) => Err(Interrupted.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn report(args: &Args, out: &Path, model: &Model, race: &AutoReport, odd: &[Warning]) -> serde_json::Result<String> {
+    let info = &model.info;
+    if args.json {
+        let result = json!({
+            "model": out.display().to_string(), "objective": info.objective, "metrics": info.metrics,
+            "conventions": info.conventions, "odd": odd.iter().map(Warning::json).collect::<Vec<Value>>(),
+            "scaling": info.scaler.kind(), "members": info.members, "race": race,
+        });
+        return Ok(serde_json::to_string(&result)? + "\n");
+    }
+    let mut text = verdict(&args.settings.metric, model, race) + "\n";
+    text += &ui::table(&tried(&args.settings.metric, race));
+    text += &format!("\n{}", paragraph(&sureness(race)));
+    text += &format!("\n{}", ui::table(&splits(info)));
+    text += &format!("\n{}model: {}\n", paragraph(&info.conventions), out.display());
+    Ok(text)
+}
+
+/// What came out, in a few lines.
+pub fn verdict(metric: &str, model: &Model, race: &AutoReport) -> String {
+    let info = &model.info;
+    let kind = match info.ranker.architecture {
+        Architecture::Trees { .. } => "trees",
+        _ => "nets",
+    };
+    let scaling = info.scaler.kind();
+    let value = info.run.as_ref().and_then(|run| run.best_value).unwrap_or(f64::NAN);
+    paragraph(&format!(
+        "{}: {metric} {} expected, of each member alone, on queries like the {} that chose it. The model is {}, the average \
+         of {}. Features: {scaling}. {}",
+        info.objective,
+        ui::decimals(value),
+        ui::count(race.queries),
+        info.ranker.architecture,
+        ui::counted(info.members.len().max(1), kind.trim_end_matches('s'), kind),
+        scaling.serving(),
+    ))
+}
+
+/// All settings, the best first.
+fn tried(metric: &str, race: &AutoReport) -> Table {
+    let columns = [
+        ("setting", Align::Left),
+        (metric, Align::Right),
+        ("behind", Align::Right),
+        ("error", Align::Right),
+        ("runs", Align::Right),
+        ("chosen", Align::Left),
+    ];
+    let mut table = Table::new(&columns);
+    for setting in &race.tried {
+        let (behind, error) = setting
+            .behind
+            .map_or((String::new(), String::new()), |(behind, error)| (ui::decimals(behind), ui::decimals(error)));
+        let chosen = match (&setting.failure, setting.chosen) {
+            (Some(_), _) => "failed",
+            (None, true) => "yes",
+            (None, false) => "",
+        };
+        let value = ui::decimals(setting.value);
+        table.row([setting.name.clone(), value, behind, error, setting.runs.to_string(), chosen.to_owned()]);
+    }
+    table
+}
+
+/// How sure the choice is, in words.
+fn sureness(race: &AutoReport) -> String {
+    let cut = if race.cut_short { " The race was cut short." } else { "" };
+    let behind = "Behind: how much worse than the best chosen one, query by query, and its standard error.";
+    let Some(rival) = &race.rival else {
+        return format!("{behind} All settings are part of the model.{cut}");
+    };
+    let errors = rival.lead / rival.standard_error;
+    let sure = match errors {
+        errors if errors >= 2.0 => "the choice is sure",
+        errors if errors >= 1.0 => "the choice is likely right",
+        errors if errors > -1.0 => "which of the two is better is not known",
+        _ => "it was not taken because it needs more at serving time",
+    };
+    format!("{behind} The best setting that has no part in the model is '{}': {sure}.{cut}", rival.name)
+}

@@ -1,0 +1,196 @@
+//! Several training runs whose models are averaged into one.
+
+mod finish;
+mod resume;
+#[cfg(test)]
+mod tests;
+
+use super::trainer::Trainer;
+use super::{Method, TrainConfig};
+use crate::error::{Error, Result};
+use crate::metric::Metric;
+use crate::model::{EpochRecord, Finish, RankerConfig, shape_of_sum};
+use crate::stop::Stop;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Training runs side by side, which end in one [`Model`](crate::Model): the average of theirs, folded into one scorer.
+///
+/// Members may differ in anything but the measure that chooses epochs and the scaling, as long as their models
+/// [add up to one](crate::Scorer::weighted_sum): seeds, objectives, numbers of hidden units, training queries. An ensemble of
+/// one member is its run, to the byte.
+///
+/// ```
+/// use burnrank::train::{Ensemble, TrainingData};
+/// use burnrank::{Synthetic, TrainConfig, Trainer, device};
+/// use std::sync::Arc;
+/// let generator = Synthetic { queries: 30, ..Synthetic::net() }.generator()?;
+/// let (train, valid) = (generator.part(0..20)?.0, generator.part(20..30)?.0);
+/// let config = TrainConfig { epochs: 3, ..TrainConfig::default() };
+/// let data = Arc::new(TrainingData::new(config.scaling, train, valid)?);
+/// let members = Ensemble::seeds(config.seed, 4).map(|seed| {
+///     Trainer::on(TrainConfig { seed, ..config.clone() }, data.clone(), &device::open("auto")?)
+/// });
+/// let mut ensemble = Ensemble::new(members.collect::<Result<_, _>>()?)?;
+/// while ensemble.finished().is_none() {
+///     ensemble.epoch()?;
+/// }
+/// let model = ensemble.finish()?;
+/// assert_eq!((model.info.members.len(), model.info.ranker.architecture.hidden()), (4, &[40][..]));
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+pub struct Ensemble<'a> {
+    members: Vec<Trainer<'a>>,
+}
+
+impl<'a> Ensemble<'a> {
+    /// An ensemble of these runs.
+    ///
+    /// # Errors
+    /// When there is none, when they are judged by different measures or scaled differently, and when their models would
+    /// not add up to one.
+    pub fn new(members: Vec<Trainer<'a>>) -> Result<Self> {
+        let shape = |member: &Trainer<'_>| RankerConfig {
+            features: member.data.train.n_features(),
+            architecture: member.config.architecture.clone(),
+        };
+        if members.len() != 1 {
+            shape_of_sum(&members.iter().map(shape).collect::<Vec<_>>())?;
+        }
+        if let Some((first, others)) = members.split_first() {
+            if let Some(other) = others.iter().find(|other| other.config.metric != first.config.metric) {
+                let (one, two) = (&first.config.metric, &other.config.metric);
+                return Err(Error::Config(format!("members judged by {one} and by {two}: give all the same measure")));
+            }
+            if others.iter().any(|other| other.data.scaler != first.data.scaler) {
+                return Err(Error::Mismatch(
+                    "members whose features are scaled differently cannot be one model: give all the same scaling, fitted \
+                     on the same data (TrainingData::alike)"
+                        .into(),
+                ));
+            }
+        }
+        Ok(Ensemble { members })
+    }
+
+    /// The seeds of `count` members: the first is `seed` itself, the others have nothing in common with those of other seeds.
+    ///
+    /// ```
+    /// use burnrank::train::Ensemble;
+    /// assert_eq!(Ensemble::seeds(7, 3).next(), Some(7));
+    /// assert!(Ensemble::seeds(7, 3).skip(1).all(|seed| !Ensemble::seeds(8, 3).any(|other| other == seed)));
+    /// ```
+    pub fn seeds(seed: u64, count: usize) -> impl Iterator<Item = u64> {
+        (0..count as u64).map(move |member| match member {
+            0 => seed,
+            _ => {
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                random.set_stream(member);
+                // Numbers that every reader of JSON takes as they are.
+                u64::from(random.random::<u32>())
+            }
+        })
+    }
+
+    /// Whether members that differ only in their seed would be the same: nothing that is random is asked for.
+    pub fn needs_no_seed(config: &TrainConfig) -> bool {
+        match &config.method {
+            Method::Boosting(trees) => {
+                trees.subsample == 1.0 && trees.feature_fraction == 1.0 && !config.objective.is_random()
+            }
+            _ => false,
+        }
+    }
+
+    /// As [`Trainer::with_measures`], for all members.
+    #[must_use]
+    pub fn with_measures(mut self, measures: &[Arc<dyn Metric>]) -> Self {
+        self.members = self.members.into_iter().map(|member| member.with_measures(measures.to_vec())).collect();
+        self
+    }
+
+    /// As [`Trainer::with_stop`], for all members: each is then as it was after its last whole epoch.
+    #[must_use]
+    pub fn with_stop(mut self, stop: &Stop) -> Self {
+        self.members = self.members.into_iter().map(|member| member.with_stop(stop.clone())).collect();
+        self
+    }
+
+    /// The members.
+    pub fn members(&self) -> &[Trainer<'a>] {
+        &self.members
+    }
+
+    /// As [`Trainer::identity`]: it tells ensembles apart, and is that of the run where there is but one.
+    pub fn identity(&self) -> String {
+        Self::identity_of(&self.members.iter().map(Trainer::identity).collect::<Vec<_>>())
+    }
+
+    /// The identity of an ensemble of runs of these identities.
+    pub fn identity_of(members: &[String]) -> String {
+        match members {
+            [only] => only.clone(),
+            members => super::identity::hash(&members.join(" ")),
+        }
+    }
+
+    /// Why training is over, or nothing while a member goes on.
+    ///
+    /// It is over for the first of these reasons that any member has: it diverged, it ran all epochs, it lost patience, it
+    /// converged.
+    pub fn finished(&self) -> Option<Finish> {
+        let all: Option<Vec<Finish>> = self.members.iter().map(Trainer::finished).collect();
+        all.and_then(|all| first_reason(&all))
+    }
+
+    /// The number of epochs that all members have run, or would have, had they gone on.
+    pub fn epochs(&self) -> usize {
+        let lengths = |going: bool| {
+            let counted = self.members.iter().filter(move |member| !going || member.finished().is_none());
+            counted.map(|member| member.history().len())
+        };
+        lengths(true).min().or_else(|| lengths(false).max()).unwrap_or(0)
+    }
+
+    /// What all members did after that many epochs and up to [`Ensemble::epochs`], by epoch and then by member.
+    pub fn history(&self, after: usize) -> Vec<EpochRecord> {
+        let whole = self.epochs();
+        let several = self.members.len() > 1;
+        let of = |(place, member): (usize, &Trainer<'_>)| {
+            let number = several.then_some(place);
+            let epochs = member.history().iter().take(whole).skip(after);
+            epochs.map(|epoch| EpochRecord { member: number, ..epoch.clone() }).collect::<Vec<_>>()
+        };
+        let mut history: Vec<EpochRecord> = self.members.iter().enumerate().flat_map(of).collect();
+        history.sort_by_key(|epoch| (epoch.epoch, epoch.member));
+        history
+    }
+
+    /// Runs one epoch of each member that is not finished, side by side.
+    ///
+    /// What comes out does not depend on the number of threads. Where an epoch was interrupted, those members go first that
+    /// have run fewer epochs than others.
+    ///
+    /// # Errors
+    /// As [`Trainer::epoch`].
+    pub fn epoch(&mut self) -> Result<()> {
+        let (whole, several) = (self.epochs(), self.members.len() > 1);
+        let next = self.members.par_iter_mut().enumerate();
+        let next = next.filter(|(_, member)| member.finished().is_none() && member.history().len() == whole);
+        let run = |(place, member): (usize, &mut Trainer<'a>)| match member.epoch() {
+            Ok(_) => Ok(()),
+            Err(Error::Training(message)) if several => Err(Error::Training(format!("member {place}: {message}"))),
+            Err(error) => Err(error),
+        };
+        // All of them, before an error counts, and the first in their order: which one comes does not depend on threads.
+        next.map(run).collect::<Vec<_>>().into_iter().collect()
+    }
+}
+
+/// The reason that counts most.
+fn first_reason(reasons: &[Finish]) -> Option<Finish> {
+    let order = [Finish::Stopped, Finish::Diverged, Finish::Epochs, Finish::Patience, Finish::Converged];
+    order.into_iter().find(|reason| reasons.contains(reason))
+}

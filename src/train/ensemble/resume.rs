@@ -1,0 +1,47 @@
+//! An ensemble that is written to a checkpoint, and goes on from it.
+
+use super::Ensemble;
+use crate::error::Result;
+use crate::train::checkpoint;
+use crate::train::resume::{Saved, other_run};
+use std::path::Path;
+
+impl Ensemble<'_> {
+    /// As [`Trainer::resume`](crate::Trainer::resume), for all members.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resume(mut self, path: &Path) -> Result<Self> {
+        if self.members.len() == 1 {
+            self.members = self.members.into_iter().map(|only| only.resume(path)).collect::<Result<_>>()?;
+            return Ok(self);
+        }
+        let (saved, parts): (Saved, Vec<Vec<u8>>) = checkpoint::read(path)?;
+        let Saved::Ensemble(states) = saved else { return Err(other_run(path)) };
+        if states.len() != self.members.len() || states.iter().map(|(_, parts)| parts).sum::<usize>() != parts.len() {
+            return Err(other_run(path));
+        }
+        let mut parts = parts.into_iter();
+        for (member, (state, count)) in self.members.iter_mut().zip(states) {
+            member.restore(state, parts.by_ref().take(count).collect(), path)?;
+        }
+        Ok(self)
+    }
+
+    /// As [`Trainer::save_checkpoint`](crate::Trainer::save_checkpoint): one file for all members.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save_checkpoint(&self, path: &Path) -> Result<()> {
+        if let [only] = &self.members[..] {
+            return only.save_checkpoint(path);
+        }
+        let (mut states, mut parts) = (Vec::new(), Vec::new());
+        for member in &self.members {
+            let own = member.learner.save()?;
+            states.push((&member.state, own.len()));
+            parts.extend(own);
+        }
+        checkpoint::write(path, &states, &parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+}

@@ -43,12 +43,13 @@ fn the_readmes_commands_work() {
 }
 
 #[test]
-fn the_readme_has_every_metric_objective_and_model() {
+fn the_readme_has_every_metric_objective_model_and_format() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     let metrics = KNOWN_METRICS.iter().map(|row| (row.pattern(), row.help));
     let models = burnrank::train::models().map(|row| (row.pattern(), row.help));
     let objectives = KNOWN_OBJECTIVES.iter().map(|row| (row.pattern(), row.help));
-    for (pattern, help) in metrics.chain(objectives).chain(models) {
+    let formats = burnrank::export::FORMATS.iter().map(|row| (row.name.to_owned(), row.help));
+    for (pattern, help) in metrics.chain(objectives).chain(models).chain(formats) {
         let line = format!("| `{pattern}` | {help} |");
         assert!(text.lines().any(|other| other == line), "the README has no line '{line}'");
     }
@@ -136,7 +137,11 @@ fn the_models_that_ship_load() {
     let device = device::open("auto").unwrap();
     let mut loaded = 0;
     for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("models")).unwrap() {
-        let model = Model::load(&entry.unwrap().path(), &device).unwrap();
+        let path = entry.unwrap().path();
+        if !path.is_dir() {
+            continue;
+        }
+        let model = Model::load(&path, &device).unwrap();
         assert_eq!(model.info.ranker.features, 50);
         loaded += 1;
     }

@@ -5,7 +5,7 @@ use super::oddities::Oddity;
 use super::pairs::EffectivePairs;
 use super::statistics::{LabelCount, Labels, Statistics};
 use super::ui::{self, Align, Bar, Table, count, counted, heading, percent, printable};
-use burnrank::data::find_folds;
+use burnrank::data::{FeatureNames, find_folds};
 use burnrank::{Dataset, Objective};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -32,6 +32,9 @@ pub struct Args {
     /// Count them at the scores of this model, instead of at equal scores
     #[arg(long, value_name = "DIR", requires = "objectives")]
     model: Option<PathBuf>,
+    /// Names of the features, lines of 'index name'
+    #[arg(long, value_name = "FILE")]
+    feature_names: Option<PathBuf>,
     /// Print JSON for machines
     #[arg(long)]
     json: bool,
@@ -95,7 +98,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
     let report = input::read_report(path, &args.reading)?;
     let bar = Bar::working(&format!("{}: counting", input::name(path)));
-    let statistics = Statistics::of(&report.data, args.reading.first_index);
+    let mut statistics = Statistics::of(&report.data, args.reading.first_index);
+    if let Some(path) = &args.feature_names {
+        let names = FeatureNames::read(path, args.reading.first_index)?;
+        statistics.feature_names = names.of_width(report.data.n_features())?;
+    }
     let pairs = |objective| EffectivePairs::count(objective, &report.data, args.model.as_deref());
     let effective_pairs = args.objectives.iter().map(pairs).collect::<anyhow::Result<_>>()?;
     drop(bar);

@@ -50,6 +50,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         info.format
     );
     text += &(indented(info.scaler.kind().serving(), 2) + "\n");
+    if !info.feature_names.is_empty() {
+        text += &format!("  features: {}\n", some_names(&info.feature_names));
+    }
     if info.format < 2 {
         text += "  checksum: covers the weights, but neither the shape nor the scaling, which later formats have\n";
     }
@@ -70,4 +73,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         text += &format!("  {}\n", info.conventions);
     }
     ui::print(&text)
+}
+
+/// The names of features, as many as are read at a glance.
+fn some_names(names: &[String]) -> String {
+    const MOST: usize = 10;
+    let first = names.iter().take(MOST).map(|name| ui::printable(name)).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => first,
+        more => format!("{first} and {} more", ui::count(more)),
+    }
 }

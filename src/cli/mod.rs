@@ -6,6 +6,7 @@ mod compare;
 mod convert;
 mod data;
 mod evaluate;
+mod export;
 mod figure;
 mod generate;
 mod import;
@@ -40,6 +41,7 @@ Examples:
   burnrank train --train train.txt --test test.txt --out model
   burnrank tune --train train.txt          which settings?
   burnrank predict --model model --data new.txt > scores.txt
+  burnrank export --model model --format onnx -o model.onnx
   burnrank generate net --queries 1000 --out all.txt
   burnrank split all.txt --out parts
   burnrank data parts/train.txt
@@ -86,6 +88,7 @@ enum Command {
     Lambda(lambda::Args),
     Generate(generate::Args),
     Convert(convert::Args),
+    Export(export::Args),
     Split(split::Args),
 }
 
@@ -139,6 +142,7 @@ pub fn run() -> ExitCode {
         Command::Lambda(args) => lambda::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Split(args) => split::run(&args),
     });
     match done {

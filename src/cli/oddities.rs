@@ -113,15 +113,15 @@ impl Statistics {
             );
         }
         if !self.missing_features.is_empty() {
-            let features = listed(&self.missing_features);
+            let features = self.listed(&self.missing_features);
             add(format!("never set, or always 0: {features}"), "harmless, but nothing can be learned from them");
         }
         if !self.constant_features.is_empty() {
-            let features = listed(&self.constant_features);
+            let features = self.listed(&self.constant_features);
             add(format!("constant: {features}"), "harmless, but nothing can be learned from them");
         }
         if !self.query_level_features.is_empty() {
-            let features = listed(&self.query_level_features);
+            let features = self.listed(&self.query_level_features);
             add(
                 format!("the same for all documents of a query: {features}"),
                 "a linear ranker cannot use them; others only together with other features",
@@ -129,7 +129,7 @@ impl Statistics {
         }
         if let Some(Largest { feature, value }) = self.largest_value.filter(|largest| largest.value.abs() > 1000.0) {
             add(
-                format!("values reach {} (feature {feature})", short(value)),
+                format!("values reach {} ({})", short(value), self.named(feature)),
                 "scale the features before training, as 'convert --scale log1p-zscore' does",
             );
         }
@@ -152,6 +152,29 @@ impl Statistics {
             );
         }
         odd
+    }
+
+    /// A feature by its index, with its name where it has one.
+    fn named(&self, feature: usize) -> String {
+        match self.feature_names.get(feature - self.first_index) {
+            Some(name) => format!("feature {feature}, {name}"),
+            None => format!("feature {feature}"),
+        }
+    }
+
+    /// Features by their names, where they have some, or by their indices.
+    fn listed(&self, features: &[usize]) -> String {
+        if self.feature_names.is_empty() {
+            return listed(features);
+        }
+        const MOST: usize = 8;
+        let names = features.iter().filter_map(|feature| self.feature_names.get(feature - self.first_index));
+        let names = names.take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = match features.len().saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!(" and {} more", count(more)),
+        };
+        format!("{} ({names}{more})", counted(features.len(), "feature", "features"))
     }
 }
 

@@ -17,6 +17,9 @@ pub struct Statistics {
     pub features: usize,
     /// What the lists of features count from.
     pub first_index: usize,
+    /// What the features are called; empty where nobody named them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub feature_names: Vec<String>,
     pub documents_per_query: Spread,
     pub labels: Labels,
     /// Features that are 0 everywhere, or never set.
@@ -96,6 +99,7 @@ impl Statistics {
             documents: data.n_documents(),
             features: data.n_features(),
             first_index,
+            feature_names: Vec::new(),
             documents_per_query: Spread::of(data),
             labels: Labels::of(data.labels()),
             missing_features: features(&|column| column.min == 0.0 && column.max == 0.0),

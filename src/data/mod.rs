@@ -1,6 +1,7 @@
 //! Bytes to ragged data sets: reading, writing, generating, scaling and splitting.
 
 pub(crate) mod dataset;
+mod feature_names;
 pub(crate) mod fold;
 pub(crate) mod folder;
 pub(crate) mod letor;
@@ -15,6 +16,8 @@ pub mod trec;
 pub use targets::{PairTarget, Targets};
 
 pub use dataset::{Dataset, DocumentIds, QueryView};
+pub use feature_names::FeatureNames;
+pub(crate) use feature_names::{check_names, default_feature_names};
 pub use fold::{kfold, split};
 pub use folder::{FoldFiles, find_folds};
 pub use letor::{

@@ -40,5 +40,6 @@ pub use run::{EpochRecord, Finish, RunInfo};
 pub use score::score;
 pub(crate) use score::score_rows;
 pub use scorer::Scorer;
+pub(crate) use trees::ZERO;
 pub use trees::{Branch, Child, Forest, Rule, Tree, WhenMissing};
 pub(crate) use units::add_moved_unit;

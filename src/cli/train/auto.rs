@@ -29,11 +29,13 @@ pub fn run(
     let mut sets = Sets::whole(args, train)?;
     sets.prepare(args)?;
     let mut odd = warnings(&sets, &config)?;
+    let names = args.names_of(sets.train.data.n_features())?;
     // Not while files are read: an interrupt ends that at once.
     let _graceful = Graceful::new();
     let mut output = RunOutput::new(args.json);
     let (mut model, race) = choose(args, &sets, &config, device, "")?;
     sets.describe(&mut model, &config)?;
+    model.info.feature_names = names;
     model.save_to(&claimed.place)?;
     claimed.discard_checkpoint();
     let single = SingleFeature::find(&sets.valid.data, &config);

@@ -19,7 +19,7 @@ pub use warn::{Warning, data as odd_data};
 use super::Usage;
 use super::input::ReadArgs;
 use super::prose::indented;
-use burnrank::data::MAX_FEATURES;
+use burnrank::data::{FeatureNames, MAX_FEATURES};
 use burnrank::files::Unfinished;
 use burnrank::model::ModelPlace;
 use burnrank::train::{ModelKind, models};
@@ -106,6 +106,9 @@ pub struct Args {
     /// --test. The model of the first seed is the one that is saved
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
+    /// Names of the features, lines of 'index name'; the model keeps them
+    #[arg(long, value_name = "FILE")]
+    feature_names: Option<PathBuf>,
     /// Where the model folder goes; required with --train
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -178,6 +181,16 @@ impl Args {
             Some(out) => format!("the models are in {}", out.display()),
             None => "no model was kept, because --out was not given".into(),
         }
+    }
+
+    /// The names of the features that a model keeps: those that the user gave, or those of indices that begin with 0.
+    fn names_of(&self, features: usize) -> anyhow::Result<Vec<String>> {
+        let names = match &self.feature_names {
+            Some(path) => FeatureNames::read(path, self.read.first_index)?,
+            None if self.read.first_index == 1 => return Ok(Vec::new()),
+            None => FeatureNames::unnamed(self.read.first_index),
+        };
+        Ok(names.of_width(features)?)
     }
 
     /// Claims the place of a model, and refuses to write over anything unasked, before any work is done.

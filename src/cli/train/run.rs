@@ -29,6 +29,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let (mut sets, targets) = Sets::read(args, train)?;
     sets.prepare(args)?;
+    let names = args.names_of(sets.train.data.n_features())?;
     let config = args.settings.suited(config, sets.train.data.n_queries());
     let config = auto::with_scaling(args, &sets, config, device)?;
     let checkpoint = claimed.place.checkpoint();
@@ -57,6 +58,7 @@ pub fn run(
         return Err(Interrupted.into());
     }
     sets.describe(&mut model, &config)?;
+    model.info.feature_names = names;
     if let Err(error) = model.save_to(&claimed.place) {
         let there =
             if checkpoint.exists() { "; when that is mended, --resume saves it from its checkpoint" } else { "" };

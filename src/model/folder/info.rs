@@ -1,7 +1,7 @@
 //! What is known about a model: the content of `model.json`.
 
-use crate::data::Dataset;
 use crate::data::scale::{ScaleKind, Scaler};
+use crate::data::{Dataset, check_names, default_feature_names};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::{MemberInfo, RankerConfig, RunInfo};
@@ -66,6 +66,9 @@ pub struct ModelInfo {
     pub checksum: String,
     /// What is done to features before the net sees them.
     pub scaler: Scaler,
+    /// What the features are called, one after the other; empty where nobody named them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub feature_names: Vec<String>,
 }
 
 /// One split of the data a model was made with.
@@ -111,6 +114,15 @@ impl ModelInfo {
             members: Vec::new(),
             checksum: String::new(),
             scaler,
+            feature_names: Vec::new(),
+        }
+    }
+
+    /// What the features are called: `f1`, `f2`, ... where nobody named them.
+    pub fn names_of_features(&self) -> Vec<String> {
+        match self.feature_names.is_empty() {
+            true => default_feature_names(1, self.ranker.features),
+            false => self.feature_names.clone(),
         }
     }
 }
@@ -153,6 +165,11 @@ pub(super) fn read_info(folder: &Path) -> Result<ModelInfo> {
         let message = format!("{} features scaled, {} scored", info.scaler.n_features(), info.ranker.features);
         return Err(wrong(&path, message));
     }
+    if ![0, info.ranker.features].contains(&info.feature_names.len()) {
+        let message = format!("damaged: {} names of {} features", info.feature_names.len(), info.ranker.features);
+        return Err(wrong(&path, message));
+    }
+    check_names(&info.feature_names).map_err(|problem| wrong(&path, format!("damaged: {problem}")))?;
     Ok(info)
 }
 

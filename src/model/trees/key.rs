@@ -7,7 +7,7 @@
 use super::tree::WhenMissing;
 
 /// What is at most this far from zero is zero to LightGBM.
-const ZERO: f32 = 1e-35;
+pub(crate) const ZERO: f32 = 1e-35;
 
 /// The value, with zero in place of what LightGBM takes for zero.
 #[inline(always)]

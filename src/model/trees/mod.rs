@@ -15,4 +15,5 @@ mod xgboost;
 mod tests;
 
 pub use forest::Forest;
+pub(crate) use key::ZERO;
 pub use tree::{Branch, Child, Rule, Tree, WhenMissing};

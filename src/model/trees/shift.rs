@@ -57,8 +57,10 @@ impl Forest {
             return Err(Error::Data("the model has no trees: train it first".into()));
         }
         let nothing = Dataset::new(self.n_features(), Vec::new(), Vec::new(), Vec::new())?;
+        let names = self.given_names();
         let scorer = Scorer::Trees(Arc::new(self));
-        let info = ModelInfo::new(scorer.config(), Scaler::fit(ScaleKind::None, &nothing), source);
+        let mut info = ModelInfo::new(scorer.config(), Scaler::fit(ScaleKind::None, &nothing), source);
+        info.feature_names = names;
         Ok(Model { scorer, info, history: Vec::new() })
     }
 }

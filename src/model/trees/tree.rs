@@ -171,7 +171,7 @@ impl Tree {
 
 impl Rule {
     /// Whether a value goes to the left, as LightGBM decides it: in f64, with what is almost zero taken for zero.
-    fn goes_left(&self, value: f32) -> bool {
+    pub(crate) fn goes_left(&self, value: f32) -> bool {
         let value = f64::from(flushed(value));
         match self {
             Rule::OneOf(words) => has_category(words, value),

@@ -4,8 +4,12 @@ use super::block::decision_type;
 use super::forest::Forest;
 use super::text::{END, FIRST, SIZES, TREE};
 use super::tree::{Child, Rule, Tree};
+use crate::data::check_names;
 use crate::error::{Error, Result};
 use std::fmt::{Display, Write};
+
+/// What stands before the names of features.
+const NAMES: &str = "feature_names=";
 
 /// The line that features' importances follow, up to an empty line.
 const IMPORTANCES: &str = "feature_importances:";
@@ -61,6 +65,35 @@ impl Forest {
         text
     }
 
+    /// The names of the features, where somebody gave them names that a model can keep.
+    pub(super) fn given_names(&self) -> Vec<String> {
+        let names: Vec<String> = self.names().map(str::to_owned).collect();
+        // LightGBM's own are counted from 0, whatever the indices of the data are.
+        let own = names.iter().all(|name| name.starts_with("Column_"));
+        if own || names.len() != self.n_features() || check_names(&names).is_err() { Vec::new() } else { names }
+    }
+
+    /// The same trees over features of other names, which must have no blanks.
+    pub(crate) fn with_names(&self, names: &[String]) -> Forest {
+        let mut forest = self.clone();
+        if self.names().eq(names) {
+            return forest;
+        }
+        let line = |line: &str| match line.starts_with(NAMES) {
+            true => format!("{NAMES}{}\n", names.join(" ")),
+            false => format!("{line}\n"),
+        };
+        forest.head = self.head.lines().map(line).collect();
+        // The importances name features too.
+        forest.changed = true;
+        forest
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.head.lines().find_map(|line| line.strip_prefix(NAMES)).unwrap_or_default();
+        names.split(' ').filter(|name| !name.is_empty())
+    }
+
     /// The tail with the importances of the trees that are there now.
     fn tail_now(&self) -> String {
         let mut text = String::with_capacity(self.tail.len());
@@ -85,9 +118,8 @@ impl Forest {
         for branch in self.trees().iter().flat_map(|tree| tree.branches()) {
             counts[branch.feature] += 1;
         }
-        let names = self.head.lines().find_map(|line| line.strip_prefix("feature_names=")).unwrap_or_default();
-        let names = names.split(' ').filter(|name| !name.is_empty());
-        let mut named: Vec<(usize, &str)> = counts.into_iter().zip(names).filter(|(count, _)| *count > 0).collect();
+        let mut named: Vec<(usize, &str)> =
+            counts.into_iter().zip(self.names()).filter(|(count, _)| *count > 0).collect();
         named.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
         named.iter().map(|(count, name)| format!("{name}={count}\n")).collect()
     }

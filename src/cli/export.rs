@@ -1,0 +1,138 @@
+//! `burnrank export`: a model as a file of a search engine or of another program.
+
+use super::output;
+use super::ui::{self, counted};
+use super::{Usage, prose};
+use anyhow::bail;
+use burnrank::data::FeatureNames;
+use burnrank::export::{Exported, FORMATS, Format, Request};
+use burnrank::{Error, Model, device};
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  burnrank export --model model --format onnx -o model.onnx
+  burnrank export --model model --format solr -o model.json
+  burnrank export --model model --format c -o - | cc -O2 -c -x c -
+
+A file of feature names has lines of 'index name'; without one, features have the names that the model was trained with, or \
+are called f1, f2, ... Solr and Elasticsearch scale features by (x - a) / b alone, and most engines score one document at a \
+time: for them, train nets with --scale zscore or minmax, or train trees.";
+
+fn after_help() -> String {
+    let rows = FORMATS.iter().map(|row| format!("  {:<15}{}\n", row.name, row.help));
+    format!("Formats:\n{}\n{EXAMPLES}", rows.collect::<String>())
+}
+
+/// Write a model in the format of a search engine or of another program
+#[derive(Debug, clap::Args)]
+#[command(after_help = after_help())]
+pub struct Args {
+    /// The model folder
+    #[arg(long, value_name = "DIR")]
+    model: PathBuf,
+    /// One of the formats below
+    #[arg(long, value_name = "NAME")]
+    format: Format,
+    /// File to write; '-' is standard output. Its name without the last ending becomes the model's
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+    /// Names of the features, lines of 'index name'
+    #[arg(long, value_name = "FILE")]
+    feature_names: Option<PathBuf>,
+    /// Index of the first feature in the file of names: 0 or 1
+    #[arg(long, value_name = "INDEX", default_value_t = 1, requires = "feature_names", value_parser = clap::value_parser!(u32).range(0..=1))]
+    first_index: u32,
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+    /// Print JSON about the files for machines
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let to_stdout = output::is_stdout(&args.out);
+    if args.json && to_stdout {
+        bail!(Usage("--json describes the written file: say where with --out FILE".into()));
+    }
+    let names = args.feature_names.as_ref().map(|path| FeatureNames::read(path, args.first_index)).transpose()?;
+    let model = Model::load(&args.model, &device::open("auto")?)?;
+    let mut request = Request::new(&model, &name(if to_stdout { &args.model } else { &args.out }));
+    if let Some(names) = names {
+        request.feature_names = names.of_width(model.info.ranker.features)?;
+    }
+    let exported = args.format.export(&request)?;
+    let files = write(args, &exported)?;
+    if args.json {
+        let report = json!({
+            "files": files, "format": args.format.name, "name": request.name, "features": request.feature_names,
+            "note": exported.note,
+        });
+        return ui::print_json(&report);
+    }
+    if to_stdout {
+        if !exported.note.is_empty() {
+            ui::note(&exported.note);
+        }
+        return Ok(());
+    }
+    let shape = &model.info.ranker;
+    let features = counted(shape.features, "feature", "features");
+    let mut text = format!("{}: {}, {}, {features}\n", files.join(", "), args.format, shape.architecture);
+    if !exported.note.is_empty() {
+        text += &prose::paragraph(&exported.note);
+    }
+    ui::print(&text)
+}
+
+/// The name of a file without its folder and last ending.
+fn name(path: &Path) -> String {
+    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    // A model may be called by a path that ends in '..' or has no name of its own.
+    stem(path).or_else(|| stem(&path.canonicalize().ok()?)).unwrap_or_default()
+}
+
+/// Writes all files or none, and tells their names.
+fn write(args: &Args, exported: &Exported) -> anyhow::Result<Vec<String>> {
+    let put = |path: &Path, bytes: &[u8]| {
+        let path = path.to_path_buf();
+        let bytes = bytes.to_vec();
+        move |writer: &mut dyn Write| writer.write_all(&bytes).map_err(|error| Error::io(&path, "write", error))
+    };
+    let shown = |path: &Path| ui::printable(&path.display().to_string());
+    if output::is_stdout(&args.out) {
+        output::write(&args.out, put(&args.out, &exported.bytes))?;
+        if let Some((ending, _)) = &exported.beside {
+            ui::note(&format!("the file that belongs to it, NAME{ending}, is written beside --out FILE"));
+        }
+        return Ok(Vec::new());
+    }
+    let beside = exported.beside.as_ref().map(|(ending, bytes)| (beside(&args.out, ending), bytes));
+    let paths = [Some(&args.out), beside.as_ref().map(|(path, _)| path)];
+    for path in paths.into_iter().flatten() {
+        if path.is_file() && !args.force {
+            bail!("{} exists already: choose another --out, or replace it with --force", path.display());
+        }
+    }
+    let mut files = vec![shown(&args.out)];
+    let mut other = None;
+    if let Some((path, bytes)) = &beside {
+        files.push(shown(path));
+        other = Some(output::stage(path, put(path, bytes))?);
+    }
+    output::write(&args.out, put(&args.out, &exported.bytes))?;
+    if let Some(other) = other {
+        other.publish()?;
+    }
+    Ok(files)
+}
+
+/// The name of a file with another ending, as in model.features.json for model.json.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(ending);
+    path.with_file_name(name)
+}

@@ -1,0 +1,244 @@
+//! `c`: one C99 source file that scores, without dependencies but the C library's mathematics.
+//!
+//! It has one function, `NAME_score(features, documents, scores)`, over row-major features. Sums are f64.
+
+use super::net::Net;
+use super::numbers::{FlatPoints, FlatTrees, identifier, lines, words};
+use super::plain::PlainTrees;
+use super::scaling::Scaling;
+use super::{Exported, Request};
+use crate::error::Result;
+use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
+
+pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
+    let model = request.model;
+    let (scaling, document) = match &model.scorer {
+        Scorer::Net(ranker) => {
+            let net = Net::of(model, ranker)?.folded_in_double();
+            let text = of_net(&net);
+            (net.scaling, text)
+        }
+        Scorer::Trees(forest) => {
+            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            let text = of_trees(&FlatTrees::of(&trees));
+            (trees.scaling, text)
+        }
+        Scorer::Kernel(ranker) => (Scaling::of(&model.info.scaler), of_kernel(ranker)),
+    };
+    let text = head(request, &scaling) + &arrays(&scaling) + &document + &score(&identifier(&request.name), &scaling);
+    Ok(Exported::alone(text))
+}
+
+fn head(request: &Request<'_>, scaling: &Scaling) -> String {
+    let which = if scaling.is_per_query() { "documents of ONE query" } else { "documents" };
+    // A name must not end the comment.
+    let names: Vec<String> = request.feature_names.iter().map(|name| name.replace("*/", "* /")).collect();
+    format!(
+        "/* {title}. Written by burnrank {version}.\n *\n * void {function}_score(const float *features, size_t documents, \
+         float *scores)\n * scores {which}: features has {features} numbers per document, one document after the other.\n * \
+         Compile as C99 and link with -lm. The features:\n{names}\n */\n#include <math.h>\n#include <stddef.h>\n\n#define \
+         FEATURES {features}\n\n",
+        title = request.title(),
+        version = env!("CARGO_PKG_VERSION"),
+        function = identifier(&request.name),
+        features = names.len(),
+        names = words(&names, " *   "),
+    )
+}
+
+fn array(kind: &str, name: &str, length: usize, values: &str) -> String {
+    // C has no empty arrays.
+    let (length, values) = if length == 0 { (1, "0") } else { (length, values) };
+    format!("static const {kind} {name}[{length}] = {{{values}}};\n")
+}
+
+fn doubles(name: &str, values: &[f64]) -> String {
+    array("double", name, values.len(), &lines(values, ""))
+}
+
+fn singles(name: &str, values: &[f32]) -> String {
+    array("float", name, values.len(), &lines(values, "f"))
+}
+
+fn whole(name: &str, values: &[i32]) -> String {
+    array("int", name, values.len(), &lines(values, ""))
+}
+
+/// The numbers of a scaling.
+fn arrays(scaling: &Scaling) -> String {
+    match scaling {
+        Scaling::None | Scaling::Log | Scaling::QueryRange | Scaling::QueryMoments => String::new(),
+        Scaling::Affine(affine) | Scaling::LogAffine(affine) => {
+            doubles("CENTER", &affine.center) + &doubles("SPREAD", &affine.spread) + "\n"
+        }
+        Scaling::Points(points) => {
+            let flat = FlatPoints::of(points);
+            [whole("POINT", &flat.starts), singles("POINT_X", &flat.x), doubles("POINT_Y", &flat.y), INTERPOLATE.into()]
+                .concat()
+        }
+    }
+}
+
+/// The line through a feature's points.
+const INTERPOLATE: &str = "
+static float interpolate(size_t feature, float x)
+{
+    int first = POINT[feature], last = POINT[feature + 1] - 1, at = first;
+    x = x < POINT_X[first] ? POINT_X[first] : x > POINT_X[last] ? POINT_X[last] : x;
+    while (at + 1 < last && POINT_X[at + 1] <= x)
+        at++;
+    if (at == last)
+        return (float)POINT_Y[at];
+    return (float)(POINT_Y[at] + (x - (double)POINT_X[at])
+        * ((POINT_Y[at + 1] - POINT_Y[at]) / ((double)POINT_X[at + 1] - POINT_X[at])));
+}
+
+";
+
+fn of_net(net: &Net) -> String {
+    let mut text = String::new();
+    for (place, layer) in net.layers.iter().enumerate() {
+        let weights: Vec<f64> = (0..layer.units).flat_map(|unit| layer.column(unit)).collect();
+        text += &doubles(&format!("WEIGHTS{}", place + 1), &weights);
+        text += &doubles(&format!("BIAS{}", place + 1), &layer.bias);
+    }
+    let function = match net.activation {
+        None => "sum",
+        Some(Activation::Sigmoid) => "1.0 / (1.0 + exp(-sum))",
+        Some(Activation::Tanh) => "tanh(sum)",
+        Some(Activation::Relu) => "sum > 0.0 ? sum : 0.0",
+    };
+    text += "\nstatic double document(const float *x)\n{\n";
+    for (place, layer) in net.layers.iter().enumerate() {
+        let (from, to) = (if place == 0 { "x".to_owned() } else { format!("h{place}") }, place + 1);
+        let (units, inputs) = (layer.units, layer.inputs);
+        let function = if to < net.layers.len() { function } else { "sum" };
+        text += &format!(
+            "    double h{to}[{units}];\n    for (size_t unit = 0; unit < {units}; unit++) {{\n        double sum = \
+             BIAS{to}[unit];\n        for (size_t i = 0; i < {inputs}; i++)\n            sum += {from}[i] * \
+             WEIGHTS{to}[unit * {inputs} + i];\n        h{to}[unit] = {function};\n    }}\n"
+        );
+    }
+    text + &format!("    return h{}[0];\n}}\n", net.layers.len())
+}
+
+fn of_trees(flat: &FlatTrees) -> String {
+    let nan_left: Vec<i32> = flat.nan_left.iter().map(|&left| i32::from(left)).collect();
+    let arrays = [
+        whole("ROOT", &flat.roots),
+        whole("FEATURE", &flat.feature),
+        singles("THRESHOLD", &flat.threshold),
+        whole("NAN_LEFT", &nan_left),
+        whole("LEFT", &flat.left),
+        whole("RIGHT", &flat.right),
+        doubles("LEAF", &flat.leaves),
+    ];
+    format!(
+        "{}
+static double document(const float *x)
+{{
+    double sum = 0.0;
+    for (size_t tree = 0; tree < {}; tree++) {{
+        int at = ROOT[tree];
+        while (at >= 0) {{
+            float value = x[FEATURE[at]];
+            int left = value <= THRESHOLD[at] || (value != value && NAN_LEFT[at]);
+            at = left ? LEFT[at] : RIGHT[at];
+        }}
+        sum += LEAF[-1 - at];
+    }}
+    return sum;
+}}
+",
+        arrays.concat(),
+        flat.roots.len()
+    )
+}
+
+fn of_kernel(ranker: &KernelRanker) -> String {
+    let offsets = if ranker.offsets().is_empty() { String::new() } else { singles("OFFSETS", ranker.offsets()) };
+    let arrays = singles("POINTS", ranker.points()) + &offsets + &singles("WEIGHTS", ranker.weights());
+    let (start, add, value) = match ranker.kernel() {
+        KernelKind::Gaussian { gamma } => {
+            ("0.0", "(x[i] - (double)p[i]) * (x[i] - (double)p[i])", format!("exp(-{gamma:?} * sum)"))
+        }
+        KernelKind::Polynomial { degree } => ("OFFSETS[point]", "(double)x[i] * p[i]", format!("pow(sum, {degree}.0)")),
+    };
+    format!(
+        "{arrays}
+static double document(const float *x)
+{{
+    double score = 0.0;
+    for (size_t point = 0; point < {}; point++) {{
+        const float *p = POINTS + point * FEATURES;
+        double sum = {start};
+        for (size_t i = 0; i < FEATURES; i++)
+            sum += {add};
+        score += WEIGHTS[point] * {value};
+    }}
+    return score;
+}}
+",
+        ranker.weights().len()
+    )
+}
+
+/// The function that users call.
+fn score(name: &str, scaling: &Scaling) -> String {
+    let log = "copysign(log1p(fabs((double)row[i])), row[i])";
+    let affine = |x: &str| format!("x[i] = SPREAD[i] > 0.0 ? (float)(({x} - CENTER[i]) / SPREAD[i]) : 0.0f;");
+    let (before, scale) = match scaling {
+        Scaling::None => (String::new(), "x[i] = row[i];".to_owned()),
+        Scaling::Log => (String::new(), format!("x[i] = (float){log};")),
+        Scaling::Affine(_) => (String::new(), affine("row[i]")),
+        Scaling::LogAffine(_) => (String::new(), affine(log)),
+        Scaling::Points(_) => (String::new(), "x[i] = interpolate(i, row[i]);".to_owned()),
+        Scaling::QueryRange | Scaling::QueryMoments => {
+            (fit(scaling), "x[i] = spread[i] > 0.0 ? (float)((row[i] - center[i]) / spread[i]) : 0.0f;".to_owned())
+        }
+    };
+    format!(
+        "
+void {name}_score(const float *features, size_t documents, float *scores)
+{{
+{before}    for (size_t d = 0; d < documents; d++) {{
+        const float *row = features + d * FEATURES;
+        float x[FEATURES];
+        for (size_t i = 0; i < FEATURES; i++)
+            {scale}
+        scores[d] = (float)document(x);
+    }}
+}}
+"
+    )
+}
+
+/// Centers and spreads of one query's features.
+fn fit(scaling: &Scaling) -> String {
+    let moments = "
+        double sum = 0.0, squares = 0.0;
+        for (size_t d = 0; d < documents; d++)
+            sum += features[d * FEATURES + i];
+        center[i] = sum / documents;
+        for (size_t d = 0; d < documents; d++) {
+            double distance = features[d * FEATURES + i] - center[i];
+            squares += distance * distance;
+        }
+        spread[i] = high > low ? sqrt(squares / documents) : 0.0;";
+    let range = "
+        center[i] = low;
+        spread[i] = high - low;";
+    format!(
+        "    double center[FEATURES], spread[FEATURES];
+    for (size_t i = 0; i < FEATURES && documents > 0; i++) {{
+        double low = features[i], high = features[i];
+        for (size_t d = 1; d < documents; d++) {{
+            double value = features[d * FEATURES + i];
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }}{}
+    }}
+",
+        if *scaling == Scaling::QueryMoments { moments } else { range }
+    )
+}

@@ -1,0 +1,187 @@
+//! `elasticsearch`: the body of `POST _ltr/_featureset/NAME/_createmodel` of the learning to rank plugin of Elasticsearch and
+//! OpenSearch.
+//!
+//! Linear nets are `model/linear`, with a `standard` normaliser, (x - mean) / standard_deviation, or a `min_max` one for each
+//! scaled feature; a constant one has no weight. Trees are `model/xgboost+json`, where x < threshold leads to `yes`: thresholds
+//! are the next f32 above those of the model. The plugin computes in f32.
+//!
+//! Nets with hidden layers are RankLib's RankNet (`model/ranklib`), whose every unit, the output too, is logistic: tanh(x) is
+//! 2 / (1 + exp(-2 x)) - 1, and an engine's score is 1 / (1 + exp(-c s)), which has the order of the score s. c is 1, or
+//! less where s could be so large that scores would be equal in f32. RankLib keeps values inside of its units while it scores:
+//! let one search at a time use such a model.
+
+use super::net::Net;
+use super::numbers::short;
+use super::plain::{PlainTree, PlainTrees};
+use super::scaling::{Affine, Scaling};
+use super::{Exported, Request};
+use crate::data::ScaleKind;
+use crate::error::{Error, Result};
+use crate::model::{Activation, Child, Scorer};
+use serde_json::{Map, Value, json};
+
+/// The largest score that goes through the logistic function of the output.
+const LARGEST: f64 = 4.0;
+
+pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
+    request.check_no_kernel("elasticsearch")?;
+    request.check_per_document("elasticsearch")?;
+    let model = request.model;
+    let names = &request.feature_names;
+    let mut note = format!("Create the model with POST _ltr/_featureset/{}/_createmodel", request.name);
+    let body = match &model.scorer {
+        Scorer::Net(ranker) => {
+            let net = Net::of(model, ranker)?;
+            check_scaling(request, &net.scaling)?;
+            if net.layers.len() == 1 {
+                linear(&net, model.info.scaler.kind(), names)?
+            } else {
+                let (text, c) = ranknet(request, net.folded_in_double())?;
+                note += &format!(
+                    ", whose features stand in the model's order. RankLib's output unit is logistic: scores are \
+                     1 / (1 + exp(-{c:?} s)), in the order of the model's scores s. RankLib's nets are not made for several \
+                     searches at once"
+                );
+                json!({ "type": "model/ranklib", "definition": text })
+            }
+        }
+        Scorer::Trees(forest) => {
+            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            trees.check_depth("elasticsearch")?;
+            let trees: Vec<Value> = trees.trees.iter().map(|tree| root(tree, names)).collect();
+            json!({ "type": "model/xgboost+json", "definition": text(&Value::Array(trees))? })
+        }
+        Scorer::Kernel(_) => return Err(request.refused("elasticsearch", "a sum of kernels", "train --model trees")),
+    };
+    let document = json!({ "model": { "name": request.name, "model": body } });
+    let pretty = serde_json::to_string_pretty(&document).map_err(|error| Error::Record(error.to_string()))?;
+    Ok(Exported { note: note + ".", ..Exported::alone(pretty + "\n") })
+}
+
+fn text(value: &Value) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::Record(error.to_string()))
+}
+
+/// Refuses scalings that the plugin has no normaliser for.
+fn check_scaling(request: &Request<'_>, scaling: &Scaling) -> Result<()> {
+    match scaling {
+        Scaling::None | Scaling::Affine(_) => Ok(()),
+        Scaling::Log | Scaling::LogAffine(_) | Scaling::Points(_) | Scaling::QueryRange | Scaling::QueryMoments => {
+            let kind = request.model.info.scaler.kind();
+            let remedy = "its normalisers are (x - a) / b: train with --scale zscore or minmax, or train --model trees";
+            Err(request.refused("elasticsearch", &format!("features of scaling {kind}"), remedy))
+        }
+    }
+}
+
+fn linear(net: &Net, kind: ScaleKind, names: &[String]) -> Result<Value> {
+    let mut normalizers = Map::new();
+    let mut weights = Map::new();
+    for (feature, name) in names.iter().enumerate() {
+        let constant = net.scaling.constant(feature).is_some();
+        weights.insert(name.clone(), json!(if constant { 0.0 } else { short(net.layers[0].weights[feature]) }));
+        if let (Scaling::Affine(affine), false) = (&net.scaling, constant) {
+            normalizers.insert(name.clone(), normalizer(kind, affine, feature));
+        }
+    }
+    let mut body = json!({ "type": "model/linear" });
+    if !normalizers.is_empty() {
+        body["feature_normalizers"] = Value::Object(normalizers);
+    }
+    body["definition"] = text(&Value::Object(weights))?.into();
+    Ok(body)
+}
+
+fn normalizer(kind: ScaleKind, affine: &Affine, feature: usize) -> Value {
+    let (center, spread) = (affine.center[feature], affine.spread[feature]);
+    match kind {
+        ScaleKind::MinMax => json!({ "min_max": { "minimum": short(center), "maximum": short(center + spread) } }),
+        _ => json!({ "standard": { "mean": short(center), "standard_deviation": short(spread) } }),
+    }
+}
+
+/// RankLib's text of a net of logistic units, and what the score is multiplied with.
+fn ranknet(request: &Request<'_>, mut net: Net) -> Result<(String, f64)> {
+    match net.activation {
+        Some(Activation::Relu) => {
+            let remedy = "the units of RankLib's nets are logistic: train with --activation tanh or sigmoid";
+            return Err(request.refused("elasticsearch", "a net of relu units", remedy));
+        }
+        // tanh(x) = 2 logistic(2 x) - 1: what goes in is doubled, and what comes out is doubled and lowered.
+        Some(Activation::Tanh) => {
+            for place in 0..net.layers.len() - 1 {
+                let layer = &mut net.layers[place];
+                layer.weights.iter_mut().chain(&mut layer.bias).for_each(|number| *number *= 2.0);
+                let next = &mut net.layers[place + 1];
+                for unit in 0..next.units {
+                    next.bias[unit] -= next.column(unit).sum::<f64>();
+                }
+                next.weights.iter_mut().for_each(|weight| *weight *= 2.0);
+            }
+        }
+        Some(Activation::Sigmoid) | None => {}
+    }
+    let output = net.layers.len() - 1;
+    let last = &mut net.layers[output];
+    // Units are from 0 to 1.
+    let most = |keep: fn(f64) -> bool| last.weights.iter().filter(|w| keep(**w)).sum::<f64>() + last.bias[0];
+    let largest = most(|weight| weight > 0.0).abs().max(most(|weight| weight < 0.0).abs());
+    let c = if largest > LARGEST { LARGEST / largest } else { 1.0 };
+    last.weights.iter_mut().chain(&mut last.bias).for_each(|number| *number *= c);
+    let spaced =
+        |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|w| format!("{w:?}")).collect::<Vec<_>>().join(" ");
+    let features = net.layers[0].inputs;
+    let hidden = &net.layers[..output];
+    let mut text = format!("## RankNet\n## No. of features = {features}\n## No. of hidden layers = {output}\n");
+    text += &(1..=features).map(|feature| feature.to_string()).collect::<Vec<_>>().join(" ");
+    text += &format!("\n{output}\n");
+    hidden.iter().for_each(|layer| text += &format!("{}\n", layer.units));
+    for (place, layer) in net.layers.iter().enumerate() {
+        for input in 0..layer.inputs {
+            text += &format!("{place} {input} {}\n", spaced(&mut layer.row(input).iter().copied()));
+        }
+        if place == 0 {
+            // The last neuron of the first layer is always 1; its links are the biases of all units of all layers.
+            let biases = net.layers.iter().flat_map(|layer| layer.bias.iter().copied());
+            text += &format!("0 {features} {}\n", spaced(&mut biases.into_iter()));
+        }
+    }
+    Ok((text, c))
+}
+
+/// A tree as XGBoost dumps it.
+fn root(tree: &PlainTree, names: &[String]) -> Value {
+    let mut depths = vec![0; tree.branches.len()];
+    for (place, branch) in tree.branches.iter().enumerate() {
+        for child in [branch.left, branch.right] {
+            if let Child::Branch(child) = child {
+                depths[child] = depths[place] + 1;
+            }
+        }
+    }
+    let number = |child| match child {
+        Child::Branch(branch) => branch,
+        Child::Leaf(leaf) => tree.branches.len() + leaf,
+    };
+    let leaf = |leaf: usize| json!({ "nodeid": number(Child::Leaf(leaf)), "leaf": short(tree.leaves[leaf]) });
+    let mut made: Vec<Value> = vec![Value::Null; tree.branches.len()];
+    for (place, branch) in tree.branches.iter().enumerate().rev() {
+        let children = [branch.left, branch.right].map(|child| match child {
+            Child::Branch(child) => std::mem::take(&mut made[child]),
+            Child::Leaf(child) => leaf(child),
+        });
+        let threshold = short(f64::from(branch.threshold.next_up()));
+        if threshold == f64::INFINITY {
+            // All numbers go to the left, and JSON has no infinity.
+            let [left, _] = children;
+            made[place] = left;
+            continue;
+        }
+        let (yes, no) = (children[0]["nodeid"].clone(), children[1]["nodeid"].clone());
+        made[place] = json!({
+            "nodeid": place, "depth": depths[place], "split": names[branch.feature], "split_condition": threshold,
+            "yes": yes, "no": no, "missing": if branch.nan_left { &yes } else { &no }, "children": children
+        });
+    }
+    made.into_iter().next().unwrap_or_else(|| leaf(0))
+}

@@ -1,0 +1,171 @@
+//! `json`: everything, in a layout that a few lines of any language can score with.
+//!
+//! | key | what it holds |
+//! |---|---|
+//! | `format` | `burnrank-export-1` |
+//! | `name`, `kind` | the model's name; `net`, `trees` or `kernel` |
+//! | `features` | the names of the features, in their order |
+//! | `scaling` | `kind`; for `zscore`, `minmax` and `log1p-zscore` the lists `center` and `spread`, for `quantile` the `points` |
+//! | `activation`, `layers` | of a net: the hidden units' function, and of each layer `weights`, a list per input, and `bias` |
+//! | `trees` | of trees: of each, `branches` and `leaves` |
+//! | `kernel` | of kernels: `kind` with `gamma` or `degree`, `points`, `offsets`, `weights` |
+//!
+//! A feature x becomes (x - center) / spread, or 0 where the spread is 0; scalings that begin with `log1p` take
+//! sign(x) ln(1 + abs(x)) before; those that begin with `query-` take the numbers from the documents of the query: the least
+//! value and its distance to the largest, or mean and standard deviation (divided by the number of documents). `quantile` is the
+//! line through a feature's `points`, pairs of x and y, flat outside of them. A layer's values
+//! are x W + b, after the function for all but the last. A branch leads to `left` where its feature (counted from 0) is at most
+//! the `threshold`, and a NaN where `nan_left` says so; `left` and `right` are branches from 0 on, or below 0 leaves:
+//! -1 - child. A score is the sum of all trees' leaves. Thresholds are for raw features, unless they are scaled within queries.
+//! A score of kernels is the sum over points p of weight exp(-gamma |x - p|^2), or weight (x . p + offset)^degree.
+
+use super::net::{Layer, Net};
+use super::plain::{PlainTree, PlainTrees};
+use super::scaling::{Affine, Scaling};
+use super::{Exported, Request};
+use crate::error::{Error, Result};
+use crate::model::{Activation, Child, KernelKind, KernelRanker, Scorer};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    name: &'a str,
+    kind: &'static str,
+    features: &'a [String],
+    scaling: ScalingText,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    activation: Option<Activation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layers: Option<Vec<LayerText>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trees: Option<Vec<TreeText>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<KernelText<'a>>,
+}
+
+#[derive(Serialize, Default)]
+struct ScalingText {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    center: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spread: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    points: Option<Vec<Vec<(f32, f64)>>>,
+}
+
+#[derive(Serialize)]
+struct LayerText {
+    weights: Vec<Vec<f32>>,
+    bias: Vec<f32>,
+}
+
+#[derive(Serialize)]
+struct TreeText {
+    branches: Vec<BranchText>,
+    leaves: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct BranchText {
+    feature: usize,
+    threshold: f32,
+    nan_left: bool,
+    left: i64,
+    right: i64,
+}
+
+#[derive(Serialize)]
+struct KernelText<'a> {
+    #[serde(flatten)]
+    kind: KernelKind,
+    points: Vec<&'a [f32]>,
+    #[serde(skip_serializing_if = "<[f32]>::is_empty")]
+    offsets: &'a [f32],
+    weights: &'a [f32],
+}
+
+pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
+    let model = request.model;
+    let kind = model.info.scaler.kind().name();
+    let mut document = Document {
+        format: "burnrank-export-1",
+        name: &request.name,
+        kind: "net",
+        features: &request.feature_names,
+        scaling: ScalingText::of(Scaling::of(&model.info.scaler), kind),
+        activation: None,
+        layers: None,
+        trees: None,
+        kernel: None,
+    };
+    match &model.scorer {
+        Scorer::Net(ranker) => {
+            let net = Net::of(model, ranker)?;
+            document.activation = net.activation;
+            document.layers = Some(net.layers.iter().map(LayerText::of).collect());
+        }
+        Scorer::Trees(forest) => {
+            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            let left = if trees.scaling.is_per_query() { kind } else { "none" };
+            (document.kind, document.scaling) = ("trees", ScalingText::of(trees.scaling, left));
+            document.trees = Some(trees.trees.iter().map(TreeText::of).collect());
+        }
+        Scorer::Kernel(ranker) => {
+            (document.kind, document.kernel) = ("kernel", Some(KernelText::of(ranker)));
+        }
+    }
+    let text = serde_json::to_string_pretty(&document).map_err(|error| Error::Record(error.to_string()))?;
+    Ok(Exported::alone(text + "\n"))
+}
+
+impl ScalingText {
+    fn of(scaling: Scaling, kind: &'static str) -> Self {
+        match scaling {
+            Scaling::None | Scaling::Log | Scaling::QueryRange | Scaling::QueryMoments => {
+                ScalingText { kind, ..ScalingText::default() }
+            }
+            Scaling::Affine(Affine { center, spread }) | Scaling::LogAffine(Affine { center, spread }) => {
+                ScalingText { kind, center: Some(center), spread: Some(spread), ..ScalingText::default() }
+            }
+            Scaling::Points(points) => ScalingText { kind, points: Some(points), ..ScalingText::default() },
+        }
+    }
+}
+
+impl LayerText {
+    fn of(layer: &Layer) -> Self {
+        let single = |numbers: &[f64]| numbers.iter().map(|&number| number as f32).collect();
+        let weights = (0..layer.inputs).map(|input| single(layer.row(input))).collect();
+        LayerText { weights, bias: single(&layer.bias) }
+    }
+}
+
+impl TreeText {
+    fn of(tree: &PlainTree) -> Self {
+        let child = |child| match child {
+            Child::Branch(index) => index as i64,
+            Child::Leaf(index) => -1 - index as i64,
+        };
+        let branches = tree.branches.iter().map(|branch| BranchText {
+            feature: branch.feature,
+            threshold: branch.threshold,
+            nan_left: branch.nan_left,
+            left: child(branch.left),
+            right: child(branch.right),
+        });
+        TreeText { branches: branches.collect(), leaves: tree.leaves.clone() }
+    }
+}
+
+impl<'a> KernelText<'a> {
+    fn of(ranker: &'a KernelRanker) -> Self {
+        KernelText {
+            kind: ranker.kernel(),
+            points: ranker.points().chunks(ranker.config().features.max(1)).collect(),
+            offsets: ranker.offsets(),
+            weights: ranker.weights(),
+        }
+    }
+}

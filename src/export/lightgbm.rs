@@ -1,0 +1,47 @@
+//! `lightgbm`: the text that LightGBM reads and saves, and that Treelite, ONNX tools and others take.
+//!
+//! Of trees over raw features it is the text that the model folder holds, with the features' names. Of scaled ones, the
+//! thresholds are those of raw features.
+
+use super::plain::{PlainTree, PlainTrees};
+use super::scaling::Scaling;
+use super::{Exported, Request};
+use crate::error::Result;
+use crate::model::{Branch, Forest, Rule, Scorer, Tree, WhenMissing};
+
+pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
+    let model = request.model;
+    let forest = match &model.scorer {
+        Scorer::Trees(forest) => forest,
+        Scorer::Net(_) | Scorer::Kernel(_) => {
+            let what = format!("a {}", model.info.ranker.architecture);
+            let remedy = "it knows trees: train --model trees, or export to onnx";
+            return Err(request.refused("lightgbm", &what, remedy));
+        }
+    };
+    request.check_per_document("lightgbm")?;
+    let scaling = Scaling::of(&model.info.scaler);
+    let forest = if scaling == Scaling::None {
+        (**forest).clone()
+    } else {
+        let trees = PlainTrees::of(forest, scaling)?.trees.iter().map(tree).collect::<Result<_>>()?;
+        Forest::from_trees(model.info.ranker.features, trees)?
+    };
+    // What nobody named keeps the names that LightGBM gave.
+    let named = request.feature_names != crate::data::default_feature_names(1, request.feature_names.len());
+    let forest = if named { forest.with_names(&request.feature_names) } else { forest };
+    Ok(Exported::alone(forest.to_text()))
+}
+
+fn tree(plain: &PlainTree) -> Result<Tree> {
+    let branches = plain.branches.iter().map(|branch| Branch {
+        feature: branch.feature,
+        rule: Rule::AtMost {
+            threshold: f64::from(branch.threshold),
+            missing: if branch.nan_left { WhenMissing::NanLeft } else { WhenMissing::NanRight },
+        },
+        left: branch.left,
+        right: branch.right,
+    });
+    Tree::new(branches.collect(), plain.leaves.clone())
+}

@@ -1,0 +1,139 @@
+//! A net as formats write it: layers of weights and biases on the host, behind what is left of the scaling.
+
+use super::scaling::{Affine, Scaling};
+use crate::error::Result;
+use crate::model::{Activation, Model, Ranker};
+
+/// `x W + b`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Layer {
+    pub inputs: usize,
+    pub units: usize,
+    /// `[inputs, units]`, row-major.
+    pub weights: Vec<f64>,
+    /// One per unit.
+    pub bias: Vec<f64>,
+}
+
+/// Layers with a function between them, behind a scaling.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Net {
+    pub scaling: Scaling,
+    /// The output, of one unit and without the function, is the last.
+    pub layers: Vec<Layer>,
+    /// The function of the hidden units; none where there are no hidden units.
+    pub activation: Option<Activation>,
+}
+
+/// The most that folding may cost, in multiples of the rounding errors of scaled features.
+const DEAREST: f64 = 16.0;
+
+impl Net {
+    /// The net of a model, its scaling apart.
+    pub fn of(model: &Model, ranker: &Ranker) -> Result<Self> {
+        let (shape, all) = (ranker.config(), ranker.weights()?);
+        let mut rest = &all[..];
+        let mut take = |count: usize| -> Vec<f64> {
+            let (first, others) = rest.split_at(count);
+            rest = others;
+            first.iter().map(|&weight| f64::from(weight)).collect()
+        };
+        let mut layers: Vec<Layer> = Vec::new();
+        for [inputs, units] in shape.hidden_layers() {
+            let weights = take(inputs * units);
+            layers.push(Layer { inputs, units, weights, bias: take(units) });
+        }
+        let inputs = layers.last().map_or(shape.features, |layer| layer.units);
+        layers.push(Layer { inputs, units: 1, weights: take(inputs), bias: vec![0.0] });
+        Ok(Net { scaling: Scaling::of(&model.info.scaler), layers, activation: shape.architecture.activation() })
+    }
+
+    /// The same with an affine scaling folded into the first layer: W' = W / spread, b' = b - center / spread . W.
+    ///
+    /// It stays apart where the features' values are so much larger than their differences that f32 sums would lose digits.
+    pub fn folded(mut self) -> Self {
+        if let Scaling::Affine(affine) = &self.scaling
+            && self.layers[0].is_cheap_to_fold(affine)
+        {
+            self.layers[0].fold(affine);
+            self.scaling = Scaling::None;
+        }
+        self
+    }
+
+    /// The same, for formats whose sums are f64: nothing is lost by folding.
+    pub fn folded_in_double(mut self) -> Self {
+        if let Scaling::Affine(affine) = &self.scaling {
+            self.layers[0].fold(affine);
+            self.scaling = Scaling::None;
+        }
+        self
+    }
+}
+
+impl Layer {
+    /// The weights of an input, one per unit.
+    pub fn row(&self, input: usize) -> &[f64] {
+        &self.weights[input * self.units..(input + 1) * self.units]
+    }
+
+    /// The weights of a unit, one per input.
+    pub fn column(&self, unit: usize) -> impl Iterator<Item = f64> {
+        self.weights.iter().skip(unit).step_by(self.units).copied()
+    }
+
+    /// Whether sums of raw features have about the rounding errors that sums of scaled ones have.
+    fn is_cheap_to_fold(&self, affine: &Affine) -> bool {
+        let far: Vec<f64> = affine.center.iter().zip(affine.factors()).map(|(center, f)| (center * f).abs()).collect();
+        (0..self.units).all(|unit| {
+            let sum =
+                |of: &dyn Fn(f64, f64) -> f64| self.column(unit).zip(&far).map(|(w, r)| of(w.abs(), *r)).sum::<f64>();
+            sum(&|weight, far| weight * far) <= DEAREST * sum(&|weight, _| weight)
+        })
+    }
+
+    fn fold(&mut self, affine: &Affine) {
+        for (input, (factor, center)) in affine.factors().iter().zip(&affine.center).enumerate() {
+            for unit in 0..self.units {
+                let weight = &mut self.weights[input * self.units + unit];
+                *weight *= factor;
+                self.bias[unit] -= center * *weight;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer() -> Layer {
+        Layer { inputs: 3, units: 2, weights: vec![1.0, -2.0, 3.0, 4.0, 5.0, 6.0], bias: vec![0.5, 0.25] }
+    }
+
+    #[test]
+    fn a_folded_layer_gives_the_same_sums() {
+        let affine = Affine { center: vec![2.0, 7.0, -1.0], spread: vec![4.0, 0.0, 0.5] };
+        let x = [3.0, 100.0, 2.0];
+        let scaled: Vec<f64> = vec![(3.0 - 2.0) / 4.0, 0.0, (2.0 + 1.0) / 0.5];
+        let sums = |layer: &Layer, x: &[f64]| -> Vec<f64> {
+            let unit = |unit: usize| layer.bias[unit] + layer.column(unit).zip(x).map(|(w, x)| w * x).sum::<f64>();
+            (0..2).map(unit).collect()
+        };
+        let mut folded = layer();
+        folded.fold(&affine);
+        assert_eq!(sums(&folded, &x), sums(&layer(), &scaled));
+        assert_eq!(folded.row(1), [0.0, 0.0], "a constant feature has no weight");
+    }
+
+    #[test]
+    fn what_would_lose_digits_stays_apart() {
+        let near = Affine { center: vec![2.0, 7.0, -1.0], spread: vec![1.0; 3] };
+        let far = Affine { center: vec![1e6, 7.0, -1.0], spread: vec![1.0; 3] };
+        assert!(layer().is_cheap_to_fold(&near) && !layer().is_cheap_to_fold(&far));
+        let net = |affine: Affine| Net { scaling: Scaling::Affine(affine), layers: vec![layer()], activation: None };
+        assert_eq!(net(near).folded().scaling, Scaling::None);
+        assert_eq!(net(far.clone()).folded(), net(far.clone()));
+        assert_eq!(net(far).folded_in_double().scaling, Scaling::None);
+    }
+}

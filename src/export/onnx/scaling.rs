@@ -1,0 +1,108 @@
+//! Scaling as nodes, in f64.
+
+use super::Graph;
+use super::proto::{Attribute, Element, doubles, node, wholes};
+use crate::export::scaling::{Affine, Scaling};
+
+impl Graph {
+    /// The name of the features as the scorer takes them, f32.
+    pub(super) fn scaled(&mut self, scaling: &Scaling, features: usize) -> &'static str {
+        if *scaling == Scaling::None {
+            return "features";
+        }
+        self.cast("features", Element::Double, "raw");
+        let last = match scaling {
+            Scaling::None => "raw",
+            Scaling::Log => self.log("raw"),
+            Scaling::Affine(affine) => self.affine(affine, features, "raw"),
+            Scaling::LogAffine(affine) => {
+                let log = self.log("raw");
+                self.affine(affine, features, log)
+            }
+            Scaling::Points(points) => self.points(points, "raw"),
+            Scaling::QueryRange => self.query_range("raw"),
+            Scaling::QueryMoments => self.query_moments("raw"),
+        };
+        self.cast(last, Element::Single, "scaled");
+        "scaled"
+    }
+
+    /// sign(x) ln(1 + abs(x)).
+    fn log(&mut self, input: &str) -> &'static str {
+        self.constants.push(doubles("one", &[1], [1.0]));
+        self.add("Abs", &[input], "size");
+        self.add("Add", &["size", "one"], "above_one");
+        self.add("Log", &["above_one"], "log_size");
+        self.add("Sign", &[input], "sign");
+        self.add("Mul", &["sign", "log_size"], "log");
+        "log"
+    }
+
+    fn affine(&mut self, affine: &Affine, features: usize, input: &str) -> &'static str {
+        self.constants.push(doubles("center", &[features], affine.center.iter().copied()));
+        self.constants.push(doubles("factor", &[features], affine.factors()));
+        self.add("Sub", &[input, "center"], "centered");
+        self.add("Mul", &["centered", "factor"], "standard");
+        "standard"
+    }
+
+    /// The first y, and for each piece of the line its slope times as much of x as lies inside of it.
+    fn points(&mut self, points: &[Vec<(f32, f64)>], input: &str) -> &'static str {
+        let pieces = points.iter().map(|points| points.len() - 1).max().unwrap_or(0).max(1);
+        let (mut start, mut end, mut slope) = (Vec::new(), Vec::new(), Vec::new());
+        for points in points {
+            for piece in 0..pieces {
+                let from = points[piece.min(points.len() - 1)];
+                let to = points[(piece + 1).min(points.len() - 1)];
+                let (x, next) = (f64::from(from.0), f64::from(to.0));
+                start.push(x);
+                end.push(next);
+                slope.push(if next > x { (to.1 - from.1) / (next - x) } else { 0.0 });
+            }
+        }
+        let sides = [points.len(), pieces];
+        self.constants.push(doubles("starts", &sides, start));
+        self.constants.push(doubles("ends", &sides, end));
+        self.constants.push(doubles("slopes", &sides, slope));
+        self.constants.push(doubles("lowest", &[points.len()], points.iter().map(|points| points[0].1)));
+        self.constants.push(wholes("third_axis", &[2]));
+        self.add("Unsqueeze", &[input, "third_axis"], "each");
+        self.add("Max", &["each", "starts"], "from_start");
+        self.add("Min", &["from_start", "ends"], "to_end");
+        self.add("Sub", &["to_end", "starts"], "inside");
+        self.add("Mul", &["inside", "slopes"], "rises");
+        let together = vec![("keepdims", Attribute::Int(0))];
+        self.nodes.push(node("ReduceSum", "", &["rises", "third_axis"], "risen", together));
+        self.add("Add", &["risen", "lowest"], "interpolated");
+        "interpolated"
+    }
+
+    /// Where the query's values differ, and zero.
+    fn query_ends(&mut self, input: &str) {
+        self.constants.push(doubles("zero", &[1], [0.0]));
+        self.reduce("ReduceMin", input, 0, "low");
+        self.reduce("ReduceMax", input, 0, "high");
+        self.add("Greater", &["high", "low"], "varies");
+    }
+
+    fn query_range(&mut self, input: &str) -> &'static str {
+        self.query_ends(input);
+        self.add("Sub", &["high", "low"], "range");
+        self.add("Sub", &[input, "low"], "above_low");
+        self.add("Div", &["above_low", "range"], "share");
+        self.add("Where", &["varies", "share", "zero"], "ranged");
+        "ranged"
+    }
+
+    fn query_moments(&mut self, input: &str) -> &'static str {
+        self.query_ends(input);
+        self.reduce("ReduceMean", input, 0, "mean");
+        self.add("Sub", &[input, "mean"], "distance");
+        self.add("Mul", &["distance", "distance"], "square");
+        self.reduce("ReduceMean", "square", 0, "variance");
+        self.add("Sqrt", &["variance"], "deviation");
+        self.add("Div", &["distance", "deviation"], "ratio");
+        self.add("Where", &["varies", "ratio", "zero"], "standard");
+        "standard"
+    }
+}

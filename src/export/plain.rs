@@ -1,0 +1,307 @@
+//! Trees as every format can write them: each branch asks whether a raw feature is at most a f32 threshold.
+//!
+//! Whatever a branch asks (a threshold, where missing values go, a set of categories) leads some intervals of values to the
+//! left and the others to the right, and NaN to one side. Two intervals are one plain branch; more are several, and what lies
+//! below is repeated. Bounds of scaled values are moved to the raw values that are scaled to them.
+
+use super::scaling::Scaling;
+use crate::error::{Error, Result};
+use crate::model::{Branch, Child, Forest, Rule, Tree, ZERO};
+
+/// A tree of plain branches.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct PlainTree {
+    /// The first is the root; none where the tree is its only leaf.
+    pub branches: Vec<PlainBranch>,
+    pub leaves: Vec<f64>,
+}
+
+/// To the left when the feature is at most the threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct PlainBranch {
+    pub feature: usize,
+    /// Finite.
+    pub threshold: f32,
+    /// Where NaN goes.
+    pub nan_left: bool,
+    pub left: Child,
+    pub right: Child,
+}
+
+/// Trees whose values are added, behind what is left of the scaling.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PlainTrees {
+    /// None, or one within queries.
+    pub scaling: Scaling,
+    pub trees: Vec<PlainTree>,
+}
+
+/// The most branches, in multiples of those that the trees had and beside a million.
+const GROWTH: usize = 8;
+
+/// The most levels of branches inside of each other: readers of JSON give up at a thousand brackets, two for each.
+const DEEPEST: usize = 400;
+
+impl PlainTrees {
+    /// The trees of a forest over scaled features.
+    ///
+    /// # Errors
+    /// When they would be too large.
+    pub fn of(forest: &Forest, scaling: Scaling) -> Result<Self> {
+        let branches: usize = forest.trees().iter().map(|tree| tree.branches().len()).sum();
+        let mut room = branches.saturating_mul(GROWTH).saturating_add(1_000_000);
+        let share = if forest.is_average() { 1.0 / forest.n_trees().max(1) as f64 } else { 1.0 };
+        let plain = |tree: &Tree| {
+            let tree = PlainTree::of(tree, &scaling, share, room)?;
+            room = room.saturating_sub(tree.branches.len());
+            Ok(tree)
+        };
+        let trees = forest.trees().iter().map(plain).collect::<Result<_>>()?;
+        Ok(PlainTrees { trees, scaling: if scaling.is_per_query() { scaling } else { Scaling::None } })
+    }
+
+    /// Refuses trees that are too deep for formats which write a branch inside of its parent, and for their readers.
+    pub fn check_depth(&self, format: &str) -> Result<()> {
+        let deepest = self.trees.iter().map(PlainTree::depth).max().unwrap_or(0);
+        if deepest <= DEEPEST {
+            return Ok(());
+        }
+        Err(Error::Mismatch(format!(
+            "{format} cannot hold trees of {deepest} levels, but at most {DEEPEST}: train with fewer --leaves, or export to onnx"
+        )))
+    }
+}
+
+/// A place for a child that is not made yet: a branch and its side.
+type Place = Option<(usize, bool)>;
+
+/// What is still to be made.
+enum Work<'a> {
+    /// A child of the given tree.
+    Child(Child),
+    /// Branches that lead these intervals of values of a branch to its sides.
+    Intervals(&'a Branch, Vec<(f32, bool)>, bool),
+}
+
+impl PlainTree {
+    /// The most branches on a way from the root. A child stands behind its parent in the list.
+    fn depth(&self) -> usize {
+        let mut depths = vec![1; self.branches.len()];
+        for (place, branch) in self.branches.iter().enumerate() {
+            for child in [branch.left, branch.right] {
+                if let Child::Branch(child) = child {
+                    depths[child] = depths[place] + 1;
+                }
+            }
+        }
+        depths.into_iter().max().unwrap_or(0)
+    }
+
+    fn of(tree: &Tree, scaling: &Scaling, share: f64, room: usize) -> Result<Self> {
+        let mut plain = PlainTree::default();
+        let root = if tree.branches().is_empty() { Child::Leaf(0) } else { Child::Branch(0) };
+        // The last is made first: the left side before the right one.
+        let mut ahead: Vec<(Place, Work<'_>)> = vec![(None, Work::Child(root))];
+        while let Some((place, work)) = ahead.pop() {
+            match work {
+                Work::Child(Child::Leaf(leaf)) => {
+                    plain.put(place, Child::Leaf(plain.leaves.len()));
+                    plain.leaves.push(tree.leaves()[leaf] * share);
+                }
+                Work::Child(Child::Branch(index)) => {
+                    let branch = &tree.branches()[index];
+                    let (intervals, nan) = intervals(branch, scaling);
+                    ahead.push((place, Work::Intervals(branch, intervals, nan)));
+                }
+                Work::Intervals(branch, intervals, nan) => {
+                    let side = |left: bool| Work::Child(if left { branch.left } else { branch.right });
+                    match &intervals[..] {
+                        [] => ahead.push((place, side(nan))),
+                        [(_, left)] if *left == nan => ahead.push((place, side(nan))),
+                        // All numbers here, NaN there.
+                        [(_, left)] => {
+                            let made = plain.branch(place, branch.feature, f32::MAX, false);
+                            ahead.push((Some((made, false)), side(nan)));
+                            ahead.push((Some((made, true)), side(*left)));
+                        }
+                        _ => {
+                            let (below, above) = intervals.split_at(intervals.len() / 2);
+                            let nan_left = below.iter().any(|(_, left)| *left == nan);
+                            let made = plain.branch(place, branch.feature, below[below.len() - 1].0, nan_left);
+                            // On the side without NaN, whatever is said of it is true.
+                            let part = |half: &[(f32, bool)], has_nan: bool| {
+                                let nan = if has_nan { nan } else { half[0].1 };
+                                Work::Intervals(branch, half.to_vec(), nan)
+                            };
+                            ahead.push((Some((made, false)), part(above, !nan_left)));
+                            ahead.push((Some((made, true)), part(below, nan_left)));
+                        }
+                    }
+                }
+            }
+            if plain.branches.len() > room {
+                return Err(Error::Mismatch(
+                    "the trees' sets of categories would take millions of thresholds: export to lightgbm, or train \
+                     without categorical features"
+                        .into(),
+                ));
+            }
+        }
+        Ok(plain)
+    }
+
+    /// Makes a branch whose sides are still to come.
+    fn branch(&mut self, place: Place, feature: usize, threshold: f32, nan_left: bool) -> usize {
+        let index = self.branches.len();
+        self.put(place, Child::Branch(index));
+        let (left, right) = (Child::Leaf(0), Child::Leaf(0));
+        self.branches.push(PlainBranch { feature, threshold, nan_left, left, right });
+        index
+    }
+
+    fn put(&mut self, place: Place, child: Child) {
+        if let Some((parent, left)) = place {
+            let parent = &mut self.branches[parent];
+            if left { parent.left = child } else { parent.right = child }
+        }
+    }
+}
+
+/// The intervals of raw values that a branch leads to one side each, by their last value and whether that is the left side,
+/// ascending; and the side of NaN. The last interval goes on to infinity.
+fn intervals(branch: &Branch, scaling: &Scaling) -> (Vec<(f32, bool)>, bool) {
+    if let Some(value) = scaling.constant(branch.feature) {
+        let left = branch.rule.goes_left(value);
+        return (vec![(f32::INFINITY, left)], left);
+    }
+    let mut merged: Vec<(f32, bool)> = Vec::new();
+    for bound in bounds(&branch.rule) {
+        let left = branch.rule.goes_left(bound);
+        let raw = if bound == f32::INFINITY { bound } else { scaling.raw_bound(branch.feature, bound) };
+        match merged.last_mut() {
+            Some(last) if last.1 == left => last.0 = last.0.max(raw),
+            // No raw value is scaled into this interval.
+            Some(last) if last.0 >= raw => {}
+            // Infinite values are not features.
+            _ if raw == f32::NEG_INFINITY => {}
+            _ => merged.push((raw, left)),
+        }
+    }
+    (merged, branch.rule.goes_left(f32::NAN))
+}
+
+/// The last values of intervals in which a rule has one answer each, ascending; infinity is the last.
+fn bounds(rule: &Rule) -> Vec<f32> {
+    // What is almost zero is zero to LightGBM.
+    let mut bounds = vec![(-ZERO).next_down(), ZERO, f32::INFINITY];
+    match rule {
+        Rule::AtMost { threshold, .. } => bounds.push(at_most(*threshold)),
+        Rule::OneOf(words) => {
+            bounds.push(-1.0);
+            let has = |category: usize| words.get(category / 32).is_some_and(|word| word >> (category % 32) & 1 == 1);
+            let changes = (1..=words.len() * 32).filter(|&category| has(category) != has(category - 1));
+            bounds.extend(changes.map(|category| at_most((category as f64).next_down())));
+        }
+    }
+    bounds.sort_by(f32::total_cmp);
+    bounds
+}
+
+/// The largest f32 that is not above a number.
+fn at_most(number: f64) -> f32 {
+    let nearest = number as f32;
+    if f64::from(nearest) > number { nearest.next_down() } else { nearest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Dataset, ScaleKind, Scaler};
+    use crate::model::WhenMissing;
+
+    fn walk(tree: &PlainTree, row: &[f32]) -> f64 {
+        let mut at = if tree.branches.is_empty() { Child::Leaf(0) } else { Child::Branch(0) };
+        loop {
+            match at {
+                Child::Leaf(leaf) => return tree.leaves[leaf],
+                Child::Branch(index) => {
+                    let branch = &tree.branches[index];
+                    let x = row[branch.feature];
+                    at =
+                        if x <= branch.threshold || x.is_nan() && branch.nan_left { branch.left } else { branch.right };
+                }
+            }
+        }
+    }
+
+    /// Every kind of rule, alone.
+    fn rules() -> Vec<Rule> {
+        use WhenMissing::{NanIsZero, NanLeft, NanRight, ZeroLeft, ZeroRight};
+        let thresholds = [-2.0, -1e-35, -1e-40, 0.0, 1e-36, 1e-35, 0.1, 0.3, 7.0, 1e300, -1e300, f64::INFINITY];
+        let at_most = |missing| thresholds.map(|threshold| Rule::AtMost { threshold, missing });
+        let mut rules: Vec<Rule> =
+            [NanIsZero, NanLeft, NanRight, ZeroLeft, ZeroRight].into_iter().flat_map(at_most).collect();
+        rules.push(Rule::AtMost { threshold: f64::NEG_INFINITY, missing: NanLeft });
+        rules.extend([vec![], vec![1], vec![7, 8], vec![0b1010_0101, 0, 3], vec![u32::MAX]].map(Rule::OneOf));
+        rules
+    }
+
+    fn values() -> Vec<f32> {
+        let edges = [0.0, 1e-40, 1e-36, 1e-35, 1e-30, 0.1, 0.3, 1.0, 2.0, 3.0, 5.0, 7.0, 31.9, 32.0, 35.0, 36.0, 65.5];
+        let near = |x: f32| [x, x.next_up(), x.next_down(), -x, -x.next_up(), -x.next_down()];
+        edges.into_iter().flat_map(near).chain([f32::MAX, f32::MIN, f32::NAN]).collect()
+    }
+
+    #[test]
+    fn every_rule_sends_every_value_to_its_side() {
+        for rule in rules() {
+            let branch = Branch { feature: 0, rule: rule.clone(), left: Child::Leaf(0), right: Child::Leaf(1) };
+            let tree = Tree::new(vec![branch], vec![1.0, 2.0]).unwrap();
+            let plain = PlainTree::of(&tree, &Scaling::None, 1.0, 1000).unwrap();
+            for x in values() {
+                assert_eq!(walk(&plain, &[x]), tree.value(&[x]), "{rule:?} of {x:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn thresholds_of_scaled_features_are_met_by_raw_ones() {
+        let column = [-5.0, 0.0, 0.5, 3.0, 9.0, 1e4];
+        let rows: Vec<f32> = column.into_iter().flat_map(|x| [x, 2.0]).collect();
+        let data = Dataset::new(2, rows, vec![0.0; 6], vec![("a".into(), 6)]).unwrap();
+        for kind in ScaleKind::ALL.into_iter().filter(|kind| !kind.is_per_query()) {
+            let scaler = Scaler::fit(kind, &data);
+            for rule in rules() {
+                let branch = |feature, left, right| Branch { feature, rule: rule.clone(), left, right };
+                let branches =
+                    vec![branch(0, Child::Leaf(0), Child::Branch(1)), branch(1, Child::Leaf(1), Child::Leaf(2))];
+                let tree = Tree::new(branches, vec![1.0, 2.0, 4.0]).unwrap();
+                let plain = PlainTree::of(&tree, &Scaling::of(&scaler), 1.0, 1000).unwrap();
+                for x in values().into_iter().chain(column) {
+                    let mut row = [x, 7.0];
+                    scaler.apply_rows(&mut row).unwrap();
+                    assert_eq!(walk(&plain, &[x, 7.0]), tree.value(&row), "{kind}, {rule:?} of {x:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sets_that_would_explode_are_refused_and_deep_trees_are_not() {
+        let set = |feature, left, right| Branch { feature, rule: Rule::OneOf(vec![0x5555_5555; 4]), left, right };
+        let branches =
+            (0..8).map(|i| set(i, if i < 7 { Child::Branch(i + 1) } else { Child::Leaf(8) }, Child::Leaf(i))).collect();
+        let tree = Tree::new(branches, vec![0.5; 9]).unwrap();
+        let error = PlainTree::of(&tree, &Scaling::None, 1.0, 10_000).unwrap_err().to_string();
+        assert!(error.contains("export to lightgbm"), "{error}");
+        let depth = 200_000;
+        let rule = |i: usize| Rule::AtMost { threshold: i as f64, missing: WhenMissing::NanLeft };
+        let next = |i| if i + 1 < depth { Child::Branch(i + 1) } else { Child::Leaf(depth) };
+        let branches = (0..depth).map(|i| Branch { feature: 0, rule: rule(i), left: Child::Leaf(i), right: next(i) });
+        let tree = Tree::new(branches.collect(), vec![1.0; depth + 1]).unwrap();
+        let plain = PlainTree::of(&tree, &Scaling::None, 0.5, depth).unwrap();
+        assert_eq!((&plain.leaves, plain.depth()), (&vec![0.5; depth + 1], depth));
+        let error = PlainTrees { scaling: Scaling::None, trees: vec![plain] }.check_depth("solr").unwrap_err();
+        assert!(error.to_string().starts_with("solr cannot hold trees of 200000 levels"), "{error}");
+    }
+}

@@ -1,0 +1,215 @@
+//! `rust`: one Rust source file that scores, without dependencies.
+//!
+//! It has one function, `score(features, scores)`, over row-major features. Sums are f64.
+
+use super::net::Net;
+use super::numbers::{FlatPoints, FlatTrees, lines, words};
+use super::plain::PlainTrees;
+use super::scaling::Scaling;
+use super::{Exported, Request};
+use crate::error::Result;
+use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
+use std::fmt::Debug;
+
+pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
+    let model = request.model;
+    let (scaling, document) = match &model.scorer {
+        Scorer::Net(ranker) => {
+            let net = Net::of(model, ranker)?.folded_in_double();
+            let text = of_net(&net);
+            (net.scaling, text)
+        }
+        Scorer::Trees(forest) => {
+            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            let text = of_trees(&FlatTrees::of(&trees));
+            (trees.scaling, text)
+        }
+        Scorer::Kernel(ranker) => (Scaling::of(&model.info.scaler), of_kernel(ranker)),
+    };
+    Ok(Exported::alone(head(request) + &arrays(&scaling) + &document + &score(&scaling)))
+}
+
+fn head(request: &Request<'_>) -> String {
+    format!(
+        "// {}. Written by burnrank {}.\n\n/// The number of features of a document:\n{}\npub const FEATURES: usize = {};\n\n",
+        request.title(),
+        env!("CARGO_PKG_VERSION"),
+        words(&request.feature_names, "/// "),
+        request.feature_names.len()
+    )
+}
+
+fn array<T: Debug>(kind: &str, name: &str, values: &[T]) -> String {
+    format!("static {name}: [{kind}; {}] = [{}];\n", values.len(), lines(values, ""))
+}
+
+/// The numbers of a scaling.
+fn arrays(scaling: &Scaling) -> String {
+    match scaling {
+        Scaling::None | Scaling::Log | Scaling::QueryRange | Scaling::QueryMoments => String::new(),
+        Scaling::Affine(affine) | Scaling::LogAffine(affine) => {
+            array("f64", "CENTER", &affine.center) + &array("f64", "SPREAD", &affine.spread) + "\n"
+        }
+        Scaling::Points(points) => {
+            let flat = FlatPoints::of(points);
+            let starts = array("usize", "POINT", &flat.starts);
+            starts + &array("f32", "POINT_X", &flat.x) + &array("f64", "POINT_Y", &flat.y) + INTERPOLATE
+        }
+    }
+}
+
+/// The line through a feature's points.
+const INTERPOLATE: &str = "
+fn interpolate(feature: usize, x: f32) -> f32 {
+    let (first, last) = (POINT[feature], POINT[feature + 1] - 1);
+    if x.is_nan() {
+        return x;
+    }
+    let x = x.max(POINT_X[first]).min(POINT_X[last]);
+    let at = first + POINT_X[first..=last].partition_point(|point| *point <= x).max(1) - 1;
+    if at == last {
+        return POINT_Y[at] as f32;
+    }
+    let width = f64::from(POINT_X[at + 1]) - f64::from(POINT_X[at]);
+    (POINT_Y[at] + (f64::from(x) - f64::from(POINT_X[at])) * ((POINT_Y[at + 1] - POINT_Y[at]) / width)) as f32
+}
+
+";
+
+fn of_net(net: &Net) -> String {
+    let mut text = String::new();
+    for (place, layer) in net.layers.iter().enumerate() {
+        let weights: Vec<f64> = (0..layer.units).flat_map(|unit| layer.column(unit)).collect();
+        text += &array("f64", &format!("WEIGHTS{}", place + 1), &weights);
+        text += &array("f64", &format!("BIAS{}", place + 1), &layer.bias);
+    }
+    let function = match net.activation {
+        None => "sum",
+        Some(Activation::Sigmoid) => "1.0 / (1.0 + (-sum).exp())",
+        Some(Activation::Tanh) => "sum.tanh()",
+        Some(Activation::Relu) => "sum.max(0.0)",
+    };
+    text += "\nfn document(x: &[f32; FEATURES]) -> f64 {\n    let h0 = x.map(f64::from);\n";
+    for (place, layer) in net.layers.iter().enumerate() {
+        let (to, units, inputs) = (place + 1, layer.units, layer.inputs);
+        let function = if to < net.layers.len() { function } else { "sum" };
+        text += &format!(
+            "    let mut h{to} = [0.0; {units}];\n    for (unit, value) in h{to}.iter_mut().enumerate() {{\n        let \
+             weights = &WEIGHTS{to}[unit * {inputs}..(unit + 1) * {inputs}];\n        let sum: f64 = h{place}.iter().zip(weights)\
+             .fold(BIAS{to}[unit], |sum, (x, weight)| sum + x * weight);\n        *value = {function};\n    }}\n"
+        );
+    }
+    text + &format!("    h{}[0]\n}}\n", net.layers.len())
+}
+
+fn of_trees(flat: &FlatTrees) -> String {
+    let nan_left: Vec<bool> = flat.nan_left.iter().map(|&left| left == 1).collect();
+    let arrays = [
+        array("i32", "ROOT", &flat.roots),
+        array("u32", "FEATURE", &flat.feature),
+        array("f32", "THRESHOLD", &flat.threshold),
+        array("bool", "NAN_LEFT", &nan_left),
+        array("i32", "LEFT", &flat.left),
+        array("i32", "RIGHT", &flat.right),
+        array("f64", "LEAF", &flat.leaves),
+    ];
+    arrays.concat()
+        + "
+fn document(x: &[f32; FEATURES]) -> f64 {
+    let mut sum = 0.0;
+    for &root in &ROOT {
+        let mut at = root;
+        while at >= 0 {
+            let branch = at as usize;
+            let value = x[FEATURE[branch] as usize];
+            let left = value <= THRESHOLD[branch] || value.is_nan() && NAN_LEFT[branch];
+            at = if left { LEFT[branch] } else { RIGHT[branch] };
+        }
+        sum += LEAF[(-1 - at) as usize];
+    }
+    sum
+}
+"
+}
+
+fn of_kernel(ranker: &KernelRanker) -> String {
+    let offsets = if ranker.offsets().is_empty() { String::new() } else { array("f32", "OFFSETS", ranker.offsets()) };
+    let arrays = array("f32", "POINTS", ranker.points()) + &offsets + &array("f32", "WEIGHTS", ranker.weights());
+    let (start, add, value) = match ranker.kernel() {
+        KernelKind::Gaussian { gamma } => {
+            ("0.0", "(f64::from(*x) - f64::from(*p)).powi(2)", format!("(-{gamma:?} * sum).exp()"))
+        }
+        KernelKind::Polynomial { degree } => {
+            ("f64::from(OFFSETS[point])", "f64::from(*x) * f64::from(*p)", format!("sum.powi({degree})"))
+        }
+    };
+    format!(
+        "{arrays}
+fn document(x: &[f32; FEATURES]) -> f64 {{
+    let mut score = 0.0;
+    for (point, weight) in WEIGHTS.iter().enumerate() {{
+        let p = &POINTS[point * FEATURES..(point + 1) * FEATURES];
+        let sum: f64 = x.iter().zip(p).fold({start}, |sum, (x, p)| sum + {add});
+        score += f64::from(*weight) * {value};
+    }}
+    score
+}}
+"
+    )
+}
+
+/// The function that users call.
+fn score(scaling: &Scaling) -> String {
+    let log = "f64::from(raw).abs().ln_1p().copysign(f64::from(raw))";
+    let affine =
+        |x: &str| format!("x[i] = if SPREAD[i] > 0.0 {{ (({x} - CENTER[i]) / SPREAD[i]) as f32 }} else {{ 0.0 }};");
+    let (before, scale) = match scaling {
+        Scaling::None => (String::new(), "x[i] = raw;".to_owned()),
+        Scaling::Log => (String::new(), format!("x[i] = {log} as f32;")),
+        Scaling::Affine(_) => (String::new(), affine("f64::from(raw)")),
+        Scaling::LogAffine(_) => (String::new(), affine(log)),
+        Scaling::Points(_) => (String::new(), "x[i] = interpolate(i, raw);".to_owned()),
+        Scaling::QueryRange | Scaling::QueryMoments => (
+            fit(scaling),
+            "x[i] = if spread[i] > 0.0 { ((f64::from(raw) - center[i]) / spread[i]) as f32 } else { 0.0 };".to_owned(),
+        ),
+    };
+    let which = if scaling.is_per_query() { "the documents of ONE query" } else { "documents" };
+    format!(
+        "
+/// Sets the scores of {which}: `FEATURES` numbers per document, one document after the other.
+pub fn score(features: &[f32], scores: &mut [f32]) {{
+{before}    for (row, score) in features.chunks_exact(FEATURES).zip(scores) {{
+        let mut x = [0.0f32; FEATURES];
+        for (i, &raw) in row.iter().enumerate() {{
+            {scale}
+        }}
+        *score = document(&x) as f32;
+    }}
+}}
+"
+    )
+}
+
+/// Centers and spreads of one query's features.
+fn fit(scaling: &Scaling) -> String {
+    let moments = "
+        center[i] = column().sum::<f64>() / documents;
+        let squares: f64 = column().map(|x| (x - center[i]).powi(2)).sum();
+        spread[i] = if high > low { (squares / documents).sqrt() } else { 0.0 };";
+    let range = "
+        center[i] = low;
+        spread[i] = high - low;";
+    let (count, fit) = match scaling {
+        Scaling::QueryMoments => ("    let documents = (features.len() / FEATURES) as f64;\n", moments),
+        _ => ("", range),
+    };
+    format!(
+        "    let (mut center, mut spread) = ([0.0; FEATURES], [0.0; FEATURES]);
+{count}    for i in 0..FEATURES {{
+        let column = || features.chunks_exact(FEATURES).map(|row| f64::from(row[i]));
+        let (low, high) = (column().fold(f64::INFINITY, f64::min), column().fold(f64::NEG_INFINITY, f64::max));{fit}
+    }}
+"
+    )
+}

@@ -1,0 +1,140 @@
+//! `safetensors`: the length of a header (u64, little-endian), the header (JSON: of each tensor its type, shape and bytes), and
+//! the tensors' bytes, little-endian.
+//!
+//! The tensors of a net have the names and shapes of PyTorch's `Sequential(Linear, Tanh, ..., Linear(bias=False))`: `0.weight`
+//! of `[units, inputs]`, `0.bias`, `2.weight`, ... Trees are lists with a number per branch, as
+//! [`json`](super::json) has them, of all trees one after the other: `trees.root`, `branches.feature`, `.threshold`,
+//! `.nan_left`, `.left`, `.right` and `leaves`. Kernels are `points`, `offsets` and `weights`. `scaling.center` and
+//! `scaling.spread` are f64; `quantile` has `scaling.x` (f32) and `scaling.y` (f64), the points of each feature's line. What else there is to know is in the header's `__metadata__`: kind, activation, scaling and the
+//! names of the features, with blanks between them.
+
+use super::net::Net;
+use super::numbers::FlatTrees;
+use super::plain::PlainTrees;
+use super::scaling::Scaling;
+use super::{Exported, Request};
+use crate::error::{Error, Result};
+use crate::model::{KernelKind, Scorer};
+use serde_json::{Map, Value, json};
+
+/// Tensors in the order of their bytes.
+#[derive(Default)]
+struct Tensors {
+    header: Map<String, Value>,
+    bytes: Vec<u8>,
+}
+
+impl Tensors {
+    fn put<const N: usize, T: Copy>(
+        &mut self,
+        name: &str,
+        kind: &str,
+        shape: &[usize],
+        values: &[T],
+        bytes: impl Fn(T) -> [u8; N],
+    ) {
+        let start = self.bytes.len();
+        self.bytes.extend(values.iter().flat_map(|&value| bytes(value)));
+        let place = [start, self.bytes.len()];
+        self.header.insert(name.into(), json!({ "dtype": kind, "shape": shape, "data_offsets": place }));
+    }
+
+    fn singles(&mut self, name: &str, shape: &[usize], values: &[f32]) {
+        self.put(name, "F32", shape, values, f32::to_le_bytes);
+    }
+
+    fn doubles(&mut self, name: &str, values: &[f64]) {
+        self.put(name, "F64", &[values.len()], values, f64::to_le_bytes);
+    }
+
+    fn whole(&mut self, name: &str, values: &[i32]) {
+        self.put(name, "I32", &[values.len()], values, i32::to_le_bytes);
+    }
+
+    fn scaling(&mut self, scaling: &Scaling) {
+        match scaling {
+            Scaling::None | Scaling::Log | Scaling::QueryRange | Scaling::QueryMoments => {}
+            Scaling::Affine(affine) | Scaling::LogAffine(affine) => {
+                self.doubles("scaling.center", &affine.center);
+                self.doubles("scaling.spread", &affine.spread);
+            }
+            Scaling::Points(points) => {
+                // All of one length: the last point comes again.
+                let most = points.iter().map(Vec::len).max().unwrap_or(0);
+                let filled = points.iter().flat_map(|points| {
+                    let last = points.last().copied().unwrap_or_default();
+                    points.iter().copied().chain(std::iter::repeat_n(last, most - points.len()))
+                });
+                let (x, y): (Vec<f32>, Vec<f64>) = filled.unzip();
+                self.put("scaling.y", "F64", &[points.len(), most], &y, f64::to_le_bytes);
+                self.singles("scaling.x", &[points.len(), most], &x);
+            }
+        }
+    }
+}
+
+pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
+    let model = request.model;
+    let mut about = Map::new();
+    let mut say = |key: &str, value: &str| _ = about.insert(key.into(), value.into());
+    say("format", "burnrank-export-1");
+    say("name", &request.name);
+    say("features", &request.feature_names.join(" "));
+    let mut scaling = model.info.scaler.kind().name();
+    // Doubles first: every tensor begins at a multiple of its number's size.
+    let mut tensors = Tensors::default();
+    match &model.scorer {
+        Scorer::Net(ranker) => {
+            let net = Net::of(model, ranker)?;
+            say("kind", "net");
+            net.activation.iter().for_each(|activation| say("activation", &activation.to_string()));
+            tensors.scaling(&net.scaling);
+            for (place, layer) in net.layers.iter().enumerate() {
+                let weights: Vec<f32> =
+                    (0..layer.units).flat_map(|unit| layer.column(unit)).map(|w| w as f32).collect();
+                let bias: Vec<f32> = layer.bias.iter().map(|&bias| bias as f32).collect();
+                tensors.singles(&format!("{}.weight", 2 * place), &[layer.units, layer.inputs], &weights);
+                if place + 1 < net.layers.len() {
+                    tensors.singles(&format!("{}.bias", 2 * place), &[layer.units], &bias);
+                }
+            }
+        }
+        Scorer::Trees(forest) => {
+            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            scaling = if trees.scaling.is_per_query() { scaling } else { "none" };
+            let flat = FlatTrees::of(&trees);
+            say("kind", "trees");
+            tensors.doubles("leaves", &flat.leaves);
+            tensors.whole("trees.root", &flat.roots);
+            tensors.whole("branches.feature", &flat.feature);
+            tensors.singles("branches.threshold", &[flat.threshold.len()], &flat.threshold);
+            tensors.whole("branches.left", &flat.left);
+            tensors.whole("branches.right", &flat.right);
+            tensors.put("branches.nan_left", "U8", &[flat.nan_left.len()], &flat.nan_left, |byte| [byte]);
+        }
+        Scorer::Kernel(ranker) => {
+            let (points, features) = (ranker.weights().len(), ranker.config().features);
+            let (kind, key, value) = match ranker.kernel() {
+                KernelKind::Gaussian { gamma } => ("gaussian", "gamma", format!("{gamma:?}")),
+                KernelKind::Polynomial { degree } => ("polynomial", "degree", degree.to_string()),
+            };
+            say("kind", kind);
+            say(key, &value);
+            tensors.scaling(&Scaling::of(&model.info.scaler));
+            tensors.singles("points", &[points, features], ranker.points());
+            if !ranker.offsets().is_empty() {
+                tensors.singles("offsets", &[points], ranker.offsets());
+            }
+            tensors.singles("weights", &[points], ranker.weights());
+        }
+    }
+    say("scaling", scaling);
+    let mut header = Map::from_iter([("__metadata__".to_owned(), Value::Object(about))]);
+    header.extend(tensors.header);
+    let mut header = serde_json::to_vec(&header).map_err(|error| Error::Record(error.to_string()))?;
+    header.resize(header.len().next_multiple_of(8), b' ');
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.append(&mut header);
+    bytes.append(&mut tensors.bytes);
+    Ok(Exported::alone(bytes))
+}

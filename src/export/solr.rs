@@ -1,0 +1,187 @@
+//! `solr`: a model of Apache Solr's learning to rank module, as its `/schema/model-store` takes it, and beside it the
+//! features, for `/schema/feature-store`.
+//!
+//! Linear nets are a `LinearModel`, other nets a `NeuralNetworkModel`, trees a `MultipleAdditiveTreesModel`. Features scaled by
+//! `zscore` have a `StandardNormalizer`, (x - avg) / std, by `minmax` a `MinMaxNormalizer`, (x - min) / (max - min); a constant
+//! one has no weight. Solr computes in f32.
+//!
+//! Solr adds 1e-6 to the thresholds of trees before it compares: those here are so much smaller that the sums are the thresholds
+//! of the model. Near 0 they are below them, by less than 1.2e-13, and just above -1 and other negative powers of two some are one
+//! f32 away. What a feature of the file beside the model computes is for you to say: each is the value of a field of its name
+//! until then.
+
+use super::net::Net;
+use super::numbers::short;
+use super::plain::{PlainTree, PlainTrees};
+use super::scaling::{Affine, Scaling};
+use super::{Exported, Request};
+use crate::data::ScaleKind;
+use crate::error::{Error, Result};
+use crate::model::{Child, Scorer};
+use serde_json::{Map, Value, json};
+
+const MODEL: &str = "org.apache.solr.ltr.model";
+const NORM: &str = "org.apache.solr.ltr.norm";
+/// What Solr adds to a threshold.
+const SLACK: f32 = 1e-6;
+
+pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
+    request.check_no_kernel("solr")?;
+    request.check_per_document("solr")?;
+    let model = request.model;
+    let names = &request.feature_names;
+    let mut norms: Vec<Option<Value>> = vec![None; names.len()];
+    let (class, params) = match &model.scorer {
+        Scorer::Net(ranker) => {
+            let net = Net::of(model, ranker)?;
+            let affine = affine(request, &net)?;
+            if let Some(affine) = affine {
+                norms = (0..names.len()).map(|feature| normalizer(model.info.scaler.kind(), affine, feature)).collect();
+            }
+            let constant = |feature: usize| net.scaling.constant(feature).is_some();
+            if net.layers.len() == 1 {
+                let weight = |(feature, name): (usize, &String)| {
+                    (name.clone(), json!(if constant(feature) { 0.0 } else { short(net.layers[0].weights[feature]) }))
+                };
+                ("LinearModel", json!({ "weights": names.iter().enumerate().map(weight).collect::<Map<_, _>>() }))
+            } else {
+                ("NeuralNetworkModel", json!({ "layers": layers(&net, constant) }))
+            }
+        }
+        Scorer::Trees(forest) => {
+            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            trees.check_depth("solr")?;
+            let tree = |tree: &PlainTree| json!({ "weight": "1", "root": root(tree, names) });
+            ("MultipleAdditiveTreesModel", json!({ "trees": trees.trees.iter().map(tree).collect::<Vec<_>>() }))
+        }
+        Scorer::Kernel(_) => return Err(request.refused("solr", "a sum of kernels", "train --model mlp")),
+    };
+    let feature = |(name, norm): (&String, Option<Value>)| match norm {
+        Some(norm) => json!({ "name": name, "norm": norm }),
+        None => json!({ "name": name }),
+    };
+    let features: Vec<Value> = names.iter().zip(norms).map(feature).collect();
+    let store = &request.name;
+    let document = json!({
+        "store": store, "name": store, "class": format!("{MODEL}.{class}"), "features": features, "params": params
+    });
+    let feature = |name: &String| {
+        let class = "org.apache.solr.ltr.feature.FieldValueFeature";
+        json!({ "store": store, "name": name, "class": class, "params": { "field": name } })
+    };
+    let beside: Vec<Value> = names.iter().map(feature).collect();
+    let mut exported = Exported::alone(text(&document)?);
+    exported.beside = Some((".features.json", text(&Value::Array(beside))?.into_bytes()));
+    exported.note = format!(
+        "Upload the features first, to /schema/feature-store, then the model, to /schema/model-store. Each feature is the value \
+         of a field of its name: edit the file beside the model where Solr is to compute something else. Rerank with \
+         rq={{!ltr model={store} reRankDocs=100}}."
+    );
+    Ok(exported)
+}
+
+fn text(value: &Value) -> Result<String> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| Error::Record(error.to_string()))
+}
+
+/// The centers and spreads of a scaling that Solr has a normaliser for.
+fn affine<'a>(request: &Request<'_>, net: &'a Net) -> Result<Option<&'a Affine>> {
+    match &net.scaling {
+        Scaling::None => Ok(None),
+        Scaling::Affine(affine) => Ok(Some(affine)),
+        Scaling::Log | Scaling::LogAffine(_) | Scaling::Points(_) | Scaling::QueryRange | Scaling::QueryMoments => {
+            let kind = request.model.info.scaler.kind();
+            let remedy = "its normalisers are (x - a) / b: train with --scale zscore or minmax, or train --model trees";
+            Err(request.refused("solr", &format!("features of scaling {kind}"), remedy))
+        }
+    }
+}
+
+/// The normaliser of a feature; none for a constant one.
+fn normalizer(kind: ScaleKind, affine: &Affine, feature: usize) -> Option<Value> {
+    let (center, spread) = (affine.center[feature], affine.spread[feature]);
+    let number = |number: f64| format!("{:?}", number as f32);
+    if spread <= 0.0 {
+        return None;
+    }
+    Some(match kind {
+        ScaleKind::MinMax => json!({
+            "class": format!("{NORM}.MinMaxNormalizer"),
+            "params": { "min": number(center), "max": number(center + spread) }
+        }),
+        _ => json!({
+            "class": format!("{NORM}.StandardNormalizer"),
+            "params": { "avg": number(center), "std": number(spread) }
+        }),
+    })
+}
+
+/// The layers: of each a list of weights per unit, with a point in every number, as Solr wants it.
+fn layers(net: &Net, constant: impl Fn(usize) -> bool) -> Vec<Value> {
+    let layer = |(place, layer): (usize, &super::net::Layer)| {
+        let weight = |(input, weight): (usize, f64)| if place == 0 && constant(input) { 0.0 } else { short(weight) };
+        let row = |unit| layer.column(unit).enumerate().map(weight).collect::<Vec<f64>>();
+        let function = match net.activation {
+            Some(activation) if place + 1 < net.layers.len() => activation.to_string(),
+            _ => "identity".to_owned(),
+        };
+        let bias: Vec<f64> = layer.bias.iter().map(|&bias| short(bias)).collect();
+        json!({ "matrix": (0..layer.units).map(row).collect::<Vec<_>>(), "bias": bias, "activation": function })
+    };
+    net.layers.iter().enumerate().map(layer).collect()
+}
+
+/// A tree, from its leaves up: a child stands behind its parent in the list.
+fn root(tree: &PlainTree, names: &[String]) -> Value {
+    let mut made: Vec<Value> = vec![Value::Null; tree.branches.len()];
+    let leaf = |leaf: usize| json!({ "value": format!("{:?}", tree.leaves[leaf] as f32) });
+    for (place, branch) in tree.branches.iter().enumerate().rev() {
+        let [left, right] = [branch.left, branch.right].map(|child| match child {
+            Child::Branch(child) => std::mem::take(&mut made[child]),
+            Child::Leaf(child) => leaf(child),
+        });
+        let threshold = format!("{:?}", below_slack(branch.threshold));
+        made[place] = json!({ "feature": names[branch.feature], "threshold": threshold, "left": left, "right": right });
+    }
+    made.into_iter().next().unwrap_or_else(|| leaf(0))
+}
+
+/// The number to which Solr adds its slack, in f32, to get the threshold.
+///
+/// Where no number gives it, the sum is the next smaller one that there is; for powers of two, as -1, it is the next larger one:
+/// they are values that documents have.
+fn below_slack(threshold: f32) -> f32 {
+    let mut number = threshold - SLACK;
+    while number + SLACK > threshold {
+        number = number.next_down();
+    }
+    while number.next_up() + SLACK <= threshold {
+        number = number.next_up();
+    }
+    let power_of_two = threshold.is_normal() && threshold.to_bits() << 9 == 0 && threshold.abs() > SLACK;
+    if power_of_two && number + SLACK < threshold { number.next_up() } else { number }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solrs_slack_is_taken_off() {
+        for size in [0.0, 1e-6, 1e-5, 0.1, 0.3, 0.7, 2.5, 3.0, 100.0, 12345.678, 1e20, f32::MAX] {
+            for threshold in [size, -size] {
+                let sum = below_slack(threshold) + SLACK;
+                assert!(sum <= threshold && threshold - sum < 1.2e-13, "{threshold:e}: {sum:e}");
+            }
+        }
+        for power in -10..20 {
+            let threshold = 2f32.powi(power);
+            assert_eq!(below_slack(threshold) + SLACK, threshold);
+            let sum = below_slack(-threshold) + SLACK;
+            assert!(sum == -threshold || sum == (-threshold).next_up(), "{threshold:e}: {sum:e}");
+        }
+        // The thresholds of LightGBM on both sides of zero tell zero from others.
+        assert_eq!(below_slack(1e-35) + SLACK, 0.0);
+        assert!(below_slack(-1e-35) + SLACK < 0.0);
+    }
+}

@@ -1,0 +1,131 @@
+//! `vespa`: a rank profile for a Vespa schema.
+//!
+//! Linear nets and trees are ranking expressions, in f64: (x - center) / spread and logarithms stand in them as they are, and a
+//! branch is `if (x <= threshold, left, right)`, or `if (!(x > threshold), ...)` where NaN, an attribute without a value, goes
+//! to the left. Other nets and kernels are an ONNX model beside the profile, for the `files` folder of the application.
+//!
+//! Names of features are used as they are: name them after Vespa's rank features, as in `bm25(title)` or `attribute(clicks)`.
+//! A plain word, as `f1`, is a function that you add to the profile.
+
+use super::net::Net;
+use super::plain::{PlainTree, PlainTrees};
+use super::scaling::Scaling;
+use super::{Exported, Request, numbers::identifier, onnx};
+use crate::error::Result;
+use crate::model::{Child, Scorer};
+
+pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
+    request.check_per_document("vespa")?;
+    let model = request.model;
+    match &model.scorer {
+        Scorer::Net(ranker) => {
+            let net = Net::of(model, ranker)?.folded_in_double();
+            match linear(&net, &request.feature_names) {
+                Some(expression) => Ok(native(request, &expression)),
+                None => by_onnx(request),
+            }
+        }
+        Scorer::Trees(forest) => {
+            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            trees.check_depth("vespa")?;
+            let sum: Vec<String> = trees.trees.iter().map(|tree| root(tree, &request.feature_names)).collect();
+            Ok(native(request, &sum.join(" +\n            ")))
+        }
+        Scorer::Kernel(_) => by_onnx(request),
+    }
+}
+
+fn head(request: &Request<'_>) -> String {
+    let plain = |name: &&String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let functions = request.feature_names.iter().filter(plain).count();
+    let add = match functions {
+        0 => String::new(),
+        _ => format!(
+            "# {functions} of its features are functions that you add to the profile, as in\n#     function f1() {{ expression: bm25(title) }}\n"
+        ),
+    };
+    format!("# {}. Written by burnrank {}.\n{add}", request.title(), env!("CARGO_PKG_VERSION"))
+}
+
+fn native(request: &Request<'_>, expression: &str) -> Exported {
+    let text = format!(
+        "{}rank-profile {} inherits default {{\n    first-phase {{\n        expression {{\n            {expression}\n        }}\n    }}\n}}\n",
+        head(request),
+        identifier(&request.name)
+    );
+    Exported { note: "Put the profile into the schema.".into(), ..Exported::alone(text) }
+}
+
+fn by_onnx(request: &Request<'_>) -> Result<Exported> {
+    let (name, file) = (identifier(&request.name), &request.name);
+    let features = request.feature_names.len();
+    let text = format!(
+        "{}rank-profile {name} inherits default {{
+    function {name}_features() {{
+        expression {{
+            tensor<float>(d0[1],d1[{features}]):[[{}]]
+        }}
+    }}
+    onnx-model {name} {{
+        file: files/{file}.onnx
+        input \"features\": {name}_features
+        output \"scores\": scores
+    }}
+    first-phase {{
+        expression: sum(onnx({name}).scores)
+    }}
+}}
+",
+        head(request),
+        request.feature_names.join(", ")
+    );
+    let graph = onnx::write(request)?;
+    let note = format!("Put the profile into the schema, and {file}.onnx into the files folder of the application.");
+    Ok(Exported { beside: Some((".onnx", graph.bytes)), note, ..Exported::alone(text) })
+}
+
+/// A linear net as a sum; nothing for what a sum cannot say.
+fn linear(net: &Net, names: &[String]) -> Option<String> {
+    let [layer] = &net.layers[..] else { return None };
+    let log = |name: &str| format!("if ({name} < 0, -log(1 - {name}), log(1 + {name}))");
+    let mut terms = vec![format!("{:?}", layer.bias[0])];
+    for (feature, name) in names.iter().enumerate() {
+        let value = match &net.scaling {
+            Scaling::None => name.clone(),
+            Scaling::Log => log(name),
+            Scaling::Affine(_) | Scaling::LogAffine(_) if net.scaling.constant(feature).is_some() => continue,
+            Scaling::Affine(affine) => {
+                format!("({name} - {}) / {:?}", signed(affine.center[feature]), affine.spread[feature])
+            }
+            Scaling::LogAffine(affine) => {
+                format!("({} - {}) / {:?}", log(name), signed(affine.center[feature]), affine.spread[feature])
+            }
+            Scaling::Points(_) | Scaling::QueryRange | Scaling::QueryMoments => return None,
+        };
+        terms.push(format!("{} * {value}", signed(layer.weights[feature])));
+    }
+    Some(terms.join(" +\n            "))
+}
+
+/// A number with brackets around it where it begins with a sign.
+fn signed(number: f64) -> String {
+    if number.is_sign_negative() { format!("({number:?})") } else { format!("{number:?}") }
+}
+
+/// A tree, from its leaves up: a child stands behind its parent in the list.
+fn root(tree: &PlainTree, names: &[String]) -> String {
+    let leaf = |leaf: usize| format!("{:?}", tree.leaves[leaf]);
+    let mut made: Vec<String> = vec![String::new(); tree.branches.len()];
+    for (place, branch) in tree.branches.iter().enumerate().rev() {
+        let [left, right] = [branch.left, branch.right].map(|child| match child {
+            Child::Branch(child) => std::mem::take(&mut made[child]),
+            Child::Leaf(child) => leaf(child),
+        });
+        let (name, threshold) = (&names[branch.feature], f64::from(branch.threshold));
+        made[place] = match branch.nan_left {
+            true => format!("if (!({name} > {threshold:?}), {left}, {right})"),
+            false => format!("if ({name} <= {threshold:?}, {left}, {right})"),
+        };
+    }
+    made.into_iter().next().unwrap_or_else(|| leaf(0))
+}

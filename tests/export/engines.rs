@@ -1,0 +1,394 @@
+//! solr, elasticsearch and vespa: the formulas that the engines document, over the written files.
+
+use super::models::{self, Case, assert_refused};
+use burnrank::{Architecture, ScaleKind};
+use serde_json::Value;
+use std::collections::HashMap;
+
+fn parse(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().unwrap()
+}
+
+/// A number, or a text of one, as f32: what `Float.parseFloat` and `floatValue` give.
+fn single(value: &Value) -> f32 {
+    match value {
+        Value::String(text) => text.parse().unwrap(),
+        number => number.as_f64().unwrap() as f32,
+    }
+}
+
+fn scores(case: &Case, score: impl Fn(&[f32]) -> f64) -> Vec<f64> {
+    case.rows().map(score).collect()
+}
+
+/// Whether a model can be scored one document at a time with normalisers alone.
+fn is_plain(case: &Case) -> bool {
+    matches!(case.kind(), ScaleKind::None | ScaleKind::ZScore | ScaleKind::MinMax)
+}
+
+fn solr_tree(node: &Value, places: &HashMap<&str, usize>, row: &[f32]) -> f32 {
+    let Some(feature) = node["feature"].as_str() else { return single(&node["value"]) };
+    // MultipleAdditiveTreesModel: the threshold, plus 1E-6f, is compared with <=.
+    let left = row[places[feature]] <= single(&node["threshold"]) + 1e-6f32;
+    solr_tree(&node[if left { "left" } else { "right" }], places, row)
+}
+
+fn solr(model: &Value, row: &[f32]) -> f64 {
+    let features = list(&model["features"]);
+    let places: HashMap<&str, usize> =
+        features.iter().enumerate().map(|(place, feature)| (feature["name"].as_str().unwrap(), place)).collect();
+    let normed = |(feature, &x): (&Value, &f32)| {
+        let params = &feature["norm"]["params"];
+        match feature["norm"]["class"].as_str().map(|class| class.rsplit('.').next().unwrap()) {
+            None => x,
+            Some("StandardNormalizer") => (x - single(&params["avg"])) / single(&params["std"]),
+            Some("MinMaxNormalizer") => {
+                (x - single(&params["min"])) / (single(&params["max"]) - single(&params["min"]))
+            }
+            Some(other) => panic!("unknown normaliser {other}"),
+        }
+    };
+    let row: Vec<f32> = features.iter().zip(row).map(normed).collect();
+    let params = &model["params"];
+    match model["class"].as_str().unwrap().rsplit('.').next().unwrap() {
+        "LinearModel" => {
+            let weight = |feature: &Value| single(&params["weights"][feature["name"].as_str().unwrap()]);
+            f64::from(features.iter().zip(&row).map(|(feature, x)| x * weight(feature)).sum::<f32>())
+        }
+        "NeuralNetworkModel" => {
+            let mut values = row;
+            for layer in list(&params["layers"]) {
+                let unit = |(weights, bias): (&Value, &Value)| {
+                    // Java takes a list of numbers with a point for one of Double, and one without for none.
+                    assert!(list(weights).iter().all(Value::is_f64));
+                    let sum = list(weights).iter().zip(&values).fold(single(bias), |sum, (w, x)| sum + single(w) * x);
+                    match layer["activation"].as_str().unwrap() {
+                        "identity" => sum,
+                        "relu" => sum.max(0.0),
+                        "sigmoid" => (1.0 / (1.0 + f64::from(-sum).exp())) as f32,
+                        "tanh" => f64::from(sum).tanh() as f32,
+                        other => panic!("unknown function {other}"),
+                    }
+                };
+                values = list(&layer["matrix"]).iter().zip(list(&layer["bias"])).map(unit).collect();
+            }
+            f64::from(values[0])
+        }
+        "MultipleAdditiveTreesModel" => {
+            let tree = |tree: &Value| single(&tree["weight"]) * solr_tree(&tree["root"], &places, &row);
+            f64::from(list(&params["trees"]).iter().map(tree).sum::<f32>())
+        }
+        other => panic!("unknown model {other}"),
+    }
+}
+
+#[test]
+fn solr_scores_by_its_formulas() {
+    for case in models::nets().into_iter().filter(is_plain).chain(models::imported()).chain(models::trees()) {
+        if case.kind().is_per_query() {
+            assert_refused(&case, "solr", "one document at a time: train with --scale zscore");
+            continue;
+        }
+        let exported = case.export("solr").unwrap();
+        let model = parse(&exported.bytes);
+        case.check(&scores(&case, |row| solr(&model, row)), "solr");
+        let (ending, features) = exported.beside.unwrap();
+        assert_eq!(ending, ".features.json");
+        let names = |features: &[Value]| features.iter().map(|f| f["name"].clone()).collect::<Vec<_>>();
+        assert_eq!(names(list(&parse(&features))), names(list(&model["features"])));
+        assert_eq!(parse(&features)[0]["store"], model["store"]);
+    }
+}
+
+#[test]
+fn what_engines_cannot_hold_is_refused_with_what_to_train_instead() {
+    for case in models::nets().into_iter().filter(|case| !is_plain(case)) {
+        for format in ["solr", "elasticsearch"] {
+            let remedy = if case.kind().is_per_query() { "one document at a time" } else { "its normalisers are" };
+            assert_refused(&case, format, remedy);
+            assert_refused(&case, format, "--scale zscore");
+        }
+        if case.kind().is_per_query() {
+            assert_refused(&case, "vespa", "--scale zscore, or export to onnx");
+        }
+        assert_refused(&case, "lightgbm", "train --model trees, or export to onnx");
+    }
+    for case in models::kernels() {
+        for format in ["solr", "elasticsearch"] {
+            assert_refused(&case, format, "train --model mlp or trees, or export to onnx");
+        }
+    }
+}
+
+/// A tree of XGBoost's dump: x < split_condition leads to the first child.
+fn xgboost_tree(node: &Value, places: &HashMap<String, usize>, row: &[f32]) -> f32 {
+    if node["leaf"].is_number() {
+        return single(&node["leaf"]);
+    }
+    assert_eq!((&node["yes"], &node["no"]), (&node["children"][0]["nodeid"], &node["children"][1]["nodeid"]));
+    let left = row[places[node["split"].as_str().unwrap()]] < single(&node["split_condition"]);
+    xgboost_tree(&node["children"][if left { 0 } else { 1 }], places, row)
+}
+
+/// A net of RankLib's text: the links of each neuron in the order in which RankNet wires them.
+fn ranknet(text: &str, row: &[f32]) -> f64 {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty() && !line.starts_with("##")).collect();
+    let features: Vec<usize> = lines[0].split(' ').map(|word| word.parse().unwrap()).collect();
+    let hidden: usize = lines[1].parse().unwrap();
+    let mut sizes: Vec<usize> = lines[2..2 + hidden].iter().map(|line| line.parse().unwrap()).collect();
+    sizes.push(1);
+    let mut links: HashMap<(usize, usize), Vec<f64>> = HashMap::new();
+    for line in &lines[2 + hidden..] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let weights = words[2..].iter().map(|word| word.parse().unwrap()).collect();
+        links.insert((words[0].parse().unwrap(), words[1].parse().unwrap()), weights);
+    }
+    let mut values: Vec<f64> = features.iter().map(|&feature| f64::from(row[feature - 1])).collect();
+    let biases = &links[&(0, features.len())];
+    let mut before = 0;
+    for (layer, &units) in sizes.iter().enumerate() {
+        let mut sums = biases[before..before + units].to_vec();
+        before += units;
+        for (neuron, value) in values.iter().enumerate() {
+            sums.iter_mut().zip(&links[&(layer, neuron)]).for_each(|(sum, weight)| *sum += value * weight);
+        }
+        values = sums.into_iter().map(|sum| 1.0 / (1.0 + (-sum).exp())).collect();
+    }
+    assert_eq!((before, biases.len()), (biases.len(), before));
+    values[0]
+}
+
+pub fn elasticsearch(body: &Value, names: &[String], row: &[f32]) -> f64 {
+    let model = &body["model"]["model"];
+    let places: HashMap<String, usize> = names.iter().cloned().enumerate().map(|(place, name)| (name, place)).collect();
+    let definition = model["definition"].as_str().unwrap();
+    match model["type"].as_str().unwrap() {
+        "model/linear" => {
+            let weights: Value = serde_json::from_str(definition).unwrap();
+            let mut sum = 0.0f32;
+            for (name, weight) in weights.as_object().unwrap() {
+                let x = row[places[name]];
+                let norm = &model["feature_normalizers"][name];
+                let x = if norm.is_null() {
+                    x
+                } else if norm["standard"].is_object() {
+                    (x - single(&norm["standard"]["mean"])) / single(&norm["standard"]["standard_deviation"])
+                } else {
+                    let (low, high) = (single(&norm["min_max"]["minimum"]), single(&norm["min_max"]["maximum"]));
+                    (x - low) / (high - low)
+                };
+                sum += x * single(weight);
+            }
+            f64::from(sum)
+        }
+        "model/xgboost+json" => {
+            let trees: Value = serde_json::from_str(definition).unwrap();
+            f64::from(list(&trees).iter().map(|tree| xgboost_tree(tree, &places, row)).sum::<f32>())
+        }
+        "model/ranklib" => ranknet(definition, row),
+        other => panic!("unknown model {other}"),
+    }
+}
+
+#[test]
+fn elasticsearch_scores_by_its_formulas() {
+    for case in models::nets().into_iter().filter(is_plain).chain(models::imported()).chain(models::trees()) {
+        if case.kind().is_per_query() {
+            assert_refused(&case, "elasticsearch", "one document at a time: train with --scale zscore");
+            continue;
+        }
+        let hidden = case.model.info.ranker.architecture.hidden().len();
+        if case.name.contains("relu") {
+            assert_refused(&case, "elasticsearch", "train with --activation tanh or sigmoid");
+            continue;
+        }
+        let exported = case.export("elasticsearch").unwrap();
+        let body = parse(&exported.bytes);
+        let found = scores(&case, |row| elasticsearch(&body, &case.model.info.names_of_features(), row));
+        if hidden == 0 {
+            case.check(&found, "elasticsearch");
+            continue;
+        }
+        // 1 / (1 + exp(-c s)), turned around; the note tells c.
+        let (_, c) = exported.note.split_once("exp(-").unwrap();
+        let c: f64 = c.split(' ').next().unwrap().parse().unwrap();
+        let turned: Vec<f64> = found.iter().map(|y| (y / (1.0 - y)).ln() / c).collect();
+        case.check(&turned, "elasticsearch, turned around");
+        assert!(found.iter().all(|y| (0.017..0.983).contains(y)), "no score is near an end, where f32 has few digits");
+    }
+}
+
+/// Ranking expressions: sums and products, comparisons, `if`, `log`, names as they stand.
+struct Expression<'a> {
+    text: &'a str,
+    at: usize,
+    names: &'a HashMap<String, f64>,
+}
+
+impl Expression<'_> {
+    fn peek(&mut self) -> char {
+        while self.text[self.at..].starts_with(char::is_whitespace) {
+            self.at += 1;
+        }
+        self.text[self.at..].chars().next().unwrap_or('\0')
+    }
+
+    fn take(&mut self, expected: char) {
+        assert_eq!(self.peek(), expected, "{}", &self.text[self.at..]);
+        self.at += 1;
+    }
+
+    fn sum(&mut self) -> f64 {
+        let mut value = self.product();
+        loop {
+            match self.peek() {
+                '+' => {
+                    self.at += 1;
+                    value += self.product();
+                }
+                '-' => {
+                    self.at += 1;
+                    value -= self.product();
+                }
+                _ => return value,
+            }
+        }
+    }
+
+    fn product(&mut self) -> f64 {
+        let mut value = self.atom();
+        loop {
+            match self.peek() {
+                '*' => {
+                    self.at += 1;
+                    value *= self.atom();
+                }
+                '/' => {
+                    self.at += 1;
+                    value /= self.atom();
+                }
+                _ => return value,
+            }
+        }
+    }
+
+    /// `a <= b`, `a > b`, `a < b` or `!(...)`.
+    fn truth(&mut self) -> bool {
+        if self.peek() == '!' {
+            self.at += 1;
+            self.take('(');
+            let value = self.truth();
+            self.take(')');
+            return !value;
+        }
+        let left = self.sum();
+        self.peek();
+        let rest = &self.text[self.at..];
+        let operator = ["<=", "<", ">"].into_iter().find(|operator| rest.starts_with(operator)).unwrap();
+        self.at += operator.len();
+        let right = self.sum();
+        match operator {
+            "<=" => left <= right,
+            "<" => left < right,
+            _ => left > right,
+        }
+    }
+
+    fn atom(&mut self) -> f64 {
+        match self.peek() {
+            '(' => {
+                self.take('(');
+                let value = self.sum();
+                self.take(')');
+                value
+            }
+            '-' => {
+                self.at += 1;
+                -self.atom()
+            }
+            first if first.is_ascii_digit() => {
+                let rest = &self.text[self.at..];
+                let mut end = 0;
+                while end < rest.len() {
+                    let (byte, before) = (rest.as_bytes()[end], rest.as_bytes()[end.saturating_sub(1)]);
+                    let sign = byte == b'-' && before == b'e';
+                    if !(byte.is_ascii_digit() || byte == b'.' || byte == b'e' || sign) {
+                        break;
+                    }
+                    end += 1;
+                }
+                self.at += end;
+                rest[..end].parse().unwrap()
+            }
+            _ => self.call(),
+        }
+    }
+
+    fn call(&mut self) -> f64 {
+        let rest = &self.text[self.at..];
+        if let Some((name, value)) =
+            self.names.iter().filter(|(name, _)| rest.starts_with(&name[..])).max_by_key(|(name, _)| name.len())
+        {
+            self.at += name.len();
+            return *value;
+        }
+        let end = rest.find([' ', '(']).unwrap();
+        let name = &rest[..end];
+        self.at += end;
+        self.take('(');
+        let value = match name {
+            "log" => self.sum().ln(),
+            "if" => {
+                let holds = self.truth();
+                self.take(',');
+                let left = self.sum();
+                self.take(',');
+                let right = self.sum();
+                if holds { left } else { right }
+            }
+            other => panic!("unknown function {other}"),
+        };
+        self.take(')');
+        value
+    }
+}
+
+/// What stands between the brackets of `expression`.
+fn vespa_expression(profile: &str) -> &str {
+    let (_, rest) = profile.split_once("expression {").unwrap();
+    rest.rsplit_once("        }\n    }\n}").unwrap().0
+}
+
+fn vespa(profile: &str, names: &[String], row: &[f32]) -> f64 {
+    let names: HashMap<String, f64> = names.iter().cloned().zip(row.iter().map(|&x| f64::from(x))).collect();
+    let mut expression = Expression { text: vespa_expression(profile), at: 0, names: &names };
+    let value = expression.sum();
+    assert_eq!(expression.peek(), '\0', "all of it is read");
+    value
+}
+
+#[test]
+fn vespa_scores_by_its_ranking_expressions_or_by_onnx() {
+    for mut case in models::all().into_iter().filter(|case| !case.kind().is_per_query()) {
+        let width = case.data.n_features();
+        case.model.info.feature_names = (0..width).map(|i| format!("bm25(field_{i})")).collect();
+        let exported = case.export("vespa").unwrap();
+        let profile = String::from_utf8(exported.bytes).unwrap();
+        let linear = matches!(case.model.info.ranker.architecture, Architecture::Linear | Architecture::Trees { .. });
+        match exported.beside {
+            None => {
+                assert!(linear, "{}", case.name);
+                let names = &case.model.info.feature_names;
+                case.check(&scores(&case, |row| vespa(&profile, names, row)), "vespa");
+            }
+            Some((ending, graph)) => {
+                assert_eq!((ending, &graph), (".onnx", &case.export("onnx").unwrap().bytes), "{}", case.name);
+                assert!(profile.contains(&format!("files/{}.onnx", case.name)) && profile.contains("bm25(field_0), "));
+            }
+        }
+    }
+}

@@ -144,7 +144,7 @@ impl TrainConfig {
     pub(crate) fn lasting(self, queries: usize, updates: usize, epochs: usize) -> Self {
         let per_epoch = queries.div_ceil(self.batch_queries.max(1)).max(1);
         let epochs = updates.div_ceil(per_epoch).max(epochs);
-        TrainConfig { epochs, patience: epochs.div_ceil(2), restart: 0, step_rule: StepRule::Cosine, ..self }
+        TrainConfig { epochs, patience: (epochs / 2).max(20), restart: 0, step_rule: StepRule::Cosine, ..self }
     }
 
     /// What is optimised, as models and reports state it: the objective, or the system that has its own.

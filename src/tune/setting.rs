@@ -417,7 +417,7 @@ mod tests {
         let (mut config, hidden) = (TrainConfig::default(), Setting::of(Section::Nets, "hidden").unwrap());
         hidden.apply(&mut config, "").unwrap();
         assert_eq!((&config.architecture, hidden.show(&config)), (&Architecture::Linear, Some("linear".into())));
-        assert_eq!(config.learning_rate, 0.01);
+        assert_eq!(config.learning_rate, 0.03);
         hidden.apply(&mut config, "32,16").unwrap();
         assert_eq!((config.architecture.hidden(), hidden.show(&config)), (&[32, 16][..], Some("32,16".into())));
         assert!(hidden.apply(&mut config, "32,x").is_err());

@@ -38,14 +38,16 @@ impl Case {
         self.data.features().chunks(self.data.n_features())
     }
 
-    /// Asserts that scores are the model's: 1e-5 of the score, or of the scores' mean size where that is larger.
+    /// Asserts that scores are the model's: 1e-5 of the score, or of the scores' mean size where that is larger. Solr adds up
+    /// in single precision, layer by layer, which may cost another digit where large numbers cancel.
     pub fn check(&self, scores: &[f64], format: &str) {
         assert_eq!(scores.len(), self.scores.len(), "{format}: {}", self.name);
         let size = self.scores.iter().map(|score| f64::from(score.abs())).sum::<f64>() / scores.len() as f64;
         for (row, (found, expected)) in scores.iter().zip(&self.scores).enumerate() {
             let expected = f64::from(*expected);
             let far = (found - expected).abs() / expected.abs().max(size);
-            assert!(far <= 1e-5, "{format}: {}, document {row}: {found}, not {expected} ({far:e})", self.name);
+            let most = if format == "solr" { 3e-5 } else { 1e-5 };
+            assert!(far <= most, "{format}: {}, document {row}: {found}, not {expected} ({far:e})", self.name);
         }
     }
 }

@@ -25,8 +25,8 @@ pub struct Settings {
     /// least]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// Stop after this many epochs or trees without a better validation value; 0 never stops [default: half of the epochs
-    /// for nets, 50 for trees]
+    /// Stop after this many epochs or trees without a better validation value; 0 never stops [default: 20 with --epochs
+    /// or half of the epochs for nets, 50 for trees]
     #[arg(long, value_name = "EPOCHS")]
     pub patience: Option<usize>,
     /// L2 penalty on all weights of a net, or all values of leaves
@@ -138,7 +138,7 @@ pub struct NetSettings {
     batch_queries: Option<usize>,
     /// When the step size shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), shrink-sometimes
     /// (worse training metric: times 0.8 with probability 0.3), or cosine (to 0 over all epochs) [default: cosine, or
-    /// constant with --restart]
+    /// constant with --epochs or --restart]
     #[arg(long, value_name = "RULE")]
     step_rule: Option<StepRule>,
     /// Start again from new random weights after this many epochs without a better validation value; 0 never does
@@ -328,7 +328,8 @@ impl Settings {
             return config;
         }
         let epochs = self.epochs.unwrap_or(config.clone().suited_to(queries).epochs);
-        let patience = self.patience.unwrap_or((epochs / 2).max(config.restart + 1));
+        let patience =
+            if self.epochs.is_some() { config.patience } else { self.patience.unwrap_or((epochs / 2).max(20)) };
         TrainConfig { epochs, patience, ..config }
     }
 
@@ -375,6 +376,8 @@ impl Settings {
             (*trees, *leaves) = (epochs, self.trees.leaves.unwrap_or(*leaves));
         }
         let restart = self.nets.restart.unwrap_or(preset.restart);
+        // A run that is to end when the user says may go on to more epochs: its steps cannot depend on their number.
+        let can_grow = restart > 0 || self.epochs.is_some();
         let config = TrainConfig {
             objective: self.objective()?,
             init: self.nets.init.unwrap_or(preset.init),
@@ -384,7 +387,7 @@ impl Settings {
             learning_rate: self.nets.lr.or(self.trees.shrinkage).unwrap_or(preset.learning_rate),
             optimizer: self.nets.optimizer.unwrap_or(preset.optimizer),
             batch_queries: self.nets.batch_queries.unwrap_or(preset.batch_queries),
-            step_rule: self.nets.step_rule.unwrap_or(if restart > 0 { StepRule::Constant } else { preset.step_rule }),
+            step_rule: self.nets.step_rule.unwrap_or(if can_grow { StepRule::Constant } else { preset.step_rule }),
             patience: self.patience.unwrap_or(preset.patience),
             restart,
             l2: self.l2,

@@ -38,6 +38,10 @@ pub fn train_arguments(args: &Args, config: &TrainConfig) -> burnrank::Result<Ve
     // Of a net, the command would else train as long as suits the data.
     let stated = |given: Option<usize>, value: usize| given.or(config.architecture.is_net().then_some(value));
     add("--epochs", stated(args.epochs, config.epochs).map(|epochs| epochs.to_string()));
+    // With --epochs, steps would else be constant.
+    let usual_rule = config.step_rule == preset(config)?.step_rule;
+    let rule = (config.architecture.is_net() && usual_rule).then(|| config.step_rule.to_string());
+    add("--step-rule", rule);
     add("--patience", stated(args.patience, config.patience).map(|patience| patience.to_string()));
     add("--seed", Some(args.seed.to_string()).filter(|_| args.seed != 1));
     add("--device", Some(args.device.clone()).filter(|device| device != "auto"));

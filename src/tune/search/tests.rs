@@ -2,6 +2,7 @@ use super::super::journal::Before;
 use super::super::{Choices, Section};
 use super::*;
 use crate::data::Dataset;
+use crate::train::ModelChoice;
 use crate::{Synthetic, device};
 
 fn sets() -> [Dataset; 2] {
@@ -49,7 +50,7 @@ fn the_better_third_goes_on_and_so_does_the_default() {
     let on = |rung| found.trials.iter().filter(|trial| trial.rung >= rung).count();
     assert!([4, 5].contains(&on(2)) && [2, 3].contains(&on(3)), "{} {}", on(2), on(3));
     let default = found.default_trial().unwrap();
-    assert_eq!((default.rung, default.config.learning_rate), (3, TrainConfig::default().learning_rate));
+    assert_eq!((default.rung, default.config.learning_rate), (3, ModelChoice::mlp().config().learning_rate));
     for trial in &found.trials {
         let judgement = trial.judgement.as_ref().unwrap();
         assert!(judgement.exhausted || judgement.epochs == [1, 3, 9][trial.rung - 1], "{trial:?}");

@@ -32,6 +32,12 @@ impl Ran {
         self.out
     }
 
+    /// Standard output of a run that must have gone well, whatever it noted about the data.
+    pub fn done(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.out
+    }
+
     /// The message of a run that must have failed with `code`.
     pub fn bad(self, code: i32) -> String {
         assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");

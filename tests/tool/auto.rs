@@ -21,7 +21,7 @@ fn info(place: &Place, model: &str) -> Value {
 fn a_race_ends_in_one_model_that_every_command_takes() {
     let place = place();
     let told =
-        place.run("train --train train.txt --valid valid.txt --test test.txt --out m --trials 12 --quiet").good();
+        place.run("train --train train.txt --valid valid.txt --test test.txt --out m --trials 12 --quiet").done();
     assert!(told.starts_with("lambdarank:ndcg: ndcg@10 0."), "{told}");
     assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
     assert!(told.contains("\nsetting ") && told.contains("can be scored alone"), "{told}");
@@ -42,7 +42,7 @@ fn a_race_ends_in_one_model_that_every_command_takes() {
 fn the_same_seed_gives_the_same_model_whatever_the_threads() {
     let place = place();
     for threads in [1, 3] {
-        place.run(&format!("train --train train.txt --out m{threads} --trials 10 --threads {threads} --quiet")).good();
+        place.run(&format!("train --train train.txt --out m{threads} --trials 10 --threads {threads} --quiet")).done();
     }
     let record = |model: &str| std::fs::read(place.path().join(model).join("model.bpk")).expect("a record");
     assert!(record("m1") == record("m3"));
@@ -66,7 +66,7 @@ fn options_of_one_model_are_not_for_the_choice() {
         assert_eq!(ran.code, Some(2), "{arguments}: {}", ran.err);
         assert!(ran.err.contains(words), "{arguments}: {}", ran.err);
     }
-    place.run("train --train train.txt --epochs 2 --out m --quiet").good();
+    place.run("train --train train.txt --epochs 2 --out m --quiet").done();
     assert_eq!(info(&place, "m")["settings"]["epochs"], 2);
 }
 
@@ -77,6 +77,6 @@ fn a_scaling_may_be_chosen_for_one_net() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let scaling = info(&place, "m")["scaler"]["kind"].as_str().map(str::to_owned).expect("a scaling");
     assert!(ran.err.contains(&format!("--scale auto: {scaling}")), "{}", ran.err);
-    place.run("train --train train.txt --scale minmax --trials 2 --out n --quiet").good();
+    place.run("train --train train.txt --scale minmax --trials 2 --out n --quiet").done();
     assert_eq!(info(&place, "n")["scaler"]["kind"], "minmax");
 }

@@ -28,12 +28,12 @@ fn record(place: &Place, model: &str) -> Vec<u8> {
 fn an_ensemble_of_one_is_the_run_without() {
     let place = place();
     for more in ["", "--valid valid.txt", "--scale zscore --model linear"] {
-        place.run(&format!("train {FEW} {more} --out plain --force")).good();
-        place.run(&format!("train {FEW} {more} --out one --ensemble 1 --force")).good();
+        place.run(&format!("train {FEW} {more} --out plain --force")).done();
+        place.run(&format!("train {FEW} {more} --out one --ensemble 1 --force")).done();
         assert!(record(&place, "plain") == record(&place, "one"), "{more}");
         assert_eq!(place.read("plain/model.json"), place.read("one/model.json"), "{more}");
         // The first member of more is the same run, but for its factor.
-        place.run(&format!("train {FEW} {more} --out two --ensemble 2 --force")).good();
+        place.run(&format!("train {FEW} {more} --out two --ensemble 2 --force")).done();
         let (alone, first) = (info(&place, "plain"), &info(&place, "two")["members"][0]);
         assert_eq!(first["best_value"], alone["run"]["best_value"], "{more}");
         assert_eq!(first["best_epoch"], alone["best_epoch"], "{more}");
@@ -44,7 +44,7 @@ fn an_ensemble_of_one_is_the_run_without() {
 fn threads_do_not_matter() {
     let place = place();
     for threads in [1, 3] {
-        place.run(&format!("train {FEW} --ensemble 4 --threads {threads} --out m{threads}")).good();
+        place.run(&format!("train {FEW} --ensemble 4 --threads {threads} --out m{threads}")).done();
     }
     assert!(record(&place, "m1") == record(&place, "m3"));
     assert_eq!(place.read("m1/model.json"), place.read("m3/model.json"));
@@ -53,7 +53,7 @@ fn threads_do_not_matter() {
 #[test]
 fn with_validation_data_the_average_is_judged() {
     let place = place();
-    let told = place.run(&format!("train {FEW} --valid valid.txt --test test.txt --ensemble 3 --out m")).good();
+    let told = place.run(&format!("train {FEW} --valid valid.txt --test test.txt --ensemble 3 --out m")).done();
     assert!(told.starts_with("lambdarank:ndcg, two-layer net, 30 tanh hidden units: average of 3 models, "), "{told}");
     let info = info(&place, "m");
     for (split, file) in [("train", "train.txt"), ("valid", "valid.txt"), ("test", "test.txt")] {
@@ -77,7 +77,7 @@ fn with_validation_data_the_average_is_judged() {
 #[test]
 fn without_validation_data_members_keep_different_queries() {
     let place = place();
-    let told = place.run(&format!("train {FEW} --ensemble 6 --out m")).good();
+    let told = place.run(&format!("train {FEW} --ensemble 6 --out m")).done();
     assert!(told.contains("each judged on queries of its own"), "{told}");
     assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
     let info = info(&place, "m");
@@ -98,7 +98,7 @@ fn without_validation_data_members_keep_different_queries() {
 #[test]
 fn every_epoch_of_every_member_is_printed_and_logged_in_order() {
     let place = place();
-    let told = place.run(&format!("train {FEW} --patience 2 --ensemble 3 --json --log log --out m")).good();
+    let told = place.run(&format!("train {FEW} --patience 2 --ensemble 3 --json --log log --out m")).done();
     let mut lines: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let result = lines.pop().expect("a result");
     let order: Vec<(u64, u64)> = lines
@@ -116,7 +116,7 @@ fn every_epoch_of_every_member_is_printed_and_logged_in_order() {
 fn folds_and_targets_work() {
     let place = place();
     place.run("split train.txt --folds 3 --out folds").good();
-    let told = place.run("train --folds folds --epochs 3 --ensemble 2 --out models --quiet --json").good();
+    let told = place.run("train --folds folds --epochs 3 --ensemble 2 --out models --quiet --json").done();
     assert_eq!(told.lines().filter(|line| line.contains("\"member\":1")).count(), 9, "{told}");
     assert_eq!(info(&place, "models/Fold2")["members"].as_array().expect("members").len(), 2);
     let ids: Vec<String> = place
@@ -127,7 +127,7 @@ fn folds_and_targets_work() {
     let mut targets: Vec<String> = ids.iter().map(|id| format!("{id} 1 2 0.75\n")).collect();
     targets.dedup();
     std::fs::write(place.path().join("targets.txt"), targets.concat()).expect("a file");
-    place.run(&format!("train {FEW} --objective ranknet --targets targets.txt --ensemble 3 --out t")).good();
+    place.run(&format!("train {FEW} --objective ranknet --targets targets.txt --ensemble 3 --out t")).done();
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl SingleFeature {
         let count = wanted.clamp(1, valid.n_queries());
         let queries = valid.select(&(0..count).map(|place| place * valid.n_queries() / count).collect::<Vec<_>>());
         let rank = |place: usize| {
-            let (feature, highest_first) = (place / 2, place % 2 == 0);
+            let (feature, highest_first) = (place / 2, place.is_multiple_of(2));
             let sign = if highest_first { 1.0 } else { -1.0 };
             let scores: Vec<f32> = queries.features().iter().skip(feature).step_by(width).map(|x| sign * x).collect();
             let values = judge(&*metric, &scores, queries.labels(), queries.offsets(), &Conventions::default()).ok()?;

@@ -118,7 +118,8 @@ fn the_tool_trains_shows_certifies_and_predicts_with_a_deep_net() {
 
 #[test]
 fn layers_that_make_no_sense_are_refused_with_a_remedy() {
-    let text: String = (1..=10).map(|query| format!("1 qid:{query} 1:0.5\n0 qid:{query} 1:0.25\n")).collect();
+    let text: String =
+        (1..=10).map(|query| format!("1 qid:{query} 1:{query}.5\n0 qid:{query} 1:{query}.25\n")).collect();
     let place = Place::new(&[("a.txt", &text)]);
     for (hidden, expected) in [
         ("0", "--model linear"),

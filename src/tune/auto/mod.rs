@@ -11,6 +11,7 @@
 
 mod choice;
 mod entrant;
+mod report;
 mod rotation;
 #[cfg(test)]
 mod tests;
@@ -22,14 +23,14 @@ use crate::data::Dataset;
 use crate::data::scale::{ScaleKind, Scaler};
 use crate::error::{Error, Result};
 use crate::hash::Hasher;
-use crate::metric::{self, Conventions, Metric, Summary};
+use crate::metric::{self, Conventions, Metric};
 use crate::model::{Architecture, DataInfo, Finish, Model, RunInfo, means};
 use crate::stop::Stop;
 use crate::train::{Ensemble, TrainConfig, Trainer, TrainingData};
 use burn::tensor::Device;
 use entrant::Entrant;
+pub use report::{AutoReport, Rival, Tried};
 use rotation::Rotation;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -70,51 +71,6 @@ pub struct AutoProgress {
     pub best: Option<(String, f64)>,
 }
 
-/// What was tried, and what came of it.
-#[derive(Debug, Clone, Serialize)]
-pub struct AutoReport {
-    /// All settings, the best first.
-    pub tried: Vec<Tried>,
-    /// The runs of all of them.
-    pub runs: usize,
-    /// The queries that settings were judged by.
-    pub queries: usize,
-    /// The best of the settings that have no part in the model.
-    pub rival: Option<Rival>,
-    /// Whether it ended before the race was over: the time was up, or the caller stopped it.
-    pub cut_short: bool,
-}
-
-/// A setting that was tried.
-#[derive(Debug, Clone, Serialize)]
-pub struct Tried {
-    /// In a few words.
-    pub name: String,
-    /// The mean of the measure over queries that had no part in training or in the choice of the epoch.
-    pub value: f64,
-    /// How much better the best one of the model is, query by query, and the standard error of that.
-    pub behind: Option<(f64, f64)>,
-    /// The runs that ended.
-    pub runs: usize,
-    /// Whether its models are part of the model.
-    pub chosen: bool,
-    /// How long its runs took, in seconds.
-    pub seconds: f64,
-    /// Why training failed.
-    pub failure: Option<String>,
-}
-
-/// The best of the settings that have no part in the model.
-#[derive(Debug, Clone, Serialize)]
-pub struct Rival {
-    /// In a few words.
-    pub name: String,
-    /// How much better the chosen setting is: the mean over queries.
-    pub lead: f64,
-    /// The standard error of that.
-    pub standard_error: f64,
-}
-
 /// Documents that tell the spread of a model's scores well enough.
 const SPREAD_DOCUMENTS: usize = 50_000;
 
@@ -142,7 +98,7 @@ impl Auto {
         let race = Race::new(self, train, valid, device, stop, on)?;
         let (entrants, cut_short) = race.run(race.settings())?;
         let chosen = race.choose(&entrants)?;
-        let report = report(race.better, &entrants, &chosen, cut_short);
+        let report = AutoReport::of(race.better, &entrants, &chosen, cut_short);
         let finish = if cut_short { Finish::Stopped } else { Finish::Epochs };
         Ok((race.model(&entrants, &chosen.members, &report, finish)?, report))
     }
@@ -376,36 +332,5 @@ impl<'a> Race<'a> {
         let data = [Some(self.train), self.valid].map(|data| data.map_or(0, Dataset::fingerprint));
         let bounds = (self.auto.scaling, self.auto.trials, self.auto.limit);
         format!("{:016x}", Hasher::of(format!("auto {settings} {data:?} {bounds:?}").as_bytes()))
-    }
-}
-
-fn report(better: Better, entrants: &[Entrant], chosen: &choice::Chosen, cut_short: bool) -> AutoReport {
-    let order = choice::ranked(better, entrants);
-    let best = chosen.members.first().map(|&place| &entrants[place]);
-    let failed = (0..entrants.len()).filter(|place| entrants[*place].failure.is_some());
-    let tried = |place: usize| {
-        let entrant = &entrants[place];
-        let lead: Option<Summary> = best.map(|best| choice::lead(better, &best.values(), &entrant.values()));
-        let behind = lead.filter(|lead| lead.n > 1).map(|lead| (lead.mean, lead.standard_error));
-        Tried {
-            name: entrant.name(),
-            value: entrant.summary().mean,
-            behind: behind.filter(|_| Some(&place) != chosen.members.first()),
-            runs: entrant.models.len(),
-            chosen: chosen.members.contains(&place),
-            seconds: entrant.seconds,
-            failure: entrant.failure.clone(),
-        }
-    };
-    AutoReport {
-        tried: order.iter().copied().chain(failed).map(tried).collect(),
-        runs: entrants.iter().map(|entrant| entrant.models.len()).sum(),
-        queries: best.map_or(0, |best| best.summary().n),
-        rival: chosen.rival.map(|(place, lead)| Rival {
-            name: entrants[place].name(),
-            lead: lead.mean,
-            standard_error: lead.standard_error,
-        }),
-        cut_short,
     }
 }

@@ -1,27 +1,33 @@
 //! Tables and figures of papers as programs: `cargo run --release --bin experiments -- list`.
 
+mod approximation;
 mod harness;
-mod lambdaloss_table3;
-mod lambdarank_cubic;
-mod ranknet_table1;
-mod speed;
-mod systems;
+mod lambdaloss;
+mod lambdarank;
+mod optimality;
+mod overview;
+mod ranknet;
 
+use anyhow::Context;
 use burnrank::Error;
 use burnrank::program::{interrupt, is_bad_usage, message};
 use clap::Parser;
 use harness::{Experiment, Kind, Scale, Session};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Every experiment, in the order of the papers.
-const EXPERIMENTS: [Experiment; 5] = [
-    ranknet_table1::EXPERIMENT,
-    lambdarank_cubic::EXPERIMENT,
-    lambdaloss_table3::EXPERIMENT,
-    systems::EXPERIMENT,
-    speed::EXPERIMENT,
-];
+fn experiments() -> Vec<Experiment> {
+    let mut all = vec![];
+    all.extend(ranknet::EXPERIMENTS);
+    all.extend(lambdarank::EXPERIMENTS);
+    all.extend(approximation::EXPERIMENTS);
+    all.extend(optimality::EXPERIMENTS);
+    all.extend(lambdaloss::EXPERIMENTS);
+    all.extend(overview::EXPERIMENTS);
+    all
+}
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 bad data, 2 bad usage, 130 interrupted.";
 
@@ -29,8 +35,9 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 bad data, 2 bad usage, 130 inter
 #[derive(Debug, Parser)]
 #[command(name = "experiments", after_help = EXIT_CODES)]
 struct Args {
-    /// `list`, `all`, `index` (writes the index anew), or the name of an experiment.
-    name: String,
+    /// `list`, `all`, `index` (writes the index anew), `per-query NAME` (prints stored values), or names of experiments.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
     /// A small version of the experiment, in well under a minute.
     #[arg(long)]
     quick: bool,
@@ -52,15 +59,12 @@ struct Args {
     /// Starts anew instead of going on from the runs that are already in results.json, whatever their settings.
     #[arg(long)]
     fresh: bool,
-    /// speed: measures other tools on the same data too, from a virtual environment that is made if it is not there.
-    #[arg(long)]
-    peers: bool,
-    /// speed: the folder of that virtual environment.
-    #[arg(long, value_name = "DIR", default_value = "target/peers-venv")]
-    peers_venv: PathBuf,
-    /// speed: the part that runs in a process of its own, where nothing else takes memory.
+    /// A setting that only one experiment has: `list` names them.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    options: Vec<String>,
+    /// A part of an experiment that runs in a process of its own, where nothing else takes memory.
     #[arg(long, hide = true, value_name = "JSON")]
-    memory_child: Option<String>,
+    child: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -76,20 +80,23 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> anyhow::Result<()> {
-    if let Some(task) = &args.memory_child {
-        return speed::memory::child(task, &burnrank::device::open(&args.device)?);
-    }
+    let all = experiments();
     let scale = if args.quick { Scale::Quick } else { Scale::Paper };
     let place = if args.quick { "target/quick" } else { "." };
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(place));
-    let chosen: Vec<&Experiment> = match args.name.as_str() {
-        "list" => return harness::list(&EXPERIMENTS),
-        "index" => return harness::write_index(&EXPERIMENTS, &out),
-        "all" => EXPERIMENTS.iter().filter(|experiment| args.quick || experiment.kind == Kind::Paper).collect(),
-        name => EXPERIMENTS.iter().filter(|experiment| experiment.name == name).collect(),
+    let names: Vec<&str> = args.names.iter().map(String::as_str).collect();
+    let chosen: Vec<&Experiment> = match names.as_slice() {
+        ["list"] => return harness::list(&all),
+        ["index"] => return harness::write_index(&all, &out),
+        ["per-query", names @ ..] => {
+            return named(&all, names)?.into_iter().try_for_each(|experiment| harness::print_per_query(experiment, &out));
+        }
+        ["all"] => all.iter().filter(|experiment| args.quick || experiment.kind == Kind::Paper).collect(),
+        names => named(&all, names)?,
     };
-    if chosen.is_empty() {
-        return Err(unknown(&args.name).into());
+    if let Some(task) = &args.child {
+        let own = chosen.first().and_then(|experiment| experiment.own).context("no part of this experiment")?;
+        return (own.child)(task, &burnrank::device::open(&args.device)?);
     }
     let session = Session {
         scale,
@@ -99,18 +106,40 @@ fn run(args: Args) -> anyhow::Result<()> {
         backend: burnrank::device::resolve(&args.device)?.name(),
         jobs: args.jobs.or(std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1).max(1),
         fresh: args.fresh,
-        peers: args.peers.then(|| args.peers_venv.clone()),
+        options: options(&args.options, &chosen)?,
         out,
     };
     for experiment in chosen {
         session.run(experiment)?;
-        harness::write_index(&EXPERIMENTS, &session.out)?;
+        harness::write_index(&all, &session.out)?;
     }
     Ok(())
 }
 
-fn unknown(name: &str) -> Error {
-    let known = || ["list", "all", "index"].into_iter().chain(EXPERIMENTS.iter().map(|experiment| experiment.name));
+/// The experiments of these names.
+fn named<'a>(all: &'a [Experiment], names: &[&str]) -> anyhow::Result<Vec<&'a Experiment>> {
+    let find = |name: &&str| all.iter().find(|experiment| experiment.name == *name).ok_or_else(|| unknown(all, name));
+    Ok(names.iter().map(find).collect::<Result<_, _>>()?)
+}
+
+/// What `--set` says, as far as the chosen experiments know it.
+fn options(given: &[String], chosen: &[&Experiment]) -> anyhow::Result<BTreeMap<String, String>> {
+    let known: Vec<&str> =
+        chosen.iter().filter_map(|experiment| experiment.own).flat_map(|own| own.options).map(|(key, _)| *key).collect();
+    let mut options = BTreeMap::new();
+    for pair in given {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if !known.contains(&key) {
+            let all = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(Error::Config(format!("unknown setting '{key}': these experiments have {all}")).into());
+        }
+        options.insert(key.to_owned(), value.to_owned());
+    }
+    Ok(options)
+}
+
+fn unknown(all: &[Experiment], name: &str) -> Error {
+    let known = || ["list", "all", "index", "per-query"].into_iter().chain(all.iter().map(|experiment| experiment.name));
     Error::Config(match burnrank::suggest::nearest(name, known()) {
         Some(meant) => format!("unknown experiment '{name}': did you mean '{meant}'?"),
         None => format!("unknown experiment '{name}': expected {}", known().collect::<Vec<_>>().join(", ")),

@@ -1,26 +1,40 @@
 //! What all experiments share: sessions, stored runs, training, reports and figures.
 
+mod claim;
 pub mod dots;
 pub mod figure;
 pub mod finding;
+mod index;
 mod jobs;
 mod lock;
 mod net_shape;
+mod packed;
+mod papers;
+pub mod real;
 mod report;
 mod store;
 mod training;
+pub mod tuning;
+pub mod units;
+mod verdict;
 
+pub use claim::{Claim, Control, Evidence, Test};
 pub use finding::Finding;
+pub use index::write_index;
 pub use jobs::{Job, OneEntryCache, Ticker};
 pub use net_shape::NetShape;
-pub use report::{Check, Report, write_index};
+pub use packed::Packed;
+pub use papers::Paper;
+pub use report::Report;
 pub use training::{export, once, per_query, train};
+pub use verdict::Spread;
 
 use anyhow::{Context, bail};
 use burnrank::Device;
 use burnrank::files::write_text;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
@@ -40,21 +54,36 @@ pub enum Kind {
     Speed,
 }
 
-/// One table or figure of a paper.
+/// One statement, table or figure of a paper.
 pub struct Experiment {
     /// How it is called on the command line, and its folder.
     pub name: &'static str,
     pub kind: Kind,
-    /// Authors, title, year, and which table or figure.
-    pub paper: &'static str,
+    pub paper: Paper,
+    /// Which table, figure, equation or section.
+    pub place: &'static str,
     /// What the paper says, in a sentence or two.
     pub claim: &'static str,
     /// How long it takes at paper scale.
     pub time: &'static str,
+    /// Every claim that is tested, with convention, unit and test, as it was written down before the first run.
+    pub claims: fn(&Session) -> Vec<Claim>,
+    /// What was changed in claims, tests or protocol after results were seen, and why.
+    pub changed: &'static [&'static str],
     /// Every setting that decides the results: runs stored under others are not taken over.
     pub protocol: fn(&Session) -> anyhow::Result<Value>,
     /// Runs it.
     pub run: fn(&Execution<'_>) -> anyhow::Result<Report>,
+    /// What no other experiment has.
+    pub own: Option<&'static Own>,
+}
+
+/// Settings and helpers that only one experiment has.
+pub struct Own {
+    /// What `--set KEY=VALUE` knows: keys, and what they mean.
+    pub options: &'static [(&'static str, &'static str)],
+    /// A part that runs in a process of its own, with what it is asked to do.
+    pub child: fn(&str, &Device) -> anyhow::Result<()>,
 }
 
 /// How much is run.
@@ -90,8 +119,8 @@ pub struct Session {
     pub backend: &'static str,
     pub jobs: usize,
     pub fresh: bool,
-    /// The virtual environment of the peers to compare with, when that is asked for.
-    pub peers: Option<PathBuf>,
+    /// What `--set` says to experiments that have settings of their own.
+    pub options: BTreeMap<String, String>,
     pub out: PathBuf,
 }
 
@@ -121,12 +150,13 @@ impl Session {
         }?;
         let execution = Execution { session: self, folder, store };
         let report = execution.report(experiment)?;
+        let told = report.judge(experiment, self)?;
         let _ = std::fs::remove_dir_all(execution.folder.join(CHECKPOINTS));
-        execution.store.conclude(report.outcome(experiment.kind))?;
+        execution.store.conclude(told.outcome())?;
         write(&execution.folder.join("figure.svg"), &report.figure)?;
         let seconds = execution.store.seconds();
-        write(&execution.folder.join("README.md"), &report.page(experiment, self, seconds))?;
-        print(&format!("{}written: {}\n\n", report.text(experiment, seconds), execution.folder.display()))
+        write(&execution.folder.join("README.md"), &told.page(self, seconds))?;
+        print(&format!("{}written: {}\n\n", told.text(seconds), execution.folder.display()))
     }
 }
 
@@ -175,17 +205,38 @@ impl Execution<'_> {
 
 /// Prints every experiment with its paper, claim and time.
 pub fn list(experiments: &[Experiment]) -> anyhow::Result<()> {
-    for Experiment { name, kind, paper, claim, time, .. } in experiments {
+    for Experiment { name, kind, paper, place, claim, time, own, .. } in experiments {
         let alone = match kind {
             Kind::Paper => "",
             Kind::Speed => "; not part of `all` without --quick, because other work would spoil its times",
         };
+        let options = own.iter().flat_map(|own| own.options);
+        let options: String = options.map(|(key, what)| format!("  --set {key}=...: {what}\n")).collect();
+        let citation = paper.facts().citation;
         print(&format!(
-            "{name}\n  paper: {paper}\n  claim: {claim}\n  time:  {time} at paper scale; --quick: under a \
-             minute{alone}\n\n"
+            "{name}\n  paper: {citation}: {place}\n  claim: {claim}\n  time:  {time} at paper scale; --quick: under a \
+             minute{alone}\n{options}\n"
         ))?;
     }
     Ok(())
+}
+
+/// Prints the values for each query that an experiment's results hold, as CSV.
+pub fn print_per_query(experiment: &Experiment, out: &Path) -> anyhow::Result<()> {
+    let folder = folder_of(out, experiment.name);
+    let results = store::read(&folder)?
+        .with_context(|| format!("{}: no results: run the experiment first", folder.join("results.json").display()))?;
+    let mut text = String::from("run,what,query,value\n");
+    for (key, run) in &results.runs {
+        let mut found = vec![];
+        packed::find(run, "", &mut found);
+        for (path, packed) in found {
+            for (query, value) in packed.values().iter().enumerate() {
+                text += &format!("{key},{path},{query},{value}\n");
+            }
+        }
+    }
+    print(&text)
 }
 
 /// The folder of an experiment's results.

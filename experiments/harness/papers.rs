@@ -1,0 +1,90 @@
+//! The papers, and what of them cannot be tested here.
+
+/// Where an experiment's claims are from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paper {
+    RankNet,
+    LambdaRank,
+    Approximation,
+    Optimality,
+    LambdaLoss,
+    /// All five, or others.
+    Several,
+}
+
+/// What the index and a paper's page say of it.
+pub struct PaperFacts {
+    pub paper: Paper,
+    /// The name of its page.
+    pub page: &'static str,
+    pub short: &'static str,
+    pub citation: &'static str,
+    /// What cannot be tested here, and what a user must bring.
+    pub cannot: &'static [&'static str],
+}
+
+/// All papers, in the order of their years.
+pub const PAPERS: [PaperFacts; 6] = [
+    PaperFacts {
+        paper: Paper::RankNet,
+        page: "ranknet",
+        short: "RankNet, 2005",
+        citation: "Burges et al., Learning to Rank using Gradient Descent, 2005",
+        cannot: &[
+            "Tables 3 to 6 are of 17,004 queries of a commercial search engine that nobody else has: their orderings are asked of MQ2007 \
+             and MQ2008, which a user must bring (--data).",
+        ],
+    },
+    PaperFacts {
+        paper: Paper::LambdaRank,
+        page: "lambdarank",
+        short: "LambdaRank, 2006",
+        citation: "Burges et al., Learning to Rank with Nonsmooth Cost Functions, 2006",
+        cannot: &[
+            "Figures 2 (right) and 3 are of queries of a commercial search engine (400 and 10,000 queries): their statements are asked of \
+             MQ2007, which a user must bring (--data). Times are of other machines: only their ratios and slopes are compared.",
+        ],
+    },
+    PaperFacts {
+        paper: Paper::Approximation,
+        page: "function-approximation",
+        short: "Ranking as Function Approximation, 2006",
+        citation: "Burges, Ranking as Function Approximation, 2006",
+        cannot: &[],
+    },
+    PaperFacts {
+        paper: Paper::Optimality,
+        page: "local-optimality",
+        short: "Local optimality of LambdaRank, 2009",
+        citation: "Donmez et al., On the Local Optimality of LambdaRank, 2009",
+        cannot: &[
+            "The paper's artificial data is drawn as described, but its web data (Tables 1 to 4 on real queries) is of a commercial search \
+             engine: those statements are asked of artificial data and of MQ2007, which a user must bring (--data).",
+        ],
+    },
+    PaperFacts {
+        paper: Paper::LambdaLoss,
+        page: "lambdaloss",
+        short: "LambdaLoss, 2018",
+        citation: "Wang et al., The LambdaLoss Framework for Ranking Metric Optimization, 2018",
+        cannot: &[
+            "WEB10K, WEB30K and YAHOO, the paper's sets, may not be passed on: bring them (--data) and the same programs run on them. \
+             Without them only orderings are compared, on other data.",
+            "The paper's numbers are of RankLib and of an internal version of LightGBM; trees here are grown by LightGBM on our gradients.",
+        ],
+    },
+    PaperFacts {
+        paper: Paper::Several,
+        page: "overview",
+        short: "All papers together, and this machine",
+        citation: "What the five papers share, their slips, their rivals, and the speed of this program",
+        cannot: &[],
+    },
+];
+
+impl Paper {
+    /// What is said of it.
+    pub fn facts(self) -> &'static PaperFacts {
+        PAPERS.iter().find(|facts| facts.paper == self).unwrap_or(&PAPERS[PAPERS.len() - 1])
+    }
+}

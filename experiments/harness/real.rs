@@ -1,0 +1,66 @@
+//! Real data that a user has: folders of LETOR folds below the folder that `--data` names.
+
+use anyhow::Context;
+use burnrank::data::{FoldFiles, find_folds};
+use burnrank::{Dataset, ReadOptions, read};
+use std::path::Path;
+
+/// Where to get it and where to put it, as reports say it.
+pub const WHERE: &str = "Real data: MQ2007 and MQ2008 are part of LETOR 4.0 \
+     (https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/), WEB10K and WEB30K are \
+     at https://www.microsoft.com/en-us/research/project/mslr/, YAHOO is set 1 of data set C14 of Yahoo's Webscope. Put them \
+     into DIR/mq2007/Fold1 to Fold5, DIR/mq2008/Fold1 to Fold5, DIR/web10k/Fold1 to Fold5, DIR/web30k/Fold1 to Fold5 and \
+     DIR/yahoo, each fold with train.txt, vali.txt and test.txt, and give --data DIR.";
+
+/// A data set that may be there: its folders' names, and how reports call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RealSet {
+    pub folder: &'static str,
+    pub name: &'static str,
+}
+
+/// MQ2007, whole or the part of it that is often passed on, whichever is there.
+pub const MQ2007: [RealSet; 2] =
+    [RealSet { folder: "mq2007", name: "MQ2007" }, RealSet { folder: "mq2007-part", name: "MQ2007 (85% of the rows)" }];
+/// MQ2008.
+pub const MQ2008: RealSet = RealSet { folder: "mq2008", name: "MQ2008" };
+/// The sets of web pages that the LambdaLoss paper used.
+pub const WEB: [RealSet; 5] = [
+    RealSet { folder: "web10k", name: "WEB10K" },
+    RealSet { folder: "mslr-web10k", name: "WEB10K" },
+    RealSet { folder: "web30k", name: "WEB30K" },
+    RealSet { folder: "mslr-web30k", name: "WEB30K" },
+    RealSet { folder: "yahoo", name: "YAHOO" },
+];
+
+impl RealSet {
+    /// The folds of the set, where the folder of data has it.
+    pub fn folds(self, data: Option<&Path>) -> anyhow::Result<Option<Vec<FoldFiles>>> {
+        let Some(folder) = data.and_then(|data| subfolder(data, self.folder)) else { return Ok(None) };
+        Ok(Some(find_folds(&folder).with_context(|| format!("data set {}", self.name))?))
+    }
+}
+
+/// The first of the sets that is there, with its folds.
+pub fn first_of(sets: &[RealSet], data: Option<&Path>) -> anyhow::Result<Option<(RealSet, Vec<FoldFiles>)>> {
+    for set in sets {
+        if let Some(folds) = set.folds(data)? {
+            return Ok(Some((*set, folds)));
+        }
+    }
+    Ok(None)
+}
+
+/// Training, validation and test queries of a fold, of one width.
+pub fn load(files: &FoldFiles) -> anyhow::Result<[Dataset; 3]> {
+    let set = |path: &Path| read(path, &ReadOptions::default()).map(|report| report.data);
+    let sets = [set(&files.train)?, set(&files.vali)?, set(&files.test)?];
+    let width = sets.iter().map(Dataset::n_features).max().unwrap_or(0);
+    Ok(sets.map(|set| set.with_width(width)))
+}
+
+fn subfolder(folder: &Path, name: &str) -> Option<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let mut found = entries.flatten().filter(|entry| entry.file_name().eq_ignore_ascii_case(name));
+    found.next().map(|entry| entry.path()).filter(|path| path.is_dir())
+}

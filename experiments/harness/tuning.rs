@@ -1,0 +1,63 @@
+//! Equal tuning: the same grid for all that are compared, wider where the best is at its end.
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+
+/// What a search over one setting found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tuned {
+    pub best: f64,
+    /// Each value with what it reached on validation, in rising order.
+    pub tried: Vec<(f64, f64)>,
+    /// Whether the best is still at the end of what was tried.
+    pub at_edge: bool,
+}
+
+/// Tries a geometric grid, rising; while the best is at an end, goes on beyond that end by the same factor, at most `more` times.
+///
+/// `value` is what a setting reaches on validation queries, larger is better. Of equal ones the smaller setting is taken.
+pub fn tune(grid: &[f64], more: usize, mut value: impl FnMut(f64) -> anyhow::Result<f64>) -> anyhow::Result<Tuned> {
+    let mut tried: Vec<(f64, f64)> = vec![];
+    for &setting in grid {
+        tried.push((setting, value(setting)?));
+    }
+    let factor = if grid.len() > 1 { (grid[grid.len() - 1] / grid[0]).powf(1.0 / (grid.len() - 1) as f64) } else { 3.0 };
+    let place = |tried: &[(f64, f64)]| {
+        let best = tried.iter().map(|tried| tried.1).fold(f64::NEG_INFINITY, f64::max);
+        tried.iter().position(|tried| tried.1 == best)
+    };
+    let mut left = more;
+    loop {
+        let best = place(&tried).context("no setting reached a number")?;
+        let at_edge = best == 0 || best + 1 == tried.len();
+        if !at_edge || left == 0 {
+            return Ok(Tuned { best: tried[best].0, tried, at_edge });
+        }
+        left -= 1;
+        // Two digits, so that tables show what was tried.
+        let setting = rounded(if best == 0 { tried[0].0 / factor } else { tried[best].0 * factor });
+        let reached = (setting, value(setting)?);
+        if best == 0 { tried.insert(0, reached) } else { tried.push(reached) }
+    }
+}
+
+fn rounded(value: f64) -> f64 {
+    format!("{value:.1e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grid_grows_towards_the_best() {
+        let peak = |at: f64| move |x: f64| Ok(-(x.ln() - at.ln()).abs());
+        let inside = tune(&[0.01, 0.1, 1.0], 3, peak(0.1)).unwrap();
+        assert_eq!((inside.best, inside.tried.len(), inside.at_edge), (0.1, 3, false));
+        let below = tune(&[0.01, 0.1, 1.0], 3, peak(0.0001)).unwrap();
+        assert_eq!((below.best, below.tried.len(), below.at_edge), (0.0001, 6, false));
+        let beyond = tune(&[0.01, 0.1, 1.0], 2, peak(1000.0)).unwrap();
+        assert_eq!((beyond.best, beyond.at_edge), (100.0, true));
+        assert!(beyond.tried.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+}

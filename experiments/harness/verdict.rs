@@ -1,0 +1,356 @@
+//! The one place that decides what holds.
+//!
+//! Reproduced: every primary claim holds. Reproduced in part: at least half of them hold and none is reversed. Not
+//! reproduced: otherwise. A control that fails makes the whole experiment void.
+
+use super::claim::{Claim, Control, Evidence, Test};
+use anyhow::bail;
+use burnrank::analysis::significance::{holm, t_test};
+use burnrank::text::{fixed, p_value, signed};
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// The error that a whole family of tests may have.
+const ALPHA: f64 = 0.05;
+/// How often the smallest detectable difference would be seen.
+const POWER: f64 = 0.8;
+
+/// The rule, as reports print it.
+pub const RULE: &str = "Reproduced: every primary claim holds. Reproduced in part: at least half of them hold and none is \
+     reversed. Not reproduced: otherwise. Claims that need data which was not given are not counted. p-values of primary claims \
+     are corrected together by Holm's rule, those of other claims together too. *Could see* is the smallest mean difference that \
+     the test, with as many units that differ as these do, would have seen four times in five. Where a control fails, nothing \
+     is concluded.";
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    Holds,
+    Undecided,
+    Reversed,
+    NotTested,
+}
+
+impl Outcome {
+    pub fn word(self) -> &'static str {
+        match self {
+            Outcome::Holds => "holds",
+            Outcome::Undecided => "undecided",
+            Outcome::Reversed => "reversed",
+            Outcome::NotTested => "not tested",
+        }
+    }
+}
+
+/// A claim and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    pub claim: Claim,
+    pub outcome: Outcome,
+    pub ours: String,
+    /// After Holm's correction.
+    pub p: Option<f64>,
+    /// The smallest mean difference that would have been seen four times in five, in words.
+    pub could_see: Option<String>,
+    /// One number per unit.
+    pub units: Vec<f64>,
+}
+
+/// What all primary claims together say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Reproduced,
+    InPart,
+    NotReproduced,
+    NotTested,
+    Void,
+}
+
+/// How many primary claims hold, are undecided, are reversed, were not tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counts {
+    pub holds: usize,
+    pub undecided: usize,
+    pub reversed: usize,
+    pub not_tested: usize,
+}
+
+impl Counts {
+    pub fn of(judged: &[Judged]) -> Counts {
+        let count = |outcome| judged.iter().filter(|j| j.claim.primary && j.outcome == outcome).count();
+        Counts {
+            holds: count(Outcome::Holds),
+            undecided: count(Outcome::Undecided),
+            reversed: count(Outcome::Reversed),
+            not_tested: count(Outcome::NotTested),
+        }
+    }
+
+    /// As in "3 hold, 1 undecided, 0 reversed".
+    pub fn words(self) -> String {
+        let Counts { holds, undecided, reversed, not_tested } = self;
+        let more = if not_tested > 0 { format!(", {not_tested} not tested") } else { String::new() };
+        format!("{holds} hold, {undecided} undecided, {reversed} reversed{more}")
+    }
+}
+
+impl Verdict {
+    pub fn of(judged: &[Judged], controls: &[Control]) -> Verdict {
+        let Counts { holds, undecided, reversed, .. } = Counts::of(judged);
+        let tested = holds + undecided + reversed;
+        match () {
+            () if controls.iter().any(|control| !control.holds) => Verdict::Void,
+            () if tested == 0 => Verdict::NotTested,
+            () if holds == tested => Verdict::Reproduced,
+            () if reversed == 0 && 2 * holds >= tested => Verdict::InPart,
+            () => Verdict::NotReproduced,
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::InPart => "reproduced in part",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::NotTested => "not tested",
+            Verdict::Void => "void: a control failed",
+        }
+    }
+}
+
+/// Every claim with what became of it, in the order of the claims.
+///
+/// # Errors
+/// When a claim has no evidence, or evidence belongs to no claim: programs must say of each claim what they found.
+pub fn judge(claims: Vec<Claim>, evidence: &[(String, Evidence)]) -> anyhow::Result<Vec<Judged>> {
+    for (number, claim) in claims.iter().enumerate() {
+        if claims[..number].iter().any(|other| other.id == claim.id) {
+            bail!("the claim '{}' stands twice", claim.id);
+        }
+        if claim.unit.is_empty() {
+            bail!("the claim '{}' does not say what one sample is", claim.id);
+        }
+    }
+    if let Some((id, _)) = evidence.iter().find(|(id, _)| claims.iter().all(|claim| claim.id != *id)) {
+        bail!("evidence '{id}' belongs to no claim");
+    }
+    let mut judged = vec![];
+    for claim in claims {
+        let Some((_, evidence)) = evidence.iter().find(|(id, _)| *id == claim.id) else {
+            bail!("the claim '{}' has no evidence", claim.id)
+        };
+        judged.push(alone(claim, evidence)?);
+    }
+    for primary in [true, false] {
+        correct(&mut judged, primary);
+    }
+    Ok(judged)
+}
+
+/// A claim without regard to the others: the p-value is not yet corrected.
+fn alone(claim: Claim, evidence: &Evidence) -> anyhow::Result<Judged> {
+    let told = |claim, outcome, ours: &str| Judged {
+        claim,
+        outcome,
+        ours: ours.into(),
+        p: None,
+        could_see: None,
+        units: vec![],
+    };
+    match (claim.test, evidence) {
+        (_, Evidence::Missing(why)) => Ok(told(claim, Outcome::NotTested, why)),
+        (Test::Fact, Evidence::Fact { holds, ours }) => {
+            Ok(told(claim, if *holds { Outcome::Holds } else { Outcome::Reversed }, ours))
+        }
+        (Test::Fact, _) | (_, Evidence::Fact { .. }) => bail!("the claim '{}' has evidence of another kind", claim.id),
+        (test, Evidence::Units { values, decimals }) => {
+            let decimals = *decimals;
+            let Some(Spread { mean, sd, n, half }) = Spread::of(values) else {
+                let single = values.first().map_or("nothing".into(), |value| fixed(*value, decimals));
+                return Ok(Judged {
+                    units: values.clone(),
+                    ..told(claim, Outcome::Undecided, &format!("{single} (one unit, no spread)"))
+                });
+            };
+            let (low, high) = (mean - half, mean + half);
+            let by = |holds: bool, reversed: bool| match (holds, reversed) {
+                (true, _) => Outcome::Holds,
+                (_, true) => Outcome::Reversed,
+                _ => Outcome::Undecided,
+            };
+            let plain = format!("{} ± {} ({n} units)", fixed(mean, decimals), fixed(half, decimals));
+            let (outcome, ours, p) = match test {
+                Test::Above => {
+                    let p = t_test(values).map_or(if mean == 0.0 { 1.0 } else { 0.0 }, |test| test.p);
+                    let text = format!("{} ± {} ({n} units)", signed(mean, decimals), fixed(half, decimals));
+                    // Decided once all p-values are known.
+                    (by(mean > 0.0, mean < 0.0), text, Some(p))
+                }
+                Test::Alike { margin } => {
+                    let outcome = by(low >= -margin && high <= margin, low > margin || high < -margin);
+                    (outcome, format!("{} ± {} ({n} units)", signed(mean, decimals), fixed(half, decimals)), None)
+                }
+                Test::AtLeast { bound } => (by(low >= bound, high < bound), plain, None),
+                Test::AtMost { bound } => (by(high <= bound, low > bound), plain, None),
+                Test::Number { paper } => {
+                    // The paper's number has the spread of one unit, our mean that of n.
+                    let z = (paper - mean) / (sd * (1.0 + 1.0 / n as f64).sqrt());
+                    let z = if z.is_nan() { 0.0 } else { z };
+                    (by(z.abs() < 2.0, true), format!("{}, spread {}, z {z:+.1}", fixed(mean, decimals), fixed(sd, decimals)), None)
+                }
+                Test::Fact => unreachable!("told above"),
+            };
+            Ok(Judged { claim, outcome, ours, p, could_see: None, units: values.clone() })
+        }
+    }
+}
+
+/// Holm's correction over the tests of a family, and what each of them could have seen.
+fn correct(judged: &mut [Judged], primary: bool) {
+    let mut family: Vec<&mut Judged> = judged.iter_mut().filter(|j| j.claim.primary == primary && j.p.is_some()).collect();
+    let p: Vec<f64> = family.iter().filter_map(|j| j.p).collect();
+    let tests = p.len();
+    for (judged, p) in family.iter_mut().zip(holm(&p)) {
+        judged.p = Some(p);
+        if p >= ALPHA {
+            judged.outcome = Outcome::Undecided;
+        }
+        judged.could_see = detectable(&judged.units, tests).map(|least| burnrank::text::three_digits(least));
+    }
+}
+
+/// The smallest mean difference that a two-sided t-test at 5% divided by the number of tests sees four times in five.
+fn detectable(values: &[f64], tests: usize) -> Option<f64> {
+    let Spread { sd, n, .. } = Spread::of(values)?;
+    let student = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
+    let certain = student.inverse_cdf(1.0 - ALPHA / (2.0 * tests.max(1) as f64));
+    Some((certain + student.inverse_cdf(POWER)) * sd / (n as f64).sqrt())
+}
+
+/// Mean, standard deviation, count and half of the 95% interval of the mean.
+pub struct Spread {
+    pub mean: f64,
+    pub sd: f64,
+    pub n: usize,
+    pub half: f64,
+}
+
+impl Spread {
+    /// Nothing for fewer than two numbers.
+    pub fn of(values: &[f64]) -> Option<Spread> {
+        let n = values.len();
+        if n < 2 || values.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / n as f64;
+        let sd = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1) as f64).sqrt();
+        let student = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
+        Some(Spread { mean, sd, n, half: student.inverse_cdf(0.975) * sd / (n as f64).sqrt() })
+    }
+}
+
+/// A p-value as tables print it.
+pub fn p_cell(judged: &Judged) -> String {
+    judged.p.map_or("-".into(), |p| p_value(Some(p)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(id: &str, test: Test) -> Claim {
+        Claim::primary(id, id, test).unit("function")
+    }
+
+    fn outcomes(claims: Vec<Claim>, evidence: &[(&str, Evidence)]) -> Vec<Outcome> {
+        let evidence: Vec<(String, Evidence)> = evidence.iter().map(|(id, e)| (id.to_string(), e.clone())).collect();
+        judge(claims, &evidence).unwrap().iter().map(|judged| judged.outcome).collect()
+    }
+
+    #[test]
+    fn differences_are_decided_after_holm() {
+        // One test of these four numbers has p = 0.03: alone it holds, as one of two it does not.
+        let values = [1.0, 2.0, 3.0, 0.6];
+        let p = t_test(&values).unwrap().p;
+        assert!((0.025..0.05).contains(&p), "{p}");
+        assert_eq!(outcomes(vec![claim("a", Test::Above)], &[("a", Evidence::units(values))]), [Outcome::Holds]);
+        let two = vec![claim("a", Test::Above), claim("b", Test::Above)];
+        let found = outcomes(two, &[("a", Evidence::units(values)), ("b", Evidence::units(values))]);
+        assert_eq!(found, [Outcome::Undecided; 2]);
+        let less = values.map(|value| -value);
+        assert_eq!(outcomes(vec![claim("a", Test::Above)], &[("a", Evidence::units(less))]), [Outcome::Reversed]);
+        // Claims that the verdict does not count do not make it harder for those that it counts.
+        let mixed = vec![claim("a", Test::Above), Claim { primary: false, ..claim("b", Test::Above) }];
+        let found = outcomes(mixed, &[("a", Evidence::units(values)), ("b", Evidence::units(values))]);
+        assert_eq!(found, [Outcome::Holds; 2]);
+    }
+
+    #[test]
+    fn other_tests_look_at_the_interval_or_the_spread() {
+        let near = || Evidence::units([0.9, 1.0, 1.1, 1.0]);
+        for (test, expected) in [
+            (Test::Alike { margin: 2.0 }, Outcome::Holds),
+            (Test::Alike { margin: 0.5 }, Outcome::Reversed),
+            (Test::Alike { margin: 1.0 }, Outcome::Undecided),
+            (Test::AtLeast { bound: 0.5 }, Outcome::Holds),
+            (Test::AtLeast { bound: 1.0 }, Outcome::Undecided),
+            (Test::AtLeast { bound: 2.0 }, Outcome::Reversed),
+            (Test::AtMost { bound: 2.0 }, Outcome::Holds),
+            (Test::AtMost { bound: 0.5 }, Outcome::Reversed),
+            (Test::Number { paper: 1.1 }, Outcome::Holds),
+            (Test::Number { paper: 2.0 }, Outcome::Reversed),
+        ] {
+            assert_eq!(outcomes(vec![claim("a", test)], &[("a", near())]), [expected], "{test:?}");
+        }
+        assert_eq!(outcomes(vec![claim("a", Test::Above)], &[("a", Evidence::units([1.0]))]), [Outcome::Undecided]);
+        let fact = |holds| outcomes(vec![claim("a", Test::Fact)], &[("a", Evidence::fact(holds, "1"))]);
+        assert_eq!((fact(true), fact(false)), (vec![Outcome::Holds], vec![Outcome::Reversed]));
+    }
+
+    #[test]
+    fn the_detectable_difference_is_that_of_tables() {
+        // 10 units of standard deviation 1, one test: t(0.975, 9) = 2.2622, t(0.8, 9) = 0.8834.
+        let unit = (0.9_f64).sqrt();
+        let values: Vec<f64> = (0..10).map(|i| if i % 2 == 0 { unit } else { -unit }).collect();
+        let least = detectable(&values, 1).unwrap();
+        assert!((least - (2.2622 + 0.8834) / 10f64.sqrt()).abs() < 1e-3, "{least}");
+        assert!(detectable(&values, 10).unwrap() > least);
+    }
+
+    #[test]
+    fn verdicts_follow_the_rule() {
+        let verdict = |outcomes: &[Outcome]| {
+            let judged = |&outcome: &Outcome| Judged {
+                claim: claim("a", Test::Fact),
+                outcome,
+                ours: String::new(),
+                p: None,
+                could_see: None,
+                units: vec![],
+            };
+            Verdict::of(&outcomes.iter().map(judged).collect::<Vec<_>>(), &[])
+        };
+        use Outcome::{Holds, NotTested, Reversed, Undecided};
+        assert_eq!(verdict(&[Holds, Holds, NotTested]), Verdict::Reproduced);
+        assert_eq!(verdict(&[Holds, Undecided]), Verdict::InPart);
+        assert_eq!(verdict(&[Holds, Undecided, Undecided]), Verdict::NotReproduced);
+        assert_eq!(verdict(&[Holds, Holds, Holds, Reversed]), Verdict::NotReproduced);
+        assert_eq!(verdict(&[NotTested]), Verdict::NotTested);
+        assert_eq!(verdict(&[]), Verdict::NotTested);
+        let control = Control { what: "a".into(), expected: "b".into(), ours: "c".into(), holds: false };
+        assert_eq!(Verdict::of(&[], &[control]), Verdict::Void);
+    }
+
+    #[test]
+    fn claims_and_evidence_belong_together() {
+        let fact = || Evidence::fact(true, "1");
+        let error = |claims: Vec<Claim>, evidence: &[(String, Evidence)]| judge(claims, evidence).unwrap_err().to_string();
+        assert!(error(vec![claim("a", Test::Fact)], &[]).contains("has no evidence"));
+        assert!(error(vec![], &[("a".into(), fact())]).contains("belongs to no claim"));
+        assert!(error(vec![claim("a", Test::Above)], &[("a".into(), fact())]).contains("another kind"));
+        let twice = vec![claim("a", Test::Fact), claim("a", Test::Fact)];
+        assert!(error(twice, &[("a".into(), fact())]).contains("twice"));
+        assert!(error(vec![Claim::primary("a", "a", Test::Above)], &[]).contains("one sample"));
+    }
+}

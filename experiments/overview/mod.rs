@@ -1,0 +1,8 @@
+//! What the papers share: their rivals, their slips, and the speed of this program.
+
+mod systems;
+
+use crate::harness::Experiment;
+
+/// All of them, in the order of the paper.
+pub const EXPERIMENTS: [Experiment; 1] = [systems::EXPERIMENT];

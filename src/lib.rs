@@ -38,7 +38,9 @@
 //!   [kind of model](train::models), the papers' rivals among them;
 //! - [`tune`]: which settings, by search on the validation queries;
 //! - [`analysis`]: local optimality, costs of lambdas, significance;
-//! - [`export`]: models as files of search engines and other programs ([`FORMATS`](export::FORMATS)).
+//! - [`export`]: models as files of search engines and other programs ([`FORMATS`](export::FORMATS));
+//! - [`Model::serving`]: scores while somebody waits, without gradients and without memory taken per call. With the feature
+//!   `serve`, the module `serve` is a server.
 
 pub mod analysis;
 mod baseline;
@@ -57,6 +59,8 @@ pub mod objective;
 #[cfg(feature = "cli")]
 #[doc(hidden)] // for the programs of this project
 pub mod program;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod simd;
 mod stop;
 #[doc(hidden)] // for the programs of this project

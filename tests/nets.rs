@@ -144,3 +144,159 @@ fn layers_that_make_no_sense_are_refused_with_a_remedy() {
     let help = place.run("train --help").good();
     assert!(help.contains("  linear\n      one weight per feature\n") && help.contains("  mlp\n"), "{help}");
 }
+
+/// What another program writes in plain Burn: layers whose fields are named as those of a record.
+mod plain {
+    use burn::module::Module;
+    use burn::nn::{Dropout, Linear, LinearConfig};
+    use burn::tensor::activation::{relu, sigmoid, tanh};
+    use burn::tensor::{Device, Tensor};
+    use burnrank::Activation;
+
+    #[derive(Module, Debug)]
+    pub struct Net {
+        pub layers: Vec<Linear>,
+    }
+
+    impl Net {
+        pub fn new(sizes: &[usize], device: &Device) -> Self {
+            let last = sizes.len() - 2;
+            let layer = |(place, sizes): (usize, &[usize])| {
+                LinearConfig::new(sizes[0], sizes[1]).with_bias(place < last).init(device)
+            };
+            Net { layers: sizes.windows(2).enumerate().map(layer).collect() }
+        }
+
+        pub fn forward(&self, features: Tensor<2>, activation: Option<Activation>) -> Tensor<1> {
+            let mut values = features;
+            for (place, layer) in self.layers.iter().enumerate() {
+                values = layer.forward(values);
+                if place + 1 < self.layers.len() {
+                    values = match activation.unwrap() {
+                        Activation::Sigmoid => sigmoid(values),
+                        Activation::Tanh => tanh(values),
+                        Activation::Relu => relu(values),
+                    };
+                }
+            }
+            values.reshape([-1])
+        }
+    }
+
+    /// A net that has nothing to do with ours.
+    #[derive(Module, Debug)]
+    pub struct Own {
+        pub first: Linear,
+        pub second: Linear,
+        pub last: Linear,
+        pub dropout: Dropout,
+    }
+
+    impl Own {
+        pub fn forward(&self, features: Tensor<2>) -> Tensor<1> {
+            let hidden = self.dropout.forward(tanh(self.first.forward(features)));
+            let hidden = self.dropout.forward(tanh(self.second.forward(hidden)));
+            self.last.forward(hidden).reshape([-1])
+        }
+    }
+}
+
+#[test]
+fn records_load_in_plain_burn_and_come_back() {
+    use burn::module::Module;
+    use burn::tensor::Tensor;
+    use burnrank::{Init, ModelInfo, RankerConfig, Scaler, Scorer};
+    let (train, _) = data(20);
+    let rows = train.query(0).features;
+    for (hidden, activation) in [
+        (&[][..], None),
+        (&[7], Some(Activation::Sigmoid)),
+        (&[16, 8], Some(Activation::Tanh)),
+        (&[5, 4, 3], Some(Activation::Relu)),
+    ] {
+        let shape = match activation {
+            None => RankerConfig::linear(12),
+            Some(activation) => RankerConfig::mlp(12, hidden, activation),
+        };
+        let model = |ranker| Model {
+            scorer: Scorer::Net(ranker),
+            info: ModelInfo::new(shape.clone(), Scaler::fit(ScaleKind::None, &train), "by hand"),
+            history: Vec::new(),
+        };
+        let saved = model(shape.init(Init::Burn, 3, &cpu()).unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        saved.save(&folder.path().join("m")).unwrap();
+        let expected = saved.score_query(rows).unwrap();
+        let close = |scores: Vec<f32>| {
+            assert_eq!(scores.len(), expected.len());
+            scores.iter().zip(&expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{hidden:?}: {a}, not {b}"));
+        };
+
+        let sizes: Vec<usize> = [12].into_iter().chain(hidden.iter().copied()).chain([1]).collect();
+        let record = folder.path().join("m/model.bpk");
+        let net = plain::Net::new(&sizes, &cpu()).try_load_file(&record).unwrap();
+        let features = || Tensor::<1>::from_floats(rows, &cpu()).reshape([-1, 12]);
+        close(net.forward(features(), activation).try_into_vec_as().unwrap());
+        let ranker = shape.init(Init::Burn, 4, &cpu()).unwrap().try_load_file(&record).unwrap();
+        close(ranker.forward(features()).try_into_vec_as().unwrap());
+
+        // And back: scores to the bit, because the weights are the same.
+        let back = shape.init(Init::Burn, 5, &cpu()).unwrap().try_load_record(net.into_record()).unwrap();
+        assert_eq!(model(back).score_query(rows).unwrap(), expected);
+        // A net of another shape is refused with an error.
+        assert!(plain::Net::new(&[12, 9, 9, 9, 1], &cpu()).try_load_file(&record).is_err());
+    }
+}
+
+#[test]
+fn every_objective_trains_a_net_of_ones_own() {
+    use burn::module::Module;
+    use burn::nn::{DropoutConfig, LinearConfig};
+    use burn::optim::{AdamConfig, GradientsParams};
+    use burn::tensor::Tensor;
+    use burnrank::Batch;
+    let (train, _) = data(15);
+    let device = cpu().autodiff();
+    let rows = [train.n_documents() as i32, 12];
+    let features = |device: &Device| Tensor::<1>::from_floats(train.features(), device).reshape(rows);
+    let batch = Batch { labels: train.labels(), offsets: train.offsets() };
+    for name in [
+        "ranknet",
+        "lambdarank:ndcg",
+        "lambdarank:map",
+        "ndcg-loss1",
+        "ndcg-loss2++",
+        "arp-loss2",
+        "listnet",
+        "approx-ndcg",
+        "softrank",
+        "rankcosine",
+        "hinge",
+        "exponential",
+        "squared-error",
+    ] {
+        let objective = Objective::parse(name).unwrap();
+        device.seed(3);
+        let layer = |inputs, outputs| LinearConfig::new(inputs, outputs).init(&device);
+        let mut net = plain::Own {
+            first: layer(12, 16),
+            second: layer(16, 8),
+            last: layer(8, 1),
+            dropout: DropoutConfig::new(0.1).init(),
+        };
+        let ndcg = |net: &plain::Own| {
+            let scores: Vec<f32> = net.valid().forward(features(&cpu())).try_into_vec_as().unwrap();
+            let metric = burnrank::metric::Ndcg::default();
+            let values = burnrank::judge(&metric, &scores, batch.labels, batch.offsets, &Default::default()).unwrap();
+            burnrank::Summary::of(&values).mean
+        };
+        let (before, mut optimizer) = (ndcg(&net), AdamConfig::new().init());
+        for _ in 0..30 {
+            let loss = objective.loss(net.forward(features(&device)), batch).unwrap();
+            let gradients = GradientsParams::from_grads(loss.backward(), &net);
+            net = optimizer.step(0.01, net, gradients);
+        }
+        let after = ndcg(&net);
+        assert!(after > before + 0.05, "{name}: nDCG {before} before, {after} after");
+    }
+}

@@ -486,6 +486,13 @@ fn an_interrupt_leaves_nothing_behind() {
 }
 
 #[test]
+#[cfg(not(feature = "serve"))]
+fn a_build_without_the_server_says_how_to_get_it() {
+    let text = Place::new(&[]).run("serve --model m").bad(2);
+    assert!(text.contains("build burnrank with --features serve, as in 'cargo install"), "{text}");
+}
+
+#[test]
 #[cfg(not(feature = "trees"))]
 fn a_build_without_trees_says_how_to_get_them() {
     let place = Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:0\n")]);

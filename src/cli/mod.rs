@@ -21,6 +21,7 @@ mod predict;
 mod progress;
 mod prose;
 mod ranking;
+mod serve;
 mod split;
 mod statistics;
 mod systems;
@@ -42,6 +43,7 @@ Examples:
   burnrank tune --train train.txt          which settings?
   burnrank predict --model model --data new.txt > scores.txt
   burnrank export --model model --format onnx -o model.onnx
+  burnrank serve --model model             scores over HTTP
   burnrank generate net --queries 1000 --out all.txt
   burnrank split all.txt --out parts
   burnrank data parts/train.txt
@@ -89,6 +91,7 @@ enum Command {
     Generate(generate::Args),
     Convert(convert::Args),
     Export(export::Args),
+    Serve(serve::Args),
     Split(split::Args),
 }
 
@@ -122,7 +125,10 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    interrupt::install();
+    // A server has its own answers to signals.
+    if !matches!(cli.command, Command::Serve(_)) {
+        interrupt::install();
+    }
     ui::set_quiet(cli.quiet);
     if cli.portable {
         burnrank::device::set_portable(true);
@@ -130,7 +136,7 @@ pub fn run() -> ExitCode {
     if let Some(bytes) = cli.max_memory {
         burnrank::memory::set_limit(bytes);
     }
-    let done = start_threads(cli.threads).and_then(|()| match cli.command {
+    let done = start_threads(cli.threads).and_then(|threads| match cli.command {
         Command::Train(args) => train::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Predict(args) => predict::run(&args),
@@ -143,6 +149,7 @@ pub fn run() -> ExitCode {
         Command::Generate(args) => generate::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Serve(args) => serve::run(&args, threads),
         Command::Split(args) => split::run(&args),
     });
     match done {
@@ -174,8 +181,9 @@ fn bytes(text: &str) -> Result<u64, String> {
     if (1.0..1e18).contains(&size) { Ok(size as u64) } else { Err("expected a size as in 500MB or 12GB".into()) }
 }
 
-/// Starts the threads that all work is done by: `asked` for, or as many as the environment says, or one per core.
-fn start_threads(asked: u16) -> anyhow::Result<()> {
+/// Starts the threads that all work is done by, and tells how many: `asked` for, or as many as the environment says, or one per
+/// core.
+fn start_threads(asked: u16) -> anyhow::Result<usize> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (asked, by) = match std::env::var("RAYON_NUM_THREADS") {
         Ok(number) if asked == 0 => (number.trim().parse().unwrap_or(0), "RAYON_NUM_THREADS"),
@@ -187,7 +195,8 @@ fn start_threads(asked: u16) -> anyhow::Result<()> {
     }
     let threads = if asked == 0 { cores } else { asked.min(most) };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-    pool.build_global().with_context(|| format!("cannot start {threads} threads: give fewer --threads"))
+    pool.build_global().with_context(|| format!("cannot start {threads} threads: give fewer --threads"))?;
+    Ok(threads)
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ const OPTIONS: [(&[&str], &[&str]); 26] = [
 
 /// What other tools call our commands.
 #[rustfmt::skip]
-const COMMANDS: [(&str, &[&str]); 11] = [
+const COMMANDS: [(&str, &[&str]); 12] = [
     ("train", &["fit", "learn", "training"]),
     ("tune", &["search", "optimize", "optimise", "hpo", "sweep", "grid", "automl"]),
     ("predict", &["score", "rank", "apply", "infer", "inference"]),
@@ -50,6 +50,7 @@ const COMMANDS: [(&str, &[&str]); 11] = [
     ("compare", &["significance", "diff", "ttest"]),
     ("generate", &["synthetic", "make", "gen", "simulate"]),
     ("convert", &["pack", "transform", "cache"]),
+    ("serve", &["server", "http", "listen", "api"]),
     ("export", &["dump", "deploy", "onnx", "serialize", "publish"]),
     ("split", &["folds", "kfold", "partition"]),
 ];

@@ -5,7 +5,6 @@ use super::units::activate;
 use super::{Activation, Ranker, RankerConfig};
 use crate::error::{Error, Result};
 use burn::tensor::Tensor;
-use std::borrow::Cow;
 
 /// Documents that go through all units before the next ones do, so that their features stay in a core's cache.
 const BLOCK: usize = 250;
@@ -64,18 +63,33 @@ impl HostRanker {
         blocks.for_each(|(scores, rows)| self.score(rows, scores));
     }
 
+    /// As [`HostRanker::score_blocks`], in the memory that is given.
+    pub fn score_blocks_in(&self, rows: &[f32], scores: &mut [f32], room: &mut HostRoom) {
+        let block = self.block();
+        let blocks = scores.chunks_mut(block).zip(rows.chunks(block * self.features().max(1)));
+        blocks.for_each(|(scores, rows)| self.score_in(rows, scores, room));
+    }
+
     /// The scores of row-major documents, all at once.
     pub fn score(&self, rows: &[f32], scores: &mut [f32]) {
+        self.score_in(rows, scores, &mut HostRoom::default());
+    }
+
+    fn score_in(&self, rows: &[f32], scores: &mut [f32], room: &mut HostRoom) {
         let Some((function, weights)) = &self.output else {
             return self.last.receive(0, rows, scores);
         };
         let documents = scores.len();
-        let mut rows = Cow::Borrowed(rows);
-        for layer in &self.before {
-            rows = Cow::Owned(hidden_rows(layer, *function, &rows, documents));
+        let HostRoom { input, hidden, received } = room;
+        for (place, layer) in self.before.iter().enumerate() {
+            // What the layer before has found is the input of this one.
+            std::mem::swap(input, hidden);
+            let rows = if place == 0 { rows } else { &input[..] };
+            hidden_rows(layer, *function, rows, documents, received, hidden);
         }
+        let rows = if self.before.is_empty() { rows } else { &hidden[..] };
         scores.fill(0.0);
-        each_group(&self.last, *function, &rows, documents, |units, values| {
+        each_group(&self.last, *function, rows, documents, received, |units, values| {
             for (values, weight) in values.chunks_exact(documents.max(1)).zip(&weights[units]) {
                 scores.iter_mut().zip(values).for_each(|(score, value)| *score += weight * value);
             }
@@ -83,15 +97,30 @@ impl HostRanker {
     }
 }
 
+/// Room for the values of units, which take no memory of their own once it is large enough.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HostRoom {
+    input: Vec<f32>,
+    hidden: Vec<f32>,
+    received: Vec<f32>,
+}
+
 /// The values of a hidden layer's units, row-major as the next layer takes them.
-fn hidden_rows(layer: &Columns, function: Activation, rows: &[f32], documents: usize) -> Vec<f32> {
-    let mut hidden = vec![0.0; layer.len() * documents];
-    each_group(layer, function, rows, documents, |units, values| {
+fn hidden_rows(
+    layer: &Columns,
+    function: Activation,
+    rows: &[f32],
+    documents: usize,
+    received: &mut Vec<f32>,
+    hidden: &mut Vec<f32>,
+) {
+    hidden.clear();
+    hidden.resize(layer.len() * documents, 0.0);
+    each_group(layer, function, rows, documents, received, |units, values| {
         for (values, unit) in values.chunks_exact(documents.max(1)).zip(units) {
             hidden.iter_mut().skip(unit).step_by(layer.len()).zip(values).for_each(|(to, value)| *to = *value);
         }
     });
-    hidden
 }
 
 /// Visits the units of a hidden layer and their values, `[units, documents]`, a few units at a time.
@@ -100,9 +129,11 @@ fn each_group(
     function: Activation,
     rows: &[f32],
     documents: usize,
+    received: &mut Vec<f32>,
     mut visit: impl FnMut(std::ops::Range<usize>, &[f32]),
 ) {
-    let mut received = vec![0.0; documents * GROUP.min(layer.len())];
+    received.clear();
+    received.resize(documents * GROUP.min(layer.len()), 0.0);
     for group in 0..layer.groups() {
         let units = layer.units(group);
         let received = &mut received[..units.len() * documents];

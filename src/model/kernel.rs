@@ -57,6 +57,8 @@ pub struct KernelRanker {
 
 /// Documents that are scored at once: each point is read once for all of them.
 const BLOCK: usize = 32;
+/// A feature of so many documents.
+pub(super) type KernelColumn = [f64; BLOCK];
 /// More than any kernel machine has used.
 const HIGHEST_DEGREE: u32 = 100;
 
@@ -115,6 +117,14 @@ impl KernelRanker {
         let blocks = scores.par_chunks_mut(BLOCK).zip(features.par_chunks(BLOCK * width.max(1)));
         blocks.for_each_init(|| vec![[0.0; BLOCK]; width], |columns, (scores, rows)| self.score(rows, columns, scores));
         Ok(scores)
+    }
+
+    /// As [`KernelRanker::score_rows`], by one thread and in the memory that is given; there must be a score for each row.
+    pub(super) fn score_rows_in(&self, features: &[f32], scores: &mut [f32], columns: &mut Vec<KernelColumn>) {
+        columns.resize(self.features, [0.0; BLOCK]);
+        for (scores, rows) in scores.chunks_mut(BLOCK).zip(features.chunks(BLOCK * self.features.max(1))) {
+            self.score(rows, columns, scores);
+        }
     }
 
     /// The scores of at most [`BLOCK`] rows; `columns` is room for them in f64, feature by feature.

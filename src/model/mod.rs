@@ -18,6 +18,7 @@ mod record;
 mod run;
 mod score;
 mod scorer;
+mod serving;
 mod trees;
 mod units;
 
@@ -40,6 +41,7 @@ pub use run::{EpochRecord, Finish, RunInfo};
 pub use score::score;
 pub(crate) use score::score_rows;
 pub use scorer::Scorer;
+pub use serving::{Ranked, Scratch, ServingScorer};
 pub(crate) use trees::ZERO;
 pub use trees::{Branch, Child, Forest, Rule, Tree, WhenMissing};
 pub(crate) use units::add_moved_unit;

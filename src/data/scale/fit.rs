@@ -24,22 +24,90 @@ pub(super) fn fit(measure: Measure, takes_log: bool, rows: &[f32], width: usize)
     if width == 0 {
         return (Vec::new(), Vec::new());
     }
-    let block = |rows: &[f32]| columns(measure, takes_log, rows, width);
+    let block = |rows: &[f32]| {
+        let mut room = FitRoom::default();
+        room.columns(measure, takes_log, rows, width);
+        room.block
+    };
     let all = if rows.len() <= BLOCK * width {
         block(rows)
     } else {
         let blocks: Vec<Vec<Column>> = rows.par_chunks(BLOCK * width).map(block).collect();
         let mut all = vec![Column::EMPTY; width];
-        for block in blocks {
-            all.iter_mut().zip(block).for_each(|(total, part)| *total = total.and(part));
-        }
+        blocks.iter().for_each(|block| add(&mut all, block));
         all
     };
     all.iter().map(|column| column.center_and_spread(measure)).unzip()
 }
 
+/// Adds what is known of a block to what is known of those before it.
+fn add(all: &mut [Column], block: &[Column]) {
+    all.iter_mut().zip(block).for_each(|(total, part)| *total = total.and(*part));
+}
+
+/// Room for fits, which take no memory of their own once it is large enough.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FitRoom {
+    values: Vec<f64>,
+    block: Vec<Column>,
+    all: Vec<Column>,
+    /// Of the last fit.
+    pub(super) center: Vec<f64>,
+    /// Of the last fit.
+    pub(super) spread: Vec<f64>,
+}
+
+impl FitRoom {
+    /// As [`fit`], by one thread: the same blocks, added in the same order.
+    pub(super) fn fit(&mut self, measure: Measure, takes_log: bool, rows: &[f32], width: usize) {
+        let one = rows.len() <= BLOCK * width;
+        self.all.clear();
+        if one {
+            self.columns(measure, takes_log, rows, width);
+        } else {
+            self.all.resize(width, Column::EMPTY);
+            for rows in rows.chunks(BLOCK * width) {
+                self.columns(measure, takes_log, rows, width);
+                add(&mut self.all, &self.block);
+            }
+        }
+        (self.center.clear(), self.spread.clear());
+        for column in if one { &self.block } else { &self.all } {
+            let (center, spread) = column.center_and_spread(measure);
+            self.center.push(center);
+            self.spread.push(spread);
+        }
+    }
+
+    /// The columns of one block, in two passes over it: the second one's distances from the mean cancel nothing.
+    fn columns(&mut self, measure: Measure, takes_log: bool, rows: &[f32], width: usize) {
+        let read = |&x: &f32| if takes_log { signed_log(f64::from(x)) } else { f64::from(x) };
+        let FitRoom { values, block: columns, .. } = self;
+        values.clear();
+        values.extend(rows.iter().map(read));
+        columns.clear();
+        columns.resize(width, Column::EMPTY);
+        for row in values.chunks_exact(width) {
+            for (column, &x) in columns.iter_mut().zip(row).filter(|(_, x)| x.is_finite()) {
+                column.count += 1.0;
+                column.min = column.min.min(x);
+                column.max = column.max.max(x);
+                column.mean += x;
+            }
+        }
+        columns.iter_mut().for_each(|column| column.mean /= column.count.max(1.0));
+        if measure == Measure::Moments {
+            for row in values.chunks_exact(width) {
+                for (column, &x) in columns.iter_mut().zip(row).filter(|(_, x)| x.is_finite()) {
+                    column.squares += (x - column.mean) * (x - column.mean);
+                }
+            }
+        }
+    }
+}
+
 /// What is known of one feature's finite values.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Column {
     count: f64,
     min: f64,
@@ -77,30 +145,6 @@ impl Column {
             Measure::Moments => (self.mean, (self.squares / self.count).sqrt()),
         }
     }
-}
-
-/// The columns of one block, in two passes over it: the second one's distances from the mean cancel nothing.
-fn columns(measure: Measure, takes_log: bool, rows: &[f32], width: usize) -> Vec<Column> {
-    let read = |&x: &f32| if takes_log { signed_log(f64::from(x)) } else { f64::from(x) };
-    let values: Vec<f64> = rows.iter().map(read).collect();
-    let mut columns = vec![Column::EMPTY; width];
-    for row in values.chunks_exact(width) {
-        for (column, &x) in columns.iter_mut().zip(row).filter(|(_, x)| x.is_finite()) {
-            column.count += 1.0;
-            column.min = column.min.min(x);
-            column.max = column.max.max(x);
-            column.mean += x;
-        }
-    }
-    columns.iter_mut().for_each(|column| column.mean /= column.count.max(1.0));
-    if measure == Measure::Moments {
-        for row in values.chunks_exact(width) {
-            for (column, &x) in columns.iter_mut().zip(row).filter(|(_, x)| x.is_finite()) {
-                column.squares += (x - column.mean) * (x - column.mean);
-            }
-        }
-    }
-    columns
 }
 
 #[cfg(test)]

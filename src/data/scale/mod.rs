@@ -8,6 +8,7 @@ pub use kind::ScaleKind;
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
+pub(crate) use fit::FitRoom;
 use fit::{BLOCK, fit, signed_log};
 use quantile::{KNOTS, Table};
 use rayon::prelude::*;
@@ -124,6 +125,18 @@ impl Scaler {
             self.scale(rows);
         }
         Ok(())
+    }
+
+    /// As [`Scaler::apply_rows`], by one thread and in the memory that is given; rows must be whole.
+    pub(crate) fn apply_rows_in(&self, rows: &mut [f32], room: &mut FitRoom) {
+        match self.kind.measure() {
+            _ if self.width == 0 => {}
+            Some(measure) if self.kind.is_per_query() => {
+                room.fit(measure, self.kind.takes_log(), rows, self.width);
+                standardise(rows, self.kind.takes_log(), &room.center, &room.spread);
+            }
+            _ => self.scale(rows),
+        }
     }
 
     fn scale(&self, rows: &mut [f32]) {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 const LANES: usize = 16;
 
 /// One column's keys for documents side by side.
-type Keys = [i32; LANES];
+pub(crate) type Keys = [i32; LANES];
 
 /// Bytes of keys that one thread works on: they stay in its own cache.
 const KEPT: usize = 128 << 10;
@@ -23,12 +23,24 @@ impl Compiled {
     ///
     /// Rows must have all columns' features. A document's score does not depend on its place or on threads.
     pub fn add_to(&self, features: &[f32], width: usize, scores: &mut [f64]) {
-        let tiles = (KEPT / (self.columns.len().max(1) * size_of::<Keys>())).clamp(1, TAKEN / LANES);
-        let block = tiles * LANES;
+        let block = self.block();
         let parts = scores.par_chunks_mut(block).zip(features.par_chunks(block * width.max(1)));
         parts.for_each_init(Vec::new, |keys, (scores, rows)| {
             dispatch(Block { trees: self, rows, width, keys, scores });
         });
+    }
+
+    /// As [`Compiled::add_to`], by one thread and in the memory that is given.
+    pub fn add_in(&self, features: &[f32], width: usize, scores: &mut [f64], keys: &mut Vec<Keys>) {
+        let block = self.block();
+        for (scores, rows) in scores.chunks_mut(block).zip(features.chunks(block * width.max(1))) {
+            dispatch(Block { trees: self, rows, width, keys, scores });
+        }
+    }
+
+    /// Documents that one thread takes at a time.
+    fn block(&self) -> usize {
+        (KEPT / (self.columns.len().max(1) * size_of::<Keys>())).clamp(1, TAKEN / LANES) * LANES
     }
 }
 

@@ -1,6 +1,7 @@
 //! Many trees, whose values are added.
 
 use super::compile::Compiled;
+use super::evaluate::Keys;
 use super::text::Complaint;
 use super::{Tree, text, xgboost};
 use crate::data::source::read_whole;
@@ -129,20 +130,41 @@ impl Forest {
     /// memory is short.
     pub fn score_rows(&self, features: &[f32], width: usize, scores: &mut [f64]) -> Result<()> {
         self.check_rows(features, width, scores)?;
-        let compiled = match self.compiled.get() {
-            Some(compiled) => compiled,
-            None => {
-                let made = Compiled::new(&self.trees)?;
-                self.compiled.get_or_init(|| made)
-            }
-        };
         scores.fill(0.0);
-        compiled.add_to(features, width, scores);
+        self.compiled()?.add_to(features, width, scores);
+        self.average(scores);
+        Ok(())
+    }
+
+    /// As [`Forest::score_rows`], by one thread and in the memory that is given; after the first time it takes none.
+    pub(crate) fn score_rows_in(
+        &self,
+        features: &[f32],
+        width: usize,
+        scores: &mut [f64],
+        keys: &mut Vec<Keys>,
+    ) -> Result<()> {
+        self.check_rows(features, width, scores)?;
+        scores.fill(0.0);
+        self.compiled()?.add_in(features, width, scores, keys);
+        self.average(scores);
+        Ok(())
+    }
+
+    /// The trees, ready to be asked.
+    fn compiled(&self) -> Result<&Compiled> {
+        if let Some(compiled) = self.compiled.get() {
+            return Ok(compiled);
+        }
+        let made = Compiled::new(&self.trees)?;
+        Ok(self.compiled.get_or_init(|| made))
+    }
+
+    fn average(&self, scores: &mut [f64]) {
         if self.average && !self.trees.is_empty() {
             let count = self.n_trees() as f64;
             scores.iter_mut().for_each(|score| *score /= count);
         }
-        Ok(())
     }
 
     /// Adds the values of one tree, counted from 0, to the scores of row-major documents of `width` features.

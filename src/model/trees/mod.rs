@@ -14,6 +14,7 @@ mod xgboost;
 #[cfg(test)]
 mod tests;
 
+pub(super) use evaluate::Keys;
 pub use forest::Forest;
 pub(crate) use key::ZERO;
 pub use tree::{Branch, Child, Rule, Tree, WhenMissing};

@@ -1,0 +1,166 @@
+//! A model for programs that answer while somebody waits: no gradients, no memory taken per call, any number of threads.
+
+use super::host::HostRoom;
+use super::kernel::KernelColumn;
+use super::trees::Keys;
+use super::{Forest, HostRanker, KernelRanker, Model, Scorer};
+use crate::data::scale::{FitRoom, ScaleKind, Scaler};
+use crate::error::{Error, Result};
+use crate::numeric::order;
+use std::sync::Arc;
+
+/// Scores the candidates of one query at a time, on the thread that asks, with raw features.
+///
+/// It holds all that decides scores and nothing else, on the host whatever device the model is on, and is shared by threads as
+/// it is. Each thread brings a [`Scratch`]: once that is as large as the largest query needs, a call takes no memory. Scores are
+/// those of [`Model::score`] on the host, to the last bit.
+///
+/// ```
+/// use burnrank::model::Scratch;
+/// use burnrank::{Dataset, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, Scorer, device};
+/// let data = Dataset::new(2, vec![1.0, 5.0, 3.0, 5.0], vec![0.0, 1.0], vec![("a".into(), 2)])?;
+/// let shape = RankerConfig::linear(2);
+/// let model = Model {
+///     scorer: Scorer::Net(shape.from_weights(&[vec![2.0, 1.0]], &device::open("auto")?)?),
+///     info: ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data), "by hand"),
+///     history: vec![],
+/// };
+/// let serving = model.serving()?;
+/// let mut scratch = Scratch::default();
+/// // Scaled, the three candidates are (-1, 0), (1, 0) and (0, 0).
+/// let ranked = serving.rank(&[1.0, 5.0, 3.0, 5.0, 2.0, 5.0], &mut scratch)?;
+/// assert_eq!(ranked.scores, [-2.0, 2.0, 0.0]);
+/// assert_eq!(ranked.order, [1, 2, 0]);
+///
+/// // Another thread has a scratch of its own.
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| serving.score(&[3.0, 5.0], &mut Scratch::default()).map(<[f32]>::to_vec)).join().unwrap()
+/// })?;
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ServingScorer {
+    features: usize,
+    scaler: Scaler,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Net(Arc<HostRanker>),
+    Trees(Arc<Forest>),
+    Kernel(Arc<KernelRanker>),
+}
+
+/// The memory of one thread's calls: it grows to what the largest query needs, and stays.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    rows: Vec<f32>,
+    fit: FitRoom,
+    net: HostRoom,
+    keys: Vec<Keys>,
+    sums: Vec<f64>,
+    columns: Vec<KernelColumn>,
+    scores: Vec<f32>,
+    sorted: Vec<u64>,
+    spare: Vec<u64>,
+    order: Vec<u32>,
+}
+
+/// The scores of a query's candidates, and their order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranked<'a> {
+    /// One score per candidate, in the order given.
+    pub scores: &'a [f32],
+    /// The candidates from the best to the worst, counted from 0; equal scores stay in the order given.
+    pub order: &'a [u32],
+}
+
+impl Model {
+    /// The model for a service: see [`ServingScorer`].
+    ///
+    /// # Errors
+    /// When the weights cannot be copied from their device, or memory is short.
+    pub fn serving(&self) -> Result<ServingScorer> {
+        self.info.ranker.check()?;
+        let features = self.info.ranker.features;
+        let kind = match &self.scorer {
+            Scorer::Net(ranker) => Kind::Net(Arc::new(HostRanker::of(ranker)?)),
+            Scorer::Trees(forest) => {
+                // Made ready now, not while the first query waits.
+                forest.score_rows_in(&[], features, &mut [], &mut Vec::new())?;
+                Kind::Trees(forest.clone())
+            }
+            Scorer::Kernel(ranker) => Kind::Kernel(Arc::new(ranker.clone())),
+        };
+        if self.scorer.config().features != features || self.info.scaler.n_features() != features {
+            return Err(Error::Mismatch(format!(
+                "the model is said to score {features} features, but scores {} and scales {}",
+                self.scorer.config().features,
+                self.info.scaler.n_features()
+            )));
+        }
+        Ok(ServingScorer { features, scaler: self.info.scaler.clone(), kind })
+    }
+}
+
+impl ServingScorer {
+    /// The number of features of a candidate.
+    pub fn n_features(&self) -> usize {
+        self.features
+    }
+
+    /// The scores of a query's candidates, given by their raw features, one row per candidate.
+    ///
+    /// # Errors
+    /// When `features` is not a whole number of rows.
+    pub fn score<'a>(&self, features: &[f32], scratch: &'a mut Scratch) -> Result<&'a [f32]> {
+        self.fill(features, scratch)?;
+        Ok(&scratch.scores)
+    }
+
+    /// As [`ServingScorer::score`], with the order of the candidates: the highest score first, NaN last.
+    ///
+    /// # Errors
+    /// As [`ServingScorer::score`].
+    pub fn rank<'a>(&self, features: &[f32], scratch: &'a mut Scratch) -> Result<Ranked<'a>> {
+        self.fill(features, scratch)?;
+        let Scratch { scores, sorted, spare, order, .. } = scratch;
+        order::sort(scores.iter().copied(), sorted, spare);
+        order.clear();
+        order.extend(sorted.iter().map(|&key| order::document(key) as u32));
+        Ok(Ranked { scores, order })
+    }
+
+    fn fill(&self, features: &[f32], scratch: &mut Scratch) -> Result<()> {
+        let width = self.features;
+        if !features.len().is_multiple_of(width) {
+            let values = features.len();
+            return Err(Error::Mismatch(format!(
+                "{values} feature values are no whole number of rows of {width} features"
+            )));
+        }
+        let Scratch { rows, fit, net, keys, sums, columns, scores, .. } = scratch;
+        let features = if self.scaler.kind() == ScaleKind::None {
+            features
+        } else {
+            rows.clear();
+            rows.extend_from_slice(features);
+            self.scaler.apply_rows_in(rows, fit);
+            rows
+        };
+        scores.clear();
+        scores.resize(features.len() / width, 0.0);
+        match &self.kind {
+            Kind::Net(ranker) => ranker.score_blocks_in(features, scores, net),
+            Kind::Trees(forest) => {
+                sums.clear();
+                sums.resize(scores.len(), 0.0);
+                forest.score_rows_in(features, width, sums, keys)?;
+                scores.iter_mut().zip(sums).for_each(|(score, sum)| *score = *sum as f32);
+            }
+            Kind::Kernel(ranker) => ranker.score_rows_in(features, scores, columns),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,363 @@
+//! The bodies of requests: read within limits, then made rows of features.
+
+use super::reply::Refusal;
+use super::{ServeOptions, Shared};
+use axum::body::Body;
+use axum::http::StatusCode;
+use http_body_util::BodyExt;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The bytes of a body, counted among those that the server holds until this value is dropped.
+pub(super) struct Held {
+    shared: Arc<Shared>,
+    pub bytes: Vec<u8>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.shared.held.fetch_sub(self.bytes.len(), Relaxed);
+    }
+}
+
+/// All bodies that are held together have at most so many times the bytes that a single one may have.
+const BODIES: usize = 16;
+/// A body that is too large is read to its end and thrown away, up to so many times the limit: who is cut off while it sends
+/// does not hear why.
+const THROWN_AWAY: usize = 4;
+
+/// Reads a body.
+pub(super) async fn read(mut body: Body, shared: Arc<Shared>) -> Result<Held, Refusal> {
+    let most = shared.options.max_body;
+    let mut held = Held { shared, bytes: Vec::new() };
+    let mut length = 0_usize;
+    let mut refused: Option<Refusal> = None;
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else {
+            return Err(refused.unwrap_or_else(|| Refusal::bad("the body ended before it was whole")));
+        };
+        let Ok(data) = frame.into_data() else { continue };
+        length = length.saturating_add(data.len());
+        if length > most && refused.is_none() {
+            refused = Some(too_large(most));
+        }
+        if refused.is_some() {
+            if length > most.saturating_mul(THROWN_AWAY) {
+                break;
+            }
+            continue;
+        }
+        let others = held.shared.held.fetch_add(data.len(), Relaxed);
+        held.bytes.extend_from_slice(&data);
+        if others.saturating_add(data.len()) > most.saturating_mul(BODIES) {
+            refused = Some(Refusal::busy("too many requests are being sent at once: try again later"));
+        }
+    }
+    match refused {
+        Some(refusal) => Err(refusal),
+        None => Ok(held),
+    }
+}
+
+fn too_large(most: usize) -> Refusal {
+    let reason =
+        format!("the body has more than {most} bytes: send fewer documents, or start the server with more --max-body");
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
+}
+
+/// The rows of a body of little-endian f32.
+pub(super) fn rows_of_bytes(
+    body: &[u8],
+    width: usize,
+    options: &ServeOptions,
+    rows: &mut Vec<f32>,
+) -> Result<(), Refusal> {
+    let row = width * size_of::<f32>();
+    if !body.len().is_multiple_of(row) {
+        let length = body.len();
+        return Err(Refusal::bad(format!(
+            "{length} bytes are no whole number of documents: the model scores {width} features, {row} bytes of f32 each"
+        )));
+    }
+    if body.len() / row > options.max_documents {
+        return Err(Refusal::bad(too_many(options.max_documents)));
+    }
+    rows.clear();
+    rows.extend(body.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)));
+    match rows.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(place) => {
+            let (document, feature, value) = (place / width, place % width, rows[place]);
+            Err(Refusal::bad(format!("documents[{document}][{feature}] is {value}: features must be finite numbers")))
+        }
+    }
+}
+
+fn too_many(most: usize) -> String {
+    format!("more than {most} documents: send fewer, or start the server with more --max-documents")
+}
+
+/// The rows of a body of JSON: `{"documents": [[...], ...]}`, or the list alone.
+pub(super) fn rows_of_json(
+    body: &[u8],
+    width: usize,
+    options: &ServeOptions,
+    rows: &mut Vec<f32>,
+) -> Result<(), Refusal> {
+    rows.clear();
+    let mut reader = Reader { rows, width, most: options.max_documents, documents: 0, problem: None };
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let read = Request(&mut reader).deserialize(&mut json).and_then(|()| json.end());
+    match (read, reader.problem) {
+        (_, Some(problem)) => Err(Refusal::bad(problem)),
+        (Ok(()), None) => Ok(()),
+        (Err(_), None) if body.is_empty() => {
+            Err(Refusal::bad(r#"the body is empty: expected {"documents": [[...], ...]}"#))
+        }
+        (Err(error), None) if error.is_data() => Err(Refusal::bad(format!("the body is no request: {error}"))),
+        (Err(error), None) => Err(Refusal::bad(format!("the body is not JSON: {error}"))),
+    }
+}
+
+/// Where the numbers go, and what is wrong with them in words of our own.
+struct Reader<'a> {
+    rows: &'a mut Vec<f32>,
+    width: usize,
+    most: usize,
+    documents: usize,
+    problem: Option<String>,
+}
+
+impl Reader<'_> {
+    /// Ends the reading.
+    fn refuse<E: serde::de::Error>(&mut self, problem: String) -> E {
+        self.problem = Some(problem);
+        E::custom("refused")
+    }
+}
+
+struct Request<'a, 'b>(&'a mut Reader<'b>);
+struct Documents<'a, 'b>(&'a mut Reader<'b>);
+struct Row<'a, 'b>(&'a mut Reader<'b>);
+struct Number<'a, 'b>(&'a mut Reader<'b>);
+
+impl<'de> DeserializeSeed<'de> for Request<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Request<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(r#"{"documents": [[...], ...]}"#)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut seen = false;
+        while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+            if key != "documents" {
+                let key: String = key.chars().take(40).collect();
+                return Err(self.0.refuse(format!("unknown field {key:?}: expected \"documents\" alone")));
+            }
+            if std::mem::replace(&mut seen, true) {
+                return Err(self.0.refuse("\"documents\" is there twice".into()));
+            }
+            map.next_value_seed(Documents(self.0))?;
+        }
+        if seen {
+            Ok(())
+        } else {
+            Err(self.0.refuse("\"documents\" is missing: expected {\"documents\": [[...], ...]}".into()))
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
+        Documents(self.0).visit_seq(list)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Documents<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Documents<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of documents, each a list of features")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(Row(self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Row<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Row<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of {} features", self.0.width)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let reader = self.0;
+        let (document, width) = (reader.documents, reader.width);
+        if document == reader.most {
+            return Err(reader.refuse(too_many(reader.most)));
+        }
+        let mut features = 0;
+        while list.next_element_seed(Number(reader))?.is_some() {
+            features += 1;
+            if features > width {
+                let problem = format!("documents[{document}] has more features than the {width} that the model scores");
+                return Err(reader.refuse(problem));
+            }
+        }
+        if features < width {
+            let problem = format!("documents[{document}] has {features} features, the model scores {width}");
+            return Err(reader.refuse(problem));
+        }
+        reader.documents += 1;
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Number<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Number<'_, '_> {
+    fn push<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
+        let single = value as f32;
+        if !single.is_finite() {
+            let (document, feature) = (self.0.documents, self.0.rows.len() - self.0.documents * self.0.width);
+            let problem = format!("documents[{document}][{feature}] is {value:e}, more than a 32-bit number holds");
+            return Err(self.0.refuse(problem));
+        }
+        self.0.rows.push(single);
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for Number<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
+        self.push(value)
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
+        self.push(value as f64)
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
+        self.push(value as f64)
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        let (document, feature) = (self.0.documents, self.0.rows.len() - self.0.documents * self.0.width);
+        Err(self.0.refuse(format!("documents[{document}][{feature}] is null: features must be finite numbers")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Result<Vec<f32>, String> {
+        let mut rows = vec![7.0];
+        let options = ServeOptions { max_documents: 3, ..ServeOptions::default() };
+        rows_of_json(text.as_bytes(), 2, &options, &mut rows).map(|()| rows).map_err(|refusal| refusal.reason)
+    }
+
+    #[test]
+    fn json_becomes_rows() {
+        assert_eq!(json(r#"{"documents": [[1, -2.5], [3e2, 0]]}"#), Ok(vec![1.0, -2.5, 300.0, 0.0]));
+        assert_eq!(json(" [[0.1,16777217]] "), Ok(vec![0.1, 16_777_216.0]));
+        assert_eq!(json(r#"{"documents": []}"#), Ok(vec![]));
+        assert_eq!(json("[]"), Ok(vec![]));
+    }
+
+    #[test]
+    fn what_is_wrong_with_json_is_told() {
+        for (text, reason) in [
+            ("", r#"the body is empty: expected {"documents": [[...], ...]}"#),
+            ("[[1,2]", "the body is not JSON: EOF while parsing a list at line 1 column 6"),
+            ("[[1,2]] x", "the body is not JSON: trailing characters at line 1 column 9"),
+            ("[[1,NaN]]", "the body is not JSON: expected value at line 1 column 5"),
+            ("[[1]]", "documents[0] has 1 features, the model scores 2"),
+            ("[[1,2],[1,2,3]]", "documents[1] has more features than the 2 that the model scores"),
+            ("[[1,2],[1,null]]", "documents[1][1] is null: features must be finite numbers"),
+            ("[[1,2],[1e39,0]]", "documents[1][0] is 1e39, more than a 32-bit number holds"),
+            (
+                "[[1,2],[1,2],[1,2],[1,2]]",
+                "more than 3 documents: send fewer, or start the server with more --max-documents",
+            ),
+            ("{}", r#""documents" is missing: expected {"documents": [[...], ...]}"#),
+            (r#"{"rows": []}"#, r#"unknown field "rows": expected "documents" alone"#),
+            (r#"{"documents": [], "documents": []}"#, r#""documents" is there twice"#),
+            (
+                "7",
+                r#"the body is no request: invalid type: integer `7`, expected {"documents": [[...], ...]} at line 1 column 1"#,
+            ),
+            (
+                r#"[["1", 2]]"#,
+                r#"the body is no request: invalid type: string "1", expected a number at line 1 column 5"#,
+            ),
+            (
+                "[1, 2]",
+                "the body is no request: invalid type: integer `1`, expected a list of 2 features at line 1 column 2",
+            ),
+        ] {
+            assert_eq!(json(text), Err(reason.to_owned()), "{text}");
+        }
+        assert!(json("[[1e999, 1]]").is_err());
+        assert!(json(&"[".repeat(100_000)).is_err());
+        assert!(json(&format!("[[{}1]]", "[".repeat(100_000))).is_err());
+    }
+
+    #[test]
+    fn bytes_become_rows() {
+        let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        let options = ServeOptions { max_documents: 2, ..ServeOptions::default() };
+        let read = |body: &[u8]| {
+            let mut rows = Vec::new();
+            rows_of_bytes(body, 2, &options, &mut rows).map(|()| rows).map_err(|refusal| refusal.reason)
+        };
+        assert_eq!(read(&bytes(&[1.0, 2.0, 3.0, 4.0])), Ok(vec![1.0, 2.0, 3.0, 4.0]));
+        assert_eq!(read(&[]), Ok(vec![]));
+        let whole = "12 bytes are no whole number of documents: the model scores 2 features, 8 bytes of f32 each";
+        assert_eq!(read(&bytes(&[1.0, 2.0, 3.0])), Err(whole.to_owned()));
+        let nan = "documents[1][0] is NaN: features must be finite numbers";
+        assert_eq!(read(&bytes(&[1.0, 2.0, f32::NAN, 4.0])), Err(nan.to_owned()));
+        assert!(read(&bytes(&[0.0; 6])).unwrap_err().starts_with("more than 2 documents"));
+    }
+}

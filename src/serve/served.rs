@@ -1,0 +1,53 @@
+//! The model that is served, and what is told about it.
+
+use crate::device;
+use crate::error::Result;
+use crate::model::{Model, ModelInfo, ServingScorer};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A model, ready.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub scorer: ServingScorer,
+    /// What tells models apart.
+    pub checksum: String,
+    pub architecture: String,
+    /// When it was loaded, in seconds since 1970.
+    pub loaded: f64,
+    /// What `GET /model` answers.
+    pub description: Value,
+}
+
+impl Served {
+    pub fn load(folder: &Path) -> Result<Self> {
+        let model = Model::load(folder, &device::open("auto")?)?;
+        let scorer = model.serving()?;
+        let loaded = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
+        let info = &model.info;
+        Ok(Served {
+            scorer,
+            checksum: info.checksum.clone(),
+            architecture: info.ranker.architecture.to_string(),
+            loaded,
+            description: describe(info, loaded),
+        })
+    }
+}
+
+fn describe(info: &ModelInfo, loaded: f64) -> Value {
+    json!({
+        "model": info.checksum,
+        "architecture": info.ranker.architecture.to_string(),
+        "features": info.ranker.features,
+        "feature_names": info.names_of_features(),
+        "scaling": info.scaler.kind().name(),
+        "serving": info.scaler.kind().serving(),
+        "objective": info.objective,
+        "metrics": info.metrics,
+        "written_by": format!("burnrank {}", info.burnrank),
+        "served_by": format!("burnrank {}", env!("CARGO_PKG_VERSION")),
+        "loaded": loaded,
+    })
+}

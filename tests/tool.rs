@@ -24,7 +24,7 @@ fn close(value: &serde_json::Value, expected: f64) -> bool {
 fn help_and_version_work() {
     let place = Place::new(&[]);
     let help = place.run("--help").good();
-    for command in ["data", "evaluate", "generate", "convert", "split", "tune", "export"] {
+    for command in ["data", "evaluate", "generate", "convert", "split", "tune", "export", "serve"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         let own = place.run(&format!("{command} --help")).good();
         assert!(own.contains("Examples:") && own.contains(&format!("burnrank {command}")), "{own}");

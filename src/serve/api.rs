@@ -8,7 +8,7 @@ use crate::model::{Ranked, Scratch};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::IntoResponse;
@@ -100,7 +100,8 @@ async fn scored(shared: Arc<Shared>, request: Request) -> Result<Response<Body>,
     }
     let (from, to) = (form(&head.headers, CONTENT_TYPE), form(&head.headers, ACCEPT));
     let patience = shared.options.timeout;
-    let body = timeout(patience, read(body, shared.clone())).await.unwrap_or_else(|_| {
+    let waits = head.headers.contains_key(EXPECT);
+    let body = timeout(patience, read(body, waits, shared.clone())).await.unwrap_or_else(|_| {
         let reason = format!("the body did not come within {} seconds", patience.as_secs_f64());
         Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, reason))
     })?;

@@ -5,6 +5,7 @@ use super::{ServeOptions, Shared};
 use axum::body::Body;
 use axum::http::StatusCode;
 use http_body_util::BodyExt;
+use hyper::body::Body as _;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
@@ -29,9 +30,13 @@ const BODIES: usize = 16;
 /// does not hear why.
 const THROWN_AWAY: usize = 4;
 
-/// Reads a body.
-pub(super) async fn read(mut body: Body, shared: Arc<Shared>) -> Result<Held, Refusal> {
+/// Reads a body. A client that waits for permission to send one does not get it for one that is too large.
+pub(super) async fn read(mut body: Body, waits: bool, shared: Arc<Shared>) -> Result<Held, Refusal> {
     let most = shared.options.max_body;
+    let promised = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if promised > if waits { most } else { most.saturating_mul(THROWN_AWAY) } {
+        return Err(too_large(most));
+    }
     let mut held = Held { shared, bytes: Vec::new() };
     let mut length = 0_usize;
     let mut refused: Option<Refusal> = None;

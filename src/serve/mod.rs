@@ -42,7 +42,7 @@ use served::Served;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, mpsc};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, watch};
@@ -90,10 +90,11 @@ impl Default for ServeOptions {
 pub struct Server {
     shared: Arc<Shared>,
     address: SocketAddr,
-    /// Dropped to ask connections to end; taken when that is done.
+    /// Asks connections to end.
     stop: watch::Sender<bool>,
+    /// Told when they have.
+    ended: Mutex<mpsc::Receiver<()>>,
     runtime: Option<Runtime>,
-    accepting: Option<tokio::task::JoinHandle<()>>,
 }
 
 /// What all connections share.
@@ -152,8 +153,13 @@ impl Server {
             let _inside = runtime.enter();
             tokio::net::TcpListener::from_std(listener).map_err(failed)?
         };
-        let accepting = runtime.spawn(connection::accept(listener, shared.clone(), asked));
-        Ok(Server { shared, address, stop, runtime: Some(runtime), accepting: Some(accepting) })
+        let (done, ended) = mpsc::channel();
+        let connections = connection::accept(listener, shared.clone(), asked);
+        runtime.spawn(async move {
+            connections.await;
+            let _ = done.send(());
+        });
+        Ok(Server { shared, address, stop, ended: Mutex::new(ended), runtime: Some(runtime) })
     }
 
     /// Where it listens.
@@ -189,9 +195,10 @@ impl Server {
     fn end(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
         let _ = self.stop.send(true);
-        if let Some(accepting) = self.accepting.take() {
-            let _ = runtime.block_on(accepting);
-        }
+        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // A little longer than connections are waited for, in case nothing moves any more.
+        let _ = ended.recv_timeout(self.shared.options.timeout.saturating_add(Duration::from_secs(1)));
+        // Whoever ends a server may be inside of a runtime that must not be blocked by another.
         runtime.shutdown_background();
     }
 }

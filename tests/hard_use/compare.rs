@@ -268,7 +268,7 @@ fn help_fits_80_columns() {
     let place = Place::new(&[]);
     for command in [
         "", "train", "predict", "info", "data", "evaluate", "compare", "certify", "lambda", "generate", "convert",
-        "split", "export",
+        "split", "export", "serve",
     ] {
         let shown = place.run(&format!("{command} --help")).good();
         let wide: Vec<&str> = shown.lines().filter(|line| line.chars().count() > 80).collect();

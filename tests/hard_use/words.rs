@@ -105,7 +105,7 @@ fn help_fits_eighty_columns() {
     let place = Place::new(&[]);
     let commands = [
         "", "train", "predict", "info", "data", "evaluate", "compare", "certify", "lambda", "generate", "convert",
-        "split", "tune", "export",
+        "split", "tune", "export", "serve",
     ];
     for command in commands {
         let text = place.run(&format!("{command} --help")).good();

@@ -168,7 +168,8 @@ pub fn z(paper: f64, values: &[f64]) -> Option<f64> {
 pub fn cell(paper: f64, values: &[f64]) -> String {
     match Spread::of(values) {
         Some(Spread { mean, sd, .. }) => {
-            let z = z(paper, values).map_or("-".into(), |z| if z.abs() > 99.0 { "beyond 99".into() } else { format!("{z:+.1}") });
+            let z = z(paper, values)
+                .map_or("-".into(), |z| if z.abs() > 99.0 { "beyond 99".into() } else { format!("{z:+.1}") });
             format!("{mean:.2} ± {sd:.2} ({z})")
         }
         None => values.first().map_or("-".into(), |value| format!("{value:.2}")),
@@ -202,21 +203,22 @@ pub fn data_text(data: &[Data], functions: u64) -> String {
 }
 
 /// What reports say of the training.
-pub const TRAINING_TEXT: &str = "Training: RankNet's cost on all pairs of different labels of a list, target probability 1; the first \
-     layer starts from zero, the second uniform in [-0.1, 0.1] (a linear net in [-0.1, 0.1] too); plain gradient descent, one step per \
-     list by the sum over its pairs, from step size 0.001, halved when the mean cost of an epoch is above that of the epoch before.";
+pub const TRAINING_TEXT: &str = "Training: RankNet's cost on all pairs of different labels of a list, target \
+     probability 1; the first layer starts from zero, the second uniform in [-0.1, 0.1] (a linear net in [-0.1, 0.1] \
+     too); plain gradient descent, one step per list by the sum over its pairs, from step size 0.001, halved when the \
+     mean cost of an epoch is above that of the epoch before.";
 
 /// The differences from the paper that all of these experiments have.
 pub fn deviations() -> Vec<String> {
     vec![
-        "The paper has one random function of each kind, which is not known; several are drawn here, and the paper's number is compared \
-         with their spread."
+        "The paper has one random function of each kind, which is not known; several are drawn here, and the paper's \
+         number is compared with their spread."
             .into(),
-        "The paper updates the weights after each pair, here they move once per list, by the sum over its pairs at the same step size; the \
-         experiment ranknet-per-pair compares the two."
+        "The paper updates the weights after each pair, here they move once per list, by the sum over its pairs at \
+         the same step size; the experiment ranknet-per-pair compares the two."
             .into(),
-        "The paper does not say how the bins are cut. Bins of equal shares give about the number of pairs that the paper counts; see \
-         ranknet-table2."
+        "The paper does not say how the bins are cut. Bins of equal shares give about the number of pairs that the \
+         paper counts; see ranknet-table2."
             .into(),
         "A linear net from zero would score all documents alike, so it starts uniform in [-0.1, 0.1].".into(),
         "Each term of the polynomial is scaled by its exact mean and variance, not by those of the drawn data.".into(),

@@ -3,6 +3,7 @@
 mod artificial;
 mod pair_net;
 mod per_pair;
+mod per_pair_checks;
 mod table1;
 mod table1_ceiling;
 mod table1_report;

@@ -103,7 +103,8 @@ fn settings((units, hidden): (Units, usize), sizes: &Sizes, seed: u64) -> anyhow
 /// All fits.
 pub fn fits(scale: Scale) -> impl Iterator<Item = Fit> {
     let Sizes { functions, starts, .. } = sizes(scale);
-    let of = move |kind| (0..functions).flat_map(move |f| (0..starts).map(move |s| Fit { kind, function: f, start: s }));
+    let of =
+        move |kind| (0..functions).flat_map(move |f| (0..starts).map(move |s| Fit { kind, function: f, start: s }));
     KINDS.into_iter().flat_map(of)
 }
 
@@ -152,10 +153,10 @@ pub fn best(runs: &[(&Fit, &Found)], kind: (Units, usize)) -> (Vec<f64>, Vec<f64
 pub fn text(scale: Scale) -> String {
     let Sizes { functions, starts, lists, epochs } = sizes(scale);
     format!(
-        "Limit of five hidden units: the first {functions} random nets; training on {lists} further lists ({} vectors), each \
-         document's label its place in its list by the continuous target, so that all pairs count and no bin hides anything; Adam, \
-         steps from 0.02 to 0 by a cosine, 10 lists per batch, {epochs} epochs, weights from ±1/sqrt(inputs), {starts} starts; start \
-         and epoch are those that are best on the test lists.",
+        "Limit of five hidden units: the first {functions} random nets; training on {lists} further lists ({} \
+         vectors), each document's label its place in its list by the continuous target, so that all pairs count and \
+         no bin hides anything; Adam, steps from 0.02 to 0 by a cosine, 10 lists per batch, {epochs} epochs, weights \
+         from ±1/sqrt(inputs), {starts} starts; start and epoch are those that are best on the test lists.",
         lists * DOCUMENTS
     )
 }

@@ -23,16 +23,16 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
     let [net, polynomial] = [Data::Net, Data::Polynomial].map(|data| within(runs, PRIMARY, data, &sizes));
     let mut deviations = artificial::deviations();
     deviations.push(
-        "The paper says neither which hidden units its nets have nor which pairs of test documents count: one reading decides the \
-         verdict, the others have tables of their own."
+        "The paper says neither which hidden units its nets have nor which pairs of test documents count: one reading \
+         decides the verdict, the others have tables of their own."
             .into(),
     );
     Ok(Report {
         evidence,
         controls: vec![shuffled(runs)],
         main: format!(
-            "cells within two deviations of the paper: {} of {} for the random net, {} of {} for the polynomial; five tanh \
-             units reach at most {:.1}% of all pairs by the continuous target",
+            "cells within two deviations of the paper: {} of {} for the random net, {} of {} for the polynomial; five \
+             tanh units reach at most {:.1}% of all pairs by the continuous target",
             net.0,
             net.1,
             polynomial.0,
@@ -44,14 +44,15 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
         protocol: vec![
             artificial::data_text(&[Data::Net, Data::Polynomial], sizes.functions),
             format!(
-                "{TRAINING_TEXT} Nets are linear or have five hidden units of the same kind as the random net's; {} epochs, or until no \
-                 training pair is wrong; the epoch with the fewest wrong validation pairs is judged on the test lists. A percentage is the \
-                 mean over lists of the share of pairs in the right order; equal scores count as wrong.",
+                "{TRAINING_TEXT} Nets are linear or have five hidden units of the same kind as the random net's; {} \
+                 epochs, or until no training pair is wrong; the epoch with the fewest wrong validation pairs is \
+                 judged on the test lists. A percentage is the mean over lists of the share of pairs in the right \
+                 order; equal scores count as wrong.",
                 sizes.epochs
             ),
             format!(
-                "Conventions other than the verdict's: the first {} functions; validation and test count the same pairs; training is the \
-                 same, on label pairs.",
+                "Conventions other than the verdict's: the first {} functions; validation and test count the same \
+                 pairs; training is the same, on label pairs.",
                 sizes.other_functions
             ),
             table1_ceiling::text(scale),
@@ -67,7 +68,8 @@ fn shuffled(runs: &Cells<'_>) -> Control {
     let over: Vec<f64> = chosen.collect();
     let p = t_test(&over).map_or(1.0, |test| test.p);
     Control {
-        what: "random net, linear, 500 vectors, labels shuffled within the training and validation lists: % of test pairs right".into(),
+        what: "random net, linear, 500 vectors, labels shuffled within the training and validation lists: % of test \
+               pairs right".into(),
         expected: "50 on average over functions, p above 0.001".into(),
         ours: format!("{:.2} on average, p {}", 50.0 + mean(&over), p_value(Some(p))),
         holds: p > 0.001,
@@ -97,8 +99,7 @@ fn evidence(runs: &Cells<'_>, fits: &Fits<'_>, sizes: &Sizes) -> Vec<(String, Ev
         }
     }
     let most = sizes.vectors.last().copied().unwrap_or_default();
-    let harder =
-        less(&of(Data::Net, NetShape::TwoLayer, most), &of(Data::Polynomial, NetShape::TwoLayer, most));
+    let harder = less(&of(Data::Net, NetShape::TwoLayer, most), &of(Data::Polynomial, NetShape::TwoLayer, most));
     evidence.push(("harder".into(), Evidence::rounded(harder, 2)));
     evidence.extend(KINDS.map(|kind| (table1_ceiling::id(kind), Evidence::rounded(best(fits, kind).0, 2))));
     evidence
@@ -116,8 +117,8 @@ fn table(runs: &Cells<'_>, convention: Convention, sizes: &Sizes) -> Table {
     let columns = sizes.vectors.iter().flat_map(|size| [format!("{size}: paper"), "here".to_owned()]);
     let columns: Vec<String> = [String::from("data, net")].into_iter().chain(columns).collect();
     let title = format!(
-        "Percent of test pairs in the right order; {}{}; mean of {} random functions ± their deviation (z of the paper's \
-         number):",
+        "Percent of test pairs in the right order; {}{}; mean of {} random functions ± their deviation (z of the \
+         paper's number):",
         describe(convention),
         if convention == PRIMARY { " (the convention of the verdict)" } else { "" },
         functions(convention, sizes),
@@ -146,7 +147,8 @@ fn within(runs: &Cells<'_>, convention: Convention, data: Data, sizes: &Sizes) -
 /// Every reading of the paper beside each other.
 fn summary_table(runs: &Cells<'_>, sizes: &Sizes) -> Table {
     let columns = ["convention", "random net", "largest |z|", "polynomial", "largest |z|"];
-    let mut table = Table::titled("Readings of the paper: cells within two deviations of the paper's number:", &columns);
+    let mut table =
+        Table::titled("Readings of the paper: cells within two deviations of the paper's number:", &columns);
     for convention in [PRIMARY].into_iter().chain(OTHERS) {
         let mut row = vec![describe(convention)];
         for data in [Data::Net, Data::Polynomial] {
@@ -157,7 +159,10 @@ fn summary_table(runs: &Cells<'_>, sizes: &Sizes) -> Table {
                 sizes.vectors.iter().zip(paper).filter_map(cell)
             });
             let largest = zs.map(f64::abs).fold(0.0, f64::max);
-            row.extend([format!("{inside} of {all}"), if largest > 99.0 { "beyond 99".into() } else { format!("{largest:.1}") }]);
+            row.extend([
+                format!("{inside} of {all}"),
+                if largest > 99.0 { "beyond 99".into() } else { format!("{largest:.1}") },
+            ]);
         }
         table.row(row);
     }
@@ -166,8 +171,9 @@ fn summary_table(runs: &Cells<'_>, sizes: &Sizes) -> Table {
 
 fn ceiling_table(fits: &Fits<'_>) -> Table {
     let columns = ["net that is fitted", "all pairs by target: here", "the paper's best cell", "label pairs: here"];
-    let title = "What so many hidden units reach of a random net of ten units of the same kind, fitted to the continuous target without \
-                 bins; percent of test pairs, mean over random nets of the best start ± deviation (z of 97.67):";
+    let title = "What so many hidden units reach of a random net of ten units of the same kind, fitted to the \
+                 continuous target without bins; percent of test pairs, mean over random nets of the best start ± \
+                 deviation (z of 97.67):";
     let mut table = Table::titled(title, &columns);
     for kind in KINDS {
         let (all, labels) = best(fits, kind);
@@ -189,19 +195,21 @@ fn notes(runs: &Cells<'_>, sizes: &Sizes) -> Vec<String> {
     let linear = mean(&of(runs, PRIMARY, Data::Polynomial, NetShape::Linear, most, sizes));
     vec![
         format!(
-            "The polynomial block is not explained. With the mean of three terms of equal variance, as the paper states it, a linear \
-             function holds a third of the variance: it orders 1/2 + asin(sqrt(1/3))/pi = 69.6% of all pairs right where targets are \
-             normal, and more of the pairs of different labels, which are farther apart ({linear:.1}% here with {most} vectors). The \
-             paper's 69.0% would go with all pairs by the continuous target, but under that reading the random-net block is out of reach: \
-             97.67% with five hidden units is above what such nets can represent (table of fits). No single reading that was tried gives \
-             both blocks; none is chosen by how well it fits."
+            "The polynomial block is not explained. With the mean of three terms of equal variance, as the paper \
+             states it, a linear function holds a third of the variance: it orders 1/2 + asin(sqrt(1/3))/pi = 69.6% \
+             of all pairs right where targets are normal, and more of the pairs of different labels, which are \
+             farther apart ({linear:.1}% here with {most} vectors). The paper's 69.0% would go with all pairs by the \
+             continuous target, but under that reading the random-net block is out of reach: 97.67% with five hidden \
+             units is above what such nets can represent (table of fits). No single reading that was tried gives both \
+             blocks; none is chosen by how well it fits."
         ),
         format!(
-            "Six bins of equal shares give {:.0} training pairs for 500 vectors on average; the paper's Table 2 counts 10,282.",
+            "Six bins of equal shares give {:.0} training pairs for 500 vectors on average; the paper's Table 2 \
+             counts 10,282.",
             mean(&counted)
         ),
-        "The fits show what was reached, which is a lower bound of what can be represented; that the same fit brings ten units above the \
-         paper's number says that it is the number of units which limits the five."
+        "The fits show what was reached, which is a lower bound of what can be represented; that the same fit brings \
+         ten units above the paper's number says that it is the number of units which limits the five."
             .into(),
     ]
 }
@@ -231,13 +239,8 @@ fn ceiling_panel(fits: &Fits<'_>) -> Panel {
     let points = |of: fn((Vec<f64>, Vec<f64>)) -> Vec<f64>| {
         KINDS.iter().enumerate().map(|(i, &kind)| point(i as f64, &of(best(fits, kind)))).collect()
     };
-    let line = |name: &str, colour, points| Series {
-        name: name.into(),
-        whose: Whose::Ours,
-        colour,
-        joined: false,
-        points,
-    };
+    let line =
+        |name: &str, colour, points| Series { name: name.into(), whose: Whose::Ours, colour, joined: false, points };
     Panel {
         title: "Fits to the target; line: the paper's 97.67 (five units)".into(),
         x_label: "hidden units of the net that is fitted".into(),

@@ -24,15 +24,18 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::RankNet,
     place: "section 5.1",
-    claim: "A net with ten hidden units learns 1,000 training vectors (20,382 pairs) of a random net with ten hidden units with zero \
-            error; errors and cost fall approximately monotonically; the net with the least validation error (9.61%) has 10.01% test \
-            error.",
+    claim: "A net with ten hidden units learns 1,000 training vectors (20,382 pairs) of a random net with ten hidden \
+            units with zero error; errors and cost fall approximately monotonically; the net with the least \
+            validation error (9.61%) has 10.01% test error.",
     time: "about 2 minutes",
     claims,
-    changed: &["Two random nets, which are not among these, had been trained once to see how many epochs zero error takes (302 and 367). The \
-               most epochs were then set to 1,500. \"Approximately monotonically\" was first read as rises that sum to at most 5% of the fall; \
-               errors of those two nets rose by 7% and 13% of it in all, in steps of a few pairs, and the reading became a rank correlation \
-               of at most -0.95. The sums of rises are still told."],
+    changed: &[
+        "Two random nets, which are not among these, had been trained once to see how many epochs zero error takes \
+               (302 and 367). The most epochs were then set to 1,500, and later to 3,000, when one of seven random \
+               nets had taken 1,101. \"Approximately monotonically\" was first read as rises that sum to at most 5% \
+               of the fall; errors of those two nets rose by 7% and 13% of it in all, in steps of a few pairs, and \
+               the reading became a rank correlation of at most -0.95. The sums of rises are still told.",
+    ],
     protocol,
     run,
     own: None,
@@ -54,7 +57,7 @@ struct Sizes {
 
 fn sizes(scale: Scale) -> Sizes {
     scale.pick(
-        Sizes { functions: 12, vectors: VECTORS, epochs: 1_500 },
+        Sizes { functions: 12, vectors: VECTORS, epochs: 3_000 },
         Sizes { functions: 2, vectors: 100, epochs: 60 },
     )
 }
@@ -62,7 +65,8 @@ fn sizes(scale: Scale) -> Sizes {
 fn claims(_: &Session) -> Vec<Claim> {
     let told = |claim: Claim| {
         claim.unit("random net").convention(
-            "tanh units in both nets; pairs of different labels; error of the net as it is after an epoch, on all training pairs",
+            "tanh units in both nets; pairs of different labels; error of the net as it is after an epoch, on all \
+             training pairs",
         )
     };
     let number = |id: &str, statement: &str, paper: f64, text: &str| {
@@ -214,7 +218,8 @@ fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
     let learned = zero.iter().filter(|wrong| **wrong == 0.0).count();
     let epochs = all.iter().map(|found| found.train_error.len());
     let mut deviations = artificial::deviations();
-    deviations.push(format!("The paper does not say how many epochs it took; here at most {} are allowed.", sizes.epochs));
+    deviations
+        .push(format!("The paper does not say how many epochs it took; here at most {} are allowed.", sizes.epochs));
     if sizes.vectors != VECTORS {
         deviations.push(format!("{} training vectors instead of {VECTORS}.", sizes.vectors));
     }
@@ -227,27 +232,31 @@ fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
             holds: same == all.len(),
         }],
         main: format!(
-            "{learned} of {} random nets are learned without an error, after {} to {} epochs; test error {}% (paper {TEST_ERROR})",
+            "{learned} of {} random nets are learned without an error, after {} to {} epochs; test error {}% (paper \
+             {TEST_ERROR})",
             all.len(),
             epochs.clone().min().unwrap_or(0),
             epochs.max().unwrap_or(0),
             burnrank::text::fixed(mean(&test), 2),
         ),
-        tables: vec![table(all), mean_table(&[
-            ("least validation error, %", VALID_ERROR, &valid),
-            ("test error of that net, %", TEST_ERROR, &test),
-            ("training pairs", PAIRS, &counts),
-        ])],
+        tables: vec![
+            table(all),
+            mean_table(&[
+                ("least validation error, %", VALID_ERROR, &valid),
+                ("test error of that net, %", TEST_ERROR, &test),
+                ("training pairs", PAIRS, &counts),
+            ]),
+        ],
         notes: vec![
             format!(
-                "The net with the least validation error, which is the one that the paper tests, is that of epoch {} to {}, before the \
-                 training error is zero.",
+                "The net with the least validation error, which is the one that the paper tests, is that of epoch {} \
+                 to {}, before the training error is zero.",
                 all.iter().map(|found| found.best_epoch).min().unwrap_or(0),
                 all.iter().map(|found| found.best_epoch).max().unwrap_or(0)
             ),
             format!(
-                "All rises from one epoch to the next sum to {:.1}% of the whole fall for the training errors on average, and to {:.1}% for \
-                 the cost.",
+                "All rises from one epoch to the next sum to {:.1}% of the whole fall for the training errors on \
+                 average, and to {:.1}% for the cost.",
                 100.0 * mean(&each(|found| rises(&found.train_error))),
                 100.0 * mean(&each(|found| rises(&found.cost)))
             ),
@@ -255,14 +264,15 @@ fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
         protocol: vec![
             artificial::data_text(&[Data::Net], sizes.functions),
             format!(
-                "{TRAINING_TEXT} Ten hidden tanh units; {} training vectors; training ends when the net orders every training pair right \
-                 after an epoch, or after {} epochs. Errors are means over lists of the share of wrong pairs; costs are means over lists, \
-                 taken while the epoch goes on, as the rule for the step size takes them.",
+                "{TRAINING_TEXT} Ten hidden tanh units; {} training vectors; training ends when the net orders every \
+                 training pair right after an epoch, or after {} epochs. Errors are means over lists of the share of \
+                 wrong pairs; costs are means over lists, taken while the epoch goes on, as the rule for the step \
+                 size takes them.",
                 sizes.vectors, sizes.epochs
             ),
             format!(
-                "\"Approximately monotonically\" is read as: Spearman's rank correlation between the number of the epoch and what falls is \
-                 at most {MONOTONE}, where -1 is strictly falling."
+                "\"Approximately monotonically\" is read as: Spearman's rank correlation between the number of the \
+                 epoch and what falls is at most {MONOTONE}, where -1 is strictly falling."
             ),
         ],
         deviations,
@@ -296,7 +306,8 @@ fn table(all: &[Found]) -> Table {
 }
 
 fn mean_table(rows: &[(&str, f64, &[f64])]) -> Table {
-    let mut table = Table::titled("All of them, mean ± deviation (z of the paper's number):", &["number", "paper", "here"]);
+    let mut table =
+        Table::titled("All of them, mean ± deviation (z of the paper's number):", &["number", "paper", "here"]);
     for (name, paper, values) in rows {
         table.row([name.to_string(), paper.to_string(), cell(*paper, values)]);
     }
@@ -317,7 +328,8 @@ fn panels(all: &[Found]) -> [Panel; 2] {
         points: points(curve),
     };
     let longest = all.iter().map(|found| found.train_error.len()).max().unwrap_or(1);
-    let marks = [1, 3, 10, 30, 100, 300, 1_000].into_iter().filter(|mark| *mark <= longest);
+    // The last mark is the end of the axis.
+    let marks = [1, 3, 10, 30, 100, 300, 1_000].into_iter().filter(|mark| 2 * *mark <= longest).chain([longest]);
     let panel = |title: &str, series: Vec<Series>| Panel {
         title: title.into(),
         x_label: "epoch".into(),
@@ -341,8 +353,12 @@ fn panels(all: &[Found]) -> [Panel; 2] {
             points: vec![(0.0, VALID_ERROR, None), (end, VALID_ERROR, None)],
         });
     }
-    let every =
-        all.iter().take(6).enumerate().map(|(i, found)| line(&format!("random net {i}"), i, &found.train_error)).collect();
+    let every = all
+        .iter()
+        .take(6)
+        .enumerate()
+        .map(|(i, found)| line(&format!("random net {i}"), i, &found.train_error))
+        .collect();
     [panel("The first random net", first), panel("Training errors of several random nets", every)]
 }
 

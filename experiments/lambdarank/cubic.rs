@@ -6,14 +6,14 @@ use super::schedule::{self, METHODS, Method, NETS, STALLED, Schedule, config, st
 use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
 use crate::harness::units::{by_unit, less, mean};
 use crate::harness::{
-    Claim, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Packed, Paper, Report, Scale, Session, Test, Ticker,
-    export, per_query,
+    Claim, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Packed, Paper, Report, Scale, Session, Test,
+    Ticker, export, per_query,
 };
 use burnrank::data::synthetic::LabelMix;
 use burnrank::train::TrainingData;
 use burnrank::{Dataset, Synthetic, TrainConfig};
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -182,7 +182,9 @@ fn claims(_: &Session) -> Vec<Claim> {
         for depth in ENDS {
             let statement = format!("{}, gains 0, 1, 3, 7, 15: LambdaRank less RankNet, NDCG@{depth}", net.name());
             let claim = Claim::secondary(format!("{} plain @{depth}", net.name()), statement, Test::Above);
-            all.push(claim.paper("-").convention("another reading of the gains; one seed, one step size at full length"));
+            all.push(
+                claim.paper("-").convention("another reading of the gains; one seed, one step size at full length"),
+            );
         }
     }
     all.into_iter().map(|claim| claim.unit("random function")).collect()
@@ -227,7 +229,8 @@ fn cells(functions: u64, nets: &[NetShape], labels: Labels, seed: u64) -> Vec<Jo
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let sizes = self::sizes(execution.scale());
     let kept = OneEntryCache::default();
-    let each = |jobs: &[Job<Cell>], work: &(dyn Fn(&Job<Cell>, &Parts, &Ticker<'_>) -> anyhow::Result<Found> + Sync)| {
+    let each = |jobs: &[Job<Cell>],
+                work: &(dyn Fn(&Job<Cell>, &Parts, &Ticker<'_>) -> anyhow::Result<Found> + Sync)| {
         execution.run_all(jobs, |job, ticker| {
             let key = (job.what.function, job.what.labels == Labels::Plain);
             let parts = kept.get(key, || generate(execution, &sizes, job.what.function, job.what.labels))?;
@@ -251,7 +254,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let ablation = cells(sizes.ablated, &NETS, Labels::Plain, 0);
     let one = Sizes { candidates: 1, ..self::sizes(execution.scale()) };
     let plain = each(&ablation, &|job, parts, ticker| run_tuned(execution, &one, job, parts, ticker))?;
-    let pair = |jobs: Vec<Job<Cell>>, found: Vec<Found>| Runs(jobs.into_iter().map(|job| job.what).zip(found).collect());
+    let pair =
+        |jobs: Vec<Job<Cell>>, found: Vec<Found>| Runs(jobs.into_iter().map(|job| job.what).zip(found).collect());
     report::report(execution.scale(), &sizes, &pair(jobs, found), &pair(ablation, plain), &pair(control, shuffled))
 }
 
@@ -287,7 +291,8 @@ fn run_tuned(
     let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed_of(execution, &job.what))?;
     let data = Arc::new(TrainingData::new(config.scaling, &parts[0], &parts[1])?);
     let search = TrainConfig { epochs: sizes.search_epochs, ..config };
-    let mut tried = schedule::search(execution, &job.key, &search, &data, (&step_sizes(job.what.method), sizes.wider), ticker)?;
+    let mut tried =
+        schedule::search(execution, &job.key, &search, &data, (&step_sizes(job.what.method), sizes.wider), ticker)?;
     let all = tried.clone();
     tried.sort_by(|a, b| b.1.total_cmp(&a.1));
     let steps: Vec<f64> = tried.iter().take(sizes.candidates).map(|tried| tried.0).collect();
@@ -326,12 +331,26 @@ fn train_at(
     };
     let (judged, per_query) = judged(&model, test)?;
     if job.key == "lambdarank twolayer function 0 seed 0" {
-        let source = format!("random cubic polynomial 0 of seed {}, label shares {}", execution.session.seed, Labels::Paper.mix());
+        let source = format!(
+            "random cubic polynomial 0 of seed {}, label shares {}",
+            execution.session.seed,
+            Labels::Paper.mix()
+        );
         let sets = [("train", source.as_str(), training), ("valid", &source, valid), ("test", &source, test)];
         let values = [("ndcg@1".to_owned(), judged[0]), ("ndcg@10".to_owned(), judged[9])];
         export(execution, "lambdarank-cubic", &model, &sets, values)?;
     }
-    Ok(Found { step_size, tried, full, best_epoch, epochs, restarts, valid: reached, test: judged, per_query: Some(per_query) })
+    Ok(Found {
+        step_size,
+        tried,
+        full,
+        best_epoch,
+        epochs,
+        restarts,
+        valid: reached,
+        test: judged,
+        per_query: Some(per_query),
+    })
 }
 
 /// Mean NDCG of the test queries at all depths, and NDCG@10 of each query.

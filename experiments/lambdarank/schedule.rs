@@ -113,7 +113,8 @@ fn cost(record: &EpochRecord, is_cost: bool) -> f64 {
 /// Epochs since the lowest training cost.
 fn waited(history: &[EpochRecord], is_cost: bool) -> usize {
     let costs = history.iter().map(|record| cost(record, is_cost));
-    let lowest = costs.enumerate().fold((0, f64::INFINITY), |best, (at, cost)| if cost < best.1 { (at, cost) } else { best });
+    let lowest =
+        costs.enumerate().fold((0, f64::INFINITY), |best, (at, cost)| if cost < best.1 { (at, cost) } else { best });
     history.len().saturating_sub(lowest.0 + 1)
 }
 

@@ -93,22 +93,31 @@ fn claims(_: &Session) -> Vec<Claim> {
     let mut all = vec![];
     let once = |id: String, statement: String, paper: String| {
         let claim = Claim::primary(id, statement, Test::Fact).paper(paper);
-        claim.unit("this machine: the minimum of the repeats").convention("one update per query; V2 adds up every pair, as in the paper")
+        claim
+            .unit("this machine: the minimum of the repeats")
+            .convention("one update per query; V2 adds up every pair, as in the paper")
     };
     for (net, times) in NETS.into_iter().zip(FASTER) {
         let name = net.name();
         let same = format!("{name}: V2's gradient is V1's, largest difference over largest slope");
-        all.push(Claim::primary(format!("{name} gradient"), same, Test::Fact).paper("equal").convention("single precision"));
+        all.push(
+            Claim::primary(format!("{name} gradient"), same, Test::Fact).paper("equal").convention("single precision"),
+        );
         let faster = format!("{name}: an epoch of V2 is faster than one of V1, times");
         all.push(once(format!("{name} faster"), faster, times.to_string()));
         let sooner = format!("{name}: V2 reaches the best validation NDCG@10 of V1 sooner, times");
         all.push(once(format!("{name} sooner"), sooner, "Figure 1, left".into()));
         let square = format!("{name}: V1 is close to quadratic, slope at least {QUADRATIC}");
         all.push(once(format!("{name} V1"), square, PAPER[0].to_string()));
-        let straight = format!("{name}: V2 is nearer to linear than to quadratic at the lengths of V1, slope at most {LINEAR}");
+        let straight =
+            format!("{name}: V2 is nearer to linear than to quadratic at the lengths of V1, slope at most {LINEAR}");
         all.push(once(format!("{name} V2"), straight, PAPER[1].to_string()));
     }
-    let more = once("more".into(), "two layers gain more than one: times as much".into(), format!("{:.2}", FASTER[1] / FASTER[0]));
+    let more = once(
+        "more".into(),
+        "two layers gain more than one: times as much".into(),
+        format!("{:.2}", FASTER[1] / FASTER[0]),
+    );
     all.push(Claim { primary: false, ..more });
     for net in NETS {
         let name = net.name();
@@ -213,7 +222,13 @@ fn lengths(queries: usize, seed: u64) -> Vec<usize> {
 }
 
 /// V1, epoch by epoch.
-fn by_pairs(net: NetShape, sizes: &Sizes, training: &Dataset, valid: &Dataset, (seed, device): (u64, &Device)) -> anyhow::Result<Course> {
+fn by_pairs(
+    net: NetShape,
+    sizes: &Sizes,
+    training: &Dataset,
+    valid: &Dataset,
+    (seed, device): (u64, &Device),
+) -> anyhow::Result<Course> {
     let metric = parse(MEASURE)?;
     let mut pairs = EveryPair::new(OBJECTIVE, net, FEATURES, seed, device)?;
     let mut epochs = vec![];
@@ -230,10 +245,17 @@ fn by_pairs(net: NetShape, sizes: &Sizes, training: &Dataset, valid: &Dataset, (
 }
 
 /// V2, epoch by epoch: the library's own training loop, one update per query.
-fn by_documents(net: NetShape, sizes: &Sizes, training: &Dataset, valid: &Dataset, (seed, device): (u64, &Device)) -> anyhow::Result<Course> {
+fn by_documents(
+    net: NetShape,
+    sizes: &Sizes,
+    training: &Dataset,
+    valid: &Dataset,
+    (seed, device): (u64, &Device),
+) -> anyhow::Result<Course> {
     let config = epoch::config(OBJECTIVE, net, GradientPath::Lambda, 1, seed)?;
     let objective = scaling::by(&config.objective, Method::Direct)?;
-    let mut trainer = Trainer::new(TrainConfig { objective, metric: MEASURE.into(), ..config }, training, valid, device)?;
+    let mut trainer =
+        Trainer::new(TrainConfig { objective, metric: MEASURE.into(), ..config }, training, valid, device)?;
     let mut epochs = vec![];
     for _ in 0..sizes.epochs {
         // Judging the validation and training queries is part of these seconds, to V2's disadvantage.
@@ -246,15 +268,15 @@ fn by_documents(net: NetShape, sizes: &Sizes, training: &Dataset, valid: &Datase
 /// The slope of a line at the lengths that another has too.
 fn slope_at(line: &Line, other: &Line, documents: usize) -> Option<f64> {
     let shared = line.points.iter().filter(|point| other.points.iter().any(|other| other.0 == point.0));
-    let each: Vec<(f64, f64)> =
-        shared.map(|&(n, seconds, _)| (n as f64, seconds / (documents / n) as f64)).collect();
+    let each: Vec<(f64, f64)> = shared.map(|&(n, seconds, _)| (n as f64, seconds / (documents / n) as f64)).collect();
     slope(&each)
 }
 
 fn report(scale: Scale, sizes: &Sizes, training: &Dataset, found: &[Found]) -> anyhow::Result<Report> {
     let mut evidence: Vec<(String, Evidence)> = vec![];
     let mut given = |id: String, ours: Option<(String, bool)>| {
-        evidence.push((id, ours.map_or(Evidence::missing("not measured"), |(ours, holds)| Evidence::fact(holds, ours))));
+        evidence
+            .push((id, ours.map_or(Evidence::missing("not measured"), |(ours, holds)| Evidence::fact(holds, ours))));
     };
     let faster = |one: &Found| one.v1.epoch / one.v2.epoch;
     for one in found {
@@ -264,7 +286,8 @@ fn report(scale: Scale, sizes: &Sizes, training: &Dataset, found: &[Found]) -> a
         let sooner = one.v1.points.last().and_then(|&(_, best)| Some(one.v1.reached(best)? / one.v2.reached(best)?));
         given(format!("{name} sooner"), sooner.map(|times| (format!("{times:.1}"), times > 1.0)));
         let [v1, direct, near, _] = &one.lines[..] else { anyhow::bail!("four lines are measured") };
-        let told = |slope: Option<f64>, holds: fn(f64) -> bool| slope.map(|slope| (format!("{slope:.3}"), holds(slope)));
+        let told =
+            |slope: Option<f64>, holds: fn(f64) -> bool| slope.map(|slope| (format!("{slope:.3}"), holds(slope)));
         given(format!("{name} V1"), told(v1.slope, |slope| slope >= QUADRATIC));
         given(format!("{name} V2"), told(slope_at(direct, v1, sizes.scaling.documents), |slope| slope <= LINEAR));
         given(format!("{name} V2 long"), told(direct.slope, |slope| slope <= LINEAR));
@@ -329,11 +352,14 @@ fn draw(sizes: &Sizes, found: &[Found]) -> anyhow::Result<String> {
         joined: true,
         points: points.iter().map(|&(x, y)| (x, y, None)).collect(),
     };
-    let powers = |range: std::ops::Range<i32>| range.map(|power| (f64::from(power), format!("{}", 10_f64.powi(power)))).collect::<Vec<_>>();
+    let powers = |range: std::ops::Range<i32>| {
+        range.map(|power| (f64::from(power), format!("{}", 10_f64.powi(power)))).collect::<Vec<_>>()
+    };
     let (mut courses, mut panels) = (vec![], vec![]);
     for (place, one) in found.iter().enumerate() {
         for (number, (name, course)) in [("V1", &one.v1), ("V2", &one.v2)].into_iter().enumerate() {
-            let points: Vec<(f64, f64)> = course.points.iter().map(|&(seconds, best)| (seconds.log10(), best)).collect();
+            let points: Vec<(f64, f64)> =
+                course.points.iter().map(|&(seconds, best)| (seconds.log10(), best)).collect();
             courses.push(series(format!("{name}, {}", one.net), 2 * place + number, &points));
         }
         let lines = one.lines.iter().enumerate().map(|(colour, line)| {
@@ -355,7 +381,9 @@ fn draw(sizes: &Sizes, found: &[Found]) -> anyhow::Result<String> {
         });
     }
     let low = found.iter().map(|one| one.v2.epoch).fold(f64::INFINITY, f64::min).log10().floor() as i32;
-    let high = found.iter().flat_map(|one| one.v1.points.last()).map(|point| point.0).fold(1e-9, f64::max).log10().ceil() as i32;
+    let high =
+        found.iter().flat_map(|one| one.v1.points.last()).map(|point| point.0).fold(1e-9, f64::max).log10().ceil()
+            as i32;
     let left = Panel {
         title: "Each mark is one epoch".into(),
         x_label: "seconds of training".into(),
@@ -385,7 +413,11 @@ fn protocol_text(sizes: &Sizes, training: &Dataset, pairs: f64) -> Vec<String> {
             "Scaling: {} documents in queries of doubled length from {}, ten features. V1 is measured on as many queries as {} seconds allow, \
              and no further than a query of {} seconds; the direct sum no further than an epoch of {} seconds. Slopes are of the time per \
              query against its documents, both logarithmic, by least squares.",
-            sizes.scaling.documents, sizes.scaling.first, sizes.scaling.sample, sizes.scaling.bearable, sizes.scaling.direct
+            sizes.scaling.documents,
+            sizes.scaling.first,
+            sizes.scaling.sample,
+            sizes.scaling.bearable,
+            sizes.scaling.direct
         ),
     ]
 }

@@ -166,7 +166,8 @@ impl Bench<'_> {
         let mut found = vec![];
         for number in numbers {
             let own = pool(number)?;
-            let config = epoch::config(MAIN, NetShape::TwoLayer, GradientPath::Lambda, batch, self.execution.session.seed)?;
+            let config =
+                epoch::config(MAIN, NetShape::TwoLayer, GradientPath::Lambda, batch, self.execution.session.seed)?;
             let epoch = own.install(|| epoch::measure(config, data, self.device, self.sizes.patience))?;
             eprintln!("epoch {MAIN} batch {batch}, {number} threads: {} s", three_digits(epoch.timing.seconds));
             found.push((number, epoch.timing));

@@ -37,13 +37,17 @@ pub fn claims(session: &Session) -> Vec<Claim> {
     };
     if session.options.contains_key(PEERS) {
         for (name, form, least) in TOOLS {
-            let what =
-                if name == "lightgbm" { "one tree of lightgbm".into() } else { format!("the epoch of {name}, {form},") };
+            let what = if name == "lightgbm" {
+                "one tree of lightgbm".into()
+            } else {
+                format!("the epoch of {name}, {form},")
+            };
             let statement = format!("{MAIN}: {what} takes longer than our epoch, times");
             bound(format!("{name} {form}"), statement, format!(">= {least}"));
         }
     }
-    let statement = format!("kernel of {MAIN}, lists of {}: pairs per second and core, sorting included", kernel::SHORT);
+    let statement =
+        format!("kernel of {MAIN}, lists of {}: pairs per second and core, sorting included", kernel::SHORT);
     bound("kernel".into(), statement, format!(">= {}", large(KERNEL)));
     let statement = "the same: largest difference from f64, over the list's largest lambda";
     bound("error".into(), statement.into(), format!("<= {ERROR:.0e}"));

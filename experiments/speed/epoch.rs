@@ -1,8 +1,8 @@
 //! Epochs of the library's own training loop.
 
 use super::shape::HIDDEN;
-use crate::harness::NetShape;
 use super::timing::{Patience, Timing, with_peak};
+use crate::harness::NetShape;
 use burnrank::{
     Activation, Architecture, Dataset, Device, GradientPath, Objective, OptimizerKind, ScaleKind, TrainConfig, Trainer,
 };

@@ -51,8 +51,7 @@ pub fn run(task: &MemoryRequest, backend: &str) -> anyhow::Result<Found> {
 
 /// The child: makes the data, trains one epoch, and prints what it found.
 pub fn child(task: &str, device: &Device) -> anyhow::Result<()> {
-    let MemoryRequest { feature_bytes, batch, seed } =
-        serde_json::from_str(task).context("--child takes JSON")?;
+    let MemoryRequest { feature_bytes, batch, seed } = serde_json::from_str(task).context("--child takes JSON")?;
     let documents = feature_bytes.div_ceil(4 * FEATURES);
     let mut lengths = shape::lengths(documents.div_ceil(5), seed);
     let mut left = documents;
@@ -63,8 +62,12 @@ pub fn child(task: &str, device: &Device) -> anyhow::Result<()> {
     });
     let data = shape::dataset(&lengths, FEATURES, seed)?;
     let valid = data.select(&[0]);
-    let mut trainer =
-        Trainer::new(config("lambdarank:ndcg", NetShape::TwoLayer, GradientPath::Lambda, batch, seed)?, &data, &valid, device)?;
+    let mut trainer = Trainer::new(
+        config("lambdarank:ndcg", NetShape::TwoLayer, GradientPath::Lambda, batch, seed)?,
+        &data,
+        &valid,
+        device,
+    )?;
     let seconds = trainer.epoch()?.seconds;
     let feature_bytes = data.features().len() as f64 * 4.0;
     let found = Found { documents: data.n_documents(), feature_bytes, peak_bytes: peak_memory(), seconds };

@@ -57,7 +57,8 @@ pub struct Subject {
 }
 
 /// The lines: V1; V2 as in the paper, which adds up every pair; V2 without a look at every pair; V2 of the top.
-pub const LINES: [&str; 4] = ["V1, every pair propagated", "V2, every pair added up", "V2, near-linear", "V2, top 10 only"];
+pub const LINES: [&str; 4] =
+    ["V1, every pair propagated", "V2, every pair added up", "V2, near-linear", "V2, top 10 only"];
 
 /// Measures all lines.
 pub fn measure(sizes: Sizes, subject: Subject, seed: u64, device: &Device) -> anyhow::Result<Vec<Line>> {

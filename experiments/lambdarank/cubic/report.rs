@@ -48,7 +48,9 @@ fn control(shuffled: &Runs) -> Control {
     let gaps = shuffled.gaps(NetShape::Linear, 10);
     let p = t_test(&gaps).map_or(1.0, |test| test.p);
     Control {
-        what: "labels of training and validation shuffled within queries, linear nets: LambdaRank less RankNet, NDCG@10".into(),
+        what:
+            "labels of training and validation shuffled within queries, linear nets: LambdaRank less RankNet, NDCG@10"
+                .into(),
         expected: format!("no difference (p >= {CHANCE})"),
         ours: format!("{}, p = {p:.3}", signed(mean(&gaps), 4)),
         holds: p >= CHANCE,
@@ -78,7 +80,8 @@ fn went(runs: &Runs) -> Table {
         "How the runs of the first seed went (values: best validation NDCG@10):",
         &["run", "step size", "best epoch", "epochs", "restarts", "at full length", "short search"],
     );
-    let list = |tried: &[(f64, f64)]| tried.iter().map(|(step, value)| format!("{step}: {value:.4}")).collect::<Vec<_>>();
+    let list =
+        |tried: &[(f64, f64)]| tried.iter().map(|(step, value)| format!("{step}: {value:.4}")).collect::<Vec<_>>();
     for (cell, found) in runs.0.iter().filter(|(cell, _)| cell.seed == 0) {
         table.row([
             format!("{:?}, {}, function {}", cell.method, cell.net.name(), cell.function),
@@ -147,9 +150,7 @@ fn protocol_text(sizes: &Sizes) -> Vec<String> {
              LambdaRank: NDCG@10 fell); {} epochs in all for linear nets and {} for two-layer nets, from new random weights after {STALLED} epochs without a lower training \
              cost; the epoch of the best validation NDCG@10 is judged. Once the step size is below {} of the first, weights hardly \
              move any more: the {STALLED} idle epochs are counted, but not run.",
-            sizes.epochs[0],
-            sizes.epochs[1],
-            FROZEN
+            sizes.epochs[0], sizes.epochs[1], FROZEN
         ),
         format!(
             "Step size: of five in steps of about 3, and more while the best is at the end, the best {candidates} by the \

@@ -47,13 +47,15 @@ impl Runs {
 
     /// The standard deviation over folds of NDCG@10, the mean of both methods, linear nets.
     fn spread(&self, data: Data) -> f64 {
-        let of = |method| Spread::of(&self.by_fold(data, method, NetShape::Linear, 10)).map_or(f64::NAN, |spread| spread.sd);
+        let of =
+            |method| Spread::of(&self.by_fold(data, method, NetShape::Linear, 10)).map_or(f64::NAN, |spread| spread.sd);
         mean(&METHODS.map(of))
     }
 }
 
 pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::Result<Report> {
-    let samples: Vec<Data> = (0..pool.samples.len()).map(|sample| Data::Sample(sample, Split::LargeValidation)).collect();
+    let samples: Vec<Data> =
+        (0..pool.samples.len()).map(|sample| Data::Sample(sample, Split::LargeValidation)).collect();
     let small = |number: usize| Data::Sample(number, Split::SmallValidation);
     let gaps = |net| samples.iter().map(|&sample| runs.gap(sample, net)).collect::<Vec<f64>>();
     let whole = |method, net, depth| runs.by_fold(Data::Whole, method, net, depth);
@@ -62,12 +64,18 @@ pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::
         let count = samples.iter().filter(|&&sample| runs.overlap(sample, net)).count();
         Evidence::fact(2 * count > samples.len(), format!("in {count} of {} samples", samples.len()))
     };
-    let closer = gaps(NetShape::Linear).iter().zip(gaps(NetShape::TwoLayer)).map(|(linear, deep)| linear.abs() - deep.abs()).collect::<Vec<_>>();
+    let closer = gaps(NetShape::Linear)
+        .iter()
+        .zip(gaps(NetShape::TwoLayer))
+        .map(|(linear, deep)| linear.abs() - deep.abs())
+        .collect::<Vec<_>>();
     let variance: Vec<f64> =
         samples.iter().enumerate().map(|(number, &sample)| runs.spread(small(number)) - runs.spread(sample)).collect();
     let deep = |method, net| {
         let depths: Vec<Vec<f64>> = DEEP.map(|depth| whole(method, net, depth)).collect();
-        (0..pool.folds.len()).map(|fold| mean(&depths.iter().map(|values| values[fold]).collect::<Vec<_>>())).collect::<Vec<f64>>()
+        (0..pool.folds.len())
+            .map(|fold| mean(&depths.iter().map(|values| values[fold]).collect::<Vec<_>>()))
+            .collect::<Vec<f64>>()
     };
     let alike = less(&deep(Method::LambdaRank, NetShape::Linear), &deep(Method::RankNet, NetShape::TwoLayer));
     let mut evidence: Vec<(String, Evidence)> = vec![
@@ -84,7 +92,10 @@ pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::
     let mut notes = vec![];
     if !pool.is_real {
         evidence.iter_mut().for_each(|(_, evidence)| *evidence = Evidence::missing("needs MQ2007 (--data)"));
-        notes.push("Without real data nothing is tested; the numbers are of a few artificial queries, to try the program.".into());
+        notes.push(
+            "Without real data nothing is tested; the numbers are of a few artificial queries, to try the program."
+                .into(),
+        );
     }
     notes.push(WHERE.into());
     Ok(Report {
@@ -110,7 +121,8 @@ fn columns(first: &str) -> Vec<String> {
 }
 
 fn sample_table(runs: &Runs, samples: &[Data]) -> Table {
-    let title = "Samples, split 2+2+1: mean NDCG of all test queries ± half of the 95% interval over queries, as in the paper:";
+    let title =
+        "Samples, split 2+2+1: mean NDCG of all test queries ± half of the 95% interval over queries, as in the paper:";
     let mut table = Table::titled(title, &columns("sample, net, method"));
     for (number, &sample) in samples.iter().enumerate() {
         for net in NETS {
@@ -196,9 +208,9 @@ fn protocol_text(sizes: &Sizes, pool: &Pool) -> Vec<String> {
             pool.samples.len(),
             sizes.queries,
             pool.name,
-            sizes.seeds
+            sizes.seeds[0]
         ),
-        format!("Large: {} in the {} folds that it comes with, one seed.", pool.name, pool.folds.len()),
+        format!("Large: {} in the {} folds that it comes with, {} seeds.", pool.name, pool.folds.len(), sizes.seeds[1]),
         format!(
             "Training: RankNet and LambdaRank (NDCG over the whole list), linear nets and two-layer nets of ten tanh units; features \
              scaled to 0 to 1 within each query; plain gradient descent, one update per query; the step size times 0.8 when the training \

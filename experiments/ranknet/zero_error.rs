@@ -382,6 +382,7 @@ mod tests {
         // Ranks 3, 1.5, 1.5, 0 beside 0, 1, 2, 3.
         assert!((rank_correlation(&[4.0, 2.0, 2.0, 0.0]) + 4.5 / (5.0f64 * 4.5).sqrt()).abs() < 1e-12);
         assert_eq!(rank_correlation(&[1.0, 1.0]), 0.0);
-        assert_eq!((1..=10).filter(|epoch| shown(*epoch)).count(), 10);
+        let drawn = (1..=1_000).filter(|epoch| shown(*epoch)).count();
+        assert!(shown(1) && (30..=37).contains(&drawn), "{drawn}");
     }
 }

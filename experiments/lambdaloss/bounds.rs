@@ -7,7 +7,7 @@ use super::weights::{delta, discount, gains, rho};
 use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::finding::Finding;
 use crate::harness::units::{less, mean};
-use crate::harness::{Claim, Evidence, Execution, Experiment, Job, Kind, Paper, Report, Scale, Session, Test};
+use crate::harness::{Claim, Control, Evidence, Execution, Experiment, Job, Kind, Paper, Report, Scale, Session, Test};
 use burnrank::numeric::{standard_normal, training_order};
 use burnrank::objective::{Batch, Want};
 use burnrank::text::{Table, fixed};
@@ -249,6 +249,27 @@ fn random_scores(seed: u64, lists: usize) -> anyhow::Result<Found> {
     Ok(found)
 }
 
+/// The checks must be able to fail: losses divided by a hundred bound nothing.
+fn weakened(seed: u64) -> anyhow::Result<Control> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let losses = Losses::new(1.0)?;
+    let mut found = Found::default();
+    for _ in 0..100 {
+        let ranked = super::weights::random_ranked(20, &mut random);
+        // Falling scores that are near to each other.
+        let scores: Vec<f32> = (0..20).map(|place| -0.01 * place as f32).collect();
+        found.add(&sides(&ranked, losses.values(&scores, &ranked)?.map(|loss| loss / 100.0)));
+    }
+    // The first six checks are those of losses.
+    let broken = found.excess[..6].iter().filter(|&&excess| excess > ROUNDING).count();
+    Ok(Control {
+        what: "the same checks of the six losses divided by a hundred, 100 random lists".into(),
+        expected: "all six bounds fail".into(),
+        ours: format!("{broken} of 6 fail"),
+        holds: broken == 6,
+    })
+}
+
 /// A linear scorer, one update per query, with each of the six losses; all queries are checked after every epoch.
 fn in_training(data: &Dataset, epochs: usize) -> anyhow::Result<Found> {
     let losses = Losses::new(1.0)?;
@@ -336,7 +357,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyhow::
     }
     Ok(Report {
         evidence,
-        controls: vec![],
+        controls: vec![weakened(execution.session.seed)?],
         main,
         tables: vec![table, means],
         notes: vec![
@@ -480,14 +501,9 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_hold_on_random_lists_and_would_not_of_halved_losses() {
+    fn the_bounds_hold_on_random_lists_and_would_not_of_smaller_losses() {
         let found = random_scores(3, 200).unwrap();
         assert!(found.excess.iter().all(|&excess| excess < ROUNDING), "{:?}", found.excess);
-        let mut halved = Found::default();
-        let losses = Losses::new(1.0).unwrap();
-        let (scores, labels) = ([0.0, 1.0, 2.0], [2.0, 1.0, 0.0]);
-        let values = losses.values(&scores, &labels).unwrap().map(|value| value / 4.0);
-        halved.add(&sides(&[0.0, 1.0, 2.0], values));
-        assert!(halved.excess[..5].iter().any(|&excess| excess > 0.01), "{:?}", halved.excess);
+        assert!(weakened(3).unwrap().holds, "{:?}", weakened(3).unwrap());
     }
 }

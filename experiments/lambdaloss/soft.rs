@@ -202,8 +202,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         protocol,
         deviations,
         figure: dots::draw(&[
-            (format!("soft assignment: test NDCG@5, percent"), dots_of(&soft, &SOFT, NDCG)),
-            (format!("binary labels: test MRR, percent"), dots_of(&binary, &BINARY, MRR)),
+            ("soft assignment: test NDCG@5, percent".into(), dots_of(&soft, &SOFT, NDCG)),
+            ("binary labels: test MRR, percent".into(), dots_of(&binary, &BINARY, MRR)),
         ])?,
     })
 }

@@ -131,7 +131,8 @@ pub fn poincare(session: &Session) -> anyhow::Result<Checked> {
 /// A random symmetric matrix whose smallest eigenvalue is this.
 fn with_smallest(smallest: f64, random: &mut ChaCha8Rng) -> anyhow::Result<Vec<f64>> {
     let factor: Vec<f64> = (0..N * N).map(|_| random.random_range(-1.0..1.0)).collect();
-    let mut matrix: Vec<f64> = (0..N * N).map(|at| (0..N).map(|k| factor[at / N * N + k] * factor[at % N * N + k]).sum()).collect();
+    let mut matrix: Vec<f64> =
+        (0..N * N).map(|at| (0..N).map(|k| factor[at / N * N + k] * factor[at % N * N + k]).sum()).collect();
     let now = eigenvalues(&matrix)?[0];
     matrix.iter_mut().step_by(N + 1).for_each(|diagonal| *diagonal += smallest - now);
     Ok(matrix)
@@ -160,7 +161,8 @@ pub fn convex_where_positive(session: &Session) -> anyhow::Result<Checked> {
         let indefinite = with_smallest(-0.5, &mut random)?;
         not += usize::from(any_chord_below(&indefinite, &mut random));
     }
-    let ours = format!("{convex} of {FIELDS} with a smallest eigenvalue of 0 are convex; {not} of {FIELDS} with -0.5 are not");
+    let ours =
+        format!("{convex} of {FIELDS} with a smallest eigenvalue of 0 are convex; {not} of {FIELDS} with -0.5 are not");
     Checked::new(convex == FIELDS && not == FIELDS, ours)
 }
 
@@ -197,7 +199,10 @@ pub fn piecewise_constant(_: &Session) -> anyhow::Result<Checked> {
         let report = FieldReport::new(&Pushes { ranked }, &SCORES, &GRADES)?;
         (worst, lowest) = (worst.max(report.largest), lowest.min(report.smallest_eigenvalue));
     }
-    Checked::new(worst < 1e-9 && lowest > -1e-9, format!("largest entry of the Jacobian {worst}, smallest eigenvalue {}", lowest + 0.0))
+    Checked::new(
+        worst < 1e-9 && lowest > -1e-9,
+        format!("largest entry of the Jacobian {worst}, smallest eigenvalue {}", lowest + 0.0),
+    )
 }
 
 pub fn piecewise_constant_has_a_cost(_: &Session) -> anyhow::Result<Checked> {
@@ -257,7 +262,11 @@ struct Springs(Vec<(usize, usize, f64, f64)>);
 impl Springs {
     fn random(stiffness: std::ops::Range<f64>, random: &mut ChaCha8Rng) -> Springs {
         let pairs = (0..N).flat_map(|i| (i + 1..N).map(move |j| (i, j)));
-        Springs(pairs.map(|(i, j)| (i, j, random.random_range(stiffness.clone()), random.random_range(-1.0..1.0))).collect())
+        Springs(
+            pairs
+                .map(|(i, j)| (i, j, random.random_range(stiffness.clone()), random.random_range(-1.0..1.0)))
+                .collect(),
+        )
     }
 
     fn energy(&self, s: &[f64; N]) -> f64 {
@@ -288,7 +297,8 @@ pub fn springs(session: &Session) -> anyhow::Result<Checked> {
         let system = Springs::random(0.5..2.0, &mut random);
         let mut start = |size: f64| -> [f64; N] { std::array::from_fn(|_| random.random_range(-size..size)) };
         let ends: Vec<f64> = (0..20).map(|_| system.settle(start(10.0))).collect();
-        let (low, high) = ends.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(*end), high.max(*end)));
+        let (low, high) =
+            ends.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(*end), high.max(*end)));
         spread = spread.max(high - low);
         // All springs push instead of pulling.
         let odd = Springs::random(-2.0..-0.5, &mut random);

@@ -231,7 +231,16 @@ fn slopes_table() -> anyhow::Result<Table> {
     let title = "The query of Eq. 23: slopes of the relevant documents at ranks 2 and 1000 of 1,000, scores falling evenly from a top score \
                  to 0. The paper asks that the ratio be much above 1:";
     let mut table = Table::titled(title, &["cost", "top score", "rank 2", "rank 1000", "ratio"]);
-    let names = ["ranknet", "lambdarank:wta", "lambdarank:mrr", "lambdarank:ndcg", "lambdarank:ndcg@10", "lambdarank:map", "ndcg-loss2", "listnet"];
+    let names = [
+        "ranknet",
+        "lambdarank:wta",
+        "lambdarank:mrr",
+        "lambdarank:ndcg",
+        "lambdarank:ndcg@10",
+        "lambdarank:map",
+        "ndcg-loss2",
+        "listnet",
+    ];
     for top in [1.0, measures::TOP] {
         let mut row = |name: &str, [first, second]: [f64; 2]| {
             let ratio = format!("{:.3e}", first / second);
@@ -249,7 +258,8 @@ fn margin_table() -> Table {
     let title = "The margin's force and cost at x = s1 - s2:";
     let mut table = Table::titled(title, &["margin", "force at -0.001", "force at 0", "jump", "lowest cost"]);
     for delta in margin::MARGINS {
-        let cells = [margin::force(delta, -0.001), margin::force(delta, 0.0), margin::jump(delta), margin::cost(delta, delta)];
+        let cells =
+            [margin::force(delta, -0.001), margin::force(delta, 0.0), margin::jump(delta), margin::cost(delta, delta)];
         table.row([delta.to_string()].into_iter().chain(cells.map(|cell| format!("{cell:.3}"))));
     }
     table
@@ -273,7 +283,8 @@ fn controls() -> anyhow::Result<Vec<Control>> {
 
 fn figure() -> anyhow::Result<String> {
     // Both sides of the tie are marked.
-    let places = || (-8..0).map(|step| 0.25 * f64::from(step)).chain([-1e-9]).chain((0..=12).map(|step| 0.25 * f64::from(step)));
+    let places =
+        || (-8..0).map(|step| 0.25 * f64::from(step)).chain([-1e-9]).chain((0..=12).map(|step| 0.25 * f64::from(step)));
     let line = |name: String, colour, value: &dyn Fn(f64) -> f64| Series {
         name,
         whose: Whose::Ours,
@@ -296,7 +307,8 @@ fn figure() -> anyhow::Result<String> {
     ];
     let named = |delta: f64| format!("margin {delta}");
     let others = [0.5, 1.0, 1.5].into_iter().enumerate();
-    let jumps = others.clone().map(|(colour, delta)| line(named(delta), colour, &|x| margin::force(delta, x))).collect();
+    let jumps =
+        others.clone().map(|(colour, delta)| line(named(delta), colour, &|x| margin::force(delta, x))).collect();
     let costs = others.map(|(colour, delta)| line(named(delta), colour, &|x| margin::cost(delta, x))).collect();
     draw(&[
         panel("Figure 2: forces, margin 1", "force", forces),

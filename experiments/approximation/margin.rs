@@ -41,7 +41,8 @@ pub fn forces_are_slopes(_: &Session) -> anyhow::Result<Checked> {
             gap = gap.max((cost(delta, seam + 1e-12) - cost(delta, seam - 1e-12)).abs());
         }
     }
-    let ours = format!("501 places, margins {MARGINS:?}: largest difference {worst:.0e}; the cost's largest gap {gap:.0e}");
+    let ours =
+        format!("501 places, margins {MARGINS:?}: largest difference {worst:.0e}; the cost's largest gap {gap:.0e}");
     Checked::new(worst < 1e-8 && gap < 1e-9, ours)
 }
 
@@ -64,8 +65,12 @@ pub fn figure_2(_: &Session) -> anyhow::Result<Checked> {
 
 pub fn smooth_for_every_margin(_: &Session) -> anyhow::Result<Checked> {
     let jumps = MARGINS.map(jump);
-    let ours: Vec<String> = MARGINS.iter().zip(jumps).map(|(delta, jump)| format!("{jump:.2} at margin {delta}")).collect();
-    Checked::new(jumps.iter().all(|jump| *jump < 1e-9), format!("the force jumps where the pair ties: {}", ours.join(", ")))
+    let ours: Vec<String> =
+        MARGINS.iter().zip(jumps).map(|(delta, jump)| format!("{jump:.2} at margin {delta}")).collect();
+    Checked::new(
+        jumps.iter().all(|jump| *jump < 1e-9),
+        format!("the force jumps where the pair ties: {}", ours.join(", ")),
+    )
 }
 
 pub fn hessian(_: &Session) -> anyhow::Result<Checked> {
@@ -96,7 +101,9 @@ pub fn convex_for_every_margin(_: &Session) -> anyhow::Result<Checked> {
     }
     let ours: Vec<String> = found
         .iter()
-        .map(|(delta, bulge, convex)| format!("{delta}: {} (cost less chord {bulge:+.3})", if *convex { "convex" } else { "not convex" }))
+        .map(|(delta, bulge, convex)| {
+            format!("{delta}: {} (cost less chord {bulge:+.3})", if *convex { "convex" } else { "not convex" })
+        })
         .collect();
     Checked::new(found.iter().all(|(_, bulge, convex)| *convex && *bulge <= 1e-12), ours.join("; "))
 }
@@ -111,7 +118,8 @@ struct Net {
 impl Net {
     fn hidden(&self, x: &[f64]) -> Vec<f64> {
         let rows = self.weights.chunks(self.inputs + 1).take(self.hidden);
-        rows.map(|row| (row[..self.inputs].iter().zip(x).map(|(w, x)| w * x).sum::<f64>() + row[self.inputs]).tanh()).collect()
+        rows.map(|row| (row[..self.inputs].iter().zip(x).map(|(w, x)| w * x).sum::<f64>() + row[self.inputs]).tanh())
+            .collect()
     }
 
     fn output(&self, x: &[f64]) -> f64 {
@@ -156,5 +164,8 @@ pub fn back_propagation(session: &Session) -> anyhow::Result<Checked> {
             worst = worst.max((parts.0[place] - parts.1[place] - slope).abs());
         }
     }
-    Checked::new(worst < 1e-8, format!("20 random nets and pairs: largest difference from central differences {worst:.0e}"))
+    Checked::new(
+        worst < 1e-8,
+        format!("20 random nets and pairs: largest difference from central differences {worst:.0e}"),
+    )
 }

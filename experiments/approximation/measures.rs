@@ -19,10 +19,13 @@ fn stronger(first: usize, second: usize) -> bool {
 pub fn table_1(_: &Session) -> anyhow::Result<Checked> {
     let circle = stronger(0, 1) && stronger(1, 2) && stronger(2, 0);
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    let kept = |order: &[usize; 3]| [(0, 1), (0, 2), (1, 2)].iter().filter(|(a, b)| stronger(order[*a], order[*b])).count();
+    let kept =
+        |order: &[usize; 3]| [(0, 1), (0, 2), (1, 2)].iter().filter(|(a, b)| stronger(order[*a], order[*b])).count();
     let most = orders.iter().map(kept).max().unwrap_or(0);
     let sums = MINUTES.map(|row| row.iter().sum::<u32>());
-    let ours = format!("A over B, B over C, C over A: {circle}; the best of all 6 orders keeps {most} of 3; sums of minutes {sums:?}");
+    let ours = format!(
+        "A over B, B over C, C over A: {circle}; the best of all 6 orders keeps {most} of 3; sums of minutes {sums:?}"
+    );
     Checked::new(circle && most == 2, ours)
 }
 
@@ -99,7 +102,10 @@ pub fn no_wrong_pair_is_perfect(session: &Session) -> anyhow::Result<Checked> {
         }
         queries += 1;
     }
-    Checked::new(worst < 1e-12, format!("{queries} random queries without a wrong pair: largest cost of NDCG, MRR, WTA {worst:.1e}"))
+    Checked::new(
+        worst < 1e-12,
+        format!("{queries} random queries without a wrong pair: largest cost of NDCG, MRR, WTA {worst:.1e}"),
+    )
 }
 
 /// The area under the ROC curve by trapezia, groups of equal scores as one point.
@@ -112,7 +118,11 @@ fn area_under_roc(scores: &[f64], labels: &[f32]) -> f64 {
     while at < order.len() {
         let (hits_before, misses_before, score) = (hits, misses, scores[order[at]]);
         while at < order.len() && scores[order[at]] == score {
-            if labels[order[at]] > 0.0 { hits += 1.0 } else { misses += 1.0 }
+            if labels[order[at]] > 0.0 {
+                hits += 1.0
+            } else {
+                misses += 1.0
+            }
             at += 1;
         }
         area += (misses - misses_before) / others * (hits + hits_before) / (2.0 * relevant);
@@ -128,9 +138,12 @@ pub fn area_is_pair_accuracy(session: &Session) -> anyhow::Result<Checked> {
     for query in 0..1000 {
         let n = random.random_range(2..60);
         // Every other query has many equal scores.
-        let scores: Vec<f64> = (0..n)
-            .map(|_| if query % 2 == 0 { random.random_range(-1.0..1.0) } else { f64::from(random.random_range(0..5u8)) })
-            .collect();
+        let scores: Vec<f64> =
+            (0..n)
+                .map(|_| {
+                    if query % 2 == 0 { random.random_range(-1.0..1.0) } else { f64::from(random.random_range(0..5u8)) }
+                })
+                .collect();
         let mut labels: Vec<f32> = (0..n).map(|_| f32::from(random.random_range(0..2u8))).collect();
         (labels[0], labels[1]) = (1.0, 0.0);
         let share = judge_query(&*pairs, &scores, &labels, &conventions)?.unwrap_or(0.0);

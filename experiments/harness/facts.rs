@@ -66,7 +66,9 @@ pub fn check(execution: &Execution<'_>, facts: &'static [Fact]) -> anyhow::Resul
 /// How many of the facts hold, as in "11 of 12", of those that the verdict counts or of the others.
 pub fn count(facts: &[Fact], evidence: &[(String, Evidence)], primary: bool) -> String {
     let asked: Vec<&Fact> = facts.iter().filter(|fact| fact.primary == primary).collect();
-    let holds = |id: &str| evidence.iter().any(|(known, found)| known == id && matches!(found, Evidence::Fact { holds: true, .. }));
+    let holds = |id: &str| {
+        evidence.iter().any(|(known, found)| known == id && matches!(found, Evidence::Fact { holds: true, .. }))
+    };
     format!("{} of {}", asked.iter().filter(|fact| holds(fact.id)).count(), asked.len())
 }
 

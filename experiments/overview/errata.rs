@@ -211,11 +211,13 @@ fn figure() -> anyhow::Result<String> {
         points: points.into_iter().map(|(x, y)| (x, y, None)).collect(),
     };
     // Both sides of the tie are marked.
-    let places = || (-4..0).map(|step| 0.25 * f64::from(step)).chain([-1e-9]).chain((0..=8).map(|step| 0.25 * f64::from(step)));
+    let places =
+        || (-4..0).map(|step| 0.25 * f64::from(step)).chain([-1e-9]).chain((0..=8).map(|step| 0.25 * f64::from(step)));
     let pushes = [0.5, 1.0, 1.5].into_iter().enumerate().map(|(colour, delta)| {
         series(format!("margin {delta}"), colour, places().map(|x| (x, margin::force(delta, x))).collect())
     });
-    let ranks = |discount: fn(f64) -> f64| (1..=6).map(|rank| (f64::from(rank), 1.0 / discount(f64::from(rank)))).collect();
+    let ranks =
+        |discount: fn(f64) -> f64| (1..=6).map(|rank| (f64::from(rank), 1.0 / discount(f64::from(rank)))).collect();
     draw(&[
         Panel {
             title: "Eq. 26-28: the push jumps at a tie".into(),

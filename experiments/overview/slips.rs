@@ -17,7 +17,9 @@ pub fn ranknet_table_2(_: &Session) -> anyhow::Result<Checked> {
     let rises = TABLE_2.windows(2).all(|pair| pair[1].1 > pair[0].1);
     let same: Vec<(f64, f64)> = TABLE_2
         .iter()
-        .filter_map(|(size, found)| TABLE_1_POLY.iter().find(|(other, _)| other == size).map(|(_, other)| (*found, other / 100.0)))
+        .filter_map(|(size, found)| {
+            TABLE_1_POLY.iter().find(|(other, _)| other == size).map(|(_, other)| (*found, other / 100.0))
+        })
         .collect();
     let accuracies = same.len() == 2 && same.iter().all(|(a, b)| (a - b).abs() < 0.001);
     let ours = format!(
@@ -30,7 +32,12 @@ pub fn ranknet_table_2(_: &Session) -> anyhow::Result<Checked> {
 pub fn ranknet_table_1(_: &Session) -> anyhow::Result<Checked> {
     let linear = [82.39, 88.86, 89.91, 90.06];
     let rises = linear.windows(2).all(|pair| pair[1] > pair[0]);
-    Checked::new(rises, format!("{linear:?} for 100 to 12500 training vectors: more than half of all pairs wrong, and more with more data, if errors"))
+    Checked::new(
+        rises,
+        format!(
+            "{linear:?} for 100 to 12500 training vectors: more than half of all pairs wrong, and more with more data, if errors"
+        ),
+    )
 }
 
 pub fn ranknet_theorem(_: &Session) -> anyhow::Result<Checked> {
@@ -46,17 +53,28 @@ pub fn ranknet_lemma(_: &Session) -> anyhow::Result<Checked> {
 
 pub fn ranknet_quadratic(_: &Session) -> anyhow::Result<Checked> {
     // Table 4: validation, test.
-    let rows = [("Quad PRank", 0.379, 0.327), ("Linear PRank", 0.410, 0.412), ("OAP-BPM", 0.455, 0.454), ("RankProp", 0.459, 0.460), ("One layer net", 0.479, 0.477), ("Two layer net", 0.489, 0.488)];
+    let rows = [
+        ("Quad PRank", 0.379, 0.327),
+        ("Linear PRank", 0.410, 0.412),
+        ("OAP-BPM", 0.455, 0.454),
+        ("RankProp", 0.459, 0.460),
+        ("One layer net", 0.479, 0.477),
+        ("Two layer net", 0.489, 0.488),
+    ];
     let gaps = rows.map(|(_, valid, test): (&str, f64, f64)| (valid - test).abs());
     let others = gaps[1..].iter().fold(0.0, |most: f64, gap| most.max(*gap));
-    let ours = format!("validation and test differ by {:.3}, 4.7 half-widths of the stated interval (0.011); all others by {others:.3} at most", gaps[0]);
+    let ours = format!(
+        "validation and test differ by {:.3}, 4.7 half-widths of the stated interval (0.011); all others by {others:.3} at most",
+        gaps[0]
+    );
     Checked::new(gaps[0] > 0.05 && others < 0.0025, ours)
 }
 
 pub fn lambdarank_slopes(_: &Session) -> anyhow::Result<Checked> {
     let (v1, v2): (f64, f64) = (1.943, 1.185);
     let nearer_to_linear = |slope: f64| (slope - 1.0).abs() < (slope - 2.0).abs();
-    let ours = format!("V1's {v1} is nearer to 2 than to 1, V2's {v2} nearer to 1: \"V1 is close to linear\" must be V2");
+    let ours =
+        format!("V1's {v1} is nearer to 2 than to 1, V2's {v2} nearer to 1: \"V1 is close to linear\" must be V2");
     Checked::new(!nearer_to_linear(v1) && nearer_to_linear(v2), ours)
 }
 
@@ -91,7 +109,8 @@ fn ranknet_matrices() -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
         for i in 0..n {
             jacobian[i * n + j] = (up[i] - down[i]) / (2.0 * h);
             let corner = |a: f64, b: f64| cost(&[(i, a * h), (j, b * h)]);
-            hessian[i * n + j] = (corner(1.0, 1.0) - corner(1.0, -1.0) - corner(-1.0, 1.0) + corner(-1.0, -1.0)) / (4.0 * h * h);
+            hessian[i * n + j] =
+                (corner(1.0, 1.0) - corner(1.0, -1.0) - corner(-1.0, 1.0) + corner(-1.0, -1.0)) / (4.0 * h * h);
         }
     }
     Ok((hessian, jacobian))
@@ -119,7 +138,9 @@ pub fn regulariser_sign(_: &Session) -> anyhow::Result<Checked> {
     };
     // The library subtracts alpha s: a negative alpha is the papers' sign.
     let (printed, turned) = (smallest(-0.25)?, smallest(0.25)?);
-    let ours = format!("RankNet, alpha 0.25: with lambda + alpha s the Hessian's smallest eigenvalue is {printed:.2}, with lambda - alpha s {turned:.2}");
+    let ours = format!(
+        "RankNet, alpha 0.25: with lambda + alpha s the Hessian's smallest eigenvalue is {printed:.2}, with lambda - alpha s {turned:.2}"
+    );
     Checked::new((printed + 0.25).abs() < 1e-6 && (turned - 0.25).abs() < 1e-6, ours)
 }
 
@@ -129,14 +150,21 @@ pub fn wta_equation(_: &Session) -> anyhow::Result<Checked> {
     let cost = parse("wta-error")?;
     let queries = [[1.0, 0.0], [0.0, 1.0]];
     let (formula, words) = (queries.map(|ranked| printed(&ranked)), queries.map(|ranked| cost.value(&ranked)));
-    let ours = format!("relevant on top: Eq. 3 gives {}, the words {}; not relevant on top: {} and {}", formula[0], words[0], formula[1], words[1]);
+    let ours = format!(
+        "relevant on top: Eq. 3 gives {}, the words {}; not relevant on top: {} and {}",
+        formula[0], words[0], formula[1], words[1]
+    );
     Checked::new(formula == [1.0, 0.0] && words == [0.0, 1.0], ours)
 }
 
 pub fn margin_jump(_: &Session) -> anyhow::Result<Checked> {
     let jumps = margin::MARGINS.map(margin::jump);
-    let off = margin::MARGINS.iter().zip(jumps).map(|(delta, jump)| (jump - (1.0 - delta).abs()).abs()).fold(0.0, f64::max);
-    let ours = format!("jumps at x = 0 for margins {:?}: {jumps:.2?}, which is the distance of the margin from 1", margin::MARGINS);
+    let off =
+        margin::MARGINS.iter().zip(jumps).map(|(delta, jump)| (jump - (1.0 - delta).abs()).abs()).fold(0.0, f64::max);
+    let ours = format!(
+        "jumps at x = 0 for margins {:?}: {jumps:.2?}, which is the distance of the margin from 1",
+        margin::MARGINS
+    );
     Checked::new(off < 1e-9 && jumps[0] > 0.5 && jumps[2] < 1e-9, ours)
 }
 
@@ -149,14 +177,19 @@ pub fn optimality_mrr(_: &Session) -> anyhow::Result<Checked> {
     // Table 3, tested on MRR: trained on NDCG, NDCG@10, MAP, MRR.
     let rows = [("NDCG", 0.546), ("NDCG@10", 0.548), ("MAP", 0.546), ("MRR", 0.526)];
     let best = rows.iter().fold(rows[0], |best, row| if row.1 > best.1 { *row } else { best });
-    Checked::new(best.0 == "NDCG@10", format!("the highest of Table 3 is {} from {}; NDCG has {}", best.1, best.0, rows[0].1))
+    Checked::new(
+        best.0 == "NDCG@10",
+        format!("the highest of Table 3 is {} from {}; NDCG has {}", best.1, best.0, rows[0].1),
+    )
 }
 
 pub fn optimality_mark(_: &Session) -> anyhow::Result<Checked> {
     // Table 3, tested on NDCG@10: trained on NDCG (marked N), NDCG@10, MAP (marked Y); standard errors 0.002 each.
     let z = |first: f64, second: f64| (first - second) / (2.0 * 0.002_f64.powi(2)).sqrt();
     let (ndcg, map) = (z(0.442, 0.422), z(0.435, 0.422));
-    let ours = format!("0.442 against 0.422: {ndcg:.1} standard errors, marked N; 0.435 against 0.422: {map:.1}, marked Y (even if unpaired)");
+    let ours = format!(
+        "0.442 against 0.422: {ndcg:.1} standard errors, marked N; 0.435 against 0.422: {map:.1}, marked Y (even if unpaired)"
+    );
     Checked::new(ndcg > 1.96 && ndcg > map, ours)
 }
 
@@ -210,7 +243,10 @@ pub fn lambdaloss_gain(_: &Session) -> anyhow::Result<Checked> {
     // 1 / D_i of ranks i (sorted by score) and i' (in a sample).
     let scaled = |rank: usize, sampled: usize| (1.0 - discount(sampled - 1)) / (1.0 - discount(rank - 1));
     let (top, down) = (scaled(1, 1), scaled(1, 2));
-    let ours = format!("G'/G at rank 1: {top} where the sample keeps it there (0/0), {down} where it moves it to rank 2; at rank 2: {:.3}", scaled(2, 3));
+    let ours = format!(
+        "G'/G at rank 1: {top} where the sample keeps it there (0/0), {down} where it moves it to rank 2; at rank 2: {:.3}",
+        scaled(2, 3)
+    );
     Checked::new(top.is_nan() && down.is_infinite() && scaled(2, 3).is_finite(), ours)
 }
 
@@ -219,7 +255,10 @@ pub fn lambdaloss_text(_: &Session) -> anyhow::Result<Checked> {
     let arp1 = [74.11, 69.70, 70.58, 47.24, 44.01, 42.88, 47.02, 44.59, 44.69];
     let loss2 = [73.07, 69.57, 70.63, 47.33, 43.98, 43.19, 47.35, 44.71, 44.94];
     let below = arp1.iter().zip(loss2).filter(|(arp, loss)| **arp > *loss).count();
-    Checked::new(below == 3, format!("ARP-Loss1 is above NDCG-Loss2 in {below} of 9 columns: YAHOO train and validation, WEB10K validation"))
+    Checked::new(
+        below == 3,
+        format!("ARP-Loss1 is above NDCG-Loss2 in {below} of 9 columns: YAHOO train and validation, WEB10K validation"),
+    )
 }
 
 pub fn lambdaloss_tables(_: &Session) -> anyhow::Result<Checked> {

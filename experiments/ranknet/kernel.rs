@@ -6,11 +6,11 @@ use crate::harness::figure::{Panel, Series, Whose, draw};
 use crate::harness::{Claim, Control, Execution, Experiment, Kind, Paper, Report, Scale, Session};
 use burnrank::analysis::field::eigenvalues;
 use burnrank::metric::{judge, parse};
+use burnrank::text::Table;
 use burnrank::train::ModelChoice;
 use burnrank::{
     Architecture, Conventions, Dataset, Objective, OptimizerKind, ScaleKind, StepRule, Synthetic, TrainConfig, Trainer,
 };
-use burnrank::text::Table;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -164,7 +164,10 @@ fn linear_kernel(session: &Session) -> anyhow::Result<Checked> {
         }
     }
     let (value, score) = (largest(values), largest(scores));
-    let ours = format!("{} data sets: values differ by {value:.0e} of them, scores of unseen documents by {score:.0e}", data(session)?.len());
+    let ours = format!(
+        "{} data sets: values differ by {value:.0e} of them, scores of unseen documents by {score:.0e}",
+        data(session)?.len()
+    );
     Checked::new(value < 1e-9 && score < 1e-6, format!("{ours} at most"))
 }
 
@@ -179,7 +182,8 @@ fn representer(session: &Session) -> anyhow::Result<Checked> {
         lower = lower.max((value - wide) / value);
         weights = weights.max(largest(alphas[own.points..].iter().copied()));
     }
-    let ours = format!("the least value falls by {lower:.0e} of it; the largest weight of a further point is {weights:.0e}");
+    let ours =
+        format!("the least value falls by {lower:.0e} of it; the largest weight of a further point is {weights:.0e}");
     Checked::new(lower < 1e-9 && weights < 1e-6, ours)
 }
 
@@ -206,7 +210,9 @@ fn orthogonal(session: &Session) -> anyhow::Result<Checked> {
             }
         }
     }
-    let ours = format!("scores of training documents change by {changes:.0e}; Eq. 17 always rises: {raised}, by lambda times the square norm to {as_expected:.0e}");
+    let ours = format!(
+        "scores of training documents change by {changes:.0e}; Eq. 17 always rises: {raised}, by lambda times the square norm to {as_expected:.0e}"
+    );
     Checked::new(changes < 1e-6 && raised && as_expected < 1e-6, ours)
 }
 
@@ -219,7 +225,10 @@ fn gradient_descent(session: &Session) -> anyhow::Result<Checked> {
             worst = worst.max((problem.descend(sizes(session.scale).steps)? - value).abs() / value);
         }
     }
-    Checked::new(worst < 1e-6, format!("{} steps end {worst:.0e} above the least value, as a share of it", sizes(session.scale).steps))
+    Checked::new(
+        worst < 1e-6,
+        format!("{} steps end {worst:.0e} above the least value, as a share of it", sizes(session.scale).steps),
+    )
 }
 
 /// The smallest eigenvalue of F's second derivatives at several places, by the largest.
@@ -244,7 +253,10 @@ fn convexity(session: &Session) -> anyhow::Result<Checked> {
         positive.push(smallest(kernel, session)?);
     }
     let odd = smallest(Kernel::Tanh, session)?;
-    let ours = format!("smallest eigenvalue, as a share of the largest: linear {:.0e}, Gaussian {:.0e}, quadratic {:.0e}, tanh {odd:.3}", positive[0], positive[1], positive[2]);
+    let ours = format!(
+        "smallest eigenvalue, as a share of the largest: linear {:.0e}, Gaussian {:.0e}, quadratic {:.0e}, tanh {odd:.3}",
+        positive[0], positive[1], positive[2]
+    );
     Checked::new(positive.iter().all(|least| *least > -1e-9) && odd < -1e-3, ours)
 }
 
@@ -270,7 +282,8 @@ fn linear_net(session: &Session) -> anyhow::Result<Checked> {
     for (train, unseen) in data(session)? {
         let queries = train.n_queries() as f64;
         let weights = linear(&train, LAMBDA)?.0;
-        let scores: Vec<f64> = rows(&train).iter().map(|row| row.iter().zip(&weights).map(|(&x, w)| f64::from(x) * w).sum()).collect();
+        let scores: Vec<f64> =
+            rows(&train).iter().map(|row| row.iter().zip(&weights).map(|(&x, w)| f64::from(x) * w).sum()).collect();
         let cost = parts(&train, &scores, train.n_documents())?.cost / queries;
         let config = TrainConfig {
             objective: Objective::parse("ranknet")?,
@@ -394,7 +407,10 @@ fn zero_function(session: &Session) -> anyhow::Result<Control> {
 /// Unseen queries by penalty, for both kernels.
 fn penalties(session: &Session) -> anyhow::Result<(Table, Panel)> {
     let (train, unseen) = data(session)?.swap_remove(0);
-    let mut table = Table::titled("Share of pairs in the right order, percent, by the penalty lambda:", &["kernel", "lambda", "training", "unseen"]);
+    let mut table = Table::titled(
+        "Share of pairs in the right order, percent, by the penalty lambda:",
+        &["kernel", "lambda", "training", "unseen"],
+    );
     let lambdas = [0.01, 0.1, 1.0, 10.0, 100.0];
     let mut series = vec![];
     for (colour, (name, kernel)) in [("linear", Kernel::Linear), ("Gaussian", GAUSSIAN)].into_iter().enumerate() {
@@ -403,7 +419,8 @@ fn penalties(session: &Session) -> anyhow::Result<(Table, Panel)> {
             let problem = Problem::new(&train, &[], kernel, lambda);
             let alphas = problem.least(&vec![0.0; problem.points])?.0;
             let percent = |data: &Dataset| -> anyhow::Result<f64> {
-                let scores: Vec<f64> = rows(data).iter().map(|row| score(kernel, &rows(&train), &alphas, row)).collect();
+                let scores: Vec<f64> =
+                    rows(data).iter().map(|row| score(kernel, &rows(&train), &alphas, row)).collect();
                 let values = judge(&*parse("pairs")?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
                 let values: Vec<f64> = values.into_iter().flatten().collect();
                 Ok(100.0 * values.iter().sum::<f64>() / values.len().max(1) as f64)

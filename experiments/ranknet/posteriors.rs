@@ -45,8 +45,10 @@ pub fn half(_: &Session) -> anyhow::Result<Checked> {
     let outputs = steps(0.01, 10.0, 999);
     let uneven = outputs.clone().map(|o| (cost(0.5, o) - cost(0.5, -o)).abs()).fold(0.0, f64::max);
     let lowest = outputs.clone().all(|o| cost(0.5, o) > cost(0.5, 0.0));
-    let rises = steps(0.0, 10.0, 1000).collect::<Vec<_>>().windows(2).all(|pair| cost(0.5, pair[1]) > cost(0.5, pair[0]));
-    let ours = format!("largest asymmetry {uneven:.0e}; lowest at 0, with {:.4} (ln 2): {}", cost(0.5, 0.0), lowest && rises);
+    let rises =
+        steps(0.0, 10.0, 1000).collect::<Vec<_>>().windows(2).all(|pair| cost(0.5, pair[1]) > cost(0.5, pair[0]));
+    let ours =
+        format!("largest asymmetry {uneven:.0e}; lowest at 0, with {:.4} (ln 2): {}", cost(0.5, 0.0), lowest && rises);
     Checked::new(uneven < 1e-12 && lowest && rises, ours)
 }
 
@@ -73,7 +75,8 @@ pub fn fixed_points(_: &Session) -> anyhow::Result<Checked> {
     let only = grid().all(|p| gain(p) != 0.0);
     let factors = |p: f64| -p * (2.0 * p - 1.0) * (p - 1.0) / (1.0 + 2.0 * p * p - 2.0 * p);
     let worst = grid().map(|p| (gain(p) - factors(p)).abs()).fold(0.0, f64::max);
-    let ours = format!("0, 1/2, 1 are fixed: {fixed}; none of 99,998 others: {only}; the factors are right to {worst:.0e}");
+    let ours =
+        format!("0, 1/2, 1 are fixed: {fixed}; none of 99,998 others: {only}; the factors are right to {worst:.0e}");
     Checked::new(fixed && only && worst < 1e-12, ours)
 }
 
@@ -139,7 +142,10 @@ pub fn necessary(session: &Session) -> anyhow::Result<Checked> {
         same &= (0..gap).all(|i| away(i, i + 1) < 1e-12) && (gap + 1..SAMPLES - 1).all(|i| away(i, i + 1) < 1e-12);
         differ &= away(gap, gap + 1) > 0.1;
     }
-    Checked::new(same && differ, format!("each of 7 gaps: the others agree: {same}; across the gap they differ: {differ}"))
+    Checked::new(
+        same && differ,
+        format!("each of 7 gaps: the others agree: {same}; across the gap they differ: {differ}"),
+    )
 }
 
 pub fn equal_links(_: &Session) -> anyhow::Result<Checked> {
@@ -166,7 +172,10 @@ pub fn lemma(_: &Session) -> anyhow::Result<Checked> {
         strict &= (1..12).all(|n| if p > 0.5 { link(p, n + 1) > link(p, n) } else { link(p, n + 1) < link(p, n) });
     }
     let even = (1..=12).all(|n| link(0.5, n) == 0.5);
-    Checked::new(first < 1e-12 && strict && even, format!("n = 1 gives P to {first:.0e}; strict: {strict}; 1/2 stays: {even}"))
+    Checked::new(
+        first < 1e-12 && strict && even,
+        format!("n = 1 gives P to {first:.0e}; strict: {strict}; 1/2 stays: {even}"),
+    )
 }
 
 pub fn bradley_terry(_: &Session) -> anyhow::Result<Checked> {
@@ -181,7 +190,8 @@ pub fn bradley_terry(_: &Session) -> anyhow::Result<Checked> {
             }
         }
     }
-    let near = [0.1, 0.01, 0.001].map(|e: f64| format!("{:.4}", share(1.0, e).unwrap_or(0.0).min(share(e, e * e).unwrap_or(0.0))));
+    let near = [0.1, 0.01, 0.001]
+        .map(|e: f64| format!("{:.4}", share(1.0, e).unwrap_or(0.0).min(share(e, e * e).unwrap_or(0.0))));
     let ours = format!(
         "none of 132,651 triples: P(A>B) = 1 needs B's to be 0, P(B>C) = 1 needs it above 0; the lowest of the three is at most {best:.3} there, \
          and only nears 1 for 1, e, e^2: {} for e = 0.1, 0.01, 0.001",
@@ -192,7 +202,8 @@ pub fn bradley_terry(_: &Session) -> anyhow::Result<Checked> {
 
 pub fn bounded_slope(_: &Session) -> anyhow::Result<Checked> {
     let slope = |p: f64, o: f64| (probability(o) - p).abs();
-    let most = [0.0, 0.5, 1.0].iter().flat_map(|&p| steps(-50.0, 50.0, 1000).map(move |o| slope(p, o))).fold(0.0, f64::max);
+    let most =
+        [0.0, 0.5, 1.0].iter().flat_map(|&p| steps(-50.0, 50.0, 1000).map(move |o| slope(p, o))).fold(0.0, f64::max);
     Checked::new(most <= 1.0, format!("largest slope {most:.4}; a squared error's at -50 is {}", 2.0 * 51.0))
 }
 

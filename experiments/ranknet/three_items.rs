@@ -133,7 +133,10 @@ impl Trained {
 
     fn words(&self) -> String {
         let [first, second, third] = [(0, 1), (1, 2), (0, 2)].map(|pair| self.probability(pair));
-        format!("P(A>B) {first:.4}, P(B>C) {second:.4}, P(A>C) {third:.4}, cost {:.4} (least {:.4})", self.cost, self.least)
+        format!(
+            "P(A>B) {first:.4}, P(B>C) {second:.4}, P(A>C) {third:.4}, cost {:.4} (least {:.4})",
+            self.cost, self.least
+        )
     }
 }
 
@@ -155,7 +158,10 @@ pub fn contradiction(session: &Session) -> anyhow::Result<Checked> {
 pub fn incomplete(session: &Session) -> anyhow::Result<Checked> {
     let found = INCOMPLETE.train(session)?;
     let met = (found.probability((0, 1)) - 0.8).abs() < 1e-3 && found.scores[2] == 0.0;
-    Checked::new(found.converged() && met, format!("target 0.8 for A and B alone: {}; C's score stays at {}", found.words(), found.scores[2]))
+    Checked::new(
+        found.converged() && met,
+        format!("target 0.8 for A and B alone: {}; C's score stays at {}", found.words(), found.scores[2]),
+    )
 }
 
 pub fn consistent(session: &Session) -> anyhow::Result<Checked> {
@@ -178,11 +184,13 @@ pub fn table(session: &Session) -> anyhow::Result<Table> {
         "Three items A, B, C trained on given probabilities ({EPOCHS} steps of {STEP}); a linear net over one-hot features reaches the cost in \
          the last column:"
     );
-    let mut table = Table::titled(title, &["pairs", "targets", "P(A>B)", "P(B>C)", "P(A>C)", "cost", "least cost", "net's cost"]);
+    let mut table =
+        Table::titled(title, &["pairs", "targets", "P(A>B)", "P(B>C)", "P(A>C)", "cost", "least cost", "net's cost"]);
     for set in [CONSISTENT, CIRCLE, CONTRADICTION, INCOMPLETE, CERTAIN] {
         let found = set.train(session)?;
         let letter = |item: usize| ["A", "B", "C"][item];
-        let targets: Vec<String> = set.pairs.iter().map(|&(i, j, p)| format!("{}>{} {p:.4}", letter(i), letter(j))).collect();
+        let targets: Vec<String> =
+            set.pairs.iter().map(|&(i, j, p)| format!("{}>{} {p:.4}", letter(i), letter(j))).collect();
         let cells = [(0, 1), (1, 2), (0, 2)].map(|pair| format!("{:.4}", found.probability(pair)));
         let costs = [found.cost, found.least, found.net_cost].map(|cost| format!("{cost:.4}"));
         table.row([set.name.to_owned(), targets.join(", ")].into_iter().chain(cells).chain(costs));

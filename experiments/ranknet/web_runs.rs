@@ -108,7 +108,8 @@ impl System {
         let called = match self.tuned {
             Tuned::Step => {
                 config.objective = Objective::parse("ranknet")?;
-                (config.scaling, config.step_rule, config.learning_rate) = (ScaleKind::QueryMinMax, StepRule::Constant, value);
+                (config.scaling, config.step_rule, config.learning_rate) =
+                    (ScaleKind::QueryMinMax, StepRule::Constant, value);
                 (config.epochs, config.patience) = (sizes.epochs, 20);
                 format!("step {value}")
             }

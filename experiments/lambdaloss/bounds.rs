@@ -342,7 +342,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyhow::
         notes: vec![
             "Slips of the paper that the checks found: C2 of the average relevance position (section 5.1) must not count a document \
              with itself, else its equation is off by half of C1; in Eq. 16 it does not matter, as delta_ii is 0. An excess is a \
-             share of the right side, or of 1 where that is smaller; negative numbers mean that the bound was never reached."
+             share of the right side, or of 1 where that is smaller; lists with nothing relevant have 0 on both sides."
                 .into(),
             "Being nearer to NDCGcost depends on the scale of the scores: all bounds are of sigma 1 and of the scores as they are \
              in training."

@@ -7,4 +7,4 @@ mod systems;
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.
-pub const EXPERIMENTS: [Experiment; 2] = [errata::EXPERIMENT, systems::EXPERIMENT];
+pub const EXPERIMENTS: [Experiment; 3] = [errata::EXPERIMENT, systems::EXPERIMENT, crate::speed::EXPERIMENT];

@@ -6,7 +6,7 @@ use crate::harness::facts::Checked;
 use burnrank::analysis::field::{FieldReport, Regularised};
 use burnrank::analysis::probability::combine;
 use burnrank::metric::{discount, order, parse};
-use burnrank::{LambdaField, Objective};
+use burnrank::Objective;
 
 /// Table 1 of the RankNet paper, two-layer net on polynomial data, percent of pairs correct: 100, 500, 2500, 12500 vectors.
 const TABLE_1_POLY: [(usize, f64); 4] = [(100, 59.54), (500, 66.97), (2500, 68.56), (12500, 69.27)];

@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use burnrank::metric::order;
-use burnrank::{Dataset, LambdaField, Objective};
+use burnrank::{Dataset, Objective};
 
 /// How alike two documents are.
 #[derive(Debug, Clone, Copy, PartialEq)]

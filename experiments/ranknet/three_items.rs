@@ -56,11 +56,9 @@ impl Set {
             for &(i, j, p) in self.pairs {
                 let modelled = probability(scores[i] - scores[j]);
                 let sign = |k: usize| f64::from(u8::from(k == i)) - f64::from(u8::from(k == j));
-                for k in 0..2 {
-                    slope[k] += (modelled - p) * sign(k);
-                    for l in 0..2 {
-                        curve[k][l] += modelled * (1.0 - modelled) * sign(k) * sign(l);
-                    }
+                for (k, (slope, row)) in slope.iter_mut().zip(&mut curve).enumerate() {
+                    *slope += (modelled - p) * sign(k);
+                    row.iter_mut().enumerate().for_each(|(l, curve)| *curve += modelled * (1.0 - modelled) * sign(k) * sign(l));
                 }
             }
             let determinant = curve[0][0] * curve[1][1] - curve[0][1] * curve[1][0];

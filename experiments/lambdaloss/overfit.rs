@@ -20,8 +20,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::LambdaLoss,
     place: "Table 5 and section 7.1, asked of nets",
-    claim: "With the settings that are best for LambdaRank, NDCG-Loss2 fits the training queries much harder and overfits; \
-            NDCG-Loss2++ regularises it.",
+    claim: "With the settings that are best for LambdaRank, NDCG-Loss2 fits the training queries much harder and \
+         overfits; NDCG-Loss2++ regularises it.",
     time: "about 8 minutes",
     claims,
     changed: &[],
@@ -84,7 +84,8 @@ fn arms() -> anyhow::Result<Vec<Arm>> {
 
 fn claims(_: &Session) -> Vec<Claim> {
     let widest = WIDTHS[WIDEST];
-    let how = "truncated at 5; the step size that is best for LambdaRank at that width is used for all losses; no early end";
+    let how =
+        "truncated at 5; the step size that is best for LambdaRank at that width is used for all losses; no early end";
     let above = |primary: bool, id: &str, statement: String, paper: String| {
         let claim = if primary { Claim::primary } else { Claim::secondary };
         claim(id, statement, Test::Above).paper(paper).unit("random function").convention(how)
@@ -92,7 +93,10 @@ fn claims(_: &Session) -> Vec<Claim> {
     let table5: Vec<String> = (0..3).map(|set| format!("{:+.2}", TABLE5[1][set] - TABLE5[0][set])).collect();
     let table4 = |loss: usize, sign: f64| {
         let cell = |loss: usize, set: usize| LOSSES[loss].table4.map_or(f64::NAN, |sets| sets[set][2]);
-        (0..3).map(|set| format!("{:+.2}", sign * (cell(loss, set) - cell(LAMBDARANK, set)))).collect::<Vec<_>>().join(", ")
+        (0..3)
+            .map(|set| format!("{:+.2}", sign * (cell(loss, set) - cell(LAMBDARANK, set))))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     vec![
         above(
@@ -142,7 +146,8 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Found {
     step_size: f64,
-    /// Means of the last epochs: training queries as each batch saw them, and held-out queries, which chose nothing here.
+    /// Means of the last epochs: training queries as each batch saw them, and held-out queries, which chose nothing
+    /// here.
     train_end: f64,
     held_out_end: f64,
     best_epoch: usize,
@@ -229,8 +234,19 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
         .collect();
     let units = |values: Vec<f64>| Evidence::rounded(values, 2);
     let mut table = Table::titled(
-        "NDCG@5 in percent, mean and 95% interval over functions; at the end of training, and of test queries at the best epoch:",
-        &["hidden units", "loss", "training", "held-out", "overfit", "overfit less LambdaRank", "test", "mean best epoch", "step size"],
+        "NDCG@5 in percent, mean and 95% interval over functions; at the end of training, and of test queries at the \
+         best epoch:",
+        &[
+            "hidden units",
+            "loss",
+            "training",
+            "held-out",
+            "overfit",
+            "overfit less LambdaRank",
+            "test",
+            "mean best epoch",
+            "step size",
+        ],
     );
     for (width, hidden) in WIDTHS.into_iter().enumerate() {
         for (loss, place) in COMPARED.into_iter().enumerate() {
@@ -253,10 +269,11 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
     let (harder, more) = (gap(WIDEST, TWO, 0, train_end), gap(WIDEST, TWO, 0, overfit));
     let mut protocol = nets::words(plan);
     protocol.push(format!(
-        "Here the step size is chosen for LambdaRank alone, for each width, and used for all three losses, as the paper gave NDCG-Loss2 the \
-         settings of LambdaMART in Table 5. The runs that are judged go on for all {} epochs; the means of the last {LAST} stand for the end \
-         of training. Held-out queries are the validation queries, which decide nothing about the end; training queries are judged by the \
-         scores that each batch had before its update.",
+        "Here the step size is chosen for LambdaRank alone, for each width, and used for all three losses, as the \
+         paper gave NDCG-Loss2 the settings of LambdaMART in Table 5. The runs that are judged go on for all {} \
+         epochs; the means of the last {LAST} stand for the end of training. Held-out queries are the validation \
+         queries, which decide nothing about the end; training queries are judged by the scores that each batch had \
+         before its update.",
         plan.epochs
     ));
     let mut deviations = vec![

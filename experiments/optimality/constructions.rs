@@ -8,8 +8,8 @@ use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
 use crate::harness::tuning::Tuned;
 use crate::harness::units::{less, mean};
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Packed, Paper, Report, Scale, Session,
-    Spread, Test, Ticker,
+    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Packed, Paper, Report, Scale,
+    Session, Spread, Test, Ticker,
 };
 use burnrank::metric::Metric;
 use burnrank::objective::{Batch, Classes, PairWeight, Want};
@@ -403,7 +403,13 @@ fn panel(runs: &[(&Cell, &Found)]) -> Panel {
             (at as f64, 100.0 * middle, Some((100.0 * (middle - half), 100.0 * (middle + half))))
         };
         let points = MEASURES.into_iter().enumerate().map(point).collect();
-        series.push(Series { name: made.title().into(), whose: Whose::Ours, colour: colour - 1, joined: false, points });
+        series.push(Series {
+            name: made.title().into(),
+            whose: Whose::Ours,
+            colour: colour - 1,
+            joined: false,
+            points,
+        });
         let paper = |(at, measure): (usize, Measure)| -> Option<Point> {
             Some((at as f64, 100.0 * (made.paper(measure)? - Made::RankNetWeightPairs.paper(measure)?), None))
         };

@@ -215,8 +215,14 @@ pub fn descend(
     let mut net = start;
     let (mut rate, mut before, mut waited, mut starts) = (plan.rate, f64::NEG_INFINITY, 0, 1);
     let mut judged_before = f64::NAN;
-    let mut found =
-        Trained { best: net.clone(), best_epoch: 0, valid: f64::NEG_INFINITY, last: net.clone(), epochs: vec![], kept: vec![] };
+    let mut found = Trained {
+        best: net.clone(),
+        best_epoch: 0,
+        valid: f64::NEG_INFINITY,
+        last: net.clone(),
+        epochs: vec![],
+        kept: vec![],
+    };
     // Whether this start has the best epoch.
     let mut leads = true;
     for number in 1..=plan.epochs {

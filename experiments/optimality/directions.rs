@@ -7,8 +7,8 @@ use crate::harness::figure::{self, Legend, Panel, Series, Whose};
 use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
 use crate::harness::tuning::Tuned;
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Paper, Report, Scale, Session, Test,
-    Ticker,
+    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Paper, Report, Scale, Session,
+    Test, Ticker,
 };
 use anyhow::Context;
 use burnrank::analysis::optimality::{COARSE_STEPS, FINE_STEPS, StepReport, directions_needed, each_weight};
@@ -97,7 +97,12 @@ fn claims(session: &Session) -> Vec<Claim> {
         );
         let test = Test::AtMost { bound: EPSILON };
         let claim = Claim::primary(id("coarse", shape, measure), statement, test);
-        all.push(claim.paper("0 of 459").unit(unit).convention(format!("A(w) <= A(w + step r) counts, as in the paper; {last}")));
+        all.push(
+            claim
+                .paper("0 of 459")
+                .unit(unit)
+                .convention(format!("A(w) <= A(w + step r) counts, as in the paper; {last}")),
+        );
     }
     for (shape, measure) in cells() {
         let (net, title) = (shape.name(), measure.title);
@@ -113,11 +118,16 @@ fn claims(session: &Session) -> Vec<Claim> {
         }
     }
     for (shape, measure) in cells() {
-        let statement =
-            format!("{} net, {}: share of single weights that a move of their own raises it by", shape.name(), measure.title);
+        let statement = format!(
+            "{} net, {}: share of single weights that a move of their own raises it by",
+            shape.name(),
+            measure.title
+        );
         let claim = Claim::secondary(id("alone", shape, measure), statement, Test::AtMost { bound: 0.0 });
         let moves = sizes(session.scale).alone.iter().map(|step| format!("±{step}")).collect::<Vec<_>>().join(", ");
-        all.push(claim.paper("0: gradients vanish at all weights").unit(unit).convention(format!("moves {moves}; {last}")));
+        all.push(
+            claim.paper("0: gradients vanish at all weights").unit(unit).convention(format!("moves {moves}; {last}")),
+        );
     }
     let statement = "K = ceil(ln 0.01 / ln(1 - 0.01)) directions refute a share of 1% at 99% confidence";
     all.push(Claim::secondary("459", statement, Test::Fact).paper("459"));
@@ -290,7 +300,11 @@ pub fn moved(
             tried: report.tried,
             not_worse: count(&report.curves, |value| value - found.value >= -ROUNDING),
             better: count(&report.curves, |value| value - found.value > ROUNDING),
-            change: report.envelope.iter().map(|at| [at.lowest, at.mean, at.highest].map(|value| value - found.value)).collect(),
+            change: report
+                .envelope
+                .iter()
+                .map(|at| [at.lowest, at.mean, at.highest].map(|value| value - found.value))
+                .collect(),
         };
         answers = found.reports.iter().map(answer).collect();
         if answers.iter().any(|answer| answer.not_worse > 0) {
@@ -306,7 +320,9 @@ fn count(curves: &[Vec<f64>], such: impl Fn(f64) -> bool) -> usize {
 }
 
 fn of<'a>(runs: &'a [(&Cell, &Found)], shape: NetShape, measure: Measure) -> impl Iterator<Item = &'a Found> {
-    runs.iter().filter(move |(cell, _)| cell.shape == shape && cell.measure == measure && !cell.few).map(|(_, found)| *found)
+    runs.iter()
+        .filter(move |(cell, _)| cell.shape == shape && cell.measure == measure && !cell.few)
+        .map(|(_, found)| *found)
 }
 
 fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
@@ -330,7 +346,9 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
     let optima = usual.clone().filter(|(_, found)| found.coarse.not_worse == 0).count();
     let randoms = runs.iter().filter(|(_, found)| found.random.better > 0).count();
     let control = Control {
-        what: "random weights, where training starts, are no local optimum: some direction raises the measure (Figure 6)".into(),
+        what:
+            "random weights, where training starts, are no local optimum: some direction raises the measure (Figure 6)"
+                .into(),
         expected: format!("{} of {}", runs.len(), runs.len()),
         ours: format!("{randoms} of {}", runs.len()),
         holds: randoms == runs.len(),
@@ -381,8 +399,10 @@ fn counts(runs: &[(&Cell, &Found)]) -> Table {
         "single weights: some move keeps it",
         "raises it",
     ];
-    let mut table =
-        Table::titled("Directions, and single weights, that do not lower the measure at every step, over all functions:", &head);
+    let mut table = Table::titled(
+        "Directions, and single weights, that do not lower the measure at every step, over all functions:",
+        &head,
+    );
     for shape in SHAPES {
         for measure in MEASURES {
             let sum = |count: &dyn Fn(&Found) -> usize| of(runs, shape, measure).map(count).sum::<usize>();
@@ -404,17 +424,26 @@ fn counts(runs: &[(&Cell, &Found)]) -> Table {
 
 /// The highest change of all directions at each step, the worst of the functions.
 fn by_step(runs: &[(&Cell, &Found)]) -> Table {
-    let head: Vec<String> =
-        ["net, measure".to_owned()].into_iter().chain(COARSE_STEPS.map(|step| format!("step {}", number(step)))).collect();
+    let head: Vec<String> = ["net, measure".to_owned()]
+        .into_iter()
+        .chain(COARSE_STEPS.map(|step| format!("step {}", number(step))))
+        .collect();
     let title = "The largest change of the measure over all directions and functions, by step: below 0, every direction lowers it (x 1000):";
     let mut table = Table::titled(title, &head);
     let row = |name: String, all: &[&Found]| {
-        let highest = |step: usize| all.iter().map(|found| found.coarse.change[step][2]).fold(f64::NEG_INFINITY, f64::max);
-        [name].into_iter().chain((0..COARSE_STEPS.len()).map(move |step| format!("{:+.2}", 1000.0 * highest(step)))).collect::<Vec<_>>()
+        let highest =
+            |step: usize| all.iter().map(|found| found.coarse.change[step][2]).fold(f64::NEG_INFINITY, f64::max);
+        [name]
+            .into_iter()
+            .chain((0..COARSE_STEPS.len()).map(move |step| format!("{:+.2}", 1000.0 * highest(step))))
+            .collect::<Vec<_>>()
     };
     for shape in SHAPES {
         for measure in MEASURES {
-            table.row(row(format!("{}, {}", shape.name(), measure.title), &of(runs, shape, measure).collect::<Vec<_>>()));
+            table.row(row(
+                format!("{}, {}", shape.name(), measure.title),
+                &of(runs, shape, measure).collect::<Vec<_>>(),
+            ));
         }
     }
     for (cell, found) in runs.iter().filter(|(cell, _)| cell.few) {
@@ -436,7 +465,8 @@ fn trainings(runs: &[(&Cell, &Found)]) -> Table {
         "smallest fall at 0.1",
         "directions not lower",
     ];
-    let mut table = Table::titled("Each run: the measure on the training queries, and what the directions did to it:", &head);
+    let mut table =
+        Table::titled("Each run: the measure on the training queries, and what the directions did to it:", &head);
     for (cell, found) in runs {
         let few = if cell.few { ", few queries" } else { "" };
         let edge = if found.at_edge { " (at the end of what was tried)" } else { "" };
@@ -469,8 +499,7 @@ fn panel(runs: &[(&Cell, &Found)], measure: Measure) -> Panel {
         let all: Vec<&Moved> = of(runs, *shape, measure).map(line).collect();
         let point = |(place, &step): (usize, &f64)| {
             let column = |part: usize| all.iter().map(move |moved| moved.change[place][part]);
-            let (low, high) =
-                (column(0).fold(f64::INFINITY, f64::min), column(2).fold(f64::NEG_INFINITY, f64::max));
+            let (low, high) = (column(0).fold(f64::INFINITY, f64::min), column(2).fold(f64::NEG_INFINITY, f64::max));
             (step, column(1).sum::<f64>() / all.len() as f64, Some((low, high)))
         };
         Series {

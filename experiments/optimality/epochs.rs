@@ -9,7 +9,8 @@ use crate::harness::finding::{Finding, no_share, no_step_size};
 use crate::harness::tuning::Tuned;
 use crate::harness::units::mean;
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, Paper, Report, Scale, Session, Spread, Test, Ticker,
+    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, Paper, Report, Scale, Session, Spread, Test,
+    Ticker,
 };
 use anyhow::Context;
 use burnrank::Dataset;
@@ -115,9 +116,12 @@ fn claims(session: &Session) -> Vec<Claim> {
         all.push(claim.paper("escapes too").unit(unit).convention(judged));
         let statement = format!("{start}: after {further} more epochs, one update per query is above one per epoch");
         let claim = Claim::secondary(format!("stochastic {start}"), statement, Test::Above);
-        all.push(claim.paper("stochasticity is important").unit(unit).convention(format!(
-            "{judged}; each way with its own step size, by validation"
-        )));
+        all.push(
+            claim
+                .paper("stochasticity is important")
+                .unit(unit)
+                .convention(format!("{judged}; each way with its own step size, by validation")),
+        );
     }
     all
 }
@@ -195,9 +199,14 @@ fn run_function(
     let searched = Schedule { epochs: 1, ..sizes.schedule };
     let (Tuned { best: rate, tried, .. }, _) = learn(NDCG10, &searched, Updates::PerQuery, [0.0, 0.2])?;
     let (Tuned { best: mrr_rate, .. }, mrr) = learn(MRR, &sizes.schedule, Updates::PerQuery, [0.2, 0.4])?;
-    let (Tuned { best: full_rate, tried: full_tried, .. }, _) = learn(NDCG10, &sizes.full, Updates::FullBatch, [0.4, 0.5])?;
+    let (Tuned { best: full_rate, tried: full_tried, .. }, _) =
+        learn(NDCG10, &sizes.full, Updates::FullBatch, [0.4, 0.5])?;
     // Training for NDCG@10 from some weights; the epochs that are asked for are kept.
-    let go = |start: Net, (rate, updates, seed): (f64, Updates, u64), epochs: usize, keep: &[usize]| -> anyhow::Result<Trained> {
+    let go = |start: Net,
+              (rate, updates, seed): (f64, Updates, u64),
+              epochs: usize,
+              keep: &[usize]|
+     -> anyhow::Result<Trained> {
         let (objective, measure) = (&objective, &*metric);
         let (constant, frozen) = (true, 0.0);
         let plan =
@@ -219,7 +228,11 @@ fn run_function(
         let further = |rate: f64, updates: Updates| -> anyhow::Result<Vec<f64>> {
             // Another order of queries than before.
             let after = go(net.clone(), (rate, updates, seed.wrapping_add(1 << 20)), sizes.further, &keep)?;
-            [&net].into_iter().chain(after.kept.iter().map(|kept| &kept.1)).map(|net| net.mean(train, &*metric)).collect()
+            [&net]
+                .into_iter()
+                .chain(after.kept.iter().map(|kept| &kept.1))
+                .map(|net| net.mean(train, &*metric))
+                .collect()
         };
         let (per_query, full_batch) = (further(rate, Updates::PerQuery)?, further(full_rate, Updates::FullBatch)?);
         starts.push(GoneOn { optimum: test(&net)?, per_query, full_batch });
@@ -237,7 +250,8 @@ fn gain(values: &[f64], epochs: usize) -> f64 {
 fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyhow::Result<Report> {
     let mut evidence = vec![];
     for (number, name) in STARTS.into_iter().enumerate() {
-        let each = |value: &dyn Fn(&GoneOn) -> f64| Evidence::units(found.iter().map(|found| value(&found.starts[number])));
+        let each =
+            |value: &dyn Fn(&GoneOn) -> f64| Evidence::units(found.iter().map(|found| value(&found.starts[number])));
         let optimum = |from: &GoneOn| from.optimum.not_worse as f64 / from.optimum.tried as f64;
         evidence.push((format!("optimum {name}"), each(&optimum)));
         evidence.push((format!("at once {name}"), each(&|from| gain(&from.per_query, 1))));
@@ -248,8 +262,11 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyhow::
     }
     let randoms = found.iter().filter(|found| found.random.better > 0).count();
     let optima = |number: usize| found.iter().filter(|found| found.starts[number].optimum.not_worse == 0).count();
-    let counts: Vec<String> =
-        STARTS.iter().enumerate().map(|(number, name)| format!("{name} {} of {}", optima(number), found.len())).collect();
+    let counts: Vec<String> = STARTS
+        .iter()
+        .enumerate()
+        .map(|(number, name)| format!("{name} {} of {}", optima(number), found.len()))
+        .collect();
     Ok(Report {
         evidence,
         controls: vec![Control {
@@ -296,8 +313,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyhow::
 }
 
 fn table(sizes: &Sizes, found: &[Found]) -> Table {
-    let (later, full) =
-        (format!("after {}", sizes.further), format!("after {}, one update per epoch", sizes.further));
+    let (later, full) = (format!("after {}", sizes.further), format!("after {}, one update per epoch", sizes.further));
     let head = [
         "start",
         "directions not lower",
@@ -329,12 +345,29 @@ fn table(sizes: &Sizes, found: &[Found]) -> Table {
         (tried + found.random.tried, not_worse + found.random.not_worse, better + found.random.better)
     });
     let none = || "-".to_owned();
-    table.row(["random weights".into(), format!("{not_worse} of {tried}"), better.to_string(), none(), none(), none(), none(), none()]);
+    table.row([
+        "random weights".into(),
+        format!("{not_worse} of {tried}"),
+        better.to_string(),
+        none(),
+        none(),
+        none(),
+        none(),
+        none(),
+    ]);
     table
 }
 
 fn trainings(found: &[Found]) -> Table {
-    let head = ["function", "step size per query", "tried: validation", "for MRR", "per epoch", "tried: validation", "epochs for MRR"];
+    let head = [
+        "function",
+        "step size per query",
+        "tried: validation",
+        "for MRR",
+        "per epoch",
+        "tried: validation",
+        "epochs for MRR",
+    ];
     let mut table = Table::titled("How the trainings went:", &head);
     for (function, found) in found.iter().enumerate() {
         table.row([
@@ -353,11 +386,13 @@ fn trainings(found: &[Found]) -> Table {
 /// Training NDCG@10 after further epochs, by both ways of updating.
 fn panel(sizes: &Sizes, found: &[Found], start: usize) -> Panel {
     type Way = fn(&GoneOn) -> &Vec<f64>;
-    let ways: [(&str, Way); 2] = [("one update per query", |from| &from.per_query), ("one per epoch", |from| &from.full_batch)];
+    let ways: [(&str, Way); 2] =
+        [("one update per query", |from| &from.per_query), ("one per epoch", |from| &from.full_batch)];
     let series = ways.iter().enumerate().map(|(colour, (name, way))| {
         let point = |epoch: usize| -> Option<Point> {
             let all = found.iter().map(|found| way(&found.starts[start]));
-            let values: Vec<f64> = all.filter(|values| values.len() > epoch).map(|values| gain(values, epoch)).collect();
+            let values: Vec<f64> =
+                all.filter(|values| values.len() > epoch).map(|values| gain(values, epoch)).collect();
             let half = Spread::of(&values)?.half;
             Some((epoch as f64, mean(&values), Some((mean(&values) - half, mean(&values) + half))))
         };

@@ -8,12 +8,12 @@ use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
 use crate::harness::tuning::Tuned;
 use crate::harness::units::{less, mean};
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Packed, Paper, Report, Scale, Session,
-    Spread, Test, Ticker,
+    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Packed, Paper, Report, Scale,
+    Session, Spread, Test, Ticker,
 };
+use burnrank::Dataset;
 use burnrank::analysis::significance::{holm, t_test};
 use burnrank::text::{Table, number};
-use burnrank::Dataset;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -36,8 +36,18 @@ pub const EXPERIMENT: Experiment = Experiment {
 const FEATURES: usize = 50;
 /// Test scores of the paper: by table, measure of the test, measure of the training.
 const PAPER: [[[f64; 4]; 4]; 2] = [
-    [[0.723, 0.722, 0.718, 0.704], [0.442, 0.422, 0.435, 0.403], [0.335, 0.335, 0.337, 0.314], [0.546, 0.548, 0.546, 0.526]],
-    [[0.726, 0.724, 0.723, 0.709], [0.452, 0.448, 0.447, 0.415], [0.341, 0.338, 0.343, 0.322], [0.550, 0.547, 0.550, 0.539]],
+    [
+        [0.723, 0.722, 0.718, 0.704],
+        [0.442, 0.422, 0.435, 0.403],
+        [0.335, 0.335, 0.337, 0.314],
+        [0.546, 0.548, 0.546, 0.526],
+    ],
+    [
+        [0.726, 0.724, 0.723, 0.709],
+        [0.452, 0.448, 0.447, 0.415],
+        [0.341, 0.338, 0.343, 0.322],
+        [0.550, 0.547, 0.550, 0.539],
+    ],
 ];
 const TABLES: [&str; 2] = ["Table 3", "Table 4"];
 
@@ -162,7 +172,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     for function in 0..sizes.functions {
         for table in 0..TABLES.len() {
             for measure in MEASURES {
-                let key = format!("function {function} queries {} {}", sizes.train[table], measure.title).to_lowercase();
+                let key =
+                    format!("function {function} queries {} {}", sizes.train[table], measure.title).to_lowercase();
                 jobs.push(Job { key, work: sizes.train[table] as f64, what: Cell { function, table, measure } });
             }
         }
@@ -268,12 +279,15 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
 
 /// What is stored for each query is what is tested.
 fn stored_values(runs: &[(&Cell, &Found)]) -> Control {
-    let counts: Vec<usize> = runs.iter().flat_map(|(_, found)| found.test.iter().map(|test| test.values().len())).collect();
-    let worst = runs.iter().flat_map(|(_, found)| found.test.iter().zip(&found.means)).fold(0.0f64, |worst, (test, whole)| {
-        worst.max((mean(test.values()) - whole).abs())
-    });
+    let counts: Vec<usize> =
+        runs.iter().flat_map(|(_, found)| found.test.iter().map(|test| test.values().len())).collect();
+    let worst = runs
+        .iter()
+        .flat_map(|(_, found)| found.test.iter().zip(&found.means))
+        .fold(0.0f64, |worst, (test, whole)| worst.max((mean(test.values()) - whole).abs()));
     Control {
-        what: "the stored values of the test queries have the means that are tested, and are as many for every net".into(),
+        what: "the stored values of the test queries have the means that are tested, and are as many for every net"
+            .into(),
         expected: "equal to 0.00001".into(),
         ours: format!("largest difference {worst:.7}"),
         holds: worst < 1e-5 && counts.iter().all(|count| *count == counts[0]),
@@ -289,10 +303,12 @@ fn scores(runs: &[(&Cell, &Found)], sizes: &Sizes, table: usize) -> Table {
     );
     let head = ["test", "training", "test value", "less matching", "p", "significant", "paper: test value"];
     let mut built = Table::titled(title, &head);
-    let pairs: Vec<(Measure, Measure)> = MEASURES.into_iter().flat_map(|test| MEASURES.map(|trained| (test, trained))).collect();
+    let pairs: Vec<(Measure, Measure)> =
+        MEASURES.into_iter().flat_map(|test| MEASURES.map(|trained| (test, trained))).collect();
     let gap = |test, trained| less(&values(runs, table, test, trained), &values(runs, table, test, test));
     let others: Vec<_> = pairs.iter().filter(|(test, trained)| test != trained).collect();
-    let p: Vec<f64> = others.iter().map(|(test, trained)| t_test(&gap(*test, *trained)).map_or(1.0, |test| test.p)).collect();
+    let p: Vec<f64> =
+        others.iter().map(|(test, trained)| t_test(&gap(*test, *trained)).map_or(1.0, |test| test.p)).collect();
     let corrected = holm(&p);
     for (test, trained) in &pairs {
         let own = values(runs, table, *test, *trained);

@@ -12,10 +12,5 @@ mod tuned;
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.
-pub const EXPERIMENTS: [Experiment; 5] = [
-    constructions::EXPERIMENT,
-    directions::EXPERIMENT,
-    matching::EXPERIMENT,
-    pairs::EXPERIMENT,
-    epochs::EXPERIMENT,
-];
+pub const EXPERIMENTS: [Experiment; 5] =
+    [constructions::EXPERIMENT, directions::EXPERIMENT, matching::EXPERIMENT, pairs::EXPERIMENT, epochs::EXPERIMENT];

@@ -8,8 +8,8 @@ use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size, outside
 use crate::harness::tuning::Tuned;
 use crate::harness::units::mean;
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Paper, Report, Scale, Session, Spread,
-    Test, Ticker,
+    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Paper, Report, Scale, Session,
+    Spread, Test, Ticker,
 };
 use burnrank::Dataset;
 use burnrank::text::{Table, number};
@@ -91,7 +91,8 @@ fn claims(session: &Session) -> Vec<Claim> {
         all.push(claim.unit(unit).convention(format!("{counted}; {large} training queries of 50 documents")));
     }
     let statement = "MRR: log10 of (pairs of a relevant and another document / effective pairs), less 1.5";
-    let claim = Claim::primary("orders", statement, Test::Alike { margin: 0.5 }).paper("1 to 2 orders of magnitude fewer");
+    let claim =
+        Claim::primary("orders", statement, Test::Alike { margin: 0.5 }).paper("1 to 2 orders of magnitude fewer");
     all.push(claim.unit(unit).convention(format!("{counted}; the margin makes it 1 to 2")));
     for (place, (own, other)) in EQUAL.into_iter().enumerate() {
         let title = format!("judged by {}, training for it is above training for {}", own.title, other.title);
@@ -162,7 +163,9 @@ impl Finding for Found {
         no_step_size(self.tried.iter().map(|tried| tried.0).chain([self.rate]))
             .or_else(|| no_share("a validation value", self.tried.iter().map(|tried| tried.1)))
             .or_else(|| no_share("a test value", self.test.iter().copied()))
-            .or_else(|| outside("a number of pairs", 0.0..=self.graded.max(self.binary), [self.pairs, self.first_pairs]))
+            .or_else(|| {
+                outside("a number of pairs", 0.0..=self.graded.max(self.binary), [self.pairs, self.first_pairs])
+            })
             .or_else(|| no_epoch(self.best_epoch, self.epochs))
     }
 }
@@ -184,7 +187,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         let Cell { function, queries, .. } = job.what;
         let seed = seed_of(execution.session, function);
         // Test and validation queries first: they are the same for all sizes.
-        let sets = kept.get((function, queries), || parts(&data(FEATURES, seed), [sizes.test, sizes.valid, queries]))?;
+        let sets =
+            kept.get((function, queries), || parts(&data(FEATURES, seed), [sizes.test, sizes.valid, queries]))?;
         run_cell(&sizes, &job.what, &sets, seed, ticker)
     })?;
     let runs: Vec<(&Cell, &Found)> = jobs.iter().map(|job| &job.what).zip(&found).collect();
@@ -256,7 +260,8 @@ fn difference(one: &[(f64, f64)], other: &[(f64, f64)]) -> Option<f64> {
 
 /// The runs of one training measure on one function, in the order of their sizes.
 fn series<'a>(runs: &[(&'a Cell, &'a Found)], function: u64, measure: Measure) -> Vec<(&'a Cell, &'a Found)> {
-    let mut own: Vec<_> = runs.iter().filter(|(cell, _)| cell.function == function && cell.measure == measure).copied().collect();
+    let mut own: Vec<_> =
+        runs.iter().filter(|(cell, _)| cell.function == function && cell.measure == measure).copied().collect();
     own.sort_by_key(|(cell, _)| cell.queries);
     own
 }
@@ -277,7 +282,9 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
     let functions = || 0..sizes.functions;
     let (small, large) = (sizes.train[sizes.train.len() - 2], sizes.train[sizes.train.len() - 1]);
     let find = |function: u64, measure: Measure, queries: usize| {
-        runs.iter().find(|(cell, _)| cell.function == function && cell.measure == measure && cell.queries == queries).map(|run| run.1)
+        runs.iter()
+            .find(|(cell, _)| cell.function == function && cell.measure == measure && cell.queries == queries)
+            .map(|run| run.1)
     };
     let each = |value: &dyn Fn(u64) -> Option<f64>| functions().filter_map(value).collect::<Vec<f64>>();
     let log = |function, measure| find(function, measure, large).map(|found| found.pairs.max(1.0).log10());
@@ -286,7 +293,8 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
         let values = each(&|function| Some(log(function, more)? - log(function, less)?));
         evidence.push((format!("order {} {}", more.title, less.title), Evidence::rounded(values, 3)));
     }
-    let orders = each(&|function| Some(find(function, MRR, large)?.binary.max(1.0).log10() - log(function, MRR)? - 1.5));
+    let orders =
+        each(&|function| Some(find(function, MRR, large)?.binary.max(1.0).log10() - log(function, MRR)? - 1.5));
     evidence.push(("orders".into(), Evidence::rounded(orders.clone(), 2)));
     let mut equal_words = vec![];
     for (own, other) in EQUAL {
@@ -311,7 +319,11 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
         evidence.push((format!("largest {}", measure.title), Evidence::units(largest)));
     }
     let most = PAPER_QUERIES * (10.0 * (PAPER_DOCUMENTS - 10.0) + 45.0);
-    let words = format!("at most {:.1} million pairs hold one of the top ten; MAP has {:.0} million", most / 1e6, PAPER_BINARY / 1e6);
+    let words = format!(
+        "at most {:.1} million pairs hold one of the top ten; MAP has {:.0} million",
+        most / 1e6,
+        PAPER_BINARY / 1e6
+    );
     evidence.push(("own numbers".into(), Evidence::fact(most > PAPER_BINARY, words)));
     Ok(Report {
         evidence,
@@ -329,7 +341,8 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
                  NDCG@10 learns only from pairs that hold one of the top ten documents: of {PAPER_DOCUMENTS} documents that is at most 10 x 148.7 + \
                  45 = 1,532 pairs per query, 15.3 million in all, even if all labels differed."
             ),
-            "MRR's pairs become fewer as training goes on: a query whose top document is relevant has none (Eq. 11).".into(),
+            "MRR's pairs become fewer as training goes on: a query whose top document is relevant has none (Eq. 11)."
+                .into(),
         ],
         protocol: vec![
             format!(
@@ -360,7 +373,8 @@ fn per_query(runs: &[(&Cell, &Found)], measure: Measure, queries: usize) -> f64 
 /// NDCG has a force for every pair of different labels and MAP for every pair of a relevant and another document, whatever the ranking.
 fn controls(runs: &[(&Cell, &Found)]) -> Vec<Control> {
     let all = |measure: Measure, bound: fn(&Found) -> f64, what: &str| {
-        let own: Vec<&Found> = runs.iter().filter(|(cell, _)| cell.measure == measure).map(|(_, found)| *found).collect();
+        let own: Vec<&Found> =
+            runs.iter().filter(|(cell, _)| cell.measure == measure).map(|(_, found)| *found).collect();
         let worst = own.iter().map(|found| (found.pairs / bound(found).max(1.0) - 1.0).abs()).fold(0.0, f64::max);
         Control {
             what: format!("{} has a force for every pair of {what}, in every epoch", measure.title),
@@ -390,12 +404,16 @@ fn pairs_table(runs: &[(&Cell, &Found)], sizes: &Sizes) -> Table {
     let mut table = Table::titled("Effective pairs and test values, means over functions:", &head);
     for measure in MEASURES {
         for &queries in sizes.train.iter().chain([&sizes.more]) {
-            let own: Vec<&Found> =
-                runs.iter().filter(|(cell, _)| cell.measure == measure && cell.queries == queries).map(|run| run.1).collect();
+            let own: Vec<&Found> = runs
+                .iter()
+                .filter(|(cell, _)| cell.measure == measure && cell.queries == queries)
+                .map(|run| run.1)
+                .collect();
             if own.is_empty() {
                 continue;
             }
-            let average = |value: &dyn Fn(&Found) -> f64| mean(&own.iter().map(|found| value(found)).collect::<Vec<_>>());
+            let average =
+                |value: &dyn Fn(&Found) -> f64| mean(&own.iter().map(|found| value(found)).collect::<Vec<_>>());
             let mut row = vec![
                 measure.title.to_owned(),
                 queries.to_string(),
@@ -432,7 +450,8 @@ fn panel(runs: &[(&Cell, &Found)], sizes: &Sizes, test: Measure) -> Panel {
     for (colour, trained) in MEASURES.into_iter().enumerate() {
         let mut points: Vec<Point> = vec![];
         for &queries in sizes.train.iter().chain([&sizes.more]) {
-            let own = runs.iter().filter(|(cell, _)| cell.measure == trained && cell.queries == queries).map(|run| run.1);
+            let own =
+                runs.iter().filter(|(cell, _)| cell.measure == trained && cell.queries == queries).map(|run| run.1);
             let (x, y): (Vec<f64>, Vec<f64>) =
                 own.map(|found| (found.pairs.max(1.0).log10(), found.test[place(test)])).unzip();
             if !x.is_empty() {
@@ -443,9 +462,10 @@ fn panel(runs: &[(&Cell, &Found)], sizes: &Sizes, test: Measure) -> Panel {
         let name = format!("trained for {}", trained.title);
         all.push(Series { name, whose: Whose::Ours, colour, joined: true, points });
     }
-    let (low, high) = all.iter().flat_map(|series| &series.points).fold((f64::MAX, f64::MIN), |ends, point| {
-        (ends.0.min(point.0), ends.1.max(point.0))
-    });
+    let (low, high) = all
+        .iter()
+        .flat_map(|series| &series.points)
+        .fold((f64::MAX, f64::MIN), |ends, point| (ends.0.min(point.0), ends.1.max(point.0)));
     Panel {
         title: format!("{} by the number of effective pairs", test.title),
         x_label: "effective pairs per epoch, log10".into(),

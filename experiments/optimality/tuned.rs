@@ -25,16 +25,8 @@ pub struct Schedule {
 }
 
 /// One start, which ends when validation does not get better.
-pub const PATIENT: Schedule = Schedule {
-    rates: &[],
-    more: 0,
-    search_epochs: 0,
-    epochs: 0,
-    restart: 0,
-    starts: 1,
-    constant: false,
-    frozen: 0.0,
-};
+pub const PATIENT: Schedule =
+    Schedule { rates: &[], more: 0, search_epochs: 0, epochs: 0, restart: 0, starts: 1, constant: false, frozen: 0.0 };
 
 /// Chooses the step size by the best validation value of the first epochs, then trains with it.
 pub fn train_tuned(
@@ -46,7 +38,8 @@ pub fn train_tuned(
 ) -> anyhow::Result<(Tuned, Trained)> {
     let Schedule { restart, starts, constant, frozen, search_epochs, epochs, .. } = *schedule;
     let go = |rate: f64, epochs: usize, tick: &mut dyn FnMut(f64)| {
-        let plan = Plan { objective, measure, rate, updates, epochs, restart, constant, frozen, starts, seed, keep: &[] };
+        let plan =
+            Plan { objective, measure, rate, updates, epochs, restart, constant, frozen, starts, seed, keep: &[] };
         descend(&plan, Net::random(train.n_features(), shape, seed), train, valid, tick)
     };
     let expected = (schedule.rates.len() * search_epochs) as f64;
@@ -73,7 +66,8 @@ pub fn tried_cell(tried: &[(f64, f64)]) -> String {
 /// How the step size is chosen and training ends, in words.
 pub fn words(schedule: &Schedule, factor: &str) -> String {
     let rates: Vec<String> = schedule.rates.iter().map(|rate| burnrank::text::number(*rate)).collect();
-    let idle = if schedule.constant { "whose validation value stays the same" } else { "without a better validation value" };
+    let idle =
+        if schedule.constant { "whose validation value stays the same" } else { "without a better validation value" };
     let end = match schedule.starts {
         1 => "training is over".to_owned(),
         starts => format!("training starts again from other random weights, up to {starts} starts; then it is over"),

@@ -6,6 +6,7 @@ mod cutoff;
 pub mod losses;
 mod mu;
 mod nets;
+mod overfit;
 mod own_losses;
 mod small_net;
 mod soft;
@@ -16,11 +17,12 @@ mod weights;
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.
-pub const EXPERIMENTS: [Experiment; 6] = [
+pub const EXPERIMENTS: [Experiment; 7] = [
     bounds::EXPERIMENT,
     table3::EXPERIMENT,
     mu::EXPERIMENT,
     cutoff::EXPERIMENT,
     convergence::EXPERIMENT,
     soft::EXPERIMENT,
+    overfit::EXPERIMENT,
 ];

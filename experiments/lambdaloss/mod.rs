@@ -1,5 +1,6 @@
 //! LambdaLoss: Wang et al., The LambdaLoss Framework for Ranking Metric Optimization, 2018.
 
+pub mod losses;
 
 use crate::harness::Experiment;
 

@@ -1,8 +1,9 @@
 //! LambdaLoss: Wang et al., The LambdaLoss Framework for Ranking Metric Optimization, 2018.
 
 pub mod losses;
+mod trees;
 
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.
-pub const EXPERIMENTS: [Experiment; 0] = [];
+pub const EXPERIMENTS: [Experiment; 1] = [trees::EXPERIMENT];

@@ -26,7 +26,7 @@ pub use net_shape::NetShape;
 pub use packed::Packed;
 pub use papers::Paper;
 pub use report::Report;
-pub use training::{export, once, per_query, train};
+pub use training::{export, once, per_query, train, train_until};
 pub use verdict::Spread;
 
 use anyhow::{Context, bail};

@@ -5,4 +5,4 @@ mod systems;
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.
-pub const EXPERIMENTS: [Experiment; 1] = [systems::EXPERIMENT];
+pub const EXPERIMENTS: [Experiment; 2] = [systems::EXPERIMENT, crate::speed::EXPERIMENT];

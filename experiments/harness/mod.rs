@@ -2,6 +2,7 @@
 
 mod claim;
 pub mod dots;
+pub mod facts;
 pub mod figure;
 pub mod finding;
 mod index;

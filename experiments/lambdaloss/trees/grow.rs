@@ -60,7 +60,7 @@ pub struct Plan {
 }
 
 /// The number of the teacher that settings are chosen on: it is not judged.
-const TUNING_TEACHER: u64 = 900;
+pub const TUNING_TEACHER: u64 = 900;
 
 /// The queries of a teacher.
 pub fn web(session: &Session, plan: &Plan, teacher: u64) -> Web {
@@ -216,22 +216,21 @@ impl Finding for Search {
     }
 }
 
-/// Chooses leaves, then the smallest sum of second derivatives, then the fewest documents of a leaf, by the validation queries
-/// of a teacher that is not judged.
+/// Chooses leaves, then the smallest sum of second derivatives, then the fewest documents of a leaf, by the validation queries.
 pub fn search(
     execution: &Execution<'_>,
     plan: &Plan,
     key: &str,
     objective: &str,
+    parts: &Parts,
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<Search> {
-    let parts = Parts::of_teacher(execution.session, plan, TUNING_TEACHER)?;
     let mut done = 0.0;
     let mut value = |shape: Shape| -> anyhow::Result<f64> {
         let share = (done, 0.85 * done + 0.15);
         done = share.1;
         let config = config(objective, shape, plan.trees, execution.session)?;
-        let model = grow(execution, &format!("{key} {}", shape.words()), &config, &parts, (ticker, share))?;
+        let model = grow(execution, &format!("{key} {}", shape.words()), &config, parts, (ticker, share))?;
         model.best_value().context("no tree was grown")
     };
     // The first search is with the middle of the other grids.

@@ -1,13 +1,14 @@
 //! What was found with trees, in words, tables and a figure.
 
 use super::super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, ORDERINGS, SETS};
+use super::super::nets::{gap_text, mean_text, point};
 use super::grow::{Found, LIGHTGBM, Plan, RANKLIB};
 use super::{NoTrees, Setting, Study, TUNED, arms, ordering_id};
-use crate::harness::figure::{self, Panel, Point, Series, Whose};
+use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::real;
 use crate::harness::units::{less, mean};
-use crate::harness::{Evidence, Execution, Report, Scale, Spread};
-use burnrank::text::{Table, fixed, signed};
+use crate::harness::{Evidence, Execution, Report, Scale};
+use burnrank::text::{Table, fixed};
 
 impl Study {
     fn of(&self, setting: Setting, loss: usize) -> &[Found] {
@@ -287,21 +288,6 @@ fn panel(
         zero: Some(0.0),
         ..Panel::default()
     }
-}
-
-fn point(place: f64, gaps: &[f64]) -> Point {
-    let interval = Spread::of(gaps).map(|spread| (spread.mean - spread.half, spread.mean + spread.half));
-    (place, mean(gaps), interval)
-}
-
-fn mean_text(values: &[f64]) -> String {
-    let half = Spread::of(values).map_or(String::new(), |spread| format!(" ± {}", fixed(spread.half, 2)));
-    format!("{}{half}", fixed(mean(values), 2))
-}
-
-fn gap_text(gaps: &[f64]) -> String {
-    let half = Spread::of(gaps).map_or(String::new(), |spread| format!(" ± {}", fixed(spread.half, 2)));
-    format!("{}{half}", signed(mean(gaps), 2))
 }
 
 fn words(plan: &Plan) -> Vec<String> {

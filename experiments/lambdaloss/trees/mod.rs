@@ -236,9 +236,9 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
 }
 
 fn study(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<Study> {
-    let arms = arms();
-    let mut teachers = vec![vec![]; arms.len()];
-    // Table 3 needs no search: it comes first.
+    // What would void everything comes first, then Table 3, which needs no search.
+    let control = same_trees(execution, plan)?;
+    let mut teachers = vec![vec![]; arms().len()];
     grow_arms(execution, plan, &[], &mut teachers)?;
     let jobs: Vec<Job<usize>> = TUNED
         .iter()
@@ -251,7 +251,7 @@ fn study(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<Study> {
         grow::search(execution, plan, &job.key, &objective, &parts, ticker)
     })?;
     grow_arms(execution, plan, &searches, &mut teachers)?;
-    Ok(Study { searches, teachers, real: real_folds(execution, plan)?, control: same_trees(execution, plan)? })
+    Ok(Study { searches, teachers, real: real_folds(execution, plan)?, control })
 }
 
 /// Grows the forests of Table 3 where there are no searches yet, else all others.

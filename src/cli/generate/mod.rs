@@ -54,8 +54,6 @@ pub struct Args {
     /// Function of the net's hidden units [default: sigmoid]
     #[arg(long, value_name = "NAME")]
     activation: Option<HiddenUnits>,
-    #[command(flatten)]
-    web: web::WebArgs,
     /// What all random numbers follow from; web: all but the teacher
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -68,6 +66,8 @@ pub struct Args {
     /// Print JSON about the file for machines
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    web: web::WebArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

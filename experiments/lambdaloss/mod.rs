@@ -6,6 +6,7 @@ mod cutoff;
 pub mod losses;
 mod mu;
 mod nets;
+mod overfit;
 mod own_losses;
 mod small_net;
 mod soft;
@@ -25,4 +26,5 @@ pub const EXPERIMENTS: [Experiment; 7] = [
     cutoff::EXPERIMENT,
     convergence::EXPERIMENT,
     soft::EXPERIMENT,
+    overfit::EXPERIMENT,
 ];

@@ -18,7 +18,7 @@ mod weights;
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.
-pub const EXPERIMENTS: [Experiment; 7] = [
+pub const EXPERIMENTS: [Experiment; 8] = [
     bounds::EXPERIMENT,
     table3::EXPERIMENT,
     trees::EXPERIMENT,

@@ -4,8 +4,12 @@
 mod auto;
 #[path = "tool/ensemble.rs"]
 mod ensemble;
+#[path = "tool/help.rs"]
+mod help;
 #[path = "tool/import.rs"]
 mod import;
+#[path = "tool/like.rs"]
+mod like;
 mod support;
 #[path = "tool/tune.rs"]
 mod tune;

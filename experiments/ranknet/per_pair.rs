@@ -10,8 +10,8 @@ use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::finding::{Finding, no_epoch, no_share, outside};
 use crate::harness::units::{less, mean};
 use crate::harness::{
-    Claim, Evidence, Execution, Experiment, Job, Kind, NetShape, Packed, Paper, Report, Scale, Session,
-    Spread, Test, Ticker, train,
+    Claim, Evidence, Execution, Experiment, Job, Kind, NetShape, Packed, Paper, Report, Scale, Session, Spread, Test,
+    Ticker, train,
 };
 use burnrank::metric::parse;
 use burnrank::model::RankerConfig;
@@ -41,7 +41,6 @@ pub const EXPERIMENT: Experiment = Experiment {
 /// "Similar", in points of the pairs in the right order: a fourteenth of what lies between the two nets in Table 1 of the
 /// RankNet paper with 2,500 vectors.
 const MARGIN: f64 = 0.5;
-
 
 /// How much is run.
 pub struct Sizes {
@@ -280,10 +279,15 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
     }
     Ok(Report {
         evidence,
-        controls: NETS.iter().flat_map(|&net| [(net, 2), (net, DOCUMENTS)]).map(|(net, n)| same_as_trainer(execution, net, n))
+        controls: NETS
+            .iter()
+            .flat_map(|&net| [(net, 2), (net, DOCUMENTS)])
+            .map(|(net, n)| same_as_trainer(execution, net, n))
             .collect::<anyhow::Result<_>>()?,
-        main: format!("largest mean difference between an update per pair and one per list: {largest:.2} points of \
-                       the test pairs"),
+        main: format!(
+            "largest mean difference between an update per pair and one per list: {largest:.2} points of \
+                       the test pairs"
+        ),
         tables: vec![table, time_table(execution, sizes)?],
         notes: vec![
             "A step per list scores each of its documents once and goes back once per document; a step per pair does \
@@ -298,7 +302,8 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
                  halving; one update after each pair. {} epochs without an early end; validation after each; the \
                  epoch with the most right validation pairs is judged on the test lists. Nets are linear or have five \
                  hidden tanh units.",
-                artificial::TRAINING_TEXT, sizes.epochs
+                artificial::TRAINING_TEXT,
+                sizes.epochs
             ),
             format!(
                 "Similar convergence is asked in two ways, each with a margin of ±{MARGIN} points: the test pairs at \

@@ -139,8 +139,11 @@ impl Fit {
     }
 }
 
-/// The best start of each random function: percent of all pairs, and of label pairs by the same net.
-pub fn best(runs: &[(&Fit, &Found)], kind: (Units, usize)) -> (Vec<f64>, Vec<f64>) {
+/// For each random function, percent of all pairs, and of label pairs by the same net.
+pub type Best = (Vec<f64>, Vec<f64>);
+
+/// What the best start of each random function reaches.
+pub fn best(runs: &[(&Fit, &Found)], kind: (Units, usize)) -> Best {
     let functions = runs.iter().map(|(fit, _)| fit.function + 1).max().unwrap_or(0);
     let of = |function: u64| {
         let starts = runs.iter().filter(|(fit, _)| fit.kind == kind && fit.function == function);

@@ -2,7 +2,7 @@
 
 use super::artificial::{self, Counted, Data, TRAINING_TEXT, cell, point, z};
 use super::table1::{BEST, Cell, Convention, Found, LARGE, OTHERS, PAPER, PRIMARY, Sizes, id, sizes, values};
-use super::table1_ceiling::{self, Fit, KINDS, best};
+use super::table1_ceiling::{self, Best, Fit, KINDS, best};
 use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::units::{less, mean};
 use crate::harness::{Control, Evidence, Execution, NetShape, Report};
@@ -69,7 +69,8 @@ fn shuffled(runs: &Cells<'_>) -> Control {
     let p = t_test(&over).map_or(1.0, |test| test.p);
     Control {
         what: "random net, linear, 500 vectors, labels shuffled within the training and validation lists: % of test \
-               pairs right".into(),
+               pairs right"
+            .into(),
         expected: "50 on average over functions, p above 0.001".into(),
         ours: format!("{:.2} on average, p {}", 50.0 + mean(&over), p_value(Some(p))),
         holds: p > 0.001,
@@ -236,7 +237,7 @@ fn panel(runs: &Cells<'_>, data: Data, sizes: &Sizes) -> Panel {
 }
 
 fn ceiling_panel(fits: &Fits<'_>) -> Panel {
-    let points = |of: fn((Vec<f64>, Vec<f64>)) -> Vec<f64>| {
+    let points = |of: fn(Best) -> Vec<f64>| {
         KINDS.iter().enumerate().map(|(i, &kind)| point(i as f64, &of(best(fits, kind)))).collect()
     };
     let line =

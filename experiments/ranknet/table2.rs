@@ -240,8 +240,10 @@ fn report(sizes: &Sizes, runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
              and without ties, and this is not explained. The paper's conclusion in words is about the difference, \
              which is what the verdict is of."
                 .into(),
-            format!("The margin of ±{MARGIN} points is two and a half times the largest difference in the paper's \
-                     table."),
+            format!(
+                "The margin of ±{MARGIN} points is two and a half times the largest difference in the paper's \
+                     table."
+            ),
         ],
         protocol: vec![
             artificial::data_text(&[Data::Polynomial], sizes.functions),

@@ -24,8 +24,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::LambdaLoss,
     place: "Figure 5, sections 4.2, 4.3 and 7.2.3, with nets",
-    claim: "NDCG-Loss2, NDCG-Loss2++ and LambdaRank all converge along the iterations; a model may be built from scratch in each \
-            M-step, but going on from the last one converges faster.",
+    claim: "NDCG-Loss2, NDCG-Loss2++ and LambdaRank all converge along the iterations; a model may be built from \
+         scratch in each M-step, but going on from the last one converges faster.",
     time: "about 4 minutes",
     claims,
     changed: &[],
@@ -90,7 +90,9 @@ fn claims(_: &Session) -> Vec<Claim> {
         all.push(
             Claim::primary(
                 format!("{name} rests"),
-                format!("{name}: training NDCG@5 of the last fifth of the epochs less that of the fifth before, points"),
+                format!(
+                    "{name}: training NDCG@5 of the last fifth of the epochs less that of the fifth before, points"
+                ),
                 Test::Alike { margin: REST },
             )
             .paper("convergence")
@@ -247,8 +249,8 @@ fn run_em(execution: &Execution<'_>, sizes: &Sizes) -> anyhow::Result<Vec<Vec<Cu
     Ok(by_way)
 }
 
-/// E-step: rank with the model and fix the weights. M-step: so many epochs with these weights, from new random weights of the net or
-/// from those it has.
+/// E-step: rank with the model and fix the weights. M-step: so many epochs with these weights, from new random weights
+/// of the net or from those it has.
 fn em(
     [data, held_out]: &[Dataset; 2],
     anew: bool,
@@ -310,7 +312,10 @@ fn report(
     for (loss, curves) in COMPARED.iter().zip(curves) {
         // The mean of some epochs, one number per function, in percent.
         let part = |from: usize, to: usize| -> Vec<f64> {
-            curves.iter().map(|curve| 100.0 * mean(&curve.train[from.min(curve.train.len() - 1)..to.min(curve.train.len())])).collect()
+            curves
+                .iter()
+                .map(|curve| 100.0 * mean(&curve.train[from.min(curve.train.len() - 1)..to.min(curve.train.len())]))
+                .collect()
         };
         let n = curves.iter().map(|curve| curve.train.len()).min().unwrap_or(0);
         let (first, last) = (part(0, 1), part(n - fifth, n));
@@ -334,7 +339,15 @@ fn report(
     evidence.push(("loss falls".into(), Evidence::rounded(falls, 3)));
     let mut em_table = Table::titled(
         "The EM procedure, NDCG-Loss2 of all pairs: NDCG@5 in percent, mean and 95% interval over functions:",
-        &["M-steps", "iterations", "epochs of each", "train, all iterations", "train, last", "held-out, last", "loss rises"],
+        &[
+            "M-steps",
+            "iterations",
+            "epochs of each",
+            "train, all iterations",
+            "train, last",
+            "held-out, last",
+            "loss rises",
+        ],
     );
     for (number, way) in WAYS.into_iter().enumerate() {
         let [iterations, epochs] = if way.long { sizes.long } else { sizes.short };
@@ -353,7 +366,8 @@ fn report(
     let mut deviations = vec![
         "Nets and random functions instead of trees; an iteration of the figure is an epoch here, not a tree.".into(),
         format!("One step size ({STEP}) for all three losses: each is compared with itself."),
-        "The EM part has a net of its own in double precision, whose pair weights stay fixed in an M-step; trees never start anew.".into(),
+        "The EM part has a net of its own in double precision, whose pair weights stay fixed in an M-step; trees never \
+         start anew.".into(),
     ];
     if execution.scale() == Scale::Quick {
         deviations.push("Quick: two functions, few queries and epochs.".into());
@@ -369,21 +383,23 @@ fn report(
         ),
         tables: vec![table, em_table],
         notes: vec![
-            "The paper says that EM converges to a local minimum. With a hard assignment the weights follow the model's own ranking, \
-             and the loss of Eq. 10 need not fall in each iteration: the table counts how often it rose."
+            "The paper says that EM converges to a local minimum. With a hard assignment the weights follow the \
+             model's own ranking, and the loss of Eq. 10 need not fall in each iteration: the table counts how often \
+             it rose."
                 .into(),
         ],
         protocol: vec![
             format!(
-                "Data: {} random cubic polynomials of 50 features, 50 documents per query, labels 0 to 4 for 52%, 32%, 13%, 2% and 1% of \
-                 the documents. Figure 5: {} training and {} held-out queries, nets of ten tanh units, Adam, ten queries per batch, {} \
-                 epochs with no early end, losses truncated at 5.",
+                "Data: {} random cubic polynomials of 50 features, 50 documents per query, labels 0 to 4 for 52%, 32%, \
+                 13%, 2% and 1% of the documents. Figure 5: {} training and {} held-out queries, nets of ten tanh \
+                 units, Adam, ten queries per batch, {} epochs with no early end, losses truncated at 5.",
                 sizes.plan.functions, sizes.plan.queries[0], sizes.plan.queries[1], sizes.plan.epochs
             ),
             format!(
-                "EM: {em_train} training and {em_held} held-out queries. E-step: documents are ranked by the model, pair weights of \
-                 NDCG-Loss2 are computed and kept. M-step: epochs of Adam (step {}) with these weights, from new random weights of \
-                 the net or going on. Training NDCG@5 is that of the whole training set after each M-step.",
+                "EM: {em_train} training and {em_held} held-out queries. E-step: documents are ranked by the model, \
+                 pair weights of NDCG-Loss2 are computed and kept. M-step: epochs of Adam (step {}) with these \
+                 weights, from new random weights of the net or going on. Training NDCG@5 is that of the whole \
+                 training set after each M-step.",
                 fixed(SMALL_STEP, 2)
             ),
         ],
@@ -395,7 +411,9 @@ fn report(
 fn nets_panel(curves: &[Vec<Curve>], sizes: &Sizes) -> Panel {
     let every = (sizes.plan.epochs / 20).max(1);
     let line = |(number, loss): (usize, &usize)| {
-        let at = |epoch: usize| curves[number].iter().filter_map(|curve| curve.train.get(epoch)).map(|v| 100.0 * v).collect();
+        let at = |epoch: usize| {
+            curves[number].iter().filter_map(|curve| curve.train.get(epoch)).map(|v| 100.0 * v).collect()
+        };
         let points = (0..sizes.plan.epochs).step_by(every).map(|epoch| {
             let values: Vec<f64> = at(epoch);
             ((epoch + 1) as f64, mean(&values), None)

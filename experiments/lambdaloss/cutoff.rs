@@ -78,12 +78,15 @@ fn claims(_: &Session) -> Vec<Claim> {
     let mut all = vec![];
     for k in KS {
         for loss in 1..COMPARED.len() {
-            let statement = format!("{} above LambdaRank, both truncated at {k}, points of NDCG@{k}", LOSSES[COMPARED[loss]].name);
+            let statement =
+                format!("{} above LambdaRank, both truncated at {k}, points of NDCG@{k}", LOSSES[COMPARED[loss]].name);
             all.push(
                 Claim::primary(id(k, loss), statement, Test::Above)
                     .paper("above, at all k")
                     .unit("random function")
-                    .convention("pairs with a document in the top k (Eq. 18), maxDCG at k; NDCG@k chooses the epoch too"),
+                    .convention(
+                        "pairs with a document in the top k (Eq. 18), maxDCG at k; NDCG@k chooses the epoch too",
+                    ),
             );
         }
     }
@@ -99,7 +102,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let study = nets::run(execution, &plan, &arms, &[], |_, _, _, _| Ok(()))?;
     let mut evidence = vec![];
     let mut table = Table::titled(
-        "Test NDCG@k in percent, mean and 95% interval over functions, each loss truncated at the k that it is judged by:",
+        "Test NDCG@k in percent, mean and 95% interval over functions, each loss truncated at the k that it is judged \
+         by:",
         &["k", "LambdaRank", "NDCG-Loss2", "less LambdaRank", "NDCG-Loss2++", "less LambdaRank", "step sizes"],
     );
     let mut best = vec![];
@@ -113,8 +117,10 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         best.push(format!("k {k}: {two}"));
     }
     let gap = KS.map(|k| super::weights::largest_gap_to_lambdarank(Some(k))).into_iter().fold(0.0, f64::max);
-    let mut deviations =
-        vec!["Nets and random functions instead of RankLib's trees and WEB30K; the paper shows its values in a figure only.".into()];
+    let mut deviations = vec![
+        "Nets and random functions instead of RankLib's trees and WEB30K; the paper shows its values in a figure only."
+            .into(),
+    ];
     if execution.scale() == Scale::Quick {
         deviations.push("Quick: two functions, few queries, epochs and step sizes, one seed.".into());
     }
@@ -130,7 +136,9 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         tables: vec![table],
         notes: vec![
             study.endings(),
-            "LambdaRank here is the weight rho of Proposition 5.1 with the truncation of Eq. 18, as for the other losses.".into(),
+            "LambdaRank here is the weight rho of Proposition 5.1 with the truncation of Eq. 18, as for the other \
+             losses."
+                .into(),
         ],
         protocol: nets::words(&plan),
         deviations,

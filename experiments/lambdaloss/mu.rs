@@ -14,8 +14,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::LambdaLoss,
     place: "Figure 3 and section 7.2.1, with nets",
-    claim: "NDCG-Loss2++ is not very sensitive to mu between 0.1 and 10, and better when mu is larger (mu = 5 is what the paper sets \
-            elsewhere, not what it found best).",
+    claim: "NDCG-Loss2++ is not very sensitive to mu between 0.1 and 10, and better when mu is larger (mu = 5 is what \
+         the paper sets elsewhere, not what it found best).",
     time: "about 6 minutes",
     claims,
     changed: &[],
@@ -87,9 +87,19 @@ fn claims(_: &Session) -> Vec<Claim> {
     vec![
         alike(0),
         alike(MUS.len() - 1),
-        above(true, "rises", "NDCG@5 rises with mu: points per factor of ten of mu, by least squares from 0.1 to 10", "better when mu is larger"),
+        above(
+            true,
+            "rises",
+            "NDCG@5 rises with mu: points per factor of ten of mu, by least squares from 0.1 to 10",
+            "better when mu is larger",
+        ),
         above(false, "ends", "mu = 10 above mu = 0.1, points of NDCG@5", "better when mu is larger"),
-        above(false, "over LambdaRank", "mu = 5 above mu = 0 (LambdaRank), points of NDCG@5", "+0.36, +0.80, +0.70 (Table 3)"),
+        above(
+            false,
+            "over LambdaRank",
+            "mu = 5 above mu = 0 (LambdaRank), points of NDCG@5",
+            "+0.36, +0.80, +0.70 (Table 3)",
+        ),
         above(false, "over NDCG-Loss2", "mu = 5 above NDCG-Loss2, points of NDCG@5", "+0.09, -0.20, -0.12 (Table 3)"),
     ]
 }

@@ -1,5 +1,5 @@
-//! Nets on random functions: every arm of a comparison tuned alike, trained on the same functions with the same seeds, and judged
-//! on the same test queries.
+//! Nets on random functions: every arm of a comparison tuned alike, trained on the same functions with the same seeds,
+//! and judged on the same test queries.
 
 use crate::harness::figure::Point;
 use crate::harness::finding::{Finding, no_share, no_step_size};
@@ -130,7 +130,8 @@ impl Parts {
         Parts::new([part(0, n_train)?, part(n_train, n_valid)?, part(n_train + n_valid, n_test)?], ScaleKind::None)
     }
 
-    /// The queries of a fold of real data; features by their logarithm, then of mean 0 and variance 1 on training queries.
+    /// The queries of a fold of real data; features by their logarithm, then of mean 0 and variance 1 on training
+    /// queries.
     pub fn of_fold(files: &FoldFiles) -> anyhow::Result<Parts> {
         Parts::new(real::load(files)?, ScaleKind::Log1pZScore)
     }
@@ -181,7 +182,13 @@ impl Finding for Found {
 }
 
 /// Judges the nets of an arm, one per seed.
-pub fn judged(arm: &Arm, models: &[Model], step_size: f64, sets: &[Dataset; 3], measures: &[&str]) -> anyhow::Result<Found> {
+pub fn judged(
+    arm: &Arm,
+    models: &[Model],
+    step_size: f64,
+    sets: &[Dataset; 3],
+    measures: &[&str],
+) -> anyhow::Result<Found> {
     let over_seeds = |set: &Dataset, measure: &str| -> anyhow::Result<Vec<f64>> {
         let mut sum = vec![0.0; set.n_queries()];
         for model in models {
@@ -248,13 +255,15 @@ impl Study {
     /// Where training ended, in a sentence.
     pub fn endings(&self) -> String {
         format!(
-            "{} of {} runs were ended by the limit of epochs, all others because the validation value had stopped rising.",
+            "{} of {} runs were ended by the limit of epochs, all others because the validation value had stopped \
+             rising.",
             self.capped, self.runs
         )
     }
 }
 
-/// Chooses a step size for each arm on functions of their own, trains every arm on every function, and judges the test queries.
+/// Chooses a step size for each arm on functions of their own, trains every arm on every function, and judges the test
+/// queries.
 ///
 /// `also` is told of every net of a judged function: arm, function, seed, and its queries.
 pub fn run(
@@ -353,8 +362,9 @@ pub fn words(plan: &Plan) -> Vec<String> {
     let [n_train, n_valid, n_test] = plan.queries;
     vec![
         format!(
-            "Data: {} random cubic polynomials of 50 features (the LambdaRank paper's artificial data), each with {n_train} \
-             training, {n_valid} validation and {n_test} test queries of 50 documents; {}. One function is one unit; every loss sees the same queries, first weights and order of batches.",
+            "Data: {} random cubic polynomials of 50 features (the LambdaRank paper's artificial data), each with \
+             {n_train} training, {n_valid} validation and {n_test} test queries of 50 documents; {}. One function is \
+             one unit; every loss sees the same queries, first weights and order of batches.",
             plan.functions,
             if plan.binary {
                 "labels 1 for 3% of the documents, 0 for all others"
@@ -363,15 +373,16 @@ pub fn words(plan: &Plan) -> Vec<String> {
             }
         ),
         format!(
-            "Training: two-layer nets of tanh units, Adam, ten queries per batch, a constant step size, up to {} epochs, ended \
-             after {} without a better validation value; the best epoch counts. {} seed(s) per function, averaged before \
-             anything is tested.",
+            "Training: two-layer nets of tanh units, Adam, ten queries per batch, a constant step size, up to {} \
+             epochs, ended after {} without a better validation value; the best epoch counts. {} seed(s) per function, \
+             averaged before anything is tested.",
             plan.epochs, plan.patience, plan.seeds
         ),
         format!(
-            "Step sizes are chosen for each loss by the same rule: of {:?}, wider (at most {} times) while the best is at an end, \
-             the one with the best mean validation value over {} further function(s) that are not judged. Test queries are looked \
-             at once. A query with nothing relevant counts 0, equal scores are ranked pessimistically.",
+            "Step sizes are chosen for each loss by the same rule: of {:?}, wider (at most {} times) while the best is \
+             at an end, the one with the best mean validation value over {} further function(s) that are not judged. \
+             Test queries are looked at once. A query with nothing relevant counts 0, equal scores are ranked \
+             pessimistically.",
             plan.steps, plan.wider, plan.tuning_functions
         ),
     ]

@@ -1,5 +1,5 @@
-//! Two losses that the paper describes and no name of the tool has: NDCG-Loss2 with scaled gains under soft assignment (section 5.4),
-//! and NDCG-Loss2 for MRR-like metrics (section 5.2).
+//! Two losses that the paper describes and no name of the tool has: NDCG-Loss2 with scaled gains under soft assignment
+//! (section 5.4), and NDCG-Loss2 for MRR-like metrics (section 5.2).
 
 use super::weights::{delta, discount, gains};
 use burnrank::numeric::{sigmoid, softplus, standard_normal, training_order};
@@ -8,9 +8,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::LN_2;
 
-/// NDCG-Loss2 with `G'_i = G_i (1 - 1/D_i') / (1 - 1/D_i)`, where `i'` is the rank of a document in a ranking drawn with Gaussian
-/// noise on the scores and `i` that in the order of the scores; 0 at rank 1, where it is 0/0. Pairs are those with `G'_i > G'_j`.
-/// Mean over samples, in bits.
+/// NDCG-Loss2 with `G'_i = G_i (1 - 1/D_i') / (1 - 1/D_i)`, where `i'` is the rank of a document in a ranking drawn
+/// with Gaussian noise on the scores and `i` that in the order of the scores; 0 at rank 1, where it is 0/0. Pairs are
+/// those with `G'_i > G'_j`. Mean over samples, in bits.
 #[derive(Debug)]
 pub struct ScaledGain {
     pub samples: usize,
@@ -96,7 +96,8 @@ pub fn rank_delta(i: usize, j: usize) -> f64 {
     }
 }
 
-/// The expected reciprocal rank of the first relevant document when every order is equally likely; 0 where none is relevant.
+/// The expected reciprocal rank of the first relevant document when every order is equally likely; 0 where none is
+/// relevant.
 pub fn expected_rr_of_random_order(labels: &[f32]) -> f64 {
     let relevant = labels.iter().filter(|&&label| label >= 1.0).count() as f64;
     let (mut none_so_far, mut sum) = (1.0, 0.0);
@@ -147,7 +148,8 @@ mod tests {
 
     #[test]
     fn a_random_order_has_the_mean_reciprocal_rank_of_all_orders() {
-        // One relevant of three: (1 + 1/2 + 1/3) / 3; two of three: first at rank 1 in two of three orders, else at rank 2.
+        // One relevant of three: (1 + 1/2 + 1/3) / 3; two of three: first at rank 1 in two of three orders, else at
+        // rank 2.
         assert!((expected_rr_of_random_order(&[0.0, 1.0, 0.0]) - 11.0 / 18.0).abs() < 1e-12);
         assert!((expected_rr_of_random_order(&[1.0, 1.0, 0.0]) - 5.0 / 6.0).abs() < 1e-12);
         assert_eq!(expected_rr_of_random_order(&[0.0, 0.0]), 0.0);

@@ -1,4 +1,5 @@
-//! A two-layer net in double precision whose pair weights can be held fixed, so that E-step and M-step can be told apart.
+//! A two-layer net in double precision whose pair weights can be held fixed, so that E-step and M-step can be told
+//! apart.
 
 use burnrank::numeric::{sigmoid, training_order};
 use burnrank::{Dataset, Objective};

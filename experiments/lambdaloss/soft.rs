@@ -18,8 +18,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::LambdaLoss,
     place: "Eq. 9, sections 4.1.2, 5.2 and 5.4",
-    claim: "A soft assignment draws rankings around the scores and averages the weights; its limit is the hard one. With gains scaled by \
-            G' the bounds hold for it too. NDCG-Loss2 with other gains and discounts can optimise MRR-like metrics.",
+    claim: "A soft assignment draws rankings around the scores and averages the weights; its limit is the hard one. \
+         With gains scaled by G' the bounds hold for it too. NDCG-Loss2 with other gains and discounts can optimise \
+         MRR-like metrics.",
     time: "about 5 minutes",
     claims,
     changed: &[],
@@ -103,25 +104,43 @@ fn claims(_: &Session) -> Vec<Claim> {
     let fact = |id: &str, statement: &str, paper: &str| Claim::primary(id, statement, Test::Fact).paper(paper);
     let mut all = vec![
         fact("limit", "the hard assignment is the limit of Gaussian noise that vanishes", "section 4.2"),
-        fact("sampled", "the mean over samples tends to the expectation over all rankings (Plackett-Luce, 4 documents)", "Eq. 9"),
+        fact(
+            "sampled",
+            "the mean over samples tends to the expectation over all rankings (Plackett-Luce, 4 documents)",
+            "Eq. 9",
+        ),
         fact(
             "scaled",
             "the cost of a sampled ranking is that of scaled gains in the hard ranking, for documents below the top",
             "section 5.4",
         ),
         fact("scaled bound", "NDCG-Loss2 of scaled gains bounds that cost", "section 5.4"),
-        fact("mrr bound", "NDCG-Loss2 with G = y and D = rank bounds the sum of 1 - 1/rank over relevant documents", "section 5.2"),
-        Claim::primary("mrr learns", "trained with it: MRR of test queries less that of a random order, points", Test::Above)
-            .paper("\"can be used to optimize the MRR-like metrics\"")
-            .unit("random function")
-            .convention("binary labels, 3% relevant"),
+        fact(
+            "mrr bound",
+            "NDCG-Loss2 with G = y and D = rank bounds the sum of 1 - 1/rank over relevant documents",
+            "section 5.2",
+        ),
+        Claim::primary(
+            "mrr learns",
+            "trained with it: MRR of test queries less that of a random order, points",
+            Test::Above,
+        )
+        .paper("\"can be used to optimize the MRR-like metrics\"")
+        .unit("random function")
+        .convention("binary labels, 3% relevant"),
     ];
     for (name, _) in &SOFT[1..] {
         all.push(
-            Claim::secondary(*name, format!("NDCG-Loss2, {name}, less the hard assignment, points of NDCG@5"), Test::Alike { margin: MARGIN })
-                .paper("left for future work")
-                .unit("random function")
-                .convention("all pairs; 8 rankings are drawn per query and update; the margin is the largest gain in Table 3"),
+            Claim::secondary(
+                *name,
+                format!("NDCG-Loss2, {name}, less the hard assignment, points of NDCG@5"),
+                Test::Alike { margin: MARGIN },
+            )
+            .paper("left for future work")
+            .unit("random function")
+            .convention(
+                "all pairs; 8 rankings are drawn per query and update; the margin is the largest gain in Table 3",
+            ),
         );
     }
     all.push(
@@ -162,7 +181,9 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     }
     evidence.push(("mrr RankNet".into(), Evidence::rounded(binary.less(0, BINARY.len() - 1, MRR), 2)));
     let mut deviations = vec![
-        "The paper proposes soft assignment, scaled gains and MRR-like losses and tries none of them; the comparisons are ours.".into(),
+        "The paper proposes soft assignment, scaled gains and MRR-like losses and tries none of them; the comparisons \
+         are ours."
+            .into(),
         "G' is 0/0 for the document at rank 1; it is taken as 0, so that this document's own gain drops out.".into(),
         "The paper writes D_i = 1/i for MRR; D divides the gain, so that D_i = i is meant.".into(),
         "Noise has the unit of scores, and nets choose the scale of these: 1 and 0.1 are two of many choices.".into(),
@@ -172,8 +193,9 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     }
     let mut protocol = nets::words(&plan);
     protocol.push(
-        "The same with labels 0 to 4 (52%, 32%, 13%, 2% and 1% of the documents) for soft assignment, where NDCG@5 chooses and judges; \
-         with binary labels MRR does. The scaled gain and the MRR-like loss are weights of one's own, made outside of the library."
+        "The same with labels 0 to 4 (52%, 32%, 13%, 2% and 1% of the documents) for soft assignment, where NDCG@5 \
+         chooses and judges; with binary labels MRR does. The scaled gain and the MRR-like loss are weights of one's \
+         own, made outside of the library."
             .into(),
     );
     Ok(Report {
@@ -190,20 +212,25 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
             gap_text(&learned)
         ),
         tables: vec![
-            table("NDCG-Loss2 of all pairs, graded labels: NDCG@5 in percent, mean and 95% interval over functions:", &soft, &SOFT, NDCG),
+            table(
+                "NDCG-Loss2 of all pairs, graded labels: NDCG@5 in percent, mean and 95% interval over functions:",
+                &soft,
+                &SOFT,
+                NDCG,
+            ),
             table("Binary labels: MRR in percent, mean and 95% interval over functions:", &binary, &BINARY, MRR),
         ],
         notes: vec![
             format!("Soft assignment: {} Binary labels: {}", soft.endings(), binary.endings()),
-            "With little noise the scaled gain is not the hard assignment: the top document's gain is 0 then, so that nothing keeps a \
-             relevant document at the top."
+            "With little noise the scaled gain is not the hard assignment: the top document's gain is 0 then, so that \
+             nothing keeps a relevant document at the top."
                 .into(),
         ],
         protocol,
         deviations,
         figure: dots::draw(&[
-            (format!("soft assignment: test NDCG@5, percent"), dots_of(&soft, &SOFT, NDCG)),
-            (format!("binary labels: test MRR, percent"), dots_of(&binary, &BINARY, MRR)),
+            ("soft assignment: test NDCG@5, percent".into(), dots_of(&soft, &SOFT, NDCG)),
+            ("binary labels: test MRR, percent".into(), dots_of(&binary, &BINARY, MRR)),
         ])?,
     })
 }

@@ -19,13 +19,22 @@ pub fn all(seed: u64, lists: usize) -> anyhow::Result<Vec<(String, Evidence)>> {
     let (identity, excess) = scaled(seed, lists);
     let mrr = mrr_excess(seed, lists)?;
     Ok(vec![
-        ("limit".into(), Evidence::fact(limit < 1e-5, format!("largest difference of gradients {limit:.1e}, {lists} lists"))),
+        (
+            "limit".into(),
+            Evidence::fact(limit < 1e-5, format!("largest difference of gradients {limit:.1e}, {lists} lists")),
+        ),
         (
             "sampled".into(),
-            Evidence::fact(sampled < 0.02, format!("{samples} samples: within {:.2}% of the expectation", 100.0 * sampled)),
+            Evidence::fact(
+                sampled < 0.02,
+                format!("{samples} samples: within {:.2}% of the expectation", 100.0 * sampled),
+            ),
         ),
         ("scaled".into(), Evidence::fact(identity < 1e-9, format!("largest difference {identity:.1e}, {lists} lists"))),
-        ("scaled bound".into(), Evidence::fact(excess <= 1e-9, format!("cost less bound at most {excess:.1e}, {lists} lists"))),
+        (
+            "scaled bound".into(),
+            Evidence::fact(excess <= 1e-9, format!("cost less bound at most {excess:.1e}, {lists} lists")),
+        ),
         ("mrr bound".into(), Evidence::fact(mrr <= 1e-5, format!("cost less bound at most {mrr:.1e}, {lists} lists"))),
     ])
 }
@@ -67,7 +76,8 @@ fn limit(seed: u64, lists: usize) -> anyhow::Result<f64> {
     Ok(largest)
 }
 
-/// How far the mean over samples is from the expectation over all 24 rankings of 4 documents, as a share, and how many samples.
+/// How far the mean over samples is from the expectation over all 24 rankings of 4 documents, as a share, and how many
+/// samples.
 fn sampled(seed: u64, lists: usize) -> anyhow::Result<(f64, usize)> {
     let samples = 40 * lists;
     let (labels, scores) = ([0.0, 2.0, 1.0, 0.0], [0.8_f32, -0.3, 0.1, 1.4]);
@@ -96,14 +106,16 @@ fn sampled(seed: u64, lists: usize) -> anyhow::Result<(f64, usize)> {
 fn orders(n: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
     for _ in 0..n {
-        let longer = |order: Vec<usize>| (0..n).filter(|d| !order.contains(d)).map(|d| [order.clone(), vec![d]].concat()).collect::<Vec<_>>();
+        let longer = |order: Vec<usize>| {
+            (0..n).filter(|d| !order.contains(d)).map(|d| [order.clone(), vec![d]].concat()).collect::<Vec<_>>()
+        };
         all = all.into_iter().flat_map(longer).collect();
     }
     all
 }
 
-/// Of scaled gains: the largest difference between both sides of section 5.4's equation without the top document, and the largest
-/// excess of the cost over its bound.
+/// Of scaled gains: the largest difference between both sides of section 5.4's equation without the top document, and
+/// the largest excess of the cost over its bound.
 fn scaled(seed: u64, lists: usize) -> (f64, f64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (mut difference, mut excess) = (0.0_f64, f64::NEG_INFINITY);
@@ -132,8 +144,8 @@ fn scaled(seed: u64, lists: usize) -> (f64, f64) {
     (difference, excess)
 }
 
-/// The largest excess of `sum of y (1 - 1/rank)` over the MRR-like loss and its constants; with one relevant document the cost must
-/// also be 1 less the reciprocal rank.
+/// The largest excess of `sum of y (1 - 1/rank)` over the MRR-like loss and its constants; with one relevant document
+/// the cost must also be 1 less the reciprocal rank.
 fn mrr_excess(seed: u64, lists: usize) -> anyhow::Result<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let objective = Objective::custom("mrr-like", Arc::new(MrrLike));
@@ -151,7 +163,8 @@ fn mrr_excess(seed: u64, lists: usize) -> anyhow::Result<f64> {
         }
         let (nats, _) = loss_of(&objective, &scores, &labels, 0)?;
         excess = excess.max(cost - (nats / LN_2 + constant));
-        if let (Some(first), 1) = (labels.iter().position(|&y| y == 1.0), labels.iter().filter(|&&y| y == 1.0).count()) {
+        if let (Some(first), 1) = (labels.iter().position(|&y| y == 1.0), labels.iter().filter(|&&y| y == 1.0).count())
+        {
             excess = excess.max((cost - (1.0 - 1.0 / (first + 1) as f64)).abs());
         }
     }

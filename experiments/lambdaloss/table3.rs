@@ -28,15 +28,17 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::LambdaLoss,
     place: "Table 3, with nets",
-    claim: "By NDCG@5 of test queries, NDCG-Loss2 and NDCG-Loss2++ are significantly better than LambdaRank; NDCG-Loss2 is also \
-            better than NDCG-Loss1 and both ARP losses, and ARP-Loss1 is very competitive (boosted trees; YAHOO, WEB10K and WEB30K).",
+    claim: "By NDCG@5 of test queries, NDCG-Loss2 and NDCG-Loss2++ are significantly better than LambdaRank; \
+         NDCG-Loss2 is also better than NDCG-Loss1 and both ARP losses, and ARP-Loss1 is very competitive (boosted \
+         trees; YAHOO, WEB10K and WEB30K).",
     time: "about 30 minutes (with MQ2007)",
     claims,
     changed: &[
-        "An earlier version of this experiment truncated the NDCG losses at 5 but not the ARP losses, took LambdaRank with the true \
-         change of NDCG@5 as the baseline, had two functions and tested over queries. Most orderings came out reversed. The paper's \
-         section 6.2 adapts all losses alike, so now all six are truncated alike (or none is), LambdaRank keeps its full weight for \
-         every pair with a document in the top 5, and functions are the units. The earlier baseline is kept as a row.",
+        "An earlier version of this experiment truncated the NDCG losses at 5 but not the ARP losses, took LambdaRank \
+         with the true change of NDCG@5 as the baseline, had two functions and tested over queries. Most orderings \
+         came out reversed. The paper's section 6.2 adapts all losses alike, so now all six are truncated alike (or \
+         none is), LambdaRank keeps its full weight for every pair with a document in the top 5, and functions are the \
+         units. The earlier baseline is kept as a row.",
     ],
     protocol,
     run,
@@ -102,7 +104,10 @@ const FUNCTION: &str = "random function";
 const PLACES: [&str; 4] = ["@5", "all pairs", "MQ2007 @5", "MQ2007 all pairs"];
 
 fn claims(_: &Session) -> Vec<Claim> {
-    let how = ["all six losses keep the pairs with a document in the top 5 (Eq. 18), maxDCG at 5", "all six losses keep all pairs"];
+    let how = [
+        "all six losses keep the pairs with a document in the top 5 (Eq. 18), maxDCG at 5",
+        "all six losses keep all pairs",
+    ];
     let mut all = vec![];
     for (place, name) in PLACES.iter().enumerate() {
         let real = place >= 2;
@@ -128,7 +133,9 @@ fn claims(_: &Session) -> Vec<Claim> {
         )
         .paper("not in the paper")
         .unit(FUNCTION)
-        .convention("LambdaRank's weight is the change of NDCG@5 when two documents swap: the discount is 0 beyond rank 5"),
+        .convention(
+            "LambdaRank's weight is the change of NDCG@5 when two documents swap: the discount is 0 beyond rank 5",
+        ),
     );
     all
 }
@@ -241,8 +248,8 @@ fn on_fold(
     Ok(Found { steps: Some(nets::Steps(tuned)), ..found })
 }
 
-/// What nets reach on test queries whose training and validation labels were shuffled, less what a random order reaches on
-/// average: in points, by loss and function.
+/// What nets reach on test queries whose training and validation labels were shuffled, less what a random order reaches
+/// on average: in points, by loss and function.
 fn run_shuffled(execution: &Execution<'_>, plan: &Plan, arms: &[Arm], study: &Study) -> anyhow::Result<Vec<Vec<f64>>> {
     let mut jobs = vec![];
     for function in 0..plan.functions {
@@ -326,8 +333,9 @@ fn report(
     panels.extend(mq.map(|mq| panel(mq.set.name, &|first, second| fold_gaps(mq, first, second))));
     let mut protocol = nets::words(plan);
     protocol.push(
-        "Real data, where given: MQ2007 in its five folds, the paper's sets by their first fold; features by their logarithm, \
-         then of mean 0 and variance 1; step sizes by the same rule on each fold's own validation queries, with one seed."
+        "Real data, where given: MQ2007 in its five folds, the paper's sets by their first fold; features by their \
+         logarithm, then of mean 0 and variance 1; step sizes by the same rule on each fold's own validation queries, \
+         with one seed."
             .into(),
     );
     Ok(Report {
@@ -338,8 +346,8 @@ fn report(
         deviations: deviations(execution.scale()),
         notes: vec![
             study.endings(),
-            "LambdaRank in this table is the weight rho of Proposition 5.1 with the truncation of Eq. 18, which is also what \
-             RankLib's LambdaMART does: a pair counts in full when one of its documents is in the top 5."
+            "LambdaRank in this table is the weight rho of Proposition 5.1 with the truncation of Eq. 18, which is \
+             also what RankLib's LambdaMART does: a pair counts in full when one of its documents is in the top 5."
                 .into(),
             real::WHERE.into(),
         ],
@@ -382,8 +390,8 @@ fn fold_gaps(set: &RealFolds, first: usize, second: usize) -> Vec<f64> {
 }
 
 fn paper_table() -> Table {
-    let title = "The paper, boosted trees (RankLib; LambdaRank is its LambdaMART), NDCG@5 of the test queries in percent, and less \
-                 LambdaRank:";
+    let title = "The paper, boosted trees (RankLib; LambdaRank is its LambdaMART), NDCG@5 of the test queries in \
+         percent, and less LambdaRank:";
     let mut table = Table::titled(title, &["loss", SETS[0], SETS[1], SETS[2]]);
     for loss in LOSSES {
         let gains = loss.gain_in_table3();
@@ -396,8 +404,7 @@ fn paper_table() -> Table {
 /// How a table calls the arms: loss and pairs.
 fn names() -> Vec<[String; 2]> {
     let pairs = ["top 5", "all"];
-    let mut all: Vec<[String; 2]> =
-        (0..SWAP).map(|arm| [LOSSES[arm % 6].name.into(), pairs[arm / 6].into()]).collect();
+    let mut all: Vec<[String; 2]> = (0..SWAP).map(|arm| [LOSSES[arm % 6].name.into(), pairs[arm / 6].into()]).collect();
     all.push(["LambdaRank, true change of NDCG@5".into(), "top 5".into()]);
     all
 }
@@ -441,11 +448,8 @@ fn truncation_table(study: &Study) -> Table {
 }
 
 fn fold_table(set: &RealFolds) -> Table {
-    let title = format!(
-        "Here, {}: NDCG@5 in percent, mean and 95% interval over {} fold(s):",
-        set.set.name,
-        set.folds.len()
-    );
+    let title =
+        format!("Here, {}: NDCG@5 in percent, mean and 95% interval over {} fold(s):", set.set.name, set.folds.len());
     let head = ["loss", "pairs", "train", "validation", "test", "test less LambdaRank", "step sizes by fold"];
     let mut table = Table::titled(title, &head);
     for (arm, [name, pairs]) in names().into_iter().enumerate() {
@@ -494,19 +498,23 @@ fn panel(title: &str, gaps: &dyn Fn(usize, usize) -> Vec<f64>) -> Panel {
 
 fn deviations(scale: Scale) -> Vec<String> {
     let mut all = vec![
-        "Nets instead of boosted trees: the question is which of the paper's orderings are about the losses. The same losses on trees \
-         are in an experiment of their own."
+        "Nets instead of boosted trees: the question is which of the paper's orderings are about the losses. The same \
+         losses on trees are in an experiment of their own."
             .into(),
-        "Random functions and MQ2007 instead of the paper's sets, where a user does not give these; paper and experiment share no \
-         data set then, and only orderings are compared."
+        "Random functions and MQ2007 instead of the paper's sets, where a user does not give these; paper and \
+         experiment share no data set then, and only orderings are compared."
             .into(),
-        "2,000, 1,000 and 2,000 queries of 50 documents per function, fewer than the paper's smallest set (6,000, 2,000 and 2,000 \
-         queries of about 120 documents), so that 10 functions with 3 seeds can be trained."
+        "2,000, 1,000 and 2,000 queries of 50 documents per function, fewer than the paper's smallest set (6,000, \
+         2,000 and 2,000 queries of about 120 documents), so that 10 functions with 3 seeds can be trained."
             .into(),
-        "The paper tests over queries of one set; here the test is over functions, which is harder and says more.".into(),
+        "The paper tests over queries of one set; here the test is over functions, which is harder and says \
+         more."
+            .into(),
     ];
     if scale == Scale::Quick {
-        all.push("Quick: two functions, few queries, epochs and step sizes, one seed, one fold of real data at most.".into());
+        all.push(
+            "Quick: two functions, few queries, epochs and step sizes, one seed, one fold of real data at most.".into(),
+        );
     }
     all
 }

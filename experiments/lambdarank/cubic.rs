@@ -31,13 +31,18 @@ pub const EXPERIMENT: Experiment = Experiment {
     time: "about 30 minutes",
     claims,
     changed: &[
-        "First one function was drawn, then five, and 95% intervals over queries had to be disjoint at depths 1 to 3. Queries of one \
-         function are not independent samples of what the paper claims: now there are ten functions, each is one sample, and all \
-         ten depths of the figure are tested.",
-        "The lowest step size was chosen once, so the grid went lower; now it grows by itself while the best is at its end.",
-        "Gains were 0, 1, 3, 7 and 15 (labels 0 to 4); the paper states 0, 3, 7, 15 and 31. The former are an ablation now.",
-        "Training ended after 50 epochs without a better validation value, from one start; now it starts again from other weights as \
-         in the paper, and the three best step sizes are trained at full length.",
+        "First one function was drawn, then five, and 95% intervals over queries had to be disjoint at depths 1 to 3. \
+         Queries of one function are not independent samples of what the paper claims: now there are ten functions, \
+         each is one sample, and all ten depths of the figure are tested.",
+        "The lowest step size was chosen once, so the grid went lower; now it grows by itself while the best is at its \
+         end.",
+        "Gains were 0, 1, 3, 7 and 15 (labels 0 to 4); the paper states 0, 3, 7, 15 and 31. The former are an ablation \
+         now.",
+        "Training ended after 50 epochs without a better validation value, from one start; now it starts again from \
+         other weights as in the paper, and the three best step sizes are trained at full length.",
+        "A trial of one function with 1,000 training queries and 300 epochs showed how long runs take, and the gap of \
+         two-layer nets below 0 at depth 10. In the same time there are now 2,500 queries, for 200 epochs (two layers) \
+         and 100 (linear).",
     ],
     protocol,
     run,

@@ -1,5 +1,5 @@
-//! How the paper trains: RankNet or LambdaRank, linear or two-layer nets, so many epochs in all, from new random weights
-//! whenever the training cost stalls.
+//! How the paper trains: RankNet or LambdaRank, linear or two-layer nets, so many epochs in all, from new random
+//! weights whenever the training cost stalls.
 
 use crate::harness::tuning::tune;
 use crate::harness::{Execution, NetShape, Ticker, once, train, train_until};
@@ -29,8 +29,8 @@ pub const NETS: [NetShape; 2] = [NetShape::Linear, NetShape::TwoLayer];
 
 /// The step sizes of a short search, of the same width for both methods.
 ///
-/// RankNet's gradient sums over some hundred pairs of weight 1, LambdaRank's over the same pairs with weights that are a hundred
-/// times smaller: each has its own range.
+/// RankNet's gradient sums over some hundred pairs of weight 1, LambdaRank's over the same pairs with weights that are a
+/// hundred times smaller: each has its own range.
 pub fn step_sizes(method: Method) -> [f64; 5] {
     match method {
         Method::RankNet => [1e-5, 3e-5, 1e-4, 3e-4, 1e-3],

@@ -24,9 +24,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::LambdaRank,
     place: "sections 6.3.2 and 6.4: Figure 2, right, and Figure 3",
-    claim: "On 400 queries LambdaRank's means are above RankNet's with linear nets, but not significantly, and closer with two layers; a \
-            large validation set reduces variance. On a large set LambdaRank is above RankNet, and with linear nets about as good as \
-            RankNet with two layers.",
+    claim: "On 400 queries LambdaRank's means are above RankNet's with linear nets, but not significantly, and closer \
+            with two layers; a large validation set reduces variance. On a large set LambdaRank is above RankNet, and \
+            with linear nets about as good as RankNet with two layers.",
     time: "about 8 minutes (MQ2007)",
     claims,
     changed: &[],
@@ -38,8 +38,8 @@ pub const EXPERIMENT: Experiment = Experiment {
 const DEPTHS: Range<usize> = 1..11;
 /// The paper's "larger truncation values".
 const DEEP: Range<usize> = 6..11;
-/// How far apart curves may be that lie on top of each other: the marks of the paper's Figure 3 are 0.02 apart, its 95% intervals for
-/// 10,000 queries about 0.005 to either side.
+/// How far apart curves may be that lie on top of each other: the marks of the paper's Figure 3 are 0.02 apart, its 95%
+/// intervals for 10,000 queries about 0.005 to either side.
 const MARGIN: f64 = 0.01;
 const FOLDS: usize = 5;
 const SPLITS: [Split; 2] = [Split::LargeValidation, Split::SmallValidation];

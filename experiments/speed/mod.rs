@@ -31,19 +31,21 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Speed,
     paper: Paper::Several,
     place: "the limits of this machine, and Figure 1 of the LambdaRank paper",
-    claim: "An epoch costs little more than reading the features twice, lambdas of long lists take nearly linear time, training \
-            needs little more memory than its features, and other tools take longer.",
+    claim: "An epoch costs little more than reading the features twice, lambdas of long lists take nearly linear time, \
+            training needs little more memory than its features, and other tools take longer.",
     time: "about 6 minutes on a machine that does nothing else, more with peers",
     claims: bounds::claims,
     changed: &[
-        "The slope of V2 was that of the near-linear kernel alone; the paper's V2 adds up every pair, which is a line of its own now.",
+        "The slope of V2 was that of the near-linear kernel alone; the paper's V2 adds up every pair, which is a line \
+         of its own now.",
     ],
     protocol,
     run,
     own: Some(&Own {
         options: &[(
             PEERS,
-            "measures other tools on the same data too, by a Python environment in this folder, which is made if it is not there (6 GB)",
+            "measures other tools on the same data too, by a Python environment in this folder, which is made if it is \
+             not there (6 GB)",
         )],
         child: memory::child,
     }),

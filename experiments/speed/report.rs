@@ -10,8 +10,9 @@ use burnrank::text::{Table, large, three_digits};
 pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<Report> {
     let facts = &found.data;
     let title = format!(
-        "{} queries, {} documents (longest list {}), {FEATURES} features, {HIDDEN} hidden units, {} pairs of different label, \
-         {} threads. Seconds are the minimum of the repeats; peak MB is the whole process, its {:.0} MB of features included:",
+        "{} queries, {} documents (longest list {}), {FEATURES} features, {HIDDEN} hidden units, {} pairs of different \
+         label, {} threads. Seconds are the minimum of the repeats; peak MB is the whole process, its {:.0} MB of \
+         features included:",
         facts.queries,
         facts.documents,
         facts.longest,
@@ -34,11 +35,11 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> any
         execution.side_file("peers.svg", Some(&draw_peers(found, peers)?))?;
         notes.push("![an epoch of each tool](peers.svg)".into());
         notes.push(
-            "Peers are timed in two forms. *Plain* is how they are used: every epoch shuffles the queries and pads them while \
-             the clock runs, PyTorch to the longest query of a batch, Rax to the longest of all, for its compiler wants one \
-             shape. *Tuned* is as fast as we could make them go, and favours them: queries of like length together, padded \
-             before the clock starts, the same batches every epoch; for PyTorch also lambdas without autograd, and compiled. \
-             Ours shuffles and gathers every epoch."
+            "Peers are timed in two forms. *Plain* is how they are used: every epoch shuffles the queries and pads \
+             them while the clock runs, PyTorch to the longest query of a batch, Rax to the longest of all, for its \
+             compiler wants one shape. *Tuned* is as fast as we could make them go, and favours them: queries of like \
+             length together, padded before the clock starts, the same batches every epoch; for PyTorch also lambdas \
+             without autograd, and compiled. Ours shuffles and gathers every epoch."
                 .into(),
         );
     } else {
@@ -48,8 +49,8 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> any
         notes.push(format!("The peers could not be measured: {reason}."));
     }
     notes.push(
-        "Times depend on the machine and on what else it does, so a bound that is missed here is a reason to look, not a \
-         failure of the program."
+        "Times depend on the machine and on what else it does, so a bound that is missed here is a reason to look, not \
+         a failure of the program."
             .into(),
     );
     let evidence = bounds::evidence(execution.session, found);
@@ -191,27 +192,28 @@ fn protocol(sizes: &Sizes, found: &Measured) -> Vec<String> {
             word("lambda_kernels"),
         ),
         format!(
-            "Data: {} queries whose lengths are lognormal with a mean of 120, cut at 600; decimals of four digits; labels 0 to \
-             4 in the shares 52, 32, 13, 2 and 1 percent; {:.0} MB of text.",
+            "Data: {} queries whose lengths are lognormal with a mean of 120, cut at 600; decimals of four digits; \
+             labels 0 to 4 in the shares 52, 32, 13, 2 and 1 percent; {:.0} MB of text.",
             found.data.queries,
             found.data.text_bytes as f64 / 1e6
         ),
         format!(
-            "An epoch is one of the library's own training loop: forward, lambdas, backward and Adam for every batch, with {HIDDEN} \
-             sigmoid hidden units. A trainer also judges: that is kept small (one validation query, P@1 of the training \
-             queries) and is part of the time. V1 is a loop of this program on one query in {}, of all lengths alike; its time \
-             is scaled up by the number of pairs.",
+            "An epoch is one of the library's own training loop: forward, lambdas, backward and Adam for every batch, \
+             with {HIDDEN} sigmoid hidden units. A trainer also judges: that is kept small (one validation query, P@1 \
+             of the training queries) and is part of the time. V1 is a loop of this program on one query in {}, of all \
+             lengths alike; its time is scaled up by the number of pairs.",
             sizes.v1_share
         ),
-        "Roofline: the bandwidth is that of a copy by all threads (the better of two times in this run), where bytes count when they are read and when they are \
-         written; the multiply-adds are those of a square matrix product by the backend. An epoch's roofline is two passes \
-         over the features at that bandwidth plus, one after the other, two times the multiply-adds of the net (forward, and \
-         gradient of the weights); scoring's is one of each; reading's is the text and the features once."
+        "Roofline: the bandwidth is that of a copy by all threads (the better of two times in this run), where bytes \
+         count when they are read and when they are written; the multiply-adds are those of a square matrix product by \
+         the backend. An epoch's roofline is two passes over the features at that bandwidth plus, one after the other, \
+         two times the multiply-adds of the net (forward, and gradient of the weights); scoring's is one of each; \
+         reading's is the text and the features once."
             .into(),
         format!(
-            "Long lists and scaling: scores normal with a standard deviation of 2. In the figure an epoch has {} documents \
-             whatever the length of its queries; V1 is measured on as many queries as {} seconds allow, and no further than a \
-             query of {} seconds; the sum over every pair no further than an epoch of {} seconds.",
+            "Long lists and scaling: scores normal with a standard deviation of 2. In the figure an epoch has {} \
+             documents whatever the length of its queries; V1 is measured on as many queries as {} seconds allow, and \
+             no further than a query of {} seconds; the sum over every pair no further than an epoch of {} seconds.",
             sizes.scaling.documents, sizes.scaling.sample, sizes.scaling.bearable, sizes.scaling.direct
         ),
     ]
@@ -219,11 +221,12 @@ fn protocol(sizes: &Sizes, found: &Measured) -> Vec<String> {
 
 fn deviations() -> Vec<String> {
     vec![
-        "The paper's figure times RankNet on the machine and with the net of its authors; here it is LambdaRank for NDCG with \
-         a small net, and lists are as long as memory allows."
+        "The paper's figure times RankNet on the machine and with the net of its authors; here it is LambdaRank for \
+         NDCG with a small net, and lists are as long as memory allows."
             .into(),
-        "The paper's slopes are those of an epoch by the documents per query; here the number of documents of an epoch is fixed, \
-         so that the slopes to compare are those of the time for one query, which are larger by one than those of the epoch."
+        "The paper's slopes are those of an epoch by the documents per query; here the number of documents of an epoch \
+         is fixed, so that the slopes to compare are those of the time for one query, which are larger by one than \
+         those of the epoch."
             .into(),
     ]
 }

@@ -34,9 +34,9 @@ pub fn report(scale: Scale, sizes: &Sizes, runs: &Runs, plain: &Runs, shuffled: 
         protocol: protocol_text(sizes),
         deviations: deviations(scale, sizes),
         notes: vec![
-            "The paper prints no numbers for this figure, only curves on an axis from 0.55 to 0.75, so there are no points to draw \
-             beside ours: its statements are tested. \"The gap increases at higher relevance levels\" is read as: towards the top of \
-             the list."
+            "The paper prints no numbers for this figure, only curves on an axis from 0.55 to 0.75, so there are no \
+             points to draw beside ours: its statements are tested. \"The gap increases at higher relevance levels\" \
+             is read as: towards the top of the list."
                 .into(),
         ],
         tables: vec![table(runs), went(runs)],
@@ -140,27 +140,29 @@ fn protocol_text(sizes: &Sizes) -> Vec<String> {
     let (functions, seeds, candidates) = (sizes.functions, sizes.seeds, sizes.candidates);
     vec![
         format!(
-            "Data: {functions} random cubic polynomials as in the RankNet paper, each with {train} training, {valid} validation and \
-             {test} test queries of 50 documents, 50 features; labels 0, 2, 3, 4 and 5, which gain 0, 3, 7, 15 and 31, in the shares \
-             52, 32, 13, 2 and 1 percent. {seeds} seeds of weights and order of queries for each function and method."
+            "Data: {functions} random cubic polynomials as in the RankNet paper, each with {train} training, {valid} \
+             validation and {test} test queries of 50 documents, 50 features; labels 0, 2, 3, 4 and 5, which gain 0, \
+             3, 7, 15 and 31, in the shares 52, 32, 13, 2 and 1 percent. {seeds} seeds of weights and order of queries \
+             for each function and method."
         ),
         format!(
-            "Training: RankNet and LambdaRank (NDCG over the whole list), linear nets and two-layer nets of ten hidden units; plain \
-             gradient descent, one update per query; the step size times 0.8 when the training cost rose (RankNet: its loss; \
-             LambdaRank: NDCG@10 fell); {} epochs in all for linear nets and {} for two-layer nets, from new random weights after {STALLED} epochs without a lower training \
-             cost; the epoch of the best validation NDCG@10 is judged. Once the step size is below {} of the first, weights hardly \
-             move any more: the {STALLED} idle epochs are counted, but not run.",
+            "Training: RankNet and LambdaRank (NDCG over the whole list), linear nets and two-layer nets of ten hidden \
+             units; plain gradient descent, one update per query; the step size times 0.8 when the training cost rose \
+             (RankNet: its loss; LambdaRank: NDCG@10 fell); {} epochs in all for linear nets and {} for two-layer \
+             nets, from new random weights after {STALLED} epochs without a lower training cost; the epoch of the best \
+             validation NDCG@10 is judged. Once the step size is below {} of the first, weights hardly move any more: \
+             the {STALLED} idle epochs are counted, but not run.",
             sizes.epochs[0], sizes.epochs[1], FROZEN
         ),
         format!(
-            "Step size: of five in steps of about 3, and more while the best is at the end, the best {candidates} by the \
-             validation NDCG@10 of {} epochs are trained at full length, with the first seed; the best of these on validation is \
-             taken for all seeds. The same for both methods. Nothing is chosen on test queries.",
+            "Step size: of five in steps of about 3, and more while the best is at the end, the best {candidates} by \
+             the validation NDCG@10 of {} epochs are trained at full length, with the first seed; the best of these on \
+             validation is taken for all seeds. The same for both methods. Nothing is chosen on test queries.",
             sizes.search_epochs
         ),
         format!(
-            "Ablation: gains 0, 1, 3, 7, 15 on {} functions, one seed, only the best step size of the short search at full length. \
-             Control: training and validation labels shuffled within each query, {} epochs.",
+            "Ablation: gains 0, 1, 3, 7, 15 on {} functions, one seed, only the best step size of the short search at \
+             full length. Control: training and validation labels shuffled within each query, {} epochs.",
             sizes.ablated, sizes.control_epochs
         ),
     ]
@@ -170,14 +172,14 @@ fn deviations(scale: Scale, sizes: &Sizes) -> Vec<String> {
     let [train, valid, test] = sizes.queries;
     let mut all = vec![
         format!(
-            "{train}, {valid} and {test} queries for each of {} functions instead of 10,000, 5,000 and 10,000 of (it seems) one \
-             function: many functions say more about the claim than many queries of one.",
+            "{train}, {valid} and {test} queries for each of {} functions instead of 10,000, 5,000 and 10,000 of (it \
+             seems) one function: many functions say more about the claim than many queries of one.",
             sizes.functions
         ),
         "The paper's \"label distribution corresponding to real datasets\" is not printed; ours is a choice.".into(),
         format!(
-            "The paper trains every step size from 1e-7 to 1e-2 for 300 epochs; here a short search chooses those that are trained, for {} \
-             epochs (linear) or {}: the table of runs shows how late the best epochs are.",
+            "The paper trains every step size from 1e-7 to 1e-2 for 300 epochs; here a short search chooses those that \
+             are trained, for {} epochs (linear) or {}: the table of runs shows how late the best epochs are.",
             sizes.epochs[0], sizes.epochs[1]
         ),
         "Hidden units are tanh, and weights start uniform in ±1/sqrt(inputs): the paper says neither.".into(),

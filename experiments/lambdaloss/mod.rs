@@ -16,14 +16,16 @@ mod small_net;
 mod soft;
 mod soft_facts;
 mod table3;
+mod trees;
 mod weights;
 
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.
-pub const EXPERIMENTS: [Experiment; 7] = [
+pub const EXPERIMENTS: [Experiment; 8] = [
     bounds::EXPERIMENT,
     table3::EXPERIMENT,
+    trees::EXPERIMENT,
     mu::EXPERIMENT,
     cutoff::EXPERIMENT,
     convergence::EXPERIMENT,

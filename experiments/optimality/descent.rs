@@ -1,4 +1,4 @@
-//! Plain gradient descent with the program's lambdas, whose weights can be looked at after any epoch and may start anywhere.
+//! Plain gradient descent with the program's lambdas: weights may start anywhere and can be looked at after any epoch.
 
 use crate::harness::NetShape;
 use crate::harness::units::mean;
@@ -166,7 +166,7 @@ pub struct Plan<'a> {
     pub epochs: usize,
     /// After so many idle epochs there is a new start; 0 for never.
     pub restart: usize,
-    /// Whether an epoch is idle when its validation value is that of the epoch before; else when it is not the best so far.
+    /// Whether an epoch is idle when its validation value is that of the one before; else when it is not the best yet.
     pub constant: bool,
     /// Training is over when the step size is below this share of the first.
     pub frozen: f64,
@@ -272,7 +272,8 @@ fn drawn(seed: u64, epoch: usize) -> ChaCha8Rng {
     random
 }
 
-/// Every training query once, in an order drawn from seed and epoch: the scores before each update, and the pairs with a force.
+/// Every training query once, in an order drawn from seed and epoch: the scores before each update, and the pairs
+/// with a force.
 fn epoch(plan: &Plan<'_>, net: &mut Net, data: &Dataset, rate: f64, number: usize) -> anyhow::Result<(Vec<f32>, u64)> {
     let mut order: Vec<usize> = (0..data.n_queries()).collect();
     order.shuffle(&mut drawn(plan.seed, number));

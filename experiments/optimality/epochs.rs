@@ -1,7 +1,7 @@
-//! Section 8: early weights and weights for another measure are local optima too, and training goes on from them all the same.
+//! Section 8: early weights and weights for another measure are local optima too, and training goes on from them.
 
 use super::descent::{Net, Plan, Trained, Updates, descend};
-use super::directions::{Moved, moved};
+use super::moves::{Moved, moved};
 use super::setting::{MRR, Measure, NDCG10, common_deviations, data, data_words, parts, seed_of};
 use super::tuned::{Schedule, train_tuned, tried_cell, words};
 use crate::harness::figure::{self, Legend, Panel, Point, Series, Whose};
@@ -25,8 +25,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::Optimality,
     place: "section 8",
-    claim: "The weights after epochs 7 and 12 of training for NDCG@10 are local optima of it already, and so are the weights learned for MRR. \
-            Going on from them nevertheless raises NDCG@10 at once: learning escapes, because it is stochastic.",
+    claim: "The weights after epochs 7 and 12 of training for NDCG@10 are local optima of it already, and so are the \
+            weights learned for MRR. Going on from them nevertheless raises NDCG@10 at once: learning escapes, \
+            because it is stochastic.",
     time: "about 5 minutes",
     claims,
     changed: &[],
@@ -96,7 +97,8 @@ fn claims(session: &Session) -> Vec<Claim> {
     let mut all = vec![];
     for start in STARTS {
         let statement = format!(
-            "{start}: share of {directions} random directions that do not lower training NDCG@10 at every step of 0.1 to 1"
+            "{start}: share of {directions} random directions that do not lower training NDCG@10 at every step of 0.1 \
+             to 1"
         );
         let claim = Claim::primary(format!("optimum {start}"), statement, Test::AtMost { bound: EPSILON });
         all.push(claim.paper("a local optimum").unit(unit).convention(counted));
@@ -144,7 +146,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
 #[derive(Debug, Serialize, Deserialize)]
 struct GoneOn {
     optimum: Moved,
-    /// Training NDCG@10 before, after the first further epoch, and after each of some others; by updates per query, and per epoch.
+    /// Training NDCG@10 before, and after each further epoch; by updates per query, and per epoch.
     per_query: Vec<f64>,
     full_batch: Vec<f64>,
 }
@@ -278,13 +280,15 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyhow::
         main: format!("local optima of NDCG@10: {}", counts.join(", ")),
         tables: vec![table(sizes, found), trainings(found)],
         notes: vec![
-            "A full batch visits the queries in no order and draws nothing, so that it is not stochastic at all; the paper speaks of \"the \
-             stochasticity of the batch LambdaRank learning (both full batch and batch per query)\". What can be asked is whether updates per \
-             query reach more than updates per epoch in the same number of epochs. They are also more updates, so that a difference does not \
-             show that chance is the reason."
+            "A full batch visits the queries in no order and draws nothing, so that it is not stochastic at all; the \
+             paper speaks of \"the stochasticity of the batch LambdaRank learning (both full batch and batch per \
+             query)\". What can be asked is whether updates per query reach more than updates per epoch in the same \
+             number of epochs. They are also more updates, so that a difference does not show that chance is the \
+             reason."
                 .into(),
-            "A random direction says little of the direction that training takes: of many weights most directions lower the measure although \
-             one raises it. That training goes up from a point that passed the test shows that the test does not exclude better neighbours."
+            "A random direction says little of the direction that training takes: of many weights most directions \
+             lower the measure although one raises it. That training goes up from a point that passed the test shows \
+             that the test does not exclude better neighbours."
                 .into(),
         ],
         protocol: vec![
@@ -296,14 +300,16 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyhow::
                 sizes.queries[1]
             ),
             format!(
-                "Training: two-layer nets of ten hidden units, LambdaRank with sigma 1, plain gradient descent, one update per query. {} The weights \
-                 learned for MRR are those of the last epoch. With one update per epoch the grid is {}.",
+                "Training: two-layer nets of ten hidden units, LambdaRank with sigma 1, plain gradient descent, one \
+                 update per query. {} The weights learned for MRR are those of the last epoch. With one update per \
+                 epoch the grid is {}.",
                 words(&sizes.schedule, "threefold"),
                 FULL_RATES.map(number).join(", ")
             ),
             format!(
-                "Test: {} random directions on the unit sphere, ten steps of 0.1 to 1, NDCG@10 of all training queries. Then training for \
-                 NDCG@10 goes on for {} epochs with the step size that was chosen and another order of queries; the same with one update per epoch.",
+                "Test: {} random directions on the unit sphere, ten steps of 0.1 to 1, NDCG@10 of all training \
+                 queries. Then training for NDCG@10 goes on for {} epochs with the step size that was chosen and \
+                 another order of queries; the same with one update per epoch.",
                 sizes.directions, sizes.further
             ),
         ],

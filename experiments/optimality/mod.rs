@@ -5,6 +5,7 @@ mod descent;
 mod directions;
 mod epochs;
 mod matching;
+mod moves;
 mod pairs;
 mod setting;
 mod tuned;

@@ -59,20 +59,21 @@ pub fn parts<const N: usize>(data: &Synthetic, queries: [usize; N]) -> anyhow::R
 /// What reports say about the data.
 pub fn data_words(features: usize) -> String {
     format!(
-        "random cubic polynomials of {features} features, uniform in ±1, as in the RankNet paper (the mean of a linear, a quadratic and \
-         a cubic term, each scaled to variance 1); 50 documents per query; labels 0 to 4 by bins of the polynomial's value that hold \
-         52, 32, 13, 2 and 1 percent of the documents. To MAP and MRR labels of 2 and more are relevant, as in the paper."
+        "random cubic polynomials of {features} features, uniform in ±1, as in the RankNet paper (the mean of a \
+         linear, a quadratic and a cubic term, each scaled to variance 1); 50 documents per query; labels 0 to 4 by \
+         bins of the polynomial's value that hold 52, 32, 13, 2 and 1 percent of the documents. To MAP and MRR labels \
+         of 2 and more are relevant, as in the paper."
     )
 }
 
 /// What all experiments of this paper do in another way than it did.
 pub fn common_deviations(scale: Scale) -> Vec<String> {
     let mut all = vec![
-        "The paper's two sets of web queries belong to a search engine: only its artificial data can be made again. It does not print \
-         the label shares of that data; ours are a choice that looks like web data."
+        "The paper's two sets of web queries belong to a search engine: only its artificial data can be made again. \
+         It does not print the label shares of that data; ours are a choice that looks like web data."
             .into(),
-        "Hidden units are tanh, weights start uniform in ±1/sqrt(inputs), queries come in a new random order each epoch, and a query \
-         with nothing relevant counts 0: the paper says nothing of these."
+        "Hidden units are tanh, weights start uniform in ±1/sqrt(inputs), queries come in a new random order each \
+         epoch, and a query with nothing relevant counts 0: the paper says nothing of these."
             .into(),
     ];
     if scale == Scale::Quick {

@@ -18,7 +18,7 @@ pub struct Schedule {
     /// After so many idle epochs there is a new start, up to so many starts.
     pub restart: usize,
     pub starts: usize,
-    /// Whether an epoch is idle when its validation value is that of the epoch before; else when it is not the best so far.
+    /// Whether an epoch is idle when its validation value is that of the one before; else when it is not the best yet.
     pub constant: bool,
     /// Training is over when the step size is below this share of the first.
     pub frozen: f64,
@@ -77,9 +77,10 @@ pub fn words(schedule: &Schedule, factor: &str) -> String {
         share => format!(" It is over too when the step size is below {} of the first.", burnrank::text::number(share)),
     };
     format!(
-        "The step size is one of {} (further by {factor} steps where the best is at an end), by the best validation value of {} \
-         epochs; everything that is compared has the same grid. Then up to {} epochs; when the training value fell, the step size is \
-         multiplied by 0.8 with probability 0.3 (section 7 of the paper); after {} epochs {idle} {end}.{frozen}",
+        "The step size is one of {} (further by {factor} steps where the best is at an end), by the best validation \
+         value of {} epochs; everything that is compared has the same grid. Then up to {} epochs; when the training \
+         value fell, the step size is multiplied by 0.8 with probability 0.3 (section 7 of the paper); after {} \
+         epochs {idle} {end}.{frozen}",
         rates.join(", "),
         schedule.search_epochs,
         schedule.epochs,

@@ -146,7 +146,7 @@ fn within(runs: &Cells<'_>, convention: Convention, data: Data, sizes: &Sizes) -
 
 /// Every reading of the paper beside each other.
 fn summary_table(runs: &Cells<'_>, sizes: &Sizes) -> Table {
-    let columns = ["convention", "random net", "largest |z|", "polynomial", "largest |z|"];
+    let columns = ["convention", "random net", "largest z", "polynomial", "largest z"];
     let mut table =
         Table::titled("Readings of the paper: cells within two deviations of the paper's number:", &columns);
     for convention in [PRIMARY].into_iter().chain(OTHERS) {

@@ -2,12 +2,16 @@
 
 mod bounds;
 mod convergence;
+mod curves;
 mod cutoff;
+mod em;
+mod folds;
 pub mod losses;
 mod mu;
 mod nets;
 mod overfit;
 mod own_losses;
+mod shuffled;
 mod small_net;
 mod soft;
 mod soft_facts;

@@ -1,25 +1,20 @@
 //! LambdaLoss, Table 3: six losses by NDCG@5, with nets in place of the paper's trees.
 
+use super::folds::{RealFolds, find_sets, run_folds};
 use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, ORDERINGS, SETS, gaps_in_table3};
 use super::nets::{self, Arm, Found, Parts, Plan, Study, gap_text, mean_text, point};
+use super::shuffled;
 use super::weights::largest_gap_to_lambdarank;
 use crate::harness::figure::{self, Panel, Series, Whose};
-use crate::harness::real::{self, MQ2007, RealSet, WEB};
-use crate::harness::tuning::tune;
-use crate::harness::units::{less, mean};
+use crate::harness::real;
+use crate::harness::units::mean;
 use crate::harness::{
-    Claim, Control, Evidence, Execution, Experiment, Job, Kind, OneEntryCache, Paper, Report, Scale, Session, Test,
-    Ticker, export, per_query,
+    Claim, Control, Evidence, Execution, Experiment, Kind, Paper, Report, Scale, Session, Test, export, per_query,
 };
 use anyhow::Context;
 use burnrank::analysis::significance::t_test;
-use burnrank::data::FoldFiles;
-use burnrank::metric::{Gain, discount, max_dcg};
 use burnrank::text::{Table, fixed, p_value};
-use burnrank::{Dataset, Model, ScaleKind};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
+use burnrank::{Model, ScaleKind};
 use serde_json::{Value, json};
 
 /// The experiment, as `list` shows it.
@@ -145,20 +140,12 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
     Ok(json!({"nets": runs, "real scaling": ScaleKind::Log1pZScore, "shuffled": SHUFFLED}))
 }
 
-/// One real data set with its folds.
-struct RealFolds {
-    set: RealSet,
-    folds: Vec<FoldFiles>,
-    /// By arm and fold.
-    found: Vec<Vec<Found>>,
-}
-
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let (plan, arms) = (plan(execution.scale()), arms()?);
     let study = nets::run(execution, &plan, &arms, &[MEASURE], |arm, function, models, parts| {
         if arm == arm_of(0, NDCG2PP) && function == 0 { keep_model(execution, models, parts) } else { Ok(()) }
     })?;
-    let shuffled = run_shuffled(execution, &plan, &arms, &study)?;
+    let shuffled = shuffled::run(execution, &plan, &arms, &study, &SHUFFLED.map(|loss| arm_of(0, loss)))?;
     let mut sets = find_sets(execution)?;
     for set in &mut sets {
         set.found = run_folds(execution, &plan, &arms, set)?;
@@ -175,136 +162,6 @@ fn keep_model(execution: &Execution<'_>, models: &[Model], Parts { sets, .. }: &
     export(execution, EXPERIMENT.name, model, &used, [(MEASURE.to_owned(), value)])
 }
 
-/// MQ2007, and the first fold of each of the paper's sets, as far as they are there.
-fn find_sets(execution: &Execution<'_>) -> anyhow::Result<Vec<RealFolds>> {
-    let folder = execution.session.data.as_deref();
-    let mut sets = vec![];
-    if let Some((set, mut folds)) = real::first_of(&MQ2007, folder)? {
-        folds.truncate(execution.scale().pick(folds.len(), 1));
-        sets.push(RealFolds { set, folds, found: vec![] });
-    }
-    for set in WEB.into_iter().filter(|_| execution.scale() == Scale::Paper) {
-        if let Some(mut folds) = set.folds(folder)? {
-            folds.truncate(1);
-            sets.push(RealFolds { set, folds, found: vec![] });
-        }
-    }
-    Ok(sets)
-}
-
-/// Every arm on every fold, the step size chosen on the fold's own validation queries.
-fn run_folds(
-    execution: &Execution<'_>,
-    plan: &Plan,
-    arms: &[Arm],
-    real: &RealFolds,
-) -> anyhow::Result<Vec<Vec<Found>>> {
-    let mut jobs = vec![];
-    for fold in 0..real.folds.len() {
-        for (arm, of) in arms.iter().enumerate() {
-            let key = format!("{} fold {} {}", real.set.folder, fold + 1, of.key);
-            jobs.push(Job { key, work: plan.seeds as f64, what: (fold, arm) });
-        }
-    }
-    let kept = OneEntryCache::default();
-    let found = execution.run_all(&jobs, |job, ticker| {
-        let (fold, arm) = job.what;
-        let parts = kept.get(fold, || Parts::of_fold(&real.folds[fold]))?;
-        on_fold(execution, plan, &arms[arm], &job.key, &parts, ticker)
-    })?;
-    let mut by_arm = vec![vec![]; arms.len()];
-    jobs.iter().zip(found).for_each(|(job, found)| by_arm[job.what.1].push(found));
-    Ok(by_arm)
-}
-
-fn on_fold(
-    execution: &Execution<'_>,
-    plan: &Plan,
-    arm: &Arm,
-    key: &str,
-    parts: &Parts,
-    ticker: &Ticker<'_>,
-) -> anyhow::Result<Found> {
-    let trainings = (plan.steps.len() as u64 + plan.seeds) as f64;
-    let mut done = 0.0;
-    let mut one = |step: f64, seed: u64| {
-        let share = (ticker, (done / trainings, (done + 1.0) / trainings));
-        done += 1.0;
-        nets::one(execution, &format!("{key} {step}"), plan, arm, parts, step, seed, share)
-    };
-    let mut tried: Vec<(f64, Model)> = vec![];
-    let tuned = tune(plan.steps, plan.wider, |step| {
-        let model = one(step, 0)?;
-        let value = model.best_value().context("no epoch was trained")?;
-        tried.push((step, model));
-        Ok(value)
-    })?;
-    let mut models: Vec<Model> =
-        tried.into_iter().filter(|(step, _)| *step == tuned.best).map(|(_, model)| model).take(1).collect();
-    for seed in 1..plan.seeds {
-        models.push(one(tuned.best, seed)?);
-    }
-    let found = nets::judged(arm, &models, tuned.best, &parts.sets, &[MEASURE])?;
-    Ok(Found { steps: Some(nets::Steps(tuned)), ..found })
-}
-
-/// What nets reach on test queries whose training and validation labels were shuffled, less what a random order reaches
-/// on average: in points, by loss and function.
-fn run_shuffled(execution: &Execution<'_>, plan: &Plan, arms: &[Arm], study: &Study) -> anyhow::Result<Vec<Vec<f64>>> {
-    let mut jobs = vec![];
-    for function in 0..plan.functions {
-        for loss in SHUFFLED {
-            let key = format!("function {} shuffled labels {}", function + 1, arms[arm_of(0, loss)].key);
-            jobs.push(Job { key, work: 1.0, what: (function, loss) });
-        }
-    }
-    let kept = OneEntryCache::default();
-    let found = execution.run_all(&jobs, |job, ticker| {
-        let (function, loss) = job.what;
-        let parts = kept.get(function, || shuffled_parts(execution.session, function, plan.queries))?;
-        let (arm, step) = (arm_of(0, loss), study.tuned[arm_of(0, loss)].best);
-        let model = nets::one(execution, &job.key, plan, &arms[arm], &parts, step, 0, (ticker, (0.0, 1.0)))?;
-        nets::judged(&arms[arm], &[model], step, &parts.sets, &[MEASURE])
-    })?;
-    let random = (0..plan.functions)
-        .map(|function| {
-            let [train, valid, test] = plan.queries;
-            let queries = train + valid..train + valid + test;
-            Ok(100.0 * of_random_order(&nets::function(execution.session, function)?.part(queries)?.0))
-        })
-        .collect::<anyhow::Result<Vec<f64>>>()?;
-    let of_loss = |loss: usize| {
-        let chosen = jobs.iter().zip(&found).filter(|(job, _)| job.what.1 == loss);
-        less(&chosen.map(|(_, found)| 100.0 * found.test[MEASURE]).collect::<Vec<_>>(), &random)
-    };
-    Ok(SHUFFLED.map(of_loss).to_vec())
-}
-
-fn shuffled_parts(session: &Session, function: u64, queries: [usize; 3]) -> anyhow::Result<Parts> {
-    let Parts { sets: [train, valid, test], scaling, .. } = Parts::of_function(session, function, queries)?;
-    let mut random = ChaCha8Rng::seed_from_u64(nets::net_seed(session, function));
-    let mut shuffle = |set: Dataset| -> anyhow::Result<Dataset> {
-        let mut labels = set.labels().to_vec();
-        for ends in set.offsets().windows(2) {
-            labels[ends[0]..ends[1]].shuffle(&mut random);
-        }
-        let queries = set.query_ids().iter().cloned().zip(set.offsets().windows(2).map(|ends| ends[1] - ends[0]));
-        Ok(Dataset::new(set.n_features(), set.features().to_vec(), labels, queries.collect())?)
-    };
-    Parts::new([shuffle(train)?, shuffle(valid)?, test], scaling)
-}
-
-/// The mean over queries of the expected NDCG@5 when every order is equally likely.
-fn of_random_order(data: &Dataset) -> f64 {
-    let one = |labels: &[f32]| {
-        let gains: Vec<f64> = labels.iter().map(|&label| Gain::Exponential.of(label)).collect();
-        let ideal = max_dcg(labels, Some(K), Gain::Exponential);
-        let discounts: f64 = (0..K.min(labels.len())).map(discount).sum();
-        if ideal > 0.0 { mean(&gains) * discounts / ideal } else { 0.0 }
-    };
-    mean(&data.queries().map(|query| one(query.labels)).collect::<Vec<_>>())
-}
-
 fn report(
     execution: &Execution<'_>,
     plan: &Plan,
@@ -319,7 +176,7 @@ fn report(
             let [first_arm, second_arm] = [first, second].map(|loss| arm_of(place % 2, loss));
             let found = match (place < 2, mq) {
                 (true, _) => Evidence::rounded(study.less(first_arm, second_arm, MEASURE), 2),
-                (false, Some(mq)) => Evidence::rounded(fold_gaps(mq, first_arm, second_arm), 2),
+                (false, Some(mq)) => Evidence::rounded(mq.less(first_arm, second_arm), 2),
                 (false, None) => Evidence::missing("needs MQ2007 (--data)"),
             };
             evidence.push((ordering_id(name, first, second), found));
@@ -330,7 +187,7 @@ fn report(
     let mut tables = vec![paper_table(), own_table(study), truncation_table(study)];
     tables.extend(sets.iter().map(fold_table));
     let mut panels = vec![panel("random functions", &|first, second| study.less(first, second, MEASURE))];
-    panels.extend(mq.map(|mq| panel(mq.set.name, &|first, second| fold_gaps(mq, first, second))));
+    panels.extend(mq.map(|mq| panel(mq.set.name, &|first, second| mq.less(first, second))));
     let mut protocol = nets::words(plan);
     protocol.push(
         "Real data, where given: MQ2007 in its five folds, the paper's sets by their first fold; features by their \
@@ -379,14 +236,6 @@ fn controls(shuffled: &[Vec<f64>]) -> Vec<Control> {
         });
     }
     all
-}
-
-fn fold_test(set: &RealFolds, arm: usize) -> Vec<f64> {
-    set.found[arm].iter().map(|found| 100.0 * found.test[MEASURE]).collect()
-}
-
-fn fold_gaps(set: &RealFolds, first: usize, second: usize) -> Vec<f64> {
-    less(&fold_test(set, first), &fold_test(set, second))
 }
 
 fn paper_table() -> Table {
@@ -454,7 +303,7 @@ fn fold_table(set: &RealFolds) -> Table {
     let mut table = Table::titled(title, &head);
     for (arm, [name, pairs]) in names().into_iter().enumerate() {
         let found = &set.found[arm];
-        let gap = if arm == base_of(arm) { "-".into() } else { gap_text(&fold_gaps(set, arm, base_of(arm))) };
+        let gap = if arm == base_of(arm) { "-".into() } else { gap_text(&set.less(arm, base_of(arm))) };
         let steps: Vec<String> = found.iter().map(|found| found.step_size.to_string()).collect();
         let of = |value: fn(&Found) -> f64| fixed(100.0 * mean(&found.iter().map(value).collect::<Vec<_>>()), 2);
         table.row([
@@ -462,7 +311,7 @@ fn fold_table(set: &RealFolds) -> Table {
             pairs,
             of(|found| found.train),
             of(|found| found.valid),
-            mean_text(&fold_test(set, arm)),
+            mean_text(&set.test(arm)),
             gap,
             steps.join(", "),
         ]);
@@ -522,15 +371,6 @@ fn deviations(scale: Scale) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_random_order_has_the_mean_of_all_orders() {
-        // Labels 1 and 0: NDCG@5 is 1 or 1/log2(3), each in one of two orders.
-        let data = Dataset::new(1, vec![0.0; 2], vec![1.0, 0.0], vec![("a".into(), 2)]).unwrap();
-        assert!((of_random_order(&data) - (1.0 + 1.0 / 3f64.log2()) / 2.0).abs() < 1e-12);
-        let none = Dataset::new(1, vec![0.0; 2], vec![0.0; 2], vec![("a".into(), 2)]).unwrap();
-        assert_eq!(of_random_order(&none), 0.0);
-    }
 
     #[test]
     fn arms_are_the_losses_with_and_without_truncation() {

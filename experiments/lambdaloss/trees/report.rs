@@ -114,6 +114,7 @@ pub fn report(execution: &Execution<'_>, plan: &Plan, study: &Study) -> anyhow::
              weights. Training NDCG@5 stands beside test NDCG@5 because the paper says that NDCG-Loss2 fits harder and, with large \
              trees, too hard."
                 .into(),
+            "New runs need a build that grows trees: `cargo run --release --features trees --bin experiments`.".into(),
             real::WHERE.into(),
         ],
         protocol: words(plan),
@@ -306,14 +307,17 @@ fn words(plan: &Plan) -> Vec<String> {
         format!(
             "Trees are grown by LightGBM on the gradient and the second derivative of each loss, shrinkage 0.1, up to {trees} trees, \
              no subsampling, no penalty; the number of trees is that of the best validation NDCG@5. RankLib's settings (Table 3): \
-             {} per leaf at least, {} bins, ended after {} trees without a better value. LightGBM's (Tables 4 and 5): {} bins, ended \
-             after {}. Ten leaves: {} per leaf at least.",
-            RANKLIB.words(),
+             {} leaves, no leaf without a document or with a sum of second derivatives below {}, {} bins, ended after {} trees \
+             without a better value. LightGBM's (Tables 4 and 5): {} bins, ended after {}. Ten leaves: the same, with at least {} \
+             documents and a sum of {} in a leaf, and nothing tuned.",
+            RANKLIB.leaves,
+            RANKLIB.min_hessian,
             RANKLIB.bins,
             RANKLIB.patience,
             LIGHTGBM.bins,
             LIGHTGBM.patience,
-            super::Shape { leaves: 10, ..LIGHTGBM }.words(),
+            LIGHTGBM.min_data,
+            LIGHTGBM.min_hessian,
         ),
         format!(
             "Tuning for Table 4, the same for each loss: leaves of {leaves:?}, then the smallest sum of second derivatives of \

@@ -81,15 +81,10 @@ pub fn report(execution: &Execution<'_>, plan: &Plan, study: &Study) -> anyhow::
                 vec![("top 5", gaps(0)), ("all pairs", gaps(1))]
             },
         ),
-        panel(
-            "LightGBM",
-            &[NDCG2, NDCG2PP],
-            |loss, set| table4_gain(loss, set),
-            |loss| {
-                let gaps = |setting| study.within(setting, loss, LAMBDARANK, TEST);
-                vec![("tuned", gaps(Setting::Tuned)), ("ten leaves", gaps(Setting::TenLeaves))]
-            },
-        ),
+        panel("LightGBM", &[NDCG2, NDCG2PP], table4_gain, |loss| {
+            let gaps = |setting| study.within(setting, loss, LAMBDARANK, TEST);
+            vec![("tuned", gaps(Setting::Tuned)), ("ten leaves", gaps(Setting::TenLeaves))]
+        }),
     ];
     if let Some((set, found)) = &study.real {
         tables.push(real_table(set.name, found));
@@ -129,7 +124,7 @@ pub fn without_trees(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<R
     let claims = super::claims(execution.session);
     let panels = [
         panel("RankLib's settings", &[1, 2, 3, 4, 5], |loss, set| Some(LOSSES[loss].gain_in_table3()[set]), |_| vec![]),
-        panel("LightGBM", &[NDCG2, NDCG2PP], |loss, set| table4_gain(loss, set), |_| vec![]),
+        panel("LightGBM", &[NDCG2, NDCG2PP], table4_gain, |_| vec![]),
     ];
     Ok(Report {
         evidence: claims.into_iter().map(|claim| (claim.id, Evidence::missing(&*why))).collect(),
@@ -252,12 +247,15 @@ fn real_table(name: &str, found: &[Vec<Found>]) -> Table {
     table
 }
 
+/// Differences under a name, one per unit.
+type Named = (&'static str, Vec<f64>);
+
 /// Differences from LambdaRank: the paper's on its three sets, and ours under the names that `ours` gives.
 fn panel(
     title: &str,
     losses: &[usize],
     paper: impl Fn(usize, usize) -> Option<f64>,
-    ours: impl Fn(usize) -> Vec<(&'static str, Vec<f64>)>,
+    ours: impl Fn(usize) -> Vec<Named>,
 ) -> Panel {
     let place = |loss: usize| losses.iter().position(|other| *other == loss).unwrap_or(0) as f64;
     let mut series: Vec<Series> = (0..SETS.len())
@@ -269,7 +267,7 @@ fn panel(
             points: losses.iter().filter_map(|&loss| Some((place(loss), paper(loss, set)?, None))).collect(),
         })
         .collect();
-    let found: Vec<(f64, Vec<(&str, Vec<f64>)>)> = losses.iter().map(|&loss| (place(loss), ours(loss))).collect();
+    let found: Vec<(f64, Vec<Named>)> = losses.iter().map(|&loss| (place(loss), ours(loss))).collect();
     for (number, (name, _)) in found.first().into_iter().flat_map(|(_, all)| all.iter().enumerate()) {
         let points = found.iter().map(|(place, all)| point(*place, &all[number].1)).collect();
         series.push(Series {

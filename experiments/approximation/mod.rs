@@ -1,6 +1,5 @@
 //! Burges, Ranking as Function Approximation, 2006.
 
-
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.

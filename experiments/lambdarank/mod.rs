@@ -1,6 +1,5 @@
 //! LambdaRank: Burges et al., Learning to Rank with Nonsmooth Cost Functions, 2006.
 
-
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.

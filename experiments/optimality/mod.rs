@@ -1,6 +1,5 @@
 //! Donmez, Svore and Burges, On the Local Optimality of LambdaRank, 2009.
 
-
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.

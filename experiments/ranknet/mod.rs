@@ -1,6 +1,5 @@
 //! RankNet: Burges et al., Learning to Rank using Gradient Descent, 2005.
 
-
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.

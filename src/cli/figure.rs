@@ -1,13 +1,18 @@
-//! Pictures, as SVG: curves along directions, forces on documents, differences by query, values by setting.
+//! Pictures, as SVG: curves along directions, forces on documents, differences by query, values by setting, what a model
+//! learnt.
 
 mod curves;
 mod differences;
+mod explain;
 mod forces;
+mod series;
 mod settings;
 
 pub use curves::certificate;
-pub use differences::differences;
+pub use differences::{difference, differences};
+pub use explain::{LOW, NARROW, dependence, explanation, importance, parts};
 pub use forces::forces;
+pub use series::{Curve, lines};
 pub use settings::settings;
 
 use super::output;

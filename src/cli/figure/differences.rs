@@ -1,6 +1,6 @@
 //! Differences of two systems, query by query.
 
-use super::{Area, FONT, HEIGHT, clipped, decimal, draw, failed, legend, palette, room, whole};
+use super::{Area, FONT, HEIGHT, clipped, decimal, draw, failed, legend, palette, room, svg, whole};
 use crate::cli::prose::signed;
 use burnrank::Comparison;
 use burnrank::analysis::significance::Better;
@@ -13,6 +13,11 @@ pub fn differences(path: &Path, comparisons: &[Comparison]) -> anyhow::Result<()
     draw(path, comparisons.len(), HEIGHT, |index, area| panel(area, &comparisons[index]))
 }
 
+/// The same for one comparison, as a picture of a size.
+pub fn difference(found: &Comparison, size: (u32, u32)) -> anyhow::Result<String> {
+    svg(size, |sheet| panel(sheet, found))
+}
+
 fn panel(area: &Area, found: &Comparison) -> anyhow::Result<()> {
     let mut sorted = found.differences.clone();
     sorted.sort_by(|a, b| b.total_cmp(a));
@@ -21,7 +26,7 @@ fn panel(area: &Area, found: &Comparison) -> anyhow::Result<()> {
     let name_value = decimal(&y);
     let end = sorted.len() as f64;
     let mut chart = ChartBuilder::on(area)
-        .caption(clipped(&title, 85), (FONT, 16))
+        .caption(clipped(&title, area.dim_in_pixel().0 as usize / 9), (FONT, 16))
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(60)

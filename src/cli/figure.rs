@@ -16,7 +16,7 @@ pub use series::{Curve, lines};
 pub use settings::settings;
 
 use super::output;
-use burnrank::program::figure::{self, Area, FONT, clipped, decimal, failed, legend, svg, whole};
+use burnrank::program::figure::{self, Area, FONT, clipped, decimal, failed, legend, legend_of, svg, whole};
 use burnrank::program::palette;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
@@ -25,6 +25,8 @@ use std::path::Path;
 
 const WIDTH: u32 = 720;
 const HEIGHT: u32 = 420;
+/// The letters of small figures, which stay legible on a phone: of titles, and of all else.
+const LETTERS: [u32; 2] = [20, 18];
 
 type Chart<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 

@@ -96,12 +96,24 @@ pub fn legend<'a, B: DrawingBackend + 'a, C: CoordTranslate>(
     chart: &mut ChartContext<'a, B, C>,
     corner: SeriesLabelPosition,
 ) -> anyhow::Result<()> {
+    legend_of(chart, corner, 13)
+}
+
+/// As [`legend`], in letters of a size.
+///
+/// # Errors
+/// As [`legend`].
+pub fn legend_of<'a, B: DrawingBackend + 'a, C: CoordTranslate>(
+    chart: &mut ChartContext<'a, B, C>,
+    corner: SeriesLabelPosition,
+    size: u32,
+) -> anyhow::Result<()> {
     chart
         .configure_series_labels()
         .position(corner)
         .background_style(WHITE.mix(0.85))
         .border_style(palette::GRID)
-        .label_font((FONT, 13))
+        .label_font((FONT, size))
         .draw()
         .map_err(failed)
 }

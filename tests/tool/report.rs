@@ -111,7 +111,7 @@ fn a_page_without_data_has_what_the_folder_has() {
     );
     let page = place.read("page.html");
     well_formed(&page);
-    assert!(page.contains("<h1>A&lt;b</h1>") && page.contains("relevance upwards"), "{page}");
+    assert!(page.contains("<h1>A&lt;b</h1>") && page.contains("relevance alone"), "{page}");
     assert_eq!(place.run("report model -o -").good().matches("<h1>").count(), 1);
     for (arguments, code) in [
         ("report -o other.html", 2),
@@ -158,7 +158,7 @@ window.addEventListener('load', function () {
     svg.querySelectorAll('text').forEach(function (text) {
       var box = text.getBoundingClientRect();
       if (box.left < edge.left - 1 || box.right > edge.right + 1) texts.push(text.textContent);
-      if (parseFloat(getComputedStyle(text).fontSize) * edge.width / svg.viewBox.baseVal.width < 9) small++;
+      if (parseFloat(getComputedStyle(text).fontSize) * edge.width / svg.viewBox.baseVal.width < 10.5) small++;
     });
   });
   document.title = 'PROBE width=' + width + ' over=' + Math.ceil(worst) + ' ' + what + ' scroll=' +

@@ -110,7 +110,7 @@ pub struct Explanation {
 /// };
 /// let found = explain(&model, data, &*parse("pairs")?, None, &ExplainOptions::default(), &|_| {})?;
 /// assert_eq!((found.value.mean, found.method, found.importances[0].feature), (1.0, Method::Linear, 0));
-/// assert_eq!(found.comparison.baseline, "f1 upwards");
+/// assert_eq!(found.comparison.baseline, "f1 alone");
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
@@ -203,7 +203,7 @@ fn single_feature(
     names: &[String],
 ) -> Result<(String, Vec<f64>)> {
     let (feature, weight) = best_feature(data, metric, conventions, &Stop::new())?;
-    let name = format!("{} {}", names[feature], if weight > 0.0 { "upwards" } else { "downwards" });
+    let name = format!("{} alone{}", names[feature], if weight > 0.0 { "" } else { ", downwards" });
     let rows = (0..data.n_documents()).map(|row| weight * f64::from(row_of(data, row)[feature]));
     Ok((name, rows.collect()))
 }

@@ -5,27 +5,33 @@ use crate::cli::compare::verdict;
 use crate::cli::input;
 use crate::cli::prose::{fixed, named, number, paragraph, signed};
 use crate::cli::ui::{self, Align, Table, counted, heading};
-use burnrank::Model;
 use burnrank::analysis::explain::{Axis, Change, Counts, Dependence, Explanation, Importance, Permute, QueryChange};
 use burnrank::text::shorten;
+use burnrank::{Comparison, Model};
 
 /// Names of features have at most so much room.
 const NAMES: usize = 24;
+/// And less beside the points of a partial dependence.
+const NAMES_BESIDE_POINTS: usize = 20;
 /// Points of a partial dependence that fit into a line.
 const POINTS: usize = 5;
 
 pub fn text(args: &Args, model: &Model, found: &Explanation) -> String {
     let names = shorten(&found.feature_names, NAMES);
-    let mut text = paragraph(&summary(found)) + &paragraph(&verdict(&found.comparison, 0.05)) + "\n";
+    // As `compare` calls it.
+    let name =
+        args.model.file_name().map_or_else(|| input::name(&args.model), |name| name.to_string_lossy().into_owned());
+    let compared = Comparison { system: name, ..found.comparison.clone() };
+    let mut text = paragraph(&summary(found)) + &paragraph(&verdict(&compared, 0.05)) + "\n";
     text += &ui::table(&importances(found, &names, args.top));
     let left = found.importances.len().saturating_sub(args.top);
     if left > 0 {
-        let highest = found.importances.get(args.top).map_or(0.0, |importance| importance.fall);
-        text += &format!("{} more, of {} and less\n", counted(left, "feature", "features"), signed_fall(highest));
+        let end = |place: usize| found.importances.get(place).map_or(String::new(), |i| signed_fall(i.fall));
+        let (first, last) = (end(args.top), end(found.importances.len() - 1));
+        text += &format!("{} more, from {first} to {last}\n", counted(left, "feature", "features"));
     }
     if !found.dependences.is_empty() {
-        text +=
-            &format!("\n{}\n{}", heading("Mean score at values of a feature"), ui::table(&dependences(found, &names)));
+        text += &format!("\n{}\n{}", heading("Mean score at values of a feature"), ui::table(&dependences(found)));
     }
     for (change, word) in
         found.changes.won.iter().map(|c| (c, "won")).chain(found.changes.lost.iter().map(|c| (c, "lost")))
@@ -41,7 +47,7 @@ pub fn summary(found: &Explanation) -> String {
     let value =
         format!("{metric} is {} on {}.", fixed(found.value.mean, 4), counted(found.value.n, "query", "queries"));
     let helping: Vec<&Importance> = found.importances.iter().filter(|importance| importance.helps()).collect();
-    let harming = found.importances.iter().filter(|i| i.interval.is_some_and(|(_, high)| high < 0.0)).count();
+    let harming: Vec<&Importance> = found.importances.iter().rev().filter(|importance| harms(importance)).collect();
     let name = |(place, importance): (usize, &&Importance)| {
         let words = if place == 0 { " when its values are permuted" } else { "" };
         format!("{} ({}{words})", found.feature_names[importance.feature], signed_fall(importance.fall))
@@ -59,16 +65,27 @@ pub fn summary(found: &Explanation) -> String {
             )
         }
     };
-    let harm = match harming {
+    let worst: Vec<String> = harming
+        .iter()
+        .take(3)
+        .map(|importance| format!("{} ({})", found.feature_names[importance.feature], signed_fall(importance.fall)))
+        .collect();
+    let harm = match harming.len() {
         0 => String::new(),
-        1 => " One makes it worse: without it the measure rises.".to_owned(),
-        many => format!(" {many} make it worse: without them the measure rises."),
+        1 => format!(" One makes it worse: {}.", worst[0]),
+        many if many <= 3 => format!(" {many} make it worse: {}.", worst.join(", ")),
+        many => format!(" {many} make it worse, among them {}.", worst.join(", ")),
     };
     format!("{value} {depends}{harm}")
 }
 
 fn right(name: &str) -> (&str, Align) {
     (name, Align::Right)
+}
+
+/// Whether the measure is known to rise without a feature.
+fn harms(importance: &Importance) -> bool {
+    importance.interval.is_some_and(|(_, high)| high < 0.0)
 }
 
 /// What permuting does to the measure.
@@ -96,13 +113,14 @@ fn importances(found: &Explanation, names: &[String], top: usize) -> Table {
     table
 }
 
-fn dependences(found: &Explanation, names: &[String]) -> Table {
+fn dependences(found: &Explanation) -> Table {
+    let names = shorten(&found.feature_names, NAMES_BESIDE_POINTS);
     let empty = right("");
     let mut table = Table::new(&[("feature", Align::Left), ("", Align::Left), empty, empty, empty, empty, empty]);
     for dependence in &found.dependences {
         let points = points(dependence);
         let of = |list: &[f64]| points.iter().map(|&place| number(list[place])).collect::<Vec<_>>();
-        let value = if dependence.axis == Axis::Scaled { "scaled value" } else { "value" };
+        let value = if dependence.axis == Axis::Scaled { "scaled" } else { "value" };
         table.row([names[dependence.feature].clone(), value.to_owned()].into_iter().chain(of(&dependence.values)));
         table.row([String::new(), "score".to_owned()].into_iter().chain(of(&dependence.scores)));
     }

@@ -1,6 +1,6 @@
 //! What a model learnt, as small figures: importances, dependences, parts of scores.
 
-use super::{Chart, FONT, clipped, decimal, difference, failed, figure, output, palette, svg, whole};
+use super::{Chart, FONT, LETTERS, clipped, decimal, difference, failed, figure, output, palette, svg, whole};
 use burnrank::analysis::explain::{Axis, Change, Dependence, Explanation};
 use burnrank::text::shorten;
 use plotters::prelude::*;
@@ -11,8 +11,6 @@ use std::path::Path;
 pub const NARROW: u32 = 440;
 /// The height of those that are no lists.
 pub const LOW: u32 = 300;
-/// The room of the names of features.
-const NAMES: u32 = 120;
 /// The most characters of a name.
 const CHARACTERS: usize = 17;
 
@@ -73,17 +71,17 @@ pub fn dependence(found: &Explanation, dependence: &Dependence) -> anyhow::Resul
     let (name_value, name_score) = (decimal(&x), decimal(&y));
     svg((NARROW, LOW), |sheet| {
         let mut chart = ChartBuilder::on(sheet)
-            .caption(clipped(name, 40), (FONT, 16))
+            .caption(clipped(name, 36), (FONT, LETTERS[0]))
             .margin(10)
-            .x_label_area_size(40)
-            .y_label_area_size(60)
+            .x_label_area_size(52)
+            .y_label_area_size(80)
             .build_cartesian_2d(x, y)
             .map_err(failed)?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(palette::GRID)
-            .label_style((FONT, 13))
+            .label_style((FONT, LETTERS[1]))
             .x_labels(5)
             .y_labels(5)
             .x_label_formatter(&name_value)
@@ -107,7 +105,7 @@ pub fn parts(found: &Explanation, query: &str, change: &Change) -> anyhow::Resul
     let values: Vec<f64> = change.parts.iter().map(|part| part.part).chain([change.other_parts, sum]).collect();
     let range = figure::room(values.iter().copied().chain([0.0]), 0.06);
     let title = format!("Query {query}: for {}", change.better.document);
-    rows(&clipped(&title, 48), &names, range, |chart| {
+    rows(&clipped(&title, 40), &names, range, |chart| {
         for (place, &value) in values.iter().enumerate() {
             let y = (values.len() - 1 - place) as f64;
             let colour = if value >= 0.0 { palette::BLUE } else { palette::VERMILION };
@@ -129,17 +127,19 @@ fn rows(
 ) -> anyhow::Result<String> {
     let names = shorten(names, CHARACTERS);
     let count = names.len();
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0) as u32;
+    let room = 20 + 8 * longest;
     let name_value = decimal(&range);
     let name_row = |at: &f64| match whole(at).parse::<usize>() {
         Ok(row) if row < count => names[count - 1 - row].clone(),
         _ => String::new(),
     };
-    svg((NARROW, 92 + 22 * count as u32), |sheet| {
+    svg((NARROW, 100 + 25 * count as u32), |sheet| {
         let mut chart = ChartBuilder::on(sheet)
-            .caption(title, (FONT, 16))
+            .caption(title, (FONT, LETTERS[0]))
             .margin(10)
-            .x_label_area_size(32)
-            .y_label_area_size(NAMES)
+            .x_label_area_size(36)
+            .y_label_area_size(room)
             .build_cartesian_2d(range, -0.5..count as f64 - 0.5)
             .map_err(failed)?;
         chart
@@ -147,7 +147,9 @@ fn rows(
             .light_line_style(TRANSPARENT)
             .bold_line_style(palette::GRID)
             .disable_y_mesh()
-            .label_style((FONT, 13))
+            // Rows have names, and between them there is nothing to mark.
+            .set_tick_mark_size(LabelAreaPosition::Left, 0)
+            .label_style((FONT, LETTERS[1]))
             .x_labels(5)
             .y_labels(2 * count + 1)
             .x_label_formatter(&name_value)

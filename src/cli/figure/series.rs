@@ -1,6 +1,6 @@
 //! Several series in one small figure, told apart by colour, mark and dashes.
 
-use super::{FONT, LOW, NARROW, decimal, failed, figure, legend, palette, svg, whole};
+use super::{FONT, LETTERS, LOW, NARROW, clipped, decimal, failed, figure, legend_of, palette, svg, whole};
 use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
 
@@ -29,24 +29,24 @@ pub fn lines(
     let mut y = figure::room(all().map(|point| point.1), 0.08);
     if matches!(corner, SeriesLabelPosition::LowerRight) {
         // Room for the legend.
-        y.start -= (0.07 * curves.len() as f64).min(0.6) * (y.end - y.start);
+        y.start -= (0.09 * curves.len() as f64).min(0.6) * (y.end - y.start);
     }
     let decimals = decimal(&x);
     let name_x = |value: &f64| if x_is_whole { whole(value) } else { decimals(value) };
     let name_y = decimal(&y);
     svg((NARROW, LOW), |sheet| {
         let mut chart = ChartBuilder::on(sheet)
-            .caption(title, (FONT, 16))
+            .caption(clipped(title, 36), (FONT, LETTERS[0]))
             .margin(10)
-            .x_label_area_size(40)
-            .y_label_area_size(60)
+            .x_label_area_size(52)
+            .y_label_area_size(80)
             .build_cartesian_2d(x, y)
             .map_err(failed)?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(palette::GRID)
-            .label_style((FONT, 13))
+            .label_style((FONT, LETTERS[1]))
             .x_labels(6)
             .y_labels(5)
             .x_label_formatter(&name_x)
@@ -63,7 +63,7 @@ pub fn lines(
                 false => chart.draw_series(LineSeries::new(curve.points.clone(), colour.stroke_width(2))),
             };
             let marked = curve.marks > 0;
-            drawn.map_err(failed)?.label(curve.name.clone()).legend(move |(x, y)| {
+            drawn.map_err(failed)?.label(clipped(&curve.name, 20)).legend(move |(x, y)| {
                 let ends = if dashed { [8, 12] } else { [10, 10] };
                 EmptyElement::at((x, y))
                     + PathElement::new([(0, 0), (ends[0], 0)], colour.stroke_width(2))
@@ -79,7 +79,7 @@ pub fn lines(
             }
         }
         if curves.len() > 1 {
-            legend(&mut chart, corner)?;
+            legend_of(&mut chart, corner, LETTERS[1])?;
         }
         Ok(())
     })

@@ -32,9 +32,11 @@ figcaption{font-size:.92rem;color:var(--grey)}
 .scroll:focus-visible{outline:2px solid var(--blue)}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 caption{text-align:left;color:var(--grey);font-size:.92rem;padding-bottom:.3rem}
+caption span{position:sticky;left:0;display:inline-block;max-width:min(46rem,calc(100vw - 2rem))}
 th,td{padding:.3rem .7rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--grid)}
 th.number,td.number{text-align:right;white-space:nowrap}
-td.word{min-width:7rem;overflow-wrap:anywhere}
+tbody th{font-weight:inherit}
+th.word,td.word{min-width:5rem;overflow-wrap:break-word}
 pre{overflow-x:auto;padding:.7rem .9rem;border:1px solid var(--grid);border-radius:.3rem;font-size:.9rem;max-width:100%;white-space:pre-wrap;overflow-wrap:anywhere}
 code{font-family:ui-monospace,'Cascadia Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}
 details{margin:.6rem 0}
@@ -105,29 +107,43 @@ pub fn heading(text: &str) -> String {
     format!("<h3>{}</h3>\n", escape(text))
 }
 
-/// Figures side by side, as far as there is room: pictures with their captions.
+/// Pieces side by side, as far as there is room.
+pub fn beside(pieces: &[String]) -> String {
+    format!("<div class=\"figures\">\n{}</div>\n", pieces.concat())
+}
+
+/// Figures side by side: pictures with their captions.
 pub fn figures(pictures: &[(String, String)]) -> String {
-    let figure = |(picture, caption): &(String, String)| {
-        format!("<figure>{}<figcaption>{}</figcaption></figure>\n", figure::inline(picture, caption), escape(caption))
-    };
-    format!("<div class=\"figures\">\n{}</div>\n", pictures.iter().map(figure).collect::<String>())
+    beside(&pictures.iter().map(|(picture, caption)| figure(picture, caption)).collect::<Vec<_>>())
+}
+
+/// A picture with its caption.
+pub fn figure(picture: &str, caption: &str) -> String {
+    let (picture, caption) = (figure::inline(picture, caption), escape(caption));
+    format!("<figure>{picture}<figcaption>{caption}</figcaption></figure>\n")
 }
 
 /// A table under a caption; numbers in all columns from `words` on.
 pub fn table(caption: &str, words: usize, headings: &[&str], rows: &[Vec<String>]) -> String {
     let class = |place: usize| if place < words { "word" } else { "number" };
-    let cells = |tag: &str, attribute: &str, row: &[String]| -> String {
+    let cells = |row: &[String], is_head: bool| -> String {
         let cell = |(place, cell): (usize, &String)| {
-            format!("<{tag}{attribute} class=\"{}\">{}</{tag}>", class(place), escape(cell))
+            let (tag, scope) = match (is_head, place) {
+                (true, _) => ("th", " scope=\"col\""),
+                // What a row is about.
+                (false, 0) => ("th", " scope=\"row\""),
+                _ => ("td", ""),
+            };
+            format!("<{tag}{scope} class=\"{}\">{}</{tag}>", class(place), escape(cell))
         };
         row.iter().enumerate().map(cell).collect()
     };
     let headings: Vec<String> = headings.iter().map(|heading| heading.to_string()).collect();
-    let head = cells("th", " scope=\"col\"", &headings);
-    let body: String = rows.iter().map(|row| format!("<tr>{}</tr>\n", cells("td", "", row))).collect();
+    let head = cells(&headings, true);
+    let body: String = rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row, false))).collect();
     // A wide table scrolls within the page, also by keys.
     format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\n<caption>{0}</caption>\n\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\n<caption><span>{0}</span></caption>\n\
          <thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n",
         escape(caption)
     )

@@ -1,7 +1,7 @@
 //! The systems of a report, judged query by query: measures, their distribution, and whether differences are real.
 
 use super::Args;
-use super::html::{aside, figures, paragraph, table};
+use super::html::{aside, figures, table};
 use crate::cli::compare::{Common, Values, fit_text, is_real, verdict};
 use crate::cli::explain::methods;
 use crate::cli::figure::{self, Curve};
@@ -120,10 +120,10 @@ impl Judged {
             let spread: Vec<Curve> = (0..self.systems.len())
                 .map(|system| curve(system, distribution(self.measures[0].per_query(&self.systems)[system].values), 4))
                 .collect();
-            let right = SeriesLabelPosition::LowerRight;
+            let (right, left) = (SeriesLabelPosition::LowerRight, SeriesLabelPosition::UpperLeft);
             text += &figures(&[
                 (
-                    figure::lines(&format!("{base} at rank k"), ("k", base), &at_ranks, right.clone(), true)?,
+                    figure::lines(&format!("{base} at rank k"), ("k", base), &at_ranks, right, true)?,
                     format!("The mean of {base}@k over queries, for k from 1 to 20."),
                 ),
                 (
@@ -131,7 +131,7 @@ impl Judged {
                         "Queries with at most this value",
                         (asked, "share of queries"),
                         &spread,
-                        right,
+                        left,
                         false,
                     )?,
                     format!("The share of queries whose {asked} is at most a value: the lower the curve, the better."),
@@ -244,7 +244,6 @@ impl Compared {
             };
             vec![
                 found.system.clone(),
-                found.baseline.clone(),
                 found.measure.clone(),
                 fixed(found.system_mean, 4),
                 fixed(found.baseline_mean, 4),
@@ -258,10 +257,9 @@ impl Compared {
         };
         let headings = [
             "system",
-            "compared with",
             "measure",
             "mean",
-            "its mean",
+            "baseline",
             "difference",
             "95% interval",
             "better/equal/worse",
@@ -270,13 +268,11 @@ impl Compared {
             "randomisation",
         ];
         let rows: Vec<Vec<String>> = self.comparisons.iter().map(row).collect();
-        let mut text: String = self.verdicts().iter().map(|verdict| paragraph(verdict)).collect();
-        text += &table(
-            "Differences, and the p-values of three tests; * significant by the randomisation test",
-            3,
-            &headings,
-            &rows,
+        let baseline = self.comparisons.first().map_or("", |found| found.baseline.as_str());
+        let caption = format!(
+            "Differences from {baseline}, and the p-values of three tests; * significant by the randomisation test"
         );
+        let text = table(&caption, 2, &headings, &rows);
         let picture = |found: &Comparison| {
             let caption = format!(
                 "The difference of {} on each query, sorted: {} better, {} equal, {} worse.",

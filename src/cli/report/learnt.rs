@@ -1,9 +1,10 @@
 //! What one model learnt.
 
-use super::html::{aside, figures, heading, paragraph, table};
+use super::html::{aside, beside, figure as shown, figures, heading, paragraph, table};
 use crate::cli::explain::{decision, summary};
 use crate::cli::figure;
 use crate::cli::prose::{fixed, number, signed};
+use crate::cli::ui::count;
 use burnrank::analysis::explain::{Axis, Change, Explanation};
 
 /// Features that are told of.
@@ -12,13 +13,11 @@ const TOP: usize = 15;
 pub fn section(found: &Explanation) -> anyhow::Result<String> {
     let mut text = paragraph(&summary(found));
     let metric = &found.metric;
-    text += &figures(&[(
-        figure::importance(found, TOP)?,
-        format!(
-            "What permuting a feature does to {metric}, with 95% intervals: a filled dot where the feature is known to matter, a \
+    let caption = format!(
+        "What permuting a feature does to {metric}, with 95% intervals: a filled dot where the feature is known to matter, a \
              ring where it is not."
-        ),
-    )]);
+    );
+    let picture = shown(&figure::importance(found, TOP)?, &caption);
     let rows: Vec<Vec<String>> = found
         .importances
         .iter()
@@ -40,7 +39,8 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
         found.learnt.kind.name(),
         found.learnt.kind.words()
     );
-    text += &table(&caption, 1, &["feature", &change, "95% interval", found.learnt.kind.name()], &rows);
+    let list = table(&caption, 1, &["feature", &change, "95% interval", found.learnt.kind.name()], &rows);
+    text += &beside(&[picture, list]);
     if !found.dependences.is_empty() {
         text += &heading("The score as a function of one feature");
         let picture = |dependence: &burnrank::analysis::explain::Dependence| {
@@ -50,7 +50,7 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
             let ends = |end: Option<f64>| number(end.unwrap_or(f64::NAN));
             let caption = format!(
                 "The mean score of {} documents when all have the same {name}{scaled}: from {} to {}.",
-                dependence.documents,
+                count(dependence.documents),
                 ends(low),
                 ends(high)
             );
@@ -96,8 +96,8 @@ fn decided_by(found: &Explanation, query: &str, change: &Change) -> anyhow::Resu
         "The parts of features in the score of {} less that of {}",
         change.better.document, change.worse.document
     );
-    let picture = (figure::parts(found, query, change)?, format!("{caption}: to the right what raises the first."));
-    Ok(paragraph(&decision(change, &found.comparison.baseline))
-        + &table(&caption, 1, &["feature", &change.better.document, &change.worse.document, "part"], &rows)
-        + &figures(&[picture]))
+    let list = table(&caption, 1, &["feature", &change.better.document, &change.worse.document, "part"], &rows);
+    let words = format!("{caption}: to the right what raises the first.");
+    let picture = shown(&figure::parts(found, query, change)?, &words);
+    Ok(paragraph(&decision(change, &found.comparison.baseline)) + &beside(&[list, picture]))
 }

@@ -8,6 +8,7 @@ use crate::cli::ui::{count, counted};
 use burnrank::EpochRecord;
 use plotters::chart::SeriesLabelPosition;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Members of an ensemble whose curves are drawn.
 const MEMBERS: usize = 6;
@@ -24,16 +25,18 @@ pub fn training(shown: &[Shown]) -> anyhow::Result<String> {
     if !without.is_empty() {
         text += &aside(&format!("No log of training (training.jsonl): {}.", without.join(", ")));
     }
-    let mut rows = Vec::new();
-    for shown in shown {
-        for (split, measures) in &shown.model.info.metrics {
-            for (measure, value) in measures {
-                rows.push(vec![shown.name.clone(), split.clone(), measure.clone(), fixed(*value, 4)]);
-            }
-        }
-    }
+    let results = || shown.iter().flat_map(|shown| shown.model.info.metrics.iter().map(move |row| (&shown.name, row)));
+    let measures: BTreeSet<&String> = results().flat_map(|(_, (_, values))| values.keys()).collect();
+    let rows: Vec<Vec<String>> = results()
+        .map(|(name, (split, values))| {
+            let value = |measure: &&String| values.get(*measure).map_or("-".to_owned(), |value| fixed(*value, 4));
+            [name.clone(), split.clone()].into_iter().chain(measures.iter().map(value)).collect()
+        })
+        .collect();
     if !rows.is_empty() {
-        text += &table("What training measured, means over queries", 3, &["model", "split", "measure", "mean"], &rows);
+        let headings: Vec<&str> =
+            ["model", "split"].into_iter().chain(measures.iter().map(|name| name.as_str())).collect();
+        text += &table("What training measured, means over queries", 2, &headings, &rows);
     }
     Ok(text)
 }
@@ -101,13 +104,13 @@ pub fn configuration(shown: &[Shown]) -> String {
             vec![
                 shown.name.clone(),
                 info.ranker.architecture.to_string(),
-                count(info.ranker.features),
                 info.objective.clone(),
                 info.scaler.kind().to_string(),
+                count(info.ranker.features),
             ]
         })
         .collect();
-    let mut text = table("The models", 2, &["model", "what scores", "features", "objective", "scaling"], &rows);
+    let mut text = table("The models", 4, &["model", "what scores", "objective", "scaling", "features"], &rows);
     for shown in shown {
         let info = &shown.model.info;
         text += &heading(&shown.name);

@@ -211,7 +211,7 @@ fn as_json(args: &Args, common: &Common, systems: &[System], conventions: &Conve
     json!({
         "data": args.data,
         "conventions": conventions.to_string(),
-        "like": args.judging.like_trec_eval().then_some("trec_eval"),
+        "like": args.judging.like().map(burnrank::metric::Peer::name),
         "alpha": args.alpha,
         "queries": common.all,
         "left_out": common.left_out(),

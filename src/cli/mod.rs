@@ -10,6 +10,7 @@ mod explain;
 mod export;
 mod figure;
 mod generate;
+mod help;
 mod import;
 mod info;
 mod input;
@@ -96,6 +97,8 @@ enum Command {
     Convert(convert::Args),
     Export(export::Args),
     Split(split::Args),
+    Completions(help::CompletionsArgs),
+    Man(help::ManArgs),
 }
 
 /// A combination of options that makes no sense, found after parsing.
@@ -152,6 +155,8 @@ pub fn run() -> ExitCode {
         Command::Convert(args) => convert::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Split(args) => split::run(&args),
+        Command::Completions(args) => help::completions(&args),
+        Command::Man(args) => help::man(&args),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,12 +4,16 @@
 mod auto;
 #[path = "tool/ensemble.rs"]
 mod ensemble;
+#[path = "tool/explain.rs"]
+mod explain;
 #[path = "tool/help.rs"]
 mod help;
 #[path = "tool/import.rs"]
 mod import;
 #[path = "tool/like.rs"]
 mod like;
+#[path = "tool/report.rs"]
+mod report;
 mod support;
 #[path = "tool/tune.rs"]
 mod tune;
@@ -28,7 +32,7 @@ fn close(value: &serde_json::Value, expected: f64) -> bool {
 fn help_and_version_work() {
     let place = Place::new(&[]);
     let help = place.run("--help").good();
-    for command in ["data", "evaluate", "generate", "convert", "split", "tune", "export"] {
+    for command in ["data", "evaluate", "generate", "convert", "split", "tune", "export", "explain", "report"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         let own = place.run(&format!("{command} --help")).good();
         assert!(own.contains("Examples:") && own.contains(&format!("burnrank {command}")), "{own}");

@@ -6,6 +6,7 @@ mod compare;
 mod convert;
 mod data;
 mod evaluate;
+mod explain;
 mod export;
 mod figure;
 mod generate;
@@ -22,6 +23,7 @@ mod predict;
 mod progress;
 mod prose;
 mod ranking;
+mod report;
 mod split;
 mod statistics;
 mod systems;
@@ -48,6 +50,8 @@ Examples:
   burnrank data parts/train.txt
   burnrank evaluate --data parts/test.txt --scores scores.txt
   burnrank compare model other.txt --data test.txt    is the difference real?
+  burnrank explain --model model --data test.txt      what did it learn?
+  burnrank report model --data test.txt -o report.html    all of it on one page
   burnrank certify --model model --data train.txt     is it a local optimum?
   burnrank lambda --objective lambdarank:ndcg         is there a cost at all?
 
@@ -85,6 +89,8 @@ enum Command {
     Data(data::Args),
     Evaluate(evaluate::Args),
     Compare(compare::Args),
+    Explain(Box<explain::Args>),
+    Report(Box<report::Args>),
     Certify(certify::Args),
     Lambda(lambda::Args),
     Generate(generate::Args),
@@ -141,6 +147,8 @@ pub fn run() -> ExitCode {
         Command::Data(args) => data::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Certify(args) => certify::run(&args),
         Command::Lambda(args) => lambda::run(&args),
         Command::Generate(args) => generate::run(&args),

@@ -7,6 +7,7 @@ mod lambdarank;
 mod optimality;
 mod overview;
 mod ranknet;
+mod speed;
 
 use anyhow::Context;
 use burnrank::Error;

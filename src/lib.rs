@@ -37,7 +37,7 @@
 //! - [`model`]: what scores (nets, trees, kernels), and the folder it is saved in; [`train`]: how it gets there, for every
 //!   [kind of model](train::models), the papers' rivals among them;
 //! - [`tune`]: which settings, by search on the validation queries;
-//! - [`analysis`]: local optimality, costs of lambdas, significance;
+//! - [`analysis`]: local optimality, costs of lambdas, significance, what a model learnt;
 //! - [`export`]: models as files of search engines and other programs ([`FORMATS`](export::FORMATS));
 //! - [`Model::serving`]: scores while somebody waits, without gradients and without memory taken per call. With the feature
 //!   `serve`, the module `serve` is a server.

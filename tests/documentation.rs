@@ -147,3 +147,31 @@ fn the_models_that_ship_load() {
     }
     assert!(loaded >= 3);
 }
+
+/// The snippets of the Python page, one after the other, as one program. BURNRANK_PYTHON names a Python with numpy, pandas and
+/// onnxruntime; without one, the test says that it was skipped.
+#[test]
+#[cfg(unix)]
+fn the_python_page_works() {
+    let Some(python) = std::env::var_os("BURNRANK_PYTHON") else {
+        eprintln!("skipped: BURNRANK_PYTHON names no Python");
+        return;
+    };
+    let has = Command::new(&python).args(["-c", "import numpy, onnxruntime, pandas"]).output().unwrap();
+    if !has.status.success() {
+        eprintln!("skipped: {python:?} has not all of numpy, onnxruntime and pandas");
+        return;
+    }
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/python.md")).unwrap();
+    let blocks: Vec<&str> = text.split("```python\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(blocks.len() >= 4, "{}", blocks.len());
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("page.py"), blocks.concat()).unwrap();
+    for line in [
+        "burnrank generate net --queries 50 --documents 10 --features 5 --out all.txt",
+        "burnrank split all.txt --out parts && cp parts/*.txt .",
+    ] {
+        shell(folder.path(), line);
+    }
+    shell(folder.path(), &format!("{} page.py", python.to_string_lossy()));
+}

@@ -4,8 +4,16 @@
 mod auto;
 #[path = "tool/ensemble.rs"]
 mod ensemble;
+#[path = "tool/explain.rs"]
+mod explain;
+#[path = "tool/help.rs"]
+mod help;
 #[path = "tool/import.rs"]
 mod import;
+#[path = "tool/like.rs"]
+mod like;
+#[path = "tool/report.rs"]
+mod report;
 mod support;
 #[path = "tool/tune.rs"]
 mod tune;
@@ -24,7 +32,7 @@ fn close(value: &serde_json::Value, expected: f64) -> bool {
 fn help_and_version_work() {
     let place = Place::new(&[]);
     let help = place.run("--help").good();
-    for command in ["data", "evaluate", "generate", "convert", "split", "tune", "export", "serve"] {
+    for command in ["data", "evaluate", "generate", "convert", "split", "tune", "export", "explain", "report", "serve"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         let own = place.run(&format!("{command} --help")).good();
         assert!(own.contains("Examples:") && own.contains(&format!("burnrank {command}")), "{own}");
@@ -56,6 +64,12 @@ fn bad_usage_exits_with_2() {
         "generate polynomial --hidden 3",
         "generate net --levels 3 --mix 1,1",
         "generate net --json",
+        "generate net --teacher 1",
+        "generate polynomial --like a.txt",
+        "generate web --hidden 3",
+        "generate web --features 20",
+        "generate web --noise 2",
+        "generate web --like none.txt --noise 2",
         "convert a.txt",
         "convert a.txt --out b.txt --to run",
         "convert a.txt --out b.txt --scores s.txt",
@@ -335,6 +349,31 @@ fn generated_labels_follow_the_mix() {
     assert!(place.run("generate net --queries 0").bad(2).contains("at least one query"));
     assert!(place.run("generate net --levels 1").bad(2).contains("expected 2 to 32"));
     assert!(place.run("generate net --queries 9 --out no/such/a.txt").bad(1).contains("no/such/a.txt: cannot create"));
+}
+
+#[test]
+fn web_data_is_made_alone_or_like_rows_of_ones_own() {
+    let place = Place::new(&[("flat.txt", "1 qid:1 1:2\n1 qid:1 1:3\n")]);
+    let small = "--queries 60 --documents 12 --seed 3";
+    let told = place.run(&format!("generate web {small} --teacher 2 --out a.txt")).good();
+    assert!(
+        told.starts_with("a.txt: 60 queries, ") && told.contains(" documents, 136 features, labels 0 to 4 "),
+        "{told}"
+    );
+    assert!(told.ends_with(", teacher 2, seed 3\n"), "{told}");
+    assert_eq!(place.read("a.txt"), place.run(&format!("generate web {small} --teacher 2 --threads 1")).good());
+    assert_ne!(place.read("a.txt"), place.run(&format!("generate web {small} --teacher 3")).good());
+    let json = place.run("generate web --like a.txt --queries 20 --levels 3 --out b.txt --json").json();
+    let lines = place.read("b.txt").lines().count();
+    assert_eq!((&json["documents"], &json["settings"]["noise"]), (&lines.into(), &0.7.into()));
+    // Values are the rows', as many to a query as there.
+    let known: std::collections::HashSet<String> =
+        place.read("a.txt").split(' ').filter(|word| word.starts_with("106:")).map(str::to_owned).collect();
+    assert!(place.read("b.txt").split(' ').filter(|word| word.starts_with("106:")).all(|word| known.contains(word)));
+    assert!((5..30).contains(&(lines / 20)), "{lines}");
+    let trouble = place.run("generate web --like flat.txt").bad(1);
+    assert!(trouble.contains("flat.txt: there is nothing to learn") && trouble.contains("give rows"), "{trouble}");
+    assert!(place.run("generate web --like missing.txt").bad(1).contains("missing.txt: cannot"));
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl Test {
                 format!("holds when the 95% interval of the mean is at or below {bound}, reversed when above")
             }
             Test::Number { paper } => {
-                format!("|z| < 2: the paper's {paper} less the mean, by the spread of the units")
+                format!("z from -2 to 2: the paper's {paper} less the mean, by the spread of the units")
             }
             Test::Fact => "computed, to rounding".into(),
         }

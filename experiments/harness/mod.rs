@@ -2,6 +2,7 @@
 
 mod claim;
 pub mod dots;
+pub mod facts;
 pub mod figure;
 pub mod finding;
 mod index;
@@ -26,7 +27,7 @@ pub use net_shape::NetShape;
 pub use packed::Packed;
 pub use papers::Paper;
 pub use report::Report;
-pub use training::{export, once, per_query, train};
+pub use training::{export, once, per_query, train, train_until};
 pub use verdict::Spread;
 
 use anyhow::{Context, bail};

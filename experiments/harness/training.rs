@@ -20,8 +20,20 @@ pub fn train(
     key: &str,
     config: &TrainConfig,
     data: &Arc<TrainingData<'_>>,
-    (ticker, share): (&Ticker<'_>, (f64, f64)),
+    place: (&Ticker<'_>, (f64, f64)),
     enough: impl Fn(&EpochRecord) -> bool,
+) -> anyhow::Result<Model> {
+    train_until(execution, key, config, data, place, |history| history.last().is_some_and(&enough))
+}
+
+/// As [`train`], where `enough` sees all epochs so far.
+pub fn train_until(
+    execution: &Execution<'_>,
+    key: &str,
+    config: &TrainConfig,
+    data: &Arc<TrainingData<'_>>,
+    (ticker, share): (&Ticker<'_>, (f64, f64)),
+    enough: impl Fn(&[EpochRecord]) -> bool,
 ) -> anyhow::Result<Model> {
     let path = execution.checkpoint(key, "checkpoint");
     let new = || Trainer::on(config.clone(), data.clone(), &execution.session.device);
@@ -31,7 +43,7 @@ pub fn train(
         _ => new()?,
     };
     let mut saved = Instant::now();
-    while trainer.finished().is_none() && !trainer.history().last().is_some_and(&enough) {
+    while trainer.finished().is_none() && !enough(trainer.history()) {
         let record = trainer.epoch()?;
         ticker.tick(share.0 + (share.1 - share.0) * record.epoch as f64 / config.epochs as f64);
         if saved.elapsed() > BETWEEN_CHECKPOINTS {

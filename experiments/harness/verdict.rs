@@ -197,7 +197,11 @@ fn alone(claim: Claim, evidence: &Evidence) -> anyhow::Result<Judged> {
                     // The paper's number has the spread of one unit, our mean that of n.
                     let z = (paper - mean) / (sd * (1.0 + 1.0 / n as f64).sqrt());
                     let z = if z.is_nan() { 0.0 } else { z };
-                    (by(z.abs() < 2.0, true), format!("{}, spread {}, z {z:+.1}", fixed(mean, decimals), fixed(sd, decimals)), None)
+                    (
+                        by(z.abs() < 2.0, true),
+                        format!("{}, spread {}, z {z:+.1}", fixed(mean, decimals), fixed(sd, decimals)),
+                        None,
+                    )
                 }
                 Test::Fact => unreachable!("told above"),
             };
@@ -208,7 +212,8 @@ fn alone(claim: Claim, evidence: &Evidence) -> anyhow::Result<Judged> {
 
 /// Holm's correction over the tests of a family, and what each of them could have seen.
 fn correct(judged: &mut [Judged], primary: bool) {
-    let mut family: Vec<&mut Judged> = judged.iter_mut().filter(|j| j.claim.primary == primary && j.p.is_some()).collect();
+    let mut family: Vec<&mut Judged> =
+        judged.iter_mut().filter(|j| j.claim.primary == primary && j.p.is_some()).collect();
     let p: Vec<f64> = family.iter().filter_map(|j| j.p).collect();
     let tests = p.len();
     for (judged, p) in family.iter_mut().zip(holm(&p)) {
@@ -216,7 +221,7 @@ fn correct(judged: &mut [Judged], primary: bool) {
         if p >= ALPHA {
             judged.outcome = Outcome::Undecided;
         }
-        judged.could_see = detectable(&judged.units, tests).map(|least| burnrank::text::three_digits(least));
+        judged.could_see = detectable(&judged.units, tests).map(burnrank::text::three_digits);
     }
 }
 
@@ -345,7 +350,8 @@ mod tests {
     #[test]
     fn claims_and_evidence_belong_together() {
         let fact = || Evidence::fact(true, "1");
-        let error = |claims: Vec<Claim>, evidence: &[(String, Evidence)]| judge(claims, evidence).unwrap_err().to_string();
+        let error =
+            |claims: Vec<Claim>, evidence: &[(String, Evidence)]| judge(claims, evidence).unwrap_err().to_string();
         assert!(error(vec![claim("a", Test::Fact)], &[]).contains("has no evidence"));
         assert!(error(vec![], &[("a".into(), fact())]).contains("belongs to no claim"));
         assert!(error(vec![claim("a", Test::Above)], &[("a".into(), fact())]).contains("another kind"));

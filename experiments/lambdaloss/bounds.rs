@@ -1,13 +1,14 @@
-//! LambdaLoss, Figs. 1 and 2, Eq. 12 to 17, Proposition 5.1: each loss bounds its metric, on random scores and in every epoch of
-//! training.
+//! LambdaLoss, Figs. 1 and 2, Eq. 12 to 17, Proposition 5.1: each loss bounds its metric, on random scores and in every
+//! epoch of training.
 
+use super::curves;
 use super::losses::LOSSES;
 use super::nets::{function, point};
 use super::weights::{delta, discount, gains, rho};
 use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::finding::Finding;
 use crate::harness::units::{less, mean};
-use crate::harness::{Claim, Evidence, Execution, Experiment, Job, Kind, Paper, Report, Scale, Session, Test};
+use crate::harness::{Claim, Control, Evidence, Execution, Experiment, Job, Kind, Paper, Report, Scale, Session, Test};
 use burnrank::numeric::{standard_normal, training_order};
 use burnrank::objective::{Batch, Want};
 use burnrank::text::{Table, fixed};
@@ -23,8 +24,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::LambdaLoss,
     place: "Figures 1 and 2, Eq. 12 to 17, Proposition 5.1",
-    claim: "The logistic loss bounds the zero-one loss, and with it each loss bounds its metric: ARP-Loss1 and ARP-Loss2 the average \
-            relevance position, NDCG-Loss1 and NDCG-Loss2 the cost of NDCG, LambdaRank a coarser metric that is never below it.",
+    claim: "The logistic loss bounds the zero-one loss, and with it each loss bounds its metric: ARP-Loss1 and \
+         ARP-Loss2 the average relevance position, NDCG-Loss1 and NDCG-Loss2 the cost of NDCG, LambdaRank a coarser \
+         metric that is never below it.",
     time: "under a minute",
     claims,
     changed: &[],
@@ -70,7 +72,11 @@ fn claims(_: &Session) -> Vec<Claim> {
     let curve = |id: &str, statement: &str, paper: &str| Claim::primary(id, statement, Test::Fact).paper(paper);
     let mut all = vec![
         curve("zero-one", "the zero-one loss is at most log2(1 + exp(-sigma x))", "Eq. 12, Figure 2"),
-        curve("sharper", "the larger the exponent, the steeper the generalised logistic curve and its loss", "Figure 1"),
+        curve(
+            "sharper",
+            "the larger the exponent, the steeper the generalised logistic curve and its loss",
+            "Figure 1",
+        ),
     ];
     for (id, statement, paper, _) in CHECKS {
         all.push(Claim::primary(id, statement, Test::Fact).paper(paper));
@@ -80,12 +86,9 @@ fn claims(_: &Session) -> Vec<Claim> {
         ("tighter than LambdaRank", "LambdaRank's", "LambdaRank is \"a coarse upper bound\""),
     ] {
         let statement = format!("NDCG-Loss2's bound is nearer to NDCGcost than {other}, mean over queries and epochs");
-        all.push(
-            Claim::secondary(id, statement, Test::Above)
-                .paper(paper)
-                .unit("random function")
-                .convention("sigma 1; constants are part of the bounds; linear scorers trained with each of the six losses"),
-        );
+        all.push(Claim::secondary(id, statement, Test::Above).paper(paper).unit("random function").convention(
+            "sigma 1; constants are part of the bounds; linear scorers trained with each of the six losses",
+        ));
     }
     all
 }
@@ -93,7 +96,8 @@ fn claims(_: &Session) -> Vec<Claim> {
 fn protocol(session: &Session) -> anyhow::Result<Value> {
     let Sizes { lists, functions, queries, epochs } = sizes(session.scale);
     Ok(json!({
-        "lists": lists, "functions": functions, "queries": queries, "epochs": epochs, "step": STEP, "sigmas": SIGMAS, "scales": SCALES,
+        "lists": lists, "functions": functions, "queries": queries, "epochs": epochs, "step": STEP,
+        "sigmas": SIGMAS, "scales": SCALES,
         "losses": LOSSES.map(|loss| loss.objective(None)),
     }))
 }
@@ -107,10 +111,11 @@ const SCALES: [f64; 4] = [0.0, 0.1, 1.0, 10.0];
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Found {
     lists: usize,
-    /// By check: the largest excess of the left side over the right, as a share of the right side or of 1; for equations the
-    /// largest difference.
+    /// By check: the largest excess of the left side over the right, as a share of the right side or of 1; for
+    /// equations the largest difference.
     excess: Vec<f64>,
-    /// By epoch, means over queries and losses that train: NDCGcost, and the bounds of NDCG-Loss1, NDCG-Loss2, LambdaRank.
+    /// By epoch, means over queries and losses that train: NDCGcost, and the bounds of NDCG-Loss1, NDCG-Loss2,
+    /// LambdaRank.
     epochs: Vec<[f64; 4]>,
 }
 
@@ -172,10 +177,11 @@ fn sides(ranked: &[f32], [lambdarank, arp1, arp2, ndcg1, ndcg2, hybrid]: [f64; 6
     let cost: f64 = g.iter().enumerate().map(|(i, g)| g * (1.0 - discount(i))).sum();
     let ndcg: f64 = g.iter().enumerate().map(|(i, g)| g * discount(i)).sum();
     let coarse: f64 = (0..n).map(|i| g[i] * (0..i).map(|j| rho(i, j)).sum::<f64>()).sum();
-    let chain = (0..n).map(|i| ((0..i).map(|j| delta(i, j)).sum::<f64>() - (1.0 - discount(i))).abs()).fold(0.0, f64::max);
+    let chain =
+        (0..n).map(|i| ((0..i).map(|j| delta(i, j)).sum::<f64>() - (1.0 - discount(i))).abs()).fold(0.0, f64::max);
     let c1: f64 = y.iter().sum();
-    // C2 + C3, and the sum over wrongly ordered pairs, of values and a factor of pairs. As printed, C2 of ARP also counts a document
-    // with itself; the equation holds without.
+    // C2 + C3, and the sum over wrongly ordered pairs, of values and a factor of pairs. As printed, C2 of ARP also
+    // counts a document with itself; the equation holds without.
     let split = |values: &[f64], factor: &dyn Fn(usize, usize) -> f64| {
         let (mut constant, mut wrong) = (0.0, 0.0);
         for i in 0..n {
@@ -249,6 +255,27 @@ fn random_scores(seed: u64, lists: usize) -> anyhow::Result<Found> {
     Ok(found)
 }
 
+/// The checks must be able to fail: losses divided by a hundred bound nothing.
+fn weakened(seed: u64) -> anyhow::Result<Control> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let losses = Losses::new(1.0)?;
+    let mut found = Found::default();
+    for _ in 0..100 {
+        let ranked = super::weights::random_ranked(20, &mut random);
+        // Falling scores that are near to each other.
+        let scores: Vec<f32> = (0..20).map(|place| -0.01 * place as f32).collect();
+        found.add(&sides(&ranked, losses.values(&scores, &ranked)?.map(|loss| loss / 100.0)));
+    }
+    // The first six checks are those of losses.
+    let broken = found.excess[..6].iter().filter(|&&excess| excess > ROUNDING).count();
+    Ok(Control {
+        what: "the same checks of the six losses divided by a hundred, 100 random lists".into(),
+        expected: "all six bounds fail".into(),
+        ours: format!("{broken} of 6 fail"),
+        holds: broken == 6,
+    })
+}
+
 /// A linear scorer, one update per query, with each of the six losses; all queries are checked after every epoch.
 fn in_training(data: &Dataset, epochs: usize) -> anyhow::Result<Found> {
     let losses = Losses::new(1.0)?;
@@ -291,7 +318,7 @@ fn in_training(data: &Dataset, epochs: usize) -> anyhow::Result<Found> {
 fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyhow::Result<Report> {
     let lists: usize = found.iter().map(|found| found.lists).sum();
     let excess = |check: usize| found.iter().map(|found| found.excess[check]).fold(f64::NEG_INFINITY, f64::max);
-    let mut evidence = vec![zero_one(), sharper()];
+    let mut evidence = vec![curves::zero_one(&SIGMAS), curves::sharper()];
     let mut table = Table::titled(
         format!("Every check on {lists} ranked lists ({} of random scores, the others in training):", found[0].lists),
         &["what", "paper", "largest excess"],
@@ -321,121 +348,56 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyhow::
         means.row([(epoch + 1).to_string()].into_iter().chain(cells));
     }
     let main = format!(
-        "{} equations and inequalities on {lists} lists; bounds are {}, {} and {} above NDCGcost on average (NDCG-Loss1, \
-         NDCG-Loss2, LambdaRank)",
+        "{} equations and inequalities on {lists} lists; bounds are {}, {} and {} above NDCGcost on average \
+         (NDCG-Loss1, NDCG-Loss2, LambdaRank)",
         CHECKS.len(),
         fixed(mean(&slack(1)), 2),
         fixed(mean(&slack(2)), 2),
         fixed(mean(&slack(3)), 2)
     );
     let mut deviations = vec![
-        "Training here is that of linear scorers with steps of one length, so that bounds can be looked at after every epoch.".into(),
+        "Training here is that of linear scorers with steps of one length, so that bounds can be looked at after every \
+         epoch.".into(),
     ];
     if execution.scale() == Scale::Quick {
         deviations.push("Quick: few lists, functions and epochs.".into());
     }
     Ok(Report {
         evidence,
-        controls: vec![],
+        controls: vec![weakened(execution.session.seed)?],
         main,
         tables: vec![table, means],
         notes: vec![
-            "Slips of the paper that the checks found: C2 of the average relevance position (section 5.1) must not count a document \
-             with itself, else its equation is off by half of C1; in Eq. 16 it does not matter, as delta_ii is 0. An excess is a \
-             share of the right side, or of 1 where that is smaller; negative numbers mean that the bound was never reached."
+            "Slips of the paper that the checks found: C2 of the average relevance position (section 5.1) must not \
+             count a document with itself, else its equation is off by half of C1; in Eq. 16 it does not matter, as \
+             delta_ii is 0. An excess is a share of the right side, or of 1 where that is smaller; lists with nothing \
+             relevant have 0 on both sides."
                 .into(),
-            "Being nearer to NDCGcost depends on the scale of the scores: all bounds are of sigma 1 and of the scores as they are \
-             in training."
+            "Being nearer to NDCGcost depends on the scale of the scores: all bounds are of sigma 1 and of the scores \
+             as they are in training."
                 .into(),
         ],
         protocol: vec![
             format!(
-                "Random lists: {} of 1 to 50 documents, labels 0 to 4 alike, normal scores of standard deviation {SCALES:?}, one list \
-                 in five with rounded scores so that some are equal, sigma {SIGMAS:?}. Losses are those that are trained with \
-                 (single precision); metrics, constants and sums over wrongly ordered pairs are computed as the paper writes them.",
+                "Random lists: {} of 1 to 50 documents, labels 0 to 4 alike, normal scores of standard deviation \
+                 {SCALES:?}, one list in five with rounded scores so that some are equal, sigma {SIGMAS:?}. Losses are \
+                 those that are trained with (single precision); metrics, constants and sums over wrongly ordered \
+                 pairs are computed as the paper writes them.",
                 sizes.lists
             ),
             format!(
-                "Training: {} random cubic polynomials, {} queries of 50 documents, linear scorers trained with each of the six losses \
-                 for {} epochs, one step of length {STEP} per query; after every epoch all bounds are checked on all queries.",
+                "Training: {} random cubic polynomials, {} queries of 50 documents, linear scorers trained with each \
+                 of the six losses for {} epochs, one step of length {STEP} per query; after every epoch all bounds \
+                 are checked on all queries.",
                 sizes.functions, sizes.queries, sizes.epochs
             ),
         ],
         deviations,
-        figure: figure::draw(&[exponents(), zero_one_panel(), training_panel(sizes, &at)])?,
+        figure: figure::draw(&[curves::exponents(), curves::zero_one_panel(), training_panel(sizes, &at)])?,
     })
 }
 
 const NAMES: [&str; 3] = ["NDCG-Loss1", "NDCG-Loss2", "LambdaRank"];
-
-fn logistic_bits(x: f64) -> f64 {
-    (-x).exp().ln_1p() / std::f64::consts::LN_2
-}
-
-/// Eq. 12 on a grid of score differences and sigmas.
-fn zero_one() -> (String, Evidence) {
-    let mut least = f64::INFINITY;
-    for sigma in SIGMAS {
-        for step in -4_000..=4_000 {
-            let x = f64::from(step) / 400.0;
-            least = least.min(logistic_bits(sigma * x) - f64::from(u8::from(x < 0.0)));
-        }
-    }
-    ("zero-one".into(), Evidence::fact(least >= 0.0, format!("right less left at least {least:.1e}")))
-}
-
-/// Fig. 1: `(1 / (1 + exp(-x)))^a`.
-fn generalised(x: f64, exponent: f64) -> f64 {
-    (1.0 / (1.0 + (-x).exp())).powf(exponent)
-}
-
-const EXPONENTS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
-
-fn sharper() -> (String, Evidence) {
-    let grid = || (-2_000..=2_000).map(|step| f64::from(step) / 200.0);
-    let slope = |x: f64, a: f64| (generalised(x + 1e-4, a) - generalised(x - 1e-4, a)) / 2e-4;
-    let steepest = EXPONENTS.map(|a| grid().map(|x| slope(x, a)).fold(0.0, f64::max));
-    let loss_slope = |x: f64, a: f64| (-generalised(x, a).log2() + generalised(x + 1e-4, a).log2()).abs();
-    let rises = |x: f64| EXPONENTS.windows(2).all(|pair| loss_slope(x, pair[1]) > loss_slope(x, pair[0]));
-    let holds = steepest.windows(2).all(|pair| pair[1] > pair[0]) && grid().all(rises);
-    let words: Vec<String> = EXPONENTS.iter().zip(steepest).map(|(a, s)| format!("{a}: {}", fixed(s, 3))).collect();
-    ("sharper".into(), Evidence::fact(holds, format!("steepest slope by exponent {}", words.join(", "))))
-}
-
-fn curve(name: String, colour: usize, ends: f64, value: impl Fn(f64) -> f64) -> Series {
-    let points = (0..=32).map(|step| ends * (f64::from(step) / 16.0 - 1.0)).map(|x| (x, value(x), None)).collect();
-    Series { name, whose: Whose::Ours, colour, joined: true, points }
-}
-
-fn ticks(ends: i32) -> Vec<(f64, String)> {
-    (-ends..=ends).step_by(2).map(|x| (f64::from(x), x.to_string())).collect()
-}
-
-fn exponents() -> Panel {
-    let one = |(colour, a): (usize, &f64)| curve(format!("exponent {a}"), colour, 6.0, |x| generalised(x, *a));
-    Panel {
-        title: "Figure 1: generalised logistic curves".into(),
-        x_label: "s_i - s_j".into(),
-        y_label: "probability".into(),
-        ticks: ticks(6),
-        series: EXPONENTS.iter().enumerate().map(one).collect(),
-        ..Panel::default()
-    }
-}
-
-fn zero_one_panel() -> Panel {
-    Panel {
-        title: "Figure 2: the zero-one loss and its bound".into(),
-        x_label: "s_i - s_j".into(),
-        y_label: "loss".into(),
-        ticks: ticks(4),
-        series: vec![
-            curve("logistic, bits".into(), 0, 4.0, logistic_bits),
-            curve("zero-one".into(), 1, 4.0, |x| f64::from(u8::from(x < 0.0))),
-        ],
-        ..Panel::default()
-    }
-}
 
 fn training_panel(sizes: &Sizes, at: &dyn Fn(usize, usize) -> Vec<f64>) -> Panel {
     let line = |(bound, name): (usize, &str)| Series {
@@ -480,14 +442,9 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_hold_on_random_lists_and_would_not_of_halved_losses() {
+    fn the_bounds_hold_on_random_lists_and_would_not_of_smaller_losses() {
         let found = random_scores(3, 200).unwrap();
         assert!(found.excess.iter().all(|&excess| excess < ROUNDING), "{:?}", found.excess);
-        let mut halved = Found::default();
-        let losses = Losses::new(1.0).unwrap();
-        let (scores, labels) = ([0.0, 1.0, 2.0], [2.0, 1.0, 0.0]);
-        let values = losses.values(&scores, &labels).unwrap().map(|value| value / 4.0);
-        halved.add(&sides(&[0.0, 1.0, 2.0], values));
-        assert!(halved.excess[..5].iter().any(|&excess| excess > 0.01), "{:?}", halved.excess);
+        assert!(weakened(3).unwrap().holds, "{:?}", weakened(3).unwrap());
     }
 }

@@ -20,7 +20,8 @@ pub struct PaperLoss {
 }
 
 impl PaperLoss {
-    /// The objective, truncated at `k` as in Eq. 18 (pairs with a document in the top `k`, maxDCG at `k`) or of all pairs.
+    /// The objective, truncated at `k` as in Eq. 18 (pairs with a document in the top `k`, maxDCG at `k`) or of all
+    /// pairs.
     pub fn objective(&self, k: Option<usize>) -> String {
         let [head, tail] = self.objective;
         k.map_or_else(|| format!("{head}{tail}"), |k| format!("{head}@{k}{tail}"))
@@ -81,12 +82,12 @@ pub const LOSSES: [PaperLoss; 6] = [
     },
 ];
 
-/// Table 5: NDCG@5 of the training queries in percent by data set, when NDCG-Loss2 is trained with the settings that are best
-/// for LambdaRank: LambdaRank first.
+/// Table 5: NDCG@5 of the training queries in percent by data set, when NDCG-Loss2 is trained with the settings that
+/// are best for LambdaRank: LambdaRank first.
 pub const TABLE5: [[f64; 3]; 2] = [[91.84, 70.24, 64.23], [92.62, 88.09, 98.74]];
 
-/// What the paper says of Table 3's test queries, by places in [`LOSSES`]: the first is above the second on all sets. Whether
-/// the abstract and the text make it the main claim.
+/// What the paper says of Table 3's test queries, by places in [`LOSSES`]: the first is above the second on all sets.
+/// Whether the abstract and the text make it the main claim.
 pub const ORDERINGS: [(usize, usize, bool); 7] = [
     (NDCG2, LAMBDARANK, true),
     (NDCG2PP, LAMBDARANK, true),

@@ -1,5 +1,5 @@
-//! Nets on random functions: every arm of a comparison tuned alike, trained on the same functions with the same seeds, and judged
-//! on the same test queries.
+//! Nets on random functions: every arm of a comparison tuned alike, trained on the same functions with the same seeds,
+//! and judged on the same test queries.
 
 use crate::harness::figure::Point;
 use crate::harness::finding::{Finding, no_share, no_step_size};
@@ -9,7 +9,7 @@ use crate::harness::units::{less, mean};
 use crate::harness::{Execution, Job, OneEntryCache, Packed, Session, Spread, Ticker, per_query, train};
 use anyhow::Context;
 use burnrank::data::FoldFiles;
-use burnrank::data::synthetic::Generator;
+use burnrank::data::synthetic::{Generator, LabelMix};
 use burnrank::text::{fixed, signed};
 use burnrank::train::TrainingData;
 use burnrank::{Activation, Architecture, Dataset, Model, Objective, ScaleKind, Synthetic, TrainConfig};
@@ -39,6 +39,9 @@ pub struct Plan {
     pub steps: &'static [f64],
     /// How often the grid may grow beyond an end that is the best.
     pub wider: usize,
+    /// Whether labels are 0 and 1 (3% of the documents) in place of 0 to 4.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub binary: bool,
 }
 
 /// One thing that is compared.
@@ -90,8 +93,17 @@ pub fn net_seed(session: &Session, seed: u64) -> u64 {
 
 /// A random cubic polynomial of 50 features with labels 0 to 4 in the shares of judged web pages.
 pub fn function(session: &Session, number: u64) -> anyhow::Result<Generator> {
-    let seed = session.seed.wrapping_mul(1_000).wrapping_add(number);
-    Ok(Synthetic { seed, ..Synthetic::lambdarank() }.generator()?)
+    Ok(Synthetic { seed: function_seed(session, number), ..Synthetic::lambdarank() }.generator()?)
+}
+
+/// The same with labels 0 and 1, for as many documents as have the two highest labels there.
+pub fn binary_function(session: &Session, number: u64) -> anyhow::Result<Generator> {
+    let mix = LabelMix::new(vec![0.97, 0.03])?;
+    Ok(Synthetic { seed: function_seed(session, number), mix, ..Synthetic::lambdarank() }.generator()?)
+}
+
+fn function_seed(session: &Session, number: u64) -> u64 {
+    session.seed.wrapping_mul(1_000).wrapping_add(number)
 }
 
 /// Training, validation and test queries with raw features, and what is trained on.
@@ -103,13 +115,23 @@ pub struct Parts {
 
 impl Parts {
     /// The queries of a function.
-    pub fn of_function(session: &Session, number: u64, [n_train, n_valid, n_test]: [usize; 3]) -> anyhow::Result<Parts> {
-        let generator = function(session, number)?;
+    pub fn of_function(session: &Session, number: u64, queries: [usize; 3]) -> anyhow::Result<Parts> {
+        Parts::of_generator(&function(session, number)?, queries)
+    }
+
+    /// The queries of a function that a plan asks for.
+    fn planned(session: &Session, number: u64, binary: bool, queries: [usize; 3]) -> anyhow::Result<Parts> {
+        let generator = if binary { binary_function(session, number)? } else { function(session, number)? };
+        Parts::of_generator(&generator, queries)
+    }
+
+    fn of_generator(generator: &Generator, [n_train, n_valid, n_test]: [usize; 3]) -> anyhow::Result<Parts> {
         let part = |from: usize, n: usize| generator.part(from..from + n).map(|part| part.0);
         Parts::new([part(0, n_train)?, part(n_train, n_valid)?, part(n_train + n_valid, n_test)?], ScaleKind::None)
     }
 
-    /// The queries of a fold of real data; features by their logarithm, then of mean 0 and variance 1 on training queries.
+    /// The queries of a fold of real data; features by their logarithm, then of mean 0 and variance 1 on training
+    /// queries.
     pub fn of_fold(files: &FoldFiles) -> anyhow::Result<Parts> {
         Parts::new(real::load(files)?, ScaleKind::Log1pZScore)
     }
@@ -160,7 +182,13 @@ impl Finding for Found {
 }
 
 /// Judges the nets of an arm, one per seed.
-pub fn judged(arm: &Arm, models: &[Model], step_size: f64, sets: &[Dataset; 3], measures: &[&str]) -> anyhow::Result<Found> {
+pub fn judged(
+    arm: &Arm,
+    models: &[Model],
+    step_size: f64,
+    sets: &[Dataset; 3],
+    measures: &[&str],
+) -> anyhow::Result<Found> {
     let over_seeds = |set: &Dataset, measure: &str| -> anyhow::Result<Vec<f64>> {
         let mut sum = vec![0.0; set.n_queries()];
         for model in models {
@@ -227,13 +255,15 @@ impl Study {
     /// Where training ended, in a sentence.
     pub fn endings(&self) -> String {
         format!(
-            "{} of {} runs were ended by the limit of epochs, all others because the validation value had stopped rising.",
+            "{} of {} runs were ended by the limit of epochs, all others because the validation value had stopped \
+             rising.",
             self.capped, self.runs
         )
     }
 }
 
-/// Chooses a step size for each arm on functions of their own, trains every arm on every function, and judges the test queries.
+/// Chooses a step size for each arm on functions of their own, trains every arm on every function, and judges the test
+/// queries.
 ///
 /// `also` is told of every net of a judged function: arm, function, seed, and its queries.
 pub fn run(
@@ -254,7 +284,7 @@ pub fn run(
     let kept = OneEntryCache::default();
     let found = execution.run_all(&jobs, |job, ticker| {
         let (function, arm) = job.what;
-        let parts = kept.get(function, || Parts::of_function(execution.session, function, plan.queries))?;
+        let parts = kept.get(function, || Parts::planned(execution.session, function, plan.binary, plan.queries))?;
         let step = tuned[arm].best;
         let models = (0..plan.seeds)
             .map(|seed| {
@@ -281,7 +311,7 @@ pub fn capped(plan: &Plan, found: &Found) -> usize {
 }
 
 /// The step size of each arm, with the best mean validation value over the functions for tuning.
-fn choose_steps(execution: &Execution<'_>, plan: &Plan, arms: &[Arm]) -> anyhow::Result<Vec<Tuned>> {
+pub fn choose_steps(execution: &Execution<'_>, plan: &Plan, arms: &[Arm]) -> anyhow::Result<Vec<Tuned>> {
     let job = |(number, arm): (usize, &Arm)| Job { key: format!("step size {}", arm.key), work: 8.0, what: number };
     let jobs: Vec<Job<usize>> = arms.iter().enumerate().map(job).collect();
     let kept = OneEntryCache::default();
@@ -289,7 +319,8 @@ fn choose_steps(execution: &Execution<'_>, plan: &Plan, arms: &[Arm]) -> anyhow:
         let all = kept.get((), || {
             let part = |number| {
                 let [n_train, n_valid, _] = plan.queries;
-                Parts::of_function(execution.session, FIRST_TUNING_FUNCTION + number, [n_train, n_valid, 1])
+                let number = FIRST_TUNING_FUNCTION + number;
+                Parts::planned(execution.session, number, plan.binary, [n_train, n_valid, 1])
             };
             (0..plan.tuning_functions).map(part).collect::<anyhow::Result<Vec<Parts>>>()
         })?;
@@ -331,21 +362,27 @@ pub fn words(plan: &Plan) -> Vec<String> {
     let [n_train, n_valid, n_test] = plan.queries;
     vec![
         format!(
-            "Data: {} random cubic polynomials of 50 features (the LambdaRank paper's artificial data), each with {n_train} \
-             training, {n_valid} validation and {n_test} test queries of 50 documents; labels 0 to 4 for 52%, 32%, 13%, 2% and 1% \
-             of the documents. One function is one unit; every loss sees the same queries, first weights and order of batches.",
-            plan.functions
+            "Data: {} random cubic polynomials of 50 features (the LambdaRank paper's artificial data), each with \
+             {n_train} training, {n_valid} validation and {n_test} test queries of 50 documents; {}. One function is \
+             one unit; every loss sees the same queries, first weights and order of batches.",
+            plan.functions,
+            if plan.binary {
+                "labels 1 for 3% of the documents, 0 for all others"
+            } else {
+                "labels 0 to 4 for 52%, 32%, 13%, 2% and 1% of the documents"
+            }
         ),
         format!(
-            "Training: two-layer nets of tanh units, Adam, ten queries per batch, a constant step size, up to {} epochs, ended \
-             after {} without a better validation value; the best epoch counts. {} seed(s) per function, averaged before \
-             anything is tested.",
+            "Training: two-layer nets of tanh units, Adam, ten queries per batch, a constant step size, up to {} \
+             epochs, ended after {} without a better validation value; the best epoch counts. {} seed(s) per function, \
+             averaged before anything is tested.",
             plan.epochs, plan.patience, plan.seeds
         ),
         format!(
-            "Step sizes are chosen for each loss by the same rule: of {:?}, wider (at most {} times) while the best is at an end, \
-             the one with the best mean validation value over {} further function(s) that are not judged. Test queries are looked \
-             at once. A query with nothing relevant counts 0, equal scores are ranked pessimistically.",
+            "Step sizes are chosen for each loss by the same rule: of {:?}, wider (at most {} times) while the best is \
+             at an end, the one with the best mean validation value over {} further function(s) that are not judged. \
+             Test queries are looked at once. A query with nothing relevant counts 0, equal scores are ranked \
+             pessimistically.",
             plan.steps, plan.wider, plan.tuning_functions
         ),
     ]

@@ -38,8 +38,9 @@ pub fn random_ranked(n: usize, random: &mut ChaCha8Rng) -> Vec<f32> {
     (0..n).map(|_| f32::from(random.random_range(0..5u8))).collect()
 }
 
-/// The largest difference between the weight of NDCG-Loss2++ with mu = 0 and `rho |G_i - G_j|` of pairs with a document in the top
-/// `k`, over pairs of 200 random lists. Without truncation, LambdaRank for NDCG by its own name must agree too.
+/// The largest difference between the weight of NDCG-Loss2++ with mu = 0 and `rho |G_i - G_j|` of pairs with a document
+/// in the top `k`, over pairs of 200 random lists. Without truncation, LambdaRank for NDCG by its own name must agree
+/// too.
 pub fn largest_gap_to_lambdarank(k: Option<usize>) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(17);
     let mut names = vec![LOSSES[LAMBDARANK].objective(k)];

@@ -1,7 +1,17 @@
 //! Donmez, Svore and Burges, On the Local Optimality of LambdaRank, 2009.
 
+mod constructions;
+mod descent;
+mod directions;
+mod epochs;
+mod matching;
+mod moves;
+mod pairs;
+mod setting;
+mod tuned;
 
 use crate::harness::Experiment;
 
 /// All of them, in the order of the paper.
-pub const EXPERIMENTS: [Experiment; 0] = [];
+pub const EXPERIMENTS: [Experiment; 5] =
+    [constructions::EXPERIMENT, directions::EXPERIMENT, matching::EXPERIMENT, pairs::EXPERIMENT, epochs::EXPERIMENT];

@@ -4,8 +4,8 @@ use super::machine::{Limits, Work};
 use super::row::Row;
 use super::shape::{self, FEATURES, HIDDEN};
 use super::timing::{Timing, with_peak};
-use super::{LAMBDA_BATCHES, MAIN, OBJECTIVES, Sizes, TENSOR_BATCHES, epoch, kernel, peers, v1};
-use crate::harness::{Execution, Scale};
+use super::{LAMBDA_BATCHES, LONG, MAIN, OBJECTIVES, PEERS, Sizes, TENSOR_BATCHES, epoch, kernel, peers, v1};
+use crate::harness::{Execution, NetShape, Scale};
 use burnrank::metric::parse;
 use burnrank::text::three_digits;
 use burnrank::{Activation, Conventions, Dataset, Device, GradientPath, Init, RankerConfig, judge, read, score};
@@ -81,7 +81,7 @@ impl Bench<'_> {
     ) -> anyhow::Result<()> {
         let mut tried = vec![];
         for &batch in batches {
-            let config = epoch::config(objective, gradient, batch, self.execution.session.seed)?;
+            let config = epoch::config(objective, NetShape::TwoLayer, gradient, batch, self.execution.session.seed)?;
             let found = epoch::measure(config, data, self.device, self.sizes.patience)?;
             tried.push(Row {
                 objective: Some(objective.into()),
@@ -131,7 +131,7 @@ impl Bench<'_> {
         by_length.sort_by_key(|&query| data.query(query).labels.len());
         let chosen: Vec<usize> =
             by_length.into_iter().skip(self.sizes.v1_share / 2).step_by(self.sizes.v1_share).collect();
-        let mut net = v1::EveryPair::new(FEATURES, self.execution.session.seed, self.device)?;
+        let mut net = v1::EveryPair::new(MAIN, NetShape::TwoLayer, FEATURES, self.execution.session.seed, self.device)?;
         let mut pairs = 0;
         let (timing, peak) = with_peak(|| {
             self.sizes.patience.time(|| {
@@ -166,7 +166,8 @@ impl Bench<'_> {
         let mut found = vec![];
         for number in numbers {
             let own = pool(number)?;
-            let config = epoch::config(MAIN, GradientPath::Lambda, batch, self.execution.session.seed)?;
+            let config =
+                epoch::config(MAIN, NetShape::TwoLayer, GradientPath::Lambda, batch, self.execution.session.seed)?;
             let epoch = own.install(|| epoch::measure(config, data, self.device, self.sizes.patience))?;
             eprintln!("epoch {MAIN} batch {batch}, {number} threads: {} s", three_digits(epoch.timing.seconds));
             found.push((number, epoch.timing));
@@ -178,7 +179,7 @@ impl Bench<'_> {
     pub fn long_lists(&self) -> anyhow::Result<Vec<kernel::Long>> {
         let Sizes { lengths, longest, patience, .. } = self.sizes;
         let mut all = vec![];
-        for (objective, longest) in ["ranknet", "lambdarank:ndcg", "lambdarank:ndcg@10"].into_iter().zip(*longest) {
+        for (objective, longest) in LONG.into_iter().zip(*longest) {
             let start = Instant::now();
             let long = kernel::long(objective, lengths, longest, self.execution.session.seed, *patience)?;
             eprintln!("{objective}, {longest} documents in one list: {} s", three_digits(long.timing.seconds));
@@ -190,10 +191,10 @@ impl Bench<'_> {
 
     /// Other tools, when asked for; a reason when they could not run at all.
     pub fn peers(&self, folder: &Path) -> anyhow::Result<Result<Vec<peers::Peer>, String>> {
-        let Some(venv) = &self.execution.session.peers else { return Ok(Ok(vec![])) };
+        let Some(venv) = self.execution.session.options.get(PEERS) else { return Ok(Ok(vec![])) };
         let start = Instant::now();
         let quick = self.execution.scale() == Scale::Quick;
-        let all = peers::run(venv, folder, quick).map_err(|error| format!("{error:#}"));
+        let all = peers::run(Path::new(venv), folder, quick).map_err(|error| format!("{error:#}"));
         match &all {
             Ok(all) => self.execution.keep("peers", all, start.elapsed().as_secs_f64())?,
             Err(reason) => eprintln!("peers: {reason}"),

@@ -2,6 +2,7 @@
 
 use super::shape::HIDDEN;
 use super::timing::{Patience, Timing, with_peak};
+use crate::harness::NetShape;
 use burnrank::{
     Activation, Architecture, Dataset, Device, GradientPath, Objective, OptimizerKind, ScaleKind, TrainConfig, Trainer,
 };
@@ -18,11 +19,25 @@ pub struct Epoch {
     pub peak: Option<f64>,
 }
 
-/// The settings of all epochs here: two layers, sigmoid, Adam, endless.
-pub fn config(objective: &str, gradient: GradientPath, batch: usize, seed: u64) -> anyhow::Result<TrainConfig> {
+/// The net of one or two layers that is timed.
+pub fn architecture(net: NetShape) -> Architecture {
+    match net {
+        NetShape::Linear => Architecture::Linear,
+        NetShape::TwoLayer => Architecture::Mlp { hidden: vec![HIDDEN], activation: Activation::Sigmoid },
+    }
+}
+
+/// The settings of all epochs here: sigmoid units, Adam, endless.
+pub fn config(
+    objective: &str,
+    net: NetShape,
+    gradient: GradientPath,
+    batch: usize,
+    seed: u64,
+) -> anyhow::Result<TrainConfig> {
     Ok(TrainConfig {
         objective: Objective::parse(objective)?,
-        architecture: Architecture::Mlp { hidden: vec![HIDDEN], activation: Activation::Sigmoid },
+        architecture: architecture(net),
         scaling: ScaleKind::None,
         optimizer: OptimizerKind::Adam,
         learning_rate: 1e-3,

@@ -3,6 +3,7 @@
 use super::epoch::config;
 use super::shape::{self, FEATURES};
 use super::timing::peak_memory;
+use crate::harness::NetShape;
 use anyhow::{Context, bail};
 use burnrank::{Device, GradientPath, Trainer};
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,7 @@ impl Found {
 pub fn run(task: &MemoryRequest, backend: &str) -> anyhow::Result<Found> {
     let program = std::env::current_exe().context("cannot find this program to start it again")?;
     let output = Command::new(program)
-        .args(["speed", "--device", backend, "--memory-child", &serde_json::to_string(task)?])
+        .args(["speed", "--device", backend, "--child", &serde_json::to_string(task)?])
         .stderr(Stdio::inherit())
         .output()
         .context("cannot start this program again")?;
@@ -50,8 +51,7 @@ pub fn run(task: &MemoryRequest, backend: &str) -> anyhow::Result<Found> {
 
 /// The child: makes the data, trains one epoch, and prints what it found.
 pub fn child(task: &str, device: &Device) -> anyhow::Result<()> {
-    let MemoryRequest { feature_bytes, batch, seed } =
-        serde_json::from_str(task).context("--memory-child takes JSON")?;
+    let MemoryRequest { feature_bytes, batch, seed } = serde_json::from_str(task).context("--child takes JSON")?;
     let documents = feature_bytes.div_ceil(4 * FEATURES);
     let mut lengths = shape::lengths(documents.div_ceil(5), seed);
     let mut left = documents;
@@ -62,8 +62,12 @@ pub fn child(task: &str, device: &Device) -> anyhow::Result<()> {
     });
     let data = shape::dataset(&lengths, FEATURES, seed)?;
     let valid = data.select(&[0]);
-    let mut trainer =
-        Trainer::new(config("lambdarank:ndcg", GradientPath::Lambda, batch, seed)?, &data, &valid, device)?;
+    let mut trainer = Trainer::new(
+        config("lambdarank:ndcg", NetShape::TwoLayer, GradientPath::Lambda, batch, seed)?,
+        &data,
+        &valid,
+        device,
+    )?;
     let seconds = trainer.epoch()?.seconds;
     let feature_bytes = data.features().len() as f64 * 4.0;
     let found = Found { documents: data.n_documents(), feature_bytes, peak_bytes: peak_memory(), seconds };

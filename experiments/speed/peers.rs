@@ -43,7 +43,7 @@ pub fn run(venv: &Path, data: &Path, quick: bool) -> anyhow::Result<Vec<Peer>> {
     if !python.exists() {
         eprintln!("peers: making a virtual environment in {} (once; some minutes)", venv.display());
         let made = Command::new("python3").arg(&script).arg("--make-venv").arg(venv).stdout(Stdio::null()).status();
-        let made = made.context("cannot start python3: install it, or leave out --peers")?;
+        let made = made.context("cannot start python3: install it, or leave out the setting peers")?;
         if !made.success() {
             bail!(
                 "the virtual environment {} could not be made: remove it, and see what pip said above",

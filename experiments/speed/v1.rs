@@ -3,14 +3,16 @@
 //!
 //! The gradient is the same as that of V2 (documents propagated once, pairs only in the lambdas): a test holds them equal.
 
-use super::shape::HIDDEN;
+use super::epoch;
+use crate::harness::NetShape;
 use anyhow::Context;
 use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsAccumulator, GradientsParams, ModuleOptimizer};
 use burn::tensor::activation::softplus;
 use burn::tensor::{Int, TensorData};
-use burnrank::objective::PairLoss;
-use burnrank::{Activation, Device, Init, Objective, QueryView, Ranker, RankerConfig, Tensor};
+use burnrank::objective::{PairLoss, surrogate};
+use burnrank::{Batch, Dataset, Device, Init, Objective, QueryView, Ranker, RankerConfig, Tensor, Want};
+use std::sync::Arc;
 
 /// Pairs that are propagated at once: enough to fill a matrix product, few enough for any memory.
 const PAIRS_AT_ONCE: usize = 1 << 13;
@@ -32,12 +34,18 @@ struct PairList {
 }
 
 impl EveryPair {
-    /// A new net, trained with LambdaRank for NDCG and Adam.
-    pub fn new(features: usize, seed: u64, device: &Device) -> anyhow::Result<EveryPair> {
+    /// A new net, trained with Adam.
+    pub fn new(
+        objective: &str,
+        net: NetShape,
+        features: usize,
+        seed: u64,
+        device: &Device,
+    ) -> anyhow::Result<EveryPair> {
         let device = device.clone().autodiff();
-        let shape = RankerConfig::mlp(features, &[HIDDEN], Activation::Sigmoid);
+        let shape = RankerConfig { features, architecture: epoch::architecture(net) };
         Ok(EveryPair {
-            loss: Objective::parse("lambdarank:ndcg")?.trained().as_pairs().context("no sum over pairs")?.clone(),
+            loss: Objective::parse(objective)?.trained().as_pairs().context("no sum over pairs")?.clone(),
             ranker: shape.init(Init::Burn, seed, &device)?,
             optimizer: AdamConfig::new().init(),
             device,
@@ -46,12 +54,41 @@ impl EveryPair {
 
     /// Trains on one query; returns the number of its pairs.
     pub fn step(&mut self, query: QueryView<'_>) -> anyhow::Result<u64> {
-        let (gradients, pairs) = self.gradients(query)?;
+        let (gradients, pairs) = self.gradients(&query)?;
         self.ranker = self.optimizer.step(1e-3, self.ranker.clone(), gradients);
         Ok(pairs)
     }
 
-    fn gradients(&self, query: QueryView<'_>) -> anyhow::Result<(GradientsParams, u64)> {
+    /// The scores of all documents.
+    pub fn scores(&self, data: &Dataset) -> anyhow::Result<Vec<f32>> {
+        Ok(burnrank::score(&self.ranker.valid(), data, &self.device.clone().without_autodiff())?)
+    }
+
+    /// How far the gradient by every pair is from that by the lambdas of the documents (Eq. 7), for the weights of the first
+    /// layer: the largest difference over the largest slope.
+    pub fn difference(&self, query: QueryView<'_>) -> anyhow::Result<f64> {
+        let (by_pairs, _) = self.gradients(&query)?;
+        let n = query.labels.len();
+        let data = TensorData::new(query.features.to_vec(), [n, query.features.len() / n.max(1)]);
+        let scores = self.ranker.forward(Tensor::<2>::from_data(data, &self.device));
+        let host: Vec<f32> = scores.clone().without_autodiff().try_into_vec_as().ok().context("the device failed")?;
+        let mut slopes = vec![0.0; n];
+        let batch = Batch { labels: query.labels, offsets: &[0, n] };
+        let objective = Objective::of(Arc::new(self.loss.clone()));
+        objective.lambda_gradient(&host, batch, &mut slopes, Want::default(), &[])?;
+        let by_lambdas = GradientsParams::from_grads(surrogate(scores, slopes).backward(), &self.ranker);
+        let weights = *burn::module::list_param_ids(&self.ranker).first().context("a net without weights")?;
+        let values = |gradients: &GradientsParams| -> anyhow::Result<Vec<f32>> {
+            let tensor = gradients.get::<2>(weights).context("no gradient of the weights")?;
+            tensor.try_into_vec_as().ok().context("the device failed")
+        };
+        let (own, expected) = (values(&by_pairs)?, values(&by_lambdas)?);
+        let largest = |values: &mut dyn Iterator<Item = f32>| values.fold(0.0_f32, |most, value| most.max(value.abs()));
+        let worst = largest(&mut own.iter().zip(&expected).map(|(own, expected)| own - expected));
+        Ok(f64::from(worst) / f64::from(largest(&mut expected.iter().copied())).max(f64::MIN_POSITIVE))
+    }
+
+    fn gradients(&self, query: &QueryView<'_>) -> anyhow::Result<(GradientsParams, u64)> {
         let n = query.labels.len();
         let data = TensorData::new(query.features.to_vec(), [n, query.features.len() / n.max(1)]);
         let features = Tensor::<2>::from_data(data, &self.device);
@@ -94,37 +131,19 @@ impl EveryPair {
 mod tests {
     use super::super::shape;
     use super::*;
-    use burnrank::objective::surrogate;
-    use burnrank::{Batch, Want};
 
     #[test]
     fn propagating_every_pair_gives_the_gradient_of_the_lambdas() {
         let device = burnrank::device::open("auto").unwrap();
         // More pairs than go at once.
         let data = shape::dataset(&[200], 12, 3).unwrap();
-        let all = EveryPair::new(12, 1, &device).unwrap();
-        let (gradients, pairs) = all.gradients(data.query(0)).unwrap();
+        let all = EveryPair::new("lambdarank:ndcg", NetShape::TwoLayer, 12, 1, &device).unwrap();
+        let (_, pairs) = all.gradients(&data.query(0)).unwrap();
         assert!(pairs > PAIRS_AT_ONCE as u64);
         assert_eq!(pairs, shape::pairs(&data));
 
-        let features = Tensor::<2>::from_data(TensorData::new(data.features().to_vec(), [200, 12]), &all.device);
-        let scores = all.ranker.forward(features);
-        let host: Vec<f32> = scores.clone().without_autodiff().try_into_vec_as().unwrap();
-        let mut slopes = vec![0.0; 200];
-        let batch = Batch { labels: data.labels(), offsets: data.offsets() };
-        let objective = Objective::parse("lambdarank:ndcg").unwrap();
-        objective.lambda_gradient(&host, batch, &mut slopes, Want::default(), &[]).unwrap();
-        let expected = GradientsParams::from_grads(surrogate(scores, slopes).backward(), &all.ranker);
-
-        let hidden_weight = burn::module::list_param_ids(&all.ranker)[0];
-        let values = |gradients: &GradientsParams| -> Vec<f32> {
-            gradients.get::<2>(hidden_weight).unwrap().try_into_vec_as().unwrap()
-        };
-        let (own, expected) = (values(&gradients), values(&expected));
-        let scale = expected.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
-        assert!(scale > 0.0);
-        for (a, b) in own.iter().zip(&expected) {
-            assert!((a - b).abs() < 1e-4 * scale, "{a} {b}");
-        }
+        assert!(all.difference(data.query(0)).unwrap() < 1e-4);
+        let linear = EveryPair::new("ranknet", NetShape::Linear, 12, 1, &device).unwrap();
+        assert!(linear.difference(data.query(0)).unwrap() < 1e-4);
     }
 }

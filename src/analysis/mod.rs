@@ -1,5 +1,6 @@
-//! What can be proved about a result.
+//! What can be proved about a result, and what a model learnt.
 
+pub mod explain;
 pub mod field;
 pub mod optimality;
 pub mod probability;

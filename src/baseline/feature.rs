@@ -9,6 +9,7 @@ use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::metric::{Conventions, Metric, Summary, judge};
 use crate::model::{Architecture, Scorer};
+use crate::stop::Stop;
 use crate::train::{Learner, Make, ModelKind, Setting};
 use burn::tensor::Device;
 use rayon::prelude::*;
@@ -44,7 +45,7 @@ fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
 impl Baseline for SingleFeature {
     fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd> {
         let (feature, weight) = match self.index {
-            0 => best(round)?,
+            0 => best_feature(round.train, round.metric, &Conventions::default(), round.stop)?,
             index => (index - 1, 1.0),
         };
         self.weights.fill(0.0);
@@ -57,20 +58,25 @@ impl Baseline for SingleFeature {
     }
 }
 
-/// The feature with the best measure, and whether it counts upwards or downwards. Of equal ones, the first.
-fn best(round: &Round<'_>) -> Result<(usize, f64)> {
-    let width = round.train.n_features();
+/// The feature with the best mean of a measure, and 1 or -1 where it counts upwards or downwards. Of equal ones, the first.
+pub(crate) fn best_feature(
+    data: &Dataset,
+    metric: &dyn Metric,
+    conventions: &Conventions,
+    stop: &Stop,
+) -> Result<(usize, f64)> {
+    let width = data.n_features();
     let values: Vec<f64> = (0..2 * width)
         .into_par_iter()
         .map(|choice| {
-            round.stop.check()?;
+            stop.check()?;
             let (feature, weight) = (choice / 2, if choice % 2 == 0 { 1.0 } else { -1.0 });
-            let scores: Vec<f32> =
-                round.train.features().chunks_exact(width).map(|row| weight * row[feature]).collect();
-            mean(round.metric, &scores, round.train)
+            let scores: Vec<f32> = data.features().chunks_exact(width).map(|row| weight * row[feature]).collect();
+            let values = judge(metric, &scores, data.labels(), data.offsets(), conventions)?;
+            Ok(Summary::of(&values).mean)
         })
         .collect::<Result<_>>()?;
-    let sign = if round.metric.is_cost() { -1.0 } else { 1.0 };
+    let sign = if metric.is_cost() { -1.0 } else { 1.0 };
     let mut best = 0;
     for (choice, value) in values.iter().enumerate() {
         if sign * value > sign * values[best] {
@@ -78,10 +84,4 @@ fn best(round: &Round<'_>) -> Result<(usize, f64)> {
         }
     }
     Ok((best / 2, if best % 2 == 0 { 1.0 } else { -1.0 }))
-}
-
-/// The mean of a measure over the training queries.
-fn mean(metric: &dyn Metric, scores: &[f32], data: &Dataset) -> Result<f64> {
-    let values = judge(metric, scores, data.labels(), data.offsets(), &Conventions::default())?;
-    Ok(Summary::of(&values).mean)
 }

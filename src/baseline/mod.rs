@@ -35,6 +35,7 @@ use crate::model::{RankerConfig, Scorer};
 use crate::stop::Stop;
 use crate::train::{BaselineSettings, ModelKind};
 use burn::tensor::Device;
+pub(crate) use feature::best_feature;
 pub(crate) use rounds::Rounds;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -4,6 +4,9 @@ mod board;
 mod common;
 mod report;
 
+pub use common::{Common, Values};
+pub use report::{fit_text, is_real, verdict};
+
 use super::Usage;
 use super::figure;
 use super::input::ReadArgs;
@@ -15,7 +18,6 @@ use burnrank::analysis::significance::{CompareOptions, Leaderboard, correct, cor
 use burnrank::metric::Missing;
 use burnrank::program::board::{csv, markdown};
 use burnrank::{Comparison, Conventions, Metric};
-use common::{Common, Values};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -209,7 +211,7 @@ fn as_json(args: &Args, common: &Common, systems: &[System], conventions: &Conve
     json!({
         "data": args.data,
         "conventions": conventions.to_string(),
-        "like": args.judging.like_trec_eval().then_some("trec_eval"),
+        "like": args.judging.like().map(burnrank::metric::Peer::name),
         "alpha": args.alpha,
         "queries": common.all,
         "left_out": common.left_out(),

@@ -23,8 +23,8 @@ Examples:
   burnrank evaluate --data test.txt --scores scores.txt --metric ndcg@5,map:rel=2 --per-query
   burnrank evaluate --run run.txt --qrels qrels.txt --metric map,ndcg_cut_10 --like trec_eval
 
---like trec_eval gives trec_eval's values. Its names of measures are known: ndcg_cut_10 is ndcg:linear@10, P_10 is p@10, \
-         recip_rank is mrr.",
+--like trec_eval gives trec_eval's values, --like lightgbm, xgboost, scikit-learn and letor those of these programs. trec_eval's \
+         names of measures are known: ndcg_cut_10 is ndcg:linear@10, P_10 is p@10, recip_rank is mrr.",
         measures.collect::<String>()
     )
 }
@@ -262,7 +262,7 @@ fn as_json(
             "gain": "2^y - 1, or y where the name says linear",
             "discount": "1 / log2(1 + rank)",
             "threshold": args.judging.threshold(),
-            "like": args.judging.like_trec_eval().then_some("trec_eval"),
+            "like": args.judging.like().map(burnrank::metric::Peer::name),
         },
         "queries": ranking.query_ids.len(),
         "measures": judgements.iter().map(measure).collect::<Vec<_>>(),

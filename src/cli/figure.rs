@@ -1,17 +1,22 @@
-//! Pictures, as SVG: curves along directions, forces on documents, differences by query, values by setting.
+//! Pictures, as SVG: curves along directions, forces on documents, differences by query, values by setting, what a model
+//! learnt.
 
 mod curves;
 mod differences;
+mod explain;
 mod forces;
+mod series;
 mod settings;
 
 pub use curves::certificate;
-pub use differences::differences;
+pub use differences::{difference, differences};
+pub use explain::{LOW, NARROW, dependence, explanation, importance, parts};
 pub use forces::forces;
+pub use series::{Curve, lines};
 pub use settings::settings;
 
 use super::output;
-use burnrank::program::figure::{self, Area, FONT, clipped, decimal, failed, legend, svg, whole};
+use burnrank::program::figure::{self, Area, FONT, clipped, decimal, failed, legend, legend_of, svg, whole};
 use burnrank::program::palette;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
@@ -20,6 +25,8 @@ use std::path::Path;
 
 const WIDTH: u32 = 720;
 const HEIGHT: u32 = 420;
+/// The letters of small figures, which stay legible on a phone: of titles, and of all else.
+const LETTERS: [u32; 2] = [20, 18];
 
 type Chart<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 

@@ -2,7 +2,7 @@
 
 use super::Usage;
 use anyhow::bail;
-use burnrank::metric::{KnownMetric, Missing, parse, parse_like_trec_eval, parse_with};
+use burnrank::metric::{KnownMetric, Missing, Peer, parse, parse_with};
 use burnrank::{Conventions, Empty, Metric, Ties};
 use std::sync::Arc;
 
@@ -46,11 +46,21 @@ impl JudgeArgs {
     }
 }
 
-/// A program whose numbers are to be had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Peer {
-    #[value(name = "trec_eval", alias = "trec-eval")]
-    TrecEval,
+/// The program of a name.
+fn peer(name: &str) -> Result<Peer, String> {
+    let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-', ' '], "");
+    let wanted = match plain(name).as_str() {
+        "sklearn" => plain("scikit-learn"),
+        "letor4" | "letor4.0" => plain("letor"),
+        other => other.to_owned(),
+    };
+    Peer::ALL.into_iter().find(|peer| plain(peer.name()) == wanted).ok_or_else(|| {
+        let known = Peer::ALL.map(Peer::name);
+        match burnrank::suggest::nearest(name, known) {
+            Some(meant) => format!("unknown program: did you mean '{meant}'?"),
+            None => format!("unknown program: expected {}", known.join(", ")),
+        }
+    })
 }
 
 /// What commands ask for that also judge runs.
@@ -58,9 +68,9 @@ pub enum Peer {
 pub struct RunArgs {
     #[command(flatten)]
     own: JudgeArgs,
-    /// Judge as this program does: trec_eval compares scores as f32, ranks equal ones by document id, the greater first,
-    /// counts 0 where nothing is relevant, and has the linear gain where a measure's name states none
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["ties", "empty"])]
+    /// Judge as this program does, to its last printed digit: trec_eval, scikit-learn, lightgbm, xgboost or letor (LETOR 4.0's
+    /// script); docs/conventions.md says how they differ
+    #[arg(long, value_name = "PROGRAM", value_parser = peer, conflicts_with_all = ["ties", "empty"])]
     like: Option<Peer>,
     /// Count judged queries that a run lacks, with nothing retrieved, instead of leaving them out
     #[arg(long)]
@@ -78,6 +88,11 @@ impl RunArgs {
         self.like == Some(Peer::TrecEval)
     }
 
+    /// The program whose numbers are asked for.
+    pub fn like(&self) -> Option<Peer> {
+        self.like
+    }
+
     pub fn threshold(&self) -> f32 {
         self.own.threshold
     }
@@ -85,7 +100,7 @@ impl RunArgs {
     pub fn conventions(&self) -> Conventions {
         match self.like {
             // Joining a run puts equal scores into trec_eval's order.
-            Some(Peer::TrecEval) => Conventions { ties: Ties::Document, empty: Empty::Zero, missing: Missing::Absent },
+            Some(peer) => peer.conventions(),
             None => self.own.conventions(),
         }
     }
@@ -95,7 +110,7 @@ impl RunArgs {
         let mut metrics: Vec<Arc<dyn Metric>> = Vec::new();
         for name in names {
             let metric = match self.like {
-                Some(Peer::TrecEval) => parse_like_trec_eval(name, self.own.threshold)?,
+                Some(peer) => peer.metric(name, self.own.threshold)?,
                 None => self.own.metric(name)?,
             };
             if metrics.iter().all(|known| known.name() != metric.name()) {
@@ -110,7 +125,7 @@ impl RunArgs {
         let base = |name: &String| name.split([':', '@']).next().and_then(KnownMetric::find);
         let any = |is: fn(&KnownMetric) -> bool| measures.iter().filter_map(base).any(is);
         let ties = match self.like {
-            Some(Peer::TrecEval) => "compared as f32, the greater document id first, as in trec_eval".to_owned(),
+            Some(peer) => peer.words().to_owned(),
             None => conventions.ties.to_string(),
         };
         let mut words = format!("equal scores: {ties}; nothing relevant: {}", conventions.empty);

@@ -6,9 +6,11 @@ mod compare;
 mod convert;
 mod data;
 mod evaluate;
+mod explain;
 mod export;
 mod figure;
 mod generate;
+mod help;
 mod import;
 mod info;
 mod input;
@@ -21,6 +23,7 @@ mod predict;
 mod progress;
 mod prose;
 mod ranking;
+mod report;
 mod serve;
 mod split;
 mod statistics;
@@ -49,6 +52,8 @@ Examples:
   burnrank data parts/train.txt
   burnrank evaluate --data parts/test.txt --scores scores.txt
   burnrank compare model other.txt --data test.txt    is the difference real?
+  burnrank explain --model model --data test.txt      what did it learn?
+  burnrank report model --data test.txt -o report.html    all of it on one page
   burnrank certify --model model --data train.txt     is it a local optimum?
   burnrank lambda --objective lambdarank:ndcg         is there a cost at all?
 
@@ -86,6 +91,8 @@ enum Command {
     Data(data::Args),
     Evaluate(evaluate::Args),
     Compare(compare::Args),
+    Explain(Box<explain::Args>),
+    Report(Box<report::Args>),
     Certify(certify::Args),
     Lambda(lambda::Args),
     Generate(generate::Args),
@@ -93,6 +100,8 @@ enum Command {
     Export(export::Args),
     Serve(serve::Args),
     Split(split::Args),
+    Completions(help::CompletionsArgs),
+    Man(help::ManArgs),
 }
 
 /// A combination of options that makes no sense, found after parsing.
@@ -144,6 +153,8 @@ pub fn run() -> ExitCode {
         Command::Data(args) => data::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Certify(args) => certify::run(&args),
         Command::Lambda(args) => lambda::run(&args),
         Command::Generate(args) => generate::run(&args),
@@ -151,6 +162,8 @@ pub fn run() -> ExitCode {
         Command::Export(args) => export::run(&args),
         Command::Serve(args) => serve::run(&args, threads),
         Command::Split(args) => split::run(&args),
+        Command::Completions(args) => help::completions(&args),
+        Command::Man(args) => help::man(&args),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

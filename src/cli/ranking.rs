@@ -1,12 +1,13 @@
 //! Scores and labels, query by query, joined in one place for `evaluate` and `compare`.
 
+use super::Usage;
 use super::input;
 use super::judging::RunArgs;
 use super::ui::{count, counted, printable};
 use super::widths;
 use anyhow::bail;
 use burnrank::data::trec::{Scored, TrecFile, join_run, read_run_or_scores};
-use burnrank::metric::Missing;
+use burnrank::metric::{Missing, Peer};
 use burnrank::{Conventions, Dataset, Metric, Model, device, judge};
 use std::collections::HashSet;
 use std::path::Path;
@@ -94,6 +95,8 @@ impl Ranking {
 
     fn of_scores(scores: Vec<f64>, data: &Dataset, data_name: &str, args: &RunArgs) -> anyhow::Result<Self> {
         if !args.like_trec_eval() {
+            let single = args.like().is_some_and(Peer::compares_f32);
+            let scores = if single { scores.iter().map(|&score| f64::from(score as f32)).collect() } else { scores };
             return Ok(Self::of_documents(data, scores));
         }
         // trec_eval knows documents by their ids only: these decide between equal scores.
@@ -137,6 +140,9 @@ impl Ranking {
         (run_name, qrels_name): (&str, &str),
         args: &RunArgs,
     ) -> anyhow::Result<Self> {
+        if let Some(peer) = args.like().filter(|_| !args.like_trec_eval()) {
+            bail!(Usage(format!("--like {}: it judges scores of documents, not runs: give scores, one per line", peer.name())));
+        }
         let run = if args.like_trec_eval() { run.with_f32_scores() } else { run };
         let joined = join_run(&run, qrels);
         if joined.queries.is_empty() {

@@ -40,7 +40,7 @@ const OPTIONS: [(&[&str], &[&str]); 26] = [
 
 /// What other tools call our commands.
 #[rustfmt::skip]
-const COMMANDS: [(&str, &[&str]); 12] = [
+const COMMANDS: [(&str, &[&str]); 14] = [
     ("train", &["fit", "learn", "training"]),
     ("tune", &["search", "optimize", "optimise", "hpo", "sweep", "grid", "automl"]),
     ("predict", &["score", "rank", "apply", "infer", "inference"]),
@@ -48,6 +48,8 @@ const COMMANDS: [(&str, &[&str]); 12] = [
     ("data", &["stats", "statistics", "validate", "check"]),
     ("evaluate", &["eval", "test", "judge", "metrics", "measure"]),
     ("compare", &["significance", "diff", "ttest"]),
+    ("explain", &["importance", "importances", "interpret", "shap", "why", "analyze", "analyse"]),
+    ("report", &["html", "page", "dashboard", "summary"]),
     ("generate", &["synthetic", "make", "gen", "simulate"]),
     ("convert", &["pack", "transform", "cache"]),
     ("serve", &["server", "http", "listen", "api"]),

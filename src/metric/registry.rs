@@ -1,7 +1,9 @@
 //! The measures that have a name, one row each; all lists, help texts, suggestions and errors are made from the rows.
 
 use super::name::Parts;
-use super::{Gain, Metric, ap, arp, bpref, dcg, err, ndcg, pairs, precision, recall, rr, wta};
+use super::{
+    Gain, Metric, ap, arp, bpref, capped_ap, dcg, err, letor, ndcg, pairs, precision, recall, rr, wta,
+};
 use crate::error::{Error, Result};
 use crate::suggest;
 use std::sync::Arc;
@@ -21,6 +23,8 @@ pub static KNOWN_METRICS: &[KnownMetric] = &[
     err::ROW,
     precision::ROW,
     recall::ROW,
+    capped_ap::ROW,
+    letor::ROW,
 ];
 
 /// A row of the registry: what a measure is called, and how it is made.
@@ -188,6 +192,10 @@ mod tests {
             "p:rel=2@5",
             "recall@10",
             "recall:rel=0.5@10",
+            "capped-map@10",
+            "capped-map:rel=2@10",
+            "letor-ndcg",
+            "letor-ndcg@10",
         ] {
             assert_eq!(canonical(name), name);
         }

@@ -29,6 +29,27 @@ pub fn svg(size: (u32, u32), paint: impl FnOnce(&Area) -> anyhow::Result<()>) ->
     Ok(text)
 }
 
+/// A picture of [`svg`] as part of a page: as wide as there is room, in the colours of [`palette::THEME`] as the page's style
+/// sets them, with words for those who cannot see it.
+pub fn inline(picture: &str, words: &str) -> String {
+    let words = escape(words);
+    let mut text = picture.to_owned();
+    for (name, light, _) in palette::THEME {
+        let light = palette::hex(light);
+        text = text.replace(&format!("=\"{light}\""), &format!("=\"var(--{name}, {light})\""));
+    }
+    let (head, rest) = text.split_once('>').unwrap_or((&text, ""));
+    let shape = head.find("viewBox=").map_or("", |start| &head[start..]);
+    let shape = shape.split(" xmlns").next().unwrap_or_default();
+    format!("<svg {shape} role=\"img\" aria-label=\"{words}\"><title>{words}</title>{rest}")
+}
+
+/// A text as HTML and SVG write it, within quotes too.
+pub fn escape(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
+}
+
 /// The error of something that could not be drawn.
 pub fn failed(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("cannot draw the figure: {error}")
@@ -75,12 +96,24 @@ pub fn legend<'a, B: DrawingBackend + 'a, C: CoordTranslate>(
     chart: &mut ChartContext<'a, B, C>,
     corner: SeriesLabelPosition,
 ) -> anyhow::Result<()> {
+    legend_of(chart, corner, 13)
+}
+
+/// As [`legend`], in letters of a size.
+///
+/// # Errors
+/// As [`legend`].
+pub fn legend_of<'a, B: DrawingBackend + 'a, C: CoordTranslate>(
+    chart: &mut ChartContext<'a, B, C>,
+    corner: SeriesLabelPosition,
+    size: u32,
+) -> anyhow::Result<()> {
     chart
         .configure_series_labels()
         .position(corner)
         .background_style(WHITE.mix(0.85))
         .border_style(palette::GRID)
-        .label_font((FONT, 13))
+        .label_font((FONT, size))
         .draw()
         .map_err(failed)
 }
@@ -102,6 +135,19 @@ mod tests {
         assert_eq!(room([].into_iter(), 0.1), 0.0..1.0);
         let range = room([2.0].into_iter(), 0.1);
         assert!(range.start < 2.0 && 2.0 < range.end);
+    }
+
+    #[test]
+    fn pictures_of_pages_have_words_and_the_colours_of_the_page() {
+        let picture = svg((40, 30), |sheet| {
+            sheet.draw(&Circle::new((5, 5), 2, palette::BLUE.filled())).map_err(failed)?;
+            Ok(())
+        });
+        let text = inline(&picture.unwrap(), "a \"dot\" <here>");
+        let start = "<svg viewBox=\"0 0 40 30\" role=\"img\" aria-label=\"a &quot;dot&quot; &lt;here&gt;\"><title>";
+        assert!(text.starts_with(start), "{text}");
+        assert!(text.contains("fill=\"var(--blue, #0072B2)\"") && text.contains("var(--paper, #FFFFFF)"), "{text}");
+        assert!(!text.contains("http") && !text.contains("=\"#"), "{text}");
     }
 
     #[test]

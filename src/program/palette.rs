@@ -26,3 +26,22 @@ pub fn shade(share: f64) -> RGBColor {
     let mix = |place: usize| (light[place] + share.clamp(0.0, 1.0) * (dark[place] - light[place])).round() as u8;
     RGBColor(mix(0), mix(1), mix(2))
 }
+
+/// The colours of figures on pages: a name, the colour on white paper, and the colour on dark paper, where all must be lighter to
+/// be told apart.
+pub const THEME: [(&str, RGBColor, RGBColor); 9] = [
+    ("paper", RGBColor(255, 255, 255), RGBColor(22, 24, 29)),
+    ("ink", RGBColor(0, 0, 0), RGBColor(228, 230, 235)),
+    ("blue", BLUE, RGBColor(77, 166, 222)),
+    ("vermilion", VERMILION, RGBColor(240, 140, 66)),
+    ("green", BLUISH_GREEN, RGBColor(60, 196, 156)),
+    ("purple", PURPLE, RGBColor(222, 160, 196)),
+    ("sky", SKY, RGBColor(150, 212, 247)),
+    ("grey", GREY, RGBColor(168, 172, 180)),
+    ("grid", GRID, RGBColor(58, 62, 70)),
+];
+
+/// A colour as CSS writes it.
+pub fn hex(RGBColor(red, green, blue): RGBColor) -> String {
+    format!("#{red:02X}{green:02X}{blue:02X}")
+}

@@ -66,7 +66,11 @@ impl Table {
 
     /// The table in Markdown, title first.
     pub fn markdown(&self) -> String {
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        // A bar ends a cell unless it is escaped.
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
         let rows: String = self.rows.iter().map(|row| line(row)).collect();
         let title = self.title.as_ref().map_or(String::new(), |title| format!("{title}\n\n"));
         format!("{title}{}|{}\n{rows}\n", line(&self.headings()), "---|".repeat(self.columns.len()))
@@ -96,5 +100,8 @@ mod tests {
         table.row(["long name".into(), "1".into()]);
         assert_eq!(table.text(), "\nt\n\nname       n\nlong name  1\n");
         assert_eq!(table.markdown(), "t\n\n| name | n |\n|---|---|\n| long name | 1 |\n\n");
+        let mut bars = Table::titled("", &["|z|"]);
+        bars.row(["a|b".into()]);
+        assert_eq!(bars.markdown(), "\n\n| \\|z\\| |\n|---|\n| a\\|b |\n\n");
     }
 }

@@ -3,28 +3,10 @@
 
 use super::engines;
 use super::models::{self, Case};
+use super::support::python;
 use burnrank::export::{Format, Request};
 use burnrank::model::Forest;
 use std::path::Path;
-use std::process::Command;
-
-/// Runs a script in a folder; `None` where there is no such Python or it lacks a module.
-fn python(script: &str, modules: &[&str], folder: &Path) -> Option<String> {
-    let Some(python) = std::env::var_os("BURNRANK_PYTHON") else {
-        println!("skipped: BURNRANK_PYTHON names no Python with {}", modules.join(", "));
-        return None;
-    };
-    let run =
-        |script: &str| Command::new(&python).args(["-c", script]).current_dir(folder).output().expect("Python runs");
-    let has = |module: &&str| run(&format!("import {module}")).status.success();
-    if let Some(missing) = modules.iter().find(|module| !has(module)) {
-        println!("skipped: BURNRANK_PYTHON has no {missing}");
-        return None;
-    }
-    let output = run(script);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8(output.stdout).expect("text"))
-}
 
 fn write_documents(case: &Case, folder: &Path) {
     let bytes: Vec<u8> = case.data.features().iter().flat_map(|x| x.to_le_bytes()).collect();

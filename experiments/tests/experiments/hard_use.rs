@@ -8,12 +8,30 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 const NAME: &str = "lambdarank-cubic";
-const KEYS: [&str; 4] = [
-    "lambdarank linear function 0",
-    "lambdarank twolayer function 0",
-    "ranknet linear function 0",
-    "ranknet twolayer function 0",
-];
+/// A run of the quick experiment.
+const KEY: &str = "lambdarank linear function 0 seed 0";
+
+/// All runs of the quick experiment.
+fn keys() -> Vec<String> {
+    let mut all = vec![];
+    for function in 0..2 {
+        for method in ["lambdarank", "ranknet"] {
+            all.push(format!("shuffled {method} linear function {function} seed 0"));
+            for net in ["linear", "twolayer"] {
+                all.push(format!("plain gains {method} {net} function {function} seed 0"));
+                all.extend((0..2).map(|seed| format!("{method} {net} function {function} seed {seed}")));
+            }
+        }
+    }
+    all
+}
+
+/// What a run found, but for its values on the test queries.
+fn found(test: Value) -> Value {
+    json!({
+        "step_size": 0.1, "tried": [], "full": [], "best_epoch": 1, "epochs": 2, "restarts": 0, "valid": 0.5, "test": test,
+    })
+}
 
 fn results(place: &Place) -> PathBuf {
     place.path().join("target/quick/experiments/results").join(NAME)
@@ -77,25 +95,23 @@ fn a_truncated_file_is_refused_and_kept() {
 
 #[test]
 fn absurd_runs_are_refused_and_kept() {
-    let pairs = |value: f64| json!([[value, 0.1]]);
-    let found =
-        |test: Value| json!({"step_size": 0.1, "tried": [], "best_epoch": 1, "epochs": 2, "valid": 0.5, "test": test});
-    let (place, file) = stored(&[(KEYS[0], found(pairs(1e300)))]);
+    let (place, file) = stored(&[(KEY, found(json!([1e300])))]);
     let error = refused(&place, &format!("{NAME} --quick"), &file);
-    assert!(error.contains(KEYS[0]) && error.contains("makes no sense"), "{error}");
+    assert!(error.contains(KEY) && error.contains("makes no sense"), "{error}");
     // Believable for a machine, but no NDCG.
-    let (place, file) = stored(&[(KEYS[0], found(pairs(7.0)))]);
+    let (place, file) = stored(&[(KEY, found(json!([7.0])))]);
     let error = refused(&place, &format!("{NAME} --quick"), &file);
-    assert!(error.contains(KEYS[0]) && error.contains("a test NDCG is 7, not from 0 to 1"), "{error}");
-    let (place, file) = stored(&[(KEYS[0], json!({"test": "much"}))]);
+    assert!(error.contains(KEY) && error.contains("a test NDCG is 7, not from 0 to 1"), "{error}");
+    let (place, file) = stored(&[(KEY, json!({"test": "much"}))]);
     let error = refused(&place, &format!("{NAME} --quick"), &file);
-    assert!(error.contains(KEYS[0]) && error.contains("makes no sense"), "{error}");
+    assert!(error.contains(KEY) && error.contains("makes no sense"), "{error}");
 }
 
 #[test]
 fn runs_that_make_no_report_are_an_error_and_no_panic() {
-    let found = json!({"step_size": 0.1, "tried": [], "best_epoch": 1, "epochs": 2, "valid": 0.5, "test": []});
-    let (place, file) = stored(&KEYS.map(|key| (key, found.clone())));
+    let keys = keys();
+    let runs: Vec<(&str, Value)> = keys.iter().map(|key| (key.as_str(), found(json!([])))).collect();
+    let (place, file) = stored(&runs);
     let error = refused(&place, &format!("{NAME} --quick"), &file);
     assert!(error.contains("its runs make no report"), "{error}");
 }
@@ -162,7 +178,7 @@ fn usage_is_told_from_bad_data() {
     let place = Place::new(&[]);
     for (line, expected) in [
         ("lambdarank-cubi", "did you mean 'lambdarank-cubic'?"),
-        ("nonsense", "expected list, all, index, ranknet-table1"),
+        ("nonsense", "expected list, all, index, per-query, "),
         ("lambdarank-cubic --quick --device abacus", "unknown device 'abacus'"),
     ] {
         let ran = place.run(line);

@@ -54,12 +54,13 @@ pub fn text(
     text + &moved.map(movers).collect::<String>()
 }
 
-fn is_real(found: &Comparison, alpha: f64) -> bool {
+/// Whether the difference is significant after the correction.
+pub fn is_real(found: &Comparison, alpha: f64) -> bool {
     found.adjusted.and_then(|adjusted| adjusted.randomisation).is_some_and(|p| p <= alpha)
 }
 
 /// What a comparison came to, in a sentence.
-fn verdict(found: &Comparison, alpha: f64) -> String {
+pub fn verdict(found: &Comparison, alpha: f64) -> String {
     let (first, second, measure) = (&found.baseline, &found.system, &found.measure);
     if found.ties == found.queries {
         let queries = counted(found.queries, "query", "queries");

@@ -1,6 +1,6 @@
 //! Differences of two systems, query by query.
 
-use super::{Area, FONT, HEIGHT, clipped, decimal, draw, failed, legend, palette, room, whole};
+use super::{Area, FONT, HEIGHT, LETTERS, clipped, decimal, draw, failed, legend_of, palette, room, svg, whole};
 use crate::cli::prose::signed;
 use burnrank::Comparison;
 use burnrank::analysis::significance::Better;
@@ -10,10 +10,15 @@ use std::path::Path;
 
 /// The differences of each comparison, sorted, one panel each.
 pub fn differences(path: &Path, comparisons: &[Comparison]) -> anyhow::Result<()> {
-    draw(path, comparisons.len(), HEIGHT, |index, area| panel(area, &comparisons[index]))
+    draw(path, comparisons.len(), HEIGHT, |index, area| panel(area, &comparisons[index], [16, 13]))
 }
 
-fn panel(area: &Area, found: &Comparison) -> anyhow::Result<()> {
+/// The same for one comparison, as a picture of a size.
+pub fn difference(found: &Comparison, size: (u32, u32)) -> anyhow::Result<String> {
+    svg(size, |sheet| panel(sheet, found, LETTERS))
+}
+
+fn panel(area: &Area, found: &Comparison, [title_size, size]: [u32; 2]) -> anyhow::Result<()> {
     let mut sorted = found.differences.clone();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let title = format!("{}: {} less {}", found.measure, found.system, found.baseline);
@@ -21,16 +26,18 @@ fn panel(area: &Area, found: &Comparison) -> anyhow::Result<()> {
     let name_value = decimal(&y);
     let end = sorted.len() as f64;
     let mut chart = ChartBuilder::on(area)
-        .caption(clipped(&title, 85), (FONT, 16))
+        .caption(clipped(&title, (1.7 * f64::from(area.dim_in_pixel().0 / title_size)) as usize), (FONT, title_size))
         .margin(12)
-        .x_label_area_size(40)
-        .y_label_area_size(60)
+        .x_label_area_size(3 * size)
+        .y_label_area_size(5 * size)
         .build_cartesian_2d(0.0..end, y)
         .map_err(failed)?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(palette::GRID)
+        .label_style((FONT, size))
+        .x_labels(6)
         .x_label_formatter(&whole)
         .y_label_formatter(&name_value)
         .x_desc("queries, sorted")
@@ -64,5 +71,5 @@ fn panel(area: &Area, found: &Comparison) -> anyhow::Result<()> {
                 + PathElement::new([(12, 0), (20, 0)], BLACK.stroke_width(2))
         });
     // Sorted bars leave the upper right and the lower left free.
-    legend(&mut chart, SeriesLabelPosition::UpperRight)
+    legend_of(&mut chart, SeriesLabelPosition::UpperRight, size)
 }

@@ -3,6 +3,7 @@
 use super::Args;
 use burnrank::TrainConfig;
 use burnrank::model::Architecture;
+use burnrank::train::Method;
 use burnrank::tune::{preset, settings_of};
 use std::path::Path;
 
@@ -18,6 +19,37 @@ pub fn train_arguments(args: &Args, config: &TrainConfig) -> burnrank::Result<Ve
     add("--folds", path(&args.folds));
     let out = args.out.as_deref().map_or_else(|| Path::new("model").to_path_buf(), |out| out.join("model"));
     add("--out", Some(out.display().to_string()));
+    all.extend(config_arguments(config)?);
+    let mut add = |option: &str, value: Option<String>| {
+        all.extend(value.map(|value| vec![option.to_owned(), value]));
+    };
+    add("--metric", Some(args.metric.clone()).filter(|metric| metric != "ndcg@10"));
+    // A net's own are among the settings.
+    let given = |given: Option<usize>| given.filter(|_| !config.architecture.is_net()).map(|number| number.to_string());
+    add("--epochs", given(args.epochs));
+    add("--patience", given(args.patience));
+    add("--seed", Some(args.seed.to_string()).filter(|_| args.seed != 1));
+    add("--device", Some(args.device.clone()).filter(|device| device != "auto"));
+    add("--features", args.features.map(|features| features.to_string()));
+    add("--first-index", Some(args.read.first_index.to_string()).filter(|_| args.read.first_index != 1));
+    add("--query-file", path(&args.read.query_file));
+    add("--valid-query-file", path(&args.valid_query_file));
+    let words =
+        [("--lenient", args.read.lenient), ("--fill-zeros", args.read.fill_zeros), ("--regroup", args.read.regroup)];
+    all.extend(words.into_iter().filter(|(_, given)| *given).map(|(word, _)| vec![word.to_owned()]));
+    Ok(all)
+}
+
+/// The arguments that say what is trained, and how: the model, and every setting that is not usual for it.
+pub fn config_arguments(config: &TrainConfig) -> burnrank::Result<Vec<Vec<String>>> {
+    let mut all: Vec<Vec<String>> = Vec::new();
+    let mut add = |option: &str, value: Option<String>| {
+        all.extend(value.map(|value| vec![option.to_owned(), value]));
+    };
+    if let Method::Baseline(settings) = &config.method {
+        add("--model", Some(settings.to_string()));
+        return Ok(all);
+    }
     add(
         "--model",
         match config.architecture {
@@ -28,30 +60,18 @@ pub fn train_arguments(args: &Args, config: &TrainConfig) -> burnrank::Result<Ve
         },
     );
     let usual = preset(config)?;
+    let usual_rule = config.step_rule == usual.step_rule;
     let usual: Vec<(&str, String)> = settings_of(&usual).map(|(setting, value)| (setting.key, value)).collect();
     for (setting, value) in settings_of(config) {
         let is_usual = usual.contains(&(setting.key, value.clone()));
         let is_linear = setting.key == "hidden" && config.architecture == Architecture::Linear;
         add(&format!("--{}", setting.key), Some(value).filter(|_| !is_usual && !is_linear));
     }
-    add("--metric", Some(args.metric.clone()).filter(|metric| metric != "ndcg@10"));
-    // Of a net, the command would else train as long as suits the data.
-    let stated = |given: Option<usize>, value: usize| given.or(config.architecture.is_net().then_some(value));
-    add("--epochs", stated(args.epochs, config.epochs).map(|epochs| epochs.to_string()));
-    // With --epochs, steps would else be constant.
-    let usual_rule = config.step_rule == preset(config)?.step_rule;
-    let rule = (config.architecture.is_net() && usual_rule).then(|| config.step_rule.to_string());
-    add("--step-rule", rule);
-    add("--patience", stated(args.patience, config.patience).map(|patience| patience.to_string()));
-    add("--seed", Some(args.seed.to_string()).filter(|_| args.seed != 1));
-    add("--device", Some(args.device.clone()).filter(|device| device != "auto"));
-    add("--features", args.features.map(|features| features.to_string()));
-    add("--first-index", Some(args.read.first_index.to_string()).filter(|_| args.read.first_index != 1));
-    add("--query-file", path(&args.read.query_file));
-    add("--valid-query-file", path(&args.valid_query_file));
-    let words =
-        [("--lenient", args.read.lenient), ("--fill-zeros", args.read.fill_zeros), ("--regroup", args.read.regroup)];
-    all.extend(words.into_iter().filter(|(_, given)| *given).map(|(word, _)| vec![word.to_owned()]));
+    // Without it, a net is trained as long as suits the data; with it, steps would else be constant.
+    let of_net = |value: String| Some(value).filter(|_| config.architecture.is_net());
+    add("--epochs", of_net(config.epochs.to_string()));
+    add("--step-rule", of_net(config.step_rule.to_string()).filter(|_| usual_rule));
+    add("--patience", of_net(config.patience.to_string()));
     Ok(all)
 }
 
@@ -80,7 +100,7 @@ pub fn lines(arguments: &[Vec<String>]) -> String {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

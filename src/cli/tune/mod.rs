@@ -1,6 +1,6 @@
 //! `burnrank tune`: which settings, by search on the validation queries.
 
-mod command;
+pub mod command;
 mod report;
 mod space;
 

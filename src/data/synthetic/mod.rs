@@ -1,11 +1,13 @@
-//! Artificial data with a known target, as in the RankNet and LambdaRank papers.
+//! Artificial data with a known target, as in the RankNet and LambdaRank papers, and in the shape of judged web pages.
 
 mod bins;
 mod net;
 mod polynomial;
+mod web;
 
 pub use bins::{LabelMix, WEB_MIX};
 pub use net::TargetActivation;
+pub use web::{Web, WebGenerator};
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};

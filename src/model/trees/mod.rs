@@ -4,6 +4,7 @@ mod block;
 mod compile;
 mod evaluate;
 mod forest;
+mod grown;
 mod key;
 mod shift;
 mod text;

@@ -1,14 +1,17 @@
 //! `burnrank generate`: artificial data with a known target.
 
+mod web;
+
 use super::Usage;
 use super::output;
 use super::ui::{self, Bar, Unit, count};
 use anyhow::bail;
-use burnrank::data::synthetic::{LabelMix, Target, TargetActivation};
+use burnrank::data::synthetic::{Generator, LabelMix, Target, TargetActivation, WebGenerator};
 use burnrank::data::write_to;
-use burnrank::{Synthetic, WriteOptions};
+use burnrank::{Dataset, Synthetic, WriteOptions};
 use clap::ValueEnum;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::ops::Range;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -16,13 +19,15 @@ Examples:
   burnrank generate net --queries 1000 --seed 1 --out all.txt
   burnrank generate polynomial --documents 20 --levels 3 --out all.txt.gz
   burnrank generate lambdarank --mix 6,3,1 | head -1
+  burnrank generate web --queries 6000 --teacher 1 --out web.txt
+  burnrank generate web --like train.txt --queries 1000 --out more.txt
 
 For training and test data of one target, generate once and then 'burnrank split all.txt --out parts'.";
 
 /// Feature values that are made and written at a time.
 const VALUES_AT_ONCE: usize = 1 << 22;
 
-/// Make artificial data, as in the RankNet and LambdaRank papers
+/// Make artificial data, as in the RankNet and LambdaRank papers, or in the shape of web pages
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -31,16 +36,16 @@ pub struct Args {
     /// Number of queries [default: 1000; lambdarank: 25000]
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
-    /// Documents per query [default: 50]
+    /// Documents per query; web: on average [default: 50; web: 120, or as many as the rows of --like]
     #[arg(long, value_name = "N")]
     documents: Option<usize>,
-    /// Number of features [default: 50]
+    /// Number of features [default: 50; web: always 136, or those of --like]
     #[arg(long, value_name = "N")]
     features: Option<usize>,
-    /// Number of labels, all equally frequent [default: 6; lambdarank: its mix of five]
+    /// Number of labels, all equally frequent [default: 6; lambdarank and web: a mix of five]
     #[arg(long, value_name = "N", conflicts_with = "mix")]
     levels: Option<usize>,
-    /// Shares of the labels from 0 up, as in 5,3,2, or 'web' for those of lambdarank
+    /// Shares of the labels from 0 up, as in 5,3,2, or 'web' for those of lambdarank and web
     #[arg(long, value_name = "SHARES")]
     mix: Option<LabelMix>,
     /// Hidden units of the net [default: 10]
@@ -49,7 +54,7 @@ pub struct Args {
     /// Function of the net's hidden units [default: sigmoid]
     #[arg(long, value_name = "NAME")]
     activation: Option<HiddenUnits>,
-    /// What all random numbers follow from
+    /// What all random numbers follow from; web: all but the teacher
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// File to write; packed when it ends in .gz or .zst; '-' is standard output
@@ -61,6 +66,8 @@ pub struct Args {
     /// Print JSON about the file for machines
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    web: web::WebArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -71,6 +78,8 @@ enum Kind {
     Polynomial,
     /// The polynomial with five unequally frequent labels (LambdaRank paper)
     Lambdarank,
+    /// Semi-artificial: pages of words, links and clicks, or rows of your own, labelled by a fitted teacher plus noise
+    Web,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -79,42 +88,92 @@ enum HiddenUnits {
     Tanh,
 }
 
+/// What makes the data, part by part.
+enum Source {
+    Plain(Generator),
+    Web(WebGenerator),
+}
+
+impl Source {
+    fn part(&self, queries: Range<usize>) -> burnrank::Result<Dataset> {
+        Ok(match self {
+            Source::Plain(generator) => generator.part(queries)?.0,
+            Source::Web(generator) => generator.part(queries)?.0,
+        })
+    }
+
+    /// Queries, documents of each on average, and features.
+    fn sizes(&self) -> (usize, usize, usize) {
+        match self {
+            Source::Plain(generator) => {
+                let settings = generator.settings();
+                (settings.queries, settings.documents, settings.features)
+            }
+            Source::Web(generator) => {
+                (generator.settings().queries, generator.settings().documents, generator.n_features())
+            }
+        }
+    }
+
+    fn mix(&self) -> &LabelMix {
+        match self {
+            Source::Plain(generator) => &generator.settings().mix,
+            Source::Web(generator) => &generator.settings().mix,
+        }
+    }
+
+    fn settings(&self) -> Value {
+        match self {
+            Source::Plain(generator) => json!(generator.settings()),
+            Source::Web(generator) => json!(generator.settings()),
+        }
+    }
+}
+
 pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.json && output::is_stdout(&args.out) {
         bail!(Usage("--json describes the written file: say where with --out FILE".into()));
     }
-    let settings = settings(args)?;
-    let generator = settings.generator()?;
+    let source = match args.kind {
+        Kind::Web => Source::Web(web::generator(args)?),
+        _ => Source::Plain(settings(args)?.generator()?),
+    };
+    let (queries, documents, features) = source.sizes();
     let bar = Bar::new("generating", Unit::Queries);
-    let at_once = (VALUES_AT_ONCE / (settings.documents * settings.features)).max(1);
+    let at_once = (VALUES_AT_ONCE / (documents * features)).max(1);
     let options = WriteOptions { first_index: args.first_index, ..WriteOptions::default() };
+    let mut written = 0;
     output::write(&args.out, |writer| {
-        for start in (0..settings.queries).step_by(at_once) {
-            let end = start.saturating_add(at_once).min(settings.queries);
-            write_to(writer, &generator.part(start..end)?.0, &options)?;
-            bar.update(end as u64, Some(settings.queries as u64));
+        for start in (0..queries).step_by(at_once) {
+            let end = start.saturating_add(at_once).min(queries);
+            let part = source.part(start..end)?;
+            write_to(writer, &part, &options)?;
+            written += part.n_documents();
+            bar.update(end as u64, Some(queries as u64));
         }
         Ok(())
     })?;
     drop(bar);
-    let documents = settings.queries.saturating_mul(settings.documents);
     if args.json {
-        return ui::print_json(
-            &json!({ "file": args.out.display().to_string(), "documents": documents, "settings": settings }),
-        );
+        let file = args.out.display().to_string();
+        return ui::print_json(&json!({ "file": file, "documents": written, "settings": source.settings() }));
     }
     if output::is_stdout(&args.out) {
         return Ok(());
     }
+    let teacher = match &source {
+        Source::Plain(_) => String::new(),
+        Source::Web(generator) => format!(", teacher {}", generator.settings().teacher),
+    };
     ui::print(&format!(
-        "{}: {} queries, {} documents, {} features, labels 0 to {} in shares {}, seed {}\n",
+        "{}: {} queries, {} documents, {} features, labels 0 to {} in shares {}{teacher}, seed {}\n",
         ui::printable(&args.out.display().to_string()),
-        count(settings.queries),
-        count(documents),
-        count(settings.features),
-        settings.mix.levels() - 1,
-        settings.mix.shares().iter().map(|&share| ui::percent(share)).collect::<Vec<_>>().join(", "),
-        settings.seed
+        count(queries),
+        count(written),
+        count(features),
+        source.mix().levels() - 1,
+        source.mix().shares().iter().map(|&share| ui::percent(share)).collect::<Vec<_>>().join(", "),
+        args.seed
     ))
 }
 
@@ -122,8 +181,9 @@ fn settings(args: &Args) -> anyhow::Result<Synthetic> {
     let mut settings = match args.kind {
         Kind::Net => Synthetic::net(),
         Kind::Polynomial => Synthetic::polynomial(),
-        Kind::Lambdarank => Synthetic::lambdarank(),
+        Kind::Lambdarank | Kind::Web => Synthetic::lambdarank(),
     };
+    args.web.refuse()?;
     match &mut settings.target {
         Target::Net { hidden, activation } => {
             *hidden = args.hidden.unwrap_or(*hidden);
@@ -142,11 +202,15 @@ fn settings(args: &Args) -> anyhow::Result<Synthetic> {
     settings.documents = args.documents.unwrap_or(settings.documents);
     settings.features = args.features.unwrap_or(settings.features);
     settings.seed = args.seed;
-    if let Some(levels) = args.levels {
-        settings.mix = LabelMix::equal(levels)?;
-    }
-    if let Some(mix) = &args.mix {
-        settings.mix = mix.clone();
-    }
+    settings.mix = mix(args, settings.mix)?;
     Ok(settings)
+}
+
+/// The shares of the labels, where the user names none as given.
+fn mix(args: &Args, usual: LabelMix) -> anyhow::Result<LabelMix> {
+    Ok(match (&args.mix, args.levels) {
+        (Some(mix), _) => mix.clone(),
+        (None, Some(levels)) => LabelMix::equal(levels)?,
+        (None, None) => usual,
+    })
 }

@@ -1,0 +1,318 @@
+//! All examples of the paper: each is computed, and most are true of numbers rather than of chance.
+
+use super::{forces, margin, measures};
+use crate::harness::facts::{self, Fact};
+use crate::harness::figure::{Panel, Series, Whose, draw};
+use crate::harness::{Claim, Control, Execution, Experiment, Kind, Paper, Report, Session};
+use burnrank::Objective;
+use burnrank::analysis::field::FieldReport;
+use burnrank::text::Table;
+use serde_json::Value;
+
+/// The experiment, as `list` shows it.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: "function-approximation",
+    kind: Kind::Paper,
+    paper: Paper::Approximation,
+    place: "Table 1, Eq. 18 to 33, Theorem 2, Figure 2 and the examples of sections 1, 2, 5.2 and 6",
+    claim: "Pairs can contradict each other, no measure of ranking has a slope, a smooth pair cost may improve while winner \
+            takes all gets worse, lambdas of two documents have a cost, and lambdas have a cost exactly if their Jacobian is symmetric.",
+    time: "a few seconds",
+    claims,
+    changed: &[],
+    protocol,
+    run,
+    own: None,
+};
+
+const RANDOM: &str = "seeds of random numbers follow from the session's seed";
+
+/// Every statement, in the order of the paper.
+const FACTS: &[Fact] = &[
+    Fact {
+        id: "table-1",
+        primary: true,
+        statement: "Table 1: A is stronger than B, B than C, C than A, so no order of the three agrees with all pairs",
+        paper: "\"Callippus is stronger than Archimedes\"",
+        convention: "stronger: faster with at least two of three theorems",
+        check: measures::table_1,
+    },
+    Fact {
+        id: "flat",
+        primary: true,
+        statement: "None of the four measures (pair error, NDCG, MRR, WTA) has a slope, and all depend on several documents",
+        paper: "\"none are differentiable, and all are multivariate\"",
+        convention: "200 random queries of 12 documents, labels 0 and 1, NDCG at 10; steps of 0.4 of the smallest distance of scores",
+        check: measures::measures_are_flat,
+    },
+    Fact {
+        id: "wta",
+        primary: true,
+        statement: "1,000 documents, relevant ones moved from ranks 1 and 1000 to 2 and 3: 996 wrong pairs fewer, WTA cost from 0 to 1",
+        paper: "996 errors; from zero to one",
+        convention: "counted pair by pair",
+        check: measures::winner_takes_all,
+    },
+    Fact {
+        id: "auc",
+        primary: true,
+        statement: "The area under the ROC curve is the share of right pairs of a binary ranking",
+        paper: "\"exactly a binary ranking problem\"",
+        convention: "trapezia; equal scores count one half; 1000 random queries, to 1e-12",
+        check: measures::area_is_pair_accuracy,
+    },
+    Fact {
+        id: "eq-23",
+        primary: true,
+        statement: "Eq. 23: with relevant documents at ranks 2 and 1000, a smooth cost that discounts low ranks pushes the first much more; \
+                    RankNet's cost does not",
+        paper: "first slope much larger than second",
+        convention: "smooth WTA: 1 less the softmax share of relevant documents; 1,000 scores falling evenly from 10 to 0; much: 10 times",
+        check: measures::discounting_cost_meets_eq_23,
+    },
+    Fact {
+        id: "margin-slope",
+        primary: true,
+        statement: "Eq. 24 to 31: the lambdas of the margin are minus the slope of the stated cost, which is continuous",
+        paper: "\"a corresponding cost function exists\"",
+        convention: "margins 0.25, 0.5, 1, 1.5; 501 places from -2 to 3; central differences, to 1e-8",
+        check: margin::forces_are_slopes,
+    },
+    Fact {
+        id: "figure-2",
+        primary: true,
+        statement: "Figure 2: constant push in the wrong order, falling smoothly to zero at the margin, nothing beyond",
+        paper: "figure",
+        convention: "margin 1, the only one for which Eq. 26 and 27 meet",
+        check: margin::figure_2,
+    },
+    Fact {
+        id: "margin-hessian",
+        primary: true,
+        statement: "The Hessian of that cost is positive semidefinite where it exists; one lowest value, at many scores",
+        paper: "\"positive semidefinite ... a unique minimum value\"",
+        convention: "same margins and places; eigenvalues to 1e-6",
+        check: margin::hessian,
+    },
+    Fact {
+        id: "poincare",
+        primary: true,
+        statement: "Theorem 2, Eq. 32-33: lambdas have a cost if and only if their Jacobian is symmetric",
+        paper: "Poincaré's lemma",
+        convention: "random quadratic fields of four documents, the cost built as work along the way from 0; and RankNet's field",
+        check: forces::poincare,
+    },
+    Fact {
+        id: "convex",
+        primary: true,
+        statement: "The cost is convex if and only if the Jacobian is positive semidefinite",
+        paper: "\"the Jacobian be positive semidefinite everywhere\"",
+        convention: "lambda = dC as in the sentence after Eq. 32 (with Eq. 24's sign the Jacobian must be negative semidefinite); random \
+                     quadratic costs, 2,000 chords each",
+        check: forces::convex_where_positive,
+    },
+    Fact {
+        id: "piecewise-constant",
+        primary: true,
+        statement: "For piecewise constant lambdas the Jacobian is symmetric and positive semidefinite, trivially",
+        paper: "\"trivially satisfied\"",
+        convention: "between ties, where a Jacobian exists: it is 0",
+        check: forces::piecewise_constant,
+    },
+    Fact {
+        id: "regulariser",
+        primary: true,
+        statement: "Terms alpha s_i add a constant along the diagonal of the Hessian, which makes it positive definite",
+        paper: "\"adding a positive constant along the diagonal of the Hessian\"",
+        convention: "lambda = dC as above; 50 random saddles, alpha 2.5",
+        check: forces::regulariser,
+    },
+    Fact {
+        id: "springs",
+        primary: true,
+        statement: "Linear lambdas are springs: positive semidefinite, gradient descent finds the lowest energy from anywhere; not so for \
+                    arbitrary springs",
+        paper: "\"a unique global minimum of the potential energy\"",
+        convention: "four documents, all pairs joined; 5,000 steps of 0.05; the energy is unique, positions are up to a shift",
+        check: forces::springs,
+    },
+    Fact {
+        id: "back-propagation",
+        primary: false,
+        statement: "Eq. 18 to 22: the gradient for a pair is the difference of two back-propagations with one common factor",
+        paper: "Eq. 18-22",
+        convention: "tanh units, linear output, cost ln(1 + e^(o2 - o1)); central differences, to 1e-8",
+        check: margin::back_propagation,
+    },
+    Fact {
+        id: "no-wrong-pair",
+        primary: false,
+        statement: "Where no pair is wrong, every one of the measures is perfect too",
+        paper: "\"it has also achieved zero cost using any of the above measures\"",
+        convention: "1000 random queries with labels 0 and 1",
+        check: measures::no_wrong_pair_is_perfect,
+    },
+    Fact {
+        id: "smooth-for-every-margin",
+        primary: false,
+        statement: "The push goes smoothly to zero for every margin, as the text says of \"some chosen margin\"",
+        paper: "\"the gradient goes smoothly to zero\"",
+        convention: "Eq. 26 and 27 as printed",
+        check: margin::smooth_for_every_margin,
+    },
+    Fact {
+        id: "convex-for-every-margin",
+        primary: false,
+        statement: "The cost is convex for every margin (the paper says it of the Hessian only)",
+        paper: "not said",
+        convention: "across the tie too, where there is no Hessian",
+        check: margin::convex_for_every_margin,
+    },
+    Fact {
+        id: "piecewise-constant-cost",
+        primary: false,
+        statement: "Piecewise constant lambdas therefore have a cost (the paper does not draw this conclusion)",
+        paper: "not said",
+        convention: "the pieces are orders of the documents; a cost must be continuous where they meet",
+        check: forces::piecewise_constant_has_a_cost,
+    },
+    Fact {
+        id: "eq-23-lambdarank",
+        primary: false,
+        statement: "LambdaRank as it was defined later meets Eq. 23 for NDCG, MRR and WTA",
+        paper: "not said: this paper leaves the choice of lambdas open",
+        convention: "the same query; pair weights: what a swap changes (for MRR Eq. 11 of the 2009 paper)",
+        check: measures::lambdarank_meets_eq_23,
+    },
+];
+
+fn claims(_: &Session) -> Vec<Claim> {
+    facts::claims(FACTS)
+}
+
+fn protocol(_: &Session) -> anyhow::Result<Value> {
+    Ok(facts::protocol(FACTS))
+}
+
+fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
+    let evidence = facts::check(execution, FACTS)?;
+    Ok(Report {
+        main: format!(
+            "{} statements of the paper hold; of further ones, which it does not make or makes too generally, {}",
+            facts::count(FACTS, &evidence, true),
+            facts::count(FACTS, &evidence, false)
+        ),
+        evidence,
+        controls: controls()?,
+        tables: vec![slopes_table()?, margin_table()],
+        notes: vec![
+            "Left: the forces of Eq. 26 to 28 as Figure 2 of the paper draws them. Middle: the same for other margins; only at margin 1 does \
+             the force not jump where the pair ties. Right: the cost of Eq. 29 to 31, which is continuous for every margin."
+                .into(),
+            "Section 5.1 (the probabilistic cost, combining probabilities, Theorem 1, Lemma 1) is that of the RankNet paper: see \
+             `ranknet-probabilities`. Slips of the paper's text are in `errata`."
+                .into(),
+        ],
+        protocol: vec![format!(
+            "Every statement is a number that is computed, with the tolerance that its convention says; {RANDOM}. Nothing is trained, and \
+             no data is read."
+        )],
+        deviations: vec![
+            "Where the paper proves a statement for all fields, costs or queries, it is checked on random ones: a counter-example would be \
+             found, a proof is not given."
+                .into(),
+        ],
+        figure: figure()?,
+    })
+}
+
+/// The query of Eq. 23 under many objectives.
+fn slopes_table() -> anyhow::Result<Table> {
+    let title = "The query of Eq. 23: slopes of the relevant documents at ranks 2 and 1000 of 1,000, scores falling evenly from a top score \
+                 to 0. The paper asks that the ratio be much above 1:";
+    let mut table = Table::titled(title, &["cost", "top score", "rank 2", "rank 1000", "ratio"]);
+    let names = [
+        "ranknet",
+        "lambdarank:wta",
+        "lambdarank:mrr",
+        "lambdarank:ndcg",
+        "lambdarank:ndcg@10",
+        "lambdarank:map",
+        "ndcg-loss2",
+        "listnet",
+    ];
+    for top in [1.0, measures::TOP] {
+        let mut row = |name: &str, [first, second]: [f64; 2]| {
+            let ratio = format!("{:.3e}", first / second);
+            table.row([name.into(), top.to_string(), format!("{first:.3e}"), format!("{second:.3e}"), ratio]);
+        };
+        row("smooth WTA", measures::soft_wta(top));
+        for name in names {
+            row(name, measures::slopes(name, top)?);
+        }
+    }
+    Ok(table)
+}
+
+fn margin_table() -> Table {
+    let title = "The margin's force and cost at x = s1 - s2:";
+    let mut table = Table::titled(title, &["margin", "force at -0.001", "force at 0", "jump", "lowest cost"]);
+    for delta in margin::MARGINS {
+        let cells =
+            [margin::force(delta, -0.001), margin::force(delta, 0.0), margin::jump(delta), margin::cost(delta, delta)];
+        table.row([delta.to_string()].into_iter().chain(cells.map(|cell| format!("{cell:.3}"))));
+    }
+    table
+}
+
+/// Fields whose answer is known.
+fn controls() -> anyhow::Result<Vec<Control>> {
+    let (scores, labels) = ([0.9, 0.1, -0.4, 1.5, 0.3], [0.0, 1.0, 2.0, 0.0, 3.0]);
+    let mut controls = vec![];
+    for (name, expected) in [("ranknet", true), ("lambdarank:ndcg", false)] {
+        let report = FieldReport::new(&Objective::parse(name)?.as_field()?, &scores, &labels)?;
+        controls.push(Control {
+            what: format!("{name} has one cost for all orders"),
+            expected: expected.to_string(),
+            ours: format!("{}, asymmetry {:.0e}", report.conservative(), report.asymmetry),
+            holds: report.conservative() == expected && report.symmetric(),
+        });
+    }
+    Ok(controls)
+}
+
+fn figure() -> anyhow::Result<String> {
+    // Both sides of the tie are marked.
+    let places =
+        || (-8..0).map(|step| 0.25 * f64::from(step)).chain([-1e-9]).chain((0..=12).map(|step| 0.25 * f64::from(step)));
+    let line = |name: String, colour, value: &dyn Fn(f64) -> f64| Series {
+        name,
+        whose: Whose::Ours,
+        colour,
+        joined: true,
+        points: places().map(|x| (x, value(x), None)).collect(),
+    };
+    let panel = |title: &str, y: &str, series| Panel {
+        title: title.into(),
+        x_label: "x = s1 - s2".into(),
+        y_label: y.into(),
+        ticks: (-2..=3).map(|tick| (f64::from(tick), tick.to_string())).collect(),
+        series,
+        zero: Some(0.0),
+        ..Panel::default()
+    };
+    let forces = vec![
+        line("lambda 1, the relevant document".into(), 0, &|x| margin::force(1.0, x)),
+        line("lambda 2, the other".into(), 1, &|x| -margin::force(1.0, x)),
+    ];
+    let named = |delta: f64| format!("margin {delta}");
+    let others = [0.5, 1.0, 1.5].into_iter().enumerate();
+    let jumps =
+        others.clone().map(|(colour, delta)| line(named(delta), colour, &|x| margin::force(delta, x))).collect();
+    let costs = others.map(|(colour, delta)| line(named(delta), colour, &|x| margin::cost(delta, x))).collect();
+    draw(&[
+        panel("Figure 2: forces, margin 1", "force", forces),
+        panel("the force on the relevant document", "force", jumps),
+        panel("the cost of Eq. 29-31", "cost", costs),
+    ])
+}

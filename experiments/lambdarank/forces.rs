@@ -1,0 +1,332 @@
+//! LambdaRank, section 4 (Eq. 2 to 5): what lambdas must be like, asked of every objective there is.
+
+mod report;
+
+use crate::harness::finding::Finding;
+use crate::harness::{Claim, Execution, Experiment, Job, Kind, Paper, Report, Scale, Session, Test};
+use burnrank::analysis::field::{FieldReport, Potential, Regularised};
+use burnrank::metric::{order, parse};
+use burnrank::numeric::standard_normal;
+use burnrank::{KNOWN_METRICS, KNOWN_OBJECTIVES, LambdaField, Objective};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The experiment, as `list` shows it.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: "lambdarank-forces",
+    kind: Kind::Paper,
+    paper: Paper::LambdaRank,
+    place: "section 4: the example of winner takes all, and Eq. 2 to 5",
+    claim: "Fewer pairwise errors can mean a worse top document. Forces should be largest near the top. Lambdas come \
+            from a cost if and only if their Jacobian is symmetric, from a convex one if it is also semidefinite, \
+            which diagonal terms can enforce; lambdas that are linear in the scores are springs; forces on a query sum \
+            to zero.",
+    time: "some seconds",
+    claims,
+    changed: &[],
+    protocol,
+    run,
+    own: None,
+};
+
+/// The paper's lambda function, Eq. 9.
+const EQ9: &str = "lambdarank:ndcg";
+/// Forces between neighbours of the ranking only, one of the kinds that the paper tried.
+const LOCAL: &str = "lambdarank:ndcg:localgradient";
+/// Objectives that are not sums over pairs and know where zero is: the paper's advice is not for them.
+const ANCHORED: [&str; 2] = ["rankcosine", "squared-error"];
+/// The lengths of lists, and how far the top score is from the lowest, for Eq. 2.
+const LENGTHS: [usize; 5] = [10, 30, 100, 300, 1000];
+const RANGES: [f64; 3] = [1.0, 4.0, 16.0];
+/// The range that the figure and the table show.
+const SHOWN: usize = 1;
+/// Documents of a random query.
+const DOCUMENTS: usize = 8;
+/// How near a slope of the cost by differences must be to the lambda.
+const ROUNDING: f64 = 1e-5;
+/// Lengths of the example of winner takes all; the last is that of its printed form.
+const WINNERS: [usize; 6] = [5, 10, 30, 100, 300, 1000];
+
+/// Every objective by its shortest name; LambdaRank for every measure, and in every construction for NDCG.
+fn objectives() -> Vec<String> {
+    let mut all = vec![];
+    for known in KNOWN_OBJECTIVES {
+        if known.name != "lambdarank" {
+            all.push(known.name.to_owned());
+            continue;
+        }
+        all.extend(KNOWN_METRICS.iter().map(|metric| format!("lambdarank:{}", metric.shortest())));
+        all.push("lambdarank:ndcg@10".into());
+        for construction in ["springsmooth", "localgradient", "localcost", "discretebounded"] {
+            all.push(format!("{EQ9}:{construction}"));
+        }
+    }
+    all
+}
+
+fn points(scale: Scale) -> usize {
+    scale.pick(200, 20)
+}
+
+fn claims(_: &Session) -> Vec<Claim> {
+    let fact = |id: &str, statement: &str, paper: &str| Claim::primary(id, statement, Test::Fact).paper(paper);
+    let near = "two relevant documents at ranks 2 and n; scores fall evenly by 1, 4 or 16 from top to bottom; n from \
+                10 to 1000";
+    let random = "random queries of 8 documents, labels 0 to 4, normal scores";
+    let mut all = vec![
+        fact("wta first", "relevant at ranks 1 and n: winner takes all costs 0, pairwise errors are", "n - 2"),
+        fact("wta then", "relevant at ranks 2 and 3: winner takes all costs 1, errors are fewer by", "n - 4"),
+        fact("wta 1000", "the same of 1,000 documents: pairs that get better while the top gets worse", "996"),
+        fact(
+            "eq 2 ranknet",
+            "RankNet: the force at rank 2 is smaller than that at rank n",
+            "\"instead of pairwise error\"",
+        )
+        .convention(near),
+        fact("eq 2 lambda", "Eq. 9: force at rank 2 over force at rank n is larger than RankNet's", "preferred")
+            .convention(near),
+        fact(
+            "eq 2 local",
+            "a rule on neighbours: the force at rank 2 is over 10 times that at rank n, for n of 100 and more",
+            ">>",
+        )
+        .convention(near),
+        fact("eq 5 ranknet", "RankNet: J is symmetric and -J semidefinite, so that a convex cost exists", "yes")
+            .convention(random),
+        fact(
+            "eq 3",
+            "where J is symmetric and nothing jumps sideways at ties, lambda = -dC/ds of the cost that is known",
+            "yes",
+        )
+        .convention(random),
+        fact("constant", "constant lambdas: J is symmetric and semidefinite", "\"trivially satisfied\"")
+            .convention(random),
+        fact(
+            "diagonal",
+            "where J is symmetric, diagonal terms make the cost convex between ties, for every objective",
+            "yes",
+        )
+        .convention(random),
+        fact(
+            "springs",
+            "lambdas linear in the scores, stiffness symmetric and not negative: conservative and convex",
+            "yes",
+        )
+        .convention(random),
+        fact("any springs", "springs of any sign: conservative, but not all of them convex", "\"not true in general\"")
+            .convention(random),
+        fact("sum", "forces sum to zero: every objective that depends on differences of scores only", "\"should\"")
+            .convention(format!("{random}; all but {}", ANCHORED.join(" and "))),
+    ];
+    let ties =
+        Claim::secondary("eq 5 lambda", "Eq. 9: J is symmetric between ties, but jumps there have no cost", Test::Fact);
+    all.push(ties.paper("not said").convention(random));
+    let dominates =
+        Claim::secondary("eq 2 itself", "Eq. 9 itself: the force at rank 2 is larger than that at rank n", Test::Fact);
+    all.push(dominates.paper("preferred").convention(near));
+    all
+}
+
+fn protocol(session: &Session) -> anyhow::Result<Value> {
+    Ok(json!({
+        "points": points(session.scale),
+        "documents": DOCUMENTS,
+        "lengths": LENGTHS,
+        "ranges": RANGES,
+        "objectives": objectives(),
+    }))
+}
+
+/// What was found about one objective.
+#[derive(Debug, Serialize, Deserialize)]
+struct Found {
+    points: usize,
+    /// Points at which J is symmetric, and at which nothing jumps sideways at ties either.
+    symmetric: usize,
+    conservative: usize,
+    /// Points at which -J is semidefinite, and at which the cost is convex, ties included.
+    semidefinite: usize,
+    convex: usize,
+    balanced: usize,
+    /// Of the points with symmetric J, those at which diagonal terms make -J semidefinite.
+    regularised: usize,
+    /// The smallest eigenvalue of -J over the largest of any.
+    smallest: f64,
+    /// The largest difference of -dC/ds from lambda over the largest lambda, where the field is conservative and the cost
+    /// known.
+    slope_error: Option<f64>,
+    /// By range, then by length: the force at rank 2 over that at rank n, and nothing where there is neither.
+    ratios: Vec<Vec<Option<f64>>>,
+}
+
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        let counts =
+            [self.symmetric, self.conservative, self.semidefinite, self.convex, self.balanced, self.regularised];
+        counts.iter().any(|&count| count > self.points).then(|| "more points than were looked at".into())
+    }
+}
+
+fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
+    let names = objectives();
+    let jobs: Vec<Job<()>> = names.iter().map(|name| Job { key: name.clone(), work: 1.0, what: () }).collect();
+    let points = random_points(points(execution.scale()), execution.session.seed);
+    let found = execution.run_all(&jobs, |job, _| examine(Objective::parse(&job.key)?.as_field()?, &points, true))?;
+    let all: Vec<(&str, &Found)> = names.iter().map(String::as_str).zip(&found).collect();
+    report::report(execution.session.seed, &all, &points)
+}
+
+/// Scores and labels.
+type Point = (Vec<f64>, Vec<f32>);
+
+fn random_points(n: usize, seed: u64) -> Vec<Point> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut point = || {
+        let scores = (0..DOCUMENTS).map(|_| standard_normal(&mut random)).collect();
+        let mut labels: Vec<f32> = (0..DOCUMENTS).map(|_| random.random_range(0..5) as f32).collect();
+        // No query is without a preference, whatever counts as relevant.
+        (labels[0], labels[1]) = (0.0, 4.0);
+        (scores, labels)
+    };
+    (0..n).map(|_| point()).collect()
+}
+
+fn examine(field: &dyn LambdaField, points: &[Point], near_top: bool) -> anyhow::Result<Found> {
+    let mut found = Found {
+        points: points.len(),
+        symmetric: 0,
+        conservative: 0,
+        semidefinite: 0,
+        convex: 0,
+        balanced: 0,
+        regularised: 0,
+        smallest: f64::INFINITY,
+        slope_error: None,
+        ratios: vec![],
+    };
+    let mut largest = 0.0_f64;
+    for (scores, labels) in points {
+        let report = FieldReport::new(&field, scores, labels)?;
+        found.symmetric += usize::from(report.symmetric());
+        found.conservative += usize::from(report.conservative());
+        found.semidefinite += usize::from(report.psd());
+        found.convex += usize::from(report.convex());
+        found.balanced += usize::from(report.balanced());
+        found.smallest = found.smallest.min(report.smallest_eigenvalue);
+        largest = largest.max(report.largest_eigenvalue.abs()).max(report.smallest_eigenvalue.abs());
+        if report.symmetric() {
+            let alpha = (-report.smallest_eigenvalue).max(0.0) + 1e-3 * report.largest.max(1e-9);
+            found.regularised += usize::from(FieldReport::new(&Regularised { field, alpha }, scores, labels)?.psd());
+        }
+        if report.potential == Potential::Conservative
+            && let Some(error) = slope_error(field, scores, labels)
+        {
+            found.slope_error = Some(found.slope_error.unwrap_or(0.0).max(error));
+        }
+    }
+    found.smallest = if largest > 0.0 { found.smallest / largest } else { 0.0 };
+    if near_top {
+        found.ratios = RANGES.iter().map(|&range| LENGTHS.iter().map(|&n| ratio(field, n, range)).collect()).collect();
+    }
+    Ok(found)
+}
+
+/// How far the slope of the cost by central differences is from the lambdas, over the largest lambda.
+fn slope_error(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Option<f64> {
+    let at = |scores: &[f64]| field.cost(scores, labels, &order(scores));
+    let lambdas = field.lambdas(scores, labels, &order(scores));
+    let size = lambdas.iter().fold(0.0_f64, |most, lambda| most.max(lambda.abs()));
+    let (step, mut worst) = (1e-6, 0.0_f64);
+    for (document, lambda) in lambdas.iter().enumerate() {
+        let moved = |by: f64| {
+            let mut moved = scores.to_vec();
+            moved[document] += by;
+            moved
+        };
+        let slope = (at(&moved(step))? - at(&moved(-step))?) / (2.0 * step);
+        worst = worst.max((slope + lambda).abs());
+    }
+    Some(if size > 0.0 { worst / size } else { worst })
+}
+
+/// Two relevant documents at ranks 2 and n, scores that fall evenly: the force on the first over that on the second.
+fn ratio(field: &dyn LambdaField, n: usize, range: f64) -> Option<f64> {
+    let scores: Vec<f64> = (0..n).map(|rank| -range * rank as f64 / (n - 1) as f64).collect();
+    let mut labels = vec![0.0; n];
+    (labels[1], labels[n - 1]) = (1.0, 1.0);
+    let lambdas = field.lambdas(&scores, &labels, &order(&scores));
+    let (near, far) = (lambdas[1].abs(), lambdas[n - 1].abs());
+    (near > 0.0 || far > 0.0).then(|| (near / far).min(1e12))
+}
+
+/// Lambdas that are linear in the scores: springs between documents, and a constant push.
+#[derive(Debug)]
+struct Linear {
+    name: &'static str,
+    /// Row-major and symmetric.
+    stiffness: Vec<f64>,
+    push: Vec<f64>,
+}
+
+impl Linear {
+    fn random(name: &'static str, seed: u64, spring: impl Fn(f64) -> f64) -> Linear {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut stiffness = vec![0.0; DOCUMENTS * DOCUMENTS];
+        for i in 0..DOCUMENTS {
+            for j in 0..i {
+                let k = spring(standard_normal(&mut random));
+                (stiffness[i * DOCUMENTS + j], stiffness[j * DOCUMENTS + i]) = (k, k);
+            }
+        }
+        Linear { name, stiffness, push: (0..DOCUMENTS).map(|_| standard_normal(&mut random)).collect() }
+    }
+}
+
+impl LambdaField for Linear {
+    fn name(&self) -> String {
+        self.name.into()
+    }
+
+    fn lambdas(&self, scores: &[f64], _: &[f32], _: &[usize]) -> Vec<f64> {
+        let n = scores.len();
+        let pull = |i: usize| (0..n).map(|j| self.stiffness[i * n + j] * (scores[j] - scores[i])).sum::<f64>();
+        (0..n).map(|i| self.push[i] + pull(i)).collect()
+    }
+}
+
+/// Pairwise errors and the cost of winner takes all, with two relevant documents at these ranks, counted from 1.
+fn errors(n: usize, ranks: [usize; 2]) -> anyhow::Result<(f64, f64)> {
+    let mut ranked = vec![0.0; n];
+    ranks.iter().for_each(|&rank| ranked[rank - 1] = 1.0);
+    Ok((parse("pair-error")?.value(&ranked) * 2.0 * (n - 2) as f64, parse("wta-error")?.value(&ranked)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_objective_is_examined() {
+        let all = objectives();
+        assert!(all.iter().all(|name| Objective::parse(name).is_ok_and(|objective| objective.as_field().is_ok())));
+        assert!(KNOWN_OBJECTIVES.iter().all(|known| all.iter().any(|name| name.starts_with(known.name))));
+    }
+
+    #[test]
+    fn winner_takes_all_loses_while_pairs_win() {
+        assert_eq!(errors(6, [1, 6]).unwrap(), (4.0, 0.0));
+        assert_eq!(errors(6, [2, 3]).unwrap(), (2.0, 1.0));
+    }
+
+    #[test]
+    fn springs_pull_with_their_stiffness() {
+        let mut stiffness = vec![0.0; 4];
+        (stiffness[1], stiffness[2]) = (2.0, 2.0);
+        let pair = Linear { name: "pair", stiffness, push: vec![0.5, 0.0] };
+        assert_eq!(pair.lambdas(&[1.0, 0.0], &[0.0; 2], &[0, 1]), [-1.5, 2.0]);
+        let report = FieldReport::new(&pair, &[1.0, 0.0], &[0.0; 2]).unwrap();
+        assert!(report.conservative() && report.convex() && !report.balanced());
+    }
+}

@@ -1,0 +1,250 @@
+//! A small net that is trained pair by pair or list by list, in plain loops (RankNet paper, Eqs. 7 to 15).
+
+use burnrank::Dataset;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// s(x) = sum_m v_m g(w_m . x + b_m) with g = tanh; a linear net is one unit with g the identity, v = 1 and b = 0 fixed.
+#[derive(Debug, Clone)]
+pub struct PairNet {
+    features: usize,
+    /// One row of weights per unit.
+    first: Vec<f64>,
+    bias: Vec<f64>,
+    second: Vec<f64>,
+    linear: bool,
+}
+
+/// When the weights move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Update {
+    /// After each pair; the pairs of a list one after the other, in random order.
+    Pair,
+    /// After each pair; the pairs of all lists in one random order.
+    AnyPair,
+    /// After each list, by the sum over its pairs.
+    List,
+}
+
+/// What an epoch did.
+pub struct EpochSums {
+    pub cost: f64,
+    pub pairs: usize,
+}
+
+impl PairNet {
+    /// A net of the weights that `Init::weights` gives: features times units, biases, units; or features alone.
+    pub fn new(features: usize, weights: &[Vec<f32>]) -> PairNet {
+        let numbers = |weights: &[f32]| weights.iter().map(|&weight| f64::from(weight)).collect::<Vec<f64>>();
+        match weights {
+            [first, bias, second] => {
+                let (first, units) = (numbers(first), bias.len());
+                let row = |unit: usize| (0..features).map(move |feature| (unit, feature));
+                let first = (0..units).flat_map(row).map(|(unit, feature)| first[feature * units + unit]).collect();
+                PairNet { features, first, bias: numbers(bias), second: numbers(second), linear: false }
+            }
+            _ => {
+                let first = numbers(weights.first().map_or(&[], |weights| weights));
+                PairNet { features, first, bias: vec![0.0], second: vec![1.0], linear: true }
+            }
+        }
+    }
+
+    fn units(&self) -> usize {
+        self.second.len()
+    }
+
+    /// The values of the hidden units, and the score.
+    fn forward(&self, x: &[f32], hidden: &mut [f64]) -> f64 {
+        let mut score = 0.0;
+        for (unit, value) in hidden.iter_mut().enumerate() {
+            let row = &self.first[unit * self.features..(unit + 1) * self.features];
+            let sum: f64 = row.iter().zip(x).map(|(w, &x)| w * f64::from(x)).sum();
+            *value = if self.linear { sum } else { (sum + self.bias[unit]).tanh() };
+            score += self.second[unit] * *value;
+        }
+        score
+    }
+
+    /// Adds `by` times the gradient of a document's score to another net's weights.
+    fn add_gradient(&self, x: &[f32], hidden: &[f64], by: f64, to: &mut PairNet) {
+        for (unit, &value) in hidden.iter().enumerate() {
+            let slope = if self.linear { 1.0 } else { self.second[unit] * (1.0 - value * value) };
+            if !self.linear {
+                to.second[unit] += by * value;
+                to.bias[unit] += by * slope;
+            }
+            let row = &mut to.first[unit * self.features..(unit + 1) * self.features];
+            row.iter_mut().zip(x).for_each(|(w, &x)| *w += by * slope * f64::from(x));
+        }
+    }
+
+    /// Moves by one pair whose first document is the better one; the cost before the move, ln(1 + e^-(s_i - s_j)).
+    pub fn pair_step(&mut self, [better, worse]: [&[f32]; 2], step: f64, hidden: &mut [Vec<f64>; 2]) -> f64 {
+        let [first, second] = hidden;
+        let gap = self.forward(better, first) - self.forward(worse, second);
+        let by = step / (1.0 + gap.exp());
+        // Both gradients are of the weights before the move.
+        for unit in 0..self.units() {
+            let (value, other) = (first[unit], second[unit]);
+            let v = self.second[unit];
+            let slopes = if self.linear { [1.0, 1.0] } else { [v * (1.0 - value * value), v * (1.0 - other * other)] };
+            let row = &mut self.first[unit * self.features..(unit + 1) * self.features];
+            let xs = better.iter().zip(worse);
+            row.iter_mut().zip(xs).for_each(|(w, (&a, &b))| {
+                *w += by * (slopes[0] * f64::from(a) - slopes[1] * f64::from(b));
+            });
+            if !self.linear {
+                self.bias[unit] += by * (slopes[0] - slopes[1]);
+                self.second[unit] += by * (value - other);
+            }
+        }
+        cost(gap)
+    }
+
+    /// Moves by the sum over all pairs of a list.
+    pub fn list_step(&mut self, x: &[f32], pairs: &[[usize; 2]], step: f64) -> f64 {
+        let units = self.units();
+        let documents = x.len() / self.features;
+        let (mut hidden, mut scores) = (vec![0.0; documents * units], vec![0.0; documents]);
+        for (document, row) in x.chunks_exact(self.features).enumerate() {
+            scores[document] = self.forward(row, &mut hidden[document * units..(document + 1) * units]);
+        }
+        let (mut pushes, mut sum) = (vec![0.0; documents], 0.0);
+        for &[better, worse] in pairs {
+            let gap = scores[better] - scores[worse];
+            let push = 1.0 / (1.0 + f64::exp(gap));
+            pushes[better] += push;
+            pushes[worse] -= push;
+            sum += cost(gap);
+        }
+        let mut moved = self.clone();
+        for (document, row) in x.chunks_exact(self.features).enumerate() {
+            let hidden = &hidden[document * units..(document + 1) * units];
+            self.add_gradient(row, hidden, step * pushes[document], &mut moved);
+        }
+        *self = moved;
+        sum
+    }
+
+    /// Visits every pair once.
+    pub fn epoch(&mut self, data: &Dataset, update: Update, step: f64, seed: u64, number: u64) -> EpochSums {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(number);
+        let mut order: Vec<usize> = (0..data.n_queries()).collect();
+        order.shuffle(&mut random);
+        let mut sums = EpochSums { cost: 0.0, pairs: 0 };
+        let mut hidden = [vec![0.0; self.units()], vec![0.0; self.units()]];
+        if update == Update::AnyPair {
+            let of = |query: usize| pairs_of(data.query(query).labels).into_iter().map(move |pair| (query, pair));
+            let mut all: Vec<(usize, [usize; 2])> = order.into_iter().flat_map(of).collect();
+            all.shuffle(&mut random);
+            for (query, pair) in &all {
+                let x = data.query(*query).features;
+                sums.cost += self.pair_step(pair.map(|document| row(x, self.features, document)), step, &mut hidden);
+            }
+            sums.pairs = all.len();
+            return sums;
+        }
+        for query in order {
+            let query = data.query(query);
+            let mut pairs = pairs_of(query.labels);
+            sums.pairs += pairs.len();
+            if update == Update::List {
+                sums.cost += self.list_step(query.features, &pairs, step);
+                continue;
+            }
+            pairs.shuffle(&mut random);
+            for pair in pairs {
+                let rows = pair.map(|document| row(query.features, self.features, document));
+                sums.cost += self.pair_step(rows, step, &mut hidden);
+            }
+        }
+        sums
+    }
+
+    /// The score of every document.
+    pub fn scores(&self, data: &Dataset) -> Vec<f32> {
+        let mut hidden = vec![0.0; self.units()];
+        data.features().chunks_exact(self.features).map(|row| self.forward(row, &mut hidden) as f32).collect()
+    }
+}
+
+fn row(x: &[f32], features: usize, document: usize) -> &[f32] {
+    &x[document * features..(document + 1) * features]
+}
+
+/// ln(1 + e^-gap) without overflow.
+fn cost(gap: f64) -> f64 {
+    (-gap).max(0.0) + (-gap.abs()).exp().ln_1p()
+}
+
+/// All pairs of different labels, the better document first.
+pub fn pairs_of(labels: &[f32]) -> Vec<[usize; 2]> {
+    let mut pairs = vec![];
+    for i in 0..labels.len() {
+        for j in 0..labels.len() {
+            if labels[i] > labels[j] {
+                pairs.push([i, j]);
+            }
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn net(linear: bool) -> PairNet {
+        let numbers = |n: usize, at: usize| (0..n).map(|i| (((i + at) * 37 % 19) as f32 - 9.0) / 20.0).collect();
+        match linear {
+            true => PairNet::new(4, &[numbers(4, 0)]),
+            false => PairNet::new(4, &[numbers(12, 1), numbers(3, 5), numbers(3, 11)]),
+        }
+    }
+
+    const X: [f32; 12] = [0.3, -0.2, 0.9, 0.1, -0.5, 0.4, 0.2, 0.8, 0.7, 0.6, -0.9, -0.1];
+
+    #[test]
+    fn a_step_goes_down_the_slope_of_the_cost() {
+        for linear in [true, false] {
+            let net = net(linear);
+            let pairs = [[0, 1], [2, 1], [0, 2]];
+            let total = |net: &PairNet| net.clone().list_step(&X, &pairs, 0.0);
+            let (step, wiggle) = (1e-6, 1e-6);
+            let mut moved = net.clone();
+            moved.list_step(&X, &pairs, step);
+            for weight in 0..net.first.len() {
+                let (mut up, mut down) = (net.clone(), net.clone());
+                up.first[weight] += wiggle;
+                down.first[weight] -= wiggle;
+                let slope = (total(&up) - total(&down)) / (2.0 * wiggle);
+                let found = (net.first[weight] - moved.first[weight]) / step;
+                assert!((slope - found).abs() < 1e-6, "{linear} {weight}: {slope} {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_of_one_pair_moves_as_the_pair_does() {
+        for linear in [true, false] {
+            let (mut by_pair, mut by_list) = (net(linear), net(linear));
+            let mut hidden = [vec![0.0; by_pair.units()], vec![0.0; by_pair.units()]];
+            for _ in 0..50 {
+                let a = by_pair.pair_step([&X[..4], &X[4..8]], 0.1, &mut hidden);
+                let b = by_list.list_step(&X[..8], &[[0, 1]], 0.1);
+                assert!((a - b).abs() < 1e-12);
+            }
+            assert!(by_pair.first.iter().zip(&by_list.first).all(|(a, b)| (a - b).abs() < 1e-12));
+            assert!(by_pair.second.iter().zip(&by_list.second).all(|(a, b)| (a - b).abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn pairs_have_the_better_document_first() {
+        assert_eq!(pairs_of(&[1.0, 0.0, 1.0, 2.0]), [[0, 1], [2, 1], [3, 0], [3, 1], [3, 2]]);
+        assert!((cost(0.0) - 2f64.ln()).abs() < 1e-15 && cost(-800.0) == 800.0 && cost(800.0) == 0.0);
+    }
+}

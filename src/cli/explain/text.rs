@@ -1,0 +1,222 @@
+//! What `explain` tells people: the verdict in words, then the numbers, then how they were found.
+
+use super::Args;
+use crate::cli::compare::verdict;
+use crate::cli::input;
+use crate::cli::prose::{fixed, named, number, paragraph, signed};
+use crate::cli::ui::{self, Align, Table, counted, heading};
+use burnrank::analysis::explain::{Axis, Change, Counts, Dependence, Explanation, Importance, Permute, QueryChange};
+use burnrank::text::shorten;
+use burnrank::{Comparison, Model};
+
+/// Names of features have at most so much room.
+const NAMES: usize = 24;
+/// And less beside the points of a partial dependence.
+const NAMES_BESIDE_POINTS: usize = 20;
+/// Points of a partial dependence that fit into a line.
+const POINTS: usize = 5;
+
+pub fn text(args: &Args, model: &Model, found: &Explanation) -> String {
+    let names = shorten(&found.feature_names, NAMES);
+    // As `compare` calls it.
+    let name =
+        args.model.file_name().map_or_else(|| input::name(&args.model), |name| name.to_string_lossy().into_owned());
+    let compared = Comparison { system: name, ..found.comparison.clone() };
+    let mut text = paragraph(&summary(found)) + &paragraph(&verdict(&compared, 0.05)) + "\n";
+    text += &ui::table(&importances(found, &names, args.top));
+    let left = found.importances.len().saturating_sub(args.top);
+    if left > 0 {
+        let end = |place: usize| found.importances.get(place).map_or(String::new(), |i| signed_fall(i.fall));
+        let (first, last) = (end(args.top), end(found.importances.len() - 1));
+        text += &format!("{} more, from {first} to {last}\n", counted(left, "feature", "features"));
+    }
+    if !found.dependences.is_empty() {
+        text += &format!("\n{}\n{}", heading("Mean score at values of a feature"), ui::table(&dependences(found)));
+    }
+    for (change, word) in
+        found.changes.won.iter().map(|c| (c, "won")).chain(found.changes.lost.iter().map(|c| (c, "lost")))
+    {
+        text += &("\n".to_owned() + &query(change, word, found, &names));
+    }
+    text + "\n" + &about(args, model, found)
+}
+
+/// Which features matter, in a sentence or two.
+pub fn summary(found: &Explanation) -> String {
+    let (metric, all) = (&found.metric, found.importances.len());
+    let value =
+        format!("{metric} is {} on {}.", fixed(found.value.mean, 4), counted(found.value.n, "query", "queries"));
+    let helping: Vec<&Importance> = found.importances.iter().filter(|importance| importance.helps()).collect();
+    let harming: Vec<&Importance> = found.importances.iter().rev().filter(|importance| harms(importance)).collect();
+    let name = |(place, importance): (usize, &&Importance)| {
+        let words = if place == 0 { " when its values are permuted" } else { "" };
+        format!("{} ({}{words})", found.feature_names[importance.feature], signed_fall(importance.fall))
+    };
+    let most: Vec<String> = helping.iter().take(3).enumerate().map(name).collect();
+    let depends = match most.as_slice() {
+        [] => "No feature is known to matter: the intervals of all of them reach 0.".to_owned(),
+        [one] => format!("Of {}, one is known to matter: {one}.", counted(all, "feature", "features")),
+        several => {
+            let (last, others) = (&several[several.len() - 1], several[..several.len() - 1].join(", "));
+            let count = helping.len();
+            format!(
+                "Of {}, {count} are known to matter, most of all {others} and {last}.",
+                counted(all, "feature", "features")
+            )
+        }
+    };
+    let worst: Vec<String> = harming
+        .iter()
+        .take(3)
+        .map(|importance| format!("{} ({})", found.feature_names[importance.feature], signed_fall(importance.fall)))
+        .collect();
+    let harm = match harming.len() {
+        0 => String::new(),
+        1 => format!(" One makes it worse: {}.", worst[0]),
+        many if many <= 3 => format!(" {many} make it worse: {}.", worst.join(", ")),
+        many => format!(" {many} make it worse, among them {}.", worst.join(", ")),
+    };
+    format!("{value} {depends}{harm}")
+}
+
+fn right(name: &str) -> (&str, Align) {
+    (name, Align::Right)
+}
+
+/// Whether the measure is known to rise without a feature.
+fn harms(importance: &Importance) -> bool {
+    importance.interval.is_some_and(|(_, high)| high < 0.0)
+}
+
+/// What permuting does to the measure.
+fn signed_fall(fall: f64) -> String {
+    signed(-fall, 4)
+}
+
+fn importances(found: &Explanation, names: &[String], top: usize) -> Table {
+    let change = format!("change of {}", found.metric);
+    let mut table = Table::new(&[
+        ("feature", Align::Left),
+        right(&change),
+        ("95% interval", Align::Left),
+        right(found.learnt.kind.name()),
+    ]);
+    for importance in found.importances.iter().take(top) {
+        let interval = |(low, high): (f64, f64)| format!("{} to {}", signed_fall(high), signed_fall(low));
+        table.row([
+            names[importance.feature].clone(),
+            signed_fall(importance.fall),
+            importance.interval.map_or("-".into(), interval),
+            number(found.learnt.values[importance.feature]),
+        ]);
+    }
+    table
+}
+
+fn dependences(found: &Explanation) -> Table {
+    let names = shorten(&found.feature_names, NAMES_BESIDE_POINTS);
+    let empty = right("");
+    let mut table = Table::new(&[("feature", Align::Left), ("", Align::Left), empty, empty, empty, empty, empty]);
+    for dependence in &found.dependences {
+        let points = points(dependence);
+        let of = |list: &[f64]| points.iter().map(|&place| number(list[place])).collect::<Vec<_>>();
+        let value = if dependence.axis == Axis::Scaled { "scaled" } else { "value" };
+        table.row([names[dependence.feature].clone(), value.to_owned()].into_iter().chain(of(&dependence.values)));
+        table.row([String::new(), "score".to_owned()].into_iter().chain(of(&dependence.scores)));
+    }
+    table
+}
+
+/// Evenly spread points of a grid, the ends among them.
+fn points(dependence: &Dependence) -> Vec<usize> {
+    let last = dependence.values.len() - 1;
+    let count = POINTS.min(last + 1);
+    let mut points: Vec<usize> = (0..count).map(|place| place * last / (count - 1).max(1)).collect();
+    points.dedup();
+    points
+}
+
+fn query(change: &QueryChange, word: &str, found: &Explanation, names: &[String]) -> String {
+    let title = format!(
+        "Query {} {word}: {} from {} to {}",
+        change.query,
+        found.metric,
+        fixed(change.baseline, 4),
+        fixed(change.model, 4)
+    );
+    let title = paragraph(&title);
+    let mut text = heading(title.trim_end()) + "\n";
+    let Some(decided) = &change.change else {
+        return text + &paragraph("No two documents of different labels changed places: equal scores decided.");
+    };
+    text += &paragraph(&decision(decided, &found.comparison.baseline));
+    let (better, worse) = (format!("label {}", decided.better.label), format!("label {}", decided.worse.label));
+    let mut table = Table::new(&[("feature", Align::Left), right(&better), right(&worse), right("part in the score")]);
+    for part in &decided.parts {
+        let value = |value: f32| number(f64::from(value));
+        table.row([names[part.feature].clone(), value(part.better), value(part.worse), signed(part.part, 4)]);
+    }
+    table.row(["all others".to_owned(), String::new(), String::new(), signed(decided.other_parts, 4)]);
+    table.row(["difference of scores".to_owned(), String::new(), String::new(), signed(decided.score_difference, 4)]);
+    text + &ui::table(&table)
+}
+
+/// What happened to the two documents, in a sentence.
+pub fn decision(change: &Change, baseline: &str) -> String {
+    let (better, worse) = (&change.better, &change.worse);
+    let verb = if better.model_rank < worse.model_rank { "above" } else { "below" };
+    format!(
+        "The model puts {} (label {}) {verb} {} (label {}): ranks {} and {}, with {baseline} {} and {}.",
+        better.document,
+        better.label,
+        worse.document,
+        worse.label,
+        better.model_rank,
+        worse.model_rank,
+        better.baseline_rank,
+        worse.baseline_rank
+    )
+}
+
+/// How all of it was found.
+fn about(args: &Args, model: &Model, found: &Explanation) -> String {
+    let (queries, documents) =
+        (counted(found.queries, "query", "queries"), counted(found.documents, "document", "documents"));
+    let mut text = named("model", &format!("{}: {}", args.model.display(), model.info.ranker.architecture));
+    text += &named("data", &format!("{}: {queries}, {documents}", input::name(&args.data)));
+    text += &named("judged", &found.conventions);
+    for (name, words) in methods(found) {
+        text += &named(name, &words);
+    }
+    text
+}
+
+/// How each kind of number was found, with a word for it.
+pub fn methods(found: &Explanation) -> Vec<(&'static str, String)> {
+    let within = match found.options.permute {
+        Permute::Query => "between the documents of each query",
+        Permute::File => "between all documents of the file",
+    };
+    let repeats = counted(found.options.repeats, "time", "times");
+    let mut parts = found.method.words().to_owned();
+    if found.counts == Some(Counts::Data) {
+        parts += "; documents at leaves counted with this data, because the model's file has no counts";
+    }
+    vec![
+        (
+            "change",
+            format!(
+                "of the mean over queries when a feature's scaled values are exchanged {within}, the mean of {repeats}, seed {}; \
+                 intervals by Student's distribution over queries, for each feature alone",
+                found.options.seed
+            ),
+        ),
+        (found.learnt.kind.name(), found.learnt.kind.words().to_owned()),
+        (
+            "values",
+            "quantiles of the feature in the data, from 1% to 99%; the mean score of up to 1,000 documents, all given that value"
+                .to_owned(),
+        ),
+        ("parts", parts),
+    ]
+}

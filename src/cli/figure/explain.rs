@@ -1,0 +1,161 @@
+//! What a model learnt, as small figures: importances, dependences, parts of scores.
+
+use super::{Chart, FONT, LETTERS, clipped, decimal, difference, failed, figure, output, palette, svg, whole};
+use burnrank::analysis::explain::{Axis, Change, Dependence, Explanation};
+use burnrank::text::shorten;
+use plotters::prelude::*;
+use std::ops::Range;
+use std::path::Path;
+
+/// The width of figures that stand side by side, and alone on a phone.
+pub const NARROW: u32 = 440;
+/// The height of those that are no lists.
+pub const LOW: u32 = 300;
+/// The most characters of a name.
+const CHARACTERS: usize = 17;
+
+/// Writes all figures into a folder.
+pub fn explanation(folder: &Path, found: &Explanation, top: usize) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| burnrank::Error::io(folder, "create", error))?;
+    let write = |name: String, text: String| output::write_text(&folder.join(name), &text);
+    write("importance.svg".into(), importance(found, top)?)?;
+    for (place, dependence) in found.dependences.iter().enumerate() {
+        write(format!("dependence-{}.svg", place + 1), self::dependence(found, dependence)?)?;
+    }
+    write("queries.svg".into(), difference(&found.comparison, (NARROW, LOW))?)?;
+    for (word, changes) in [("won", &found.changes.won), ("lost", &found.changes.lost)] {
+        for (place, change) in changes.iter().enumerate() {
+            if let Some(decided) = &change.change {
+                write(format!("{word}-{}.svg", place + 1), parts(found, &change.query, decided)?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What permuting each of the most important features does: a filled dot where it matters, a ring where it may not.
+pub fn importance(found: &Explanation, top: usize) -> anyhow::Result<String> {
+    let shown: Vec<_> = found.importances.iter().take(top.clamp(1, 40)).collect();
+    let names: Vec<String> = shown.iter().map(|importance| found.feature_names[importance.feature].clone()).collect();
+    let ends = |importance: &&burnrank::analysis::explain::Importance| {
+        let (low, high) = importance.interval.unwrap_or((importance.fall, importance.fall));
+        [-low, -high]
+    };
+    let range = figure::room(shown.iter().flat_map(ends).chain([0.0]), 0.06);
+    let title = format!("Change of {} without a feature", found.metric);
+    rows(&title, &names, range, |chart| {
+        let zero = PathElement::new([(0.0, -0.5), (0.0, shown.len() as f64 - 0.5)], palette::GREY.stroke_width(1));
+        chart.draw_series([zero]).map_err(failed)?;
+        for (place, importance) in shown.iter().enumerate() {
+            let y = (shown.len() - 1 - place) as f64;
+            let [high, low] = ends(importance);
+            let line = PathElement::new([(low, y), (high, y)], palette::BLUE.stroke_width(2));
+            chart.draw_series([line]).map_err(failed)?;
+            let dot = (-importance.fall, y);
+            // A ring has the colour of the sheet inside.
+            let inside = if importance.helps() { palette::BLUE } else { RGBColor(255, 255, 255) };
+            chart.draw_series([Circle::new(dot, 5, inside.filled())]).map_err(failed)?;
+            chart.draw_series([Circle::new(dot, 5, palette::BLUE.stroke_width(2))]).map_err(failed)?;
+        }
+        Ok(())
+    })
+}
+
+/// The mean score as a function of one feature.
+pub fn dependence(found: &Explanation, dependence: &Dependence) -> anyhow::Result<String> {
+    let name = &found.feature_names[dependence.feature];
+    let axis = if dependence.axis == Axis::Scaled { "scaled within the query" } else { "value" };
+    let points: Vec<(f64, f64)> = dependence.values.iter().copied().zip(dependence.scores.iter().copied()).collect();
+    let (x, y) =
+        (figure::room(dependence.values.iter().copied(), 0.05), figure::room(dependence.scores.iter().copied(), 0.1));
+    let (name_value, name_score) = (decimal(&x), decimal(&y));
+    svg((NARROW, LOW), |sheet| {
+        let mut chart = ChartBuilder::on(sheet)
+            .caption(clipped(name, 36), (FONT, LETTERS[0]))
+            .margin(10)
+            .x_label_area_size(52)
+            .y_label_area_size(80)
+            .build_cartesian_2d(x, y)
+            .map_err(failed)?;
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(palette::GRID)
+            .label_style((FONT, LETTERS[1]))
+            .x_labels(5)
+            .y_labels(5)
+            .x_label_formatter(&name_value)
+            .y_label_formatter(&name_score)
+            .x_desc(axis)
+            .y_desc("mean score")
+            .draw()
+            .map_err(failed)?;
+        chart.draw_series(LineSeries::new(points.clone(), palette::BLUE.stroke_width(2))).map_err(failed)?;
+        let dots = points.iter().map(|&at| Circle::new(at, 4, palette::BLUE.filled()));
+        chart.draw_series(dots).map_err(failed)?;
+        Ok(())
+    })
+}
+
+/// The parts of features in the difference of two scores: to the right what raises the better document.
+pub fn parts(found: &Explanation, query: &str, change: &Change) -> anyhow::Result<String> {
+    let mut names: Vec<String> = change.parts.iter().map(|part| found.feature_names[part.feature].clone()).collect();
+    names.extend(["all others".to_owned(), "sum".to_owned()]);
+    let sum = change.parts.iter().map(|part| part.part).sum::<f64>() + change.other_parts;
+    let values: Vec<f64> = change.parts.iter().map(|part| part.part).chain([change.other_parts, sum]).collect();
+    let range = figure::room(values.iter().copied().chain([0.0]), 0.06);
+    let title = format!("Query {query}: for {}", change.better.document);
+    rows(&clipped(&title, 40), &names, range, |chart| {
+        for (place, &value) in values.iter().enumerate() {
+            let y = (values.len() - 1 - place) as f64;
+            let colour = if value >= 0.0 { palette::BLUE } else { palette::VERMILION };
+            let bar = Rectangle::new([(0.0, y - 0.32), (value, y + 0.32)], colour.filled());
+            chart.draw_series([bar]).map_err(failed)?;
+        }
+        let zero = PathElement::new([(0.0, -0.5), (0.0, values.len() as f64 - 0.5)], palette::GREY.stroke_width(1));
+        chart.draw_series([zero]).map_err(failed)?;
+        Ok(())
+    })
+}
+
+/// A sheet of rows with names at the left, the first at the top.
+fn rows(
+    title: &str,
+    names: &[String],
+    range: Range<f64>,
+    paint: impl FnOnce(&mut Chart<'_, '_>) -> anyhow::Result<()>,
+) -> anyhow::Result<String> {
+    let names = shorten(names, CHARACTERS);
+    let count = names.len();
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0) as u32;
+    let room = 20 + 8 * longest;
+    let name_value = decimal(&range);
+    let name_row = |at: &f64| match whole(at).parse::<usize>() {
+        Ok(row) if row < count => names[count - 1 - row].clone(),
+        _ => String::new(),
+    };
+    svg((NARROW, 100 + 25 * count as u32), |sheet| {
+        let mut chart = ChartBuilder::on(sheet)
+            .caption(title, (FONT, LETTERS[0]))
+            .margin(10)
+            .x_label_area_size(36)
+            .y_label_area_size(room)
+            .build_cartesian_2d(range, -0.5..count as f64 - 0.5)
+            .map_err(failed)?;
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(palette::GRID)
+            .disable_y_mesh()
+            // Rows have names, and between them there is nothing to mark.
+            .set_tick_mark_size(LabelAreaPosition::Left, 0)
+            .label_style((FONT, LETTERS[1]))
+            .x_labels(5)
+            .y_labels(2 * count + 1)
+            .x_label_formatter(&name_value)
+            .y_label_formatter(&name_row)
+            .draw()
+            .map_err(failed)?;
+        paint(&mut chart)
+    })
+}

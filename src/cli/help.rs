@@ -1,0 +1,65 @@
+//! `burnrank completions` and `burnrank man`: what shells and `man` want to know of the command line.
+
+use super::{Cli, ui};
+use anyhow::Context;
+use burnrank::files::write_text;
+use clap::CommandFactory;
+use clap_complete::Shell;
+use clap_mangen::Man;
+use std::path::PathBuf;
+
+const COMPLETIONS: &str = "\
+Examples:
+  burnrank completions bash > ~/.local/share/bash-completion/completions/burnrank
+  burnrank completions zsh > ~/.zfunc/_burnrank
+  burnrank completions fish > ~/.config/fish/completions/burnrank.fish";
+
+const MAN: &str = "\
+Examples:
+  burnrank man | man -l -                  the page of the tool
+  burnrank man --out ~/.local/share/man/man1   a page for each command too";
+
+/// Print a script that completes commands and options in a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = COMPLETIONS)]
+pub struct CompletionsArgs {
+    /// The shell that is to complete
+    shell: Shell,
+}
+
+/// Print the manual page, or write one for each command
+#[derive(Debug, clap::Args)]
+#[command(after_help = MAN)]
+pub struct ManArgs {
+    /// Writes burnrank.1, burnrank-train.1 and so on into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
+    let mut script = vec![];
+    clap_complete::generate(args.shell, &mut Cli::command(), "burnrank", &mut script);
+    ui::print(&String::from_utf8(script)?)
+}
+
+pub fn man(args: &ManArgs) -> anyhow::Result<()> {
+    let page = |command: clap::Command| -> anyhow::Result<String> {
+        let mut text = vec![];
+        Man::new(command).render(&mut text)?;
+        Ok(String::from_utf8(text)?)
+    };
+    let mut tool = Cli::command();
+    tool.build();
+    let Some(folder) = &args.out else { return ui::print(&page(tool)?) };
+    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create", folder.display()))?;
+    let mut written = vec![("burnrank".to_owned(), page(tool.clone())?)];
+    for command in tool.get_subcommands().filter(|command| command.get_name() != "help") {
+        // A command's page is found by `man burnrank-train`.
+        let name = format!("burnrank-{}", command.get_name());
+        written.push((name.clone(), page(command.clone().name(name))?));
+    }
+    for (name, text) in &written {
+        write_text(&folder.join(format!("{name}.1")), text)?;
+    }
+    ui::print(&format!("{}: {} pages\n", folder.display(), written.len()))
+}

@@ -1,0 +1,78 @@
+//! The commands that make the models and the page again.
+
+use super::html::{aside, commands, paragraph};
+use super::{Args, Shown};
+use crate::cli::tune::command::{config_arguments, line, quoted};
+use burnrank::{ModelInfo, TrainConfig};
+use serde_json::Value;
+
+pub fn section(args: &Args, shown: &[Shown]) -> String {
+    let mut lines = Vec::new();
+    let mut unknown = Vec::new();
+    for shown in shown {
+        match train(&shown.model.info, &shown.path) {
+            Some(command) => lines.push(command),
+            None => unknown.push(shown.name.as_str()),
+        }
+    }
+    let mut text = paragraph("The models, from data of the fingerprints above, and this page:");
+    lines.push(page(args));
+    text += &commands(&lines.join("\n"));
+    if !unknown.is_empty() {
+        text += &aside(&format!("Not trained by a command that is known: {}.", unknown.join(", ")));
+    }
+    text + &aside(
+        "The same command gives the same bytes on one kind of CPU, whatever the number of threads. Options of reading, as \
+         --first-index, are not kept in a model.",
+    )
+}
+
+/// The command that this page was made with.
+fn page(args: &Args) -> String {
+    let mut words = vec!["burnrank".to_owned(), "report".to_owned()];
+    words.extend(
+        std::env::args_os()
+            .skip(1)
+            .map(|word| word.to_string_lossy().into_owned())
+            .skip_while(|word| word != "report")
+            .skip(1),
+    );
+    if words.len() == 2 {
+        words.extend(args.models.iter().cloned());
+    }
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// The command that trains a model, as far as its folder tells.
+fn train(info: &ModelInfo, path: &str) -> Option<String> {
+    let source = |split: &str| info.data.get(split).map(|data| data.source.clone());
+    let mut all: Vec<Vec<String>> = Vec::new();
+    let mut add = |option: &str, value: Option<String>| all.extend(value.map(|value| vec![option.to_owned(), value]));
+    let train = source("train")?;
+    // Where training queries were kept for validation, both are from one file.
+    let other = |split: &str| source(split).filter(|source| *source != train && !source.is_empty());
+    add("--train", Some(train.clone()));
+    add("--valid", other("valid"));
+    add("--test", other("test"));
+    let setting = |key: &str| info.settings.get(key);
+    if setting("model").and_then(Value::as_str) == Some("auto") {
+        let usual = TrainConfig::default();
+        let text = |key: &str| setting(key).and_then(Value::as_str).map(str::to_owned);
+        add("--objective", text("objective").filter(|name| *name != usual.objective.name()));
+        add("--metric", text("metric").filter(|name| *name != usual.metric));
+        add(
+            "--seed",
+            setting("seed").and_then(Value::as_u64).filter(|seed| *seed != usual.seed).map(|seed| seed.to_string()),
+        );
+    } else {
+        let config: TrainConfig = serde_json::from_value(info.settings.clone()).ok()?;
+        all.extend(config_arguments(&config).ok()?);
+        let mut add =
+            |option: &str, value: Option<String>| all.extend(value.map(|value| vec![option.to_owned(), value]));
+        add("--metric", Some(config.metric.clone()).filter(|metric| metric != "ndcg@10"));
+        add("--seed", Some(config.seed.to_string()).filter(|_| config.seed != 1));
+        add("--ensemble", Some(info.members.len().to_string()).filter(|_| !info.members.is_empty()));
+    }
+    all.push(vec!["--out".into(), path.to_owned()]);
+    Some(line(&all))
+}

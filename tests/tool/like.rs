@@ -1,0 +1,96 @@
+//! `--like`: the numbers that other programs print for the same ranking, from their stored output.
+//!
+//! The data has equal scores, two scores that differ only beyond f32, lists of one to twenty documents, and queries with
+//! nothing relevant. LightGBM 4.7.0, XGBoost 3.2.0, scikit-learn 1.9.1 and trec_eval 9.0 (through pytrec_eval) were given it,
+//! and LETOR 4.0's Eval-Score script, which prints four decimals.
+
+use super::support::Place;
+
+const DATA: &str = include_str!("../fixtures/like/data.txt");
+const SCORES: &str = include_str!("../fixtures/like/scores.txt");
+
+/// Program, digits that it printed, and its measures.
+type Printed = (&'static str, f64, &'static [(&'static str, f64)]);
+
+#[rustfmt::skip]
+const PRINTED: [Printed; 5] = [
+    ("lightgbm", 1e-12, &[
+        ("ndcg@1", 0.5833333333333334), ("ndcg@3", 0.5696175737660959), ("ndcg@5", 0.650119371528031),
+        ("ndcg@10", 0.7264367786838261), ("map@1", 0.5833333333333334), ("map@3", 0.5601851851851852),
+        ("map@5", 0.5520138888888888), ("map@10", 0.6197778880070546),
+    ]),
+    ("xgboost", 1e-12, &[
+        ("ndcg@1", 0.5833333333333334), ("ndcg@3", 0.5679108363229156), ("ndcg@5", 0.6486061495244646),
+        ("ndcg@10", 0.7249235566802597), ("ndcg", 0.7761589769714504), ("map@1", 0.5833333333333334),
+        ("map@3", 0.5509259259259259), ("map@10", 0.614222332451499), ("map", 0.6723227968019635),
+    ]),
+    ("scikit-learn", 1e-12, &[
+        ("ndcg@1", 0.3958333333333333), ("ndcg@3", 0.3777984171844704), ("ndcg@5", 0.451127882635139),
+        ("ndcg@10", 0.5422517595959105), ("ndcg", 0.6001985591721124), ("dcg@1", 0.6666666666666666),
+        ("dcg@3", 1.064806015277789), ("dcg@10", 2.0108901877291943), ("dcg", 2.339234163813486),
+    ]),
+    ("trec_eval", 1e-12, &[
+        ("map", 0.46424604716271384), ("ndcg", 0.5819295554252059), ("ndcg_cut_5", 0.43359227932407496),
+        ("ndcg_cut_10", 0.5228779853619702), ("recip_rank", 0.5625), ("P_10", 0.26666666666666666),
+        ("bpref", 0.2850462962962963),
+    ]),
+    ("letor", 5e-5, &[
+        ("ndcg@1", 0.4167), ("ndcg@2", 0.3264), ("ndcg@3", 0.3226), ("ndcg@4", 0.2932), ("ndcg@5", 0.3152),
+        ("ndcg@6", 0.2751), ("ndcg@7", 0.2810), ("ndcg@8", 0.2881), ("ndcg@9", 0.3165), ("ndcg@10", 0.3349),
+        ("ndcg", 0.4846), ("map", 0.5112), ("p@1", 0.4167), ("p@2", 0.4167), ("p@3", 0.3333), ("p@5", 0.3167),
+        ("p@10", 0.2667),
+    ]),
+];
+
+#[test]
+fn other_programs_numbers_are_had_to_their_last_digit() {
+    let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES)]);
+    for (program, digits, measures) in PRINTED {
+        let names: Vec<&str> = measures.iter().map(|(name, _)| *name).collect();
+        let line = format!("evaluate --data data.txt --scores scores.txt --like {program} --json --metric {}", names.join(","));
+        let json = place.run(&line).json();
+        assert_eq!(json["conventions"]["like"].as_str().or(json["like"].as_str()), Some(program), "{json}");
+        let found = json["measures"].as_array().expect("measures");
+        assert_eq!(found.len(), measures.len(), "{program}: {json}");
+        for (found, (name, theirs)) in found.iter().zip(measures) {
+            let ours = found["mean"].as_f64().expect("a mean");
+            assert!((ours - theirs).abs() <= digits, "{program} {name}: {ours} instead of {theirs}");
+        }
+    }
+}
+
+#[test]
+fn what_a_program_cannot_say_is_refused() {
+    let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES), ("run.txt", "1 Q0 D1-00 1 0.5 x\n")]);
+    let ask = |rest: &str| place.run(&format!("evaluate --data data.txt {rest}"));
+    let message = ask("--scores scores.txt --like sklearn --metric err@10").bad(2);
+    assert!(message.contains("scikit-learn has no measure 'err@10': it has ndcg[@k] and dcg[@k]"), "{message}");
+    let message = ask("--scores scores.txt --like ligthgbm").bad(2);
+    assert!(message.contains("did you mean 'lightgbm'?"), "{message}");
+    let message = ask("--scores run.txt --like xgboost --metric ndcg").bad(2);
+    assert!(message.contains("--like xgboost: it judges scores of documents, not runs"), "{message}");
+}
+
+/// The table of docs/conventions.md.
+#[test]
+fn the_conventions_page_says_what_is_printed() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/conventions.md")).expect("the page");
+    let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES)]);
+    for (program, called, measures) in [
+        ("", "burnrank", "ndcg@10,map"),
+        ("--like trec_eval", "trec_eval", "ndcg@10,map"),
+        ("--like scikit-learn", "scikit-learn", "ndcg@10"),
+        ("--like lightgbm", "LightGBM", "ndcg@10,map@10"),
+        ("--like xgboost", "XGBoost", "ndcg@10,map"),
+        ("--like letor", "LETOR's script", "ndcg@10,map"),
+    ] {
+        let json = place
+            .run(&format!("evaluate --data data.txt --scores scores.txt --json --metric {measures} {program}"))
+            .json();
+        let row = page.lines().find(|line| line.starts_with(&format!("| {called} | 0."))).expect("a row of the page");
+        for measure in json["measures"].as_array().expect("measures") {
+            let value = format!("{:.4}", measure["mean"].as_f64().expect("a mean"));
+            assert!(row.contains(&value), "{called}: {value} is not in '{row}'");
+        }
+    }
+}

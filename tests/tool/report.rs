@@ -1,0 +1,214 @@
+//! `burnrank report`: one page that needs nothing else, right at every width.
+
+use super::explain::place;
+use super::support::Place;
+use std::collections::HashSet;
+use std::process::Command;
+
+/// Elements of HTML that have no end.
+const EMPTY: [&str; 5] = ["meta", "br", "hr", "img", "!DOCTYPE"];
+
+/// Every start has its end, in order, and every attribute its quotes; returns the names of all elements.
+fn well_formed(page: &str) -> HashSet<String> {
+    let (mut open, mut all, mut rest) = (Vec::new(), HashSet::new(), page);
+    while let Some(start) = rest.find('<') {
+        let tag = &rest[start + 1..];
+        let mut quoted = false;
+        let end = tag.find(|c: char| {
+            quoted ^= c == '"';
+            c == '>' && !quoted
+        });
+        let end = end.unwrap_or_else(|| panic!("no end: {}", &tag[..tag.len().min(80)]));
+        let (inside, after) = (&tag[..end], &tag[end + 1..]);
+        assert!(!inside.contains('<'), "{inside}");
+        let name = inside.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap();
+        match inside.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop().as_deref(), Some(name.trim()), "at {}", &after[..after.len().min(80)]),
+            None if inside.ends_with('/') || EMPTY.contains(&name) => {}
+            None => open.push(name.to_owned()),
+        }
+        all.insert(name.to_owned());
+        // A style has braces and quotes of its own.
+        rest =
+            if name == "style" && !inside.starts_with('/') { &after[after.find("</style>").unwrap()..] } else { after };
+    }
+    assert!(open.is_empty(), "{open:?}");
+    all
+}
+
+/// The values of an attribute.
+fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
+    let start = format!(" {attribute}=\"");
+    page.split(start.as_str()).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// A page about two models and a baseline.
+fn full(place: &Place) -> String {
+    place.run("train --train data.txt --model mlp --hidden 4 --epochs 6 --out net --feature-names names.txt").done();
+    place.run("report model net --data data.txt --baseline single --out page.html").good();
+    place.read("page.html")
+}
+
+#[test]
+fn the_page_is_whole_and_alone() {
+    let place = place();
+    let page = full(&place);
+    let elements = well_formed(&page);
+    for element in
+        ["h1", "h2", "h3", "table", "caption", "figure", "figcaption", "svg", "title", "details", "nav", "main"]
+    {
+        assert!(elements.contains(element), "{element}");
+    }
+    assert!(!elements.contains("script") && !elements.contains("link") && !elements.contains("img"));
+    assert!(!page.contains("http:") && !page.contains("https:"), "nothing from elsewhere");
+    let ids: Vec<&str> = values(&page, "id");
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{ids:?}");
+    for link in values(&page, "href") {
+        assert!(link.strip_prefix('#').is_some_and(|anchor| ids.contains(&anchor)), "{link}");
+    }
+    assert_eq!(page.matches("<svg").count(), page.matches("role=\"img\" aria-label=\"").count());
+    assert_eq!(page.matches("<table").count(), page.matches("<caption>").count());
+    // Colours follow the reader's wishes.
+    assert!(page.contains("prefers-color-scheme:dark") && page.contains("var(--blue, #0072B2)"));
+    assert!(!page.contains("fill=\"#") && !page.contains("stroke=\"#"));
+    for words in [
+        "Measures",
+        "Comparison",
+        "What model learnt",
+        "What net learnt",
+        "Training",
+        "Configuration",
+        "Conventions",
+        "How to reproduce",
+        "ndcg@10",
+        "query &lt;b&gt;",
+        "burnrank train --train data.txt --model linear",
+        "fingerprint",
+        "burnrank report model net --data data.txt --baseline single --out page.html",
+        "This is significant",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn a_page_without_data_has_what_the_folder_has() {
+    let place = place();
+    let text = place.run("report model -o page.html").good();
+    assert!(text.starts_with("page.html: 1 model, "), "{text}");
+    let page = place.read("page.html");
+    well_formed(&page);
+    assert!(
+        page.contains("The model model") && page.contains("Training") && !page.contains("Conventions</a>"),
+        "{page}"
+    );
+    // A page that is there stays, unless told otherwise.
+    assert!(place.run("report model -o page.html").bad(1).contains("--force"));
+    let json = place.run("report model -o page.html --force --data data.txt --title A<b --json").json();
+    assert_eq!(
+        (&json["file"], &json["models"][0], &json["data"]),
+        (&"page.html".into(), &"model".into(), &"data.txt".into())
+    );
+    let page = place.read("page.html");
+    well_formed(&page);
+    assert!(page.contains("<h1>A&lt;b</h1>") && page.contains("relevance alone"), "{page}");
+    assert_eq!(place.run("report model -o -").good().matches("<h1>").count(), 1);
+    for (arguments, code) in [
+        ("report -o other.html", 2),
+        ("report model", 2),
+        ("report model --baseline single -o other.html", 2),
+        ("report model model -o other.html", 2),
+        ("report nothing -o other.html", 1),
+    ] {
+        let ran = place.run(arguments);
+        assert_eq!(ran.code, Some(code), "{arguments}: {ran:?}");
+    }
+}
+
+/// A model whose log has members, and one that nobody trained.
+#[test]
+fn ensembles_and_imported_models_have_pages() {
+    let place = place();
+    place.run("train --train data.txt --model linear --ensemble 2 --epochs 3 --out two").done();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/src/model/trees/tests/sample.txt");
+    place.run(&format!("convert {sample} --to model --out trees")).done();
+    place.run("report two trees -o page.html").good();
+    let page = place.read("page.html");
+    well_formed(&page);
+    assert!(
+        page.contains("--ensemble 2") && page.contains("No log of training") && page.contains("member 1"),
+        "{page}"
+    );
+}
+
+/// Says in the page's title how much wider than the window anything is that does not scroll by itself.
+const PROBE: &str = r#"<script>
+window.addEventListener('load', function () {
+  var width = document.documentElement.clientWidth, worst = 0, what = '';
+  document.querySelectorAll('body *').forEach(function (element) {
+    if (element.closest('svg') && element.tagName !== 'svg') return;
+    var scroller = element.closest('.scroll');
+    if (scroller && scroller !== element) return;
+    var over = element.getBoundingClientRect().right - width;
+    if (over > worst) { worst = over; what = element.tagName; }
+  });
+  var texts = [], small = 0;
+  document.querySelectorAll('svg').forEach(function (svg) {
+    var edge = svg.getBoundingClientRect();
+    svg.querySelectorAll('text').forEach(function (text) {
+      var box = text.getBoundingClientRect();
+      if (box.left < edge.left - 1 || box.right > edge.right + 1) texts.push(text.textContent);
+      if (parseFloat(getComputedStyle(text).fontSize) * edge.width / svg.viewBox.baseVal.width < 10.5) small++;
+    });
+  });
+  document.title = 'PROBE width=' + width + ' over=' + Math.ceil(worst) + ' ' + what + ' scroll=' +
+    (document.documentElement.scrollWidth - width) + ' cut=' + texts.length + ' ' + texts.join('|') + ' small=' + small + ' END';
+});
+</script>"#;
+
+fn chromium() -> Option<&'static str> {
+    ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()))
+}
+
+#[test]
+fn nothing_overflows_on_phones_and_desks() {
+    let Some(chromium) = chromium() else {
+        println!("skipped: no Chromium is installed");
+        return;
+    };
+    let place = place();
+    let page = full(&place).replace("</head>", &format!("{PROBE}</head>"));
+    // Headless windows have a least width above that of a phone: a frame of the width is as good.
+    std::fs::write(place.path().join("probed.html"), page).unwrap();
+    for width in [390, 1280] {
+        let frame = format!(
+            "<!DOCTYPE html><html><body style=\"margin:0\"><iframe id=\"f\" src=\"probed.html\" \
+             style=\"width:{width}px;height:3000px;border:0\"></iframe><script>\
+             document.getElementById('f').addEventListener('load', function () {{ setTimeout(function () {{ \
+             document.title = document.getElementById('f').contentDocument.title; }}, 300); }});</script></body></html>"
+        );
+        std::fs::write(place.path().join("frame.html"), frame).unwrap();
+        let profile = place.path().join("profile");
+        let output = Command::new(chromium)
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--allow-file-access-from-files",
+                "--window-size=1400,900",
+            ])
+            .args(["--virtual-time-budget=5000", "--dump-dom"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg(format!("file://{}", place.path().join("frame.html").display()))
+            .output()
+            .expect("Chromium runs");
+        let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+        let found = dom.split("PROBE ").nth(1).and_then(|rest| rest.split(" END").next());
+        let found = found.unwrap_or_else(|| panic!("{dom}\n{}", String::from_utf8_lossy(&output.stderr)));
+        println!("{width} pixels: {found}");
+        assert!(found.starts_with(&format!("width={width} over=0 ")), "{found}");
+        assert!(found.contains(" scroll=0 cut=0 ") && found.ends_with("small=0"), "{found}");
+    }
+}

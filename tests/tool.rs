@@ -32,7 +32,8 @@ fn close(value: &serde_json::Value, expected: f64) -> bool {
 fn help_and_version_work() {
     let place = Place::new(&[]);
     let help = place.run("--help").good();
-    for command in ["data", "evaluate", "generate", "convert", "split", "tune", "export", "explain", "report", "serve"] {
+    for command in ["data", "evaluate", "generate", "convert", "split", "tune", "export", "explain", "report", "serve"]
+    {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         let own = place.run(&format!("{command} --help")).good();
         assert!(own.contains("Examples:") && own.contains(&format!("burnrank {command}")), "{own}");

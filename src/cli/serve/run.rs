@@ -29,18 +29,15 @@ pub fn run(args: &Args, threads: usize) -> anyhow::Result<()> {
         let (architecture, features) = (text(&model["architecture"]), &model["features"]);
         ui::print(&format!("listens on http://{address}: {architecture}, {features} features\n"))?;
     }
-    loop {
-        match signals.block_on(asked.next()) {
-            Wish::Reload => match server.reload() {
-                Ok(()) => {
-                    let model = server.model();
-                    let (architecture, features) = (text(&model["architecture"]), &model["features"]);
-                    let checksum = text(&model["model"]);
-                    ui::note(&format!("serves the new model: {architecture}, {features} features, {checksum}"));
-                }
-                Err(error) => ui::note(&format!("goes on with the old model, the new one cannot be read: {error}")),
-            },
-            Wish::End => break,
+    while let Wish::Reload = signals.block_on(asked.next()) {
+        match server.reload() {
+            Ok(()) => {
+                let model = server.model();
+                let (architecture, features) = (text(&model["architecture"]), &model["features"]);
+                let checksum = text(&model["model"]);
+                ui::note(&format!("serves the new model: {architecture}, {features} features, {checksum}"));
+            }
+            Err(error) => ui::note(&format!("goes on with the old model, the new one cannot be read: {error}")),
         }
     }
     // Who asks again means it.

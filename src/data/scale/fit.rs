@@ -71,7 +71,8 @@ impl FitRoom {
                 add(&mut self.all, &self.block);
             }
         }
-        (self.center.clear(), self.spread.clear());
+        self.center.clear();
+        self.spread.clear();
         for column in if one { &self.block } else { &self.all } {
             let (center, spread) = column.center_and_spread(measure);
             self.center.push(center);

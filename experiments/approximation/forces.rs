@@ -29,7 +29,7 @@ impl Polynomial {
         }
     }
 
-    /// The same with `A` and `B` made symmetric in all places: the slope of a cubic polynomial, so its Jacobian is symmetric.
+    /// The same with `A` and `B` made symmetric in all places: the slope of a cubic polynomial.
     fn symmetric(&self) -> Polynomial {
         let square = |i: usize, j: usize, k: usize| {
             let places = [(i, j, k), (i, k, j), (j, i, k), (j, k, i), (k, i, j), (k, j, i)];
@@ -72,8 +72,8 @@ fn work(field: &dyn Fn(&[f64; N]) -> [f64; N], from: &[f64; N], to: &[f64; N], p
     (0..parts).map(part).sum()
 }
 
-/// The cost that Poincaré's lemma builds, the work along the straight way from 0, differs from the field in its slope by so much,
-/// and the work around a triangle.
+/// By how much the slope of the cost that Poincaré's lemma builds (the work along the way from 0) is off, and the work around
+/// a triangle.
 fn built(field: &dyn Fn(&[f64; N]) -> [f64; N], corners: &[[f64; N]; 3], parts: usize) -> (f64, f64) {
     let cost = |s: &[f64; N]| work(field, &[0.0; N], s, parts);
     let step = 1e-4;
@@ -119,9 +119,9 @@ pub fn poincare(session: &Session) -> anyhow::Result<Checked> {
     let corners = [[0.3, -0.2, 0.9, 0.5], [1.3, 0.1, -0.4, 0.2], [-0.8, 0.7, 0.6, -1.0]];
     let (off, around) = built(&at, &corners, 50);
     let ours = format!(
-        "{FIELDS} fields of symmetric Jacobian (largest asymmetry {:.0e}): the built cost's slope is off by at most {:.0e}, work \
-         around a triangle at most {:.0e}; {FIELDS} others (smallest asymmetry {:.2}): off by at least {:.1e}; RankNet's: {off:.0e} and \
-         {around:.0e}",
+        "{FIELDS} fields of symmetric Jacobian (largest asymmetry {:.0e}): the built cost's slope is off by at most \
+         {:.0e}, work around a triangle at most {:.0e}; {FIELDS} others (smallest asymmetry {:.2}): off by at least \
+         {:.1e}; RankNet's: {off:.0e} and {around:.0e}",
         closed[0], closed[1], closed[2], open[0], open[1]
     );
     let exact = closed.iter().all(|error| *error < 1e-6) && off < 1e-6 && around < 1e-9;
@@ -211,8 +211,8 @@ pub fn piecewise_constant_has_a_cost(_: &Session) -> anyhow::Result<Checked> {
     let sideways = ranked.crossings.iter().map(|crossing| crossing.sideways).fold(0.0, f64::max);
     let has = |report: &FieldReport| report.potential == Potential::Conservative;
     let ours = format!(
-        "pushes of size 1 have a cost: {}; pushes that depend on ranks have one: {} (where two documents tie they jump by {sideways:.2} in \
-         directions that no continuous cost explains)",
+        "pushes of size 1 have a cost: {}; pushes that depend on ranks have one: {} (where two documents tie they \
+         jump by {sideways:.2} in directions that no continuous cost explains)",
         has(&plain),
         has(&ranked)
     );
@@ -251,7 +251,8 @@ pub fn regulariser(session: &Session) -> anyhow::Result<Checked> {
         after = after.min(stiff.smallest_eigenvalue);
     }
     let ours = format!(
-        "50 saddles, alpha 2.5: eigenvalues grow by 2.5 to {worst:.0e}; the smallest goes from {before:.2} to {after:.2}"
+        "50 saddles, alpha 2.5: eigenvalues grow by 2.5 to {worst:.0e}; the smallest goes from {before:.2} to \
+         {after:.2}"
     );
     Checked::new(worst < 1e-6 && before < 0.0 && after > 0.0, ours)
 }
@@ -305,8 +306,8 @@ pub fn springs(session: &Session) -> anyhow::Result<Checked> {
         unbounded += usize::from(odd.settle(std::array::from_fn(|_| random.random_range(-1.0..1.0))).abs() > 1e12);
     }
     let ours = format!(
-        "20 systems of positive stiffness, 20 starts each: final energies differ by at most {spread:.0e}; {unbounded} of 20 systems of \
-         negative stiffness fall without end"
+        "20 systems of positive stiffness, 20 starts each: final energies differ by at most {spread:.0e}; {unbounded} \
+         of 20 systems of negative stiffness fall without end"
     );
     Checked::new(spread < 1e-9 && unbounded == 20, ours)
 }

@@ -15,8 +15,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::Approximation,
     place: "Table 1, Eq. 18 to 33, Theorem 2, Figure 2 and the examples of sections 1, 2, 5.2 and 6",
-    claim: "Pairs can contradict each other, no measure of ranking has a slope, a smooth pair cost may improve while winner \
-            takes all gets worse, lambdas of two documents have a cost, and lambdas have a cost exactly if their Jacobian is symmetric.",
+    claim: "Pairs can contradict each other, no measure of ranking has a slope, a smooth pair cost may improve while \
+            winner takes all gets worse, lambdas of two documents have a cost, and lambdas have a cost exactly if \
+            their Jacobian is symmetric.",
     time: "a few seconds",
     claims,
     changed: &[],
@@ -40,15 +41,18 @@ const FACTS: &[Fact] = &[
     Fact {
         id: "flat",
         primary: true,
-        statement: "None of the four measures (pair error, NDCG, MRR, WTA) has a slope, and all depend on several documents",
+        statement: "None of the four measures (pair error, NDCG, MRR, WTA) has a slope, and all depend on several \
+                    documents",
         paper: "\"none are differentiable, and all are multivariate\"",
-        convention: "200 random queries of 12 documents, labels 0 and 1, NDCG at 10; steps of 0.4 of the smallest distance of scores",
+        convention: "200 random queries of 12 documents, labels 0 and 1, NDCG at 10; steps of 0.4 of the smallest \
+                     distance of scores",
         check: measures::measures_are_flat,
     },
     Fact {
         id: "wta",
         primary: true,
-        statement: "1,000 documents, relevant ones moved from ranks 1 and 1000 to 2 and 3: 996 wrong pairs fewer, WTA cost from 0 to 1",
+        statement: "1,000 documents, relevant ones moved from ranks 1 and 1000 to 2 and 3: 996 wrong pairs fewer, WTA \
+                    cost from 0 to 1",
         paper: "996 errors; from zero to one",
         convention: "counted pair by pair",
         check: measures::winner_takes_all,
@@ -64,16 +68,18 @@ const FACTS: &[Fact] = &[
     Fact {
         id: "eq-23",
         primary: true,
-        statement: "Eq. 23: with relevant documents at ranks 2 and 1000, a smooth cost that discounts low ranks pushes the first much more; \
-                    RankNet's cost does not",
+        statement: "Eq. 23: with relevant documents at ranks 2 and 1000, a smooth cost that discounts low ranks \
+                    pushes the first much more; RankNet's cost does not",
         paper: "first slope much larger than second",
-        convention: "smooth WTA: 1 less the softmax share of relevant documents; 1,000 scores falling evenly from 10 to 0; much: 10 times",
+        convention: "smooth WTA: 1 less the softmax share of relevant documents; 1,000 scores falling evenly from 10 \
+                     to 0; much: 10 times",
         check: measures::discounting_cost_meets_eq_23,
     },
     Fact {
         id: "margin-slope",
         primary: true,
-        statement: "Eq. 24 to 31: the lambdas of the margin are minus the slope of the stated cost, which is continuous",
+        statement: "Eq. 24 to 31: the lambdas of the margin are minus the slope of the stated cost, which is \
+                    continuous",
         paper: "\"a corresponding cost function exists\"",
         convention: "margins 0.25, 0.5, 1, 1.5; 501 places from -2 to 3; central differences, to 1e-8",
         check: margin::forces_are_slopes,
@@ -89,7 +95,8 @@ const FACTS: &[Fact] = &[
     Fact {
         id: "margin-hessian",
         primary: true,
-        statement: "The Hessian of that cost is positive semidefinite where it exists; one lowest value, at many scores",
+        statement: "The Hessian of that cost is positive semidefinite where it exists; one lowest value, at many \
+                    scores",
         paper: "\"positive semidefinite ... a unique minimum value\"",
         convention: "same margins and places; eigenvalues to 1e-6",
         check: margin::hessian,
@@ -99,7 +106,8 @@ const FACTS: &[Fact] = &[
         primary: true,
         statement: "Theorem 2, Eq. 32-33: lambdas have a cost if and only if their Jacobian is symmetric",
         paper: "Poincaré's lemma",
-        convention: "random quadratic fields of four documents, the cost built as work along the way from 0; and RankNet's field",
+        convention: "random quadratic fields of four documents, the cost built as work along the way from 0; and \
+                     RankNet's field",
         check: forces::poincare,
     },
     Fact {
@@ -107,8 +115,8 @@ const FACTS: &[Fact] = &[
         primary: true,
         statement: "The cost is convex if and only if the Jacobian is positive semidefinite",
         paper: "\"the Jacobian be positive semidefinite everywhere\"",
-        convention: "lambda = dC as in the sentence after Eq. 32 (with Eq. 24's sign the Jacobian must be negative semidefinite); random \
-                     quadratic costs, 2,000 chords each",
+        convention: "lambda = dC as in the sentence after Eq. 32 (with Eq. 24's sign the Jacobian must be negative \
+                     semidefinite); random quadratic costs, 2,000 chords each",
         check: forces::convex_where_positive,
     },
     Fact {
@@ -130,16 +138,18 @@ const FACTS: &[Fact] = &[
     Fact {
         id: "springs",
         primary: true,
-        statement: "Linear lambdas are springs: positive semidefinite, gradient descent finds the lowest energy from anywhere; not so for \
-                    arbitrary springs",
+        statement: "Linear lambdas are springs: positive semidefinite, gradient descent finds the lowest energy from \
+                    anywhere; not so for arbitrary springs",
         paper: "\"a unique global minimum of the potential energy\"",
-        convention: "four documents, all pairs joined; 5,000 steps of 0.05; the energy is unique, positions are up to a shift",
+        convention: "four documents, all pairs joined; 5,000 steps of 0.05; the energy is unique, positions are up to \
+                     a shift",
         check: forces::springs,
     },
     Fact {
         id: "back-propagation",
         primary: false,
-        statement: "Eq. 18 to 22: the gradient for a pair is the difference of two back-propagations with one common factor",
+        statement: "Eq. 18 to 22: the gradient for a pair is the difference of two back-propagations with one common \
+                    factor",
         paper: "Eq. 18-22",
         convention: "tanh units, linear output, cost ln(1 + e^(o2 - o1)); central differences, to 1e-8",
         check: margin::back_propagation,
@@ -206,20 +216,21 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         controls: controls()?,
         tables: vec![slopes_table()?, margin_table()],
         notes: vec![
-            "Left: the forces of Eq. 26 to 28 as Figure 2 of the paper draws them. Middle: the same for other margins; only at margin 1 does \
-             the force not jump where the pair ties. Right: the cost of Eq. 29 to 31, which is continuous for every margin."
+            "Left: the forces of Eq. 26 to 28 as Figure 2 of the paper draws them. Middle: the same for other \
+             margins; only at margin 1 does the force not jump where the pair ties. Right: the cost of Eq. 29 to 31, \
+             which is continuous for every margin."
                 .into(),
-            "Section 5.1 (the probabilistic cost, combining probabilities, Theorem 1, Lemma 1) is that of the RankNet paper: see \
-             `ranknet-probabilities`. Slips of the paper's text are in `errata`."
+            "Section 5.1 (the probabilistic cost, combining probabilities, Theorem 1, Lemma 1) is that of the RankNet \
+             paper: see `ranknet-probabilities`. Slips of the paper's text are in `errata`."
                 .into(),
         ],
         protocol: vec![format!(
-            "Every statement is a number that is computed, with the tolerance that its convention says; {RANDOM}. Nothing is trained, and \
-             no data is read."
+            "Every statement is a number that is computed, with the tolerance that its convention says; {RANDOM}. \
+             Nothing is trained, and no data is read."
         )],
         deviations: vec![
-            "Where the paper proves a statement for all fields, costs or queries, it is checked on random ones: a counter-example would be \
-             found, a proof is not given."
+            "Where the paper proves a statement for all fields, costs or queries, it is checked on random ones: a \
+             counter-example would be found, a proof is not given."
                 .into(),
         ],
         figure: figure()?,
@@ -228,8 +239,8 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
 
 /// The query of Eq. 23 under many objectives.
 fn slopes_table() -> anyhow::Result<Table> {
-    let title = "The query of Eq. 23: slopes of the relevant documents at ranks 2 and 1000 of 1,000, scores falling evenly from a top score \
-                 to 0. The paper asks that the ratio be much above 1:";
+    let title = "The query of Eq. 23: slopes of the relevant documents at ranks 2 and 1000 of 1,000, scores falling \
+                 evenly from a top score to 0. The paper asks that the ratio be much above 1:";
     let mut table = Table::titled(title, &["cost", "top score", "rank 2", "rank 1000", "ratio"]);
     let names = [
         "ranknet",

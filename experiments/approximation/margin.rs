@@ -57,8 +57,8 @@ pub fn figure_2(_: &Session) -> anyhow::Result<Checked> {
     let beyond = places().filter(|x| *x > 1.0).all(|x| force(1.0, x) == 0.0);
     let (tie, margin) = (jump(1.0), (force(1.0, 1.0 + 1e-12) - force(1.0, 1.0 - 1e-12)).abs());
     let ours = format!(
-        "constant in the wrong order: {wrong}; falls to 0 at the margin: {falls}; 0 beyond: {beyond}; jumps {tie:.0e} and \
-         {margin:.0e}"
+        "constant in the wrong order: {wrong}; falls to 0 at the margin: {falls}; 0 beyond: {beyond}; jumps {tie:.0e} \
+         and {margin:.0e}"
     );
     Checked::new(wrong && falls && beyond && tie < 1e-9 && margin < 1e-9, ours)
 }
@@ -85,8 +85,8 @@ pub fn hessian(_: &Session) -> anyhow::Result<Checked> {
         flat &= bottom.iter().all(|cost| (cost + 0.5 * delta * delta).abs() < 1e-12);
     }
     let ours = format!(
-        "smallest eigenvalue of the Hessian, away from the seams {smallest:.0e}; no cost below -delta^2/2: {least}; reached at \
-         many x: {flat}"
+        "smallest eigenvalue of the Hessian, away from the seams {smallest:.0e}; no cost below -delta^2/2: {least}; \
+         reached at many x: {flat}"
     );
     Checked::new(smallest > -1e-6 && least && flat, ours)
 }
@@ -108,7 +108,7 @@ pub fn convex_for_every_margin(_: &Session) -> anyhow::Result<Checked> {
     Checked::new(found.iter().all(|(_, bulge, convex)| *convex && *bulge <= 1e-12), ours.join("; "))
 }
 
-/// A net of one hidden layer of tanh units and one output: rows of inputs' weights and bias, then output weights and bias.
+/// A net of one hidden layer of tanh units and one output: rows of inputs' weights and bias, then those of the output.
 struct Net {
     inputs: usize,
     hidden: usize,

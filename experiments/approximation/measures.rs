@@ -80,8 +80,8 @@ pub fn measures_are_flat(session: &Session) -> anyhow::Result<Checked> {
         }
     }
     let ours = format!(
-        "steps below the smallest distance of scores never change a value: {flat}; larger ones make all four jump: {}; so \
-         does another document's score: {}",
+        "steps below the smallest distance of scores never change a value: {flat}; larger ones make all four jump: \
+         {}; so does another document's score: {}",
         jumps.iter().all(|jump| *jump),
         others.iter().all(|other| *other)
     );

@@ -13,8 +13,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::Several,
     place: "slips in the text of all five papers",
-    claim: "Each claim here is ours: \"as printed, the paper's text is wrong or contradicts itself at this place\". 'Reproduced' means that the \
-            slip is confirmed.",
+    claim: "Each claim here is ours: \"as printed, the paper's text is wrong or contradicts itself at this place\". \
+            'Reproduced' means that the slip is confirmed.",
     time: "a second",
     claims,
     changed: &[],
@@ -66,19 +66,22 @@ const FACTS: &[Fact] = &[
         ..slip(
             "lambdarank-caption",
             "LambdaRank, Figure 1: caption and text say different things of the right panel",
-            "caption: \"Right: two layer nets\"; text: \"The right panel shows a log log plot of training time versus number of documents\"",
+            "caption: \"Right: two layer nets\"; text: \"The right panel shows a log log plot of training time versus \
+             number of documents\"",
             slips::quoted,
         )
     },
     slip(
         "hessian-sign",
-        "LambdaRank, section 4, and Function Approximation, section 6: the Hessian is not the Jacobian of the lambdas but minus it",
+        "LambdaRank, section 4, and Function Approximation, section 6: the Hessian is not the Jacobian of the lambdas \
+         but minus it",
         "lambda = -dC/ds; \"its Hessian is just the above Jacobian\", to be \"positive semidefinite\"",
         slips::hessian_is_minus_jacobian,
     ),
     slip(
         "regulariser-sign",
-        "Both 2006 papers: the regulariser alpha s therefore makes the cost less convex as printed; it must be subtracted",
+        "Both 2006 papers: the regulariser alpha s therefore makes the cost less convex as printed; it must be \
+         subtracted",
         "lambda becomes lambda + alpha s, alpha > 0, for \"positive definiteness\"",
         slips::regulariser_sign,
     ),
@@ -90,7 +93,8 @@ const FACTS: &[Fact] = &[
     ),
     slip(
         "margin-jump",
-        "Function Approximation, Eq. 26-28: the push jumps where the pair ties unless the margin is 1, where Figure 2 and the text have it smooth",
+        "Function Approximation, Eq. 26-28: the push jumps where the pair ties unless the margin is 1, where Figure 2 \
+         and the text have it smooth",
         "\"the gradient goes smoothly to zero\"; 1 for x < 0, delta - x from 0 to delta",
         slips::margin_jump,
     ),
@@ -102,7 +106,8 @@ const FACTS: &[Fact] = &[
     ),
     slip(
         "optimality-mark",
-        "Local optimality, Table 3: a difference of seven standard errors is marked as not significant, a smaller one as significant",
+        "Local optimality, Table 3: a difference of seven standard errors is marked as not significant, a smaller one \
+         as significant",
         "NDCG@10: 0.442 +- 0.002 against 0.422 +- 0.002, \"N\"",
         slips::optimality_mark,
     ),
@@ -110,8 +115,10 @@ const FACTS: &[Fact] = &[
         convention: WORDS,
         ..slip(
             "optimality-pairs",
-            "Local optimality, section 7.2: NDCG@10 is said to learn from fewer pairs than itself; the last must be NDCG",
-            "\"both MRR and NDCG@10 learn from fewer effective pairs than NDCG@10\"; \"mean NDCG has more effective pairs ... than mean NDCG@10\"",
+            "Local optimality, section 7.2: NDCG@10 is said to learn from fewer pairs than itself; the last must be \
+             NDCG",
+            "\"both MRR and NDCG@10 learn from fewer effective pairs than NDCG@10\"; \"mean NDCG has more effective \
+             pairs ... than mean NDCG@10\"",
             slips::quoted,
         )
     },
@@ -135,7 +142,8 @@ const FACTS: &[Fact] = &[
     ),
     slip(
         "lambdaloss-text",
-        "LambdaLoss, section 7.1: NDCG-Loss2 is said to be better than ARP-Loss1, which Table 3 does not show everywhere",
+        "LambdaLoss, section 7.1: NDCG-Loss2 is said to be better than ARP-Loss1, which Table 3 does not show \
+         everywhere",
         "\"NDCG-Loss2 is also better than ARP-Loss1 and ARP-Loss2\"",
         slips::lambdaloss_text,
     ),
@@ -143,7 +151,8 @@ const FACTS: &[Fact] = &[
         primary: false,
         ..slip(
             "lambdaloss-tables",
-            "LambdaLoss, Tables 3 and 4: opposite orders of NDCG-Loss2 and LambdaMART, which the text puts down to overfitting",
+            "LambdaLoss, Tables 3 and 4: opposite orders of NDCG-Loss2 and LambdaMART, which the text puts down to \
+             overfitting",
             "\"NDCG-Loss2 tuned using validation data set does not perform well in LightGBM\"",
             slips::lambdaloss_tables,
         )
@@ -152,7 +161,8 @@ const FACTS: &[Fact] = &[
         primary: false,
         ..slip(
             "piecewise-constant",
-            "Function Approximation, section 6: that Eq. 33 holds trivially for piecewise constant lambdas does not mean that they have a cost",
+            "Function Approximation, section 6: that Eq. 33 holds trivially for piecewise constant lambdas does not \
+             mean that they have a cost",
             "\"trivially satisfied\"; Eq. 33 is needed \"everywhere\"",
             slips::piecewise_constant,
         )
@@ -161,7 +171,8 @@ const FACTS: &[Fact] = &[
         primary: false,
         ..slip(
             "ranknet-quadratic",
-            "RankNet, Table 4: the test value of quadratic PRank does not fit its validation value; one of them may be misprinted",
+            "RankNet, Table 4: the test value of quadratic PRank does not fit its validation value; one of them may \
+             be misprinted",
             "validation 0.379, test 0.327 +- 0.011",
             slips::ranknet_quadratic,
         )
@@ -179,22 +190,28 @@ fn protocol(_: &Session) -> anyhow::Result<Value> {
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let evidence = facts::check(execution, FACTS)?;
     Ok(Report {
-        main: format!("{} slips confirmed, {} doubtful places too", facts::count(FACTS, &evidence, true), facts::count(FACTS, &evidence, false)),
+        main: format!(
+            "{} slips confirmed, {} doubtful places too",
+            facts::count(FACTS, &evidence, true),
+            facts::count(FACTS, &evidence, false)
+        ),
         evidence,
         controls: vec![],
         tables: vec![],
         notes: vec![
             "In this report 'holds' means: the slip is there. The column *paper* quotes what is printed.".into(),
-            "Left: Eq. 26 to 28 of Function Approximation around a tie. Right: the metric that NDCG-Loss2 would optimise for one relevant \
-             document, with D_i = i (it is the reciprocal rank) and with the printed D_i = 1/i (it grows the lower the document is)."
+            "Left: Eq. 26 to 28 of Function Approximation around a tie. Right: the metric that NDCG-Loss2 would \
+             optimise for one relevant document, with D_i = i (it is the reciprocal rank) and with the printed D_i = \
+             1/i (it grows the lower the document is)."
                 .into(),
-            "What was read is the text of the papers as extracted from their PDF files, in which a sign could be lost: of the slips above this \
-             concerns the minus of LambdaLoss's Eq. 9. Missing primes in formulas of back-propagation are not listed for that reason."
+            "What was read is the text of the papers as extracted from their PDF files, in which a sign could be \
+             lost: of the slips above this concerns the minus of LambdaLoss's Eq. 9. Missing primes in formulas of \
+             back-propagation are not listed for that reason."
                 .into(),
         ],
         protocol: vec![
-            "A slip that can be computed is computed, from the printed formulas or tables; two statements that contradict each other in words are \
-             quoted side by side."
+            "A slip that can be computed is computed, from the printed formulas or tables; two statements that \
+             contradict each other in words are quoted side by side."
                 .into(),
         ],
         deviations: vec![],

@@ -3,12 +3,12 @@
 use crate::approximation::{forces, margin};
 use crate::harness::Session;
 use crate::harness::facts::Checked;
+use burnrank::Objective;
 use burnrank::analysis::field::{FieldReport, Regularised};
 use burnrank::analysis::probability::combine;
 use burnrank::metric::{discount, order, parse};
-use burnrank::Objective;
 
-/// Table 1 of the RankNet paper, two-layer net on polynomial data, percent of pairs correct: 100, 500, 2500, 12500 vectors.
+/// Table 1 of the RankNet paper, two-layer net on polynomial data: training vectors, percent of pairs correct.
 const TABLE_1_POLY: [(usize, f64); 4] = [(100, 59.54), (500, 66.97), (2500, 68.56), (12500, 69.27)];
 /// Table 2, no ties: 100, 500, 1000, 5000 vectors.
 const TABLE_2: [(usize, f64); 4] = [(100, 0.595), (500, 0.670), (1000, 0.681), (5000, 0.690)];
@@ -23,7 +23,8 @@ pub fn ranknet_table_2(_: &Session) -> anyhow::Result<Checked> {
         .collect();
     let accuracies = same.len() == 2 && same.iter().all(|(a, b)| (a - b).abs() < 0.001);
     let ours = format!(
-        "Table 2 has {} and {}, Table 1's shares correct are {:.4} and {:.4}; as errors they would rise with more data: {rises}",
+        "Table 2 has {} and {}, Table 1's shares correct are {:.4} and {:.4}; as errors they would rise with more \
+         data: {rises}",
         same[0].0, same[1].0, same[0].1, same[1].1
     );
     Checked::new(rises && accuracies, ours)
@@ -35,7 +36,8 @@ pub fn ranknet_table_1(_: &Session) -> anyhow::Result<Checked> {
     Checked::new(
         rises,
         format!(
-            "{linear:?} for 100 to 12500 training vectors: more than half of all pairs wrong, and more with more data, if errors"
+            "{linear:?} for 100 to 12500 training vectors: more than half of all pairs wrong, and more with more \
+             data, if errors"
         ),
     )
 }
@@ -64,7 +66,8 @@ pub fn ranknet_quadratic(_: &Session) -> anyhow::Result<Checked> {
     let gaps = rows.map(|(_, valid, test): (&str, f64, f64)| (valid - test).abs());
     let others = gaps[1..].iter().fold(0.0, |most: f64, gap| most.max(*gap));
     let ours = format!(
-        "validation and test differ by {:.3}, 4.7 half-widths of the stated interval (0.011); all others by {others:.3} at most",
+        "validation and test differ by {:.3}, 4.7 half-widths of the stated interval (0.011); all others by \
+         {others:.3} at most",
         gaps[0]
     );
     Checked::new(gaps[0] > 0.05 && others < 0.0025, ours)
@@ -121,7 +124,8 @@ pub fn hessian_is_minus_jacobian(_: &Session) -> anyhow::Result<Checked> {
     let off = |sign: f64| hessian.iter().zip(&jacobian).map(|(h, j)| (h - sign * j).abs()).fold(0.0, f64::max);
     let spectrum = burnrank::analysis::field::eigenvalues(&jacobian)?;
     let ours = format!(
-        "RankNet's convex cost: the Hessian differs from J by {:.2}, from -J by {:.0e}; J's eigenvalues are {:.2} to {:.0e}: never positive",
+        "RankNet's convex cost: the Hessian differs from J by {:.2}, from -J by {:.0e}; J's eigenvalues are {:.2} to \
+         {:.0e}: never positive",
         off(1.0),
         off(-1.0),
         spectrum[0],
@@ -139,7 +143,8 @@ pub fn regulariser_sign(_: &Session) -> anyhow::Result<Checked> {
     // The library subtracts alpha s: a negative alpha is the papers' sign.
     let (printed, turned) = (smallest(-0.25)?, smallest(0.25)?);
     let ours = format!(
-        "RankNet, alpha 0.25: with lambda + alpha s the Hessian's smallest eigenvalue is {printed:.2}, with lambda - alpha s {turned:.2}"
+        "RankNet, alpha 0.25: with lambda + alpha s the Hessian's smallest eigenvalue is {printed:.2}, with lambda - \
+         alpha s {turned:.2}"
     );
     Checked::new((printed + 0.25).abs() < 1e-6 && (turned - 0.25).abs() < 1e-6, ours)
 }
@@ -188,7 +193,8 @@ pub fn optimality_mark(_: &Session) -> anyhow::Result<Checked> {
     let z = |first: f64, second: f64| (first - second) / (2.0 * 0.002_f64.powi(2)).sqrt();
     let (ndcg, map) = (z(0.442, 0.422), z(0.435, 0.422));
     let ours = format!(
-        "0.442 against 0.422: {ndcg:.1} standard errors, marked N; 0.435 against 0.422: {map:.1}, marked Y (even if unpaired)"
+        "0.442 against 0.422: {ndcg:.1} standard errors, marked N; 0.435 against 0.422: {map:.1}, marked Y (even if \
+         unpaired)"
     );
     Checked::new(ndcg > 1.96 && ndcg > map, ours)
 }
@@ -204,8 +210,8 @@ pub fn lambdaloss_eq_9(_: &Session) -> anyhow::Result<Checked> {
     let (first, second) = (slope(&|x| eq_9(x).0), slope(&|x| eq_9(x).1));
     let at = eq_9(0.0);
     let ours = format!(
-        "one sample of one pair at equal scores: first line {:.1}, second {:.1}; slopes {first:.3} and {second:.3}: minimising the second line \
-         pushes the relevant document down",
+        "one sample of one pair at equal scores: first line {:.1}, second {:.1}; slopes {first:.3} and {second:.3}: \
+         minimising the second line pushes the relevant document down",
         at.0, at.1
     );
     Checked::new((first + second).abs() < 1e-9 && first < 0.0 && second > 0.0 && at == (1.0, -1.0), ours)
@@ -233,8 +239,9 @@ pub fn lambdaloss_discount(_: &Session) -> anyhow::Result<Checked> {
         printed_chain = printed_chain.max(gap(&|i| 1.0 / i as f64));
     }
     let ours = format!(
-        "one relevant document at ranks 1 to 20: with D_i = i the metric is the reciprocal rank (to {right:.0e}) and the chain rule holds (to \
-         {chain:.0e}); with D_i = 1/i they are off by up to {printed:.0} and {printed_chain:.0}"
+        "one relevant document at ranks 1 to 20: with D_i = i the metric is the reciprocal rank (to {right:.0e}) and \
+         the chain rule holds (to {chain:.0e}); with D_i = 1/i they are off by up to {printed:.0} and \
+         {printed_chain:.0}"
     );
     Checked::new(right < 1e-12 && chain < 1e-12 && printed > 1.0 && printed_chain > 1.0, ours)
 }
@@ -244,7 +251,8 @@ pub fn lambdaloss_gain(_: &Session) -> anyhow::Result<Checked> {
     let scaled = |rank: usize, sampled: usize| (1.0 - discount(sampled - 1)) / (1.0 - discount(rank - 1));
     let (top, down) = (scaled(1, 1), scaled(1, 2));
     let ours = format!(
-        "G'/G at rank 1: {top} where the sample keeps it there (0/0), {down} where it moves it to rank 2; at rank 2: {:.3}",
+        "G'/G at rank 1: {top} where the sample keeps it there (0/0), {down} where it moves it to rank 2; at rank 2: \
+         {:.3}",
         scaled(2, 3)
     );
     Checked::new(top.is_nan() && down.is_infinite() && scaled(2, 3).is_finite(), ours)

@@ -2,6 +2,7 @@
 
 mod artificial;
 mod kernel;
+mod kernel_checks;
 mod kernel_solver;
 mod pair_net;
 mod per_pair;
@@ -14,6 +15,7 @@ mod table1_report;
 mod table2;
 mod three_items;
 mod web;
+mod web_report;
 mod web_runs;
 mod zero_error;
 

@@ -193,8 +193,8 @@ pub fn bradley_terry(_: &Session) -> anyhow::Result<Checked> {
     let near = [0.1, 0.01, 0.001]
         .map(|e: f64| format!("{:.4}", share(1.0, e).unwrap_or(0.0).min(share(e, e * e).unwrap_or(0.0))));
     let ours = format!(
-        "none of 132,651 triples: P(A>B) = 1 needs B's to be 0, P(B>C) = 1 needs it above 0; the lowest of the three is at most {best:.3} there, \
-         and only nears 1 for 1, e, e^2: {} for e = 0.1, 0.01, 0.001",
+        "none of 132,651 triples: P(A>B) = 1 needs B's to be 0, P(B>C) = 1 needs it above 0; the lowest of the three \
+         is at most {best:.3} there, and only nears 1 for 1, e, e^2: {} for e = 0.1, 0.01, 0.001",
         near.join(", ")
     );
     Checked::new(!any, ours)

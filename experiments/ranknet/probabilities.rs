@@ -14,8 +14,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     kind: Kind::Paper,
     paper: Paper::RankNet,
     place: "section 3: Eq. 1 to 6, Figure 1, the theorem, the lemma and the remark on Bradley and Terry's model",
-    claim: "The pair cost is linear for large errors and lowest at equal scores for a target of 1/2; probabilities combine as Eq. 5 says, with \
-            fixed points 0, 1/2 and 1 only; adjacent posteriors determine all; pairs that contradict each other or say too little can be trained.",
+    claim: "The pair cost is linear for large errors and lowest at equal scores for a target of 1/2; probabilities \
+            combine as Eq. 5 says, with fixed points 0, 1/2 and 1 only; adjacent posteriors determine all; pairs that \
+            contradict each other or say too little can be trained.",
     time: "a few seconds",
     claims,
     changed: &[],
@@ -30,7 +31,8 @@ const FACTS: &[Fact] = &[
         primary: true,
         statement: "Eq. 3 is Eq. 1 with Eq. 2 put in",
         paper: "Eq. 1-3",
-        convention: "natural logarithm; targets 0 to 1 by 0.05, outputs -10 to 10 by 0.25, to 1e-6; the library's cost of a pair too",
+        convention: "natural logarithm; targets 0 to 1 by 0.05, outputs -10 to 10 by 0.25, to 1e-6; the library's \
+                     cost of a pair too",
         check: posteriors::eq_3,
     },
     Fact {
@@ -68,7 +70,8 @@ const FACTS: &[Fact] = &[
     Fact {
         id: "confidence",
         primary: true,
-        statement: "Confidence builds: below P for 0 < P < 1/2, above P for 1/2 < P < 1; 0.6 and 0.6 give more than 0.6",
+        statement: "Confidence builds: below P for 0 < P < 1/2, above P for 1/2 < P < 1; 0.6 and 0.6 give more than \
+                    0.6",
         paper: "P(A>C) > 0.6",
         convention: "the same grid",
         check: posteriors::confidence,
@@ -76,9 +79,11 @@ const FACTS: &[Fact] = &[
     Fact {
         id: "theorem",
         primary: true,
-        statement: "Theorem, sufficient: adjacent posteriors of any order of the samples determine all posteriors, in [0, 1], whatever the way",
+        statement: "Theorem, sufficient: adjacent posteriors of any order of the samples determine all posteriors, in \
+                    [0, 1], whatever the way",
         paper: "\"sufficient to uniquely identify\"",
-        convention: "200 random orders of 8 samples, posteriors strictly between 0 and 1; each pair along 20 random ways, to 1e-9",
+        convention: "200 random orders of 8 samples, posteriors strictly between 0 and 1; each pair along 20 random \
+                     ways, to 1e-9",
         check: posteriors::theorem,
     },
     Fact {
@@ -86,7 +91,8 @@ const FACTS: &[Fact] = &[
         primary: true,
         statement: "Theorem, necessary: without one of them, posteriors across it are not determined",
         paper: "\"necessary\"",
-        convention: "read as: all m - 1 are needed; two completions that agree on the other six and differ by more than 0.1 across the gap",
+        convention: "read as: all m - 1 are needed; two completions that agree on the other six and differ by more \
+                     than 0.1 across the gap",
         check: posteriors::necessary,
     },
     Fact {
@@ -100,7 +106,8 @@ const FACTS: &[Fact] = &[
     Fact {
         id: "lemma",
         primary: true,
-        statement: "Lemma: P(n) equals P at n = 1, grows strictly with n for P > 1/2, falls strictly for P < 1/2, stays 1/2 at 1/2",
+        statement: "Lemma: P(n) equals P at n = 1, grows strictly with n for P > 1/2, falls strictly for P < 1/2, \
+                    stays 1/2 at 1/2",
         paper: "lemma",
         convention: "the same grid; P strictly between 0 and 1",
         check: posteriors::lemma,
@@ -124,15 +131,18 @@ const FACTS: &[Fact] = &[
     Fact {
         id: "circle",
         primary: true,
-        statement: "Inconsistent pairs can be trained: A over B, B over C, C over A ends in the least cost, 3 ln 2, at equal scores",
+        statement: "Inconsistent pairs can be trained: A over B, B over C, C over A ends in the least cost, 3 ln 2, \
+                    at equal scores",
         paper: "\"need not be ... even consistent\"",
-        convention: "gradient descent by the library's gradient, and a linear net trained from a file of targets, both to 1e-4 of the least cost",
+        convention: "gradient descent by the library's gradient, and a linear net trained from a file of targets, \
+                     both to 1e-4 of the least cost",
         check: three_items::circle,
     },
     Fact {
         id: "contradiction",
         primary: true,
-        statement: "So can targets of 0.9, 0.9 and 0.2: the least cost is reached, with probabilities that obey Eq. 5 and miss the targets",
+        statement: "So can targets of 0.9, 0.9 and 0.2: the least cost is reached, with probabilities that obey Eq. 5 \
+                    and miss the targets",
         paper: "\"no set of outputs of the model that give the desired pairwise probabilities\"",
         convention: "as above; missed: by more than 0.05",
         check: three_items::contradiction,
@@ -156,7 +166,8 @@ const FACTS: &[Fact] = &[
     Fact {
         id: "bounded-slope",
         primary: false,
-        statement: "The cost's slope is at most 1, so that no wrong label counts for more; a squared error's grows without bound",
+        statement: "The cost's slope is at most 1, so that no wrong label counts for more; a squared error's grows \
+                    without bound",
         paper: "\"likely to be more robust than a quadratic cost\"",
         convention: "outputs to +-50, targets 0, 1/2, 1; squared error of the output against a target of 1",
         check: posteriors::bounded_slope,
@@ -199,17 +210,20 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         controls: vec![],
         tables: vec![three_items::table(execution.session)?],
         notes: vec![
-            "Left and right are the two panels of Figure 1 of the paper, drawn from the equations. The circle's three pairs cannot all be right: \
-             training ends at equal scores, where each pair has probability 1/2."
+            "Left and right are the two panels of Figure 1 of the paper, drawn from the equations. The circle's three \
+             pairs cannot all be right: training ends at equal scores, where each pair has probability 1/2."
                 .into(),
         ],
         protocol: vec![
-            "Every statement is a number that is computed, with the tolerance that its convention says. The three-item examples are trained: \
-             gradient descent on three scores by the library's gradient for given probabilities, and a linear net over one-hot features, trained \
-             as the tool does with `--targets`; the least cost is found by Newton's method in double precision."
+            "Every statement is a number that is computed, with the tolerance that its convention says. The \
+             three-item examples are trained: gradient descent on three scores by the library's gradient for given \
+             probabilities, and a linear net over one-hot features, trained as the tool does with `--targets`; the \
+             least cost is found by Newton's method in double precision."
                 .into(),
         ],
-        deviations: vec!["Where the paper proves a statement for all numbers, it is checked on grids and random ones.".into()],
+        deviations: vec![
+            "Where the paper proves a statement for all numbers, it is checked on grids and random ones.".into(),
+        ],
         figure: figure()?,
     })
 }

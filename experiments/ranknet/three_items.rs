@@ -1,4 +1,4 @@
-//! Three items whose pairs contradict each other, say too little, or are certain: RankNet trained on given probabilities.
+//! Three items whose pairs contradict each other, say too little, or are certain: RankNet on given probabilities.
 
 use crate::harness::Session;
 use crate::harness::facts::Checked;
@@ -58,7 +58,9 @@ impl Set {
                 let sign = |k: usize| f64::from(u8::from(k == i)) - f64::from(u8::from(k == j));
                 for (k, (slope, row)) in slope.iter_mut().zip(&mut curve).enumerate() {
                     *slope += (modelled - p) * sign(k);
-                    row.iter_mut().enumerate().for_each(|(l, curve)| *curve += modelled * (1.0 - modelled) * sign(k) * sign(l));
+                    row.iter_mut()
+                        .enumerate()
+                        .for_each(|(l, curve)| *curve += modelled * (1.0 - modelled) * sign(k) * sign(l));
                 }
             }
             let determinant = curve[0][0] * curve[1][1] - curve[0][1] * curve[1][0];
@@ -179,8 +181,8 @@ pub fn certain(session: &Session) -> anyhow::Result<Checked> {
 /// All sets as a table.
 pub fn table(session: &Session) -> anyhow::Result<Table> {
     let title = format!(
-        "Three items A, B, C trained on given probabilities ({EPOCHS} steps of {STEP}); a linear net over one-hot features reaches the cost in \
-         the last column:"
+        "Three items A, B, C trained on given probabilities ({EPOCHS} steps of {STEP}); a linear net over one-hot \
+         features reaches the cost in the last column:"
     );
     let mut table =
         Table::titled(title, &["pairs", "targets", "P(A>B)", "P(B>C)", "P(A>C)", "cost", "least cost", "net's cost"]);

@@ -66,10 +66,7 @@ impl Execution<'_> {
         jobs: &[Job<T>],
         each: impl Fn(&Job<T>, &Ticker<'_>) -> anyhow::Result<R> + Sync,
     ) -> anyhow::Result<Vec<R>> {
-        // A file that makes no sense is refused before hours are spent on the runs that it lacks.
-        for job in jobs.iter().filter(|job| self.store.get(&job.key).is_some()) {
-            self.stored::<R>(&job.key)?;
-        }
+        self.check::<T, R>(jobs)?;
         let open: Vec<&Job<T>> = jobs.iter().filter(|job| self.store.get(&job.key).is_none()).collect();
         if open.len() < jobs.len() {
             eprintln!("{} of {} runs are there from before", jobs.len() - open.len(), jobs.len());
@@ -112,6 +109,13 @@ impl Execution<'_> {
 }
 
 impl Execution<'_> {
+    /// Refuses a file that makes no sense, before hours are spent on the runs that it lacks; for experiments that call
+    /// [`Execution::run_all`] more than once.
+    pub fn check<T, R: Finding>(&self, jobs: &[Job<T>]) -> anyhow::Result<()> {
+        let mut there = jobs.iter().filter(|job| self.store.get(&job.key).is_some());
+        there.try_for_each(|job| self.stored::<R>(&job.key).map(drop))
+    }
+
     /// A run of `results.json`.
     fn stored<R: Finding>(&self, key: &str) -> anyhow::Result<R> {
         let wrong = || {

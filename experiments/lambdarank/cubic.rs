@@ -243,20 +243,21 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         })
     };
     let control = cells(sizes.functions, &[NetShape::Linear], Labels::Shuffled, 0);
-    let shuffled = each(&control, &|job, parts, ticker| run_shuffled(execution, &sizes, job, parts, ticker))?;
+    let ablation = cells(sizes.ablated, &NETS, Labels::Plain, 0);
     let mut jobs = cells(sizes.functions, &NETS, Labels::Paper, 0);
+    let again: Vec<Job<Cell>> =
+        (1..sizes.seeds).flat_map(|seed| cells(sizes.functions, &NETS, Labels::Paper, seed)).collect();
+    [&control, &ablation, &jobs, &again].into_iter().try_for_each(|jobs| execution.check::<Cell, Found>(jobs))?;
+    let shuffled = each(&control, &|job, parts, ticker| run_shuffled(execution, &sizes, job, parts, ticker))?;
     let mut found = each(&jobs, &|job, parts, ticker| run_tuned(execution, &sizes, job, parts, ticker))?;
     let chosen: Vec<(String, f64)> =
         jobs.iter().zip(&found).map(|(job, found)| (job.key.clone(), found.step_size)).collect();
-    let again: Vec<Job<Cell>> =
-        (1..sizes.seeds).flat_map(|seed| cells(sizes.functions, &NETS, Labels::Paper, seed)).collect();
     found.extend(each(&again, &|job, parts, ticker| {
         let first = job.key.replace(&format!("seed {}", job.what.seed), "seed 0");
         let step = chosen.iter().find(|(key, _)| *key == first).map_or(f64::NAN, |(_, step)| *step);
         train_at(execution, &sizes, job, parts, &[step], vec![], (ticker, 0.0))
     })?);
     jobs.extend(again);
-    let ablation = cells(sizes.ablated, &NETS, Labels::Plain, 0);
     let one = Sizes { candidates: 1, ..self::sizes(execution.scale()) };
     let plain = each(&ablation, &|job, parts, ticker| run_tuned(execution, &one, job, parts, ticker))?;
     let pair =

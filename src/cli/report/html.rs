@@ -37,6 +37,7 @@ th,td{padding:.3rem .7rem .3rem 0;text-align:left;vertical-align:top;border-bott
 th.number,td.number{text-align:right;white-space:nowrap}
 tbody th{font-weight:inherit}
 th.word,td.word{min-width:5rem;overflow-wrap:break-word}
+td.word{min-width:8rem}
 pre{overflow-x:auto;padding:.7rem .9rem;border:1px solid var(--grid);border-radius:.3rem;font-size:.9rem;max-width:100%;white-space:pre-wrap;overflow-wrap:anywhere}
 code{font-family:ui-monospace,'Cascadia Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}
 details{margin:.6rem 0}

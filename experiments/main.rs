@@ -90,7 +90,9 @@ fn run(args: Args) -> anyhow::Result<()> {
         ["list"] => return harness::list(&all),
         ["index"] => return harness::write_index(&all, &out),
         ["per-query", names @ ..] => {
-            return named(&all, names)?.into_iter().try_for_each(|experiment| harness::print_per_query(experiment, &out));
+            return named(&all, names)?
+                .into_iter()
+                .try_for_each(|experiment| harness::print_per_query(experiment, &out));
         }
         ["all"] => all.iter().filter(|experiment| args.quick || experiment.kind == Kind::Paper).collect(),
         names => named(&all, names)?,
@@ -125,8 +127,12 @@ fn named<'a>(all: &'a [Experiment], names: &[&str]) -> anyhow::Result<Vec<&'a Ex
 
 /// What `--set` says, as far as the chosen experiments know it.
 fn options(given: &[String], chosen: &[&Experiment]) -> anyhow::Result<BTreeMap<String, String>> {
-    let known: Vec<&str> =
-        chosen.iter().filter_map(|experiment| experiment.own).flat_map(|own| own.options).map(|(key, _)| *key).collect();
+    let known: Vec<&str> = chosen
+        .iter()
+        .filter_map(|experiment| experiment.own)
+        .flat_map(|own| own.options)
+        .map(|(key, _)| *key)
+        .collect();
     let mut options = BTreeMap::new();
     for pair in given {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -140,7 +146,8 @@ fn options(given: &[String], chosen: &[&Experiment]) -> anyhow::Result<BTreeMap<
 }
 
 fn unknown(all: &[Experiment], name: &str) -> Error {
-    let known = || ["list", "all", "index", "per-query"].into_iter().chain(all.iter().map(|experiment| experiment.name));
+    let known =
+        || ["list", "all", "index", "per-query"].into_iter().chain(all.iter().map(|experiment| experiment.name));
     Error::Config(match burnrank::suggest::nearest(name, known()) {
         Some(meant) => format!("unknown experiment '{name}': did you mean '{meant}'?"),
         None => format!("unknown experiment '{name}': expected {}", known().collect::<Vec<_>>().join(", ")),

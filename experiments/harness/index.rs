@@ -70,13 +70,19 @@ pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()>
         if own.is_empty() {
             continue;
         }
-        let _ = write!(page, "## {}\n\n{} ([what held and what did not](papers/{}.md))\n\n", facts.short, facts.citation, facts.page);
+        let _ = write!(
+            page,
+            "## {}\n\n{} ([what held and what did not](papers/{}.md))\n\n",
+            facts.short, facts.citation, facts.page
+        );
         let columns = ["name", "what", "claim", "verdict", "h / u / r", "main number", "time", "figure"];
         let mut table = Table::titled("", &columns);
         for entry in &own {
             let Experiment { name, place, claim, .. } = entry.experiment;
             let counts = entry.counts.map_or("-".into(), |c| format!("{} / {} / {}", c.holds, c.undecided, c.reversed));
-            let figure = format!("<a href=\"results/{name}/figure.svg\"><img src=\"results/{name}/figure.svg\" width=\"160\" alt=\"{name}\"></a>");
+            let figure = format!(
+                "<a href=\"results/{name}/figure.svg\"><img src=\"results/{name}/figure.svg\" width=\"160\" alt=\"{name}\"></a>"
+            );
             table.row([
                 entry.link("results"),
                 place.to_string(),
@@ -141,8 +147,11 @@ fn review(facts: &PaperFacts, entries: &[&Entry<'_>]) -> String {
             let _ = write!(page, "## {title}\n\n{}\n\n", lines.join("\n"));
         }
     }
-    let waiting: Vec<String> =
-        entries.iter().filter(|entry| entry.counts.is_none()).map(|entry| format!("- {}: {}", entry.link("../results"), entry.verdict)).collect();
+    let waiting: Vec<String> = entries
+        .iter()
+        .filter(|entry| entry.counts.is_none())
+        .map(|entry| format!("- {}: {}", entry.link("../results"), entry.verdict))
+        .collect();
     if !waiting.is_empty() {
         let _ = write!(page, "## What was not run yet\n\n{}\n\n", waiting.join("\n"));
     }

@@ -76,8 +76,10 @@ impl Told<'_> {
     }
 
     fn controls(&self) -> Option<Table> {
-        let mut table =
-            Table::titled("Controls, which must come out so whatever the paper says:", &["control", "expected", "here", "kept"]);
+        let mut table = Table::titled(
+            "Controls, which must come out so whatever the paper says:",
+            &["control", "expected", "here", "kept"],
+        );
         for Control { what, expected, ours, holds } in &self.report.controls {
             table.row([what.clone(), expected.clone(), ours.clone(), if *holds { "yes" } else { "no" }.into()]);
         }

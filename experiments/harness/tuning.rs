@@ -21,7 +21,8 @@ pub fn tune(grid: &[f64], more: usize, mut value: impl FnMut(f64) -> anyhow::Res
     for &setting in grid {
         tried.push((setting, value(setting)?));
     }
-    let factor = if grid.len() > 1 { (grid[grid.len() - 1] / grid[0]).powf(1.0 / (grid.len() - 1) as f64) } else { 3.0 };
+    let factor =
+        if grid.len() > 1 { (grid[grid.len() - 1] / grid[0]).powf(1.0 / (grid.len() - 1) as f64) } else { 3.0 };
     let place = |tried: &[(f64, f64)]| {
         let best = tried.iter().map(|tried| tried.1).fold(f64::NEG_INFINITY, f64::max);
         tried.iter().position(|tried| tried.1 == best)

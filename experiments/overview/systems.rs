@@ -12,8 +12,7 @@ use burnrank::data::{FoldFiles, read_scores};
 use burnrank::text::Table;
 use burnrank::train::{GROWS_TREES, Method, ModelChoice, TrainingData};
 use burnrank::{
-    Architecture, Conventions, Dataset, Model, Objective, ScaleKind, StepRule, Synthetic, TrainConfig,
-    judge,
+    Architecture, Conventions, Dataset, Model, Objective, ScaleKind, StepRule, Synthetic, TrainConfig, judge,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -31,8 +30,10 @@ pub const EXPERIMENT: Experiment = Experiment {
             scores of these systems do, within 0.7 points of NDCG@10.",
     time: "about 40 minutes (MQ2008 and MQ2007)",
     claims,
-    changed: &["At first a system was held to be as good when the mean of the five folds was within the margin; now the 95% interval \
-               over folds must be, which is harder."],
+    changed: &[
+        "At first a system was held to be as good when the mean of the five folds was within the margin; now the 95% interval \
+               over folds must be, which is harder.",
+    ],
     protocol,
     run,
     own: None,
@@ -119,7 +120,8 @@ const CLAIMED: usize = 4;
 /// The sets that are asked for.
 const SETS: [RealSet; 3] = [MQ2008, MQ2007[0], MQ2007[1]];
 
-const SCORES: &str = "Published scores of test documents are expected in DIR/mq2008/scores/NAME.Fold1.test.txt and so on.";
+const SCORES: &str =
+    "Published scores of test documents are expected in DIR/mq2008/scores/NAME.Fold1.test.txt and so on.";
 
 struct Sizes {
     seeds: u64,

@@ -141,7 +141,10 @@ impl Ranking {
         args: &RunArgs,
     ) -> anyhow::Result<Self> {
         if let Some(peer) = args.like().filter(|_| !args.like_trec_eval()) {
-            bail!(Usage(format!("--like {}: it judges scores of documents, not runs: give scores, one per line", peer.name())));
+            bail!(Usage(format!(
+                "--like {}: it judges scores of documents, not runs: give scores, one per line",
+                peer.name()
+            )));
         }
         let run = if args.like_trec_eval() { run.with_f32_scores() } else { run };
         let joined = join_run(&run, qrels);

@@ -71,7 +71,9 @@ impl Peer {
         let metric = match (self, base) {
             (Peer::TrecEval, _) => parse_like_trec_eval(name, threshold),
             (Peer::ScikitLearn, "ndcg" | "dcg") => parse_like_trec_eval(name, threshold),
-            (Peer::LightGbm | Peer::XgBoost, "map") if !cut.is_empty() => parse_with(&format!("capped-{plain}"), threshold),
+            (Peer::LightGbm | Peer::XgBoost, "map") if !cut.is_empty() => {
+                parse_with(&format!("capped-{plain}"), threshold)
+            }
             (Peer::LightGbm | Peer::XgBoost, "ndcg" | "map" | "capped-map") => parse_with(name, threshold),
             (Peer::Letor, "ndcg") => parse_with(&format!("letor-ndcg{cut}"), threshold),
             (Peer::Letor, "letor-ndcg" | "map" | "p") => parse_with(name, threshold),

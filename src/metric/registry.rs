@@ -1,9 +1,7 @@
 //! The measures that have a name, one row each; all lists, help texts, suggestions and errors are made from the rows.
 
 use super::name::Parts;
-use super::{
-    Gain, Metric, ap, arp, bpref, capped_ap, dcg, err, letor, ndcg, pairs, precision, recall, rr, wta,
-};
+use super::{Gain, Metric, ap, arp, bpref, capped_ap, dcg, err, letor, ndcg, pairs, precision, recall, rr, wta};
 use crate::error::{Error, Result};
 use crate::suggest;
 use std::sync::Arc;

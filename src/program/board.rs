@@ -235,7 +235,7 @@ pub fn markdown(boards: &[Leaderboard]) -> String {
 
 /// Text that Markdown takes for itself in a table's cell.
 fn escaped(text: &str) -> String {
-    let special = |letter| matches!(letter, '\\' | '|' | '*' | '_' | '`' | '<' | '[' | ']');
+    let special = |letter| matches!(letter, '\\' | '*' | '_' | '`' | '<' | '[' | ']');
     text.chars().flat_map(|letter| special(letter).then_some('\\').into_iter().chain([letter])).collect()
 }
 

@@ -25,7 +25,7 @@ fn data() -> String {
 
 /// A place with the data and a linear net, and another one whose only feature is noise.
 pub fn place() -> Place {
-    let place = Place::new(&[("data.txt", &data()), ("names.txt", "1 relevance\n2 noise\n3 query <b>\n")]);
+    let place = Place::new(&[("data.txt", &data()), ("names.txt", "1 relevance\n2 noise\n3 query<b>\n")]);
     place
         .run("train --train data.txt --model linear --scale zscore --epochs 5 --out model --feature-names names.txt")
         .done();
@@ -43,7 +43,7 @@ fn the_feature_that_decides_is_named_first() {
     );
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for words in
-        ["change of ndcg@10", "95% interval", "weight", "noise", "query <b>", "between the documents of each query"]
+        ["change of ndcg@10", "95% interval", "weight", "noise", "query<b>", "between the documents of each query"]
     {
         assert!(text.contains(words), "{words}: {text}");
     }

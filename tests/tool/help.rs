@@ -7,7 +7,10 @@ fn shells_complete_commands_and_options() {
     let place = Place::new(&[]);
     for (shell, mark) in [("bash", "complete -F"), ("zsh", "#compdef burnrank"), ("fish", "complete -c burnrank")] {
         let script = place.run(&format!("completions {shell}")).good();
-        assert!(script.contains(mark) && script.contains("evaluate") && script.contains("objective"), "{shell}: {script}");
+        assert!(
+            script.contains(mark) && script.contains("evaluate") && script.contains("objective"),
+            "{shell}: {script}"
+        );
     }
     let message = place.run("completions tcsh");
     assert_eq!(message.code, Some(2), "{message:?}");

@@ -47,7 +47,10 @@ fn other_programs_numbers_are_had_to_their_last_digit() {
     let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES)]);
     for (program, digits, measures) in PRINTED {
         let names: Vec<&str> = measures.iter().map(|(name, _)| *name).collect();
-        let line = format!("evaluate --data data.txt --scores scores.txt --like {program} --json --metric {}", names.join(","));
+        let line = format!(
+            "evaluate --data data.txt --scores scores.txt --like {program} --json --metric {}",
+            names.join(",")
+        );
         let json = place.run(&line).json();
         assert_eq!(json["conventions"]["like"].as_str().or(json["like"].as_str()), Some(program), "{json}");
         let found = json["measures"].as_array().expect("measures");

@@ -97,7 +97,7 @@ fn figures_are_svg() {
         let text = place.read(&name);
         assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"), "{name}");
     }
-    assert!(place.read("drawn/here/importance.svg").contains("query &lt;b&gt;"), "names are escaped");
+    assert!(place.read("drawn/here/importance.svg").contains("query&lt;b&gt;"), "names are escaped");
 }
 
 #[test]

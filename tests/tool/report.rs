@@ -81,7 +81,7 @@ fn the_page_is_whole_and_alone() {
         "Conventions",
         "How to reproduce",
         "ndcg@10",
-        "query &lt;b&gt;",
+        "query&lt;b&gt;",
         "burnrank train --train data.txt --model linear",
         "fingerprint",
         "burnrank report model net --data data.txt --baseline single --out page.html",

@@ -180,12 +180,12 @@ fn nothing_overflows_on_phones_and_desks() {
     };
     let place = place();
     let page = full(&place).replace("</head>", &format!("{PROBE}</head>"));
-    // Headless windows have a least width above that of a phone: a frame of the width is as good.
+    // Headless windows have a least width above that of a phone: a frame of the width is as good, high enough for no scroll bar.
     std::fs::write(place.path().join("probed.html"), page).unwrap();
     for width in [390, 1280] {
         let frame = format!(
             "<!DOCTYPE html><html><body style=\"margin:0\"><iframe id=\"f\" src=\"probed.html\" \
-             style=\"width:{width}px;height:3000px;border:0\"></iframe><script>\
+             style=\"width:{width}px;height:40000px;border:0\"></iframe><script>\
              document.getElementById('f').addEventListener('load', function () {{ setTimeout(function () {{ \
              document.title = document.getElementById('f').contentDocument.title; }}, 300); }});</script></body></html>"
         );

@@ -45,7 +45,7 @@ fn page(args: &Args) -> String {
 
 /// The command that trains a model, as far as its folder tells.
 fn train(info: &ModelInfo, path: &str) -> Option<String> {
-    let source = |split: &str| info.data.get(split).map(|data| data.source.clone());
+    let source = |split: &str| info.data.get(split).map(|data| file(&data.source).to_owned());
     let mut all: Vec<Vec<String>> = Vec::new();
     let mut add = |option: &str, value: Option<String>| all.extend(value.map(|value| vec![option.to_owned(), value]));
     let train = source("train")?;
@@ -75,4 +75,24 @@ fn train(info: &ModelInfo, path: &str) -> Option<String> {
     }
     all.push(vec!["--out".into(), path.to_owned()]);
     Some(line(&all))
+}
+
+/// The file of a source that may be a part of it, as in "train.txt, 4 in 5 queries".
+fn file(source: &str) -> &str {
+    match source.rsplit_once(", ") {
+        Some((file, part)) if part.contains(" in 5 queries") => file,
+        _ => source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_file_is_the_file() {
+        assert_eq!(file("a, b.txt, 4 in 5 queries"), "a, b.txt");
+        assert_eq!(file("a, b.txt, 1 in 5 queries each"), "a, b.txt");
+        assert_eq!(file("a, b.txt"), "a, b.txt");
+    }
 }

@@ -435,9 +435,8 @@ mod tests {
         close(found.sides[2], (1.0 - half, 0.0));
         // Two documents: rho and delta are the same.
         close(found.sides[6], (1.0 - half, 1.0 - half));
-        for equation in 7..12 {
-            let (left, right) = found.sides[equation];
-            assert!((left - right).abs() < 1e-12, "{}", CHECKS[equation].0);
+        for (check, (left, right)) in CHECKS.iter().zip(found.sides).take(12).skip(7) {
+            assert!((left - right).abs() < 1e-12, "{}", check.0);
         }
     }
 

@@ -137,14 +137,14 @@ mod tests {
         };
         let mut gradient = vec![0.0; net.weights.len()];
         net.add_gradient(&features, &pairs, 1.0, &mut gradient);
-        for place in 0..gradient.len() {
+        for (place, slope) in gradient.iter().enumerate() {
             let before = net.weights[place];
             net.weights[place] = before + 1e-5;
             let up = loss(&net);
             net.weights[place] = before - 1e-5;
             let numeric = (up - loss(&net)) / 2e-5;
             net.weights[place] = before;
-            assert!((gradient[place] - numeric).abs() < 1e-8, "{place}: {} and {numeric}", gradient[place]);
+            assert!((slope - numeric).abs() < 1e-8, "{place}: {slope} and {numeric}");
         }
     }
 

@@ -231,11 +231,13 @@ fn cells(functions: u64, nets: &[NetShape], labels: Labels, seed: u64) -> Vec<Jo
     jobs
 }
 
+/// What is done in one cell.
+type Work<'a> = dyn Fn(&Job<Cell>, &Parts, &Ticker<'_>) -> anyhow::Result<Found> + Sync + 'a;
+
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let sizes = self::sizes(execution.scale());
     let kept = OneEntryCache::default();
-    let each = |jobs: &[Job<Cell>],
-                work: &(dyn Fn(&Job<Cell>, &Parts, &Ticker<'_>) -> anyhow::Result<Found> + Sync)| {
+    let each = |jobs: &[Job<Cell>], work: &Work<'_>| {
         execution.run_all(jobs, |job, ticker| {
             let key = (job.what.function, job.what.labels == Labels::Plain);
             let parts = kept.get(key, || generate(execution, &sizes, job.what.function, job.what.labels))?;

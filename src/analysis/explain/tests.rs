@@ -251,7 +251,8 @@ fn the_dependence_on_a_feature_of_a_linear_net_is_its_line() {
     let data = random_data(4, 30, &mut random);
     let device = device::open("auto").unwrap();
     let weights = vec![2.0, -1.0, 0.5, 0.0, 1.0];
-    let scorer = Scorer::Net(RankerConfig::linear(FEATURES).from_weights(&[weights.clone()], &device).unwrap());
+    let scorer =
+        Scorer::Net(RankerConfig::linear(FEATURES).from_weights(std::slice::from_ref(&weights), &device).unwrap());
     for kind in [ScaleKind::None, ScaleKind::MinMax, ScaleKind::QueryZScore] {
         let model = model(scorer.clone(), kind, &data);
         let scaled = model.scaled(data.clone()).unwrap();

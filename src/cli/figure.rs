@@ -12,7 +12,7 @@ pub use curves::certificate;
 pub use differences::{difference, differences};
 pub use explain::{LOW, NARROW, dependence, explanation, importance, parts};
 pub use forces::forces;
-pub use series::{Curve, lines};
+pub use series::{Curve, Legend, lines};
 pub use settings::settings;
 
 use super::output;

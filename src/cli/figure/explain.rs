@@ -128,10 +128,11 @@ fn rows(
     let names = shorten(names, CHARACTERS);
     let count = names.len();
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0) as u32;
-    let room = 20 + 8 * longest;
+    let room = 26 + 8 * longest;
     let name_value = decimal(&range);
     let name_row = |at: &f64| match whole(at).parse::<usize>() {
-        Ok(row) if row < count => names[count - 1 - row].clone(),
+        // Blanks that stay keep the name off the axis.
+        Ok(row) if row < count => format!("{}\u{a0}\u{a0}", names[count - 1 - row]),
         _ => String::new(),
     };
     svg((NARROW, 100 + 25 * count as u32), |sheet| {

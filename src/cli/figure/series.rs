@@ -16,19 +16,27 @@ pub struct Curve {
     pub best: Option<(f64, f64)>,
 }
 
-/// Draws series with a legend in a corner.
+/// Where the names of series stand, at the lower right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Legend {
+    /// Below all series, in room of its own.
+    Below,
+    /// Where series leave room.
+    Inside,
+}
+
+/// Draws series and their names.
 pub fn lines(
     title: &str,
     (x_name, y_name): (&str, &str),
     curves: &[Curve],
-    corner: SeriesLabelPosition,
+    place_of_names: Legend,
     x_is_whole: bool,
 ) -> anyhow::Result<String> {
     let all = || curves.iter().flat_map(|curve| &curve.points);
     let x = figure::room(all().map(|point| point.0), 0.04);
     let mut y = figure::room(all().map(|point| point.1), 0.08);
-    if matches!(corner, SeriesLabelPosition::LowerRight) {
-        // Room for the legend.
+    if place_of_names == Legend::Below {
         y.start -= (0.09 * curves.len() as f64).min(0.6) * (y.end - y.start);
     }
     let decimals = decimal(&x);
@@ -79,7 +87,7 @@ pub fn lines(
             }
         }
         if curves.len() > 1 {
-            legend_of(&mut chart, corner, LETTERS[1])?;
+            legend_of(&mut chart, SeriesLabelPosition::LowerRight, LETTERS[1])?;
         }
         Ok(())
     })

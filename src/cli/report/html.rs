@@ -27,6 +27,9 @@ nav a{display:inline-block;padding:.35rem 0}
 .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,24rem),1fr));gap:1rem;align-items:start}
 figure{margin:0;min-width:0;max-width:32rem}
 figure svg{display:block;width:100%;height:auto}
+.beside{display:flex;flex-wrap:wrap;gap:.5rem 2rem;align-items:flex-start}
+.beside figure{flex:1 1 min(100%,22rem);max-width:27rem}
+.beside .scroll{flex:0 1 auto}
 figcaption{font-size:.92rem;color:var(--grey)}
 .scroll{overflow-x:auto;max-width:100%;margin:.6rem 0}
 .scroll:focus-visible{outline:2px solid var(--blue)}
@@ -108,14 +111,15 @@ pub fn heading(text: &str) -> String {
     format!("<h3>{}</h3>\n", escape(text))
 }
 
-/// Pieces side by side, as far as there is room.
-pub fn beside(pieces: &[String]) -> String {
-    format!("<div class=\"figures\">\n{}</div>\n", pieces.concat())
+/// A figure and a table side by side, where there is room for both.
+pub fn beside(pieces: &[String; 2]) -> String {
+    format!("<div class=\"beside\">\n{}</div>\n", pieces.concat())
 }
 
 /// Figures side by side: pictures with their captions.
 pub fn figures(pictures: &[(String, String)]) -> String {
-    beside(&pictures.iter().map(|(picture, caption)| figure(picture, caption)).collect::<Vec<_>>())
+    let pieces: String = pictures.iter().map(|(picture, caption)| figure(picture, caption)).collect();
+    format!("<div class=\"figures\">\n{pieces}</div>\n")
 }
 
 /// A picture with its caption.

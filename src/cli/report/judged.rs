@@ -4,7 +4,7 @@ use super::Args;
 use super::html::{aside, figures, table};
 use crate::cli::compare::{Common, Values, fit_text, is_real, verdict};
 use crate::cli::explain::methods;
-use crate::cli::figure::{self, Curve};
+use crate::cli::figure::{self, Curve, Legend};
 use crate::cli::prose::{fixed, p_value, signed};
 use crate::cli::ranking::size;
 use crate::cli::systems::{Fold, System, read_folds, read_systems};
@@ -13,7 +13,6 @@ use burnrank::analysis::explain::Explanation;
 use burnrank::analysis::significance::{CompareOptions, correct};
 use burnrank::metric::Missing;
 use burnrank::{Comparison, Conventions, Dataset, Metric, Summary};
-use plotters::chart::SeriesLabelPosition;
 use std::sync::Arc;
 
 /// Ranks that measures are told at.
@@ -120,10 +119,9 @@ impl Judged {
             let spread: Vec<Curve> = (0..self.systems.len())
                 .map(|system| curve(system, distribution(self.measures[0].per_query(&self.systems)[system].values), 4))
                 .collect();
-            let (right, left) = (SeriesLabelPosition::LowerRight, SeriesLabelPosition::UpperLeft);
             text += &figures(&[
                 (
-                    figure::lines(&format!("{base} at rank k"), ("k", base), &at_ranks, right, true)?,
+                    figure::lines(&format!("{base} at rank k"), ("k", base), &at_ranks, Legend::Below, true)?,
                     format!("The mean of {base}@k over queries, for k from 1 to 20."),
                 ),
                 (
@@ -131,7 +129,7 @@ impl Judged {
                         "Queries with at most this value",
                         (asked, "share of queries"),
                         &spread,
-                        left,
+                        Legend::Inside,
                         false,
                     )?,
                     format!("The share of queries whose {asked} is at most a value: the lower the curve, the better."),

@@ -96,8 +96,9 @@ fn decided_by(found: &Explanation, query: &str, change: &Change) -> anyhow::Resu
         "The parts of features in the score of {} less that of {}",
         change.better.document, change.worse.document
     );
-    let list = table(&caption, 1, &["feature", &change.better.document, &change.worse.document, "part"], &rows);
+    let (better, worse) = (format!("label {}", change.better.label), format!("label {}", change.worse.label));
+    let list = table(&caption, 1, &["feature", &better, &worse, "part"], &rows);
     let words = format!("{caption}: to the right what raises the first.");
     let picture = shown(&figure::parts(found, query, change)?, &words);
-    Ok(paragraph(&decision(change, &found.comparison.baseline)) + &beside(&[list, picture]))
+    Ok(paragraph(&decision(change, &found.comparison.baseline)) + &beside(&[picture, list]))
 }

@@ -37,7 +37,7 @@ pub fn lines(
     let x = figure::room(all().map(|point| point.0), 0.04);
     let mut y = figure::room(all().map(|point| point.1), 0.08);
     if place_of_names == Legend::Below {
-        y.start -= (0.09 * curves.len() as f64).min(0.6) * (y.end - y.start);
+        y.start -= (0.18 + 0.14 * curves.len() as f64).min(0.8) * (y.end - y.start);
     }
     let decimals = decimal(&x);
     let name_x = |value: &f64| if x_is_whole { whole(value) } else { decimals(value) };

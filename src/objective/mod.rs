@@ -1,6 +1,8 @@
 //! What is optimised: losses on the host and in tensors, by name, and the surrogate that injects lambdas.
 
 mod batch;
+#[cfg(feature = "cubecl")]
+pub(crate) mod device;
 pub(crate) mod field;
 mod form;
 mod formula;
@@ -22,7 +24,7 @@ pub use pairwise::{Assignment, LogBase, Method, PairLoss, Scratch, ranknet_pairs
 pub use registry::{KNOWN_OBJECTIVES, KnownObjective};
 pub use surrogate::surrogate;
 pub use tensor::{PAIR_BUDGET, TensorGradient, TensorLoss, TensorTile, TilePart};
-pub use weight::{Classes, PairWeight, PairWeights, Pairs, RankedList, Values};
+pub use weight::{Classes, PairWeight, PairWeights, Pairs, RankedList, ValueRule, Values};
 
 use crate::data::PairTarget;
 use crate::error::Result;

@@ -23,6 +23,8 @@ mod gap;
 mod own;
 mod rest;
 
+#[cfg(feature = "cubecl")]
+pub(super) use distance::nearness;
 pub(super) use fall_or_rise::FallOrRise;
 pub(super) use own::Own;
 

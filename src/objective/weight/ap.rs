@@ -1,6 +1,6 @@
 //! LambdaRank for average precision.
 
-use super::{Classes, Form, PairWeight, RankedList, Values};
+use super::{Classes, Form, PairWeight, RankedList, Values, ValueRule};
 use crate::metric::{self, Metric};
 
 /// The change of AP@k when a relevant document and another swap.
@@ -30,6 +30,10 @@ impl PairWeight for ApSwap {
 
     fn form(&self) -> Option<Form> {
         Some(Form::FallOrRise)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Precision { k: self.k })
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

@@ -1,6 +1,6 @@
 //! LambdaRank for the average relevance position.
 
-use super::{Form, PairWeight, RankedList, Values};
+use super::{Form, PairWeight, RankedList, Values, ValueRule};
 use crate::metric::{self, Metric};
 
 /// `|y_i - y_j| |i - j|`, divided by the sum of labels for the mean: the change of ARP when `i` and `j` swap.
@@ -14,6 +14,10 @@ impl PairWeight for ArpSwap {
 
     fn form(&self) -> Option<Form> {
         Some(Form::Discounts)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Apart)
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

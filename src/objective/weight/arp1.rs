@@ -1,6 +1,6 @@
 //! ARP-Loss1.
 
-use super::{Form, PairWeight, Pairs, RankedList, Values};
+use super::{Form, PairWeight, Pairs, RankedList, Values, ValueRule};
 
 /// `y_i`, all pairs (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +17,10 @@ impl PairWeight for Arp1 {
 
     fn form(&self) -> Option<Form> {
         Some(Form::Own)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Apart)
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

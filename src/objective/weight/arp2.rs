@@ -1,6 +1,6 @@
 //! ARP-Loss2.
 
-use super::{Form, PairWeight, RankedList, Values};
+use super::{Form, PairWeight, RankedList, Values, ValueRule};
 
 /// `|y_i - y_j|` for `y_i > y_j` (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +13,10 @@ impl PairWeight for Arp2 {
 
     fn form(&self) -> Option<Form> {
         Some(Form::Gap)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Apart)
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

@@ -1,6 +1,6 @@
 //! LambdaRank for binary preference.
 
-use super::{Classes, Form, PairWeight, RankedList, Values};
+use super::{Classes, Form, PairWeight, RankedList, Values, ValueRule};
 use crate::metric::{self, BprefSwaps, Metric};
 
 /// The change of bpref when a relevant document and another swap: a difference of one value of each, see [`BprefSwaps`].
@@ -18,6 +18,10 @@ impl PairWeight for BprefSwap {
 
     fn form(&self) -> Option<Form> {
         Some(Form::FallOrRise)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Preference)
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

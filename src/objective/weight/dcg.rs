@@ -1,6 +1,6 @@
 //! LambdaRank for DCG.
 
-use super::{Form, PairWeight, RankedList, Values};
+use super::{Form, PairWeight, RankedList, Values, ValueRule};
 use crate::metric::{self, Gain, Metric};
 
 /// `|1/D_i - 1/D_j| |g_i - g_j|`, the change of DCG@k when `i` and `j` swap.
@@ -21,6 +21,10 @@ impl PairWeight for DcgSwap {
 
     fn form(&self) -> Option<Form> {
         Some(Form::Discounts)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Apart)
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

@@ -1,6 +1,6 @@
 //! LambdaRank for the expected reciprocal rank.
 
-use super::{Classes, Form, PairWeight, RankedList, Values};
+use super::{Classes, Form, PairWeight, RankedList, Values, ValueRule};
 use crate::metric::{ErrSwaps, ExpectedRr, Metric};
 
 /// `|R_i - R_j| (E_i - E_j) / (1 - R_i)` for `i` above `j`, the change of ERR when they swap: see [`ErrSwaps`].
@@ -22,6 +22,10 @@ impl PairWeight for ErrSwap {
 
     fn form(&self) -> Option<Form> {
         Some(Form::Rest)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Cascade { k: self.0.k })
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

@@ -21,6 +21,7 @@ mod pairs;
 mod prepared;
 mod ranknet;
 mod rr_gap;
+mod rule;
 mod swap;
 mod values;
 
@@ -32,6 +33,7 @@ pub(super) use ndcg2::Ndcg2;
 pub use prepared::PairWeights;
 pub(super) use ranknet::RankNet;
 pub(super) use rr_gap::RrGap;
+pub use rule::ValueRule;
 pub use values::{RankedList, Values};
 
 use super::form::Form;
@@ -85,6 +87,12 @@ pub trait PairWeight: Debug + Send + Sync {
     /// Fills in the values of one ranked list, which are empty, for [`PairWeight::form`].
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
         let _ = (list, values);
+    }
+
+    /// How these values follow from labels and ranks, if they do by a rule that a device knows: lambdas are computed there
+    /// then, and on the host otherwise.
+    fn rule(&self) -> Option<ValueRule> {
+        None
     }
 
     /// A faster way to any weight of one ranked list, where there is no form.

@@ -2,7 +2,7 @@
 
 use super::ap::inverse_rank;
 use super::mrr::first_relevant;
-use super::{Classes, Form, PairWeight, RankedList, Values};
+use super::{Classes, Form, PairWeight, RankedList, Values, ValueRule};
 use crate::metric::{self, Metric};
 
 /// The change of the reciprocal rank when a relevant document and another swap, also where the swap would lower it: only
@@ -28,6 +28,10 @@ impl PairWeight for MrrSwap {
 
     fn form(&self) -> Option<Form> {
         Some(Form::FallOrRise)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::FirstTwoRelevant { k: self.k })
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

@@ -1,6 +1,6 @@
 //! LambdaRank for NDCG.
 
-use super::{Form, PairWeight, RankedList, Values};
+use super::{Form, PairWeight, RankedList, Values, ValueRule};
 use crate::metric::{self, Gain, Metric};
 
 /// `|1/D_i - 1/D_j| |G_i - G_j|`, the change of NDCG@k when `i` and `j` swap: the discount is 0 beyond `k`.
@@ -21,6 +21,10 @@ impl PairWeight for NdcgSwap {
 
     fn form(&self) -> Option<Form> {
         Some(Form::Discounts)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Apart)
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

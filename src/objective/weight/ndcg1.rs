@@ -1,6 +1,6 @@
 //! NDCG-Loss1.
 
-use super::{Form, PairWeight, Pairs, RankedList, Values};
+use super::{Form, PairWeight, Pairs, RankedList, Values, ValueRule};
 use crate::metric::{Gain, discount, max_dcg};
 
 /// `G_i / D_i`, all pairs (LambdaLoss, section 5.2); the ideal DCG is taken at `k`.
@@ -21,6 +21,10 @@ impl PairWeight for Ndcg1 {
 
     fn form(&self) -> Option<Form> {
         Some(Form::Own)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Discounted)
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

@@ -1,6 +1,6 @@
 //! NDCG-Loss2 and NDCG-Loss2++.
 
-use super::{Form, PairWeight, RankedList, Values};
+use super::{Form, PairWeight, RankedList, Values, ValueRule};
 use crate::error::{Error, Result};
 use crate::metric::{Gain, discount, max_dcg};
 
@@ -27,6 +27,10 @@ impl PairWeight for Ndcg2 {
 
     fn form(&self) -> Option<Form> {
         Some(if self.delta == 0.0 { Form::Discounts } else { Form::Distance { share: self.delta } })
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Apart)
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

@@ -1,6 +1,6 @@
 //! RankNet: every pair counts the same.
 
-use super::{Form, PairWeight, Pairs};
+use super::{Form, PairWeight, Pairs, ValueRule};
 
 /// 1 for `y_i > y_j` (RankNet, Eq. 3); with ties 1/2 for each order of `y_i = y_j`, the target probability of 1/2: in every
 /// query, also where nothing is relevant.
@@ -24,6 +24,10 @@ impl PairWeight for RankNet {
 
     fn form(&self) -> Option<Form> {
         Some(Form::Constant { ties: self.ties })
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Apart)
     }
 
     fn ignores_ranks(&self) -> bool {

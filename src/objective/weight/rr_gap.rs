@@ -1,6 +1,6 @@
 //! A weight of our own: gains discounted by reciprocal ranks.
 
-use super::{Form, PairWeight, RankedList, Values};
+use super::{Form, PairWeight, RankedList, Values, ValueRule};
 use crate::metric::{Gain, max_dcg};
 
 /// `|1/i - 1/j| |G_i - G_j|`, the change of `sum of G_i / i` when `i` and `j` swap; the ideal DCG of `G` is taken at `k`.
@@ -22,6 +22,10 @@ impl PairWeight for RrGap {
 
     fn form(&self) -> Option<Form> {
         Some(Form::Discounts)
+    }
+
+    fn rule(&self) -> Option<ValueRule> {
+        Some(ValueRule::Apart)
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {

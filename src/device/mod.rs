@@ -1,4 +1,10 @@
-//! Where tensors live: the only file that names a backend.
+//! Where tensors live: the only room that names a backend.
+
+#[cfg(feature = "cubecl")]
+pub(crate) mod cube;
+mod transfers;
+
+pub use transfers::{Copies, Transfers};
 
 use crate::error::{Error, Result};
 pub use crate::simd::{instruction_set, portable, set_portable};

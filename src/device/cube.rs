@@ -1,0 +1,155 @@
+//! What kernels of our own need of a device: buffers, sizes of launches, and a count of what is copied.
+
+use super::transfers::{Counter, Transfers};
+use crate::error::{Error, Result};
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn_cubecl::CubeBackend;
+use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
+use burn_cubecl::cubecl::{calculate_cube_count_elemwise, client::Client};
+use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::ops::numeric::empty_device_dtype;
+use burn_cubecl::tensor::CubeTensor;
+use std::sync::Arc;
+
+/// Numbers on a device: contiguous, of one type, to be read and written by kernels.
+pub(crate) type Buffer = CubeTensor;
+
+/// A device that runs kernels of our own.
+#[derive(Clone)]
+pub(crate) struct Cube {
+    device: Device,
+    client: Client,
+    /// One number of each type, which others are made like.
+    float: Buffer,
+    int: Buffer,
+    sent: Arc<Counter>,
+    fetched: Arc<Counter>,
+}
+
+impl std::fmt::Debug for Cube {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cube").field("device", &self.device).field("transfers", &self.transfers()).finish()
+    }
+}
+
+impl Cube {
+    /// That of a backend of kernels, with gradients or without; nothing for the host's.
+    pub fn of(device: &Device) -> Option<Self> {
+        let device = device.clone().without_autodiff();
+        if super::on_host(&device) {
+            return None;
+        }
+        let float = Tensor::<1>::zeros([1], &device).try_into_primitive::<CubeBackend>().ok()?;
+        let int = Tensor::<1, Int>::zeros([1], &device).try_into_primitive::<CubeBackend>().ok()?;
+        let client = float.client.clone();
+        Some(Cube { device, client, float, int, sent: Arc::default(), fetched: Arc::default() })
+    }
+
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// What was copied so far.
+    pub fn transfers(&self) -> Transfers {
+        Transfers { to_device: self.sent.copies(), from_device: self.fetched.copies() }
+    }
+
+    /// The most bytes of one buffer.
+    pub fn largest_buffer(&self) -> u64 {
+        self.client.properties().memory.max_page_size
+    }
+
+    /// The bytes of its memory, where it tells.
+    pub fn memory(&self) -> Option<u64> {
+        self.client.properties().memory.max_memory()
+    }
+
+    /// Copies numbers to the device.
+    pub fn floats(&self, values: Vec<f32>) -> Buffer {
+        buffer(self.tensor(values, |length| [length]))
+    }
+
+    /// Copies numbers to the device, as a tensor of a shape that is made of their count.
+    pub fn tensor<const D: usize>(&self, values: Vec<f32>, shape: impl FnOnce(usize) -> [usize; D]) -> Tensor<D> {
+        self.sent.add(values.len());
+        let shape = shape(values.len());
+        Tensor::from_data(TensorData::new(values, shape), &self.device)
+    }
+
+    /// Copies whole numbers to the device.
+    pub fn ints(&self, values: Vec<i32>) -> Buffer {
+        self.sent.add(values.len());
+        let length = values.len();
+        let tensor = Tensor::<1, Int>::from_data(TensorData::new(values, [length]), &self.device);
+        cube(tensor.try_into_primitive::<CubeBackend>())
+    }
+
+    /// Memory for so many numbers, which may hold anything.
+    pub fn new_floats(&self, length: usize) -> Buffer {
+        self.like(&self.float, length)
+    }
+
+    /// Memory for so many whole numbers, which may hold anything.
+    pub fn new_ints(&self, length: usize) -> Buffer {
+        self.like(&self.int, length)
+    }
+
+    fn like(&self, one: &Buffer, length: usize) -> Buffer {
+        empty_device_dtype(self.client.clone(), one.device.clone(), [length.max(1)].into(), one.dtype)
+    }
+
+    /// Copies numbers to the host, once all that writes them is done.
+    ///
+    /// # Errors
+    /// When the device failed.
+    pub fn fetch(&self, buffer: Buffer) -> Result<Vec<f32>> {
+        self.fetch_tensor(tensor(buffer))
+    }
+
+    /// The same of a tensor.
+    ///
+    /// # Errors
+    /// When the device failed.
+    pub fn fetch_tensor<const D: usize>(&self, tensor: Tensor<D>) -> Result<Vec<f32>> {
+        let values: Vec<f32> = tensor.try_into_vec_as().map_err(|error| Error::Device(failure(&error)))?;
+        self.fetched.add(values.len());
+        Ok(values)
+    }
+
+    /// Waits until all is done that was asked of the device.
+    ///
+    /// # Errors
+    /// When the device failed.
+    pub fn wait(&self) -> Result<()> {
+        self.device.sync().map_err(|error| Error::Device(failure(&error)))
+    }
+
+    /// How to launch a kernel of one unit for each of so many, at least one.
+    pub fn units(&self, count: usize) -> (CubeCount, CubeDim) {
+        let size = CubeDim::new(&self.client, count.max(1));
+        (calculate_cube_count_elemwise(&self.client, count.max(1), size), size)
+    }
+}
+
+/// What is said of a device that failed on its way.
+pub(crate) fn failure(error: &dyn std::fmt::Debug) -> String {
+    format!(
+        "the device failed: {error:?}; 'burnrank devices' tells what is there. With too little memory, use fewer \
+         --batch-queries or --hidden units, or --device flex in a build with that backend"
+    )
+}
+
+/// A tensor of all numbers of a buffer.
+pub(crate) fn tensor(buffer: Buffer) -> Tensor<1> {
+    Tensor::from_primitive::<CubeBackend>(buffer)
+}
+
+/// The buffer of a tensor of a CubeCL device, without its history.
+pub(crate) fn buffer<const D: usize>(tensor: Tensor<D>) -> Buffer {
+    into_contiguous(cube(tensor.without_autodiff().try_into_primitive::<CubeBackend>()))
+}
+
+/// What is asked of tensors of a device that [`Cube::of`] knows cannot fail.
+fn cube<E: std::fmt::Debug>(primitive: std::result::Result<Buffer, E>) -> Buffer {
+    primitive.expect("a tensor of a CubeCL device")
+}

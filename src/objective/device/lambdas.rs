@@ -1,0 +1,233 @@
+//! The kernels, launched for one batch after another.
+
+use super::super::loss::QueryResult;
+use super::super::Objective;
+use super::layout::{PlaceLaunch, lay_out};
+use super::pairs::{PairForm, pairs};
+use super::plan::{Plan, is_known};
+use super::rank::rank;
+use super::scan::{Scan, walk};
+use super::sums::{add_up, keep_scores};
+use crate::device::cube::{self, Buffer, Cube};
+use crate::error::{Error, Result};
+use burn::tensor::Tensor;
+use std::ops::Range;
+
+/// An objective on a device, for the queries of one data set.
+#[derive(Debug)]
+pub(crate) struct DeviceLambdas {
+    cube: Cube,
+    form: PairForm,
+    scan: Option<Scan>,
+    sorts: bool,
+    sigma: f32,
+    unit: f64,
+    table_length: u32,
+    fixed: Buffer,
+    tops: Buffer,
+    tables: Buffer,
+    offsets: Buffer,
+    lengths: Vec<usize>,
+    documents: usize,
+}
+
+/// The queries of an epoch in the order of its batches, and what its batches leave behind.
+#[derive(Debug)]
+pub(crate) struct DeviceEpoch {
+    layout: Buffer,
+    /// Where each query starts.
+    starts: Vec<usize>,
+    scores: Buffer,
+    sums: Buffer,
+}
+
+impl Objective {
+    /// Whether a device computes its lambdas by kernels.
+    pub(crate) fn has_kernels(&self) -> bool {
+        self.trained().as_pairs().is_some_and(is_known)
+    }
+}
+
+impl DeviceLambdas {
+    /// Copies to the device what the objective needs to know of a data set's labels; nothing where it has no kernels.
+    ///
+    /// # Errors
+    /// When a label is too high for the objective, or there are more documents than a device can number.
+    pub fn new(objective: &Objective, labels: &[f32], offsets: &[usize], cube: &Cube) -> Result<Option<Self>> {
+        let Some(loss) = objective.trained().as_pairs() else { return Ok(None) };
+        let Some(plan) = Plan::new(loss, labels, offsets)? else { return Ok(None) };
+        // The longest buffers hold four numbers per document.
+        let bytes = 16 * labels.len() as u64;
+        if bytes > cube.largest_buffer().min(i32::MAX as u64 * 2) {
+            return Err(Error::Device(format!(
+                "{} documents are too many for one buffer of the device, which holds {}: train on fewer, or with --device \
+                 flex",
+                labels.len(),
+                crate::memory::readable(cube.largest_buffer())
+            )));
+        }
+        let Plan { form, scan, sorts, fixed, tops, tables, table_length, sigma, unit } = plan;
+        Ok(Some(DeviceLambdas {
+            form,
+            scan,
+            sorts,
+            sigma: sigma as f32,
+            unit,
+            table_length: table_length as u32,
+            fixed: cube.floats(fixed),
+            tops: cube.ints(tops),
+            tables: cube.floats(tables),
+            offsets: cube.ints(offsets.iter().map(|&offset| offset as i32).collect()),
+            lengths: offsets.windows(2).map(|ends| ends[1] - ends[0]).collect(),
+            documents: labels.len(),
+            cube: cube.clone(),
+        }))
+    }
+
+    /// Lays out an epoch that visits these queries in this order.
+    pub fn epoch(&self, queries: &[usize]) -> DeviceEpoch {
+        let mut starts = Vec::with_capacity(queries.len() + 1);
+        starts.push(0);
+        queries.iter().for_each(|&query| starts.push(starts.last().unwrap_or(&0) + self.lengths[query]));
+        let documents = starts.last().copied().unwrap_or(0);
+        let small = |numbers: &[usize]| self.cube.ints(numbers.iter().map(|&number| number as i32).collect());
+        let (device_starts, ids) = (small(&starts), small(queries));
+        let layout = self.cube.new_ints(2 * documents + 2 * queries.len() + 1);
+        let (count, size) = self.cube.units(queries.len() + 1);
+        // SAFETY: unit k writes the documents of query k alone, all of them within the layout.
+        unsafe {
+            lay_out::launch_unchecked(
+                self.cube.client(),
+                count,
+                size,
+                device_starts.into_buffer_arg(),
+                ids.into_buffer_arg(),
+                self.offsets.clone().into_buffer_arg(),
+                layout.clone().into_buffer_arg(),
+                documents as u32,
+                queries.len() as u32,
+            );
+        }
+        let (scores, sums) = (self.cube.new_floats(self.documents), self.cube.new_floats(SUMS * queries.len()));
+        DeviceEpoch { layout, starts, scores, sums }
+    }
+
+    /// The gradient of the loss by the scores of some queries of an epoch, the mean over them; both lie in the order of the
+    /// epoch.
+    ///
+    /// # Shapes
+    /// - scores: `[documents]` of these queries
+    /// - output: `[documents]`, a constant
+    pub fn gradient(&self, epoch: &DeviceEpoch, queries: Range<usize>, scores: Tensor<1>) -> Tensor<1> {
+        let (base, n) = (epoch.starts[queries.start], epoch.starts[queries.end] - epoch.starts[queries.start]);
+        let scores = cube::buffer(scores);
+        let gradient = self.cube.new_floats(n);
+        if n == 0 {
+            return cube::tensor(gradient).slice(0..0);
+        }
+        let m = queries.len();
+        let place = || {
+            let all = epoch.starts.len() - 1;
+            PlaceLaunch::new(
+                base as u32,
+                queries.start as u32,
+                n as u32,
+                m as u32,
+                epoch.starts[all] as u32,
+                all as u32,
+            )
+        };
+        let (ranked, found) = (self.cube.new_floats(4 * n), self.cube.new_floats(3 * n));
+        let (order, tops) = (self.cube.new_ints(n), self.cube.new_ints(m));
+        let lend = |buffer: &Buffer| buffer.clone().into_buffer_arg();
+        let (client, layout) = (self.cube.client(), &epoch.layout);
+        let ((each, unit), (each_query, query_unit)) = (self.cube.units(n), self.cube.units(m));
+        let scale = 1.0 / self.unit;
+        let share = f64::from(self.sigma) * scale / m.max(1) as f64;
+        // SAFETY: every kernel ends units beyond the batch; positions that are read come from the layout, which holds
+        // documents and queries of this data set, and each unit writes what no other writes.
+        unsafe {
+            rank::launch_unchecked(
+                client,
+                each.clone(),
+                unit,
+                lend(&scores),
+                lend(layout),
+                lend(&self.fixed),
+                lend(&self.tops),
+                lend(&ranked),
+                lend(&order),
+                lend(&tops),
+                place(),
+                self.documents as u32,
+                self.sorts,
+            );
+            if let Some(scan) = self.scan {
+                walk::launch_unchecked(
+                    client,
+                    each_query.clone(),
+                    query_unit,
+                    lend(layout),
+                    lend(&self.tables),
+                    lend(&ranked),
+                    lend(&tops),
+                    place(),
+                    scan,
+                );
+            }
+            pairs::launch_unchecked(
+                client,
+                each.clone(),
+                unit,
+                lend(layout),
+                lend(&ranked),
+                lend(&order),
+                lend(&tops),
+                lend(&self.tables),
+                lend(&gradient),
+                lend(&found),
+                place(),
+                self.table_length,
+                self.sigma,
+                share as f32,
+                scale as f32,
+                self.form,
+                self.scan.is_none(),
+            );
+            add_up::launch_unchecked(client, each_query, query_unit, lend(layout), lend(&found), lend(&epoch.sums), place());
+            keep_scores::launch_unchecked(client, each, unit, lend(&scores), lend(layout), lend(&epoch.scores), place());
+        }
+        cube::tensor(gradient)
+    }
+
+    /// The scores of the documents that an epoch visited, in the order of the data, and the sums over its queries: two
+    /// copies to the host.
+    ///
+    /// # Errors
+    /// When the device failed.
+    pub fn finish(&self, epoch: DeviceEpoch) -> Result<(Vec<f32>, QueryResult)> {
+        let result = self.sums(&epoch)?;
+        Ok((self.cube.fetch(epoch.scores)?, result))
+    }
+
+    /// The sums over the queries of an epoch.
+    ///
+    /// # Errors
+    /// When the device failed.
+    pub fn sums(&self, epoch: &DeviceEpoch) -> Result<QueryResult> {
+        let sums = self.cube.fetch(epoch.sums.clone())?;
+        let count = |low: f32, high: f32| low as u64 + 1_000_000 * high as u64;
+        // Queries without a document have no sum.
+        let some = epoch.starts.windows(2).zip(sums.chunks_exact(SUMS)).filter(|(ends, _)| ends[0] < ends[1]);
+        Ok(some
+            .map(|(_, sum)| QueryResult {
+                loss: f64::from(sum[0]) + f64::from(sum[1]),
+                pairs: count(sum[2], sum[3]),
+                saturated: count(sum[4], sum[5]),
+            })
+            .sum())
+    }
+}
+
+/// Numbers that a query's sums take: two each for loss, pairs and saturated pairs.
+const SUMS: usize = 6;

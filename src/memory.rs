@@ -102,7 +102,7 @@ pub fn readable(bytes: u64) -> String {
 /// The memory of the machine, of the container or of the shell's limit, whichever is least.
 ///
 /// Only Linux tells all this in files. Elsewhere a usual machine is assumed, and `--max-memory` says it better.
-fn machine() -> u64 {
+pub(crate) fn machine() -> u64 {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let total = number_after(&read("/proc/meminfo"), "MemTotal:").map(|kib| kib.saturating_mul(1024));
     let groups = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];

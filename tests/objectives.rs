@@ -89,6 +89,19 @@ fn tensor(
     (f64::from(found.loss.into_scalar::<f32>()), found.gradient.try_into_vec_as().unwrap())
 }
 
+/// Loss and gradient of the lambda path on a device, by kernels where that is a GPU.
+fn on_device(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], device: &Device) -> (f64, Vec<f32>) {
+    let objective = Objective::parse(name).unwrap();
+    let found = objective.lambda_tensor(Tensor::from_floats(scores, device), Batch { labels, offsets }, &[]).unwrap();
+    let result = found.result().unwrap();
+    let mut gradient = vec![0.0; scores.len()];
+    let host = objective
+        .lambda_gradient(scores, Batch { labels, offsets }, &mut gradient, Want { loss: true, pairs: true }, &[])
+        .unwrap();
+    assert_eq!((result.pairs, result.saturated), (host.pairs, host.saturated), "{name}: pairs of {labels:?}");
+    (result.loss, found.gradient.try_into_vec_as().unwrap())
+}
+
 /// Loss and gradient by autodiff of the whole loss.
 fn autodiff(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], device: &Device) -> (f64, Vec<f32>) {
     let objective = Objective::parse(name).unwrap();
@@ -127,6 +140,7 @@ fn check_values_on_both_paths_and_every_backend() {
         for (backend, device) in devices() {
             found.push((format!("tensor on {backend}"), tensor(name, &SCORES, &LABELS, &[0, 5], &device, PAIR_BUDGET)));
             found.push((format!("autodiff on {backend}"), autodiff(name, &SCORES, &LABELS, &[0, 5], &device)));
+            found.push((format!("lambda on {backend}"), on_device(name, &SCORES, &LABELS, &[0, 5], &device)));
         }
         for (path, (found_loss, found_gradient)) in found {
             if let Some(loss) = loss {
@@ -161,9 +175,11 @@ fn the_paths_agree_with_each_other_on_every_backend() {
             let (loss, closed) = lambda(name, &scores, &labels, &offsets);
             let (tensor_loss, tiled) = tensor(name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
             let (auto_loss, auto) = autodiff(name, &scores, &labels, &offsets, &device);
+            let (device_loss, kernels) = on_device(name, &scores, &labels, &offsets, &device);
+            assert_close(&kernels, &closed, 1e-5, &format!("{name} by kernels on {backend}"));
             assert_close(&tiled, &closed, 2e-5, &format!("{name} tiled on {backend}"));
             assert_close(&auto, &closed, 2e-5, &format!("{name} autodiff on {backend}"));
-            for other in [tensor_loss, auto_loss] {
+            for other in [tensor_loss, auto_loss, device_loss] {
                 assert!(
                     (other - loss).abs() <= 2e-5 * loss.abs().max(1e-3),
                     "{name} on {backend}: {other} against {loss}"
@@ -182,6 +198,9 @@ fn every_known_objective_has_one_gradient_on_every_backend() {
             let (tensor_loss, tiled) = tensor(known.name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
             assert_close(&tiled, &closed, 2e-5, &format!("{} on {backend}", known.name));
             assert!((tensor_loss - loss).abs() <= 2e-5 * loss, "{} on {backend}: {tensor_loss} {loss}", known.name);
+            let (device_loss, kernels) = on_device(known.name, &scores, &labels, &offsets, &device);
+            assert_close(&kernels, &closed, 1e-5, &format!("{} on {backend}", known.name));
+            assert!((device_loss - loss).abs() <= 2e-5 * loss, "{} on {backend}: {device_loss} {loss}", known.name);
         }
     }
 }
@@ -258,7 +277,9 @@ fn hard_cases_never_give_nan_and_nothing_to_learn_gives_zero() {
                 let paths = [
                     ("lambda", lambda(name, scores, labels, &offsets).1),
                     ("tensor", tensor(name, scores, labels, &offsets, &device, PAIR_BUDGET).1),
+                    ("kernels", on_device(name, scores, labels, &offsets, &device).1),
                 ];
+                assert_close(&paths[2].1, &paths[0].1, 1e-5, &format!("{name} on {backend}, {case}"));
                 for (path, gradient) in paths {
                     let context = format!("{name}, {path} on {backend}, {case}: {gradient:?}");
                     assert!(gradient.iter().all(|slope| slope.is_finite()), "{context}");
@@ -270,6 +291,22 @@ fn hard_cases_never_give_nan_and_nothing_to_learn_gives_zero() {
                 }
             }
         }
+    }
+}
+
+/// Ragged queries, those without a document and those of one among them, first, last and in a row.
+#[test]
+fn ragged_queries_on_every_device() {
+    let (scores, labels, offsets) = random_batch(31, &[0, 5, 0, 0, 1, 120, 7, 300, 2, 0]);
+    for (backend, device) in devices() {
+        for name in ALL {
+            let (loss, closed) = lambda(name, &scores, &labels, &offsets);
+            let (device_loss, kernels) = on_device(name, &scores, &labels, &offsets, &device);
+            assert_close(&kernels, &closed, 1e-5, &format!("{name} on {backend}"));
+            assert!((device_loss - loss).abs() <= 2e-5 * loss.abs().max(1e-3), "{name} on {backend}: {device_loss} {loss}");
+        }
+        let nothing = on_device("lambdarank:ndcg", &[], &[], &[0, 0], &device);
+        assert_eq!(nothing, (0.0, vec![]), "{backend}");
     }
 }
 
@@ -285,6 +322,10 @@ fn ten_thousand_documents_in_one_query() {
         if name == "ranknet" {
             let (_, tiled) = tensor(name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
             assert_close(&tiled, &gradient, 1e-4, name);
+        }
+        for (backend, device) in devices() {
+            let (_, kernels) = on_device(name, &scores, &labels, &offsets, &device);
+            assert_close(&kernels, &gradient, 1e-5, &format!("{name} on {backend}"));
         }
     }
 }

@@ -70,7 +70,7 @@ pub struct Args {
     figure: Option<PathBuf>,
     #[command(flatten)]
     judging: JudgeArgs,
-    /// Where to compute: auto, or one of the backends of this build
+    /// Where to compute: auto, or a name that 'burnrank devices' lists
     #[arg(long, value_name = "NAME", default_value = "auto")]
     device: String,
     /// Print JSON for machines

@@ -5,6 +5,7 @@ mod certify;
 mod compare;
 mod convert;
 mod data;
+mod devices;
 mod evaluate;
 mod explain;
 mod export;
@@ -72,6 +73,10 @@ struct Cli {
     /// The most memory to take, as in 500MB or 12GB [default: three quarters of the machine's]
     #[arg(long, global = true, display_order = 901, value_name = "SIZE", value_parser = bytes)]
     max_memory: Option<u64>,
+    /// The most memory of a GPU to keep features in, as in 4GB; more are copied in slices [default: three quarters of what
+    /// it has, where it tells]
+    #[arg(long, global = true, display_order = 901, value_name = "SIZE", value_parser = bytes)]
+    device_memory: Option<u64>,
     /// No progress on standard error, only errors and what must be known
     #[arg(long, global = true, display_order = 902)]
     quiet: bool,
@@ -100,6 +105,7 @@ enum Command {
     Export(export::Args),
     Serve(serve::Args),
     Split(split::Args),
+    Devices(devices::Args),
     Completions(help::CompletionsArgs),
     Man(help::ManArgs),
 }
@@ -145,6 +151,9 @@ pub fn run() -> ExitCode {
     if let Some(bytes) = cli.max_memory {
         burnrank::memory::set_limit(bytes);
     }
+    if let Some(bytes) = cli.device_memory {
+        burnrank::device::set_memory_limit(bytes);
+    }
     let done = start_threads(cli.threads).and_then(|threads| match cli.command {
         Command::Train(args) => train::run(&args),
         Command::Tune(args) => tune::run(&args),
@@ -162,6 +171,7 @@ pub fn run() -> ExitCode {
         Command::Export(args) => export::run(&args),
         Command::Serve(args) => serve::run(&args, threads),
         Command::Split(args) => split::run(&args),
+        Command::Devices(args) => devices::run(&args),
         Command::Completions(args) => help::completions(&args),
         Command::Man(args) => help::man(&args),
     });

@@ -35,7 +35,7 @@ pub struct Args {
     /// Where to write; '-' is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
-    /// Where to compute: auto, or one of the backends of this build
+    /// Where to compute: auto, or a name that 'burnrank devices' lists
     #[arg(long, value_name = "NAME", default_value = "auto")]
     device: String,
     #[command(flatten)]

@@ -2,8 +2,10 @@
 
 #[cfg(feature = "cubecl")]
 pub(crate) mod cube;
+mod list;
 mod transfers;
 
+pub use list::{DeviceInfo, chosen, list};
 pub use transfers::{Copies, Transfers};
 
 use crate::error::{Error, Result};
@@ -11,6 +13,7 @@ pub use crate::simd::{instruction_set, portable, set_portable};
 use crate::suggest;
 use burn::tensor::{Device, Tensor};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(not(any(feature = "flex", feature = "ndarray", feature = "wgpu", feature = "cuda", feature = "rocm")))]
 compile_error!(
@@ -82,18 +85,26 @@ impl Backend {
         if !self.is_compiled() {
             return Err(Error::Config(format!("device '{self}' {}", self.another_build())));
         }
+        self.try_out(self.device())
+    }
+
+    /// A device, once it has computed something.
+    fn try_out(self, device: Device) -> Result<Device> {
         if self.is_host() {
-            return Ok(self.device());
+            return Ok(device);
         }
         let tried = without_panic(|| {
-            let device = self.device();
             let probe: f32 = Tensor::<1>::from_floats([1.0, 2.0], &device).sum().into_scalar();
             (probe == 3.0).then_some(device)
         });
         tried.flatten().ok_or_else(|| {
+            let remedy = match backends().into_iter().find(|backend| backend.is_host()) {
+                Some(host) => format!("the CPU computes with --device {host}"),
+                None => "a CPU build is made with --features flex".into(),
+            };
             Error::Device(format!(
                 "device '{self}' does not work here: no suitable GPU or driver was found (a software Vulkan driver, such as \
-                 Mesa's llvmpipe, serves for tests); a CPU build is made with --features flex"
+                 Mesa's llvmpipe, serves for tests); {remedy}"
             ))
         })
     }
@@ -147,11 +158,15 @@ pub fn on_host(device: &Device) -> bool {
     backends().into_iter().filter(|backend| backend.is_host()).any(|backend| backend.device() == *device)
 }
 
-/// The name a user gives, `auto` or that of a backend, made a compiled backend.
+/// The name a user gives, `auto` or that of a backend, perhaps with the number of a device, made a compiled backend.
 ///
 /// # Errors
 /// When that backend is unknown or not compiled in; the message says how to get it.
 pub fn resolve(name: &str) -> Result<Backend> {
+    numbered(name).map(|(backend, _)| backend)
+}
+
+fn resolve_backend(name: &str) -> Result<Backend> {
     let compiled = backends();
     if name == "auto" {
         return Ok(compiled[0]);
@@ -176,12 +191,39 @@ pub fn resolve(name: &str) -> Result<Backend> {
     }))
 }
 
-/// The device of the backend of this name, as [`resolve`] and [`Backend::open`] find it.
+/// The device of the backend of this name, as [`resolve`] and [`Backend::open`] find it; `wgpu:1` is the second of several.
 ///
 /// # Errors
 /// When the name is unknown or the backend finds no hardware or driver.
 pub fn open(name: &str) -> Result<Device> {
-    resolve(name)?.open()
+    match numbered(name)? {
+        (backend, None) => backend.open(),
+        (backend, Some(number)) => backend.open_number(number),
+    }
+}
+
+/// A backend, and the number of one of its devices.
+fn numbered(name: &str) -> Result<(Backend, Option<usize>)> {
+    let Some((backend, number)) = name.split_once(':') else { return Ok((resolve_backend(name)?, None)) };
+    let backend = resolve_backend(backend)?;
+    match number.parse() {
+        Ok(number) => Ok((backend, Some(number))),
+        Err(_) => Err(Error::Config(format!("device '{name}': expected a number behind the colon, as in {backend}:0"))),
+    }
+}
+
+/// The most bytes of a GPU's memory that features may stay in; 0 where nobody set it.
+static MEMORY_LIMIT: AtomicU64 = AtomicU64::new(0);
+
+/// What [`set_memory_limit`] was given; without it three quarters of what a GPU says it has are taken.
+pub fn memory_limit() -> Option<u64> {
+    Some(MEMORY_LIMIT.load(Ordering::Relaxed)).filter(|&bytes| bytes > 0)
+}
+
+/// Sets the most memory of a GPU, in bytes, that the features of a run may stay in. Those that do not fit are copied in large
+/// slices, in every epoch.
+pub fn set_memory_limit(bytes: u64) {
+    MEMORY_LIMIT.store(bytes.max(1), Ordering::Relaxed);
 }
 
 /// GPU backends panic when there is no driver; a user's missing driver must be an error instead.
@@ -191,6 +233,35 @@ pub(crate) fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     let tried = catch_unwind(AssertUnwindSafe(work));
     set_hook(hook);
     tried.ok()
+}
+
+/// Drivers panic when memory runs out or a device is lost; what was trained before must outlive that.
+///
+/// # Errors
+/// That of the work, or what the panic said.
+pub(crate) fn guarded<T>(device: &Device, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    if on_host(device) {
+        return work();
+    }
+    let hook = take_hook();
+    set_hook(Box::new(|_| {}));
+    let tried = catch_unwind(AssertUnwindSafe(work));
+    set_hook(hook);
+    tried.unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(failure(said.unwrap_or("it did not say why")))
+    })
+}
+
+/// What is said of a device that failed on its way.
+pub(crate) fn failure(why: impl std::fmt::Display) -> Error {
+    let why = why.to_string();
+    // Drivers' messages may be pages long.
+    let why: String = why.lines().next().unwrap_or_default().chars().take(300).collect();
+    Error::Device(format!(
+        "the device failed: {why}; where its memory is too small, use fewer --batch-queries or --hidden units, or \
+         --device flex in a build with that backend; 'burnrank devices' shows what is there"
+    ))
 }
 
 #[cfg(test)]
@@ -229,6 +300,25 @@ mod tests {
             }
         }
         assert!(resolve("gpu").unwrap_err().to_string().starts_with("unknown device 'gpu': "));
+    }
+
+    #[test]
+    fn devices_have_numbers() {
+        let first = backends()[0];
+        assert_eq!(resolve(&format!("{first}:0")).unwrap(), first);
+        assert!(open(&format!("{first}:0")).is_ok());
+        let message = open(&format!("{first}:17")).unwrap_err().to_string();
+        assert!(message.contains(":17' is not there") && message.contains("burnrank devices"), "{message}");
+        assert!(resolve("auto:x").unwrap_err().to_string().contains("a number behind the colon"));
+    }
+
+    #[test]
+    fn every_backend_is_listed_and_one_device_is_auto() {
+        let devices = list();
+        assert!(backends().iter().all(|backend| devices.iter().any(|device| device.backend == backend.name())));
+        let auto: Vec<_> = devices.iter().filter(|device| device.auto).collect();
+        assert!(matches!(auto[..], [one] if one.backend == backends()[0].name()), "{devices:?}");
+        devices.iter().for_each(|device| assert!(open(&device.device).is_ok() || !device.problem.is_empty()));
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub use ranker::Ranker;
 pub(crate) use record::{is_finite, ranker_from_bytes, ranker_to_bytes};
 pub use run::{EpochRecord, Finish, RunInfo};
 pub use score::score;
+#[cfg(feature = "cubecl")]
+pub(crate) use score::ON_A_GPU;
 pub(crate) use score::score_rows;
 pub use scorer::Scorer;
 pub use serving::{Ranked, Scratch, ServingScorer};

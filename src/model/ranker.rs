@@ -77,13 +77,19 @@ impl Ranker {
     /// When they cannot be copied from their device.
     pub(crate) fn weights(&self) -> Result<Vec<f32>> {
         let mut weights = Vec::with_capacity(self.config().n_weights());
-        for layer in &self.layers {
-            weights.extend(to_host(layer.weight.val())?);
-            if let Some(bias) = &layer.bias {
-                weights.extend(to_host(bias.val())?);
-            }
+        for tensor in self.flat() {
+            weights.extend(to_host(tensor)?);
         }
         Ok(weights)
+    }
+
+    /// All weights where they are, in the same order, one tensor each.
+    pub(crate) fn flat(&self) -> Vec<Tensor<1>> {
+        let of_layer = |layer: &Layer| {
+            let weight = layer.weight.val().flatten(0, 1);
+            [Some(weight), layer.bias.as_ref().map(Param::val)].into_iter().flatten().collect::<Vec<_>>()
+        };
+        self.layers.iter().flat_map(of_layer).collect()
     }
 }
 

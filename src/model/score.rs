@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 /// Documents that a GPU scores at once: enough to fill it. Always so many, because a matrix product of another shape may be
 /// computed in another way, and round otherwise.
-const ON_A_GPU: usize = 1 << 13;
+pub(crate) const ON_A_GPU: usize = 1 << 13;
 
 /// The score of every document of a data set, in its order.
 ///

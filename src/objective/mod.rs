@@ -6,6 +6,7 @@ pub(crate) mod device;
 pub(crate) mod field;
 mod form;
 mod formula;
+mod lambda_tensor;
 mod loss;
 mod name;
 mod pairwise;
@@ -19,6 +20,7 @@ pub use batch::Batch;
 pub(crate) use batch::mean_over;
 pub use field::{Construction, LambdaField};
 pub use form::Form;
+pub use lambda_tensor::LambdaTensor;
 pub use loss::{Loss, Query, QueryResult, Slopes, Want};
 pub use pairwise::{Assignment, LogBase, Method, PairLoss, Scratch, ranknet_pairs};
 pub use registry::{KNOWN_OBJECTIVES, KnownObjective};
@@ -130,6 +132,15 @@ impl Objective {
     /// Whether the tensor path has a formula on the device: where it has not, weights of all pairs are copied to it.
     pub fn has_device_weights(&self) -> bool {
         !self.is_lambda_only() && self.loss.as_pairs().is_none_or(|pairs| pairs.weight.form().is_some())
+    }
+
+    /// Whether GPUs of this build compute its lambdas by kernels of their own: a pair loss whose weight has a form and a
+    /// rule for its values, and whose ranks are those of the scores.
+    pub fn has_kernels(&self) -> bool {
+        #[cfg(feature = "cubecl")]
+        return self.loss.as_pairs().is_some_and(device::is_known);
+        #[cfg(not(feature = "cubecl"))]
+        false
     }
 
     /// Whether every query needs a seed.

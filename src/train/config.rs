@@ -15,9 +15,11 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GradientPath {
-    /// Lambda on CPU devices; on others tensor, where the objective has a formula in tensor operations.
+    /// Lambda on CPU devices, and on others where the objective has kernels ([`Objective::has_kernels`]); else tensor, where it
+    /// has a formula in tensor operations.
     Auto,
-    /// Lambdas computed on the host in linear memory and injected as a surrogate gradient.
+    /// Lambdas in closed form and linear memory, injected as a surrogate gradient: computed on a GPU where the objective has
+    /// kernels, and on the host where it has not.
     Lambda,
     /// A loss in Burn's operations, differentiated by autodiff on the device.
     Tensor,

@@ -2,6 +2,7 @@
 
 use super::config::TrainConfig;
 use crate::data::{Dataset, Targets};
+use crate::device::Transfers;
 use crate::error::Result;
 use crate::model::Scorer;
 use crate::objective::Objective;
@@ -36,6 +37,11 @@ pub(crate) trait Learner: Send {
     /// Whether further epochs would change nothing.
     fn has_converged(&self) -> bool {
         false
+    }
+
+    /// What was copied between host and device so far, where that is counted.
+    fn transfers(&self) -> Option<Transfers> {
+        None
     }
 
     /// What scores as it did after the best epoch.

@@ -6,11 +6,15 @@ mod data;
 mod ensemble;
 mod epoch;
 mod exact;
+#[cfg(feature = "cubecl")]
+mod feed;
 mod finish;
 mod identity;
 mod learner;
 mod method;
 mod net;
+#[cfg(feature = "cubecl")]
+mod on_device;
 mod optimizer;
 mod registry;
 mod resume;

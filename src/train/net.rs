@@ -3,8 +3,12 @@
 use super::config::{GradientPath, TrainConfig};
 use super::epoch::{self, RunContext};
 use super::learner::{EpochStart, EpochTotals, Learner, score_all};
+#[cfg(feature = "cubecl")]
+use super::on_device::OnDevice;
 use crate::data::Dataset;
 use crate::device;
+#[cfg(feature = "cubecl")]
+use crate::device::{Transfers, cube::Cube};
 use crate::error::{Error, Result};
 use crate::model::{Ranker, RankerConfig, Scorer, is_finite, ranker_from_bytes, ranker_to_bytes, score_rows};
 use crate::stop::Stop;
@@ -26,6 +30,9 @@ pub(super) struct NetLearner {
     next: Option<NetState>,
     /// That of the best epoch, without autodiff.
     best: Ranker,
+    /// The data of a run whose epochs stay on the device, from the first epoch on.
+    #[cfg(feature = "cubecl")]
+    on_device: Option<OnDevice>,
 }
 
 struct NetState {
@@ -36,7 +43,11 @@ struct NetState {
 impl NetLearner {
     pub fn new(config: &TrainConfig, features: usize, device: &Device) -> Result<Self> {
         let path = match config.gradient {
-            GradientPath::Auto if device::on_host(device) || !config.objective.has_device_weights() => {
+            GradientPath::Auto
+                if device::on_host(device)
+                    || config.objective.has_kernels()
+                    || !config.objective.has_device_weights() =>
+            {
                 GradientPath::Lambda
             }
             GradientPath::Auto => GradientPath::Tensor,
@@ -50,7 +61,16 @@ impl NetLearner {
         let ranker = shape.init(config.init, config.seed, &device)?;
         let best = ranker.valid();
         let now = NetState { ranker, optimizer: config.optimizer.build(config) };
-        Ok(NetLearner { shape, path, device, now, next: None, best })
+        Ok(NetLearner {
+            shape,
+            path,
+            device,
+            now,
+            next: None,
+            best,
+            #[cfg(feature = "cubecl")]
+            on_device: None,
+        })
     }
 
     /// What an epoch starts from: where the last one ended, or new weights.
@@ -66,12 +86,18 @@ impl NetLearner {
     fn ranker(&self) -> &Ranker {
         &self.next.as_ref().unwrap_or(&self.now).ranker
     }
-}
 
-impl Learner for NetLearner {
-    fn try_epoch(&mut self, epoch: &EpochStart<'_>) -> Result<EpochTotals> {
-        self.next = None;
+    fn run_epoch(&mut self, epoch: &EpochStart<'_>) -> Result<EpochTotals> {
         let NetState { ranker, mut optimizer } = self.begin(epoch)?;
+        let (seed, number) = (epoch.config.seed, epoch.number as u64);
+        let order = shuffled(epoch.data.n_queries(), seed, number);
+        #[cfg(feature = "cubecl")]
+        if let Some(data) = self.data_on_device(epoch)? {
+            let (ranker, totals) =
+                data.epoch(epoch.config, epoch.data, ranker, &mut optimizer, &order, epoch.step_sizes)?;
+            self.next = Some(NetState { ranker, optimizer });
+            return Ok(totals);
+        }
         let context = RunContext {
             config: epoch.config,
             data: epoch.data,
@@ -80,20 +106,55 @@ impl Learner for NetLearner {
             device: &self.device,
             host: device::on_host(&self.device),
         };
-        let (seed, number) = (epoch.config.seed, epoch.number as u64);
-        let order = shuffled(epoch.data.n_queries(), seed, number);
         let (ranker, totals) =
             epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_sizes, seed ^ number << 32)?;
         self.next = Some(NetState { ranker, optimizer });
         Ok(totals)
     }
 
+    /// The training queries on the device, where epochs can stay there.
+    #[cfg(feature = "cubecl")]
+    fn data_on_device(&mut self, epoch: &EpochStart<'_>) -> Result<Option<&OnDevice>> {
+        let stays = self.path == GradientPath::Lambda && epoch.targets.is_none() && epoch.config.objective.has_kernels();
+        if stays
+            && self.on_device.is_none()
+            && let Some(cube) = Cube::of(&self.device)
+        {
+            self.on_device = OnDevice::new(epoch.config, epoch.data, cube)?;
+        }
+        Ok(self.on_device.as_ref().filter(|_| stays))
+    }
+}
+
+impl Learner for NetLearner {
+    fn try_epoch(&mut self, epoch: &EpochStart<'_>) -> Result<EpochTotals> {
+        self.next = None;
+        device::guarded(&self.device.clone(), || self.run_epoch(epoch))
+    }
+
     fn score_valid(&mut self, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
-        score_all(valid, stop, |rows, width| score_rows(self.ranker(), rows, width, &self.device))
+        #[cfg(feature = "cubecl")]
+        if let Some(data) = &mut self.on_device {
+            let ranker = &self.next.as_ref().unwrap_or(&self.now).ranker;
+            return device::guarded(&self.device, || data.score_valid(ranker, valid, stop));
+        }
+        device::guarded(&self.device, || {
+            score_all(valid, stop, |rows, width| score_rows(self.ranker(), rows, width, &self.device))
+        })
     }
 
     fn is_finite(&self) -> bool {
+        #[cfg(feature = "cubecl")]
+        if let Some(data) = &self.on_device {
+            // A device that fails here fails in the next epoch too, which says so.
+            return data.weights_are_finite(self.ranker()).unwrap_or(true);
+        }
         is_finite(self.ranker())
+    }
+
+    #[cfg(feature = "cubecl")]
+    fn transfers(&self) -> Option<Transfers> {
+        self.on_device.as_ref().map(OnDevice::transfers)
     }
 
     fn take_epoch(&mut self, best: bool) -> Result<()> {

@@ -11,6 +11,7 @@ use super::state::RunState;
 use super::step::TrainingValues;
 use crate::baseline::BaselineStart;
 use crate::data::{Dataset, Targets};
+use crate::device::Transfers;
 use crate::error::{Error, Result};
 use crate::metric::{self, Conventions, Metric, Summary};
 use crate::model::{DataInfo, EpochRecord, Finish};
@@ -175,6 +176,12 @@ impl<'a> Trainer<'a> {
     /// was an epoch, and after [`Trainer::resume`].
     pub fn valid_values(&self) -> &[Option<f64>] {
         &self.valid_values
+    }
+
+    /// What was copied between the host and a GPU so far; nothing where all is computed on the host, or batch by batch
+    /// because the objective has no kernels.
+    pub fn transfers(&self) -> Option<Transfers> {
+        self.learner.transfers()
     }
 
     /// Why training is over, or nothing while it is not.

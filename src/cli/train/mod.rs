@@ -270,6 +270,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return Err(Usage(message.into()).into());
     }
     let device = device::open(&args.settings.nets.device)?;
+    if let Some(said) = device::chosen(&args.settings.nets.device, &device) {
+        ui::note(&said);
+    }
     match (&args.train, &args.folds) {
         (Some(train), _) => {
             let Some(out) = &args.out else {

@@ -148,11 +148,10 @@ pub struct NetSettings {
     /// Largest norm of each parameter's gradient; 0 for no limit [default: 0]
     #[arg(long, value_name = "NORM")]
     clip: Option<f64>,
-    /// Where to compute: auto, or one of the backends of this build
+    /// Where to compute: auto, or a name that 'burnrank devices' lists
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub device: String,
-    /// How gradients are computed: auto, lambda (closed form on the host) or tensor (autodiff on the device) [default:
-    /// auto]
+    /// How gradients are computed: auto, lambda (closed form) or tensor (autodiff on the device) [default: auto]
     #[arg(long, value_name = "PATH")]
     gradient: Option<GradientPath>,
     /// The most pairs in memory at once on the tensor path [default: 4194304]

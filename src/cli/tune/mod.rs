@@ -88,7 +88,7 @@ pub struct Args {
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where to compute: auto, or one of the backends of this build
+    /// Where to compute: auto, or a name that 'burnrank devices' lists
     #[arg(long, value_name = "NAME", default_value = "auto")]
     device: String,
     /// Where journal, results and figure go

@@ -2,13 +2,12 @@
 
 use super::super::loss::QueryResult;
 use super::super::Objective;
-use super::layout::{PlaceLaunch, lay_out};
 use super::pairs::{PairForm, pairs};
-use super::plan::{Plan, is_known};
+use super::plan::Plan;
 use super::rank::rank;
 use super::scan::{Scan, walk};
 use super::sums::{add_up, keep_scores};
-use crate::device::cube::{self, Buffer, Cube};
+use crate::device::cube::{self, Buffer, Cube, DeviceQueries, Layout};
 use crate::error::{Error, Result};
 use burn::tensor::Tensor;
 use std::ops::Range;
@@ -26,26 +25,15 @@ pub(crate) struct DeviceLambdas {
     fixed: Buffer,
     tops: Buffer,
     tables: Buffer,
-    offsets: Buffer,
-    lengths: Vec<usize>,
-    documents: usize,
+    queries: DeviceQueries,
 }
 
 /// The queries of an epoch in the order of its batches, and what its batches leave behind.
 #[derive(Debug)]
 pub(crate) struct DeviceEpoch {
-    layout: Buffer,
-    /// Where each query starts.
-    starts: Vec<usize>,
+    pub layout: Layout,
     scores: Buffer,
     sums: Buffer,
-}
-
-impl Objective {
-    /// Whether a device computes its lambdas by kernels.
-    pub(crate) fn has_kernels(&self) -> bool {
-        self.trained().as_pairs().is_some_and(is_known)
-    }
 }
 
 impl DeviceLambdas {
@@ -77,39 +65,16 @@ impl DeviceLambdas {
             fixed: cube.floats(fixed),
             tops: cube.ints(tops),
             tables: cube.floats(tables),
-            offsets: cube.ints(offsets.iter().map(|&offset| offset as i32).collect()),
-            lengths: offsets.windows(2).map(|ends| ends[1] - ends[0]).collect(),
-            documents: labels.len(),
+            queries: DeviceQueries::new(cube, offsets),
             cube: cube.clone(),
         }))
     }
 
     /// Lays out an epoch that visits these queries in this order.
     pub fn epoch(&self, queries: &[usize]) -> DeviceEpoch {
-        let mut starts = Vec::with_capacity(queries.len() + 1);
-        starts.push(0);
-        queries.iter().for_each(|&query| starts.push(starts.last().unwrap_or(&0) + self.lengths[query]));
-        let documents = starts.last().copied().unwrap_or(0);
-        let small = |numbers: &[usize]| self.cube.ints(numbers.iter().map(|&number| number as i32).collect());
-        let (device_starts, ids) = (small(&starts), small(queries));
-        let layout = self.cube.new_ints(2 * documents + 2 * queries.len() + 1);
-        let (count, size) = self.cube.units(queries.len() + 1);
-        // SAFETY: unit k writes the documents of query k alone, all of them within the layout.
-        unsafe {
-            lay_out::launch_unchecked(
-                self.cube.client(),
-                count,
-                size,
-                device_starts.into_buffer_arg(),
-                ids.into_buffer_arg(),
-                self.offsets.clone().into_buffer_arg(),
-                layout.clone().into_buffer_arg(),
-                documents as u32,
-                queries.len() as u32,
-            );
-        }
-        let (scores, sums) = (self.cube.new_floats(self.documents), self.cube.new_floats(SUMS * queries.len()));
-        DeviceEpoch { layout, starts, scores, sums }
+        let layout = Layout::new(&self.cube, &self.queries, queries);
+        let scores = self.cube.new_floats(self.queries.documents());
+        DeviceEpoch { layout, scores, sums: self.cube.new_floats(SUMS * queries.len()) }
     }
 
     /// The gradient of the loss by the scores of some queries of an epoch, the mean over them; both lie in the order of the
@@ -119,28 +84,17 @@ impl DeviceLambdas {
     /// - scores: `[documents]` of these queries
     /// - output: `[documents]`, a constant
     pub fn gradient(&self, epoch: &DeviceEpoch, queries: Range<usize>, scores: Tensor<1>) -> Tensor<1> {
-        let (base, n) = (epoch.starts[queries.start], epoch.starts[queries.end] - epoch.starts[queries.start]);
+        let (n, m) = (epoch.layout.n_documents(queries.clone()), queries.len());
         let scores = cube::buffer(scores);
         let gradient = self.cube.new_floats(n);
         if n == 0 {
             return cube::tensor(gradient).slice(0..0);
         }
-        let m = queries.len();
-        let place = || {
-            let all = epoch.starts.len() - 1;
-            PlaceLaunch::new(
-                base as u32,
-                queries.start as u32,
-                n as u32,
-                m as u32,
-                epoch.starts[all] as u32,
-                all as u32,
-            )
-        };
+        let place = || epoch.layout.place(queries.clone());
         let (ranked, found) = (self.cube.new_floats(4 * n), self.cube.new_floats(3 * n));
         let (order, tops) = (self.cube.new_ints(n), self.cube.new_ints(m));
         let lend = |buffer: &Buffer| buffer.clone().into_buffer_arg();
-        let (client, layout) = (self.cube.client(), &epoch.layout);
+        let (client, layout) = (self.cube.client(), epoch.layout.buffer());
         let ((each, unit), (each_query, query_unit)) = (self.cube.units(n), self.cube.units(m));
         let scale = 1.0 / self.unit;
         let share = f64::from(self.sigma) * scale / m.max(1) as f64;
@@ -159,7 +113,7 @@ impl DeviceLambdas {
                 lend(&order),
                 lend(&tops),
                 place(),
-                self.documents as u32,
+                self.queries.documents() as u32,
                 self.sorts,
             );
             if let Some(scan) = self.scan {
@@ -218,7 +172,8 @@ impl DeviceLambdas {
         let sums = self.cube.fetch(epoch.sums.clone())?;
         let count = |low: f32, high: f32| low as u64 + 1_000_000 * high as u64;
         // Queries without a document have no sum.
-        let some = epoch.starts.windows(2).zip(sums.chunks_exact(SUMS)).filter(|(ends, _)| ends[0] < ends[1]);
+        let is_empty = |query: usize| epoch.layout.n_documents(query..query + 1) == 0;
+        let some = sums.chunks_exact(SUMS).enumerate().filter(|&(query, _)| !is_empty(query));
         Ok(some
             .map(|(_, sum)| QueryResult {
                 loss: f64::from(sum[0]) + f64::from(sum[1]),

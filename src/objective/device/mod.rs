@@ -19,7 +19,6 @@
 #![allow(clippy::too_many_arguments)]
 
 mod lambdas;
-mod layout;
 mod pairs;
 mod plan;
 mod rank;
@@ -27,3 +26,4 @@ mod scan;
 mod sums;
 
 pub(crate) use lambdas::{DeviceEpoch, DeviceLambdas};
+pub(super) use plan::is_known;

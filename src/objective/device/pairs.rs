@@ -1,7 +1,7 @@
 //! Each document sums its pairs: one kernel per form.
 
 use super::super::form::Form;
-use super::layout::{Place, query_of, start_of};
+use crate::device::cube::layout::{Place, query_of, start_of};
 use burn_cubecl::cubecl::{self, prelude::*};
 
 /// A form as a kernel is compiled for it.

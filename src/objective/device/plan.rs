@@ -33,7 +33,7 @@ pub(super) struct Plan {
 }
 
 /// Whether a loss has kernels.
-pub(super) fn is_known(loss: &PairLoss) -> bool {
+pub(in super::super) fn is_known(loss: &PairLoss) -> bool {
     loss.assignment == Assignment::Hard && loss.weight.form().is_some() && loss.weight.rule().is_some()
 }
 

@@ -1,6 +1,6 @@
 //! Ranks by counting: `rank_i = #{j: s_j > s_i, or s_j = s_i and j < i}`, within a query.
 
-use super::layout::{Place, id_of, query_of, row_of, start_of};
+use crate::device::cube::layout::{Place, id_of, query_of, row_of, start_of};
 use burn_cubecl::cubecl::{self, prelude::*};
 
 /// What stands for a score: NaN is the lowest, infinities are cut.

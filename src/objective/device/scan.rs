@@ -1,6 +1,6 @@
 //! Values that depend on the labels above and below: one unit walks down one ranked list.
 
-use super::layout::{Place, start_of};
+use crate::device::cube::layout::{Place, start_of};
 use burn_cubecl::cubecl::{self, prelude::*};
 
 /// What a walk adds up.

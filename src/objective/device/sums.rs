@@ -1,6 +1,6 @@
 //! What a batch leaves behind for the end of the epoch: its scores, and the sums of each query.
 
-use super::layout::{Place, row_of, start_of};
+use crate::device::cube::layout::{Place, row_of, start_of};
 use burn_cubecl::cubecl::{self, prelude::*};
 
 /// Unit `i` copies the score of a batch's `i`-th document to its row.

@@ -1,7 +1,14 @@
 //! What kernels of our own need of a device: buffers, sizes of launches, and a count of what is copied.
 
+pub(crate) mod layout;
+mod rows;
+
+pub(crate) use layout::{DeviceQueries, Layout};
+pub(crate) use rows::Rows;
+
+use super::failure;
 use super::transfers::{Counter, Transfers};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use burn_cubecl::CubeBackend;
 use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
@@ -64,6 +71,11 @@ impl Cube {
         self.client.properties().memory.max_memory()
     }
 
+    /// The bytes that are taken of its memory.
+    pub fn used(&self) -> u64 {
+        self.device.memory_pool_usage().map_or(0, |usage| usage.bytes_in_use)
+    }
+
     /// Copies numbers to the device.
     pub fn floats(&self, values: Vec<f32>) -> Buffer {
         buffer(self.tensor(values, |length| [length]))
@@ -111,7 +123,7 @@ impl Cube {
     /// # Errors
     /// When the device failed.
     pub fn fetch_tensor<const D: usize>(&self, tensor: Tensor<D>) -> Result<Vec<f32>> {
-        let values: Vec<f32> = tensor.try_into_vec_as().map_err(|error| Error::Device(failure(&error)))?;
+        let values: Vec<f32> = tensor.try_into_vec_as().map_err(|error| failure(format!("{error:?}")))?;
         self.fetched.add(values.len());
         Ok(values)
     }
@@ -121,7 +133,7 @@ impl Cube {
     /// # Errors
     /// When the device failed.
     pub fn wait(&self) -> Result<()> {
-        self.device.sync().map_err(|error| Error::Device(failure(&error)))
+        self.device.sync().map_err(|error| failure(format!("{error:?}")))
     }
 
     /// How to launch a kernel of one unit for each of so many, at least one.
@@ -129,14 +141,6 @@ impl Cube {
         let size = CubeDim::new(&self.client, count.max(1));
         (calculate_cube_count_elemwise(&self.client, count.max(1), size), size)
     }
-}
-
-/// What is said of a device that failed on its way.
-pub(crate) fn failure(error: &dyn std::fmt::Debug) -> String {
-    format!(
-        "the device failed: {error:?}; 'burnrank devices' tells what is there. With too little memory, use fewer \
-         --batch-queries or --hidden units, or --device flex in a build with that backend"
-    )
 }
 
 /// A tensor of all numbers of a buffer.

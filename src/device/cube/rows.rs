@@ -1,0 +1,133 @@
+//! The features of documents, which stay on the device: uploaded once, gathered there for each batch.
+
+use super::layout::{Layout, Place, row_of};
+use super::{Buffer, Cube, buffer};
+use burn::tensor::Tensor;
+use burn_cubecl::cubecl::{self, prelude::*};
+use std::ops::Range;
+
+/// Rows of features on a device, in as many pieces as its buffers ask for.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    cube: Cube,
+    width: usize,
+    /// The most rows of a piece.
+    most: usize,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug)]
+struct Piece {
+    rows: Range<usize>,
+    /// `[rows, width]`
+    tensor: Tensor<2>,
+}
+
+impl Rows {
+    /// Copies row-major features to the device, with rows of zeros behind the last one up to a multiple of `block`; pieces
+    /// are of whole blocks.
+    pub fn new(cube: &Cube, features: &[f32], width: usize, block: usize) -> Self {
+        let (width, block) = (width.max(1), block.max(1));
+        let fitting = (cube.largest_buffer() / 4) as usize / width;
+        let most = (fitting / block * block).max(fitting.min(block)).max(1);
+        let mut pieces = Vec::new();
+        for (number, chunk) in features.chunks(most * width).enumerate() {
+            let mut values = chunk.to_vec();
+            let rows = (chunk.len() / width).next_multiple_of(block).min(most);
+            values.resize(rows * width, 0.0);
+            let tensor = cube.tensor(values, |_| [rows, width]);
+            pieces.push(Piece { rows: number * most..number * most + rows, tensor });
+        }
+        Rows { cube: cube.clone(), width, most, pieces }
+    }
+
+    /// The features of some queries of an epoch, in its order; more than one tensor where one would be too large.
+    ///
+    /// Rows that lie together are not copied, where the device allows a tensor to begin there.
+    ///
+    /// # Shapes
+    /// - output: `[documents, width]`, all together the documents of these queries
+    pub fn batch(&self, layout: &Layout, queries: Range<usize>) -> Vec<Tensor<2>> {
+        if let Some(rows) = layout.rows_together(queries.clone()) {
+            return self.slices(rows);
+        }
+        let mut parts = Vec::new();
+        let mut first = queries.start;
+        while first < queries.end {
+            // As many queries as one tensor holds, and a longer one alone: its rows lie together.
+            let fits = |last: usize| layout.n_documents(first..last + 1) <= self.most;
+            let last = (first + 1..queries.end).find(|&last| !fits(last)).unwrap_or(queries.end);
+            match layout.n_documents(first..last) {
+                0 => {}
+                documents if documents <= self.most => parts.push(self.gather(layout, first..last)),
+                _ => parts.extend(layout.rows_together(first..last).into_iter().flat_map(|rows| self.slices(rows))),
+            }
+            first = last;
+        }
+        parts
+    }
+
+    /// Blocks of so many rows, from the first on; those of a piece that is no multiple of it end with a shorter one.
+    pub fn blocks(&self, block: usize) -> impl Iterator<Item = Tensor<2>> + '_ {
+        self.pieces.iter().flat_map(move |piece| {
+            let rows = piece.rows.len();
+            (0..rows).step_by(block).map(move |from| piece.tensor.clone().slice(from..(from + block).min(rows)))
+        })
+    }
+
+    /// Rows that lie together.
+    pub fn slices(&self, rows: Range<usize>) -> Vec<Tensor<2>> {
+        let within = |piece: &Piece| {
+            let (from, to) = (rows.start.max(piece.rows.start), rows.end.min(piece.rows.end));
+            (from < to).then(|| piece.tensor.clone().slice(from - piece.rows.start..to - piece.rows.start))
+        };
+        self.pieces.iter().filter_map(within).collect()
+    }
+
+    fn gather(&self, layout: &Layout, queries: Range<usize>) -> Tensor<2> {
+        let documents = layout.n_documents(queries.clone());
+        let to = self.cube.new_floats(documents * self.width);
+        let (count, size) = self.cube.units(documents * self.width);
+        let lend = |buffer: &Buffer| buffer.clone().into_buffer_arg();
+        for piece in &self.pieces {
+            // SAFETY: each unit writes one number of its own, and reads a row only where the piece holds it.
+            unsafe {
+                gather::launch_unchecked(
+                    self.cube.client(),
+                    count.clone(),
+                    size,
+                    lend(&buffer(piece.tensor.clone())),
+                    lend(layout.buffer()),
+                    lend(&to),
+                    layout.place(queries.clone()),
+                    piece.rows.start as u32,
+                    piece.rows.len() as u32,
+                    self.width as u32,
+                );
+            }
+        }
+        super::tensor(to).reshape([documents, self.width])
+    }
+}
+
+/// Unit `u` copies one feature of one document of a batch, if the piece holds its row.
+#[cube(launch_unchecked)]
+fn gather(
+    piece: &[f32],
+    layout: &[i32],
+    to: &mut [f32],
+    place: Place,
+    first_row: u32,
+    rows: u32,
+    width: u32,
+) {
+    let unit = ABSOLUTE_POS as u32;
+    let i = unit / width;
+    if i >= place.documents {
+        terminate!();
+    }
+    let row = row_of(layout, &place, i);
+    if row >= first_row && row - first_row < rows {
+        to[unit as usize] = piece[((row - first_row) * width + unit % width) as usize];
+    }
+}

@@ -1,0 +1,92 @@
+//! Lambdas as a tensor, on the device of the scores.
+
+use super::batch::Batch;
+#[cfg(feature = "cubecl")]
+use super::device::{DeviceEpoch, DeviceLambdas};
+use super::loss::{QueryResult, Want};
+use super::{Objective, mean_over};
+use crate::device::failure;
+use crate::error::{Error, Result};
+use burn::tensor::{Tensor, TensorData};
+
+/// What [`Objective::lambda_tensor`] gives.
+#[derive(Debug)]
+pub struct LambdaTensor {
+    /// The gradient of the loss by the scores, the mean over queries, a constant: `[documents]`.
+    pub gradient: Tensor<1>,
+    sums: Sums,
+}
+
+#[derive(Debug)]
+enum Sums {
+    OnHost(QueryResult),
+    #[cfg(feature = "cubecl")]
+    OnDevice(Box<(DeviceLambdas, DeviceEpoch)>),
+}
+
+impl LambdaTensor {
+    /// The loss, the mean over queries, and the numbers of pairs; copies six numbers per query from a GPU.
+    ///
+    /// # Errors
+    /// When the device failed.
+    pub fn result(&self) -> Result<QueryResult> {
+        match &self.sums {
+            Sums::OnHost(result) => Ok(*result),
+            #[cfg(feature = "cubecl")]
+            Sums::OnDevice(both) => {
+                let (lambdas, epoch) = &**both;
+                Ok(mean_over(epoch.layout.n_queries(), lambdas.sums(epoch)?, &mut []))
+            }
+        }
+    }
+}
+
+impl Objective {
+    /// The gradient of a batch's loss by its scores, the mean over its queries, on the device of the scores and in memory
+    /// linear in the documents.
+    ///
+    /// GPUs compute it by kernels of their own for every pair loss whose weight has a form and a
+    /// [rule](crate::objective::ValueRule) for its values. All else is [`Objective::lambda_gradient`], with a copy there and
+    /// back.
+    ///
+    /// # Shapes
+    /// - scores: `[documents]`
+    ///
+    /// ```
+    /// use burnrank::objective::Batch;
+    /// use burnrank::{Objective, Tensor, device};
+    /// let scores = Tensor::<1>::from_floats([0.9, 0.1, -0.4, 1.5, 0.3], &device::open("auto")?);
+    /// let batch = Batch { labels: &[0.0, 1.0, 2.0, 0.0, 3.0], offsets: &[0, 5] };
+    /// let found = Objective::parse("lambdarank:ndcg")?.lambda_tensor(scores, batch, &[])?;
+    /// let result = found.result()?;
+    /// let slopes = found.gradient.try_into_vec_as::<f32>().unwrap();
+    /// assert!((slopes[4] + 0.385296).abs() < 1e-5 && (result.loss - 1.344197).abs() < 1e-5);
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Objective::lambda_gradient`], and when the device fails.
+    pub fn lambda_tensor(&self, scores: Tensor<1>, batch: Batch<'_>, seeds: &[u64]) -> Result<LambdaTensor> {
+        let scores = scores.without_autodiff();
+        let ([n], offsets) = (scores.dims(), batch.offsets);
+        let fits = offsets.first() == Some(&0) && offsets.last() == Some(&n) && offsets.is_sorted();
+        if !fits || batch.labels.len() != n {
+            let labels = batch.labels.len();
+            return Err(Error::Mismatch(format!("{n} scores and {labels} labels do not fit the queries' offsets")));
+        }
+        #[cfg(feature = "cubecl")]
+        if let Some(cube) = crate::device::cube::Cube::of(&scores.device())
+            && let Some(lambdas) = DeviceLambdas::new(self, batch.labels, offsets, &cube)?
+        {
+            let queries: Vec<usize> = (0..batch.n_queries()).collect();
+            let epoch = lambdas.epoch(&queries);
+            let gradient = lambdas.gradient(&epoch, 0..queries.len(), scores);
+            return Ok(LambdaTensor { gradient, sums: Sums::OnDevice(Box::new((lambdas, epoch))) });
+        }
+        let device = scores.device();
+        let (host, mut gradient) = (scores.try_into_vec_as::<f32>().map_err(failure)?, vec![0.0; n]);
+        let result = self.lambda_gradient(&host, batch, &mut gradient, Want { loss: true, pairs: true }, seeds)?;
+        let gradient = Tensor::from_data(TensorData::new(gradient, [n]), &device);
+        Ok(LambdaTensor { gradient, sums: Sums::OnHost(result) })
+    }
+}

@@ -1,0 +1,114 @@
+//! Features for a GPU: on the device for the whole run where they fit, else in large slices in the order of the epoch.
+//!
+//! The host never waits for the device between slices: while it gathers the next one, the device works on the one before.
+
+use crate::data::Dataset;
+use crate::device;
+use crate::device::cube::{Cube, Layout, Rows};
+use crate::model::ON_A_GPU;
+use burn::tensor::Tensor;
+use std::ops::Range;
+
+/// The bytes of a slice, about: enough that a copy costs little more than its bytes do.
+const SLICE: u64 = 64 << 20;
+
+/// Where the features of a data set are.
+pub(super) struct Feed {
+    cube: Cube,
+    /// Nothing where they stay on the host.
+    rows: Option<Rows>,
+}
+
+impl Feed {
+    /// Of queries that are visited in any order.
+    pub fn new(cube: &Cube, data: &Dataset) -> Self {
+        Feed { rows: fits(cube, data).then(|| Rows::new(cube, data.features(), data.n_features(), 1)), cube: cube.clone() }
+    }
+
+    /// Of documents that are scored in blocks of [`ON_A_GPU`], filled up with zeros.
+    pub fn in_blocks(cube: &Cube, data: &Dataset) -> Self {
+        let rows = || Rows::new(cube, data.features(), data.n_features(), ON_A_GPU);
+        Feed { rows: fits(cube, data).then(rows), cube: cube.clone() }
+    }
+
+    /// The features of an epoch that visits these queries in this order.
+    pub fn start<'a>(&'a self, data: &'a Dataset, order: &'a [usize], layout: &'a Layout, step: usize) -> EpochFeed<'a> {
+        EpochFeed { feed: self, data, order, layout, step, slice: None }
+    }
+
+    /// All documents, in blocks.
+    pub fn blocks<'a>(&'a self, data: &'a Dataset) -> Box<dyn Iterator<Item = Tensor<2>> + 'a> {
+        if let Some(rows) = &self.rows {
+            return Box::new(rows.blocks(ON_A_GPU));
+        }
+        let width = data.n_features().max(1);
+        let blocks = data.features().chunks(ON_A_GPU * width);
+        Box::new(blocks.flat_map(move |block| {
+            let rows = Rows::new(&self.cube, block, width, ON_A_GPU);
+            rows.blocks(ON_A_GPU).collect::<Vec<_>>()
+        }))
+    }
+}
+
+/// Whether the features of a data set may stay on the device, beside what is there already and what is computed with them.
+fn fits(cube: &Cube, data: &Dataset) -> bool {
+    let Some(limit) = device::memory_limit().or_else(|| cube.memory().map(|all| all / 4 * 3)) else {
+        // It does not tell, so it is tried.
+        return true;
+    };
+    // Beside the features about 20 numbers per document: its place, score, gradient, and what ranks and pairs take.
+    let needed = 4 * data.features().len() as u64 + 80 * data.n_documents() as u64;
+    needed.saturating_add(cube.used()) <= limit
+}
+
+/// The features of one epoch, batch by batch.
+pub(super) struct EpochFeed<'a> {
+    feed: &'a Feed,
+    data: &'a Dataset,
+    order: &'a [usize],
+    layout: &'a Layout,
+    /// Queries of a batch.
+    step: usize,
+    slice: Option<Slice>,
+}
+
+/// The features of the queries of some batches, in the order of the epoch.
+struct Slice {
+    queries: Range<usize>,
+    rows: Rows,
+}
+
+impl EpochFeed<'_> {
+    /// The features of the next batch, which is that of these queries of the epoch: one tensor, or more where one would be
+    /// too large, or none where there is no document.
+    pub fn batch(&mut self, queries: Range<usize>) -> Vec<Tensor<2>> {
+        if let Some(rows) = &self.feed.rows {
+            return rows.batch(self.layout, queries);
+        }
+        if self.slice.as_ref().is_none_or(|slice| slice.queries.end < queries.end) {
+            // The one before goes first: its memory is free once the device is done with it.
+            self.slice = None;
+            self.slice = Some(self.next_slice(queries.start));
+        }
+        let Some(slice) = &self.slice else { return Vec::new() };
+        let from = self.layout.n_documents(slice.queries.start..queries.start);
+        slice.rows.slices(from..from + self.layout.n_documents(queries))
+    }
+
+    /// As many batches as a slice holds, at least one.
+    fn next_slice(&self, first: usize) -> Slice {
+        let width = self.data.n_features().max(1);
+        let most = SLICE.min(self.feed.cube.largest_buffer()).min(device::memory_limit().unwrap_or(SLICE * 4) / 4);
+        let documents = (most / 4) as usize / width;
+        let end = |batches: usize| (first + batches * self.step).min(self.order.len());
+        let fitting = (2..).take_while(|&batches| {
+            end(batches - 1) < self.order.len() && self.layout.n_documents(first..end(batches)) <= documents
+        });
+        let queries = first..end(fitting.last().unwrap_or(1));
+        let mut features = Vec::with_capacity(self.layout.n_documents(queries.clone()) * width);
+        for &query in &self.order[queries.clone()] {
+            features.extend_from_slice(self.data.query(query).features);
+        }
+        Slice { queries, rows: Rows::new(&self.feed.cube, &features, width, 1) }
+    }
+}

@@ -1,0 +1,149 @@
+//! An epoch that stays on a GPU: features, lambdas and steps there, scores and sums back once.
+
+use super::config::TrainConfig;
+use super::feed::Feed;
+use super::learner::EpochTotals;
+use crate::data::Dataset;
+use crate::device::Transfers;
+use crate::device::cube::Cube;
+use crate::error::Result;
+use crate::model::Ranker;
+use crate::objective::device::DeviceLambdas;
+use crate::stop::Stop;
+use burn::module::Module;
+use burn::optim::{GradientsParams, ModuleOptimizer};
+use burn::tensor::Tensor;
+use std::time::{Duration, Instant};
+
+/// How long the host runs ahead of the device, so that a run can be stopped within a second.
+const AHEAD: Duration = Duration::from_millis(250);
+
+/// The training queries of a run on a device, and its validation queries once they are asked for.
+pub(super) struct OnDevice {
+    cube: Cube,
+    lambdas: DeviceLambdas,
+    train: Feed,
+    valid: Option<Feed>,
+}
+
+impl OnDevice {
+    /// Copies the training queries to the device; nothing where the objective has no kernels.
+    ///
+    /// # Errors
+    /// When a label is too high for the objective, or there are too many documents.
+    pub fn new(config: &TrainConfig, train: &Dataset, cube: Cube) -> Result<Option<Self>> {
+        let objective = &config.objective;
+        let Some(lambdas) = DeviceLambdas::new(objective, train.labels(), train.offsets(), &cube)? else {
+            return Ok(None);
+        };
+        Ok(Some(OnDevice { lambdas, train: Feed::new(&cube, train), valid: None, cube }))
+    }
+
+    /// What was copied so far.
+    pub fn transfers(&self) -> Transfers {
+        self.cube.transfers()
+    }
+
+    /// Visits all queries once, in the given order, and steps after each batch, by sizes from the first to the last.
+    ///
+    /// # Errors
+    /// When the device fails, or the objective's [`Stop`] is set: the optimiser has then made some of its steps.
+    pub fn epoch(
+        &self,
+        config: &TrainConfig,
+        data: &Dataset,
+        mut ranker: Ranker,
+        optimizer: &mut ModuleOptimizer,
+        order: &[usize],
+        [first, last]: [f64; 2],
+    ) -> Result<(Ranker, EpochTotals)> {
+        let stop = config.objective.stop();
+        let epoch = self.lambdas.epoch(order);
+        let mut feed = self.train.start(data, order, &epoch.layout, config.batch_queries.max(1));
+        let (step, mut waits) = (config.batch_queries.max(1), Waits::new());
+        let count = order.len().div_ceil(step) as f64;
+        for (number, from) in (0..order.len()).step_by(step).enumerate() {
+            stop.check()?;
+            let queries = from..(from + step).min(order.len());
+            let step_size = first + (last - first) * (number as f64 / count);
+            let scores: Vec<Tensor<1>> =
+                feed.batch(queries.clone()).into_iter().map(|rows| ranker.forward(rows.autodiff())).collect();
+            // Queries without a document teach nothing.
+            if !scores.is_empty() {
+                let gradient = self.lambdas.gradient(&epoch, queries, joined(&scores));
+                let gradients = GradientsParams::from_grads(surrogate(scores, gradient).backward(), &ranker);
+                ranker = optimizer.step(step_size, ranker, gradients);
+            }
+            waits.after_a_while(&self.cube)?;
+        }
+        stop.check()?;
+        let (scores, sums) = self.lambdas.finish(epoch)?;
+        Ok((ranker, EpochTotals { loss: sums.loss, pairs: sums.pairs, saturated: sums.saturated, scores }))
+    }
+
+    /// The scores of the validation documents, copied to the host once; those of [`score`](crate::score) to the bit.
+    ///
+    /// # Errors
+    /// When the device fails, or the run is to stop.
+    pub fn score_valid(&mut self, ranker: &Ranker, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
+        let feed = self.valid.get_or_insert_with(|| Feed::in_blocks(&self.cube, valid));
+        let (ranker, mut waits, mut scores) = (ranker.valid(), Waits::new(), Vec::new());
+        for block in feed.blocks(valid) {
+            stop.check()?;
+            scores.push(ranker.forward(block));
+            waits.after_a_while(&self.cube)?;
+        }
+        if scores.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Behind the last document is what fills the last block.
+        self.cube.fetch_tensor(joined(&scores).slice(0..valid.n_documents()))
+    }
+
+    /// Whether all weights are finite.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn weights_are_finite(&self, ranker: &Ranker) -> Result<bool> {
+        let weights = self.cube.fetch_tensor(joined(&ranker.flat()))?;
+        Ok(weights.iter().all(|weight| weight.is_finite()))
+    }
+}
+
+/// Lets the device catch up with the host now and then.
+struct Waits(Instant);
+
+impl Waits {
+    fn new() -> Self {
+        Waits(Instant::now())
+    }
+
+    fn after_a_while(&mut self, cube: &Cube) -> Result<()> {
+        if self.0.elapsed() > AHEAD {
+            cube.wait()?;
+            self.0 = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+/// All numbers of some tensors, without their history.
+fn joined(tensors: &[Tensor<1>]) -> Tensor<1> {
+    match tensors {
+        [one] => one.clone().without_autodiff(),
+        _ => Tensor::cat(tensors.iter().map(|tensor| tensor.clone().without_autodiff()).collect(), 0),
+    }
+}
+
+/// A tensor whose backward pass carries the gradient of each part's scores into the weights.
+fn surrogate(scores: Vec<Tensor<1>>, gradient: Tensor<1>) -> Tensor<1> {
+    let mut from = 0;
+    let parts = scores.into_iter().map(|part| {
+        let [n] = part.dims();
+        // A slice of all is no copy.
+        let own = gradient.clone().slice(from..from + n);
+        from += n;
+        (part * own).sum()
+    });
+    parts.reduce(|sum, part| sum + part).unwrap_or_else(|| gradient.sum())
+}

@@ -1,6 +1,8 @@
 //! The same training on every backend of this build: the numbers agree within the tolerance stated here.
 
-use burnrank::{GradientPath, Objective, Synthetic, TrainConfig, Trainer, device};
+use burnrank::{
+    Architecture, Dataset, Device, GradientPath, Objective, Synthetic, TrainConfig, Trainer, device,
+};
 use std::sync::Mutex;
 
 /// Scores after three epochs differ by at most this share of the largest score: f32 sums in another order, three epochs on.
@@ -111,5 +113,70 @@ fn slices_of_features_train_the_same_model() {
         assert_eq!(together, sliced, "{backend}");
         assert!(twice > once + 4 * train.features().len() as u64, "{backend}: {once} and {twice} bytes");
         device::set_memory_limit(1 << 40);
+    }
+}
+
+/// The fastest of some epochs, after one that compiles the kernels.
+fn seconds(config: &TrainConfig, data: &Dataset, device: &Device, epochs: usize) -> f64 {
+    let valid = data.select(&[0]);
+    let mut trainer = Trainer::new(config.clone(), data, &valid, device).unwrap();
+    trainer.epoch().unwrap();
+    (0..epochs).map(|_| trainer.epoch().unwrap().seconds).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+#[ignore = "measures: epochs by kernels against padded pair tensors, by batch and by the length of lists"]
+fn kernels_against_padded_tensors() {
+    let lists = |queries: usize, documents: usize| {
+        let shape = Synthetic { queries, documents, features: 46, ..Synthetic::net() };
+        shape.generator().unwrap().dataset().unwrap()
+    };
+    let config = |objective: &str, gradient: GradientPath, batch_queries: usize| TrainConfig {
+        objective: Objective::parse(objective).unwrap(),
+        gradient,
+        batch_queries,
+        epochs: usize::MAX,
+        patience: 0,
+        ..TrainConfig::default()
+    };
+    for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
+        let device = backend.open().unwrap();
+        let data = lists(100, 120);
+        for objective in ["lambdarank:ndcg", "ndcg-loss2++:mu=5", "lambdarank:map"] {
+            for batch in [1, 10, 100] {
+                let kernels = seconds(&config(objective, GradientPath::Lambda, batch), &data, &device, 3);
+                let padded = seconds(&config(objective, GradientPath::Tensor, batch), &data, &device, 1);
+                let ratio = padded / kernels;
+                println!("{backend} {objective} batch {batch}: {kernels:.3} s, padded {padded:.3} s, {ratio:.1} times");
+            }
+        }
+        for (queries, documents) in [(20, 1_000), (4, 5_000), (1, 20_000)] {
+            let data = lists(queries, documents);
+            for objective in ["lambdarank:ndcg", "lambdarank:ndcg@10", "ndcg-loss2++:mu=5", "lambdarank:map"] {
+                let kernels = seconds(&config(objective, GradientPath::Lambda, 1), &data, &device, 1);
+                println!("{backend} {objective}, {queries} lists of {documents}: {kernels:.3} s");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "measures: the memory of a GPU for one list of a million documents"]
+fn a_million_documents_in_one_list() {
+    let data = Synthetic { queries: 1, documents: 1_000_000, features: 20, ..Synthetic::net() };
+    let data = data.generator().unwrap().dataset().unwrap();
+    for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
+        let device = backend.open().unwrap();
+        let objective = Objective::parse("lambdarank:ndcg@10").unwrap();
+        let config = TrainConfig { objective, architecture: Architecture::Linear, ..TrainConfig::default() };
+        let valid = Synthetic { queries: 1, documents: 10, features: 20, ..Synthetic::net() };
+        let valid = valid.generator().unwrap().dataset().unwrap();
+        let mut trainer = Trainer::new(config, &data, &valid, &device).unwrap();
+        for _ in 0..2 {
+            let record = trainer.epoch().unwrap();
+            println!("{backend}: {record:?}");
+            println!("{:?} {:?}", device.memory_pool_usage(), device.memory_pool_report());
+            println!("{:?}", trainer.transfers());
+        }
     }
 }

@@ -33,22 +33,20 @@ pub struct Sizes {
 impl Limits {
     /// Measured by the threads of the running pool.
     pub fn measure(sizes: Sizes, device: &Device, patience: Patience) -> anyhow::Result<Limits> {
-        let from = vec![1_u8; sizes.copy];
-        let mut to = vec![0_u8; sizes.copy];
-        let copy = patience.time(|| {
-            to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
-            Ok(())
-        })?;
-        drop((from, to));
-        let n = sizes.matrix;
         let device = device.clone().without_autodiff();
+        let copied = if burnrank::device::on_host(&device) {
+            copy_on_host(sizes.copy, patience)?
+        } else {
+            copy_on_device(sizes.copy, &device, patience)?
+        };
+        let n = sizes.matrix;
         let square = || Tensor::<2>::random([n, n], Distribution::Uniform(-1.0, 1.0), &device);
         let (a, b) = (square(), square());
         // One number is read back, so that devices that compute later have to be done.
         let product = patience.time(|| Ok(a.clone().matmul(b.clone()).slice([0..1, 0..1]).into_scalar::<f32>()))?;
         Ok(Limits {
             threads: rayon::current_num_threads(),
-            bytes_per_second: 2.0 * sizes.copy as f64 / copy.seconds,
+            bytes_per_second: copied,
             multiply_adds_per_second: (n as f64).powi(3) / product.seconds,
         })
     }
@@ -66,6 +64,27 @@ impl Limits {
     pub fn least(&self, work: Work) -> f64 {
         work.bytes / self.bytes_per_second + work.multiply_adds / self.multiply_adds_per_second
     }
+}
+
+/// The bytes that a copy of so many reads and writes per second, by all threads.
+fn copy_on_host(bytes: usize, patience: Patience) -> anyhow::Result<f64> {
+    let from = vec![1_u8; bytes];
+    let mut to = vec![0_u8; bytes];
+    let copy = patience.time(|| {
+        to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+        Ok(())
+    })?;
+    Ok(2.0 * bytes as f64 / copy.seconds)
+}
+
+/// The same within a GPU's memory: every number is read, and written with 0 added to it.
+fn copy_on_device(bytes: usize, device: &Device, patience: Patience) -> anyhow::Result<f64> {
+    // A buffer of some drivers holds no more.
+    let numbers = bytes.min(64 << 20) / 4;
+    let from = Tensor::<1>::ones([numbers], device);
+    // One number is read back, so that all of it has to be done.
+    let copy = patience.time(|| Ok(from.clone().add_scalar(0.0).slice(0..1).into_scalar::<f32>()))?;
+    Ok(8.0 * numbers as f64 / copy.seconds)
 }
 
 /// What cannot be left out.

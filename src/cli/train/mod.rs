@@ -19,6 +19,7 @@ pub use warn::{Warning, data as odd_data};
 use super::Usage;
 use super::input::ReadArgs;
 use super::prose::indented;
+use super::ui;
 use burnrank::data::{FeatureNames, MAX_FEATURES};
 use burnrank::files::Unfinished;
 use burnrank::model::ModelPlace;

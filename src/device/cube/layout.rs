@@ -87,6 +87,11 @@ impl Layout {
         self.starts[queries.end] - self.starts[queries.start]
     }
 
+    /// The documents of the longest of some queries.
+    pub fn longest(&self, queries: Range<usize>) -> usize {
+        queries.map(|query| self.starts[query + 1] - self.starts[query]).max().unwrap_or(0)
+    }
+
     /// What a kernel is told of some queries.
     pub fn place(&self, queries: Range<usize>) -> PlaceLaunch {
         PlaceLaunch::new(

@@ -4,7 +4,7 @@ use super::super::loss::QueryResult;
 use super::super::Objective;
 use super::pairs::{PairForm, pairs};
 use super::plan::Plan;
-use super::rank::rank;
+use super::rank::{LONG, Ranks, count_up, merge, rank};
 use super::scan::{Scan, walk};
 use super::sums::{add_up, keep_scores};
 use crate::device::cube::{self, Buffer, Cube, DeviceQueries, Layout};
@@ -92,7 +92,8 @@ impl DeviceLambdas {
         }
         let place = || epoch.layout.place(queries.clone());
         let (ranked, found) = (self.cube.new_floats(4 * n), self.cube.new_floats(3 * n));
-        let (order, tops) = (self.cube.new_ints(n), self.cube.new_ints(m));
+        let (order, ranks) = self.order(epoch, queries.clone(), &scores);
+        let tops = self.cube.new_ints(m);
         let lend = |buffer: &Buffer| buffer.clone().into_buffer_arg();
         let (client, layout) = (self.cube.client(), epoch.layout.buffer());
         let ((each, unit), (each_query, query_unit)) = (self.cube.units(n), self.cube.units(m));
@@ -114,7 +115,7 @@ impl DeviceLambdas {
                 lend(&tops),
                 place(),
                 self.queries.documents() as u32,
-                self.sorts,
+                ranks,
             );
             if let Some(scan) = self.scan {
                 walk::launch_unchecked(
@@ -152,6 +153,36 @@ impl DeviceLambdas {
             keep_scores::launch_unchecked(client, each, unit, lend(&scores), lend(layout), lend(&epoch.scores), place());
         }
         cube::tensor(gradient)
+    }
+
+    /// Memory for the order of a batch's documents, and how they get into it; those of long lists are in order.
+    fn order(&self, epoch: &DeviceEpoch, queries: Range<usize>, scores: &Buffer) -> (Buffer, Ranks) {
+        let (layout, n) = (&epoch.layout, epoch.layout.n_documents(queries.clone()));
+        let mut order = self.cube.new_ints(n);
+        let longest = layout.longest(queries.clone());
+        if !self.sorts {
+            return (order, Ranks::None);
+        }
+        if longest < LONG {
+            return (order, Ranks::Counted);
+        }
+        let mut spare = self.cube.new_ints(n);
+        let (client, (each, unit)) = (self.cube.client(), self.cube.units(n));
+        let lend = |buffer: &Buffer| buffer.clone().into_buffer_arg();
+        let place = || layout.place(queries.clone());
+        // SAFETY: as in `gradient`; the places that units write to are the ranks of different documents.
+        unsafe {
+            count_up::launch_unchecked(client, each.clone(), unit, lend(&order), place());
+            let mut width = 1;
+            while width < longest {
+                let (from, to) = (lend(&order), lend(&spare));
+                let (scores, layout) = (lend(scores), lend(layout.buffer()));
+                merge::launch_unchecked(client, each.clone(), unit, scores, layout, from, to, place(), width as u32);
+                std::mem::swap(&mut order, &mut spare);
+                width *= 2;
+            }
+        }
+        (order, Ranks::Sorted)
     }
 
     /// The scores of the documents that an epoch visited, in the order of the data, and the sums over its queries: two

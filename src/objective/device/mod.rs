@@ -7,7 +7,7 @@
 //!
 //! Queries are ragged ranges of one list of documents. For a batch of them
 //!
-//! 1. [`rank`] counts the rank of each document and lays score, class and value down in rank order;
+//! 1. [`rank`] counts the rank of each document, or sorts long lists, and lays score, class and value down in rank order;
 //! 2. [`scan`] walks down each list, where values depend on what is above or below (average precision and its like);
 //! 3. [`pairs`] lets each document sum its pairs: one kernel per [`Form`](super::Form), not per objective. Where only the
 //!    top `k` ranks count, a document behind them looks at `k` others;

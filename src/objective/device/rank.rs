@@ -1,18 +1,36 @@
-//! Ranks by counting: `rank_i = #{j: s_j > s_i, or s_j = s_i and j < i}`, within a query.
+//! Ranks within a query, and the documents of a batch laid down in their order.
+//!
+//! Short lists are ranked by counting, `rank_i = #{j: s_j > s_i, or s_j = s_i and j < i}`: one launch, O(n) per document. Long
+//! ones are sorted: runs of 1, 2, 4, ... documents are merged, each document looking for its place in the other run of its
+//! pair, O(log n) per document and pass. Both rank equal scores in document order, and use no memory but the order itself.
 
 use crate::device::cube::layout::{Place, id_of, query_of, row_of, start_of};
 use burn_cubecl::cubecl::{self, prelude::*};
 
+/// Where ranks come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Ranks {
+    /// They do not matter: documents stay in their order.
+    None,
+    /// They are counted.
+    Counted,
+    /// The order is there already.
+    Sorted,
+}
+
+/// Lists from this length on are sorted.
+pub(super) const LONG: usize = 1024;
+
 /// What stands for a score: NaN is the lowest, infinities are cut.
 #[cube]
-pub(super) fn safe(score: f32) -> f32 {
+fn safe(score: f32) -> f32 {
     let bits = u32::reinterpret(score);
     let is_nan = (bits & 0x7fff_ffffu32) > 0x7f80_0000u32;
     let cut = clamp(score, -1e30f32, 1e30f32);
     select(is_nan, -1e30f32, cut)
 }
 
-/// Unit `i` finds the rank of a batch's `i`-th document and writes it there: score, class and value by rank.
+/// Unit `u` finds the rank of a batch's `u`-th document, or the document of rank `u`, and writes score, class and value there.
 #[cube(launch_unchecked)]
 pub(super) fn rank(
     scores: &[f32],
@@ -24,20 +42,21 @@ pub(super) fn rank(
     batch_tops: &mut [i32],
     place: Place,
     rows: u32,
-    #[comptime] sorts: bool,
+    #[comptime] ranks: Ranks,
 ) {
-    let i = ABSOLUTE_POS as u32;
+    let unit = ABSOLUTE_POS as u32;
     let n = place.documents;
-    if i >= n {
+    if unit >= n {
         terminate!();
     }
+    let i = if comptime!(ranks == Ranks::Sorted) { order[unit as usize] as u32 } else { unit };
     let row = row_of(layout, &place, i);
     let k = query_of(layout, &place, i);
     let start = start_of(layout, &place, k);
-    let end = start_of(layout, &place, k + 1u32);
     let own = safe(scores[i as usize]);
-    let mut at = i;
-    if comptime!(sorts) {
+    let mut at = unit;
+    if comptime!(ranks == Ranks::Counted) {
+        let end = start_of(layout, &place, k + 1u32);
         at = start;
         for j in start..end {
             let other = safe(scores[j as usize]);
@@ -49,9 +68,55 @@ pub(super) fn rank(
     ranked[at as usize] = own;
     ranked[(n + at) as usize] = fixed[row as usize];
     ranked[(2u32 * n + at) as usize] = fixed[(rows + row) as usize];
-    order[at as usize] = i as i32;
+    if comptime!(ranks != Ranks::Sorted) {
+        order[at as usize] = i as i32;
+    }
     if i == start {
         let id = id_of(layout, &place, k);
         batch_tops[k as usize] = tops[id as usize];
     }
+}
+
+/// Unit `u` writes itself: the order before the first pass.
+#[cube(launch_unchecked)]
+pub(super) fn count_up(order: &mut [i32], place: Place) {
+    if ABSOLUTE_POS < place.documents as usize {
+        order[ABSOLUTE_POS] = ABSOLUTE_POS as i32;
+    }
+}
+
+/// One pass: pairs of neighbouring runs of `width` documents, each in order, become runs of twice as many.
+///
+/// Unit `u` moves the document at place `u`: as far into its pair as there are documents before it in both runs.
+#[cube(launch_unchecked)]
+pub(super) fn merge(scores: &[f32], layout: &[i32], from: &[i32], to: &mut [i32], place: Place, width: u32) {
+    let unit = ABSOLUTE_POS as u32;
+    if unit >= place.documents {
+        terminate!();
+    }
+    let k = query_of(layout, &place, unit);
+    let start = start_of(layout, &place, k);
+    let end = start_of(layout, &place, k + 1u32);
+    let document = from[unit as usize];
+    let own = safe(scores[document as usize]);
+    let run = (unit - start) / width;
+    let is_left = run % 2u32 == 0u32;
+    let pair = start + (run / 2u32) * 2u32 * width;
+    let first = min(select(is_left, pair + width, pair), end);
+    let last = min(first + width, end);
+    // The documents of the other run that come before: those of higher scores, and of equal ones where it is the left run.
+    let mut low = first;
+    let mut high = last;
+    while low < high {
+        let middle = (low + high) / 2u32;
+        let other = safe(scores[from[middle as usize] as usize]);
+        let before = other > own || (other == own && !is_left);
+        if before {
+            low = middle + 1u32;
+        } else {
+            high = middle;
+        }
+    }
+    let own_place = unit - start - run * width;
+    to[(pair + own_place + low - first) as usize] = document;
 }

@@ -4,8 +4,14 @@ use super::ui;
 use burnrank::device::{self, DeviceInfo};
 use burnrank::memory::readable;
 
+const EXAMPLES: &str = "\
+Examples:
+  burnrank devices
+  burnrank train --train train.txt --device wgpu:1 --out model";
+
 /// List what this build can compute on, and which of it --device auto takes
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Print the list as JSON
     #[arg(long)]

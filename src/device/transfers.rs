@@ -1,6 +1,10 @@
 //! What is copied between the host's memory and a device's.
 
+use crate::memory::readable;
 use serde::Serialize;
+use std::fmt;
+use std::ops::Add;
+#[cfg(feature = "cubecl")]
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Copies in one direction.
@@ -24,13 +28,39 @@ pub struct Transfers {
     pub from_device: Copies,
 }
 
+impl Add for Copies {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Copies { count: self.count + other.count, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl Add for Transfers {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Transfers { to_device: self.to_device + other.to_device, from_device: self.from_device + other.from_device }
+    }
+}
+
+impl fmt::Display for Transfers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (to, from) = (self.to_device, self.from_device);
+        let (sent, back) = (readable(to.bytes), readable(from.bytes));
+        write!(f, "{sent} in {} copies to the device, {back} in {} from it", to.count, from.count)
+    }
+}
+
 /// A count that several threads add to.
+#[cfg(feature = "cubecl")]
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
     count: AtomicU64,
     bytes: AtomicU64,
 }
 
+#[cfg(feature = "cubecl")]
 impl Counter {
     /// One more copy, of so many values of four bytes.
     pub fn add(&self, values: usize) {

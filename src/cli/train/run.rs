@@ -174,7 +174,7 @@ pub fn train_with(
         match members.epoch() {
             // Each member is as it was after its last whole epoch.
             Err(burnrank::Error::Stopped) => break,
-            epoch => epoch?,
+            epoch => epoch.map_err(|error| goes_on_from(error, checkpoint.as_ref()))?,
         }
         progress.epoch(&members);
         for epoch in members.history(before) {
@@ -191,7 +191,20 @@ pub fn train_with(
         checkpoint.save(&members);
     }
     drop(progress);
+    if let Some(copied) = members.members().iter().filter_map(Trainer::transfers).reduce(|sum, one| sum + one) {
+        ui::note(&format!("{}copied {copied}", if title.is_empty() { String::new() } else { format!("{title}: ") }));
+    }
     Ok(members.finish()?)
+}
+
+/// What a device that failed leaves behind.
+fn goes_on_from(error: burnrank::Error, checkpoint: Option<&Checkpoint<'_>>) -> burnrank::Error {
+    match (error, checkpoint) {
+        (burnrank::Error::Device(message), Some(checkpoint)) if checkpoint.path.exists() => burnrank::Error::Device(
+            format!("{message}; {} is whole: --resume goes on from there", checkpoint.path.display()),
+        ),
+        (error, _) => error,
+    }
 }
 
 /// Where a run can go on from.

@@ -12,7 +12,9 @@ use crate::error::{Error, Result};
 pub use crate::simd::{instruction_set, portable, set_portable};
 use crate::suggest;
 use burn::tensor::{Device, Tensor};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(not(any(feature = "flex", feature = "ndarray", feature = "wgpu", feature = "cuda", feature = "rocm")))]
@@ -226,13 +228,31 @@ pub fn set_memory_limit(bytes: u64) {
     MEMORY_LIMIT.store(bytes.max(1), Ordering::Relaxed);
 }
 
+thread_local! {
+    /// Whether a panic of this thread is to be an error, and nothing to print.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs what may panic in a driver; the payload of the panic is the error. Several threads may do so side by side.
+fn caught<T>(work: impl FnOnce() -> T) -> std::thread::Result<T> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !IS_GUARDED.get() {
+                before(panic);
+            }
+        }));
+    });
+    let outer = IS_GUARDED.replace(true);
+    let tried = catch_unwind(AssertUnwindSafe(work));
+    IS_GUARDED.set(outer);
+    tried
+}
+
 /// GPU backends panic when there is no driver; a user's missing driver must be an error instead.
 pub(crate) fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
-    let hook = take_hook();
-    set_hook(Box::new(|_| {}));
-    let tried = catch_unwind(AssertUnwindSafe(work));
-    set_hook(hook);
-    tried.ok()
+    caught(work).ok()
 }
 
 /// Drivers panic when memory runs out or a device is lost; what was trained before must outlive that.
@@ -243,11 +263,7 @@ pub(crate) fn guarded<T>(device: &Device, work: impl FnOnce() -> Result<T>) -> R
     if on_host(device) {
         return work();
     }
-    let hook = take_hook();
-    set_hook(Box::new(|_| {}));
-    let tried = catch_unwind(AssertUnwindSafe(work));
-    set_hook(hook);
-    tried.unwrap_or_else(|panic| {
+    caught(work).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         Err(failure(said.unwrap_or("it did not say why")))
     })

@@ -29,7 +29,11 @@ impl Rows {
     pub fn new(cube: &Cube, features: &[f32], width: usize, block: usize) -> Self {
         let (width, block) = (width.max(1), block.max(1));
         let fitting = (cube.largest_buffer() / 4) as usize / width;
-        let most = (fitting / block * block).max(fitting.min(block)).max(1);
+        Self::in_pieces(cube, features, width, block, (fitting / block * block).max(fitting.min(block)).max(1))
+    }
+
+    /// The same, in pieces of at most so many rows.
+    fn in_pieces(cube: &Cube, features: &[f32], width: usize, block: usize, most: usize) -> Self {
         let mut pieces = Vec::new();
         for (number, chunk) in features.chunks(most * width).enumerate() {
             let mut values = chunk.to_vec();
@@ -129,5 +133,44 @@ fn gather(
     let row = row_of(layout, &place, i);
     if row >= first_row && row - first_row < rows {
         to[unit as usize] = piece[((row - first_row) * width + unit % width) as usize];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::DeviceQueries;
+    use super::*;
+    use crate::device;
+
+    /// The values of tensors, one after another.
+    fn values(cube: &Cube, tensors: Vec<Tensor<2>>) -> Vec<f32> {
+        tensors.into_iter().flat_map(|tensor| cube.fetch_tensor(tensor).unwrap()).collect()
+    }
+
+    #[test]
+    fn batches_are_gathered_from_any_piece() {
+        let offsets = [0, 3, 3, 4, 11, 13];
+        let features: Vec<f32> = (0..13 * 5).map(|i| i as f32).collect();
+        for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
+            let cube = Cube::of(&backend.open().unwrap()).unwrap();
+            let queries = DeviceQueries::new(&cube, &offsets);
+            let order = [4, 1, 0, 3, 2];
+            let layout = Layout::new(&cube, &queries, &order);
+            for most in [1, 2, 7, 100] {
+                let rows = Rows::in_pieces(&cube, &features, 5, 1, most);
+                for batch in [0..5, 0..2, 2..4, 1..2, 3..4, 4..5] {
+                    let expected: Vec<f32> = order[batch.clone()]
+                        .iter()
+                        .flat_map(|&query| features[5 * offsets[query]..5 * offsets[query + 1]].to_vec())
+                        .collect();
+                    let found = values(&cube, rows.batch(&layout, batch.clone()));
+                    assert_eq!(found, expected, "{backend}, queries {batch:?} of pieces of {most}");
+                }
+            }
+            let rows = Rows::in_pieces(&cube, &features, 5, 4, 8);
+            let blocks: Vec<_> = rows.blocks(4).collect();
+            assert!(blocks.iter().all(|block| block.dims() == [4, 5]), "{backend}");
+            assert_eq!(values(&cube, blocks), [&features[..], &[0.0; 3 * 5]].concat(), "{backend}");
+        }
     }
 }

@@ -1,8 +1,6 @@
 //! The same training on every backend of this build: the numbers agree within the tolerance stated here.
 
-use burnrank::{
-    Architecture, Dataset, Device, GradientPath, Objective, Synthetic, TrainConfig, Trainer, device,
-};
+use burnrank::{Architecture, Dataset, Device, GradientPath, Objective, Synthetic, TrainConfig, Trainer, device};
 use std::sync::Mutex;
 
 /// Scores after three epochs differ by at most this share of the largest score: f32 sums in another order, three epochs on.

@@ -303,7 +303,10 @@ fn ragged_queries_on_every_device() {
             let (loss, closed) = lambda(name, &scores, &labels, &offsets);
             let (device_loss, kernels) = on_device(name, &scores, &labels, &offsets, &device);
             assert_close(&kernels, &closed, 1e-5, &format!("{name} on {backend}"));
-            assert!((device_loss - loss).abs() <= 2e-5 * loss.abs().max(1e-3), "{name} on {backend}: {device_loss} {loss}");
+            assert!(
+                (device_loss - loss).abs() <= 2e-5 * loss.abs().max(1e-3),
+                "{name} on {backend}: {device_loss} {loss}"
+            );
         }
         let nothing = on_device("lambdarank:ndcg", &[], &[], &[0, 0], &device);
         assert_eq!(nothing, (0.0, vec![]), "{backend}");

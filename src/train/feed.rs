@@ -22,7 +22,10 @@ pub(super) struct Feed {
 impl Feed {
     /// Of queries that are visited in any order.
     pub fn new(cube: &Cube, data: &Dataset) -> Self {
-        Feed { rows: fits(cube, data).then(|| Rows::new(cube, data.features(), data.n_features(), 1)), cube: cube.clone() }
+        Feed {
+            rows: fits(cube, data).then(|| Rows::new(cube, data.features(), data.n_features(), 1)),
+            cube: cube.clone(),
+        }
     }
 
     /// Of documents that are scored in blocks of [`ON_A_GPU`], filled up with zeros.
@@ -32,7 +35,13 @@ impl Feed {
     }
 
     /// The features of an epoch that visits these queries in this order.
-    pub fn start<'a>(&'a self, data: &'a Dataset, order: &'a [usize], layout: &'a Layout, step: usize) -> EpochFeed<'a> {
+    pub fn start<'a>(
+        &'a self,
+        data: &'a Dataset,
+        order: &'a [usize],
+        layout: &'a Layout,
+        step: usize,
+    ) -> EpochFeed<'a> {
         EpochFeed { feed: self, data, order, layout, step, slice: None }
     }
 

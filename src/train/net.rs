@@ -115,7 +115,8 @@ impl NetLearner {
     /// The training queries on the device, where epochs can stay there.
     #[cfg(feature = "cubecl")]
     fn data_on_device(&mut self, epoch: &EpochStart<'_>) -> Result<Option<&OnDevice>> {
-        let stays = self.path == GradientPath::Lambda && epoch.targets.is_none() && epoch.config.objective.has_kernels();
+        let stays =
+            self.path == GradientPath::Lambda && epoch.targets.is_none() && epoch.config.objective.has_kernels();
         if stays
             && self.on_device.is_none()
             && let Some(cube) = Cube::of(&self.device)

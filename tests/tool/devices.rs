@@ -28,7 +28,9 @@ fn devices_are_listed_and_taken_by_their_names() {
 #[test]
 fn a_device_that_is_not_there_is_bad_usage_with_a_remedy() {
     let place = Place::new(&[]);
-    for (device, words) in [("flex:9", "is not there"), ("flex:x", "a number behind the colon"), ("gpu9", "unknown device")] {
+    for (device, words) in
+        [("flex:9", "is not there"), ("flex:x", "a number behind the colon"), ("gpu9", "unknown device")]
+    {
         let message = place.run(&format!("train --epochs 1 --device {device}")).bad(2);
         assert!(message.contains(words), "{message}");
     }

@@ -159,14 +159,7 @@ pub(crate) fn id_of(layout: &[i32], place: &Place, k: u32) -> u32 {
 
 /// Unit `k` writes the documents of the `k`-th query.
 #[cube(launch_unchecked)]
-fn lay_out(
-    starts: &[i32],
-    ids: &[i32],
-    offsets: &[i32],
-    layout: &mut [i32],
-    documents: u32,
-    queries: u32,
-) {
+fn lay_out(starts: &[i32], ids: &[i32], offsets: &[i32], layout: &mut [i32], documents: u32, queries: u32) {
     let k = ABSOLUTE_POS as u32;
     if k > queries {
         terminate!();

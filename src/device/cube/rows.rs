@@ -116,15 +116,7 @@ impl Rows {
 
 /// Unit `u` copies one feature of one document of a batch, if the piece holds its row.
 #[cube(launch_unchecked)]
-fn gather(
-    piece: &[f32],
-    layout: &[i32],
-    to: &mut [f32],
-    place: Place,
-    first_row: u32,
-    rows: u32,
-    width: u32,
-) {
+fn gather(piece: &[f32], layout: &[i32], to: &mut [f32], place: Place, first_row: u32, rows: u32, width: u32) {
     let unit = ABSOLUTE_POS as u32;
     let i = unit / width;
     if i >= place.documents {

@@ -1,7 +1,7 @@
 //! The kernels, launched for one batch after another.
 
-use super::super::loss::QueryResult;
 use super::super::Objective;
+use super::super::loss::QueryResult;
 use super::pairs::{PairForm, pairs};
 use super::plan::Plan;
 use super::rank::{LONG, Ranks, count_up, merge, rank};
@@ -149,8 +149,24 @@ impl DeviceLambdas {
                 self.form,
                 self.scan.is_none(),
             );
-            add_up::launch_unchecked(client, each_query, query_unit, lend(layout), lend(&found), lend(&epoch.sums), place());
-            keep_scores::launch_unchecked(client, each, unit, lend(&scores), lend(layout), lend(&epoch.scores), place());
+            add_up::launch_unchecked(
+                client,
+                each_query,
+                query_unit,
+                lend(layout),
+                lend(&found),
+                lend(&epoch.sums),
+                place(),
+            );
+            keep_scores::launch_unchecked(
+                client,
+                each,
+                unit,
+                lend(&scores),
+                lend(layout),
+                lend(&epoch.scores),
+                place(),
+            );
         }
         cube::tensor(gradient)
     }

@@ -39,7 +39,16 @@ const BLOCK: u32 = 128;
 /// The weight of a pair from the side of either document: `a` and `b` are their values, `upper` is the first value of the
 /// upper one, and `rises` whether the wanted one is below.
 #[cube]
-fn weight(a: f32, a_other: f32, b: f32, b_other: f32, upper: f32, near: f32, rises: bool, #[comptime] form: PairForm) -> f32 {
+fn weight(
+    a: f32,
+    a_other: f32,
+    b: f32,
+    b_other: f32,
+    upper: f32,
+    near: f32,
+    rises: bool,
+    #[comptime] form: PairForm,
+) -> f32 {
     match form {
         PairForm::Constant | PairForm::ConstantOrTied | PairForm::Own => 1.0f32.runtime(),
         PairForm::Gap => (a - a_other).abs(),
@@ -118,7 +127,8 @@ pub(super) fn pairs(
                 let swaps = select(x >= 0.0f32, sum, small * sum);
                 let tied = select(class == other_class, 0.5f32, 0.0f32);
                 let up = if comptime!(form == PairForm::Own) { a } else { select(wanted, 1.0f32, tied) };
-                let down = if comptime!(form == PairForm::Own) { a_other } else { select(class < other_class, 1.0f32, tied) };
+                let down =
+                    if comptime!(form == PairForm::Own) { a_other } else { select(class < other_class, 1.0f32, tied) };
                 let other_document = q != p;
                 let up = select(other_document, up, 0.0f32);
                 let down = select(other_document, down, 0.0f32);

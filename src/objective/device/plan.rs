@@ -77,17 +77,7 @@ impl Plan {
         fixed.extend(first);
         let sorts = !loss.weight.ignores_ranks() || loss.truncation.is_some() || loss.weight.depth().is_some();
         let (sigma, unit) = (loss.sigma, loss.base.nats());
-        Ok(Some(Plan {
-            form: form.into(),
-            scan: scan(rule),
-            sorts,
-            fixed,
-            tops,
-            tables,
-            table_length,
-            sigma,
-            unit,
-        }))
+        Ok(Some(Plan { form: form.into(), scan: scan(rule), sorts, fixed, tops, tables, table_length, sigma, unit }))
     }
 }
 

@@ -15,12 +15,7 @@ pub(super) fn keep_scores(scores: &[f32], layout: &[i32], kept: &mut [f32], plac
 /// Unit `k` adds up loss, pairs and saturated pairs of the batch's `k`-th query: two numbers each, the latter of which is
 /// what the former's rounding left out of the loss, and millions of pairs.
 #[cube(launch_unchecked)]
-pub(super) fn add_up(
-    layout: &[i32],
-    found: &[f32],
-    sums: &mut [f32],
-    place: Place,
-) {
+pub(super) fn add_up(layout: &[i32], found: &[f32], sums: &mut [f32], place: Place) {
     let k = ABSOLUTE_POS as u32;
     if k >= place.queries {
         terminate!();

@@ -1,6 +1,6 @@
 //! LambdaRank for average precision.
 
-use super::{Classes, Form, PairWeight, RankedList, Values, ValueRule};
+use super::{Classes, Form, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Metric};
 
 /// The change of AP@k when a relevant document and another swap.

@@ -1,6 +1,6 @@
 //! LambdaRank for the average relevance position.
 
-use super::{Form, PairWeight, RankedList, Values, ValueRule};
+use super::{Form, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Metric};
 
 /// `|y_i - y_j| |i - j|`, divided by the sum of labels for the mean: the change of ARP when `i` and `j` swap.

@@ -1,6 +1,6 @@
 //! ARP-Loss1.
 
-use super::{Form, PairWeight, Pairs, RankedList, Values, ValueRule};
+use super::{Form, PairWeight, Pairs, RankedList, ValueRule, Values};
 
 /// `y_i`, all pairs (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]

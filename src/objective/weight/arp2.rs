@@ -1,6 +1,6 @@
 //! ARP-Loss2.
 
-use super::{Form, PairWeight, RankedList, Values, ValueRule};
+use super::{Form, PairWeight, RankedList, ValueRule, Values};
 
 /// `|y_i - y_j|` for `y_i > y_j` (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]

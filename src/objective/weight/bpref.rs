@@ -1,6 +1,6 @@
 //! LambdaRank for binary preference.
 
-use super::{Classes, Form, PairWeight, RankedList, Values, ValueRule};
+use super::{Classes, Form, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, BprefSwaps, Metric};
 
 /// The change of bpref when a relevant document and another swap: a difference of one value of each, see [`BprefSwaps`].

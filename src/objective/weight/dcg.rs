@@ -1,6 +1,6 @@
 //! LambdaRank for DCG.
 
-use super::{Form, PairWeight, RankedList, Values, ValueRule};
+use super::{Form, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Gain, Metric};
 
 /// `|1/D_i - 1/D_j| |g_i - g_j|`, the change of DCG@k when `i` and `j` swap.

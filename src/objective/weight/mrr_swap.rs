@@ -2,7 +2,7 @@
 
 use super::ap::inverse_rank;
 use super::mrr::first_relevant;
-use super::{Classes, Form, PairWeight, RankedList, Values, ValueRule};
+use super::{Classes, Form, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Metric};
 
 /// The change of the reciprocal rank when a relevant document and another swap, also where the swap would lower it: only

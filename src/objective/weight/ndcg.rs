@@ -1,6 +1,6 @@
 //! LambdaRank for NDCG.
 
-use super::{Form, PairWeight, RankedList, Values, ValueRule};
+use super::{Form, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Gain, Metric};
 
 /// `|1/D_i - 1/D_j| |G_i - G_j|`, the change of NDCG@k when `i` and `j` swap: the discount is 0 beyond `k`.

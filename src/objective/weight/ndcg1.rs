@@ -1,6 +1,6 @@
 //! NDCG-Loss1.
 
-use super::{Form, PairWeight, Pairs, RankedList, Values, ValueRule};
+use super::{Form, PairWeight, Pairs, RankedList, ValueRule, Values};
 use crate::metric::{Gain, discount, max_dcg};
 
 /// `G_i / D_i`, all pairs (LambdaLoss, section 5.2); the ideal DCG is taken at `k`.

@@ -1,6 +1,6 @@
 //! NDCG-Loss2 and NDCG-Loss2++.
 
-use super::{Form, PairWeight, RankedList, Values, ValueRule};
+use super::{Form, PairWeight, RankedList, ValueRule, Values};
 use crate::error::{Error, Result};
 use crate::metric::{Gain, discount, max_dcg};
 

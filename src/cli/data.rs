@@ -102,6 +102,8 @@ fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
     if let Some(path) = &args.feature_names {
         let names = FeatureNames::read(path, args.reading.first_index)?;
         statistics.feature_names = names.of_width(report.data.n_features())?;
+    } else if let Some(names) = report.data.feature_names() {
+        statistics.feature_names = names.to_vec();
     }
     let pairs = |objective| EffectivePairs::count(objective, &report.data, args.model.as_deref());
     let effective_pairs = args.objectives.iter().map(pairs).collect::<anyhow::Result<_>>()?;

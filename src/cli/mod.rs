@@ -28,6 +28,7 @@ mod serve;
 mod split;
 mod statistics;
 mod systems;
+mod table;
 mod train;
 mod tune;
 mod ui;

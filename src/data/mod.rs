@@ -10,6 +10,7 @@ pub(crate) mod scale;
 pub(crate) mod scores;
 pub(crate) mod source;
 pub mod synthetic;
+mod table;
 mod targets;
 pub mod trec;
 
@@ -27,3 +28,4 @@ pub use letor::{
 pub use scale::{ScaleKind, Scaler};
 pub use scores::{parse_scores, read_scores, write_scores};
 pub use source::Compression;
+pub use table::{TableOptions, is_table};

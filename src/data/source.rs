@@ -196,6 +196,12 @@ impl Stream {
         Ok(Stream { name, path: path.to_path_buf(), compression, reader, file: None })
     }
 
+    /// How the file is packed.
+    #[cfg(feature = "tables")]
+    pub(crate) fn compression(&self) -> Option<Compression> {
+        self.compression
+    }
+
     /// Appends up to `limit` bytes to `buffer` and tells how many; fewer than `limit` means the end.
     pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>, limit: usize) -> Result<usize> {
         let what = format!("the text of {}", self.name);
@@ -269,6 +275,10 @@ pub(crate) fn reject_archives(name: &str, head: &[u8]) -> Result<()> {
         [b'P', b'K', 3, 4, ..] => "a zip archive",
         [b'B', b'Z', b'h', b'0'..=b'9', ..] => "bzip2 data",
         [0xfd, b'7', b'z', b'X', ..] => "xz data",
+        b"PAR1" => {
+            let remedy = "give the file a name that ends in .parquet, so that it is read as a table";
+            return Err(whole_file(name, "this is a Parquet file", remedy));
+        }
         _ => return Ok(()),
     };
     Err(whole_file(

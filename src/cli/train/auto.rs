@@ -29,7 +29,7 @@ pub fn run(
     let mut sets = Sets::whole(args, train)?;
     sets.prepare(args)?;
     let mut odd = warnings(&sets, &config)?;
-    let names = args.names_of(sets.train.data.n_features())?;
+    let names = args.names_of(&sets.train.data)?;
     // Not while files are read: an interrupt ends that at once.
     let _graceful = Graceful::new();
     let mut output = RunOutput::new(args.json);

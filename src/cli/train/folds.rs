@@ -33,7 +33,7 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         let read = |path: &Path| Named::read(path, &args.read);
         let mut sets = Sets::new(read(&fold.train)?, read(&fold.vali)?, Some(read(&fold.test)?));
         sets.prepare(args)?;
-        let names = args.names_of(sets.train.data.n_features())?;
+        let names = args.names_of(&sets.train.data)?;
         odd.extend(warnings(&sets, &config)?);
         let single = SingleFeature::find(&sets.valid.data, &config);
         let mut again = Vec::new();

@@ -23,7 +23,7 @@ use burnrank::data::{FeatureNames, MAX_FEATURES};
 use burnrank::files::Unfinished;
 use burnrank::model::ModelPlace;
 use burnrank::train::{ModelKind, models};
-use burnrank::{Finish, KNOWN_OBJECTIVES, device};
+use burnrank::{Dataset, Finish, KNOWN_OBJECTIVES, device};
 use settings::{Choice, Settings};
 use std::path::{Path, PathBuf};
 
@@ -183,8 +183,19 @@ impl Args {
         }
     }
 
-    /// The names of the features that a model keeps: those that the user gave, or those of indices that begin with 0.
-    fn names_of(&self, features: usize) -> anyhow::Result<Vec<String>> {
+    /// The names of the features that a model keeps: those of the columns of a table, those that the user gave, or those of indices
+    /// that begin with 0.
+    fn names_of(&self, data: &Dataset) -> anyhow::Result<Vec<String>> {
+        let features = data.n_features();
+        if let Some(names) = data.feature_names() {
+            if self.feature_names.is_some() {
+                let message = "--feature-names: the columns of a table have names already: rename them there";
+                return Err(Usage(message.into()).into());
+            }
+            // What a model calls features that nobody named.
+            let usual = FeatureNames::unnamed(1).of_width(features)? == names;
+            return Ok(if usual { Vec::new() } else { names.to_vec() });
+        }
         let names = match &self.feature_names {
             Some(path) => FeatureNames::read(path, self.read.first_index)?,
             None if self.read.first_index == 1 => return Ok(Vec::new()),

@@ -29,7 +29,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let (mut sets, targets) = Sets::read(args, train)?;
     sets.prepare(args)?;
-    let names = args.names_of(sets.train.data.n_features())?;
+    let names = args.names_of(&sets.train.data)?;
     let config = args.settings.suited(config, sets.train.data.n_queries());
     let config = auto::with_scaling(args, &sets, config, device)?;
     let checkpoint = claimed.place.checkpoint();

@@ -177,6 +177,10 @@ impl Sets {
     pub fn fit_widths(&mut self, stated: Option<usize>) -> anyhow::Result<()> {
         let found = self.train.data.n_features();
         let width = stated.unwrap_or(found);
+        if width > found && self.train.data.feature_names().is_some() {
+            let file = ui::printable(&self.train.file);
+            bail!("{file}: the table has {found} columns of features: leave out --features {width}");
+        }
         if width < found {
             bail!("{}: {found} features, more than --features {width}", ui::printable(&self.train.file));
         }
@@ -188,8 +192,11 @@ impl Sets {
             self.train.data = std::mem::take(&mut self.train.data).with_width(width);
         }
         for set in [Some(&mut self.valid), self.test.as_mut()].into_iter().flatten() {
-            let found = set.data.n_features();
             let name = ui::printable(&set.file);
+            if let Some(names) = self.train.data.feature_names() {
+                set.data = std::mem::take(&mut set.data).arranged(names).with_context(|| name.clone())?;
+            }
+            let found = set.data.n_features();
             if set.file == self.train.file {
                 // A part of the training file, whose last features the user stated to be 0.
                 set.data = std::mem::take(&mut set.data).declared_sparse(true).fit_width(width)?;

@@ -1,6 +1,7 @@
 //! The ragged data set: documents row by row, queries as ranges of rows, nothing padded.
 
 mod ids;
+mod names;
 mod queries;
 mod width;
 
@@ -8,6 +9,7 @@ pub use ids::DocumentIds;
 
 use crate::error::{Error, Result};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Queries, their documents' features and labels.
 ///
@@ -28,10 +30,12 @@ pub struct Dataset {
     query_ids: Vec<String>,
     offsets: Vec<usize>,
     document_ids: Option<DocumentIds>,
+    /// What the file calls the features, where it names them.
+    feature_names: Option<Arc<[String]>>,
     sparse: bool,
 }
 
-/// Equal documents in equal queries; how a file spelled zeros does not count.
+/// Equal documents in equal queries; how a file spelled zeros, and what it called the features, does not count.
 impl PartialEq for Dataset {
     fn eq(&self, other: &Self) -> bool {
         self.width == other.width
@@ -81,7 +85,7 @@ impl Dataset {
                 features.len()
             )));
         }
-        Ok(Dataset { width, features, labels, query_ids, offsets, document_ids: None, sparse: false })
+        Ok(Dataset { width, features, labels, query_ids, offsets, document_ids: None, feature_names: None, sparse: false })
     }
 
     /// The same data with an id for each document.

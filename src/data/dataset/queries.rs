@@ -18,6 +18,7 @@ impl Dataset {
             query_ids: Vec::with_capacity(queries.len()),
             offsets: vec![0],
             document_ids: self.document_ids.as_ref().map(|_| DocumentIds::default()),
+            feature_names: self.feature_names.clone(),
             sparse: self.sparse,
         };
         for &index in queries {

@@ -74,7 +74,8 @@ impl Dataset {
                 to[..keep].copy_from_slice(&from[..keep]);
             }
         }
-        Dataset { width, features, ..self }
+        // A name for each feature, or none.
+        Dataset { width, features, feature_names: None, ..self }
     }
 }
 

@@ -17,7 +17,8 @@ use burnrank::{Dataset, ReadOptions, ReadReport, read};
 use std::path::{Path, PathBuf};
 
 /// The documents that most tests are about.
-const LETOR: &str = "2 qid:a 1:0.5 2:-1 # docid = d7\n0 qid:a 1:3 2:4e-3 # docid = d8\n1 qid:7 1:1e3 2:0 # docid = d9\n";
+const LETOR: &str =
+    "2 qid:a 1:0.5 2:-1 # docid = d7\n0 qid:a 1:3 2:4e-3 # docid = d8\n1 qid:7 1:1e3 2:0 # docid = d9\n";
 
 fn expected() -> Dataset {
     burnrank::read_bytes("letor", LETOR.as_bytes(), &ReadOptions::default()).unwrap().data

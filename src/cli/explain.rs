@@ -86,7 +86,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     let metric = args.judging.metric(&args.metric)?;
     let mut model = Model::load(&args.model, &device::open("auto")?)?;
-    let names = args.feature_names.as_ref().map(|path| FeatureNames::read(path, args.reading.first_index)).transpose()?;
+    let names =
+        args.feature_names.as_ref().map(|path| FeatureNames::read(path, args.reading.first_index)).transpose()?;
     let names = names.map(|names| names.of_width(model.info.ranker.features)).transpose()?;
     let mut data = input::read_data(&args.data, &args.reading)?;
     if let Some(names) = names {

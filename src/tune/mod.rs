@@ -18,6 +18,7 @@ mod journal;
 mod parallel;
 mod search;
 mod setting;
+mod settings;
 mod space;
 
 pub use auto::{Auto, AutoProgress, AutoReport, Rival, Tried};
@@ -28,5 +29,6 @@ pub use estimate::{ChosenEpoch, CrossJudge, Halves, paired};
 pub use found::{Ended, Found, Trial};
 pub use journal::{Before, Journal};
 pub use search::{Outcome, Progress, RUNGS, Search, Surroundings};
-pub use setting::{SETTINGS, Section, Setting, preset, settings_of};
+pub use setting::{Section, Setting, preset, settings_of};
+pub use settings::SETTINGS;
 pub use space::Space;

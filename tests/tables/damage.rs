@@ -29,7 +29,11 @@ fn a_parquet_file_cut_anywhere_is_refused() {
     for end in 0..all.len() {
         let (_folder, path) = file("a.parquet", &all[..end]);
         let error = read(&path, &ReadOptions::default()).unwrap_err().to_string();
-        let wanted = if end == 0 { "the file is empty" } else { "damaged, cut short or not a Parquet file: write or copy it again" };
+        let wanted = if end == 0 {
+            "the file is empty"
+        } else {
+            "damaged, cut short or not a Parquet file: write or copy it again"
+        };
         assert!(error.contains(wanted), "cut at {end}: {error}");
         assert!(Chunks::open(&path, &ReadOptions::default()).is_err(), "cut at {end}");
     }
@@ -37,7 +41,9 @@ fn a_parquet_file_cut_anywhere_is_refused() {
 
 #[test]
 fn other_files_are_no_parquet_files() {
-    for text in ["1 qid:1 1:2\n".repeat(10), "label,qid,x\n1,1,1\n".into(), "PAR1PAR1".into(), "PAR1\0\0\0\0PAR1".into()] {
+    for text in
+        ["1 qid:1 1:2\n".repeat(10), "label,qid,x\n1,1,1\n".into(), "PAR1PAR1".into(), "PAR1\0\0\0\0PAR1".into()]
+    {
         let (_folder, path) = file("a.parquet", text);
         let error = read(&path, &ReadOptions::default()).unwrap_err().to_string();
         assert!(error.contains("damaged, cut short or not a Parquet file"), "{error}");

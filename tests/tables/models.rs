@@ -62,7 +62,8 @@ fn same_models(place: &Place, train: &Path, test: &Path, settings: &str) {
         data.values_mut().for_each(|set| set["source"] = "".into());
         about["run"].take();
         let scores = place.run(&format!("predict --model {ending} --data test.{ending}")).done();
-        let judged = place.run(&format!("evaluate --model {ending} --data test.{ending} --metric ndcg@10 --json")).done();
+        let judged =
+            place.run(&format!("evaluate --model {ending} --data test.{ending} --metric ndcg@10 --json")).done();
         let judged: serde_json::Value = serde_json::from_str(&judged).unwrap();
         seen.push((record(place, ending), about, scores, judged["measures"].clone()));
     }
@@ -129,7 +130,11 @@ fn a_model_finds_columns_by_name() {
     // Missing, surplus, and called otherwise.
     for (from, to, wanted) in [
         ("f,a,", "f,z,", "c.csv: the training data has a feature 'a', the data has none of that name"),
-        ("relevance,", "r,", "c.csv: the data has a column 'r', the training data has no such feature: leave it out with --drop r"),
+        (
+            "relevance,",
+            "r,",
+            "c.csv: the data has a column 'r', the training data has no such feature: leave it out with --drop r",
+        ),
     ] {
         let text = place.read("c.csv").replacen(from, to, 1);
         std::fs::write(place.path().join("d.csv"), text.replace("c.csv", "d.csv")).unwrap();
@@ -145,7 +150,11 @@ fn a_model_finds_columns_by_name() {
     // What looks at features shows the names.
     assert!(place.run("info model").done().contains("features: a, b, c"));
     assert!(place.run("explain --model model --data b.csv").done().contains('f'));
-    for line in ["compare model unnamed --data a.csv", "certify --model model --data a.parquet --epsilon 0.5 --delta 0.5", "data a.csv"] {
+    for line in [
+        "compare model unnamed --data a.csv",
+        "certify --model model --data a.parquet --metric ndcg@10 --epsilon 0.5 --delta 0.5",
+        "data a.csv",
+    ] {
         place.run(line).done();
     }
 }
@@ -167,17 +176,25 @@ fn training_sets_are_matched_by_name() {
     train("vali.csv", "one").done();
     train("turned.parquet", "two").done();
     assert_eq!(record(&place, "one"), record(&place, "two"));
-    write_tables(&read(place.path().join("vali.csv"), &ReadOptions::default()).unwrap().data, &place.path().join("odd"), &{
-        let mut odd = names(6);
-        odd[2] = "other".into();
-        odd
-    });
+    write_tables(
+        &read(place.path().join("vali.csv"), &ReadOptions::default()).unwrap().data,
+        &place.path().join("odd"),
+        &{
+            let mut odd = names(6);
+            odd[2] = "other".into();
+            odd
+        },
+    );
     let error = train("odd.csv", "three").bad(1);
-    assert!(error.contains("odd.csv: the training data has a feature 'x2_bm25', the data has none of that name"), "{error}");
+    assert!(
+        error.contains("odd.csv: the training data has a feature 'x2_bm25', the data has none of that name"),
+        "{error}"
+    );
     // Folds of tables, and the command that a search prints.
     std::fs::create_dir(place.path().join("Fold1")).unwrap();
     for part in ["train", "vali", "test"] {
-        std::fs::copy(place.path().join(format!("{part}.csv")), place.path().join(format!("Fold1/{part}.csv"))).unwrap();
+        std::fs::copy(place.path().join(format!("{part}.csv")), place.path().join(format!("Fold1/{part}.csv")))
+            .unwrap();
     }
     place.run("train --folds . --model linear --epochs 2 --quiet").done();
     let found = place.run("tune --train train.csv --drop x0_bm25 --null 0 --trials 2 --epochs 2 --quiet").done();

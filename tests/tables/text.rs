@@ -85,11 +85,20 @@ fn labels_may_be_missing_where_they_are_not_asked_for() {
 fn bad_tables_are_refused_with_place_and_remedy() {
     let long = format!("label,qid{}\n", (0..20).map(|i| format!(",c{i}")).collect::<String>());
     for (text, wanted) in [
-        ("", "a.csv: the file is empty: expected a row per document, with columns for its label, the id of its query and its features"),
+        (
+            "",
+            "a.csv: the file is empty: expected a row per document, with columns for its label, the id of its query and its features",
+        ),
         ("\n\n", "a.csv: the file is empty"),
         ("label,qid,x\n", "a.csv: the file is empty: expected a row per document"),
-        ("label,qid,x\n1,1,abc\n", "a.csv:2: bad value in column 'x' 'abc': expected a number; --drop x leaves the column out"),
-        ("label,qid,x\n1,1,1\r\n\r\n1,1,\r\n", "a.csv:4: no value in column 'x': put a number there, or give --null VALUE"),
+        (
+            "label,qid,x\n1,1,abc\n",
+            "a.csv:2: bad value in column 'x' 'abc': expected a number; --drop x leaves the column out",
+        ),
+        (
+            "label,qid,x\n1,1,1\r\n\r\n1,1,\r\n",
+            "a.csv:4: no value in column 'x': put a number there, or give --null VALUE",
+        ),
         ("label,qid,x\n\"1\n\",1,1\n1,1,NA\n", "a.csv:4: no value in column 'x'"),
         ("label,qid,x\n1,1,NaN", "a.csv:2: no value in column 'x'"),
         ("label,qid,x\n1,1,inf\n", "a.csv:2: infinite value in column 'x': put a finite number in its place"),
@@ -111,8 +120,14 @@ fn bad_tables_are_refused_with_place_and_remedy() {
         ("label,qid,a b,a_b\n1,1,1,1\n", "a.csv: columns 3 and 4 are both called 'a_b'"),
         (",label,qid,x\n0,1,1,1\n", "a.csv: column 1 has no name: name it; where it is the index that pandas writes"),
         ("label,qid\n1,1\n", "a.csv: no column is left for features"),
-        ("Label,qid,x\n1,1,1\n", "a.csv: there is no column 'label': say which column holds labels with --label COLUMN; the columns are Label, qid, x"),
-        ("label,q,x\n1,1,1\n", "a.csv: there is no column 'qid': say which column holds the ids of queries with --query COLUMN"),
+        (
+            "Label,qid,x\n1,1,1\n",
+            "a.csv: there is no column 'label': say which column holds labels with --label COLUMN; the columns are Label, qid, x",
+        ),
+        (
+            "label,q,x\n1,1,1\n",
+            "a.csv: there is no column 'qid': say which column holds the ids of queries with --query COLUMN",
+        ),
         (&long.replace("qid", "q"), "the columns are label, q, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and 10 more"),
         ("1 qid:1 1:2\n", "a.csv: there is no column 'label'"),
     ] {
@@ -123,7 +138,10 @@ fn bad_tables_are_refused_with_place_and_remedy() {
     let (_folder, path) = file("a.csv", b"label,qid,x\n1,\xff,1\n");
     assert!(refusal(&path, &ReadOptions::default()).starts_with("a.csv:2: bad id in column 'qid'"));
     let (_folder, path) = file("a.csv", b"label,\xff,x\n1,1,1\n");
-    assert!(refusal(&path, &ReadOptions::default()).starts_with("a.csv: invalid UTF-8 in the header: save the file as UTF-8"));
+    assert!(
+        refusal(&path, &ReadOptions::default())
+            .starts_with("a.csv: invalid UTF-8 in the header: save the file as UTF-8")
+    );
     let (_folder, path) = file("a.csv.gz", &[0x1f, 0x8b, 8, 0, 0]);
     assert!(refusal(&path, &ReadOptions::default()).contains("truncated gzip data"));
 }
@@ -134,12 +152,21 @@ fn options_that_do_not_fit_are_refused() {
     let some = |name: &str| Some(name.to_owned());
     let usual = TableOptions::default;
     for (table, wanted) in [
-        (TableOptions { label: some("rel"), ..usual() }, "--label: there is no column 'rel': the columns are label, qid, bm25, x"),
+        (
+            TableOptions { label: some("rel"), ..usual() },
+            "--label: there is no column 'rel': the columns are label, qid, bm25, x",
+        ),
         (TableOptions { query: some("quid"), ..usual() }, "--query: there is no column 'quid': did you mean 'qid'?"),
-        (TableOptions { drop: vec!["bm52".into()], ..usual() }, "--drop: there is no column 'bm52': did you mean 'bm25'?"),
+        (
+            TableOptions { drop: vec!["bm52".into()], ..usual() },
+            "--drop: there is no column 'bm52': did you mean 'bm25'?",
+        ),
         (TableOptions { drop: vec!["qid".into()], ..usual() }, "--drop qid: that column is needed"),
         (TableOptions { document: some("qid"), ..usual() }, "column 'qid' cannot be two things at once"),
-        (TableOptions { null: Some(f32::NAN), ..usual() }, "--null NaN: a value is missing; put a finite number in its place"),
+        (
+            TableOptions { null: Some(f32::NAN), ..usual() },
+            "--null NaN: a value is missing; put a finite number in its place",
+        ),
         (TableOptions { drop: vec!["x".into(), "bm25".into()], ..usual() }, "no column is left for features"),
     ] {
         let error = refusal(&path, &with(table));

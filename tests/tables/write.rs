@@ -103,7 +103,7 @@ fn write(to: &mut ColumnWriter<'_>, column: &Column, rows: std::ops::Range<usize
     macro_rules! put {
         ($writer:expr, $values:expr, $make:expr) => {{
             let (values, levels) = split(&$values[rows], $make);
-            $writer.write_batch(&values, column.optional.then_some(&levels), None).unwrap();
+            $writer.write_batch(&values, column.optional.then_some(levels.as_slice()), None).unwrap();
         }};
     }
     match (to, &column.values) {

@@ -85,7 +85,16 @@ impl Dataset {
                 features.len()
             )));
         }
-        Ok(Dataset { width, features, labels, query_ids, offsets, document_ids: None, feature_names: None, sparse: false })
+        Ok(Dataset {
+            width,
+            features,
+            labels,
+            query_ids,
+            offsets,
+            document_ids: None,
+            feature_names: None,
+            sparse: false,
+        })
     }
 
     /// The same data with an id for each document.

@@ -104,7 +104,10 @@ mod tests {
         assert_eq!(turned.features(), [2.0, 1.0, 4.0, 3.0, 6.0, 5.0]);
         assert_eq!(turned.feature_names(), Some(&names("b a")[..]));
         let error = named().arranged(&names("b")).unwrap_err().to_string();
-        assert!(error.contains("a column 'a', the training data has no such feature: leave it out with --drop a"), "{error}");
+        assert!(
+            error.contains("a column 'a', the training data has no such feature: leave it out with --drop a"),
+            "{error}"
+        );
         let error = named().arranged(&names("x a y")).unwrap_err().to_string();
         assert!(error.contains("a feature 'x' and 1 more, the data has none"), "{error}");
         assert_eq!(small().arranged(&names("x y")).unwrap(), small(), "data without names stays");

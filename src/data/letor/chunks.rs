@@ -179,10 +179,8 @@ impl Chunks {
         self.fewest = self.fewest.min(parsed.fewest());
         self.widest = self.widest.max(parsed.width);
         let mut left_out = Skipped::default();
-        let before = Before {
-            earlier: &self.earlier,
-            open: self.open.as_ref().map(|open| (open.id.as_str(), open.line)),
-        };
+        let before =
+            Before { earlier: &self.earlier, open: self.open.as_ref().map(|open| (open.id.as_str(), open.line)) };
         let origin = self.pieces.origin();
         let mut queries = group::by_options(origin, &parsed.outcomes, &self.options, before, &mut left_out)?;
         let first_row = self.total_rows;

@@ -60,9 +60,10 @@ impl CsvRows {
                 return Ok(false);
             }
             let record = &self.record;
-            // Where the reader stands is behind the row's last line.
+            // Where the reader stands is behind the row's last line; where it stood before, blank lines may have followed.
             let inside = memchr::memchr_iter(b'\n', record.as_slice()).count() as u64;
-            let line = self.reader.position().line().saturating_sub(1 + inside).max(1) as usize;
+            let before = record.position().map_or(1, ::csv::Position::line);
+            let line = self.reader.position().line().saturating_sub(1 + inside).max(before) as usize;
             let row = sink.rows();
             sink.blank(1);
             if record.len() != self.headers.len() {
@@ -148,16 +149,7 @@ struct Feed {
 
 impl Feed {
     fn new(stream: Stream) -> Self {
-        Feed {
-            stream,
-            raw: Vec::new(),
-            text: Vec::new(),
-            at: 0,
-            after_return: false,
-            ended: false,
-            bytes: 0,
-            since: 0,
-        }
+        Feed { stream, raw: Vec::new(), text: Vec::new(), at: 0, after_return: false, ended: false, bytes: 0, since: 0 }
     }
 
     /// Reads the next stretch of the file.

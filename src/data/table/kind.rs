@@ -49,12 +49,10 @@ mod tests {
     #[test]
     fn endings_tell() {
         let kind = |name: &str| Kind::of(Path::new(name));
-        assert_eq!(["a.parquet", "b/a.csv", "a.csv.zst", "a.TSV.gz"].map(kind), [
-            Some(Kind::Parquet),
-            Some(Kind::Csv),
-            Some(Kind::Csv),
-            Some(Kind::Tsv)
-        ]);
+        assert_eq!(
+            ["a.parquet", "b/a.csv", "a.csv.zst", "a.TSV.gz"].map(kind),
+            [Some(Kind::Parquet), Some(Kind::Csv), Some(Kind::Csv), Some(Kind::Tsv)]
+        );
         assert_eq!(["a.txt", "a.csv.txt", "csv", "a.parquet.gz", "-", "a.csv/"].map(kind)[..5], [None; 5]);
     }
 }

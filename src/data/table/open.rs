@@ -16,7 +16,8 @@ use crate::memory;
 use std::path::Path;
 
 /// What a table holds.
-pub(super) const EXPECTED: &str = "expected a row per document, with columns for its label, the id of its query and its features";
+pub(super) const EXPECTED: &str =
+    "expected a row per document, with columns for its label, the id of its query and its features";
 
 /// Cells that are taken in at once, at most: about as many as a processor keeps near.
 const AT_ONCE: usize = 1 << 18;

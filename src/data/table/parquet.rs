@@ -15,6 +15,7 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use column::{Cells, Leaf};
 use rayon::prelude::*;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// About the size of a page, of which each column keeps one.
@@ -196,7 +197,10 @@ fn id_of(cells: Option<&Cells>, row: usize) -> std::result::Result<Option<&[u8]>
 
 /// Runs what may meet damaged bytes, in words of ours.
 fn guarded<T>(name: &str, work: impl FnOnce() -> std::result::Result<T, ParquetError>) -> Result<T> {
-    work().map_err(|error| match error {
+    // What reads the format may panic on bytes that no writer would write.
+    let done = catch_unwind(AssertUnwindSafe(work));
+    let done = done.unwrap_or_else(|_| Err(ParquetError::General("bytes that make no sense".into())));
+    done.map_err(|error| match error {
         ParquetError::NYI(message) => {
             let remedy = format!("write it packed by snappy, gzip or zstd, and with usual encodings ({message})");
             whole_file(name, "a Parquet file of a kind that is not read here", &remedy)

@@ -42,29 +42,10 @@ const LAST: usize = 5;
 
 /// The plan that step sizes are chosen by. Runs that are judged have no early end.
 fn plan(scale: Scale) -> Plan {
-    let paper = Plan {
-        queries: [500, 500, 1_000],
-        functions: 10,
-        tuning_functions: 1,
-        seeds: 1,
-        epochs: 150,
-        patience: 50,
-        steps: &[1e-3, 3e-3, 1e-2],
-        wider: 2,
-        binary: false,
-    };
-    let quick = Plan {
-        queries: [20, 20, 20],
-        functions: 2,
-        tuning_functions: 1,
-        seeds: 1,
-        epochs: 6,
-        patience: 3,
-        steps: &[3e-3, 1e-2],
-        wider: 1,
-        binary: false,
-    };
-    scale.pick(paper, quick)
+    scale.pick(
+        Plan { queries: [500, 500, 1_000], tuning_functions: 1, seeds: 1, epochs: 150, ..Plan::FULL },
+        Plan { queries: [20, 20, 20], epochs: 6, patience: 3, ..Plan::QUICK },
+    )
 }
 
 fn arm_of(width: usize, loss: usize) -> usize {
@@ -267,7 +248,7 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
         }
     }
     let (harder, more) = (gap(WIDEST, TWO, 0, train_end), gap(WIDEST, TWO, 0, overfit));
-    let mut protocol = nets::words(plan);
+    let mut protocol = plan.words();
     protocol.push(format!(
         "Here the step size is chosen for LambdaRank alone, for each width, and used for all three losses, as the \
          paper gave NDCG-Loss2 the settings of LambdaMART in Table 5. The runs that are judged go on for all {} \
@@ -292,7 +273,6 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
             ("test LambdaRank".into(), units(gap(WIDEST, 0, TWO, test))),
             ("test hybrid".into(), units(gap(WIDEST, HYBRID, 0, test))),
         ],
-        controls: vec![],
         main: format!(
             "{} units, NDCG-Loss2 less LambdaRank, points: training {}, overfit {}; {} per doubling of the width",
             WIDTHS[WIDEST],
@@ -309,6 +289,7 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
             panel(found, "training less held-out NDCG@5 at the end", "points", overfit),
             panel(found, "test NDCG@5 of the best epoch", "percent", test),
         ])?,
+        ..Report::default()
     })
 }
 

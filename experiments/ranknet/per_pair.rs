@@ -319,6 +319,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
             artificial::deviations()[0].clone(),
         ],
         figure: figure::draw(&panels(sizes, runs))?,
+        ..Report::default()
     })
 }
 
@@ -338,7 +339,7 @@ fn panels(sizes: &Sizes, runs: &[(&Cell, &Found)]) -> Vec<Panel> {
             let shown = (1..=sizes.epochs).filter(|epoch| *epoch <= 10 || epoch % 10 == 0);
             series.push(Series {
                 name: format!("{}, {name}", net.name()),
-                whose: if way == 0 { Whose::Ours } else { Whose::Paper },
+                whose: Whose::Ours,
                 colour: 2 * usize::from(*net == NetShape::TwoLayer) + way,
                 joined: true,
                 points: shown.map(|epoch| ((epoch as f64).log10(), 100.0 * at(epoch), None)).collect(),

@@ -59,6 +59,7 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
         ],
         deviations,
         figure: figure::draw(&panels)?,
+        ..Report::default()
     })
 }
 
@@ -229,9 +230,10 @@ fn panel(runs: &Cells<'_>, data: Data, sizes: &Sizes) -> Panel {
     Panel {
         title: format!("Random {}: tanh units, pairs by label", data.name()),
         x_label: "training vectors".into(),
-        y_label: "test pairs in the right order, % (± deviation over functions)".into(),
+        y_label: "test pairs in the right order, %".into(),
         ticks: sizes.vectors.iter().enumerate().map(|(i, size)| (i as f64, size.to_string())).collect(),
         series,
+        bars: "one standard deviation over functions to either side",
         ..Panel::default()
     }
 }
@@ -245,13 +247,14 @@ fn ceiling_panel(fits: &Fits<'_>) -> Panel {
     Panel {
         title: "Fits to the target; line: the paper's 97.67 (five units)".into(),
         x_label: "hidden units of the net that is fitted".into(),
-        y_label: "test pairs in the right order, % (± deviation over functions)".into(),
+        y_label: "test pairs in the right order, %".into(),
         ticks: KINDS.iter().enumerate().map(|(i, (units, n))| (i as f64, format!("{n} {}", units.name()))).collect(),
         series: vec![
             line("all pairs by the continuous target", 2, points(|best| best.0)),
             line("pairs of different labels", 3, points(|best| best.1)),
         ],
         zero: Some(BEST),
+        bars: "one standard deviation over functions to either side",
         ..Panel::default()
     }
 }

@@ -256,6 +256,7 @@ fn report(sizes: &Sizes, runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
         ],
         deviations: artificial::deviations(),
         figure: figure::draw(&[panel(sizes, &percents), gap_panel(sizes, &gap)])?,
+        ..Report::default()
     })
 }
 
@@ -281,9 +282,10 @@ fn panel(sizes: &Sizes, percents: &dyn Fn(usize, usize) -> Vec<f64>) -> Panel {
     Panel {
         title: "Random polynomial, ten hidden units".into(),
         x_label: "training vectors".into(),
-        y_label: "test pairs in the right order, % (± deviation over functions)".into(),
+        y_label: "test pairs in the right order, %".into(),
         ticks: ticks(sizes),
         series,
+        bars: "one standard deviation over functions to either side",
         ..Panel::default()
     }
 }
@@ -300,7 +302,7 @@ fn gap_panel(sizes: &Sizes, gap: &dyn Fn(usize) -> Vec<f64>) -> Panel {
     Panel {
         title: "All ties less no ties".into(),
         x_label: "training vectors".into(),
-        y_label: "difference, points (95% interval over functions)".into(),
+        y_label: "difference, points".into(),
         ticks: ticks(sizes),
         series: vec![
             line("here", Whose::Ours, 0, true, ours.collect()),

@@ -227,6 +227,8 @@ fn report(execution: &Execution<'_>, sets: &[Set], runs: &[(&Cell, &Found)]) -> 
         protocol: protocol_text(execution.scale(), sets),
         deviations: deviations(execution.scale()),
         figure: figure(sets, runs)?,
+        bring: Some(real::WHERE.into()),
+        ..Report::default()
     })
 }
 

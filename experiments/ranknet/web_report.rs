@@ -3,12 +3,11 @@
 use super::web::{Cell, LINEAR, OTHERS, SYSTEMS, Set, TWO, systems};
 use super::web_runs::{Found, MEASURE, sizes};
 use crate::harness::Scale;
-use crate::harness::figure::{Panel, Series, Whose, draw};
-use crate::harness::real;
+use crate::harness::figure::{Figure, Panel, Series, Whose, draw};
 use crate::harness::units::{less, mean};
 use burnrank::Dataset;
 use burnrank::analysis::significance::wilcoxon;
-use burnrank::text::{Table, p_value};
+use burnrank::text::{Table, counted, p_value};
 
 /// A system's runs on one set, fold by fold.
 pub fn of<'a>(runs: &'a [(&'a Cell, &'a Found)], set: usize, name: &str) -> Vec<&'a Found> {
@@ -134,7 +133,6 @@ pub fn notes() -> Vec<String> {
          where unlabelled documents had rating 0: the linear net is trained without them, and with 2% of them chosen \
          at random, as the paper's nets were. Test queries keep all."
             .into(),
-        real::WHERE.into(),
     ]
 }
 
@@ -152,9 +150,9 @@ pub fn protocol_text(scale: Scale, sets: &[Set]) -> Vec<String> {
             sizes.epochs, sizes.steps, sizes.more, sizes.perceptrons
         ),
         format!(
-            "{} seed(s) are averaged query by query; OAP-BPM has one, as it is a mean of perceptrons itself, and \
+            "{} averaged query by query; OAP-BPM has one, as it is a mean of perceptrons itself, and \
              RankProp draws nothing at random.",
-            sizes.seeds
+            counted(sizes.seeds as usize, "seed is", "seeds are")
         ),
     ]
 }
@@ -178,7 +176,7 @@ pub fn deviations(scale: Scale) -> Vec<String> {
     all
 }
 
-pub fn figure(sets: &[Set], runs: &[(&Cell, &Found)]) -> anyhow::Result<String> {
+pub fn figure(sets: &[Set], runs: &[(&Cell, &Found)]) -> anyhow::Result<Figure> {
     let point = |place: usize, middle: f64, half: f64| {
         (place as f64, 100.0 * middle, Some((100.0 * (middle - half), 100.0 * (middle + half))))
     };
@@ -210,6 +208,7 @@ pub fn figure(sets: &[Set], runs: &[(&Cell, &Found)]) -> anyhow::Result<String> 
         y_label: "percent".into(),
         ticks: names.iter().enumerate().map(|(place, name)| (place as f64, name.to_string())).collect(),
         series,
+        bars: "95% intervals of the mean over all test queries, as the paper has them",
         ..Panel::default()
     }])
 }

@@ -278,6 +278,7 @@ fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
         ],
         deviations,
         figure: figure::draw(&panels(all))?,
+        ..Report::default()
     })
 }
 

@@ -110,11 +110,12 @@ pub fn report(execution: &Execution<'_>, plan: &Plan, study: &Study) -> anyhow::
              trees, too hard."
                 .into(),
             "New runs need a build that grows trees: `cargo run --release --features trees --bin experiments`.".into(),
-            real::WHERE.into(),
         ],
         protocol: words(plan),
         deviations: deviations(execution.scale(), plan),
         figure: figure::draw(&panels)?,
+        bring: Some(real::WHERE.into()),
+        ..Report::default()
     })
 }
 
@@ -128,7 +129,6 @@ pub fn without_trees(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<R
     ];
     Ok(Report {
         evidence: claims.into_iter().map(|claim| (claim.id, Evidence::missing(&*why))).collect(),
-        controls: vec![],
         main: format!("not run: {why}"),
         tables: paper_tables(),
         notes: vec![
@@ -138,6 +138,7 @@ pub fn without_trees(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<R
         protocol: words(plan),
         deviations: deviations(execution.scale(), plan),
         figure: figure::draw(&panels)?,
+        ..Report::default()
     })
 }
 

@@ -97,10 +97,8 @@ pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::
                 .into(),
         );
     }
-    notes.push(WHERE.into());
     Ok(Report {
         evidence,
-        controls: vec![],
         main: if !pool.is_real {
             "nothing is tested without real data".into()
         } else {
@@ -118,6 +116,8 @@ pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::
         protocol: protocol_text(sizes, pool),
         deviations: deviations(scale, pool),
         figure: figure::draw(&panels(pool, runs, &samples))?,
+        bring: Some(WHERE.into()),
+        ..Report::default()
     })
 }
 

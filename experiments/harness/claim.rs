@@ -57,8 +57,8 @@ impl Test {
             Test::AtMost { bound } => format!(
                 "holds when the 95% interval of the mean is at or below {bound}, reversed when it is above, else undecided"
             ),
-            Test::Number { paper } => {
-                format!("holds when z of the paper's {paper} is from -2 to 2, else reversed; never undecided")
+            Test::Number { .. } => {
+                "holds when z of the paper's number is from -2 to 2, else reversed; never undecided".into()
             }
             Test::Fact => "computed: holds when it is so to rounding, else reversed; never undecided".into(),
         }

@@ -19,7 +19,7 @@ pub fn page(told: &Told<'_>, session: &Session, past: &Past) -> String {
         GENERATED.to_owned(),
         format!("[{}](../../papers/{}.md): {place}", facts.citation, facts.page),
         format!("> {claim}"),
-        format!("**Primary claims: {}.** {}.", told.counts().words(), report.main.trim_end_matches('.')),
+        format!("**Primary claims: {}.** Main number: {}.", told.counts().words(), report.main.trim_end_matches('.')),
     ];
     parts.extend(table(told.claims(true)));
     parts.push(told.legend());
@@ -63,6 +63,7 @@ fn again(told: &Told<'_>, session: &Session, past: &Past) -> Vec<String> {
     let name = told.experiment.name;
     let quick = session.scale.pick("", " --quick");
     let data = if told.report.bring.is_some() && session.data.is_some() { " --data DIR" } else { "" };
+    let feature = told.report.feature.map_or(String::new(), |feature| format!(" --features {feature}"));
     let options: String = match told.experiment.own {
         Some(_) => session.options.iter().map(|(key, value)| format!(" --set {key}={value}")).collect(),
         None => String::new(),
@@ -74,7 +75,7 @@ fn again(told: &Told<'_>, session: &Session, past: &Past) -> Vec<String> {
     let took = past.seconds.map_or("How long it took was lost; it ran".into(), |s| format!("It took {}", duration(s)));
     let mut all = vec![
         format!(
-            "```sh\ncargo run --release --bin experiments -- {name}{quick}{data}{options} --seed {} --fresh\n```",
+            "```sh\ncargo run --release{feature} --bin experiments -- {name}{quick}{data}{options} --seed {} --fresh\n```",
             session.seed
         ),
         format!(

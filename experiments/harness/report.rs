@@ -4,7 +4,7 @@ use super::claim::{Claim, Control, Evidence, Test};
 use super::figure::Figure;
 use super::verdict::{Counts, Judged, Verdict, judge, p_cell};
 use super::{Experiment, Session};
-use burnrank::text::{Table, duration};
+use burnrank::text::{Table, counted, duration};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -27,6 +27,8 @@ pub struct Report {
     pub figure: Figure,
     /// Where real data is read, what a user must bring.
     pub bring: Option<String>,
+    /// The feature that the program must be built with to run it anew.
+    pub feature: Option<&'static str>,
 }
 
 /// A report whose claims are judged.
@@ -118,7 +120,7 @@ impl Told<'_> {
             .into_iter()
             .map(|(primary, name)| (self.of(primary).filter(|judged| judged.p.is_some()).count(), name))
             .filter(|(tests, _)| *tests > 0)
-            .map(|(tests, name)| format!("the {tests} {name} claims that have one"))
+            .map(|(tests, name)| format!("{} with a p-value", counted(tests, &format!("{name} claim"), &format!("{name} claims"))))
             .collect();
         if !families.is_empty() {
             let together = families.join(", and over ");
@@ -180,5 +182,47 @@ impl Told<'_> {
         let words = self.report.notes.iter().filter(|note| !note.starts_with("!["));
         words.chain(&self.report.bring).for_each(|note| text += &format!("\n{note}\n"));
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, Paper};
+    use super::*;
+
+    const NOTHING: Experiment = Experiment {
+        name: "nothing",
+        kind: Kind::Paper,
+        paper: Paper::Several,
+        place: "",
+        claim: "",
+        time: "",
+        claims: |_| vec![],
+        changed: &[],
+        protocol: |_| Ok(Value::Null),
+        run: |_| Ok(Report::default()),
+        own: None,
+    };
+
+    fn told<'a>(report: &'a Report, claims: Vec<Claim>) -> Told<'a> {
+        let judged = judge(claims, &report.evidence).unwrap();
+        Told { experiment: &NOTHING, report, judged }
+    }
+
+    #[test]
+    fn columns_and_legend_are_those_that_the_claims_need() {
+        let fact = Claim::primary("f", "a fact", Test::Fact);
+        let report = Report { evidence: vec![("f".into(), Evidence::fact(true, "1"))], ..Report::default() };
+        let only_facts = told(&report, vec![fact.clone()]);
+        assert!(only_facts.claims(true).unwrap().markdown().contains("| claim | paper | here | outcome |"));
+        assert_eq!(only_facts.legend(), "*reversed*: the test says that it is not so.");
+        assert!(only_facts.claims(false).is_none() && only_facts.controls().is_none());
+        let above = Claim::secondary("a", "above", Test::Above).unit("function");
+        let units = ("a".to_owned(), Evidence::units([1.0, 2.0, 3.0]));
+        let report = Report { evidence: vec![report.evidence[0].clone(), units], ..Report::default() };
+        let both = told(&report, vec![fact, above]);
+        assert!(both.claims(false).unwrap().markdown().contains("| here | p | could see | outcome |"));
+        assert!(both.legend().contains("after Holm's correction over 1 other claim with a p-value"), "{}", both.legend());
+        assert!(both.tests().markdown().contains("| a | function | two-sided t-test over the units against 0"));
     }
 }

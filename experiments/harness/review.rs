@@ -71,7 +71,7 @@ fn claims(entry: &Entry<'_>, outcome: Outcome) -> Vec<String> {
     if primary.is_empty() && others.is_empty() {
         return vec![];
     }
-    let mut lines = vec![format!("- {}", entry.link("../results"))];
+    let mut lines = vec![format!("- {} ({})", entry.link("../results"), entry.experiment.place)];
     match outcome {
         // The same few reasons stand for many claims.
         Outcome::NotTested => lines.extend(reasons(&[primary, others].concat())),

@@ -38,7 +38,7 @@ pub fn table(runs: &[Went]) -> Table {
         late(&runs.iter().collect::<Vec<_>>()),
         runs.len(),
         at_edges(runs.iter()).map_or(String::new(), |(edge, all)| format!(
-            "; {edge} of {all} chosen step sizes are at the end of those tried"
+            "; {edge} of {all} chosen settings are at the end of those tried"
         ))
     );
     let (stepped, tuned) = (runs.iter().any(|run| run.step.is_some()), runs.iter().any(|run| run.at_edge.is_some()));
@@ -113,7 +113,7 @@ mod tests {
         let runs = [run("b", 0.1, 90), run("b", 0.01, 91), run("a", 0.01, 3), run("b", 0.1, 50)];
         let text = table(&runs).markdown();
         assert!(
-            text.starts_with("Did the limits bind? 1 of 4 runs") && text.contains("; 2 of 4 chosen step sizes"),
+            text.starts_with("Did the limits bind? 1 of 4 runs") && text.contains("; 2 of 4 chosen settings"),
             "{text}"
         );
         assert!(text.contains("| b | 3 | 90 | 91 | 100 | 1 | 0.01 (1), 0.1 (2) | 2 of 3 |"), "{text}");

@@ -327,6 +327,22 @@ mod tests {
     }
 
     #[test]
+    fn every_test_of_units_says_what_it_could_have_seen() {
+        let seen = |test, values: &[f64]| {
+            let evidence = vec![("a".to_owned(), Evidence::rounded(values.to_vec(), 1))];
+            judge(vec![claim("a", test)], &evidence).unwrap()[0].could_see.clone()
+        };
+        // Five units of deviation 1: (t(0.975, 4) + t(0.8, 4)) / sqrt(5) = (2.776 + 0.941) / 2.236.
+        let values = [0.0, 0.0, 1.0, 2.0, 2.0];
+        for test in [Test::Above, Test::Alike { margin: 1.0 }, Test::AtLeast { bound: 1.0 }, Test::AtMost { bound: 1.0 }] {
+            assert_eq!(seen(test, &values).as_deref(), Some("1.66"), "{test:?}");
+        }
+        // 1 ± 2 sqrt(1 + 1/5).
+        assert_eq!(seen(Test::Number { paper: 1.0 }, &values).as_deref(), Some("-1.2 to 3.2"));
+        assert_eq!(seen(Test::Above, &values[..1]), None);
+    }
+
+    #[test]
     fn verdicts_follow_the_rule() {
         let verdict = |outcomes: &[Outcome]| {
             let judged = |&outcome: &Outcome| Judged {

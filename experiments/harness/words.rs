@@ -31,6 +31,7 @@ const WORDS: &[(&str, &str)] = &[
     ("NDCG-Loss1", "the logistic cost of pairs, weighed by G_i / D_i"),
     ("NDCG-Loss2", "the logistic cost of pairs, weighed by delta_ij |G_i - G_j|"),
     ("NDCG-Loss2++", "the logistic cost of pairs, weighed by (rho_ij + mu delta_ij) |G_i - G_j|"),
+    ("mu", "the weight of delta_ij in NDCG-Loss2++; with mu = 0 it is LambdaRank"),
     ("NDCGcost", "the sum of G_i (1 - 1/D_i): what NDCG lacks of the sum of all gains"),
     ("LambdaRank's metric", "the sum of G_i rho_ij over documents i and the documents j above them (Proposition 5.1)"),
     ("G_i", "the gain of document i, (2^label - 1) / maxDCG, where maxDCG is the largest DCG of its query"),
@@ -77,10 +78,19 @@ const WORDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The words of the list that a text uses, each with its meaning.
+/// The words of the list that a text uses, and those that their meanings use, each with its meaning.
 pub fn used(text: &str) -> Vec<String> {
-    let known = WORDS.iter().filter(|(word, _)| occurs(text, word));
-    known.map(|(word, meaning)| format!("*{word}*: {meaning}.")).collect()
+    let mut text = text.to_owned();
+    loop {
+        let known = WORDS.iter().filter(|(word, _)| occurs(&text, word));
+        let lines: Vec<String> = known.map(|(word, meaning)| format!("*{word}*: {meaning}.")).collect();
+        let new: Vec<&String> = lines.iter().filter(|line| !text.contains(line.as_str())).collect();
+        if new.is_empty() {
+            return lines;
+        }
+        let more: String = new.into_iter().map(|line| format!("\n{line}")).collect();
+        text += &more;
+    }
 }
 
 /// Whether a word stands in a text, not as a part of a longer one.
@@ -101,6 +111,9 @@ mod tests {
         assert!(occurs("rho_ij|", "rho_ij") && !occurs("lambdarank:map", "map2"));
         assert_eq!(used("nothing here"), Vec::<String>::new());
         assert!(used("WTA")[0].starts_with("*WTA*: winner takes all"));
+        // What explains a word is explained too.
+        let all = used("NDCG-Loss2").join("\n");
+        assert!(all.contains("*delta_ij*: ") && all.contains("*G_i*: "), "{all}");
     }
 
     #[test]

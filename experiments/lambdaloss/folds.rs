@@ -43,9 +43,13 @@ impl RealFolds {
         let mut runs = vec![];
         for (name, found) in self.arms.iter().zip(&self.found) {
             for found in found {
-                let (step, at_edge) = (Some(found.step_size), found.steps.as_ref().map(|steps| steps.0.at_edge));
-                let one = |&best: &usize| Went { step, at_edge, ..Went::new(name, best, plan.epochs) };
-                runs.extend(found.best_epochs.iter().map(one));
+                // Chosen once for all seeds.
+                let at_edge = |seed: usize| found.steps.as_ref().filter(|_| seed == 0).map(|steps| steps.0.at_edge);
+                let step = Some(found.step_size);
+                let one = |(seed, &best): (usize, &usize)| {
+                    Went { step, at_edge: at_edge(seed), ..Went::new(name, best, plan.epochs) }
+                };
+                runs.extend(found.best_epochs.iter().enumerate().map(one));
             }
         }
         trainings::table(&runs)

@@ -225,7 +225,7 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
             "overfit",
             "overfit less LambdaRank",
             "test",
-            "mean best epoch",
+            "mean best epoch (last tenth)",
             "step size",
         ],
     );
@@ -233,6 +233,7 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
         for (loss, place) in COMPARED.into_iter().enumerate() {
             let cell = &found[arm_of(width, loss)];
             let epochs: Vec<f64> = cell.iter().map(|found| found.best_epoch as f64).collect();
+            let late = cell.iter().filter(|found| 10 * found.best_epoch > 9 * plan.epochs).count();
             let Tuned { best, at_edge, .. } = tuned[width];
             table.row([
                 hidden.to_string(),
@@ -242,7 +243,7 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
                 mean_text(&of(cell, overfit)),
                 if loss == 0 { "-".into() } else { gap_text(&gap(width, loss, 0, overfit)) },
                 mean_text(&of(cell, test)),
-                format!("{:.0}", mean(&epochs)),
+                format!("{:.0} ({late} of {})", mean(&epochs), cell.len()),
                 format!("{best}{}", if at_edge { " (at the edge)" } else { "" }),
             ]);
         }
@@ -281,7 +282,11 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
             gap_text(&slopes)
         ),
         tables: vec![table],
-        notes: vec!["Overfit is training less held-out NDCG@5, both at the end of training.".into()],
+        notes: vec![format!(
+            "Overfit is training less held-out NDCG@5, both at the end of training. In brackets: how many best epochs are in the \
+             last tenth of the {} epochs.",
+            plan.epochs
+        )],
         protocol,
         deviations,
         figure: figure::draw(&[

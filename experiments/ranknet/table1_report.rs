@@ -4,6 +4,7 @@ use super::artificial::{self, Counted, Data, TRAINING_TEXT, cell, point, z};
 use super::table1::{BEST, Cell, Convention, Found, LARGE, OTHERS, PAPER, PRIMARY, Sizes, id, sizes, values};
 use super::table1_ceiling::{self, Best, Fit, KINDS, best};
 use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::trainings::{self, Went};
 use crate::harness::units::{less, mean};
 use crate::harness::{Control, Evidence, Execution, NetShape, Report};
 use burnrank::analysis::significance::t_test;
@@ -18,10 +19,16 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
     let evidence = evidence(runs, fits, &sizes);
     let mut tables = vec![table(runs, PRIMARY, &sizes), summary_table(runs, &sizes), ceiling_table(fits)];
     tables.extend(OTHERS.map(|convention| table(runs, convention, &sizes)));
+    let went = |(cell, found): &(&Cell, &Found)| {
+        let what = format!("{}, {}, {} vectors", cell.data.name(), cell.net.name(), cell.size);
+        Went::new(what, found.best_epoch, sizes.epochs)
+    };
+    let own = runs.iter().filter(|(cell, _)| cell.convention == PRIMARY && !cell.shuffled);
+    tables.push(trainings::table(&own.map(went).collect::<Vec<_>>()));
     let mut panels = vec![panel(runs, Data::Net, &sizes), panel(runs, Data::Polynomial, &sizes)];
     panels.push(ceiling_panel(fits));
     let [net, polynomial] = [Data::Net, Data::Polynomial].map(|data| within(runs, PRIMARY, data, &sizes));
-    let mut deviations = artificial::deviations();
+    let mut deviations = artificial::deviations(&[Data::Net, Data::Polynomial], &[NetShape::Linear, NetShape::TwoLayer]);
     deviations.push(
         "The paper says neither which hidden units its nets have nor which pairs of test documents count: one reading \
          decides the verdict, the others have tables of their own."

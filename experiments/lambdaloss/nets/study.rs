@@ -126,12 +126,13 @@ impl Study {
     pub fn trainings(&self) -> Table {
         let mut runs = vec![];
         for ((name, tuned), found) in self.names.iter().zip(&self.tuned).zip(&self.found) {
-            let one = |&best: &usize| Went {
+            // Chosen once for all runs.
+            let one = |(run, &best): (usize, &usize)| Went {
                 step: Some(tuned.best),
-                at_edge: Some(tuned.at_edge),
+                at_edge: (run == 0).then_some(tuned.at_edge),
                 ..Went::new(name, best, self.plan.epochs)
             };
-            runs.extend(found.iter().flat_map(|found| &found.best_epochs).map(one));
+            runs.extend(found.iter().flat_map(|found| &found.best_epochs).enumerate().map(one));
         }
         trainings::table(&runs)
     }

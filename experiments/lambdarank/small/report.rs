@@ -241,6 +241,9 @@ fn deviations(scale: Scale, pool: &Pool) -> Vec<String> {
             pool.name
         ),
         "One step size is trained at full length, where the paper trained all.".into(),
+        "The epochs of the best validation values are not among the stored results of this experiment, so that it cannot be said \
+         how many of them come near the limit of epochs."
+            .into(),
     ];
     if scale == Scale::Quick {
         all.push("Quick: artificial data, few queries and epochs.".into());

@@ -124,7 +124,8 @@ pub fn report(
         notes,
         tables,
         figure: dots::draw(&panels, "95% intervals of the mean over all test queries, by resampling")?,
-        bring: Some(format!("{} {SCORES}", WHERE)),
+        bring: Some(format!("{WHERE} {SCORES}")),
+        feature: GROWS_TREES.then_some("trees"),
         ..Report::default()
     })
 }
@@ -159,12 +160,13 @@ fn trainings(sizes: &Sizes, runs: &[(&Cell, &Found)]) -> anyhow::Result<Table> {
         let setting = found.tried.iter().position(|tried| tried.0 == found.setting).unwrap_or(0);
         let (config, _) = cell.system.config(setting, sizes, 0)?;
         let step = matches!(cell.system.tuned, Tuned::StepSize(_)).then_some(config.learning_rate);
-        let one = |&best: &usize| Went {
+        // Chosen once for all seeds.
+        let one = |(seed, &best): (usize, &usize)| Went {
             step,
-            at_edge: Some(at_edge(found)),
+            at_edge: (seed == 0).then(|| at_edge(found)),
             ..Went::new(cell.system.name, best, config.epochs)
         };
-        all.extend(found.best_epochs.iter().map(one));
+        all.extend(found.best_epochs.iter().enumerate().map(one));
     }
     Ok(trainings::table(&all))
 }

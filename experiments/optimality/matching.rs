@@ -344,7 +344,7 @@ fn panel(runs: &[(&Cell, &Found)], sizes: &Sizes, table: usize) -> Panel {
     Panel {
         title: format!("As {}: {} training queries", TABLES[table], sizes.train[table]),
         x_label: "measure of the test".into(),
-        y_label: "points above training for that measure, 95%".into(),
+        y_label: "points above training for that measure".into(),
         ticks: MEASURES.iter().enumerate().map(|(at, measure)| (at as f64, measure.title.into())).collect(),
         series: series.collect(),
         zero: Some(0.0),

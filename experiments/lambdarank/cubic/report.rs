@@ -132,7 +132,7 @@ fn panels(runs: &Runs) -> [Panel; 2] {
     };
     [
         panel("Cubic polynomial data", "mean NDCG of the test queries", curves, None),
-        panel("LambdaRank less RankNet", "NDCG, 95% intervals over functions", gaps.into(), Some(0.0)),
+        panel("LambdaRank less RankNet", "NDCG", gaps.into(), Some(0.0)),
     ]
 }
 

@@ -326,7 +326,7 @@ fn panel(runs: &[(&Cell, &Found)]) -> Panel {
     Panel {
         title: "Constructions less RankNetWeightPairs".into(),
         x_label: "measure".into(),
-        y_label: "points, 95% over functions".into(),
+        y_label: "points".into(),
         ticks: MEASURES.iter().enumerate().map(|(at, measure)| (at as f64, measure.title.into())).collect(),
         series,
         zero: Some(0.0),

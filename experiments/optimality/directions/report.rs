@@ -153,7 +153,7 @@ fn values(runs: &[(&Cell, &Found)]) -> Table {
         "training value",
         "random weights",
         "length of weights",
-        "smallest fall at 0.1",
+        "highest change at 0.1",
         "directions not lower",
     ];
     let title = "Each run: the measure on the training queries, and what the directions did to it:";

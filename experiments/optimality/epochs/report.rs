@@ -90,7 +90,7 @@ fn table(sizes: &Sizes, found: &[Found]) -> Table {
         "start",
         "directions not lower",
         "higher",
-        "smallest fall at 0.1",
+        "highest change at 0.1",
         "training NDCG@10",
         "after 1 epoch, per query",
         later.as_str(),
@@ -171,7 +171,7 @@ fn panel(sizes: &Sizes, found: &[Found], start: usize) -> Panel {
     Panel {
         title: format!("Going on from {}", STARTS[start].replace("learned", "weights learned")),
         x_label: "further epochs".into(),
-        y_label: "change of training NDCG@10, 95% over functions".into(),
+        y_label: "change of training NDCG@10".into(),
         ticks: (0..=sizes.further).step_by(step).map(|epoch| (epoch as f64, epoch.to_string())).collect(),
         series: series.collect(),
         zero: Some(0.0),

@@ -217,7 +217,7 @@ fn panel(runs: &[(&Cell, &Found)], sizes: &Sizes, test: Measure) -> Panel {
     Panel {
         title: format!("{} by the number of effective pairs", test.title),
         x_label: "effective pairs per epoch, log10".into(),
-        y_label: format!("test {}, 95% over functions", test.title),
+        y_label: format!("test {}", test.title),
         ticks: (low.floor() as i32..=high.ceil() as i32).map(|tick| (f64::from(tick), tick.to_string())).collect(),
         series: all,
         legend: Legend::LowerRight,

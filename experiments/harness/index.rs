@@ -102,7 +102,9 @@ fn verdicts(entries: &[Entry<'_>]) -> String {
         }
     }
     // What is not run comes last.
-    words.sort_by_key(|(word, _)| ["unfinished", "not run yet"].iter().position(|last| last == word).map_or(0, |at| at + 1));
+    words.sort_by_key(|(word, _)| {
+        ["unfinished", "not run yet"].iter().position(|last| last == word).map_or(0, |at| at + 1)
+    });
     let run = entries.iter().filter(|entry| entry.is_run).count();
     let all: Vec<String> = words.iter().map(|(word, count)| format!("{count} {word}")).collect();
     format!("{run} of {} experiments are run: {}.", entries.len(), all.join(", "))

@@ -120,7 +120,9 @@ impl Told<'_> {
             .into_iter()
             .map(|(primary, name)| (self.of(primary).filter(|judged| judged.p.is_some()).count(), name))
             .filter(|(tests, _)| *tests > 0)
-            .map(|(tests, name)| format!("{} with a p-value", counted(tests, &format!("{name} claim"), &format!("{name} claims"))))
+            .map(|(tests, name)| {
+                format!("{} with a p-value", counted(tests, &format!("{name} claim"), &format!("{name} claims")))
+            })
             .collect();
         if !families.is_empty() {
             let together = families.join(", and over ");
@@ -222,7 +224,11 @@ mod tests {
         let report = Report { evidence: vec![report.evidence[0].clone(), units], ..Report::default() };
         let both = told(&report, vec![fact, above]);
         assert!(both.claims(false).unwrap().markdown().contains("| here | p | could see | outcome |"));
-        assert!(both.legend().contains("after Holm's correction over 1 other claim with a p-value"), "{}", both.legend());
+        assert!(
+            both.legend().contains("after Holm's correction over 1 other claim with a p-value"),
+            "{}",
+            both.legend()
+        );
         assert!(both.tests().markdown().contains("| a | function | two-sided t-test over the units against 0"));
     }
 }

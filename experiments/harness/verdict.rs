@@ -186,7 +186,8 @@ fn of_units(claim: Claim, values: &[f64], spread: &Spread, decimals: usize) -> a
         _ => Outcome::Undecided,
     };
     let interval = |mean: String| format!("{mean} ± {} ({n} units)", fixed(half, decimals));
-    let seen = || detectable(values, 1).map(three_digits);
+    // Units that do not differ would show any difference.
+    let seen = || detectable(values, 1).filter(|&least| least > 0.0).map(three_digits);
     let (outcome, ours, p, could_see) = match claim.test {
         Test::Fact => bail!("the claim '{}' has evidence of another kind", claim.id),
         Test::Above => {
@@ -334,7 +335,9 @@ mod tests {
         };
         // Five units of deviation 1: (t(0.975, 4) + t(0.8, 4)) / sqrt(5) = (2.776 + 0.941) / 2.236.
         let values = [0.0, 0.0, 1.0, 2.0, 2.0];
-        for test in [Test::Above, Test::Alike { margin: 1.0 }, Test::AtLeast { bound: 1.0 }, Test::AtMost { bound: 1.0 }] {
+        for test in
+            [Test::Above, Test::Alike { margin: 1.0 }, Test::AtLeast { bound: 1.0 }, Test::AtMost { bound: 1.0 }]
+        {
             assert_eq!(seen(test, &values).as_deref(), Some("1.66"), "{test:?}");
         }
         // 1 ± 2 sqrt(1 + 1/5).

@@ -46,8 +46,10 @@ impl RealFolds {
                 // Chosen once for all seeds.
                 let at_edge = |seed: usize| found.steps.as_ref().filter(|_| seed == 0).map(|steps| steps.0.at_edge);
                 let step = Some(found.step_size);
-                let one = |(seed, &best): (usize, &usize)| {
-                    Went { step, at_edge: at_edge(seed), ..Went::new(name, best, plan.epochs) }
+                let one = |(seed, &best): (usize, &usize)| Went {
+                    step,
+                    at_edge: at_edge(seed),
+                    ..Went::new(name, best, plan.epochs)
                 };
                 runs.extend(found.best_epochs.iter().enumerate().map(one));
             }

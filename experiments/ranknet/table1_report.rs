@@ -28,7 +28,8 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
     let mut panels = vec![panel(runs, Data::Net, &sizes), panel(runs, Data::Polynomial, &sizes)];
     panels.push(ceiling_panel(fits));
     let [net, polynomial] = [Data::Net, Data::Polynomial].map(|data| within(runs, PRIMARY, data, &sizes));
-    let mut deviations = artificial::deviations(&[Data::Net, Data::Polynomial], &[NetShape::Linear, NetShape::TwoLayer]);
+    let mut deviations =
+        artificial::deviations(&[Data::Net, Data::Polynomial], &[NetShape::Linear, NetShape::TwoLayer]);
     deviations.push(
         "The paper says neither which hidden units its nets have nor which pairs of test documents count: one reading \
          decides the verdict, the others have tables of their own."

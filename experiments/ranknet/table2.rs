@@ -213,7 +213,11 @@ fn report(sizes: &Sizes, runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
         found.visited == if cell.ties { ordered + 2 * (all - ordered) } else { ordered }
     };
     let went = |(cell, found): &(&Cell, &Found)| {
-        Went::new(format!("{}, {} vectors", NAMES[usize::from(cell.ties)], cell.vectors), found.best_epoch, sizes.epochs)
+        Went::new(
+            format!("{}, {} vectors", NAMES[usize::from(cell.ties)], cell.vectors),
+            found.best_epoch,
+            sizes.epochs,
+        )
     };
     let (right, all) = (runs.iter().filter(visits).count(), runs.len());
     Ok(Report {

@@ -70,7 +70,8 @@ pub fn settings_table(scale: Scale, set: &Set, runs: &[(&Cell, &Found)], number:
         set.name
     );
     let late = "best epoch in the last tenth";
-    let mut table = Table::titled(title, &["system", "settings", "best epochs", late, "setting at the end of those tried"]);
+    let mut table =
+        Table::titled(title, &["system", "settings", "best epochs", late, "setting at the end of those tried"]);
     for system in systems() {
         let folds = of(runs, number, system.name);
         let most = system.config(system.first(&sizes), &sizes, 0).map_or(0, |(config, _)| config.epochs);

@@ -1,8 +1,8 @@
 //! RankNet, section 5.1: a net like the one that made the data learns 1,000 vectors without an error.
 
 use super::artificial::{
-    self, Counted, DOCUMENTS, Data, TEST, TRAINING_TEXT, Tested, Units, VALID, architecture, config,
-    function_seed, generator, lists, pairs, training_seed,
+    self, Counted, DOCUMENTS, Data, TEST, TRAINING_TEXT, Tested, Units, VALID, architecture, config, function_seed,
+    generator, lists, pairs, training_seed,
 };
 use crate::harness::figure::{self, Legend, Panel, Series, Whose};
 use crate::harness::finding::{Finding, no_epoch, no_share, outside};
@@ -79,8 +79,12 @@ fn claims(_: &Session) -> Vec<Claim> {
     };
     vec![
         told(
-            Claim::primary("zero", "number of training pairs in the wrong order when training ends", Test::AtMost { bound: 0.0 })
-                .paper("0"),
+            Claim::primary(
+                "zero",
+                "number of training pairs in the wrong order when training ends",
+                Test::AtMost { bound: 0.0 },
+            )
+            .paper("0"),
         ),
         falls("errors fall", "training errors"),
         falls("cost falls", "training costs"),

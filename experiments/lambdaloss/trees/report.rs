@@ -121,7 +121,6 @@ pub fn report(execution: &Execution<'_>, plan: &Plan, study: &Study) -> anyhow::
         figure: figure::draw(&panels)?,
         bring: Some(real::WHERE.into()),
         feature: Some("trees"),
-        ..Report::default()
     })
 }
 

@@ -38,6 +38,18 @@ fn info(place: &Place, folder: &str) -> serde_json::Value {
     serde_json::from_str(&place.read(&format!("{folder}/model.json"))).unwrap()
 }
 
+/// What is known of a model, but for how long its making took.
+fn without_times(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            fields.remove("seconds");
+            fields.values_mut().for_each(without_times);
+        }
+        serde_json::Value::Array(values) => values.iter_mut().for_each(without_times),
+        _ => {}
+    }
+}
+
 /// Trains on the same documents as text, CSV and Parquet, and compares all that comes of it.
 fn same_models(place: &Place, train: &Path, test: &Path, settings: &str) {
     let sets = [(train, "train"), (test, "test")];
@@ -61,6 +73,7 @@ fn same_models(place: &Place, train: &Path, test: &Path, settings: &str) {
         let data = about["data"].as_object_mut().unwrap();
         data.values_mut().for_each(|set| set["source"] = "".into());
         about["run"].take();
+        without_times(&mut about);
         let scores = place.run(&format!("predict --model {ending} --data test.{ending}")).done();
         let judged =
             place.run(&format!("evaluate --model {ending} --data test.{ending} --metric ndcg@10 --json")).done();

@@ -1,6 +1,7 @@
 //! Parquet: row group by row group, some rows of all columns at a time.
 
 mod column;
+mod shared;
 
 use super::cell::{self, BadCell, Role};
 use super::columns::Columns;
@@ -14,9 +15,11 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use column::{Cells, Leaf};
 use rayon::prelude::*;
+use shared::Shared;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 /// About the size of a page, of which each column keeps one.
 const PAGE: u64 = 1 << 20;
@@ -24,9 +27,9 @@ const PAGE: u64 = 1 << 20;
 /// The rows of a Parquet file.
 pub(super) struct ParquetRows {
     name: String,
-    reader: SerializedFileReader<File>,
+    reader: SerializedFileReader<Shared>,
     /// The same file, which must not change meanwhile.
-    file: File,
+    file: Arc<File>,
     stamp: Option<Stamp>,
     size: u64,
     /// The columns that are read: features first, in their order, then label, query and document, those that there are.
@@ -44,13 +47,13 @@ impl ParquetRows {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let fail = |error| Error::io(path, "read", error);
         let name = display_name(path);
-        let file = File::open(path).map_err(fail)?;
+        let file = Arc::new(File::open(path).map_err(fail)?);
         let stamp = Stamp::of(&file).map_err(fail)?;
         let size = file.metadata().map_err(fail)?.len();
         if stamp.is_some() && size == 0 {
             return Err(whole_file(&name, "the file is empty", super::open::EXPECTED));
         }
-        let reader = guarded(&name, || SerializedFileReader::new(file.try_clone()?))?;
+        let reader = guarded(&name, || SerializedFileReader::new(Shared::new(file.clone(), size)))?;
         let (leaves, readers) = (Vec::new(), Vec::new());
         Ok(ParquetRows { name, reader, file, stamp, size, leaves, group: 0, readers, left: 0, done: 0 })
     }

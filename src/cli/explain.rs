@@ -91,6 +91,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         model.info.feature_names = names.of_width(model.info.ranker.features)?;
     }
     let data = input::read_data(&args.data, &args.reading)?;
+    data.load()?;
     let options = ExplainOptions {
         conventions: args.judging.conventions(),
         permute: args.permute,

@@ -1,6 +1,7 @@
 //! The tool: one file per command. The only place that prints.
 
 mod allocator;
+mod cache;
 mod certify;
 mod compare;
 mod convert;

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 
 /// Training and validation queries, scaled; several runs may share them.
 ///
-/// Data that is handed over is scaled in the memory that it has. Data that is lent is copied, unless it stays as it is.
+/// Data that is handed over is scaled in the memory that it has. Data that is lent is copied, unless it stays as it is. Data of
+/// a mapped file is scaled whenever it is read.
 ///
 /// ```
 /// use burnrank::{ScaleKind, Synthetic, TrainConfig, Trainer, device};
@@ -90,8 +91,8 @@ fn check(train: &Dataset, valid: &Dataset) -> Result<()> {
 }
 
 fn apply(scaler: &Scaler, data: &mut Cow<'_, Dataset>) -> Result<()> {
-    if matches!(data, Cow::Borrowed(_)) {
-        let bytes = memory::bytes_of::<f32>(data.features().len() as u64);
+    if matches!(data, Cow::Borrowed(_)) && !data.is_mapped() {
+        let bytes = memory::bytes_of::<f32>(data.n_documents() as u64 * data.n_features() as u64);
         memory::ask(bytes, "a scaled copy of the features", "hand the data over instead of lending it")?;
     }
     scaler.apply(data.to_mut())

@@ -2,6 +2,7 @@
 
 use super::config::{GradientPath, TrainConfig};
 use super::learner::EpochTotals;
+use super::order::Order;
 use super::shard::{self, PartGradient};
 use crate::data::Dataset;
 use crate::data::Targets;
@@ -33,7 +34,7 @@ pub(super) fn run(
     context: &RunContext<'_>,
     mut ranker: Ranker,
     optimizer: &mut ModuleOptimizer,
-    order: &[usize],
+    order: &Order,
     [first, last]: [f64; 2],
     seed: u64,
 ) -> Result<(Ranker, EpochTotals)> {
@@ -44,6 +45,7 @@ pub(super) fn run(
     let count = batches.len() as f64;
     for (place, batch) in batches.enumerate() {
         context.config.objective.stop().check()?;
+        order.reach(place * context.config.batch_queries, context.data);
         let parts = if parted { shard::split(context.data, batch) } else { vec![batch] };
         let gradients = match parts[..] {
             [only] => {

@@ -24,7 +24,7 @@ impl Trainer<'_> {
         let splits = [("train", &self.data.train), ("valid", &self.data.valid)];
         for ((split, data), about) in splits.into_iter().zip(&self.data.info) {
             info.data.insert(split.into(), about.clone());
-            if let Ok(scores) = scorer.score_rows(data.features(), data.n_features()) {
+            if let Ok(scores) = scorer.score(data) {
                 info.metrics.insert(split.into(), means(&self.measures, &scores, data));
             }
         }

@@ -86,6 +86,9 @@ pub(crate) struct EpochTotals {
 /// Documents to score between two looks at whether to stop; whole blocks of what is scored at once.
 const BETWEEN_LOOKS: usize = 1 << 16;
 
+/// Feature values of a mapped file that are copied at a time.
+const AT_ONCE: usize = 1 << 22;
+
 /// Scores all documents of a data set, with a look at whether to stop now and then.
 pub(crate) fn score_all(
     data: &Dataset,
@@ -94,10 +97,13 @@ pub(crate) fn score_all(
 ) -> Result<Vec<f32>> {
     let width = data.n_features();
     let mut scores = Vec::with_capacity(data.n_documents());
-    for rows in data.features().chunks(BETWEEN_LOOKS * width.max(1)) {
+    // What has to be copied from a mapped file is bounded in bytes, not in documents.
+    let most = if data.is_mapped() { AT_ONCE } else { BETWEEN_LOOKS * width.max(1) };
+    data.for_rows(most, |_, rows| {
         stop.check()?;
         scores.extend(score_rows(rows, width)?);
-    }
+        Ok(())
+    })?;
     Ok(scores)
 }
 

@@ -12,6 +12,7 @@ mod learner;
 mod method;
 mod net;
 mod optimizer;
+mod order;
 mod registry;
 mod resume;
 mod shard;

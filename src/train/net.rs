@@ -3,6 +3,7 @@
 use super::config::{GradientPath, TrainConfig};
 use super::epoch::{self, RunContext};
 use super::learner::{EpochStart, EpochTotals, Learner, score_all};
+use super::order::Order;
 use crate::data::Dataset;
 use crate::device;
 use crate::error::{Error, Result};
@@ -11,9 +12,6 @@ use crate::stop::Stop;
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;
 use burn::tensor::{Bytes, Device};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 
 /// A net and its optimiser.
 pub(super) struct NetLearner {
@@ -81,7 +79,7 @@ impl Learner for NetLearner {
             host: device::on_host(&self.device),
         };
         let (seed, number) = (epoch.config.seed, epoch.number as u64);
-        let order = shuffled(epoch.data.n_queries(), seed, number);
+        let order = Order::draw(epoch.data, seed, number);
         let (ranker, totals) =
             epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_sizes, seed ^ number << 32)?;
         self.next = Some(NetState { ranker, optimizer });
@@ -131,13 +129,4 @@ impl Learner for NetLearner {
         self.now = NetState { ranker, optimizer };
         Ok(())
     }
-}
-
-/// The order in which an epoch visits the queries: drawn anew from (seed, epoch), so that a resumed run draws the same.
-fn shuffled(queries: usize, seed: u64, epoch: u64) -> Vec<usize> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(epoch);
-    let mut order: Vec<usize> = (0..queries).collect();
-    order.shuffle(&mut random);
-    order
 }

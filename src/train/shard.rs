@@ -141,10 +141,9 @@ impl Documents {
         features.clear();
         let (mut labels, mut offsets) = (Vec::new(), vec![0]);
         for &query in queries {
-            let query = data.query(query);
-            labels.extend_from_slice(query.labels);
+            labels.extend_from_slice(&data.labels()[data.offsets()[query]..data.offsets()[query + 1]]);
             offsets.push(labels.len());
-            features.extend_from_slice(query.features);
+            data.gather(query, &mut features);
         }
         Documents { features, labels, offsets }
     }

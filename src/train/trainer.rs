@@ -32,7 +32,7 @@ use std::time::Instant;
 /// }
 /// let model = trainer.finish()?;
 /// assert_eq!(model.history.len(), 3);
-/// assert_eq!(model.score_query(data.query(0).features)?, model.score(&data)?[..50]);
+/// assert_eq!(model.score_query(&data.query(0).features)?, model.score(&data)?[..50]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 pub struct Trainer<'a> {
@@ -81,6 +81,10 @@ impl<'a> Trainer<'a> {
         let metric = metric::parse(&config.metric)?;
         config.check_labels(&data.train)?;
         [&data.train, &data.valid].into_iter().try_for_each(|data| check_measure(&*metric, data))?;
+        if !config.method.is_gradient() {
+            // All but nets look at the features as one slice.
+            [&data.train, &data.valid].into_iter().try_for_each(|data| data.load())?;
+        }
         let learner: Box<dyn Learner> = match &config.method {
             Method::Gradient => Box::new(NetLearner::new(&config, data.train.n_features(), device)?),
             Method::Boosting(settings) => trees(&config, settings, &data.train)?,

@@ -35,7 +35,7 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         sets.prepare(args)?;
         let names = args.names_of(sets.train.data.n_features())?;
         odd.extend(warnings(&sets, &config)?);
-        let single = SingleFeature::find(&sets.valid.data, &config);
+        let single = SingleFeature::sample(&sets.valid.data, &config);
         let mut again = Vec::new();
         let mut model = if args.is_auto()? {
             let _graceful = Graceful::new();

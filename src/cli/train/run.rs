@@ -44,7 +44,7 @@ pub fn run(
     let mut warnings = warnings(&sets, &config)?;
     // Where members have validation queries of their own, other members were trained on these.
     let apart = args.settings.ensemble == 1 || args.valid.is_some();
-    let single = apart.then(|| SingleFeature::find(&sets.valid.data, &config)).flatten();
+    let single = apart.then(|| SingleFeature::sample(&sets.valid.data, &config)).flatten();
     let data = sets.training_data(config.scaling)?;
     let _graceful = Graceful::new();
     let members = ensemble(args, &config, &data, &targets, device)?;

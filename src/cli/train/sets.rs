@@ -67,9 +67,11 @@ impl Named {
             let fourths = kfold(parts[0].len(), FIFTHS - 1, seed)
                 .context("too few queries for each member to keep others for validation: give --valid FILE")?;
             let copies = fourths.len().min(members - 1) as u64;
-            let bytes = memory::bytes_of::<f32>(self.data.features().len() as u64).saturating_mul(copies);
-            let what = "the training data of members that keep different queries for validation";
-            memory::ask(bytes, what, "give --valid FILE, which all of them share")?;
+            if !self.data.is_mapped() {
+                let bytes = memory::bytes_of::<f32>(self.data.features().len() as u64).saturating_mul(copies);
+                let what = "the training data of members that keep different queries for validation";
+                memory::ask(bytes, what, "give --valid FILE, which all of them share")?;
+            }
             for fourth in fourths.into_iter().take(members - 1) {
                 let kept: Vec<usize> = fourth.into_iter().map(|place| parts[0][place]).collect();
                 let train = (0..queries).filter(|query| kept.binary_search(query).is_err()).collect::<Vec<_>>();
@@ -182,7 +184,9 @@ impl Sets {
         }
         let own = self.all().map(|(_, set)| set.data.n_documents()).sum::<usize>();
         let documents = own + self.others.iter().map(|(a, b)| a.n_documents() + b.n_documents()).sum::<usize>();
-        if width > found {
+        if width > found && self.train.data.is_mapped() {
+            self.train.data = std::mem::take(&mut self.train.data).with_width(width);
+        } else if width > found {
             let bytes = memory::bytes_of::<f32>(documents as u64 * width as u64);
             memory::ask(bytes, &format!("the {width} features of all documents"), "give fewer --features")?;
             self.train.data = std::mem::take(&mut self.train.data).with_width(width);
@@ -222,7 +226,11 @@ impl Sets {
     /// that members take in turn. All are scaled as the first is.
     pub fn training_data(&mut self, scaling: ScaleKind) -> anyhow::Result<Vec<Arc<TrainingData<'static>>>> {
         let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
-        let bar = preparing((train.features().len() + valid.features().len()) * (self.others.len() + 1));
+        let bar = {
+            // Those of a mapped file are scaled when they are read.
+            let values = |data: &Dataset| if data.is_mapped() { 0 } else { data.features().len() };
+            preparing((values(&train) + values(&valid)) * (self.others.len() + 1))
+        };
         let first = TrainingData::new(scaling, train, valid)?;
         let others = std::mem::take(&mut self.others).into_iter();
         let others: Vec<_> = others.map(|(train, valid)| first.alike(train, valid)).collect::<burnrank::Result<_>>()?;

@@ -3,15 +3,16 @@
 use super::group::{self, Earlier, Query};
 use super::options::{ReadOptions, Skipped};
 use super::read::{Piece, no_documents};
+use crate::data::cache::{self, CacheParts};
 use crate::data::dataset::Dataset;
-use crate::data::source::{MAX_LINE, Stream, Text, long_line, without_mark};
+use crate::data::source::{MAX_LINE, Stream, Text, display_name, long_line, without_mark};
 use crate::error::{Error, Result};
 use crate::memory;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-/// The data sets of one file, each of a few megabytes of whole queries, in order.
+/// The data sets of one file, text or [cache](crate::data::cache), each of a few megabytes of whole queries, in order.
 ///
 /// Needs memory for one chunk, the longest query, and the ids of all queries. A chunk is as wide as the largest feature index of
 /// its text: state [`ReadOptions::width`] when all must be alike. [`ReadOptions::regroup`] and [`ReadOptions::query_file`] need the whole
@@ -45,6 +46,9 @@ pub struct Chunks {
     widest: usize,
     rows: Vec<Range<usize>>,
     total_rows: usize,
+    highest: (f32, usize),
+    /// In place of text, where the file is a cache.
+    cache: Option<CacheParts>,
 }
 
 /// The query that the text so far ends in: it may go on.
@@ -75,7 +79,16 @@ impl Chunks {
     /// # Errors
     /// When the file cannot be opened, or an option needs the whole file.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
-        Self::of(options, || Stream::open(path.as_ref()))
+        let path = path.as_ref();
+        if !cache::looks_like_a_cache(path) {
+            return Self::of(options, || Stream::open(path));
+        }
+        let parts = CacheParts::open(path, options)?;
+        let nothing = || Stream::of(display_name(path), path, Box::new(std::io::empty()));
+        let mut chunks = Self::of(options, nothing)?;
+        (chunks.widest, chunks.highest) = (parts.n_features(), parts.highest_label);
+        chunks.cache = Some(parts);
+        Ok(chunks)
     }
 
     /// As [`Chunks::open`], from any reader, which errors call `name`.
@@ -108,6 +121,8 @@ impl Chunks {
             widest: 0,
             rows: Vec::new(),
             total_rows: 0,
+            highest: (0.0, 0),
+            cache: None,
         })
     }
 
@@ -135,7 +150,12 @@ impl Chunks {
 
     /// Whether a document so far left out a feature that another has, as [`Dataset::is_sparse`] says of a whole file.
     pub fn is_sparse(&self) -> bool {
-        self.fewest < self.widest
+        self.cache.as_ref().map_or(self.fewest < self.widest, CacheParts::is_sparse)
+    }
+
+    /// The highest label so far and the first line that has it; line 0 when no label is above 0.
+    pub fn highest_label(&self) -> (f32, usize) {
+        self.highest
     }
 
     /// The bytes of text read so far, after unpacking.
@@ -154,6 +174,13 @@ impl Chunks {
     }
 
     fn next_chunk(&mut self) -> Result<Option<Dataset>> {
+        if let Some(parts) = &mut self.cache {
+            let Some((chunk, rows)) = parts.next(self.chunk_bytes) else { return Ok(None) };
+            self.bytes = parts.bytes();
+            self.progress.iter().for_each(|tell| tell(self.bytes));
+            (self.total_rows, self.rows) = (rows.end, vec![rows]);
+            return Ok(Some(chunk));
+        }
         let mut target = self.chunk_bytes;
         loop {
             self.fill(target)?;
@@ -212,6 +239,9 @@ impl Chunks {
         };
         let mut parsed = piece.parse(&|_| ())?;
         self.fewest = self.fewest.min(parsed.fewest());
+        for highest in parsed.outcomes.iter().map(|outcome| outcome.highest) {
+            self.highest = if highest.0 > self.highest.0 { highest } else { self.highest };
+        }
         self.widest = self.widest.max(parsed.width);
         let mut left_out = Skipped::default();
         let mut queries = piece.queries(&parsed.outcomes, &mut left_out)?;

@@ -26,6 +26,8 @@ pub struct ReadOptions {
     pub threads: usize,
     /// The bytes that are parsed as one piece of work. The result does not depend on it.
     pub block_bytes: usize,
+    /// Take a cache as it is, even where the text that it was made from has changed since.
+    pub stale_cache: bool,
 }
 
 impl Default for ReadOptions {
@@ -38,6 +40,7 @@ impl Default for ReadOptions {
             width: None,
             threads: 0,
             block_bytes: 1 << 20,
+            stale_cache: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A look at the start of a file.
 
 use super::line::Extent;
+use crate::data::cache::looks_like_a_cache;
 use crate::data::source::{Stream, without_mark};
 use crate::error::Result;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::path::Path;
 /// Text that is looked at, at most.
 const FAR_ENOUGH: usize = 1 << 20;
 
-/// Whether the first document of a file names its query with `qid:`; `None` when no document is found near the start.
+/// Whether the first document of a file names its query with `qid:`, as all of a cache do; `None` when no document is found near the start.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -21,6 +22,9 @@ const FAR_ENOUGH: usize = 1 << 20;
 /// # Errors
 /// When the file cannot be read.
 pub fn has_query_ids(path: impl AsRef<Path>) -> Result<Option<bool>> {
+    if looks_like_a_cache(path.as_ref()) {
+        return Ok(Some(true));
+    }
     let mut text = Vec::new();
     Stream::open(path.as_ref())?.fill(&mut text, FAR_ENOUGH)?;
     let mut rest = without_mark(&text);

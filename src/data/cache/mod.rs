@@ -45,10 +45,12 @@ mod build;
 mod check;
 mod draft;
 mod header;
+mod ids;
 mod map;
 mod open;
 mod origin;
 mod parts;
+mod spread;
 mod survey;
 #[cfg(test)]
 mod tests;

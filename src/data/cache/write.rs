@@ -2,8 +2,10 @@
 
 use super::draft::Draft;
 use super::header::{self, Header, Section};
+use super::ids::Ids;
 use super::map::{CacheMap, map};
 use super::origin::Origin;
+use super::spread::spread_rows;
 use super::survey;
 use super::values::{Encoder, Rounding};
 use crate::data::dataset::Dataset;
@@ -13,7 +15,7 @@ use crate::data::{FeatureNames, source};
 use crate::error::{Error, Result};
 use crate::memory;
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -93,14 +95,6 @@ pub struct CacheWriter {
     ids: Option<Ids>,
 }
 
-/// The ids of documents, in files of their own until the features are whole.
-#[derive(Debug)]
-struct Ids {
-    ends: BufWriter<File>,
-    text: BufWriter<File>,
-    length: u64,
-}
-
 impl CacheWriter {
     /// Begins the file at `path`, which appears when it is whole, or not at all.
     ///
@@ -164,29 +158,13 @@ impl CacheWriter {
             self.query_text.extend_from_slice(id.as_bytes());
             self.query_ends.push(self.query_text.len() as u64);
         }
-        self.push_ids(first, data)
-    }
-
-    fn push_ids(&mut self, first: usize, data: &Dataset) -> Result<()> {
-        let failed = |error| Error::io(&self.path, "write", error);
-        let known = data.has_document_ids();
-        if known && self.ids.is_none() {
-            let folder = crate::temporary::parent(&self.path);
-            let file =
-                || tempfile::tempfile_in(folder).map(|file| BufWriter::with_capacity(1 << 18, file)).map_err(failed);
-            let mut ids = Ids { ends: file()?, text: file()?, length: 0 };
-            // The documents before had none.
-            (0..first).try_for_each(|_| ids.ends.write_all(&[0; 8])).map_err(failed)?;
-            self.ids = Some(ids);
+        if data.has_document_ids() && self.ids.is_none() {
+            self.ids = Some(Ids::new(&self.path, first)?);
         }
-        let Some(ids) = &mut self.ids else { return Ok(()) };
-        for row in 0..data.n_documents() {
-            let id = data.document_id(row).unwrap_or_default().as_bytes();
-            ids.length += id.len() as u64;
-            let written = ids.text.write_all(id).and_then(|()| ids.ends.write_all(&ids.length.to_le_bytes()));
-            written.map_err(failed)?;
+        match &mut self.ids {
+            Some(ids) => ids.push(data, &self.path),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Notes that rows have more features from here on.
@@ -232,7 +210,12 @@ impl CacheWriter {
         let names = self.options.feature_names.as_ref().map(|names| names.of_width(self.width)).transpose()?;
         let names: String = names.iter().flatten().map(|name| format!("{name}\n")).collect();
         self.file.flush().map_err(|error| Error::io(&self.path, "write", error))?;
-        self.spread_rows().map_err(|error| Error::io(&self.path, "write", error))?;
+        if !self.narrow.is_empty() {
+            self.narrow.push((self.wide, self.width));
+            let value = if self.options.half { 2 } else { 4 };
+            let spread = spread_rows(&mut self.draft.file, &self.narrow, self.width, value);
+            spread.map_err(|error| Error::io(&self.path, "write", error))?;
+        }
         let (documents, queries) = (self.labels.len() as u64, self.query_ends.len() as u64);
         let mut header = Header {
             file_bytes: 0,
@@ -265,7 +248,14 @@ impl CacheWriter {
         self.section(&mut header, Section::QueryEnds, &le(&self.query_ends))?;
         let text = std::mem::take(&mut self.query_text);
         self.section(&mut header, Section::QueryText, &text)?;
-        self.document_sections(&mut header)?;
+        let ids = self.ids.take().map(Ids::files).transpose().map_err(|error| Error::io(&self.path, "write", error))?;
+        let ids = ids.map_or([None, None], |ids| ids.map(Some));
+        for (section, file) in [Section::DocumentEnds, Section::DocumentText].into_iter().zip(ids) {
+            let start = self.align()?;
+            let copied = file.map_or(Ok(0), |mut file| std::io::copy(&mut file, &mut self.file));
+            let length = copied.map_err(|error| Error::io(&self.path, "write", error))?;
+            header.sections[section as usize] = start..start + length;
+        }
         self.section(&mut header, Section::FeatureNames, names.as_bytes())?;
         let found = self.survey(&header, &text)?;
         self.section(&mut header, Section::Columns, &found.columns)?;
@@ -278,40 +268,6 @@ impl CacheWriter {
         let (queries, documents, features) = (queries as usize, documents as usize, self.width);
         self.draft.publish()?;
         Ok(CacheReport { queries, documents, features, bytes, rounding, skipped: facts.skipped })
-    }
-
-    /// Gives rows that were written with fewer features the place that they need, the last ones first.
-    fn spread_rows(&mut self) -> std::io::Result<()> {
-        if self.narrow.is_empty() {
-            return Ok(());
-        }
-        let value = if self.options.half { 2 } else { 4 };
-        let wide = self.width * value;
-        self.narrow.push((self.wide, self.width));
-        let file = &mut self.draft.file;
-        let mut row = self.labels.len();
-        let mut end = header::BYTES + self.narrow.iter().map(|(rows, width)| rows * width * value).sum::<usize>();
-        let (mut from, mut to) = (Vec::new(), Vec::new());
-        for &(rows, width) in self.narrow.iter().rev() {
-            let narrow = width * value;
-            let at_once = (AT_ONCE / self.width.max(1)).max(1);
-            let mut left = rows;
-            while left > 0 {
-                let count = left.min(at_once);
-                (left, row, end) = (left - count, row - count, end - count * narrow);
-                from.resize(count * narrow, 0);
-                file.seek(SeekFrom::Start(end as u64))?;
-                file.read_exact(&mut from)?;
-                to.clear();
-                to.resize(count * wide, 0);
-                for (place, row) in to.chunks_exact_mut(wide).enumerate() {
-                    row[..narrow].copy_from_slice(&from[place * narrow..][..narrow]);
-                }
-                file.seek(SeekFrom::Start((header::BYTES + row * wide) as u64))?;
-                file.write_all(&to)?;
-            }
-        }
-        Ok(())
     }
 
     /// Appends a section.
@@ -328,25 +284,6 @@ impl CacheWriter {
         let start = at.next_multiple_of(64);
         self.put(&[0; 64][..(start - at) as usize])?;
         Ok(start)
-    }
-
-    fn document_sections(&mut self, header: &mut Header) -> Result<()> {
-        let (mut ends, mut text) = (None, None);
-        if let Some(ids) = self.ids.take() {
-            let failed = |error: std::io::Error| Error::io(&self.path, "write", error);
-            let whole = |file: BufWriter<File>| file.into_inner().map_err(|error| failed(error.into_error()));
-            (ends, text) = (Some(whole(ids.ends)?), Some(whole(ids.text)?));
-        }
-        for (section, file) in [(Section::DocumentEnds, ends), (Section::DocumentText, text)] {
-            let start = self.align()?;
-            let mut length = 0;
-            if let Some(mut file) = file {
-                let copied = file.seek(SeekFrom::Start(0)).and_then(|_| std::io::copy(&mut file, &mut self.file));
-                length = copied.map_err(|error| Error::io(&self.path, "write", error))?;
-            }
-            header.sections[section as usize] = start..start + length;
-        }
-        Ok(())
     }
 
     /// Looks at all features once more: what scalings follow from, the numbers of queries, checksums.

@@ -219,8 +219,8 @@ fn file_text(file: &File) -> String {
 fn cache_text(cache: &CacheInfo, checked: bool) -> String {
     let (bits, size) = (cache.bits, readable(cache.feature_bytes));
     let source = cache.source.as_ref().map_or(String::new(), |source| format!(", made from {}", printable(source)));
-    let checked = if checked { "All bytes are what was written." } else { "--check verifies its features." };
-    format!("A cache of {size} of f{bits} features{source}. {checked}")
+    let what = format!("A cache of {size} of f{bits} features{source}.");
+    if checked { format!("All bytes are what was written. {what}") } else { format!("{what} --check verifies them.") }
 }
 
 fn labels_text(labels: &Labels) -> String {

@@ -139,7 +139,10 @@ fn half_the_bytes_say_how_much_they_round() {
     );
     std::fs::write(place.path().join("b.txt"), "1 qid:a 1:0.1 2:5\n0 qid:a 1:3 2:70000\n").unwrap();
     let message = place.run("convert b.txt --to cache --half --out b.cache").bad(1);
-    assert!(message.contains("is 70000, and f16 ends at 65504: leave out --half"), "{message}");
+    assert!(
+        message.contains("b.txt: feature 2 of document 2 is 70000, and f16 ends at 65504: leave out --half"),
+        "{message}"
+    );
     std::fs::write(place.path().join("b.txt"), "1 qid:a 1:0.1 2:5\n0 qid:a 1:3 2:7\n").unwrap();
     let report = place.run("convert b.txt --to cache --half --out b.cache --json").json();
     assert!((report["rounding"]["error"].as_f64().unwrap() - 2.44e-5).abs() < 1e-7, "{report}");

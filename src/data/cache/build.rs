@@ -4,7 +4,8 @@ use super::origin::Origin;
 use super::write::{CacheOptions, CacheReport, CacheWriter, TextFacts};
 use crate::data::dataset::Dataset;
 use crate::data::letor::{Chunks, ReadOptions, read};
-use crate::error::Result;
+use crate::data::source::display_name;
+use crate::error::{Error, Result};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -55,7 +56,7 @@ pub(super) fn build_by(
     let mut writer = CacheWriter::create(out, options)?;
     if reading.regroup || reading.query_file.is_some() {
         let report = read(input, reading)?;
-        writer.push(&report.data)?;
+        writer.push(&report.data).map_err(|error| named(error, input))?;
         let (sparse, highest_label) = (report.data.is_sparse(), report.highest_label);
         return writer.finish_with(TextFacts {
             origin,
@@ -68,7 +69,7 @@ pub(super) fn build_by(
     let mut chunks = Chunks::open(input, reading)?.with_chunk_bytes(chunk).with_progress(progress);
     let (sender, receiver) = sync_channel::<(Dataset, u64)>(1);
     let writer = std::thread::scope(|scope| {
-        let writing = scope.spawn(move || write_all(writer, &receiver));
+        let writing = scope.spawn(move || write_all(writer, &receiver, input));
         let mut failed = None;
         while let Some(chunk) = chunks.next() {
             let bytes = chunks.bytes();
@@ -98,10 +99,18 @@ pub(super) fn build_by(
     writer.finish_with(facts)
 }
 
-fn write_all(mut writer: CacheWriter, parts: &Receiver<(Dataset, u64)>) -> Result<CacheWriter> {
+fn write_all(mut writer: CacheWriter, parts: &Receiver<(Dataset, u64)>, input: &Path) -> Result<CacheWriter> {
     for (part, bytes) in parts {
-        writer.push(&part)?;
+        writer.push(&part).map_err(|error| named(error, input))?;
         writer.check_size(bytes)?;
     }
     Ok(writer)
+}
+
+/// An error about values, with the file that they are from.
+fn named(error: Error, input: &Path) -> Error {
+    match error {
+        Error::Data(message) => Error::Data(format!("{}: {message}", display_name(input))),
+        other => other,
+    }
 }

@@ -23,6 +23,7 @@ const NORMAL: f32 = 6.103_515_6e-5;
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
     half: bool,
+    first_index: usize,
     pub rounding: Rounding,
     bytes: Vec<u8>,
     halves: Vec<f16>,
@@ -30,9 +31,9 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// To f16, or not.
-    pub fn new(half: bool) -> Self {
-        Encoder { half, ..Encoder::default() }
+    /// To f16, or not; errors count features from `first_index`.
+    pub fn new(half: bool, first_index: u32) -> Self {
+        Encoder { half, first_index: first_index as usize, ..Encoder::default() }
     }
 
     /// The bytes of `rows` of `from` features each as rows of `to`, which are not fewer.
@@ -66,9 +67,9 @@ impl Encoder {
             let error = (value - half.to_f32()).abs();
             // Also where a value is not a number, which no text has.
             if !error.is_finite() {
-                let (document, column) = (first + place / width.max(1), place % width.max(1));
+                let (document, feature) = (first + place / width.max(1) + 1, place % width.max(1) + self.first_index);
                 return Err(Error::Data(format!(
-                    "column {column} of document {document} (both from 0) is {value}, and f16 ends at 65504: leave out --half",
+                    "feature {feature} of document {document} is {value}, and f16 ends at 65504: leave out --half",
                 )));
             }
             if error > self.rounding.error {
@@ -92,7 +93,7 @@ mod tests {
         let expected = [1.5f32, 0.0, -2.0, 0.0].map(f32::to_le_bytes).concat();
         assert_eq!(encoder.encode(&[], 0..2, 0, 1).unwrap(), [0; 8]);
         assert_eq!(encoder.encode(&[1.5, -2.0], 0..2, 1, 2).unwrap(), expected);
-        let mut encoder = Encoder::new(true);
+        let mut encoder = Encoder::new(true, 1);
         assert_eq!(encoder.encode(&[1.0, 0.1], 0..1, 2, 2).unwrap(), [0x00, 0x3c, 0x66, 0x2e]);
         // 0.1 becomes 1638 / 2^14.
         let error = (0.1f32 - 1638.0 / 16384.0).abs();
@@ -101,10 +102,10 @@ mod tests {
 
     #[test]
     fn what_f16_cannot_hold_is_refused() {
-        let mut encoder = Encoder::new(true);
+        let mut encoder = Encoder::new(true, 1);
         encoder.encode(&[65504.0, -65504.0, 65519.0], 0..3, 1, 1).unwrap();
         let error = encoder.encode(&[0.0, 0.0, 1.0, 65520.0], 10..12, 2, 2).unwrap_err().to_string();
-        assert!(error.starts_with("column 1 of document 11 (both from 0) is 65520"), "{error}");
+        assert!(error.starts_with("feature 2 of document 12 is 65520"), "{error}");
         assert!(encoder.encode(&[f32::NAN], 0..1, 1, 1).is_err());
     }
 }

@@ -111,7 +111,7 @@ impl CacheWriter {
         let draft = Draft::new(&path)?;
         let file = draft.file.try_clone().map_err(|error| Error::io(&path, "create", error))?;
         let mut writer = CacheWriter {
-            encoder: Encoder::new(options.half),
+            encoder: Encoder::new(options.half, options.first_index),
             file: BufWriter::with_capacity(1 << 20, file),
             path,
             draft,

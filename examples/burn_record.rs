@@ -61,6 +61,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let own = model.info.ranker.init(Init::Burn, 2, &device)?.try_load_record(net.into_record())?;
     let own = Model { scorer: burnrank::Scorer::Net(own), ..model };
     own.save(&folder.path().join("own"))?;
-    println!("own    {:?}", &Model::load(&folder.path().join("own"), &device)?.score_query(query)?[..3]);
+    println!("own    {:?}", &Model::load(&folder.path().join("own"), &device)?.score_query(&query)?[..3]);
     Ok(())
 }

@@ -60,7 +60,7 @@ pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<ReadReport> {
     };
     let documents = data.n_documents();
     Ok(ReadReport {
-        rows: Rows { ranges: vec![0..documents], total: documents },
+        rows: Rows { ranges: std::iter::once(0..documents).collect(), total: documents },
         data,
         skipped: Skipped::default(),
         bytes: header.file_bytes,

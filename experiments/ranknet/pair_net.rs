@@ -157,7 +157,7 @@ impl PairNet {
             }
             pairs.shuffle(&mut random);
             for pair in pairs {
-                let rows = pair.map(|document| row(query.features, self.features, document));
+                let rows = pair.map(|document| row(&query.features, self.features, document));
                 sums.cost += self.pair_step(rows, step, &mut hidden);
             }
         }

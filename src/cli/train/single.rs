@@ -137,6 +137,7 @@ mod tests {
         let found = SingleFeature::sample(&data, &TrainConfig::default()).unwrap();
         assert_eq!((found.queries.n_queries(), found.all), (queries / 2, false));
         assert_eq!(found.queries.query_ids()[1], "2");
-        assert_eq!((found.best.feature, found.best.highest_first), (0, false));
+        let best = found.best().unwrap();
+        assert_eq!((best.feature, best.highest_first), (0, false));
     }
 }

@@ -15,6 +15,7 @@ mod optimizer;
 mod registry;
 mod resume;
 mod shard;
+mod spread;
 mod state;
 mod step;
 mod trainer;

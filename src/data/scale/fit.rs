@@ -24,19 +24,28 @@ pub(super) fn fit(measure: Measure, takes_log: bool, rows: &[f32], width: usize)
     if width == 0 {
         return (Vec::new(), Vec::new());
     }
-    let block = |rows: &[f32]| {
-        let mut room = FitRoom::default();
-        room.columns(measure, takes_log, rows, width);
-        room.block
+    let block = |rows: &[f32]| columns_of(measure, takes_log, rows, width);
+    let blocks: Vec<Vec<Column>> = match rows.len() <= BLOCK * width {
+        true => vec![block(rows)],
+        false => rows.par_chunks(BLOCK * width).map(block).collect(),
     };
-    let all = if rows.len() <= BLOCK * width {
-        block(rows)
-    } else {
-        let blocks: Vec<Vec<Column>> = rows.par_chunks(BLOCK * width).map(block).collect();
-        let mut all = vec![Column::EMPTY; width];
-        blocks.iter().for_each(|block| add(&mut all, block));
-        all
-    };
+    joined(measure, width, &blocks)
+}
+
+/// What is known of the columns of one block.
+pub(super) fn columns_of(measure: Measure, takes_log: bool, rows: &[f32], width: usize) -> Vec<Column> {
+    let mut room = FitRoom::default();
+    room.columns(measure, takes_log, rows, width);
+    room.block
+}
+
+/// Centers and spreads of the columns of all blocks, which are added up in their order.
+pub(super) fn joined(measure: Measure, width: usize, blocks: &[Vec<Column>]) -> (Vec<f64>, Vec<f64>) {
+    let mut all = vec![Column::EMPTY; width];
+    match blocks {
+        [only] => all.clone_from(only),
+        blocks => blocks.iter().for_each(|block| add(&mut all, block)),
+    }
     all.iter().map(|column| column.center_and_spread(measure)).unzip()
 }
 
@@ -109,7 +118,7 @@ impl FitRoom {
 
 /// What is known of one feature's finite values.
 #[derive(Debug, Clone, Copy)]
-struct Column {
+pub(super) struct Column {
     count: f64,
     min: f64,
     max: f64,
@@ -120,6 +129,16 @@ struct Column {
 
 impl Column {
     const EMPTY: Column = Column { count: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, mean: 0.0, squares: 0.0 };
+
+    /// Its numbers, for other processes.
+    pub(super) fn numbers(&self) -> [f64; 5] {
+        [self.count, self.min, self.max, self.mean, self.squares]
+    }
+
+    /// What [`Column::numbers`] told.
+    pub(super) fn of([count, min, max, mean, squares]: [f64; 5]) -> Self {
+        Column { count, min, max, mean, squares }
+    }
 
     /// Both together (Chan, Golub and LeVeque 1979).
     fn and(self, other: Column) -> Column {

@@ -96,7 +96,10 @@ impl Bench<'_> {
             start.extend(self.transports().map(|transport| (2, transport)));
             for (processes, transport) in start {
                 let run = self.epoch(net, queries, batch, processes, transport)?;
-                eprintln!("{}, batches of {batch}, {processes} processes, {transport}: {:.4} s", net.hidden, run.seconds);
+                eprintln!(
+                    "{}, batches of {batch}, {processes} processes, {transport}: {:.4} s",
+                    net.hidden, run.seconds
+                );
                 runs.push(run);
             }
         }

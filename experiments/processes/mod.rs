@@ -91,7 +91,8 @@ pub fn run(arguments: &[&str], child: Option<&str>, quick: bool, out: &Path) -> 
             write_text(&page, &page::text(&measured)?)?;
         }
         ["page"] => {
-            let text = std::fs::read_to_string(&results).with_context(|| format!("{}: cannot read", results.display()))?;
+            let text =
+                std::fs::read_to_string(&results).with_context(|| format!("{}: cannot read", results.display()))?;
             write_text(&page, &page::text(&serde_json::from_str(&text)?)?)?;
         }
         other => bail!("'processes {}': expected 'processes' or 'processes page'", other.join(" ")),

@@ -23,7 +23,8 @@ impl Cable {
             "-n burnrank-a link set cable-a up",
             "-n burnrank-b link set cable-b up",
         ];
-        let done = |step: &&str| Command::new("ip").args(step.split(' ')).output().is_ok_and(|ran| ran.status.success());
+        let done =
+            |step: &&str| Command::new("ip").args(step.split(' ')).output().is_ok_and(|ran| ran.status.success());
         steps.iter().all(done).then_some(cable)
     }
 

@@ -48,10 +48,12 @@ fn milliseconds(seconds: f64) -> String {
 
 /// Epochs, and what two processes are worth.
 fn epochs(measured: &Measured) -> Table {
-    let columns = ["weights", "queries", "a batch", "started as", "epoch, s", "against one whole", "against one in shares"];
+    let columns =
+        ["weights", "queries", "a batch", "started as", "epoch, s", "against one whole", "against one in shares"];
     let mut table = Table::titled("", &columns);
     for run in &measured.runs {
-        let times = |other: Option<&Run>| other.map_or("-".into(), |other| format!("{:.2}", other.seconds / run.seconds));
+        let times =
+            |other: Option<&Run>| other.map_or("-".into(), |other| format!("{:.2}", other.seconds / run.seconds));
         table.row([
             run.weights.to_string(),
             run.queries.to_string(),

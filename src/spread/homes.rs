@@ -10,7 +10,8 @@ pub(crate) fn cut(offsets: &[usize], parts: usize) -> Vec<usize> {
         [starts @ .., end] => (starts, *end as u128),
         [] => (offsets, 0),
     };
-    let before = |part: usize| queries.partition_point(|&start| start as u128 * (parts as u128) < part as u128 * documents);
+    let before =
+        |part: usize| queries.partition_point(|&start| start as u128 * (parts as u128) < part as u128 * documents);
     (0..parts).map(before).chain([queries.len()]).collect()
 }
 

@@ -128,8 +128,7 @@ impl Member {
         let gone = |_: &Error| self.over.store(true, Ordering::SeqCst);
         let head = [status, length as u32, (length >> 32) as u32];
         self.group.gather(&head, &vec![3; size], &mut heads).inspect_err(gone)?;
-        let lengths: Vec<usize> =
-            heads.chunks(3).map(|head| head[1] as usize | (head[2] as usize) << 32).collect();
+        let lengths: Vec<usize> = heads.chunks(3).map(|head| head[1] as usize | (head[2] as usize) << 32).collect();
         let mut all = vec![0; lengths.iter().sum()];
         if !all.is_empty() {
             self.group.gather(words, &lengths, &mut all).inspect_err(gone)?;
@@ -179,7 +178,10 @@ impl Member {
             return own;
         }
         let message = String::from_utf8_lossy(&bytes_of(&all[first])).into_owned();
-        Some(Failure { code: (statuses[first] - FAILED) as u8, message: format!("{}: {message}", self.group.name(first)) })
+        Some(Failure {
+            code: (statuses[first] - FAILED) as u8,
+            message: format!("{}: {message}", self.group.name(first)),
+        })
     }
 }
 
@@ -212,7 +214,9 @@ mod tests {
             });
             let expected: Vec<Vec<u32>> = (0..size).map(|rank| vec![rank as u32; rank]).collect();
             assert!(all.iter().all(|found| *found == expected));
-            assert!(each(size, |member| member.from_leader(|| Ok(vec![7; 9])).unwrap()).iter().all(|all| *all == [7; 9]));
+            assert!(
+                each(size, |member| member.from_leader(|| Ok(vec![7; 9])).unwrap()).iter().all(|all| *all == [7; 9])
+            );
         }
     }
 

@@ -38,7 +38,8 @@ impl Tree {
     pub fn sum(&self, member: &Member, width: usize, own: Result<Vec<Option<Vec<f32>>>>) -> Result<Vec<f32>> {
         let first = owned(self.homes, member.rank(), member.size()).start;
         let sums = own.map(|mut own| {
-            let mut leaf = |range: &Range<usize>| (range.len() == 1).then(|| own[range.start - first].take()).map(or_zeros(width));
+            let mut leaf =
+                |range: &Range<usize>| (range.len() == 1).then(|| own[range.start - first].take()).map(or_zeros(width));
             self.nodes[member.rank()].iter().map(|node| fold(node, &mut leaf)).collect::<Vec<_>>()
         });
         if member.size() == 1 {

@@ -216,7 +216,9 @@ impl TrainConfig {
         match self.shares {
             0 => Ok(()),
             MOST_SHARES.. => wrong("the most is 4095"),
-            _ if !self.method.is_gradient() => wrong("only nets are trained in shares: set --model linear or --model mlp"),
+            _ if !self.method.is_gradient() => {
+                wrong("only nets are trained in shares: set --model linear or --model mlp")
+            }
             _ if self.gradient == GradientPath::Tensor => {
                 wrong("the tensor path works on whole batches: leave out --gradient tensor")
             }

@@ -73,13 +73,7 @@ impl<'a> TrainingData<'a> {
     ///
     /// # Errors
     /// As [`TrainingData::new`], and when another process fails.
-    pub fn spread(
-        member: &Member,
-        shares: usize,
-        scaling: ScaleKind,
-        train: Dataset,
-        valid: Dataset,
-    ) -> Result<Self> {
+    pub fn spread(member: &Member, shares: usize, scaling: ScaleKind, train: Dataset, valid: Dataset) -> Result<Self> {
         check(&train, &valid)?;
         let info = [&train, &valid].map(|data| DataInfo::of("", data));
         let spread = Spread::new(member.clone(), shares, [train.offsets(), valid.offsets()]);

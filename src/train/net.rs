@@ -89,9 +89,7 @@ impl Learner for NetLearner {
         let (seed, number) = (epoch.config.seed, epoch.number as u64);
         let draws = seed ^ number << 32;
         let (ranker, totals) = match epoch.spread {
-            Some(spread) => {
-                spread::run(&context, spread, ranker, &mut optimizer, number, epoch.step_sizes, draws)?
-            }
+            Some(spread) => spread::run(&context, spread, ranker, &mut optimizer, number, epoch.step_sizes, draws)?,
             None => {
                 let order = shuffled(epoch.data.n_queries(), seed, number);
                 epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_sizes, draws)?

@@ -197,7 +197,8 @@ mod tests {
                 architecture: shape.architecture.clone(),
                 ..TrainConfig::default()
             };
-            let ground = RunContext { config: &config, data: &data, targets: None, path, device: &device, host: true, first: 0 };
+            let ground =
+                RunContext { config: &config, data: &data, targets: None, path, device: &device, host: true, first: 0 };
             let at = |weights: &[Vec<f32>]| {
                 let ranker = shape.from_weights(weights, &device).unwrap();
                 let outcome = run(&ground, &ranker, &[0, 1, 2], 3, 1).unwrap();

@@ -11,9 +11,7 @@ use burnrank::data::Targets;
 use burnrank::model::DataInfo;
 use burnrank::spread::Member;
 use burnrank::train::TrainingData;
-use burnrank::{
-    Conventions, Dataset, Error, Metric, Model, Summary, TrainConfig, judge, kfold, memory, split,
-};
+use burnrank::{Conventions, Dataset, Error, Metric, Model, Summary, TrainConfig, judge, kfold, memory, split};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

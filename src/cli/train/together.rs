@@ -49,11 +49,15 @@ pub fn settings(args: &Args, config: TrainConfig, member: &Member) -> anyhow::Re
     if !matches!(config.method, Method::Gradient) || args.train.is_none() {
         return Ok(config);
     }
-    let config = TrainConfig { shares: if config.shares == 0 { shares(config.batch_queries) } else { config.shares }, ..config };
+    let config =
+        TrainConfig { shares: if config.shares == 0 { shares(config.batch_queries) } else { config.shares }, ..config };
     if config.shares < member.size() {
         let (size, shares) = (member.size(), config.shares);
-        ui::note(&format!("{size} processes for {shares} shares: {} of them train nothing; --shares {size} gives each one, and \
-                           another model", size - shares));
+        ui::note(&format!(
+            "{size} processes for {shares} shares: {} of them train nothing; --shares {size} gives each one, and \
+                           another model",
+            size - shares
+        ));
     }
     Ok(config)
 }
@@ -62,7 +66,11 @@ fn refuse(args: &Args, config: &TrainConfig) -> anyhow::Result<()> {
     let named = !matches!(args.settings.choice()?, Choice::Auto { .. });
     let alone = [
         ("--folds", args.folds.is_some(), "start one run per fold, or leave out the launcher"),
-        ("the demonstration", args.train.is_none() && args.folds.is_none(), "give --train FILE, or leave out the launcher"),
+        (
+            "the demonstration",
+            args.train.is_none() && args.folds.is_none(),
+            "give --train FILE, or leave out the launcher",
+        ),
         ("the choice of a model (auto)", !named, "add --model mlp or --model linear, or leave out the launcher"),
         (
             "--model with this name",
@@ -86,13 +94,7 @@ fn refuse(args: &Args, config: &TrainConfig) -> anyhow::Result<()> {
 }
 
 /// The part of a run that every process but the first has: it trains what it holds, and writes and prints nothing.
-pub fn assist(
-    args: &Args,
-    train: &Path,
-    config: TrainConfig,
-    device: &Device,
-    member: &Member,
-) -> anyhow::Result<()> {
+pub fn assist(args: &Args, train: &Path, config: TrainConfig, device: &Device, member: &Member) -> anyhow::Result<()> {
     let valid_queries = args.valid_query_file.as_ref();
     let mut sets = Sets::of_files(train, args.valid.as_deref(), &args.read, valid_queries, args.settings.seed)?;
     sets.prepare(args)?;

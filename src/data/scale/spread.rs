@@ -126,8 +126,7 @@ impl SpreadFit<'_> {
             }
             quantile::column_knots(&mut keys, &shares)
         };
-        let own: Vec<u32> =
-            (0..features(rank).len()).into_par_iter().flat_map_iter(knots).map(f32::to_bits).collect();
+        let own: Vec<u32> = (0..features(rank).len()).into_par_iter().flat_map_iter(knots).map(f32::to_bits).collect();
         Ok(self.member.share(Ok(own))?.concat().into_iter().map(f32::from_bits).collect())
     }
 }
@@ -149,7 +148,8 @@ mod tests {
 
     #[test]
     fn the_fit_has_the_same_bits_whatever_the_number_of_processes() {
-        let kinds = [ScaleKind::None, ScaleKind::ZScore, ScaleKind::MinMax, ScaleKind::Log1pZScore, ScaleKind::Quantile];
+        let kinds =
+            [ScaleKind::None, ScaleKind::ZScore, ScaleKind::MinMax, ScaleKind::Log1pZScore, ScaleKind::Quantile];
         for documents in [1, 5, 1000, BLOCK, 5 * BLOCK + 7] {
             let all = data(documents);
             for kind in kinds {

@@ -54,9 +54,8 @@ impl Spread {
         let mut means = BTreeMap::new();
         let mut whole = true;
         for metric in measures {
-            let own = scores.map(|scores| {
-                judge(&**metric, scores, data.labels(), data.offsets(), &Conventions::default()).ok()
-            });
+            let own = scores
+                .map(|scores| judge(&**metric, scores, data.labels(), data.offsets(), &Conventions::default()).ok());
             let head = [u64::from(own.is_some()), u64::from(own.as_ref().is_some_and(Option::is_some))];
             let values = own.flatten().unwrap_or_default().into_iter().flat_map(packed);
             let (mut all, mut judged) = (Vec::new(), true);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::ScaleKind;
 use crate::data::synthetic::Synthetic;
 use crate::device;
 use crate::error::{Error, Result};
@@ -7,7 +8,6 @@ use crate::objective::Objective;
 use crate::spread::threads::each_with;
 use crate::stop::Stop;
 use crate::train::{TrainConfig, Trainer, TrainingData};
-use crate::ScaleKind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn data() -> (Dataset, Dataset) {

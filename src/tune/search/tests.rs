@@ -22,7 +22,12 @@ fn search(trials: usize) -> Search {
 
 fn run(search: &Search, data: &TuneData<'_>, journal: Option<&Journal>) -> Found {
     let device = device::open("auto").unwrap();
-    search.run(data, &Surroundings { device: &device, stop: Stop::new(), journal, progress: &|_| (), member: Member::alone() }).unwrap()
+    search
+        .run(
+            data,
+            &Surroundings { device: &device, stop: Stop::new(), journal, progress: &|_| (), member: Member::alone() },
+        )
+        .unwrap()
 }
 
 /// All that was found, but times.
@@ -129,7 +134,13 @@ fn a_stop_keeps_what_was_found() {
         }
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let around = Surroundings { device: &device, stop: stop.clone(), journal: None, progress: &progress, member: Member::alone() };
+    let around = Surroundings {
+        device: &device,
+        stop: stop.clone(),
+        journal: None,
+        progress: &progress,
+        member: Member::alone(),
+    };
     let found = pool.install(|| search(9).run(&data, &around)).unwrap();
     assert_eq!((found.ended, found.trials.len()), (Ended::Stopped, 3));
     assert_eq!(found.asked, 9);
@@ -173,8 +184,13 @@ fn several_processes_find_what_one_finds_and_go_on_with_its_journal() {
             let device = device::open("auto").unwrap();
             let journal = member.leads().then(|| Journal::open(&path, &identity, Before::GoOn).unwrap());
             let member = member.clone();
-            let around =
-                Surroundings { device: &device, stop: Stop::new(), journal: journal.as_ref(), progress: &|_| (), member };
+            let around = Surroundings {
+                device: &device,
+                stop: Stop::new(),
+                journal: journal.as_ref(),
+                progress: &|_| (),
+                member,
+            };
             text(&search.run(&data, &around).unwrap())
         });
         assert!(found.iter().all(|found| *found == expected), "{size} processes");

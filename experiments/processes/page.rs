@@ -123,3 +123,19 @@ fn predictions(measured: &Measured) -> anyhow::Result<Table> {
     }
     Ok(table)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn the_page_tells_what_the_results_say() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let Ok(results) = std::fs::read_to_string(root.join(super::super::RESULTS)) else {
+            return println!("skipped: nothing was measured yet");
+        };
+        let page = std::fs::read_to_string(root.join(super::super::PAGE)).unwrap();
+        assert_eq!(page, text(&serde_json::from_str(&results).unwrap()).unwrap());
+    }
+}

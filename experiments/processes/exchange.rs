@@ -3,7 +3,8 @@
 use super::Exchange;
 
 /// Words that each process gives: one, and the gradients of all nets.
-pub const WORDS: [usize; 4] = [1, 1_381, 100_741, 9_974_001];
+#[cfg(feature = "mpi")]
+const WORDS: [usize; 4] = [1, 1_381, 100_741, 9_974_001];
 
 /// Measures in processes that a launcher started; the first prints.
 #[cfg(feature = "mpi")]

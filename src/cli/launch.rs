@@ -20,7 +20,7 @@ fn number(names: &[&str]) -> Option<usize> {
 
 /// Before the command line is read: what is wrong with it is said by the first process alone.
 pub fn hush() {
-    let together = std::env::args().nth(1).is_some_and(|word| word == "train" || word == "tune");
+    let together = std::env::args_os().nth(1).is_some_and(|word| word == "train" || word == "tune");
     if is_wanted() && together && number(&RANKS).is_some_and(|rank| rank > 0) {
         ui::set_silent();
     }

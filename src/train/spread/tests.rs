@@ -8,6 +8,7 @@ use crate::objective::Objective;
 use crate::spread::threads::each_with;
 use crate::stop::Stop;
 use crate::train::{TrainConfig, Trainer, TrainingData};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn data() -> (Dataset, Dataset) {
@@ -24,8 +25,6 @@ fn trainer(member: &Member, config: &TrainConfig) -> Result<Trainer<'static>> {
     let data = TrainingData::spread(member, config.shares, config.scaling, train, valid)?;
     Trainer::on(config.clone(), Arc::new(data), &device::open("auto")?)
 }
-
-use std::sync::Arc;
 
 /// Everything of a model but the seconds that its epochs took.
 fn bytes(model: &Model) -> (Vec<u8>, String, Vec<String>) {

@@ -202,6 +202,8 @@ mod tests {
     #[test]
     fn equal_shares_are_one_node_each() {
         assert!(Tree::new(8, 4).nodes.iter().all(|nodes| nodes.len() == 1));
-        assert_eq!(Tree::new(8, 3).nodes, [vec![0..2], vec![2..4, 4..5], vec![5..6, 6..8]]);
+        let ends = |nodes: &Vec<Range<usize>>| nodes.iter().map(|node| (node.start, node.end)).collect::<Vec<_>>();
+        let nodes: Vec<_> = Tree::new(8, 3).nodes.iter().map(ends).collect();
+        assert_eq!(nodes, [vec![(0, 2)], vec![(2, 4), (4, 5)], vec![(5, 6), (6, 8)]]);
     }
 }

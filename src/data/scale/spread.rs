@@ -140,7 +140,7 @@ mod tests {
     fn data(documents: usize) -> Dataset {
         let value = |i: usize| {
             let random = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-            if random % 97 == 0 { f32::NAN } else { random as f32 * [1e-3, 1e3, 1.0][i % 3] }
+            if random.is_multiple_of(97) { f32::NAN } else { random as f32 * [1e-3, 1e3, 1.0][i % 3] }
         };
         let queries = (0..documents).map(|document| (document.to_string(), 1)).collect();
         Dataset::new(3, (0..documents * 3).map(value).collect(), vec![0.0; documents], queries).unwrap()

@@ -30,10 +30,10 @@ pub fn text(measured: &Measured) -> anyhow::Result<String> {
     );
     Ok(WORDS
         .replace("{machine}", &about)
-        .replace("{epochs}", epochs(measured).markdown().trim_end())
-        .replace("{exchanges}", exchanges(measured).markdown().trim_end())
-        .replace("{check}", check(measured)?.markdown().trim_end())
-        .replace("{predictions}", predictions(measured)?.markdown().trim_end()))
+        .replace("{epochs}", epochs(measured).markdown().trim())
+        .replace("{exchanges}", exchanges(measured).markdown().trim())
+        .replace("{check}", check(measured)?.markdown().trim())
+        .replace("{predictions}", predictions(measured)?.markdown().trim()))
 }
 
 fn of<'a>(measured: &'a Measured, like: &'a Run, processes: usize) -> Option<&'a Run> {

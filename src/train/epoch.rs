@@ -24,6 +24,8 @@ pub(super) struct RunContext<'a> {
     pub device: &'a Device,
     /// Whether that is the host.
     pub host: bool,
+    /// The number of the first query of the data among those of all processes.
+    pub first: usize,
 }
 
 /// Visits all queries once, in the given order, and steps after each batch, by sizes from the first to the last.
@@ -80,7 +82,12 @@ impl EpochTotals {
         self.loss += found.result.loss * batch as f64;
         self.pairs += found.result.pairs;
         self.saturated += found.result.saturated;
-        let mut rest = found.scores.as_slice();
+        self.keep_scores(data, queries, &found.scores);
+    }
+
+    /// Puts the scores of some queries where they belong.
+    pub(super) fn keep_scores(&mut self, data: &Dataset, queries: &[usize], scores: &[f32]) {
+        let mut rest = scores;
         for &query in queries {
             let rows = data.offsets()[query]..data.offsets()[query + 1];
             let (own, after) = rest.split_at(rows.len());

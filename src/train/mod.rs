@@ -16,6 +16,7 @@ mod order;
 mod registry;
 mod resume;
 mod shard;
+mod spread;
 mod state;
 mod step;
 mod trainer;

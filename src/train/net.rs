@@ -4,6 +4,7 @@ use super::config::{GradientPath, TrainConfig};
 use super::epoch::{self, RunContext};
 use super::learner::{EpochStart, EpochTotals, Learner, score_all};
 use super::order::Order;
+use super::spread;
 use crate::data::Dataset;
 use crate::device;
 use crate::error::{Error, Result};
@@ -43,6 +44,10 @@ impl NetLearner {
         if path == GradientPath::Tensor {
             config.objective.tensors()?;
         }
+        if config.shares > 0 && (path == GradientPath::Tensor || !device::on_host(device)) {
+            let message = "shares are computed on the host: leave out --device, or train on a GPU in one process";
+            return Err(Error::Config(message.into()));
+        }
         let device = device.clone().autodiff();
         let shape = RankerConfig { features, architecture: config.architecture.clone() };
         let ranker = shape.init(config.init, config.seed, &device)?;
@@ -77,11 +82,17 @@ impl Learner for NetLearner {
             path: self.path,
             device: &self.device,
             host: device::on_host(&self.device),
+            first: epoch.spread.map_or(0, |spread| spread.own(0).start),
         };
         let (seed, number) = (epoch.config.seed, epoch.number as u64);
-        let order = Order::draw(epoch.data, seed, number);
-        let (ranker, totals) =
-            epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_sizes, seed ^ number << 32)?;
+        let draws = seed ^ number << 32;
+        let (ranker, totals) = match epoch.spread {
+            Some(spread) => spread::run(&context, spread, ranker, &mut optimizer, number, epoch.step_sizes, draws)?,
+            None => {
+                let order = Order::draw(epoch.data, seed, number);
+                epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_sizes, draws)?
+            }
+        };
         self.next = Some(NetState { ranker, optimizer });
         Ok(totals)
     }

@@ -19,6 +19,7 @@ mod parallel;
 mod search;
 mod setting;
 mod space;
+mod together;
 
 pub use auto::{Auto, AutoProgress, AutoReport, Rival, Tried};
 pub use candidate::{Candidate, Judgement, better};

@@ -9,10 +9,9 @@ use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
 use burnrank::data::Targets;
 use burnrank::model::DataInfo;
+use burnrank::spread::Member;
 use burnrank::train::TrainingData;
-use burnrank::{
-    Conventions, Dataset, Error, Metric, Model, ScaleKind, Summary, TrainConfig, judge, kfold, memory, split,
-};
+use burnrank::{Conventions, Dataset, Error, Metric, Model, Summary, TrainConfig, judge, kfold, memory, split};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -224,13 +223,23 @@ impl Sets {
 
     /// Hands training and validation data over to be scaled in the memory that they have: one for all members, or several
     /// that members take in turn. All are scaled as the first is.
-    pub fn training_data(&mut self, scaling: ScaleKind) -> anyhow::Result<Vec<Arc<TrainingData<'static>>>> {
+    ///
+    /// Where several processes train together, each keeps what it holds.
+    pub fn training_data(
+        &mut self,
+        config: &TrainConfig,
+        member: Option<&Member>,
+    ) -> anyhow::Result<Vec<Arc<TrainingData<'static>>>> {
+        let scaling = config.scaling;
         let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
         let bar = {
             // Those of a mapped file are scaled when they are read.
             let values = |data: &Dataset| if data.is_mapped() { 0 } else { data.features().len() };
             preparing((values(&train) + values(&valid)) * (self.others.len() + 1))
         };
+        if let Some(member) = member.filter(|_| config.shares > 0) {
+            return Ok(vec![Arc::new(TrainingData::spread(member, config.shares, scaling, train, valid)?)]);
+        }
         let first = TrainingData::new(scaling, train, valid)?;
         let others = std::mem::take(&mut self.others).into_iter();
         let others: Vec<_> = others.map(|(train, valid)| first.alike(train, valid)).collect::<burnrank::Result<_>>()?;

@@ -158,6 +158,10 @@ pub struct NetSettings {
     /// The most pairs in memory at once on the tensor path [default: 4194304]
     #[arg(long, value_name = "PAIRS")]
     pair_budget: Option<usize>,
+    /// Cut the queries into so many shares, which up to so many processes train to the same model, byte for byte [default:
+    /// none; under mpirun 12, or 4 with batches of fewer than 48 queries]
+    #[arg(long, value_name = "N")]
+    shares: Option<usize>,
 }
 
 /// What trees have, and nothing else has.
@@ -241,6 +245,7 @@ impl NetSettings {
             ("--clip", self.clip.is_some()),
             ("--gradient", self.gradient.is_some()),
             ("--pair-budget", self.pair_budget.is_some()),
+            ("--shares", self.shares.is_some()),
         ];
         all.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
@@ -395,6 +400,7 @@ impl Settings {
             seed: self.seed,
             gradient: self.nets.gradient.unwrap_or(preset.gradient),
             pair_budget: self.nets.pair_budget.unwrap_or(preset.pair_budget),
+            shares: self.nets.shares.unwrap_or(preset.shares),
             ..preset
         };
         config.check()?;

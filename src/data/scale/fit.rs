@@ -65,13 +65,7 @@ pub(super) fn columns<const K: usize>(
         return ways.map(|_| Vec::new());
     }
     let block = |range: Range<usize>| {
-        rows.with(range, |rows| {
-            ways.map(|(measure, takes_log)| {
-                let mut room = FitRoom::default();
-                room.columns(measure, takes_log, rows, width);
-                room.block
-            })
-        })
+        rows.with(range, |rows| ways.map(|(measure, takes_log)| columns_of(measure, takes_log, rows, width)))
     };
     if count <= BLOCK {
         let found = block(0..count);
@@ -101,6 +95,23 @@ pub(super) fn fit(measure: Measure, takes_log: bool, rows: &impl Rows, width: us
 /// What the columns say.
 pub(super) fn centers_and_spreads(measure: Measure, columns: &[Column]) -> (Vec<f64>, Vec<f64>) {
     columns.iter().map(|column| column.center_and_spread(measure)).unzip()
+}
+
+/// What is known of the columns of one block.
+pub(super) fn columns_of(measure: Measure, takes_log: bool, rows: &[f32], width: usize) -> Vec<Column> {
+    let mut room = FitRoom::default();
+    room.columns(measure, takes_log, rows, width);
+    room.block
+}
+
+/// Centers and spreads of the columns of all blocks, which are added up in their order.
+pub(super) fn joined(measure: Measure, width: usize, blocks: &[Vec<Column>]) -> (Vec<f64>, Vec<f64>) {
+    let mut all = vec![Column::EMPTY; width];
+    match blocks {
+        [only] => all.clone_from(only),
+        blocks => blocks.iter().for_each(|block| add(&mut all, block)),
+    }
+    centers_and_spreads(measure, &all)
 }
 
 /// Adds what is known of a block to what is known of those before it.

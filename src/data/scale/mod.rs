@@ -3,6 +3,7 @@
 mod fit;
 mod kind;
 pub(crate) mod quantile;
+mod spread;
 
 pub use kind::ScaleKind;
 
@@ -59,6 +60,11 @@ impl Scaler {
             },
             _ => Vec::new(),
         };
+        Self::of(kind, width, (center, spread), knots)
+    }
+
+    /// The scaler of these numbers, which must fit its kind.
+    fn of(kind: ScaleKind, width: usize, (center, spread): (Vec<f64>, Vec<f64>), knots: Vec<f32>) -> Scaler {
         let tables = knots.chunks(KNOTS).map(Table::of).collect();
         Scaler { kind, width, center, spread, knots, tables }
     }
@@ -234,8 +240,7 @@ impl TryFrom<Stored> for Scaler {
                 knots.len()
             )));
         }
-        let tables = knots.chunks(KNOTS).map(Table::of).collect();
-        Ok(Scaler { kind, width, center, spread, knots, tables })
+        Ok(Scaler::of(kind, width, (center, spread), knots))
     }
 }
 

@@ -46,16 +46,14 @@ fn fit_sample(rows: &impl Rows, width: usize, most: usize) -> Vec<f32> {
     if width == 0 {
         return Vec::new();
     }
-    let documents = rows.count();
-    let sampled = documents.min(most);
-    let document = |i: usize| (i as u128 * documents as u128 / sampled as u128) as usize;
-    let shares: Vec<f64> = (0..KNOTS).map(share).collect();
+    let sample: Vec<usize> = sample(rows.count(), most).collect();
+    let shares = shares();
     let firsts: Vec<usize> = (0..width).step_by(TOGETHER).collect();
     let knots = |first: &usize| {
         let features = *first..(first + TOGETHER).min(width);
-        let mut columns = vec![Vec::with_capacity(sampled); features.len()];
-        for i in 0..sampled {
-            rows.with(document(i)..document(i) + 1, |row| {
+        let mut columns = vec![Vec::with_capacity(sample.len()); features.len()];
+        for &document in &sample {
+            rows.with(document..document + 1, |row| {
                 for (column, &x) in columns.iter_mut().zip(&row[features.clone()]).filter(|(_, x)| x.is_finite()) {
                     column.push(ascending(x));
                 }
@@ -66,8 +64,24 @@ fn fit_sample(rows: &impl Rows, width: usize, most: usize) -> Vec<f32> {
     firsts.par_iter().flat_map_iter(knots).collect()
 }
 
+/// The documents that quantiles are of: all, or so many at equal distances.
+fn sample(documents: usize, most: usize) -> impl Iterator<Item = usize> {
+    let sampled = documents.min(most);
+    (0..sampled).map(move |i| (i as u128 * documents as u128 / sampled as u128) as usize)
+}
+
+/// As [`sample`], of as many documents as the fit takes.
+pub(super) fn sampled(documents: usize) -> impl Iterator<Item = usize> {
+    sample(documents, SAMPLE)
+}
+
+/// The share of documents below each knot.
+pub(super) fn shares() -> Vec<f64> {
+    (0..KNOTS).map(share).collect()
+}
+
 /// The quantiles of the values with these keys; zeros where there is none.
-fn column_knots(keys: &mut [u32], shares: &[f64]) -> [f32; KNOTS] {
+pub(super) fn column_knots(keys: &mut [u32], shares: &[f64]) -> [f32; KNOTS] {
     keys.sort_unstable();
     let Some(last) = keys.len().checked_sub(1) else {
         return [0.0; KNOTS];

@@ -2,6 +2,8 @@
 
 #[path = "tool/auto.rs"]
 mod auto;
+#[path = "tool/cache.rs"]
+mod cache;
 #[path = "tool/ensemble.rs"]
 mod ensemble;
 #[path = "tool/explain.rs"]

@@ -95,6 +95,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         data = widths::fit_model(data, &model, &input::name(&args.data))?.without_feature_names();
         model.info.feature_names = names;
     }
+    data.load()?;
     let options = ExplainOptions {
         conventions: args.judging.conventions(),
         permute: args.permute,

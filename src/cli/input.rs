@@ -28,6 +28,9 @@ pub struct ReadArgs {
     /// DATA.group, where the data has no 'qid:']
     #[arg(long, value_name = "FILE")]
     pub query_file: Option<PathBuf>,
+    /// Take a cache as it is where the text that it was made from has changed since
+    #[arg(long)]
+    pub stale_cache: bool,
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -40,6 +43,7 @@ impl ReadArgs {
             lenient: self.lenient,
             regroup: self.regroup,
             query_file: self.query_file.clone(),
+            stale_cache: self.stale_cache,
             table: self.table.options(),
             ..ReadOptions::default()
         }

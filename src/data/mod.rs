@@ -1,5 +1,6 @@
 //! Bytes to ragged data sets: reading, writing, generating, scaling and splitting.
 
+pub mod cache;
 pub(crate) mod dataset;
 mod feature_names;
 pub(crate) mod fold;
@@ -16,7 +17,7 @@ pub mod trec;
 
 pub use targets::{PairTarget, Targets};
 
-pub use dataset::{Dataset, DocumentIds, QueryView};
+pub use dataset::{Dataset, DocumentIds, QueryFeatures, QueryView};
 pub use feature_names::FeatureNames;
 pub(crate) use feature_names::{check_names, default_feature_names};
 pub use fold::{kfold, split};

@@ -47,7 +47,7 @@ impl Model {
     pub fn score(&self, data: &Dataset) -> Result<Vec<f32>> {
         let (width, offsets) = (self.info.ranker.features, data.offsets());
         if data.n_features() == width && data.feature_names().is_none() && self.info.scaler.kind() == ScaleKind::None {
-            return self.scorer.score_rows(data.features(), width);
+            return self.scorer.score(data);
         }
         if data.n_queries() == 0 {
             return self.info.fit(data.clone()).map(|_| Vec::new());
@@ -59,7 +59,7 @@ impl Model {
             let fits = |end: &usize| (offsets[end + 1] - offsets[start]).saturating_mul(width) <= AT_ONCE;
             let end = (start + 1..data.n_queries()).take_while(fits).last().unwrap_or(start) + 1;
             let part = self.scaled(data.select(&(start..end).collect::<Vec<_>>()))?;
-            scores.extend(self.scorer.score_rows(part.features(), width)?);
+            scores.extend(self.scorer.score(&part)?);
             start = end;
         }
         Ok(scores)

@@ -20,6 +20,7 @@ mod search;
 mod setting;
 mod settings;
 mod space;
+mod together;
 
 pub use auto::{Auto, AutoProgress, AutoReport, Rival, Tried};
 pub use candidate::{Candidate, Judgement, better};

@@ -23,7 +23,7 @@ pub fn in_training(data: &Dataset, epochs: usize) -> anyhow::Result<Found> {
             for query in data.queries() {
                 let mut slopes = vec![0.0; query.labels.len()];
                 let batch = Batch { labels: query.labels, offsets: &[0, query.labels.len()] };
-                let scores = scored(&weights, query.features);
+                let scores = scored(&weights, &query.features);
                 objective.lambda_gradient(&scores, batch, &mut slopes, Want::default(), &[])?;
                 let mut step = vec![0.0; weights.len()];
                 for (row, slope) in query.features.chunks(weights.len()).zip(&slopes) {
@@ -36,7 +36,7 @@ pub fn in_training(data: &Dataset, epochs: usize) -> anyhow::Result<Found> {
                 }
             }
             for query in data.queries() {
-                let scores = scored(&weights, query.features);
+                let scores = scored(&weights, &query.features);
                 let ranked: Vec<f32> = training_order(&scores).iter().map(|&place| query.labels[place]).collect();
                 let sides = sides(&ranked, losses.values(&scores, query.labels)?);
                 found.add(&sides);

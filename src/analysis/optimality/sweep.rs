@@ -151,7 +151,7 @@ impl<'a> Sweep<'a> {
                 |space, (sums, weight)| {
                     self.each_query(part, |query, subject, span| {
                         space.follow.start(&orders[span.clone()]);
-                        let moving = self.moving(weight, &own, self.data.query(query).features, span, space);
+                        let moving = self.moving(weight, &own, &self.data.query(query).features, span, space);
                         for (&step, sum) in steps.iter().zip(&mut *sums) {
                             moving.score(step as f32, space);
                             *sum += space.follow.value(subject, &space.scores);

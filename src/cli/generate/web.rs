@@ -55,6 +55,7 @@ pub fn generator(args: &Args) -> anyhow::Result<WebGenerator> {
     web.check()?;
     let reading = ReadArgs { first_index: args.first_index, ..ReadArgs::default() };
     let rows = read_data(path, &reading)?;
+    rows.load()?;
     if args.documents.is_none() && rows.n_queries() > 0 {
         web.documents = rows.n_documents().div_ceil(rows.n_queries()).max(1);
     }

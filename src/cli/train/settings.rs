@@ -214,6 +214,7 @@ impl Settings {
             seed: self.seed,
             gradient: self.nets.gradient.unwrap_or(preset.gradient),
             pair_budget: self.nets.pair_budget.unwrap_or(preset.pair_budget),
+            shares: self.nets.shares.unwrap_or(preset.shares),
             ..preset
         };
         config.check()?;

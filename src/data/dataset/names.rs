@@ -3,10 +3,11 @@
 use super::Dataset;
 use crate::data::feature_names::check_names;
 use crate::error::{Error, Result, printable};
+use crate::memory;
 use std::collections::HashMap;
 
 impl Dataset {
-    /// What the features are called, where the file names them, as tables do.
+    /// What the features are called, where the file names them, as tables do, and caches that were made from them.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.feature_names.as_deref()
     }
@@ -44,7 +45,8 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// When a feature is missing, or one is there that is not among the names.
+    /// When a feature is missing, or one is there that is not among the names; and when features of a mapped file need more memory
+    /// than may be taken.
     pub fn arranged(mut self, names: &[String]) -> Result<Dataset> {
         let Some(own) = self.feature_names.take() else { return Ok(self) };
         if *own == *names {
@@ -71,6 +73,11 @@ impl Dataset {
             )));
         }
         let (width, order) = (self.width, order.into_iter().flatten().collect::<Vec<_>>());
+        if self.is_mapped() {
+            let what = format!("{} documents of {width} features in the order of the training data", self.n_documents());
+            let bytes = memory::bytes_of::<f32>(self.n_documents() as u64 * width as u64);
+            memory::ask(bytes, &what, "make the cache from a table whose columns are in that order")?;
+        }
         let mut row = vec![0.0; width];
         for cells in self.features_mut().chunks_exact_mut(width.max(1)) {
             row.copy_from_slice(cells);

@@ -4,8 +4,9 @@ use super::group::{self, Before, Earlier, Query};
 use super::options::{ReadOptions, Skipped};
 use super::pieces::{Lines, Pieces};
 use super::read::{Parsed, no_documents};
+use crate::data::cache::{self, CacheParts};
 use crate::data::dataset::Dataset;
-use crate::data::source::Stream;
+use crate::data::source::{Stream, display_name};
 use crate::data::table::Table;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -13,7 +14,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-/// The data sets of one file, each of a few megabytes of whole queries, in order.
+/// The data sets of one file, text, table or [cache](crate::data::cache), each of a few megabytes of whole queries, in order.
 ///
 /// Needs memory for one chunk, the longest query, and the ids of all queries. A chunk is as wide as the largest feature index of
 /// its text: state [`ReadOptions::width`] when all must be alike. [`ReadOptions::regroup`] and [`ReadOptions::query_file`] need the whole
@@ -42,6 +43,9 @@ pub struct Chunks {
     widest: usize,
     rows: Vec<Range<usize>>,
     total_rows: usize,
+    highest: (f32, usize),
+    /// In place of text, where the file is a cache.
+    cache: Option<CacheParts>,
 }
 
 /// The query that the text so far ends in: it may go on.
@@ -70,12 +74,22 @@ impl Chunks {
     /// # Errors
     /// When the file cannot be opened, or an option needs the whole file.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
-        Self::of(options, || {
-            Ok(match Table::open(path.as_ref(), options)? {
-                Some(table) => Box::new(table),
-                None => Box::new(Lines::new(Stream::open(path.as_ref())?, options.clone())),
-            })
-        })
+        let path = path.as_ref();
+        let lines = |stream| -> Box<dyn Pieces> { Box::new(Lines::new(stream, options.clone())) };
+        if !cache::looks_like_a_cache(path) {
+            return Self::of(options, || {
+                Ok(match Table::open(path, options)? {
+                    Some(table) => Box::new(table),
+                    None => lines(Stream::open(path)?),
+                })
+            });
+        }
+        let parts = CacheParts::open(path, options)?;
+        let nothing = || Stream::of(display_name(path), path, Box::new(std::io::empty()));
+        let mut chunks = Self::of(options, || nothing().map(lines))?;
+        (chunks.widest, chunks.highest) = (parts.n_features(), parts.highest_label);
+        chunks.cache = Some(parts);
+        Ok(chunks)
     }
 
     /// As [`Chunks::open`], for a text from any reader, which errors call `name`.
@@ -108,6 +122,8 @@ impl Chunks {
             widest: 0,
             rows: Vec::new(),
             total_rows: 0,
+            highest: (0.0, 0),
+            cache: None,
         })
     }
 
@@ -135,12 +151,17 @@ impl Chunks {
 
     /// Whether a document so far left out a feature that another has, as [`Dataset::is_sparse`] says of a whole file.
     pub fn is_sparse(&self) -> bool {
-        self.fewest < self.widest
+        self.cache.as_ref().map_or(self.fewest < self.widest, CacheParts::is_sparse)
+    }
+
+    /// The highest label so far and the first line that has it; line 0 when no label is above 0.
+    pub fn highest_label(&self) -> (f32, usize) {
+        self.highest
     }
 
     /// The bytes of text read so far, after unpacking.
     pub fn bytes(&self) -> u64 {
-        self.pieces.bytes()
+        self.cache.as_ref().map_or_else(|| self.pieces.bytes(), CacheParts::bytes)
     }
 
     /// Which document lines of the file, counted from 0, the documents of the last chunk are: those between were left out.
@@ -154,6 +175,12 @@ impl Chunks {
     }
 
     fn next_chunk(&mut self) -> Result<Option<Dataset>> {
+        if let Some(parts) = &mut self.cache {
+            let Some((chunk, rows)) = parts.next(self.chunk_bytes) else { return Ok(None) };
+            self.progress.iter().for_each(|tell| tell(parts.bytes()));
+            (self.total_rows, self.rows) = (rows.end, vec![rows]);
+            return Ok(Some(chunk));
+        }
         while self.state == State::More {
             let open = self.open.as_ref().map(|open| (open.id.as_str(), open.line));
             let tell = |bytes| self.progress.iter().for_each(|tell| tell(bytes));
@@ -177,6 +204,9 @@ impl Chunks {
     /// The queries that end in a piece, which may be none.
     fn take_in(&mut self, mut parsed: Parsed) -> Result<Option<Dataset>> {
         self.fewest = self.fewest.min(parsed.fewest());
+        for highest in parsed.outcomes.iter().map(|outcome| outcome.highest) {
+            self.highest = if highest.0 > self.highest.0 { highest } else { self.highest };
+        }
         self.widest = self.widest.max(parsed.width);
         let mut left_out = Skipped::default();
         let before =

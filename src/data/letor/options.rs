@@ -29,6 +29,8 @@ pub struct ReadOptions {
     pub block_bytes: usize,
     /// Which columns of a table are what.
     pub table: TableOptions,
+    /// Take a cache as it is, even where the text that it was made from has changed since.
+    pub stale_cache: bool,
 }
 
 impl Default for ReadOptions {
@@ -42,6 +44,7 @@ impl Default for ReadOptions {
             threads: 0,
             block_bytes: 1 << 20,
             table: TableOptions::default(),
+            stale_cache: false,
         }
     }
 }

@@ -4,20 +4,16 @@ use super::block::{self, Block, ParseSettings, ParsedBlock};
 use super::group::{self, Before, Earlier, Origin, Query};
 use super::line::Rules;
 use super::options::{MAX_FEATURES, ReadOptions, ReadProgress, ReadReport, Rows, Skipped};
-use crate::data::source::{Source, Text, read_whole, whole_file, without_mark};
+use crate::data::cache;
+use crate::data::source::{SMALL, SPARSEST, Source, Text, read_whole, whole_file, without_mark};
 use crate::data::table::Table;
 use crate::error::{Error, ParseError, Result};
 use crate::memory;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A matrix up to this size is always allowed.
-const SMALL: u64 = 1 << 30;
-
-/// A larger matrix may be at most this many times as large as its text.
-const SPARSEST: u64 = 64;
-
-/// Reads a LETOR (SVMlight, LibSVM) file: `<label> qid:<id> <index>:<value> ... # comment`.
+/// Reads a LETOR (SVMlight, LibSVM) file: `<label> qid:<id> <index>:<value> ... # comment`; or a [table](crate::data::is_table); or
+/// opens a [cache](crate::data::cache), whose features stay in the file.
 ///
 /// The file may be packed with gzip or Zstandard; `-` is standard input. Blanks may be tabs, lines may end in CRLF, features may
 /// be missing (0) or in any order, labels may be fractions, `# docid = X` names a document.
@@ -50,6 +46,9 @@ pub fn read_with(
     progress: &(dyn Fn(ReadProgress) + Sync),
 ) -> Result<ReadReport> {
     options.check()?;
+    if cache::looks_like_a_cache(path.as_ref()) {
+        return cache::read(path.as_ref(), options);
+    }
     if let Some(table) = Table::open(path.as_ref(), options)? {
         return in_pool(options.threads, || table.read(progress));
     }

@@ -39,7 +39,7 @@ impl TableOptions {
     }
 
     /// Fails where something is said of columns, and the file has none.
-    pub(super) fn check_unused(&self, path: &Path) -> Result<()> {
+    pub(in crate::data) fn check_unused(&self, path: &Path) -> Result<()> {
         let given = [
             ("--label", self.label.is_some()),
             ("--query", self.query.is_some()),

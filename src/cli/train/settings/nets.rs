@@ -48,6 +48,10 @@ pub struct NetSettings {
     /// The most pairs in memory at once on the tensor path [default: 4194304]
     #[arg(long, value_name = "PAIRS")]
     pub pair_budget: Option<usize>,
+    /// Cut the queries into so many shares, which up to so many processes train to the same model, byte for byte [default:
+    /// none; under mpirun 12, or 4 with batches of fewer than 48 queries]
+    #[arg(long, value_name = "N")]
+    pub shares: Option<usize>,
 }
 
 /// The number of units of each hidden layer, as in 32,16.
@@ -90,6 +94,7 @@ impl NetSettings {
             ("--clip", self.clip.is_some()),
             ("--gradient", self.gradient.is_some()),
             ("--pair-budget", self.pair_budget.is_some()),
+            ("--shares", self.shares.is_some()),
         ];
         all.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }

@@ -69,6 +69,33 @@ fn one_model_whatever_the_number_of_processes_and_threads() {
     }
 }
 
+/// The documents of a table, and of its cache, are those of the text, and each process has its shares of them.
+#[test]
+#[cfg(feature = "tables")]
+fn tables_and_their_caches_are_trained_on_together() {
+    if !is_here() {
+        return;
+    }
+    let place = place_with_data();
+    let data = burnrank::read(place.path().join("train.txt"), &burnrank::ReadOptions::default()).expect("data").data;
+    let mut table = (0..data.n_features()).map(|place| format!("x{place},")).collect::<String>() + "label,qid\n";
+    for query in data.queries() {
+        for (label, row) in query.labels.iter().zip(query.features.chunks(data.n_features())) {
+            row.iter().for_each(|value| table += &format!("{value},"));
+            table += &format!("{label},{}\n", query.id);
+        }
+    }
+    std::fs::write(place.path().join("train.csv"), table).expect("a file");
+    place.run("convert train.csv --to cache --out train.cache --quiet").done();
+    place.run(&format!("{TRAIN} --shares 6 --out plain")).done();
+    for ending in ["csv", "cache"] {
+        let line = format!("{TRAIN} --shares 6 --out {ending}").replace("train.txt", &format!("train.{ending}"));
+        Ran::of(output(together(&place, 3, &line))).done();
+        assert!(bytes(&place, ending).0 == bytes(&place, "plain").0, "{ending}");
+        assert!(bytes(&place, ending).1.contains("\"x19\""), "{ending}: the names of columns");
+    }
+}
+
 #[test]
 fn an_error_of_any_process_is_told_once_and_ends_all() {
     if !is_here() {

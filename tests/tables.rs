@@ -1,5 +1,7 @@
 //! Tables: CSV and Parquet give the documents that a LETOR file gives, and bad ones an error that names the place.
 
+#[path = "tables/cache.rs"]
+mod cache;
 #[path = "tables/damage.rs"]
 mod damage;
 #[path = "tables/models.rs"]

@@ -50,7 +50,7 @@ fn without_times(value: &mut serde_json::Value) {
     }
 }
 
-/// Trains on the same documents as text, CSV and Parquet, and compares all that comes of it.
+/// Trains on the same documents as text, CSV, Parquet and a cache of Parquet, and compares all that comes of it.
 fn same_models(place: &Place, train: &Path, test: &Path, settings: &str) {
     let sets = [(train, "train"), (test, "test")];
     for (from, to) in sets {
@@ -59,9 +59,10 @@ fn same_models(place: &Place, train: &Path, test: &Path, settings: &str) {
         let width = read(train, &ReadOptions::default()).unwrap().data.n_features();
         write_tables(&data.with_width(width), &place.path().join(to), &names(width));
         std::fs::copy(from, place.path().join(format!("{to}.txt"))).unwrap();
+        place.run(&format!("convert {to}.parquet --to cache --force --out {to}.cache --quiet")).done();
     }
     let mut seen = Vec::new();
-    for ending in ["txt", "csv", "parquet"] {
+    for ending in ["txt", "csv", "parquet", "cache"] {
         let line = format!("train --train train.{ending} --test test.{ending} --out {ending} --quiet {settings}");
         place.run(&line).done();
         let mut about = info(place, ending);
@@ -80,7 +81,7 @@ fn same_models(place: &Place, train: &Path, test: &Path, settings: &str) {
         let judged: serde_json::Value = serde_json::from_str(&judged).unwrap();
         seen.push((record(place, ending), about, scores, judged["measures"].clone()));
     }
-    for (ending, other) in ["csv", "parquet"].iter().zip(&seen[1..]) {
+    for (ending, other) in ["csv", "parquet", "cache"].iter().zip(&seen[1..]) {
         let mut about = other.1.clone();
         about.as_object_mut().unwrap().remove("feature_names");
         let mut text = seen[0].1.clone();

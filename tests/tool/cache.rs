@@ -166,6 +166,16 @@ fn names_of_features_stay_with_a_cache() {
     place.run("convert a.txt --to cache --feature-names names --out a.cache").good();
     let report = place.run("data a.cache --json").json();
     assert_eq!(report["files"][0]["cache"]["feature_names"], serde_json::json!(["bm25", "clicks"]));
+    place.run("convert a.cache --to cache --out b.cache").good();
+    let report = place.run("data b.cache --json").json();
+    assert_eq!(report["files"][0]["cache"]["feature_names"], serde_json::json!(["bm25", "clicks"]));
+    // A model keeps them; text, which has none, is taken by place.
+    place.run("train --train b.cache --valid a.txt --model linear --epochs 1 --out model --quiet").done();
+    assert_eq!(place.run("info model --json").json()["feature_names"], serde_json::json!(["bm25", "clicks"]));
+    assert_eq!(
+        place.run("predict --model model --data a.txt").good(),
+        place.run("predict --model model --data a.cache").good()
+    );
 }
 
 #[test]

@@ -74,7 +74,8 @@ impl Dataset {
         }
         let (width, order) = (self.width, order.into_iter().flatten().collect::<Vec<_>>());
         if self.is_mapped() {
-            let what = format!("{} documents of {width} features in the order of the training data", self.n_documents());
+            let what =
+                format!("{} documents of {width} features in the order of the training data", self.n_documents());
             let bytes = memory::bytes_of::<f32>(self.n_documents() as u64 * width as u64);
             memory::ask(bytes, &what, "make the cache from a table whose columns are in that order")?;
         }

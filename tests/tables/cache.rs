@@ -119,6 +119,6 @@ fn a_model_of_a_cache_knows_its_columns() {
     assert!(error.contains("the features of this cache have names already"), "{error}");
     let error = place.run("train --train a.cache --features 9 --model linear --out x").bad(1);
     assert!(error.contains("a.cache: the cache has names for its 2 columns of features"), "{error}");
-    let error = place.run("data a.cache --label grade").bad(1);
+    let error = place.run("data a.cache --label grade").bad(2);
     assert!(error.contains("--label is for tables, and a.cache is not called"), "{error}");
 }

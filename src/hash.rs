@@ -42,6 +42,14 @@ impl Hasher {
     }
 }
 
+/// Every bit of the result depends on every bit of the number, so that sums of such numbers tell what they were made of:
+/// the last words of [`Hasher`] alone reach the sum almost unchanged (the finish of SplitMix64; Steele, Lea and Flood 2014).
+fn mixed(number: u64) -> u64 {
+    let first = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let second = (first ^ (first >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    second ^ (second >> 31)
+}
+
 impl Dataset {
     /// A number that tells data sets apart: queries, labels and features all count.
     ///
@@ -95,7 +103,7 @@ impl Dataset {
                 any = true;
                 hasher.word((column as u64) << 32 | u64::from(value.to_bits()));
             }
-            hasher.finish()
+            mixed(hasher.finish())
         };
         let documents = query.labels.iter().zip(query.features.chunks(width)).map(document);
         let key = documents.fold(query.labels.len() as u64, u64::wrapping_add);
@@ -115,6 +123,16 @@ mod tests {
         assert_eq!(data(1.0, 1.0), data(1.0, 1.0));
         assert_ne!(data(1.0, 1.0), data(2.0, 1.0));
         assert_ne!(data(1.0, 1.0), data(1.0, f32::from_bits(1.0f32.to_bits() + 1)));
+    }
+
+    #[test]
+    fn queries_of_like_documents_have_keys_of_their_own() {
+        let queries = 1..=200_usize;
+        let values = queries.clone().flat_map(|query| [query as f32 + 0.5, query as f32 + 0.25]).collect();
+        let labels = queries.clone().flat_map(|_| [1.0, 0.0]).collect();
+        let data = Dataset::new(1, values, labels, queries.map(|query| (query.to_string(), 2)).collect()).unwrap();
+        let keys: std::collections::HashSet<u64> = (0..200).filter_map(|query| data.query_key(query)).collect();
+        assert_eq!(keys.len(), 200);
     }
 
     #[test]

@@ -26,6 +26,13 @@ pub fn hush() {
     }
 }
 
+/// Gives the first process time to say what went wrong: launchers end all processes as soon as one has failed.
+pub fn linger() {
+    if ui::is_silent() {
+        std::thread::sleep(std::time::Duration::from_secs(1));
+    }
+}
+
 /// This process as a member of those that were started together; nothing where it was started by itself.
 pub fn member() -> burnrank::Result<Option<Member>> {
     let member = if is_wanted() { join()? } else { None };

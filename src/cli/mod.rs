@@ -137,7 +137,10 @@ pub fn run() -> ExitCode {
     launch::hush();
     let cli: Cli = match usage::parse() {
         Ok(cli) => cli,
-        Err(code) => return code,
+        Err(code) => {
+            launch::linger();
+            return code;
+        }
     };
     // A server has its own answers to signals.
     if !matches!(cli.command, Command::Serve(_)) {
@@ -164,16 +167,18 @@ pub fn run() -> ExitCode {
     };
     let done = run_command(cli.command, cli.threads, member.as_ref());
     let failure = launch::end(member.as_ref(), done.err().and_then(|error| failure(&error)));
-    // The last thing that the processes do together.
-    drop(member);
-    match failure {
+    let code = match failure {
         None => ExitCode::SUCCESS,
         Some(Failure { code: INTERRUPTED, .. }) => ExitCode::from(INTERRUPTED),
         Some(Failure { code, message }) => {
             ui::refuse(&message);
+            launch::linger();
             ExitCode::from(code)
         }
-    }
+    };
+    // The last thing that the processes do together.
+    drop(member);
+    code
 }
 
 /// The exit code of an interrupted command.

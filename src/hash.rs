@@ -40,6 +40,14 @@ impl Hasher {
     pub(crate) fn finish(self) -> u64 {
         self.0
     }
+
+    /// As [`Hasher::finish`], for numbers that are added up: every bit of the state decides every bit (Steele, Lea and Flood
+    /// 2014). Without it, sums of other numbers would often be the same.
+    fn mixed(self) -> u64 {
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
 }
 
 impl Dataset {
@@ -95,7 +103,7 @@ impl Dataset {
                 any = true;
                 hasher.word((column as u64) << 32 | u64::from(value.to_bits()));
             }
-            hasher.finish()
+            hasher.mixed()
         };
         let documents = query.labels.iter().zip(query.features.chunks(width)).map(document);
         let key = documents.fold(query.labels.len() as u64, u64::wrapping_add);
@@ -115,6 +123,19 @@ mod tests {
         assert_eq!(data(1.0, 1.0), data(1.0, 1.0));
         assert_ne!(data(1.0, 1.0), data(2.0, 1.0));
         assert_ne!(data(1.0, 1.0), data(1.0, f32::from_bits(1.0f32.to_bits() + 1)));
+    }
+
+    #[test]
+    fn queries_of_other_documents_have_other_keys() {
+        // Few different bits, and sums that are the same.
+        let pairs = (1..40).flat_map(|a| (1..40).map(move |b| [a as f32 + 0.5, b as f32 + 0.25]));
+        let features: Vec<f32> = pairs.flatten().collect();
+        let queries: Vec<(String, usize)> = (0..features.len() / 2).map(|query| (query.to_string(), 2)).collect();
+        let labels = [1.0, 0.0].repeat(queries.len());
+        let data = Dataset::new(1, features, labels, queries).unwrap();
+        let keys: std::collections::HashSet<u64> =
+            (0..data.n_queries()).filter_map(|query| data.query_key(query)).collect();
+        assert_eq!(keys.len(), data.n_queries());
     }
 
     #[test]

@@ -285,6 +285,10 @@ impl Rows for Dataset {
         done
     }
 
+    fn are_far(&self) -> bool {
+        self.is_mapped()
+    }
+
     fn will_need(&self, rows: Range<usize>) {
         Dataset::will_need(self, rows);
     }

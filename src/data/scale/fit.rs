@@ -31,6 +31,11 @@ pub(crate) trait Rows: Sync {
     /// Calls `work` with some of them, row-major.
     fn with<O>(&self, rows: Range<usize>, work: impl FnOnce(&[f32]) -> O) -> O;
 
+    /// Whether a look at them may have to wait for a disk, so that one look at many features is better than many at few.
+    fn are_far(&self) -> bool {
+        false
+    }
+
     /// These rows will be looked at soon.
     fn will_need(&self, _rows: Range<usize>) {}
 }

@@ -15,6 +15,7 @@
 use super::fit::Rows;
 use crate::numeric::order::{ascending, from_ascending};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Knots of a feature.
 pub(super) const KNOTS: usize = 31;
@@ -26,6 +27,9 @@ const STEP: f64 = 0.6;
 const SAMPLE: usize = 200_000;
 /// Features that are looked at together: those of a line of the cache.
 const TOGETHER: usize = 16;
+
+/// Values that are in memory at once where documents are in a file: 128 MiB of them.
+const FAR_VALUES: usize = 1 << 25;
 
 /// The share of documents below the knot `k`.
 fn share(k: usize) -> f64 {
@@ -48,9 +52,7 @@ fn fit_sample(rows: &impl Rows, width: usize, most: usize) -> Vec<f32> {
     }
     let sample: Vec<usize> = sample(rows.count(), most).collect();
     let shares = shares();
-    let firsts: Vec<usize> = (0..width).step_by(TOGETHER).collect();
-    let knots = |first: &usize| {
-        let features = *first..(first + TOGETHER).min(width);
+    let gather = |features: Range<usize>| {
         let mut columns = vec![Vec::with_capacity(sample.len()); features.len()];
         for &document in &sample {
             rows.with(document..document + 1, |row| {
@@ -59,9 +61,21 @@ fn fit_sample(rows: &impl Rows, width: usize, most: usize) -> Vec<f32> {
                 }
             });
         }
-        columns.iter_mut().flat_map(|column| column_knots(column, &shares)).collect::<Vec<f32>>()
+        columns
     };
-    firsts.par_iter().flat_map_iter(knots).collect()
+    let groups = |size: usize| (0..width).step_by(size).map(move |first| first..width.min(first + size));
+    if rows.are_far() {
+        // One look at each document for as many features as memory is taken for; the sorting is what takes time.
+        let size = (FAR_VALUES / sample.len().max(1)).max(TOGETHER);
+        let knots = |mut column: Vec<u32>| column_knots(&mut column, &shares);
+        return groups(size)
+            .flat_map(|group| gather(group).into_par_iter().flat_map_iter(knots).collect::<Vec<_>>())
+            .collect();
+    }
+    let knots = |group: Range<usize>| {
+        gather(group).iter_mut().flat_map(|column| column_knots(column, &shares)).collect::<Vec<f32>>()
+    };
+    groups(TOGETHER).collect::<Vec<_>>().into_par_iter().flat_map_iter(knots).collect()
 }
 
 /// The documents that quantiles are of: all, or so many at equal distances.

@@ -52,8 +52,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let net = Net::new(&[10, 8, 4, 1], &device).try_load_file(&record)?;
     let ranker = model.info.ranker.init(Init::Burn, 1, &device)?.try_load_file(&record)?;
     let query = data.query(0).features;
-    let features = || Tensor::<1>::from_floats(query, &device).reshape([-1, 10]);
-    println!("model  {:?}", &model.score_query(query)?[..3]);
+    let features = || Tensor::<1>::from_floats(&*query, &device).reshape([-1, 10]);
+    println!("model  {:?}", &model.score_query(&query)?[..3]);
     println!("net    {:?}", &net.forward(features()).try_into_vec_as::<f32>()?[..3]);
     println!("ranker {:?}", &ranker.forward(features()).try_into_vec_as::<f32>()?[..3]);
 
@@ -61,6 +61,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let own = model.info.ranker.init(Init::Burn, 2, &device)?.try_load_record(net.into_record())?;
     let own = Model { scorer: burnrank::Scorer::Net(own), ..model };
     own.save(&folder.path().join("own"))?;
-    println!("own    {:?}", &Model::load(&folder.path().join("own"), &device)?.score_query(query)?[..3]);
+    println!("own    {:?}", &Model::load(&folder.path().join("own"), &device)?.score_query(&query)?[..3]);
     Ok(())
 }

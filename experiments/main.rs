@@ -6,6 +6,7 @@ mod lambdaloss;
 mod lambdarank;
 mod optimality;
 mod overview;
+mod processes;
 mod ranknet;
 mod speed;
 
@@ -36,7 +37,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 bad data, 2 bad usage, 130 inter
 #[derive(Debug, Parser)]
 #[command(name = "experiments", after_help = EXIT_CODES)]
 struct Args {
-    /// `list`, `all`, `index` (writes the index anew), `per-query NAME` (prints stored values), or names of experiments.
+    /// `list`, `all`, `index` (writes the index anew), `per-query NAME` (prints stored values), `processes` (times of several
+    /// processes, for docs/scaling.md), or names of experiments.
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// A small version of the experiment, in well under a minute.
@@ -88,6 +90,7 @@ fn run(args: Args) -> anyhow::Result<()> {
     let names: Vec<&str> = args.names.iter().map(String::as_str).collect();
     let chosen: Vec<&Experiment> = match names.as_slice() {
         ["list"] => return harness::list(&all),
+        ["processes", rest @ ..] => return processes::run(rest, args.child.as_deref(), args.quick, &out),
         ["index"] => return harness::write_index(&all, &out),
         ["per-query", names @ ..] => {
             return named(&all, names)?

@@ -69,6 +69,16 @@ pub enum Error {
         /// What makes it smaller; may be empty.
         remedy: String,
     },
+    /// What went wrong in another process of the same run.
+    #[error("{process}: {message}")]
+    Elsewhere {
+        /// Which one, as in `process 3 of 8 on host b`.
+        process: String,
+        /// What it said.
+        message: String,
+        /// The exit code that it ends with.
+        code: u8,
+    },
     /// The caller asked for it, see [`Stop`](crate::Stop).
     #[error("stopped")]
     Stopped,

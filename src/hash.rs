@@ -1,6 +1,7 @@
 //! A small, stable hash: the same bytes give the same number in every version and on every machine.
 
 use crate::data::Dataset;
+use rayon::prelude::*;
 
 /// FNV-1a over 64-bit words, with the length folded in: fast, stable, not for adversaries.
 #[derive(Debug, Clone, Copy)]
@@ -41,17 +42,72 @@ impl Hasher {
     }
 }
 
+/// Every bit of the result depends on every bit of the number, so that sums of such numbers tell what they were made of:
+/// the last words of [`Hasher`] alone reach the sum almost unchanged (the finish of SplitMix64; Steele, Lea and Flood 2014).
+fn mixed(number: u64) -> u64 {
+    let first = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let second = (first ^ (first >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    second ^ (second >> 31)
+}
+
 impl Dataset {
     /// A number that tells data sets apart: queries, labels and features all count.
+    ///
+    /// It is made of one number per query, so that a file can hold those and any choice of its queries has its number at once.
     pub fn fingerprint(&self) -> u64 {
+        let queries: Vec<u64> = (0..self.n_queries()).into_par_iter().map(|query| self.query_print(query)).collect();
         let mut hasher = Hasher::new();
         hasher.word(self.n_features() as u64);
-        for query in self.queries() {
-            hasher.bytes(query.id.as_bytes());
-            hasher.floats(query.labels);
-            hasher.floats(query.features);
-        }
+        queries.into_iter().for_each(|print| hasher.word(print));
         hasher.finish()
+    }
+
+    /// A number that tells queries apart: id, labels and features all count.
+    pub(crate) fn query_print(&self, query: usize) -> u64 {
+        if let Some([print, _]) = self.known_prints(query) {
+            return print;
+        }
+        let query = self.query(query);
+        let mut hasher = Hasher::new();
+        hasher.bytes(query.id.as_bytes());
+        hasher.floats(query.labels);
+        hasher.floats(&query.features);
+        hasher.finish()
+    }
+
+    /// A number that is the same for the same documents: labels and features count, but neither the query's id nor the order
+    /// of its documents, nor how many features are 0 at the end. `None` where no document has a feature that is not 0: such
+    /// queries may be anything.
+    ///
+    /// ```
+    /// use burnrank::Dataset;
+    /// let data = |width, features: &[f32]| Dataset::new(width, features.to_vec(), vec![1.0, 1.0], vec![("a".into(), 2)]);
+    /// assert_eq!(data(1, &[3.0, 5.0])?.query_key(0), data(2, &[5.0, 0.0, 3.0, 0.0])?.query_key(0));
+    /// assert_eq!(data(1, &[0.0, 0.0])?.query_key(0), None);
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When there is no such query.
+    pub fn query_key(&self, query: usize) -> Option<u64> {
+        if let Some([_, key]) = self.known_prints(query) {
+            return Some(key).filter(|&key| key != 0);
+        }
+        let (query, width) = (self.query(query), self.n_features().max(1));
+        let mut any = false;
+        let document = |(label, features): (&f32, &[f32])| {
+            let mut hasher = Hasher::new();
+            // Minus zero is zero.
+            hasher.word(u64::from((label + 0.0).to_bits()));
+            for (column, value) in features.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                any = true;
+                hasher.word((column as u64) << 32 | u64::from(value.to_bits()));
+            }
+            mixed(hasher.finish())
+        };
+        let documents = query.labels.iter().zip(query.features.chunks(width)).map(document);
+        let key = documents.fold(query.labels.len() as u64, u64::wrapping_add);
+        any.then_some(key.max(1))
     }
 }
 
@@ -67,6 +123,16 @@ mod tests {
         assert_eq!(data(1.0, 1.0), data(1.0, 1.0));
         assert_ne!(data(1.0, 1.0), data(2.0, 1.0));
         assert_ne!(data(1.0, 1.0), data(1.0, f32::from_bits(1.0f32.to_bits() + 1)));
+    }
+
+    #[test]
+    fn queries_of_like_documents_have_keys_of_their_own() {
+        let queries = 1..=200_usize;
+        let values = queries.clone().flat_map(|query| [query as f32 + 0.5, query as f32 + 0.25]).collect();
+        let labels = queries.clone().flat_map(|_| [1.0, 0.0]).collect();
+        let data = Dataset::new(1, values, labels, queries.map(|query| (query.to_string(), 2)).collect()).unwrap();
+        let keys: std::collections::HashSet<u64> = (0..200).filter_map(|query| data.query_key(query)).collect();
+        assert_eq!(keys.len(), 200);
     }
 
     #[test]

@@ -36,6 +36,7 @@
 //!   ([`LambdaField`]), or anything else with a gradient ([`Loss`]);
 //! - [`model`]: what scores (nets, trees, kernels), and the folder it is saved in; [`train`]: how it gets there, for every
 //!   [kind of model](train::models), the papers' rivals among them;
+//! - [`spread`]: training over several processes, by MPI with the feature `mpi`;
 //! - [`tune`]: which settings, by search on the validation queries;
 //! - [`analysis`]: local optimality, costs of lambdas, significance, what a model learnt;
 //! - [`export`]: models as files of search engines and other programs ([`FORMATS`](export::FORMATS));
@@ -62,6 +63,7 @@ pub mod program;
 #[cfg(feature = "serve")]
 pub mod serve;
 mod simd;
+pub mod spread;
 mod stop;
 #[doc(hidden)] // for the programs of this project
 pub mod suggest;

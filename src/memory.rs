@@ -34,7 +34,8 @@ pub fn set_limit(bytes: u64) {
 pub fn left() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let held = |key| number_after(&status, key).map_or(0, |kib| kib.saturating_mul(1024));
-    let memory = limit().saturating_sub(held("VmRSS:"));
+    // Pages of mapped files are given back whenever somebody needs them.
+    let memory = limit().saturating_sub(held("VmRSS:").saturating_sub(held("RssFile:")));
     // The shell's limit counts addresses, also those of memory that was never touched, and nothing can lift it from here.
     // A part is left for what is not worth asking for.
     let addresses = address_space().map_or(u64::MAX, |most| (most / 8 * 7).saturating_sub(held("VmSize:")));

@@ -251,11 +251,11 @@ fn lambda_tells_fields_apart() {
     assert!((held["smallest_eigenvalue"].as_f64().unwrap() - 0.5).abs() < 1e-6);
     for scores in ["", "--model model", "--scores scores.txt"] {
         let words =
-            text(at, &format!("lambda --objective lambdarank:map --data all.txt --query 7 --figure f.svg {scores}"));
+            text(at, &format!("lambda --objective lambdarank:map --data all.txt --query-id 7 --figure f.svg {scores}"));
         assert!(words.contains("query 7") && words.contains("jump at tie"), "{words}");
         is_picture(&at.join("f.svg"));
     }
-    refuse(at, "lambda --objective ranknet --data all.txt --query none", 1, "no query 'none'");
+    refuse(at, "lambda --objective ranknet --data all.txt --query-id none", 1, "no query 'none'");
     refuse(at, "lambda --objective ndcg-loss2:gaussian=4", 2, "random field");
     refuse(at, "lambda --objective nonsense", 2, "nonsense");
 }

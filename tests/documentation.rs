@@ -55,6 +55,22 @@ fn the_readme_has_every_metric_objective_model_and_format() {
     }
 }
 
+/// Every page of the manual is linked, and every file that README shows or links is there.
+#[test]
+fn the_readmes_links_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let pictures = text.split("<img src=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let files: Vec<&str> =
+        links.chain(pictures).filter(|link| !link.contains("://") && !link.starts_with('#')).collect();
+    files.iter().for_each(|file| assert!(root.join(file).exists(), "README.md leads to {file}, which is not there"));
+    for entry in std::fs::read_dir(root.join("docs")).unwrap() {
+        let page = format!("docs/{}", entry.unwrap().file_name().to_string_lossy());
+        assert!(files.contains(&page.as_str()), "README.md does not lead to {page}");
+    }
+}
+
 /// `cargo test` builds the examples beside the tests.
 fn example(name: &str) -> PathBuf {
     let mut path = std::env::current_exe().unwrap();
@@ -77,7 +93,7 @@ fn every_example_runs_and_says_something() {
     std::fs::write(&small, "1 qid:1 1:0.5 2:1\n0 qid:1 1:0.25\n").unwrap();
     for name in names {
         let mut command = Command::new(example(&name));
-        if name == "read_speed" {
+        if ["read_speed", "cache_speed"].contains(&name.as_str()) {
             // Its own file of 150 MB is for measuring, not for testing.
             command.arg(&small);
         }

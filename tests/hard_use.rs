@@ -6,6 +6,8 @@ mod support;
 mod attention;
 #[path = "hard_use/board.rs"]
 mod board;
+#[path = "hard_use/cache.rs"]
+mod cache;
 #[path = "hard_use/compare.rs"]
 mod compare;
 #[path = "hard_use/memory.rs"]

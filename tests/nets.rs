@@ -226,7 +226,7 @@ fn records_load_in_plain_burn_and_come_back() {
         let saved = model(shape.init(Init::Burn, 3, &cpu()).unwrap());
         let folder = tempfile::tempdir().unwrap();
         saved.save(&folder.path().join("m")).unwrap();
-        let expected = saved.score_query(rows).unwrap();
+        let expected = saved.score_query(&rows).unwrap();
         let close = |scores: Vec<f32>| {
             assert_eq!(scores.len(), expected.len());
             scores.iter().zip(&expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{hidden:?}: {a}, not {b}"));
@@ -235,14 +235,14 @@ fn records_load_in_plain_burn_and_come_back() {
         let sizes: Vec<usize> = [12].into_iter().chain(hidden.iter().copied()).chain([1]).collect();
         let record = folder.path().join("m/model.bpk");
         let net = plain::Net::new(&sizes, &cpu()).try_load_file(&record).unwrap();
-        let features = || Tensor::<1>::from_floats(rows, &cpu()).reshape([-1, 12]);
+        let features = || Tensor::<1>::from_floats(&*rows, &cpu()).reshape([-1, 12]);
         close(net.forward(features(), activation).try_into_vec_as().unwrap());
         let ranker = shape.init(Init::Burn, 4, &cpu()).unwrap().try_load_file(&record).unwrap();
         close(ranker.forward(features()).try_into_vec_as().unwrap());
 
         // And back: scores to the bit, because the weights are the same.
         let back = shape.init(Init::Burn, 5, &cpu()).unwrap().try_load_record(net.into_record()).unwrap();
-        assert_eq!(model(back).score_query(rows).unwrap(), expected);
+        assert_eq!(model(back).score_query(&rows).unwrap(), expected);
         // A net of another shape is refused with an error.
         assert!(plain::Net::new(&[12, 9, 9, 9, 1], &cpu()).try_load_file(&record).is_err());
     }

@@ -195,7 +195,7 @@ fn json_and_bytes_are_scored_as_predict_scores_them() {
             expected.sort_by(|&a, &b| predicted[b].total_cmp(&predicted[a]));
             assert_eq!(order, expected, "{}", case.name);
 
-            let bytes = little_endian(query.features);
+            let bytes = little_endian(&query.features);
             let (status, same) = client.ask(&request("content-type: application/octet-stream\r\n", &bytes));
             assert_eq!((status, same), (200, text), "{}", case.name);
             let both = "content-type: application/octet-stream\r\naccept: application/octet-stream\r\n";

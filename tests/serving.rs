@@ -114,7 +114,7 @@ fn a_data_set_has_the_same_scores_query_by_query() {
         let (serving, mut scratch) = (case.model.serving().unwrap(), Scratch::default());
         let mut scores = Vec::new();
         for query in case.data.queries() {
-            scores.extend_from_slice(serving.score(query.features, &mut scratch).unwrap());
+            scores.extend_from_slice(serving.score(&query.features, &mut scratch).unwrap());
         }
         assert_eq!(bits(&scores), bits(&case.model.score(&case.data).unwrap()), "{}", case.name);
     }

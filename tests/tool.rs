@@ -2,6 +2,8 @@
 
 #[path = "tool/auto.rs"]
 mod auto;
+#[path = "tool/cache.rs"]
+mod cache;
 #[path = "tool/devices.rs"]
 mod devices;
 #[path = "tool/ensemble.rs"]

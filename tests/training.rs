@@ -264,7 +264,7 @@ fn training_scales_as_scaling_by_hand_does() {
             assert_eq!(scores, score(by_hand.scorer.net().unwrap(), &valid, &cpu()).unwrap(), "{scaling}");
             assert_eq!(model.scaled(raw_valid.clone()).unwrap(), valid);
             for query in raw_valid.queries() {
-                assert_eq!(model.score_query(query.features).unwrap(), scores[query.rows], "{scaling}");
+                assert_eq!(model.score_query(&query.features).unwrap(), scores[query.rows], "{scaling}");
             }
         }
         assert!(models[0].score_query(&[1.0; 13]).unwrap_err().to_string().contains("13 feature values"));

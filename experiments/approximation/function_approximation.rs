@@ -2,7 +2,7 @@
 
 use super::{forces, margin, measures};
 use crate::harness::facts::{self, Fact};
-use crate::harness::figure::{Panel, Series, Whose, draw};
+use crate::harness::figure::{Figure, Panel, Series, draw};
 use crate::harness::{Claim, Control, Execution, Experiment, Kind, Paper, Report, Session};
 use burnrank::Objective;
 use burnrank::analysis::field::FieldReport;
@@ -25,8 +25,6 @@ pub const EXPERIMENT: Experiment = Experiment {
     run,
     own: None,
 };
-
-const RANDOM: &str = "seeds of random numbers follow from the session's seed";
 
 /// Every statement, in the order of the paper.
 const FACTS: &[Fact] = &[
@@ -205,14 +203,7 @@ fn protocol(_: &Session) -> anyhow::Result<Value> {
 }
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
-    let evidence = facts::check(execution, FACTS)?;
     Ok(Report {
-        main: format!(
-            "{} statements of the paper hold; of further ones, which it does not make or makes too generally, {}",
-            facts::count(FACTS, &evidence, true),
-            facts::count(FACTS, &evidence, false)
-        ),
-        evidence,
         controls: controls()?,
         tables: vec![slopes_table()?, margin_table()],
         notes: vec![
@@ -224,16 +215,13 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
              paper: see `ranknet-probabilities`. Slips of the paper's text are in `errata`."
                 .into(),
         ],
-        protocol: vec![format!(
-            "Every statement is a number that is computed, with the tolerance that its convention says; {RANDOM}. \
-             Nothing is trained, and no data is read."
-        )],
         deviations: vec![
             "Where the paper proves a statement for all fields, costs or queries, it is checked on random ones: a \
              counter-example would be found, a proof is not given."
                 .into(),
         ],
         figure: figure()?,
+        ..facts::report(execution, FACTS, "statements of the paper hold")?
     })
 }
 
@@ -292,16 +280,9 @@ fn controls() -> anyhow::Result<Vec<Control>> {
     Ok(controls)
 }
 
-fn figure() -> anyhow::Result<String> {
-    // Both sides of the tie are marked.
-    let places =
-        || (-8..0).map(|step| 0.25 * f64::from(step)).chain([-1e-9]).chain((0..=12).map(|step| 0.25 * f64::from(step)));
-    let line = |name: String, colour, value: &dyn Fn(f64) -> f64| Series {
-        name,
-        whose: Whose::Ours,
-        colour,
-        joined: true,
-        points: places().map(|x| (x, value(x), None)).collect(),
+fn figure() -> anyhow::Result<Figure> {
+    let line = |name: String, colour, value: &dyn Fn(f64) -> f64| {
+        Series::line(name, colour, margin::quarters(-8, 12).map(|x| (x, value(x))))
     };
     let panel = |title: &str, y: &str, series| Panel {
         title: title.into(),

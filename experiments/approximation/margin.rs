@@ -27,6 +27,12 @@ fn places() -> impl Iterator<Item = f64> {
     (0..=500).map(|step| -2.0 + 0.01 * f64::from(step) + 0.0037)
 }
 
+/// Places by quarters, from and to so many of them; both sides of the tie are among them.
+pub fn quarters(from: i32, to: i32) -> impl Iterator<Item = f64> {
+    let by = |range: std::ops::Range<i32>| range.map(|step| 0.25 * f64::from(step));
+    by(from..0).chain([-1e-9]).chain(by(0..to + 1))
+}
+
 pub fn forces_are_slopes(_: &Session) -> anyhow::Result<Checked> {
     let step = 1e-6;
     let (mut worst, mut gap) = (0.0f64, 0.0f64);

@@ -40,23 +40,27 @@ pub enum Test {
 }
 
 impl Test {
-    /// The rule, in words.
+    /// When the claim holds, when it is reversed and when neither, in words.
     pub fn words(self) -> String {
         match self {
-            Test::Above => "mean difference above 0, two-sided t-test over the units, p < 0.05 after Holm".into(),
-            Test::Alike { margin } => {
-                format!("holds when the 95% interval of the mean is within ±{margin}, reversed when wholly outside")
+            Test::Above => {
+                "two-sided t-test over the units against 0: holds when the mean is above 0 and p, corrected, below \
+                            0.05; reversed when the mean is below 0 and p below 0.05; else undecided"
+                    .into()
             }
-            Test::AtLeast { bound } => {
-                format!("holds when the 95% interval of the mean is at or above {bound}, reversed when below")
+            Test::Alike { margin } => format!(
+                "holds when the 95% interval of the mean is within ±{margin}, reversed when it is wholly outside, else undecided"
+            ),
+            Test::AtLeast { bound } => format!(
+                "holds when the 95% interval of the mean is at or above {bound}, reversed when it is below, else undecided"
+            ),
+            Test::AtMost { bound } => format!(
+                "holds when the 95% interval of the mean is at or below {bound}, reversed when it is above, else undecided"
+            ),
+            Test::Number { .. } => {
+                "holds when z of the paper's number is from -2 to 2, else reversed; never undecided".into()
             }
-            Test::AtMost { bound } => {
-                format!("holds when the 95% interval of the mean is at or below {bound}, reversed when above")
-            }
-            Test::Number { paper } => {
-                format!("z from -2 to 2: the paper's {paper} less the mean, by the spread of the units")
-            }
-            Test::Fact => "computed, to rounding".into(),
+            Test::Fact => "computed: holds when it is so to rounding, else reversed; never undecided".into(),
         }
     }
 }

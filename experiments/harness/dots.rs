@@ -1,5 +1,6 @@
 //! A figure of many names: one per line, a dot with its interval beside it.
 
+use super::figure::{Figure, side};
 use burnrank::program::figure::{FONT, decimal, failed, room, svg};
 use burnrank::program::palette;
 use plotters::prelude::*;
@@ -21,8 +22,8 @@ const MARGIN: i32 = 24;
 const TITLE: i32 = 64;
 const MARKS: usize = 5;
 
-/// Panels side by side, the lines in the order given, as SVG.
-pub fn draw(panels: &[(String, Vec<Dot>)]) -> anyhow::Result<String> {
+/// Panels side by side, the lines in the order given; `intervals` says what the intervals are of.
+pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str) -> anyhow::Result<Figure> {
     let lines = panels.iter().map(|(_, dots)| dots.len()).max().unwrap_or(0) as i32;
     let size = ((WIDTH * panels.len().max(1) as i32) as u32, (TITLE + LINE * lines + 40) as u32);
     let text = svg(size, |sheet| {
@@ -67,7 +68,14 @@ pub fn draw(panels: &[(String, Vec<Dot>)]) -> anyhow::Result<String> {
         }
         Ok(())
     })?;
-    Ok(text + "\n")
+    let shown = panels.iter().enumerate().map(|(place, (title, _))| format!("{}{title}.", side(place, panels.len())));
+    let all = || panels.iter().flat_map(|panel| &panel.1);
+    let squares = if all().any(|dot| dot.theirs) { ", squares are published scores" } else { "" };
+    let caption = format!(
+        "{} One line for each name: dots were trained here{squares}; lines are {intervals}.",
+        shown.collect::<Vec<_>>().join(" ")
+    );
+    Ok(Figure { svg: text + "\n", caption })
 }
 
 const KEY: &str = "dot: trained here; square: published scores; lines: 95% intervals";
@@ -84,7 +92,12 @@ mod tests {
             interval: Some((value - 1.0, value + 1.0)),
             theirs,
         };
-        let svg = draw(&[("a title".into(), vec![dot("first", 50.0, false), dot("second", 40.0, true)])]).unwrap();
+        let panels = [("a title".into(), vec![dot("first", 50.0, false), dot("second", 40.0, true)])];
+        let Figure { svg, caption } = draw(&panels, "ranges").unwrap();
+        assert_eq!(
+            caption,
+            "a title. One line for each name: dots were trained here, squares are published scores; lines are ranges."
+        );
         let place = |word: &str| svg.find(word).unwrap_or(usize::MAX);
         assert!(place("a title") < place("first") && place("first") < place("second") && place("second") < usize::MAX);
     }

@@ -1,6 +1,6 @@
 //! Facts: statements without chance, each written down beside the code that checks it.
 
-use super::{Claim, Evidence, Execution, Finding, Job, Session, Test};
+use super::{Claim, Evidence, Execution, Finding, Job, Report, Session, Test};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -56,15 +56,33 @@ pub fn protocol(facts: &[Fact]) -> Value {
 }
 
 /// Checks all facts, each as a run of its own.
-pub fn check(execution: &Execution<'_>, facts: &'static [Fact]) -> anyhow::Result<Vec<(String, Evidence)>> {
+fn check(execution: &Execution<'_>, facts: &'static [Fact]) -> anyhow::Result<Vec<(String, Evidence)>> {
     let jobs: Vec<Job<&Fact>> = facts.iter().map(|fact| Job { key: fact.id.into(), work: 1.0, what: fact }).collect();
     let found = execution.run_all(&jobs, |job, _| (job.what.check)(execution.session))?;
     let evidence = |(fact, found): (&Fact, Checked)| (fact.id.to_owned(), Evidence::fact(found.holds, found.ours));
     Ok(facts.iter().zip(found).map(evidence).collect())
 }
 
+/// Checks all facts, and begins the report on them: evidence, the main number and how it was done.
+///
+/// `hold` is what a fact does that is true, as in "statements hold".
+pub fn report(execution: &Execution<'_>, facts: &'static [Fact], hold: &str) -> anyhow::Result<Report> {
+    let evidence = check(execution, facts)?;
+    let [counted, others] = [true, false].map(|primary| count(facts, &evidence, primary));
+    Ok(Report {
+        main: format!("{counted} {hold}; of others, which the verdict does not count, {others}"),
+        evidence,
+        protocol: vec![
+            "Every statement is computed, with the tolerance that its convention names; random numbers follow from the seed. No \
+             data is read."
+                .into(),
+        ],
+        ..Report::default()
+    })
+}
+
 /// How many of the facts hold, as in "11 of 12", of those that the verdict counts or of the others.
-pub fn count(facts: &[Fact], evidence: &[(String, Evidence)], primary: bool) -> String {
+fn count(facts: &[Fact], evidence: &[(String, Evidence)], primary: bool) -> String {
     let asked: Vec<&Fact> = facts.iter().filter(|fact| fact.primary == primary).collect();
     let holds = |id: &str| {
         evidence.iter().any(|(known, found)| known == id && matches!(found, Evidence::Fact { holds: true, .. }))

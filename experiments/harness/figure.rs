@@ -30,6 +30,14 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
+impl Series {
+    /// A line of our own through points without intervals.
+    pub fn line(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = (f64, f64)>) -> Series {
+        let points = points.into_iter().map(|(x, y)| (x, y, None)).collect();
+        Series { name: name.into(), whose: Whose::Ours, colour, joined: true, points }
+    }
+}
+
 /// Where the names of the series are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Legend {
@@ -51,19 +59,72 @@ pub struct Panel {
     pub series: Vec<Series>,
     /// A horizontal line to compare with.
     pub zero: Option<f64>,
+    /// What vertical bars are; nothing for 95% intervals of a mean over the units.
+    pub bars: &'static str,
     pub legend: Legend,
+}
+
+/// A drawing, and what it shows in words.
+#[derive(Debug, Clone, Default)]
+pub struct Figure {
+    pub svg: String,
+    pub caption: String,
 }
 
 const PANEL: (u32, u32) = (560, 440);
 
-/// All panels in a row, as SVG.
-pub fn draw(panels: &[Panel]) -> anyhow::Result<String> {
+/// All panels in a row.
+pub fn draw(panels: &[Panel]) -> anyhow::Result<Figure> {
     let size = (PANEL.0 * panels.len().max(1) as u32, PANEL.1);
     let text = svg(size, |sheet| {
         let areas = sheet.split_evenly((1, panels.len().max(1)));
         areas.iter().zip(panels).try_for_each(|(area, panel)| draw_panel(area, panel))
     })?;
-    Ok(text + "\n")
+    Ok(Figure { svg: text + "\n", caption: caption(panels) })
+}
+
+/// Title and axes of each panel, and what marks and bars are.
+fn caption(panels: &[Panel]) -> String {
+    let shown = |(place, panel): (usize, &Panel)| {
+        let Panel { title, x_label, y_label, .. } = panel;
+        format!("{}\"{title}\": {y_label} (upwards) by {x_label} (across).", side(place, panels.len()))
+    };
+    let mut sentences: Vec<String> = panels.iter().enumerate().map(shown).collect();
+    if panels.iter().flat_map(|panel| &panel.series).any(|series| series.whose == Whose::Paper) {
+        sentences.push("Filled marks were found here; hollow ones are the paper's, or what their name says.".into());
+    }
+    let mut bars: Vec<&str> = vec![];
+    for panel in panels.iter().filter(|panel| panel.has_bars()) {
+        let what = if panel.bars.is_empty() { "95% intervals of the mean over the units" } else { panel.bars };
+        if !bars.contains(&what) {
+            bars.push(what);
+        }
+    }
+    if !bars.is_empty() {
+        sentences.push(format!("Vertical bars: {}.", bars.join("; ")));
+    }
+    sentences.join(" ")
+}
+
+/// Which of the panels it is, as a caption begins.
+pub fn side(place: usize, panels: usize) -> &'static str {
+    match (place, panels) {
+        (_, 1) => "",
+        (0, 2 | 3) => "Left, ",
+        (1, 3) => "Middle, ",
+        (_, 2 | 3) => "Right, ",
+        (0, _) => "First, ",
+        (1, _) => "Second, ",
+        (2, _) => "Third, ",
+        (3, _) => "Fourth, ",
+        _ => "Then, ",
+    }
+}
+
+impl Panel {
+    fn has_bars(&self) -> bool {
+        self.series.iter().flat_map(|series| &series.points).any(|point| point.2.is_some())
+    }
 }
 
 fn draw_panel(area: &Area, panel: &Panel) -> anyhow::Result<()> {
@@ -270,7 +331,13 @@ mod tests {
             zero: None,
             ..Panel::default()
         };
-        let svg = draw(&[panel.clone(), panel]).unwrap();
+        let Figure { svg, caption } = draw(&[panel.clone(), Panel { bars: "extremes", ..panel }]).unwrap();
+        assert_eq!(
+            caption,
+            "Left, \"a title\": up (upwards) by across (across). Right, \"a title\": up (upwards) by across (across). Filled \
+             marks were found here; hollow ones are the paper's, or what their name says. Vertical bars: 95% intervals of the \
+             mean over the units; extremes."
+        );
         for word in ["a title", "across", "up", "first", "second", "the paper", "burnrank", "</svg>"] {
             assert!(svg.contains(word), "{word}");
         }
@@ -289,7 +356,7 @@ mod tests {
             points: vec![(0.0, 0.5, None)],
         };
         let panel = Panel { ticks: vec![(0.0, "t".into())], series: (0..6).map(series).collect(), ..Panel::default() };
-        let svg = draw(&[panel]).unwrap();
+        let svg = draw(&[panel]).unwrap().svg;
         let colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#5A5A5A"];
         assert!(colours.iter().all(|colour| svg.contains(colour)), "{svg}");
     }

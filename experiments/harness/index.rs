@@ -1,22 +1,25 @@
-//! The index of all experiments, and a page per paper that says what held and what did not, from stored results.
+//! The index of all experiments, from stored results.
 
-use super::papers::{PAPERS, PaperFacts};
-use super::report::GENERATED;
-use super::verdict::{Counts, Judged, Outcome};
+use super::page::GENERATED;
+use super::papers::PAPERS;
+use super::review::review;
+use super::verdict::{Counts, Judged};
 use super::{Experiment, folder_of, store};
 use burnrank::text::{Table, duration};
 use serde::Deserialize;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What the index needs of an experiment's results.
-struct Entry<'a> {
-    experiment: &'a Experiment,
-    verdict: String,
-    counts: Option<Counts>,
-    main: String,
-    seconds: Option<f64>,
-    judged: Vec<Judged>,
+/// What the index and the papers' pages need of an experiment's results.
+pub struct Entry<'a> {
+    pub experiment: &'a Experiment,
+    pub verdict: String,
+    /// Whether the verdict is one, and not that there is none yet.
+    pub is_run: bool,
+    pub counts: Option<Counts>,
+    pub main: String,
+    pub seconds: Option<f64>,
+    pub judged: Vec<Judged>,
     there: bool,
 }
 
@@ -39,6 +42,7 @@ impl<'a> Entry<'a> {
         Entry {
             experiment,
             verdict,
+            is_run: word("verdict").is_some(),
             counts: Counts::deserialize(outcome("counts")).ok(),
             main: word("main").unwrap_or_else(|| "-".into()),
             seconds: stored.as_ref().and_then(|results| store::read_seconds(&folder, results)),
@@ -48,7 +52,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The name, linked from a folder that is so far above the results.
-    fn link(&self, results: &str) -> String {
+    pub fn link(&self, results: &str) -> String {
         let name = self.experiment.name;
         if self.there { format!("[{name}]({results}/{name}/README.md)") } else { name.to_owned() }
     }
@@ -57,14 +61,7 @@ impl<'a> Entry<'a> {
 /// Writes the index and the papers' pages from the results that are there.
 pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()> {
     let entries: Vec<Entry<'_>> = experiments.iter().map(|experiment| Entry::read(experiment, out)).collect();
-    let mut page = format!(
-        "# Experiments\n\n{GENERATED}\n\nA paper's statement is a program here: it names its claims and their tests before it \
-         runs, and the verdict is computed. `cargo run --release --bin experiments -- list` names them; `-- NAME` runs one \
-         as the paper did, `-- NAME --quick` in well under a minute, `-- all [--quick]` all of them. Interrupted, an experiment \
-         goes on where it was. `--data DIR` (or BURNRANK_DATA) is where real data is: one folder of LETOR folds per data \
-         set.\n\nThe column *h / u / r* counts primary claims that hold, are undecided, are reversed. Time is from start to end, \
-         over all sessions that an experiment took.\n\n"
-    );
+    let mut page = format!("# Experiments\n\n{GENERATED}\n\n**{}**\n\n{HOW}\n\n", verdicts(&entries));
     for facts in &PAPERS {
         let own: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.experiment.paper == facts.paper).collect();
         if own.is_empty() {
@@ -72,88 +69,65 @@ pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()>
         }
         let _ = write!(
             page,
-            "## {}\n\n{} ([what held and what did not](papers/{}.md))\n\n",
-            facts.short, facts.citation, facts.page
+            "## {}\n\n{} ([what held and what did not](papers/{}.md))\n\n{}",
+            facts.short,
+            facts.citation,
+            facts.page,
+            table(&own)
         );
-        let columns = ["name", "what", "claim", "verdict", "h / u / r", "main number", "time", "figure"];
-        let mut table = Table::titled("", &columns);
-        for entry in &own {
-            let Experiment { name, place, claim, .. } = entry.experiment;
-            let counts = entry.counts.map_or("-".into(), |c| format!("{} / {} / {}", c.holds, c.undecided, c.reversed));
-            let figure = format!(
-                "<a href=\"results/{name}/figure.svg\"><img src=\"results/{name}/figure.svg\" width=\"160\" alt=\"{name}\"></a>"
-            );
-            table.row([
-                entry.link("results"),
-                place.to_string(),
-                claim.to_string(),
-                entry.verdict.clone(),
-                counts,
-                entry.main.clone(),
-                entry.seconds.map_or("-".into(), duration),
-                if entry.counts.is_some() { figure } else { "-".into() },
-            ]);
-        }
-        page += table.markdown().trim_start();
         super::write(&out.join(format!("experiments/papers/{}.md", facts.page)), &review(facts, &own))?;
     }
     super::write(&out.join("experiments/README.md"), &page)
 }
 
-/// A paper's page: what held, what did not, what is open, what could not be tested.
-fn review(facts: &PaperFacts, entries: &[&Entry<'_>]) -> String {
-    let PaperFacts { short, citation, cannot, .. } = facts;
-    let mut page = format!("# {short}\n\n{GENERATED}\n\n{citation}\n\n");
-    let total = |pick: fn(Counts) -> usize| entries.iter().filter_map(|entry| entry.counts).map(pick).sum::<usize>();
-    let run = entries.iter().filter(|entry| entry.counts.is_some()).count();
-    let _ = write!(
-        page,
-        "**{run} of {} experiments are run. Of their primary claims {} hold, {} are undecided, {} are reversed, {} could not be \
-         tested.** Claims that a verdict does not count stand in the list without bold type.\n\n",
-        entries.len(),
-        total(|c| c.holds),
-        total(|c| c.undecided),
-        total(|c| c.reversed),
-        total(|c| c.not_tested),
-    );
-    for (outcome, title) in [
-        (Outcome::Holds, "What held"),
-        (Outcome::Reversed, "What did not hold"),
-        (Outcome::Undecided, "What stayed undecided"),
-        (Outcome::NotTested, "What could not be tested"),
-    ] {
-        let mut lines = vec![];
-        for entry in entries {
-            for judged in entry.judged.iter().filter(|judged| judged.outcome == outcome) {
-                let bold = if judged.claim.primary { "**" } else { "" };
-                let p = judged.p.map_or(String::new(), |p| format!(", p {}", burnrank::text::p_value(Some(p))));
-                let seen = match (&judged.could_see, outcome) {
-                    (Some(least), Outcome::Undecided) => format!("; could have seen {least}"),
-                    _ => String::new(),
-                };
-                lines.push(format!(
-                    "- {bold}{}{bold} (paper: {}): {}{p}{seen} – {}",
-                    judged.claim.statement,
-                    judged.claim.paper,
-                    judged.ours,
-                    entry.link("../results")
-                ));
-            }
-        }
-        if outcome == Outcome::NotTested {
-            lines.extend(cannot.iter().map(|line| format!("- {line}")));
-        }
-        if !lines.is_empty() {
-            let _ = write!(page, "## {title}\n\n{}\n\n", lines.join("\n"));
+/// What a reader of the index must know.
+const HOW: &str = "A paper's statement is a program here: it names its claims and their tests before it runs, and the verdict is \
+    computed. *Reproduced*: every primary claim holds; *in part*: at least half of them hold and none is reversed; *not \
+    reproduced*: otherwise. An experiment's report says what was run, how each claim is tested, what a control is and whether it \
+    passed, and what the paper did in another way.\n\n\
+    `cargo run --release --bin experiments -- list` names them; `-- NAME` runs one at full scale, `-- NAME --quick` a small \
+    version in well under a minute, `-- all [--quick]` all of them. An interrupted experiment goes on where it was. `--data DIR` \
+    (or BURNRANK_DATA) is where real data is: one folder of LETOR folds per data set. Claims that need data which is not there \
+    are said to be not tested.\n\n\
+    *Hold / undecided / reversed* counts primary claims. Time is from start to end, over all sessions that an experiment took.";
+
+/// How many experiments have which verdict, in a sentence.
+fn verdicts(entries: &[Entry<'_>]) -> String {
+    let mut words: Vec<(&str, usize)> = vec![];
+    for entry in entries {
+        let verdict = if entry.verdict.starts_with("unfinished") { "unfinished" } else { entry.verdict.as_str() };
+        match words.iter_mut().find(|(known, _)| *known == verdict) {
+            Some((_, count)) => *count += 1,
+            None => words.push((verdict, 1)),
         }
     }
-    let waiting: Vec<String> = entries
-        .iter()
-        .filter(|entry| entry.counts.is_none())
-        .map(|entry| format!("- {}: {}", entry.link("../results"), entry.verdict))
-        .collect();
-    if !waiting.is_empty() {
-        let _ = write!(page, "## What was not run yet\n\n{}\n\n", waiting.join("\n"));
+    // What is not run comes last.
+    words.sort_by_key(|(word, _)| {
+        ["unfinished", "not run yet"].iter().position(|last| last == word).map_or(0, |at| at + 1)
+    });
+    let run = entries.iter().filter(|entry| entry.is_run).count();
+    let all: Vec<String> = words.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    format!("{run} of {} experiments are run: {}.", entries.len(), all.join(", "))
+}
+
+fn table(entries: &[&Entry<'_>]) -> String {
+    let columns = ["experiment", "claim", "verdict", "hold / undecided / reversed", "main number", "time", "figure"];
+    let mut table = Table::titled("", &columns);
+    for entry in entries {
+        let Experiment { name, place, claim, .. } = entry.experiment;
+        let counts = entry.counts.map_or("-".into(), |c| format!("{} / {} / {}", c.holds, c.undecided, c.reversed));
+        let figure = format!(
+            "<a href=\"results/{name}/figure.svg\"><img src=\"results/{name}/figure.svg\" width=\"160\" alt=\"{name}\"></a>"
+        );
+        table.row([
+            format!("{}: {place}", entry.link("results")),
+            claim.to_string(),
+            entry.verdict.clone(),
+            counts,
+            entry.main.clone(),
+            entry.seconds.map_or("-".into(), duration),
+            if entry.is_run { figure } else { "-".into() },
+        ]);
     }
-    page.trim_end().to_owned() + "\n"
+    table.markdown().trim_start().to_owned()
 }

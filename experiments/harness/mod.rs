@@ -8,16 +8,21 @@ pub mod finding;
 mod index;
 mod jobs;
 mod lock;
+pub mod machine;
 mod net_shape;
 mod packed;
+mod page;
 mod papers;
 pub mod real;
 mod report;
+mod review;
 mod store;
 mod training;
+pub mod trainings;
 pub mod tuning;
 pub mod units;
 mod verdict;
+mod words;
 
 pub use claim::{Claim, Control, Evidence, Test};
 pub use finding::Finding;
@@ -154,10 +159,10 @@ impl Session {
         let told = report.judge(experiment, self)?;
         let _ = std::fs::remove_dir_all(execution.folder.join(CHECKPOINTS));
         execution.store.conclude(told.outcome())?;
-        write(&execution.folder.join("figure.svg"), &report.figure)?;
-        let seconds = execution.store.seconds();
-        write(&execution.folder.join("README.md"), &told.page(self, seconds))?;
-        print(&format!("{}written: {}\n\n", told.text(seconds), execution.folder.display()))
+        write(&execution.folder.join("figure.svg"), &report.figure.svg)?;
+        let past = execution.store.past();
+        write(&execution.folder.join("README.md"), &page::page(&told, self, &past))?;
+        print(&format!("{}written: {}\n\n", told.text(past.seconds), execution.folder.display()))
     }
 }
 

@@ -1,13 +1,15 @@
-//! What an experiment says in the end: the verdict, the claims with what became of them, tables, and a page.
+//! What an experiment says in the end: the verdict, the claims with what became of them, and tables.
 
-use super::claim::{Control, Evidence};
-use super::verdict::{Counts, Judged, RULE, Verdict, judge, p_cell};
+use super::claim::{Claim, Control, Evidence, Test};
+use super::figure::Figure;
+use super::verdict::{Counts, Judged, Verdict, judge, p_cell};
 use super::{Experiment, Session};
-use burnrank::text::{Table, duration};
+use burnrank::text::{Table, counted, duration};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Everything an experiment has to say.
+#[derive(Default)]
 pub struct Report {
     /// What was found about each claim, by the claim's id.
     pub evidence: Vec<(String, Evidence)>,
@@ -20,16 +22,19 @@ pub struct Report {
     pub notes: Vec<String>,
     /// How it was done, in paragraphs.
     pub protocol: Vec<String>,
-    /// Everything that was done in another way than the paper did it, and why.
+    /// Everything that was done in another way than the paper did it, and why or whether it matters.
     pub deviations: Vec<String>,
-    /// SVG.
-    pub figure: String,
+    pub figure: Figure,
+    /// Where real data is read, what a user must bring.
+    pub bring: Option<String>,
+    /// The feature that the program must be built with to run it anew.
+    pub feature: Option<&'static str>,
 }
 
 /// A report whose claims are judged.
 pub struct Told<'a> {
-    experiment: &'a Experiment,
-    report: &'a Report,
+    pub experiment: &'a Experiment,
+    pub report: &'a Report,
     judged: Vec<Judged>,
 }
 
@@ -42,43 +47,105 @@ impl Report {
 }
 
 impl Told<'_> {
-    fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> Verdict {
         Verdict::of(&self.judged, &self.report.controls)
+    }
+
+    pub fn counts(&self) -> Counts {
+        Counts::of(&self.judged)
     }
 
     /// For `results.json`.
     pub fn outcome(&self) -> Value {
         json!({
             "verdict": self.verdict().word(),
-            "counts": Counts::of(&self.judged),
+            "counts": self.counts(),
             "main": self.report.main,
             "claims": self.judged,
             "controls": self.report.controls,
         })
     }
 
-    fn claims(&self, primary: bool) -> Option<Table> {
-        let title = if primary { "Primary claims, which the verdict counts:" } else { "Other claims:" };
-        let mut table = Table::titled(title, &["claim", "paper", "here", "p", "could see", "outcome"]);
-        let mut chosen = self.judged.iter().filter(|judged| judged.claim.primary == primary).peekable();
-        chosen.peek()?;
-        for judged in chosen {
-            table.row([
+    fn of(&self, primary: bool) -> impl Iterator<Item = &Judged> {
+        self.judged.iter().filter(move |judged| judged.claim.primary == primary)
+    }
+
+    /// The claims that the verdict counts, or the others; columns that none of them needs are left out.
+    pub fn claims(&self, primary: bool) -> Option<Table> {
+        self.of(primary).next()?;
+        let title = match primary {
+            true => "Primary claims, which the verdict counts:",
+            false => "Other claims, which it does not count:",
+        };
+        let (tested, seen) = (
+            self.of(primary).any(|judged| judged.p.is_some()),
+            self.of(primary).any(|judged| judged.could_see.is_some()),
+        );
+        let shown = |cells: [String; 6]| {
+            let needed = [true, true, true, tested, seen, true];
+            cells.into_iter().zip(needed).filter(|(_, needed)| *needed).map(|(cell, _)| cell).collect::<Vec<_>>()
+        };
+        let head = ["claim", "paper", "here", "p", "could see", "outcome"].map(str::to_owned);
+        let mut table = Table::titled(title, &shown(head));
+        for judged in self.of(primary) {
+            table.row(shown([
                 judged.claim.statement.clone(),
                 judged.claim.paper.clone(),
                 judged.ours.clone(),
                 p_cell(judged),
                 judged.could_see.clone().unwrap_or_else(|| "-".into()),
                 judged.outcome.word().into(),
-            ]);
+            ]));
         }
         Some(table)
     }
 
-    fn controls(&self) -> Option<Table> {
+    /// What the columns of the claims' tables mean, as far as there are such claims.
+    pub fn legend(&self) -> String {
+        let any = |such: fn(&Test) -> bool| self.judged.iter().any(|judged| such(&judged.claim.test));
+        let of_mean =
+            |test: &Test| matches!(test, Test::Above | Test::Alike { .. } | Test::AtLeast { .. } | Test::AtMost { .. });
+        let mut parts = vec![];
+        if any(of_mean) {
+            parts.push("*here*: mean over the units ± half of its 95% interval (Student's t)".to_owned());
+        }
+        if any(|test| matches!(test, Test::Number { .. })) {
+            parts.push(
+                "*spread*: standard deviation over the units; *z*: how many deviations the paper's number lies from the mean, \
+                 if it is one more draw of the same"
+                    .into(),
+            );
+        }
+        let families: Vec<String> = [(true, "primary"), (false, "other")]
+            .into_iter()
+            .map(|(primary, name)| (self.of(primary).filter(|judged| judged.p.is_some()).count(), name))
+            .filter(|(tests, _)| *tests > 0)
+            .map(|(tests, name)| {
+                format!("{} with a p-value", counted(tests, &format!("{name} claim"), &format!("{name} claims")))
+            })
+            .collect();
+        if !families.is_empty() {
+            let together = families.join(", and over ");
+            parts.push(format!("*p*: two-sided, after Holm's correction over {together}"));
+        }
+        if any(of_mean) {
+            parts.push(
+                "*could see*: the smallest distance of the mean from 0, or from the bound of the claim, that would have been \
+                 seen four times in five with units that differ as these do"
+                    .into(),
+            );
+        }
+        if any(|test| matches!(test, Test::Number { .. })) {
+            parts.push("for a number of the paper *could see* is the range that would have held".into());
+        }
+        parts.push("*reversed*: the test says that it is not so".into());
+        format!("{}.", parts.join("; "))
+    }
+
+    pub fn controls(&self) -> Option<Table> {
         let mut table = Table::titled(
-            "Controls, which must come out so whatever the paper says:",
-            &["control", "expected", "here", "kept"],
+            "Controls, which must come out so whatever the paper says, else nothing is concluded:",
+            &["control", "expected", "here", "passed"],
         );
         for Control { what, expected, ours, holds } in &self.report.controls {
             table.row([what.clone(), expected.clone(), ours.clone(), if *holds { "yes" } else { "no" }.into()]);
@@ -87,94 +154,81 @@ impl Told<'_> {
     }
 
     /// How each claim is tested, one row for claims that are tested alike.
-    fn tests(&self) -> Table {
+    pub fn tests(&self) -> Table {
         let mut table = Table::titled("", &["claims", "one unit is", "test", "conventions"]);
-        let mut rows: Vec<([String; 3], Vec<&str>)> = vec![];
+        let mut rows: Vec<([String; 3], Vec<&Claim>)> = vec![];
         for Judged { claim, .. } in &self.judged {
             let how = [claim.unit.clone(), claim.test.words(), claim.convention.clone()];
             match rows.iter_mut().find(|(known, _)| *known == how) {
-                Some((_, ids)) => ids.push(&claim.id),
-                None => rows.push((how, vec![&claim.id])),
+                Some((_, claims)) => claims.push(claim),
+                None => rows.push((how, vec![claim])),
             }
         }
-        for ([unit, test, convention], ids) in rows {
+        for ([unit, test, convention], claims) in rows {
+            let ids: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
             table.row([ids.join(", "), unit, test, if convention.is_empty() { "-".into() } else { convention }]);
         }
         table
     }
 
-    /// All that has a table, the verdict's first.
-    fn tables(&self) -> impl Iterator<Item = Table> {
-        let first = [self.claims(true), self.claims(false), self.controls()];
-        first.into_iter().flatten().chain(self.report.tables.iter().cloned())
-    }
-
-    /// For the terminal.
+    /// For the terminal: all tables, the verdict's first.
     pub fn text(&self, seconds: Option<f64>) -> String {
         let Experiment { name, place, claim, paper, .. } = self.experiment;
         let time = seconds.map_or("its time was lost".into(), duration);
         let mut text = format!("{name}: {} ({time})\n", self.verdict().word());
-        let _ = writeln!(text, "{}\n{}", Counts::of(&self.judged).words(), self.report.main);
+        let _ = writeln!(text, "{}\n{}", self.counts().words(), self.report.main);
         let _ = writeln!(text, "\n{}: {place}\n{claim}", paper.facts().citation);
-        self.tables().for_each(|table| text += &table.text());
+        let judged = [self.claims(true), self.claims(false), self.controls()];
+        judged.iter().flatten().chain(&self.report.tables).for_each(|table| text += &table.text());
         // A terminal shows no pictures.
         let words = self.report.notes.iter().filter(|note| !note.starts_with("!["));
-        words.for_each(|note| text += &format!("\n{note}\n"));
+        words.chain(&self.report.bring).for_each(|note| text += &format!("\n{note}\n"));
         text
-    }
-
-    /// The experiment's README.
-    pub fn page(&self, session: &Session, seconds: Option<f64>) -> String {
-        let Experiment { name, paper, place, claim, changed, .. } = self.experiment;
-        let facts = paper.facts();
-        let mut page = format!(
-            "# {name}: {}\n\n{GENERATED}\n\n[{}](../../papers/{}.md): {place}\n\n> {claim}\n\n**Primary claims: {}.** {}\n\n\
-             ![the figure of this experiment](figure.svg)\n\n",
-            self.verdict().word(),
-            facts.citation,
-            facts.page,
-            Counts::of(&self.judged).words(),
-            self.report.main
-        );
-        self.tables().for_each(|table| page += &table.markdown());
-        let mut section = |title: &str, parts: &[String], bullet: &str, gap: &str| {
-            if !parts.is_empty() {
-                let parts: Vec<String> = parts.iter().map(|part| format!("{bullet}{part}")).collect();
-                let _ = write!(page, "## {title}\n\n{}\n\n", parts.join(gap));
-            }
-        };
-        section("Remarks", &self.report.notes, "", "\n\n");
-        section("How the claims are tested", &[RULE.into(), self.tests().markdown().trim().into()], "", "\n\n");
-        let changed: Vec<String> = match changed {
-            [] => vec!["Nothing.".into()],
-            changed => changed.iter().map(|change| format!("- {change}")).collect(),
-        };
-        section("Changed after seeing results", &changed, "", "\n");
-        section("Protocol", &self.report.protocol, "", "\n\n");
-        section("Where this is not what the paper did", &self.report.deviations, "- ", "\n");
-        let quick = session.scale.pick("", " --quick");
-        let options: Vec<String> = match self.experiment.own {
-            Some(_) => session.options.iter().map(|(key, value)| format!(" --set {key}={value}")).collect(),
-            None => vec![],
-        };
-        let _ = write!(
-            page,
-            "## Again\n\n```sh\ncargo run --release --bin experiments -- {name}{quick}{} --seed {} --fresh\n```\n\n\
-             Scale: {}; seed {}; backend {}; burnrank {}. {} on {} threads; every run is in `results.json`, its time in \
-             `times.json`. Values for each query, where there are any, are printed by `-- per-query {name}`.\n",
-            options.concat(),
-            session.seed,
-            session.scale.name(),
-            session.seed,
-            session.backend,
-            env!("CARGO_PKG_VERSION"),
-            seconds
-                .map_or("How long it took was lost; it ran".into(), |seconds| format!("It took {}", duration(seconds))),
-            session.jobs,
-        );
-        page
     }
 }
 
-/// What files say that are written by the program.
-pub const GENERATED: &str = "_Generated by the `experiments` program: do not edit._";
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, Paper};
+    use super::*;
+
+    const NOTHING: Experiment = Experiment {
+        name: "nothing",
+        kind: Kind::Paper,
+        paper: Paper::Several,
+        place: "",
+        claim: "",
+        time: "",
+        claims: |_| vec![],
+        changed: &[],
+        protocol: |_| Ok(Value::Null),
+        run: |_| Ok(Report::default()),
+        own: None,
+    };
+
+    fn told<'a>(report: &'a Report, claims: Vec<Claim>) -> Told<'a> {
+        let judged = judge(claims, &report.evidence).unwrap();
+        Told { experiment: &NOTHING, report, judged }
+    }
+
+    #[test]
+    fn columns_and_legend_are_those_that_the_claims_need() {
+        let fact = Claim::primary("f", "a fact", Test::Fact);
+        let report = Report { evidence: vec![("f".into(), Evidence::fact(true, "1"))], ..Report::default() };
+        let only_facts = told(&report, vec![fact.clone()]);
+        assert!(only_facts.claims(true).unwrap().markdown().contains("| claim | paper | here | outcome |"));
+        assert_eq!(only_facts.legend(), "*reversed*: the test says that it is not so.");
+        assert!(only_facts.claims(false).is_none() && only_facts.controls().is_none());
+        let above = Claim::secondary("a", "above", Test::Above).unit("function");
+        let units = ("a".to_owned(), Evidence::units([1.0, 2.0, 3.0]));
+        let report = Report { evidence: vec![report.evidence[0].clone(), units], ..Report::default() };
+        let both = told(&report, vec![fact, above]);
+        assert!(both.claims(false).unwrap().markdown().contains("| here | p | could see | outcome |"));
+        assert!(
+            both.legend().contains("after Holm's correction over 1 other claim with a p-value"),
+            "{}",
+            both.legend()
+        );
+        assert!(both.tests().markdown().contains("| a | function | two-sided t-test over the units against 0"));
+    }
+}

@@ -38,7 +38,18 @@ pub struct Results {
 struct Times {
     /// From the start of each session to its last run.
     wall_seconds: f64,
+    /// The machines of these sessions, as far as they were noted.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    machines: BTreeSet<String>,
     runs: BTreeMap<String, f64>,
+}
+
+/// What a report says of the sessions that its results were made in.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Past {
+    /// How long all of them took, unless that was lost.
+    pub seconds: Option<f64>,
+    pub machines: Vec<String>,
 }
 
 impl Times {
@@ -73,6 +84,8 @@ pub struct Store {
     start: Instant,
     /// The wall seconds of sessions before this one.
     before: f64,
+    /// That of this session.
+    machine: String,
 }
 
 impl Store {
@@ -101,8 +114,8 @@ impl Store {
         };
         let at_once = before != Before::Replace;
         let before = inside.1.wall_seconds;
-        let folder = folder.to_path_buf();
-        let store = Store { _lock: lock, folder, inside: Mutex::new(inside), at_once, start: Instant::now(), before };
+        let (folder, start, machine) = (folder.to_path_buf(), Instant::now(), super::machine::describe());
+        let store = Store { _lock: lock, folder, inside: Mutex::new(inside), at_once, start, before, machine };
         // Checkpoints belong to a header, so it must be there before them; a file that has it is not touched yet.
         if new && at_once {
             store.write(&store.lock())?;
@@ -131,6 +144,7 @@ impl Store {
         inside.0.runs.insert(key.to_owned(), run);
         inside.1.runs.insert(key.to_owned(), seconds);
         inside.1.wall_seconds = self.before + self.start.elapsed().as_secs_f64();
+        inside.1.machines.insert(self.machine.clone());
         if self.at_once { self.write(&inside) } else { Ok(()) }
     }
 
@@ -141,10 +155,10 @@ impl Store {
         self.write(&inside)
     }
 
-    /// How long all sessions took, unless that was lost.
-    pub fn seconds(&self) -> Option<f64> {
+    /// How long all sessions took, and where.
+    pub fn past(&self) -> Past {
         let inside = self.lock();
-        inside.1.of(&inside.0)
+        Past { seconds: inside.1.of(&inside.0), machines: inside.1.machines.iter().cloned().collect() }
     }
 
     fn lock(&self) -> MutexGuard<'_, (Results, Times)> {
@@ -253,11 +267,12 @@ mod tests {
         let store = open(folder.path(), 1, false).unwrap();
         store.put("a", json!({"value": 0.1 + 0.2, "list": [1, 2]}), 1.5).unwrap();
         store.put("b", json!(null), 0.5).unwrap();
-        let seconds = store.seconds();
+        let past = store.past();
+        assert_eq!(past.machines, [super::super::machine::describe()]);
         drop(store);
         let again = open(folder.path(), 1, false).unwrap();
         assert_eq!(again.get("a").unwrap()["value"], json!(0.1 + 0.2));
-        assert!(again.seconds() > Some(0.0) && again.seconds() == seconds);
+        assert!(again.past().seconds > Some(0.0) && again.past() == past);
         again.conclude(json!({"verdict": "reproduced"})).unwrap();
         drop(again);
         let results = read(folder.path()).unwrap().unwrap();
@@ -344,7 +359,7 @@ mod tests {
         assert!(read_seconds(folder.path(), &results).is_none());
         let store = open(folder.path(), 1, false).unwrap();
         store.put("b", json!(2), 1.0).unwrap();
-        assert_eq!((store.len(), store.seconds()), (2, None));
+        assert_eq!((store.len(), store.past().seconds), (2, None));
     }
 
     #[test]

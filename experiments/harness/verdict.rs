@@ -6,7 +6,7 @@
 use super::claim::{Claim, Control, Evidence, Test};
 use anyhow::bail;
 use burnrank::analysis::significance::{holm, t_test};
-use burnrank::text::{fixed, p_value, signed};
+use burnrank::text::{fixed, p_value, signed, three_digits};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -14,13 +14,13 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 const ALPHA: f64 = 0.05;
 /// How often the smallest detectable difference would be seen.
 const POWER: f64 = 0.8;
+/// How many deviations the paper's number may lie from ours.
+const Z: f64 = 2.0;
 
 /// The rule, as reports print it.
 pub const RULE: &str = "Reproduced: every primary claim holds. Reproduced in part: at least half of them hold and none is \
-     reversed. Not reproduced: otherwise. Claims that need data which was not given are not counted. p-values of primary claims \
-     are corrected together by Holm's rule, those of other claims together too. *Could see* is the smallest mean difference that \
-     the test, with as many units that differ as these do, would have seen four times in five. Where a control fails, nothing \
-     is concluded.";
+     reversed. Not reproduced: otherwise. Claims that need data which was not given are not counted. Where a control fails, \
+     nothing is concluded. A unit is one independent sample: seeds and queries are averaged within it first.";
 
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +51,8 @@ pub struct Judged {
     pub ours: String,
     /// After Holm's correction.
     pub p: Option<f64>,
-    /// The smallest mean difference that would have been seen four times in five, in words.
+    /// The smallest distance of the mean from 0, or from the claim's bound, that would have been seen four times in five; for
+    /// a number of the paper, the range that would have held.
     pub could_see: Option<String>,
     /// One number per unit.
     pub units: Vec<f64>,
@@ -163,51 +164,54 @@ fn alone(claim: Claim, evidence: &Evidence) -> anyhow::Result<Judged> {
         (Test::Fact, Evidence::Fact { holds, ours }) => {
             Ok(told(claim, if *holds { Outcome::Holds } else { Outcome::Reversed }, ours))
         }
-        (Test::Fact, _) | (_, Evidence::Fact { .. }) => bail!("the claim '{}' has evidence of another kind", claim.id),
-        (test, Evidence::Units { values, decimals }) => {
-            let decimals = *decimals;
-            let Some(Spread { mean, sd, n, half }) = Spread::of(values) else {
-                let single = values.first().map_or("nothing".into(), |value| fixed(*value, decimals));
-                return Ok(Judged {
-                    units: values.clone(),
-                    ..told(claim, Outcome::Undecided, &format!("{single} (one unit, no spread)"))
-                });
-            };
-            let (low, high) = (mean - half, mean + half);
-            let by = |holds: bool, reversed: bool| match (holds, reversed) {
-                (true, _) => Outcome::Holds,
-                (_, true) => Outcome::Reversed,
-                _ => Outcome::Undecided,
-            };
-            let plain = format!("{} ± {} ({n} units)", fixed(mean, decimals), fixed(half, decimals));
-            let (outcome, ours, p) = match test {
-                Test::Above => {
-                    let p = t_test(values).map_or(if mean == 0.0 { 1.0 } else { 0.0 }, |test| test.p);
-                    let text = format!("{} ± {} ({n} units)", signed(mean, decimals), fixed(half, decimals));
-                    // Decided once all p-values are known.
-                    (by(mean > 0.0, mean < 0.0), text, Some(p))
-                }
-                Test::Alike { margin } => {
-                    let outcome = by(low >= -margin && high <= margin, low > margin || high < -margin);
-                    (outcome, format!("{} ± {} ({n} units)", signed(mean, decimals), fixed(half, decimals)), None)
-                }
-                Test::AtLeast { bound } => (by(low >= bound, high < bound), plain, None),
-                Test::AtMost { bound } => (by(high <= bound, low > bound), plain, None),
-                Test::Number { paper } => {
-                    // The paper's number has the spread of one unit, our mean that of n.
-                    let z = (paper - mean) / (sd * (1.0 + 1.0 / n as f64).sqrt());
-                    let z = if z.is_nan() { 0.0 } else { z };
-                    (
-                        by(z.abs() < 2.0, true),
-                        format!("{}, spread {}, z {z:+.1}", fixed(mean, decimals), fixed(sd, decimals)),
-                        None,
-                    )
-                }
-                Test::Fact => unreachable!("told above"),
-            };
-            Ok(Judged { claim, outcome, ours, p, could_see: None, units: values.clone() })
-        }
+        (_, Evidence::Fact { .. }) => bail!("the claim '{}' has evidence of another kind", claim.id),
+        (_, Evidence::Units { values, decimals }) => match Spread::of(values) {
+            Some(spread) => of_units(claim, values, &spread, *decimals),
+            None => {
+                let single = values.first().map_or("nothing".into(), |value| fixed(*value, *decimals));
+                let words = format!("{single} (one unit, no spread)");
+                Ok(Judged { units: values.clone(), ..told(claim, Outcome::Undecided, &words) })
+            }
+        },
     }
+}
+
+/// A claim about the mean of several units.
+fn of_units(claim: Claim, values: &[f64], spread: &Spread, decimals: usize) -> anyhow::Result<Judged> {
+    let Spread { mean, sd, n, half } = *spread;
+    let (low, high) = (mean - half, mean + half);
+    let by = |holds: bool, reversed: bool| match (holds, reversed) {
+        (true, _) => Outcome::Holds,
+        (_, true) => Outcome::Reversed,
+        _ => Outcome::Undecided,
+    };
+    let interval = |mean: String| format!("{mean} ± {} ({n} units)", fixed(half, decimals));
+    // Units that do not differ would show any difference.
+    let seen = || detectable(values, 1).filter(|&least| least > 0.0).map(three_digits);
+    let (outcome, ours, p, could_see) = match claim.test {
+        Test::Fact => bail!("the claim '{}' has evidence of another kind", claim.id),
+        Test::Above => {
+            let p = t_test(values).map_or(if mean == 0.0 { 1.0 } else { 0.0 }, |test| test.p);
+            // Decided once all p-values are known, and so is what could have been seen.
+            (by(mean > 0.0, mean < 0.0), interval(signed(mean, decimals)), Some(p), None)
+        }
+        Test::Alike { margin } => {
+            let outcome = by(low >= -margin && high <= margin, low > margin || high < -margin);
+            (outcome, interval(signed(mean, decimals)), None, seen())
+        }
+        Test::AtLeast { bound } => (by(low >= bound, high < bound), interval(fixed(mean, decimals)), None, seen()),
+        Test::AtMost { bound } => (by(high <= bound, low > bound), interval(fixed(mean, decimals)), None, seen()),
+        Test::Number { paper } => {
+            // The paper's number has the spread of one unit, our mean that of n.
+            let one = sd * (1.0 + 1.0 / n as f64).sqrt();
+            let z = (paper - mean) / one;
+            let z = if z.is_nan() { 0.0 } else { z };
+            let ours = format!("{}, spread {}, z {z:+.1}", fixed(mean, decimals), fixed(sd, decimals));
+            let ends = [-Z, Z].map(|z| fixed(mean + z * one, decimals));
+            (by(z.abs() < Z, true), ours, None, Some(ends.join(" to ")))
+        }
+    };
+    Ok(Judged { claim, outcome, ours, p, could_see, units: values.to_vec() })
 }
 
 /// Holm's correction over the tests of a family, and what each of them could have seen.
@@ -221,7 +225,7 @@ fn correct(judged: &mut [Judged], primary: bool) {
         if p >= ALPHA {
             judged.outcome = Outcome::Undecided;
         }
-        judged.could_see = detectable(&judged.units, tests).map(burnrank::text::three_digits);
+        judged.could_see = detectable(&judged.units, tests).map(three_digits);
     }
 }
 
@@ -321,6 +325,24 @@ mod tests {
         let least = detectable(&values, 1).unwrap();
         assert!((least - (2.2622 + 0.8834) / 10f64.sqrt()).abs() < 1e-3, "{least}");
         assert!(detectable(&values, 10).unwrap() > least);
+    }
+
+    #[test]
+    fn every_test_of_units_says_what_it_could_have_seen() {
+        let seen = |test, values: &[f64]| {
+            let evidence = vec![("a".to_owned(), Evidence::rounded(values.to_vec(), 1))];
+            judge(vec![claim("a", test)], &evidence).unwrap()[0].could_see.clone()
+        };
+        // Five units of deviation 1: (t(0.975, 4) + t(0.8, 4)) / sqrt(5) = (2.776 + 0.941) / 2.236.
+        let values = [0.0, 0.0, 1.0, 2.0, 2.0];
+        for test in
+            [Test::Above, Test::Alike { margin: 1.0 }, Test::AtLeast { bound: 1.0 }, Test::AtMost { bound: 1.0 }]
+        {
+            assert_eq!(seen(test, &values).as_deref(), Some("1.66"), "{test:?}");
+        }
+        // 1 ± 2 sqrt(1 + 1/5).
+        assert_eq!(seen(Test::Number { paper: 1.0 }, &values).as_deref(), Some("-1.2 to 3.2"));
+        assert_eq!(seen(Test::Above, &values[..1]), None);
     }
 
     #[test]

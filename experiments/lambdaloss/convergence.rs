@@ -52,7 +52,7 @@ fn sizes(scale: Scale) -> Sizes {
         patience: 0,
         steps: &[STEP],
         wider: 0,
-        binary: false,
+        ..Plan::FULL
     };
     scale.pick(
         Sizes { plan: plan([1_000, 1_000, 1], 10, 200), em_queries: [200, 500], short: [20, 5], long: [6, 60] },
@@ -294,7 +294,6 @@ fn report(
     let [em_train, em_held] = sizes.em_queries;
     Ok(Report {
         evidence,
-        controls: vec![],
         main: format!(
             "last fifth of the epochs less the fifth before, points: {}; going on less starting anew {} points",
             rest.join(", "),
@@ -324,6 +323,7 @@ fn report(
         ],
         deviations,
         figure: figure::draw(&[nets_panel(curves, sizes), em_panel(em, sizes, false), em_panel(em, sizes, true)])?,
+        ..Report::default()
     })
 }
 

@@ -2,12 +2,14 @@
 
 use super::nets::{self, Arm, Found, Parts, Plan};
 use crate::harness::real::{self, MQ2007, RealSet, WEB};
+use crate::harness::trainings::{self, Went};
 use crate::harness::tuning::tune;
 use crate::harness::units::less;
 use crate::harness::{Execution, Job, OneEntryCache, Scale, Ticker};
 use anyhow::Context;
 use burnrank::Model;
 use burnrank::data::FoldFiles;
+use burnrank::text::Table;
 
 const MEASURE: &str = "ndcg@5";
 
@@ -15,8 +17,9 @@ const MEASURE: &str = "ndcg@5";
 pub struct RealFolds {
     pub set: RealSet,
     pub folds: Vec<FoldFiles>,
-    /// By arm and fold.
-    pub found: Vec<Vec<Found>>,
+    /// The arms' keys, and what was found by arm and fold.
+    arms: Vec<String>,
+    found: Vec<Vec<Found>>,
 }
 
 impl RealFolds {
@@ -25,9 +28,33 @@ impl RealFolds {
         self.found[arm].iter().map(|found| 100.0 * found.test[MEASURE]).collect()
     }
 
+    /// What an arm reached, fold by fold.
+    pub fn found(&self, arm: usize) -> &[Found] {
+        &self.found[arm]
+    }
+
     /// The first arm less the second, in points, fold by fold.
     pub fn less(&self, first: usize, second: usize) -> Vec<f64> {
         less(&self.test(first), &self.test(second))
+    }
+
+    /// Whether the limits of epochs and step sizes bound, by arm.
+    pub fn trainings(&self, plan: &Plan) -> Table {
+        let mut runs = vec![];
+        for (name, found) in self.arms.iter().zip(&self.found) {
+            for found in found {
+                // Chosen once for all seeds.
+                let at_edge = |seed: usize| found.steps.as_ref().filter(|_| seed == 0).map(|steps| steps.0.at_edge);
+                let step = Some(found.step_size);
+                let one = |(seed, &best): (usize, &usize)| Went {
+                    step,
+                    at_edge: at_edge(seed),
+                    ..Went::new(name, best, plan.epochs)
+                };
+                runs.extend(found.best_epochs.iter().enumerate().map(one));
+            }
+        }
+        trainings::table(&runs)
     }
 }
 
@@ -37,24 +64,19 @@ pub fn find_sets(execution: &Execution<'_>) -> anyhow::Result<Vec<RealFolds>> {
     let mut sets = vec![];
     if let Some((set, mut folds)) = real::first_of(&MQ2007, folder)? {
         folds.truncate(execution.scale().pick(folds.len(), 1));
-        sets.push(RealFolds { set, folds, found: vec![] });
+        sets.push(RealFolds { set, folds, arms: vec![], found: vec![] });
     }
     for set in WEB.into_iter().filter(|_| execution.scale() == Scale::Paper) {
         if let Some(mut folds) = set.folds(folder)? {
             folds.truncate(1);
-            sets.push(RealFolds { set, folds, found: vec![] });
+            sets.push(RealFolds { set, folds, arms: vec![], found: vec![] });
         }
     }
     Ok(sets)
 }
 
 /// Every arm on every fold, the step size chosen on the fold's own validation queries.
-pub fn run_folds(
-    execution: &Execution<'_>,
-    plan: &Plan,
-    arms: &[Arm],
-    real: &RealFolds,
-) -> anyhow::Result<Vec<Vec<Found>>> {
+pub fn run_folds(execution: &Execution<'_>, plan: &Plan, arms: &[Arm], real: &mut RealFolds) -> anyhow::Result<()> {
     let mut jobs = vec![];
     for fold in 0..real.folds.len() {
         for (arm, of) in arms.iter().enumerate() {
@@ -68,9 +90,10 @@ pub fn run_folds(
         let parts = kept.get(fold, || Parts::of_fold(&real.folds[fold]))?;
         on_fold(execution, plan, &arms[arm], &job.key, &parts, ticker)
     })?;
-    let mut by_arm = vec![vec![]; arms.len()];
-    jobs.iter().zip(found).for_each(|(job, found)| by_arm[job.what.1].push(found));
-    Ok(by_arm)
+    real.arms = arms.iter().map(|arm| arm.key.clone()).collect();
+    real.found = vec![vec![]; arms.len()];
+    jobs.iter().zip(found).for_each(|(job, found)| real.found[job.what.1].push(found));
+    Ok(())
 }
 
 fn on_fold(

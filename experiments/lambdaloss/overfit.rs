@@ -42,29 +42,10 @@ const LAST: usize = 5;
 
 /// The plan that step sizes are chosen by. Runs that are judged have no early end.
 fn plan(scale: Scale) -> Plan {
-    let paper = Plan {
-        queries: [500, 500, 1_000],
-        functions: 10,
-        tuning_functions: 1,
-        seeds: 1,
-        epochs: 150,
-        patience: 50,
-        steps: &[1e-3, 3e-3, 1e-2],
-        wider: 2,
-        binary: false,
-    };
-    let quick = Plan {
-        queries: [20, 20, 20],
-        functions: 2,
-        tuning_functions: 1,
-        seeds: 1,
-        epochs: 6,
-        patience: 3,
-        steps: &[3e-3, 1e-2],
-        wider: 1,
-        binary: false,
-    };
-    scale.pick(paper, quick)
+    scale.pick(
+        Plan { queries: [500, 500, 1_000], tuning_functions: 1, seeds: 1, epochs: 150, ..Plan::FULL },
+        Plan { queries: [20, 20, 20], epochs: 6, patience: 3, ..Plan::QUICK },
+    )
 }
 
 fn arm_of(width: usize, loss: usize) -> usize {
@@ -244,7 +225,7 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
             "overfit",
             "overfit less LambdaRank",
             "test",
-            "mean best epoch",
+            "mean best epoch (last tenth)",
             "step size",
         ],
     );
@@ -252,6 +233,7 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
         for (loss, place) in COMPARED.into_iter().enumerate() {
             let cell = &found[arm_of(width, loss)];
             let epochs: Vec<f64> = cell.iter().map(|found| found.best_epoch as f64).collect();
+            let late = cell.iter().filter(|found| 10 * found.best_epoch > 9 * plan.epochs).count();
             let Tuned { best, at_edge, .. } = tuned[width];
             table.row([
                 hidden.to_string(),
@@ -261,13 +243,13 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
                 mean_text(&of(cell, overfit)),
                 if loss == 0 { "-".into() } else { gap_text(&gap(width, loss, 0, overfit)) },
                 mean_text(&of(cell, test)),
-                format!("{:.0}", mean(&epochs)),
+                format!("{:.0} ({late} of {})", mean(&epochs), cell.len()),
                 format!("{best}{}", if at_edge { " (at the edge)" } else { "" }),
             ]);
         }
     }
     let (harder, more) = (gap(WIDEST, TWO, 0, train_end), gap(WIDEST, TWO, 0, overfit));
-    let mut protocol = nets::words(plan);
+    let mut protocol = plan.words();
     protocol.push(format!(
         "Here the step size is chosen for LambdaRank alone, for each width, and used for all three losses, as the \
          paper gave NDCG-Loss2 the settings of LambdaMART in Table 5. The runs that are judged go on for all {} \
@@ -292,7 +274,6 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
             ("test LambdaRank".into(), units(gap(WIDEST, 0, TWO, test))),
             ("test hybrid".into(), units(gap(WIDEST, HYBRID, 0, test))),
         ],
-        controls: vec![],
         main: format!(
             "{} units, NDCG-Loss2 less LambdaRank, points: training {}, overfit {}; {} per doubling of the width",
             WIDTHS[WIDEST],
@@ -301,7 +282,11 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
             gap_text(&slopes)
         ),
         tables: vec![table],
-        notes: vec!["Overfit is training less held-out NDCG@5, both at the end of training.".into()],
+        notes: vec![format!(
+            "Overfit is training less held-out NDCG@5, both at the end of training. In brackets: how many best epochs are in the \
+             last tenth of the {} epochs.",
+            plan.epochs
+        )],
         protocol,
         deviations,
         figure: figure::draw(&[
@@ -309,6 +294,7 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
             panel(found, "training less held-out NDCG@5 at the end", "points", overfit),
             panel(found, "test NDCG@5 of the best epoch", "percent", test),
         ])?,
+        ..Report::default()
     })
 }
 

@@ -101,7 +101,7 @@ impl SmallNet {
             let mut gradient = vec![0.0; self.weights.len()];
             for &query in batch {
                 let features = data.query(query).features;
-                self.add_gradient(features, &pairs[query], 1.0 / batch.len() as f64, &mut gradient);
+                self.add_gradient(&features, &pairs[query], 1.0 / batch.len() as f64, &mut gradient);
             }
             self.adam(&gradient, step);
         }

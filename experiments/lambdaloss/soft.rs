@@ -52,29 +52,8 @@ const BINARY: [(&str, &str); 5] = [
 ];
 
 fn plan(scale: Scale, binary: bool) -> Plan {
-    let paper = Plan {
-        queries: [250, 250, 1_000],
-        functions: 10,
-        tuning_functions: 1,
-        seeds: 1,
-        epochs: 300,
-        patience: 50,
-        steps: &[1e-3, 3e-3, 1e-2],
-        wider: 2,
-        binary,
-    };
-    let quick = Plan {
-        queries: [20, 20, 30],
-        functions: 2,
-        tuning_functions: 1,
-        seeds: 1,
-        epochs: 3,
-        patience: 2,
-        steps: &[3e-3, 1e-2],
-        wider: 1,
-        binary,
-    };
-    scale.pick(paper, quick)
+    let paper = Plan { queries: [250, 250, 1_000], tuning_functions: 1, seeds: 1, binary, ..Plan::FULL };
+    scale.pick(paper, Plan { queries: [20, 20, 30], epochs: 3, binary, ..Plan::QUICK })
 }
 
 fn soft_arms() -> anyhow::Result<Vec<Arm>> {
@@ -191,7 +170,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     if scale == Scale::Quick {
         deviations.push("Quick: two functions, few queries, epochs and step sizes.".into());
     }
-    let mut protocol = nets::words(&plan);
+    let mut protocol = plan.words();
     protocol.push(
         "The same with labels 0 to 4 (52%, 32%, 13%, 2% and 1% of the documents) for soft assignment, where NDCG@5 \
          chooses and judges; with binary labels MRR does. The scaled gain and the MRR-like loss are weights of one's \
@@ -200,7 +179,6 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     );
     Ok(Report {
         evidence,
-        controls: vec![],
         main: format!(
             "soft less hard, points of NDCG@5: {}; the MRR-like loss is {} points of MRR above a random order",
             SOFT.iter()
@@ -219,19 +197,24 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
                 NDCG,
             ),
             table("Binary labels: MRR in percent, mean and 95% interval over functions:", &binary, &BINARY, MRR),
+            soft.trainings(),
+            binary.trainings(),
         ],
         notes: vec![
-            format!("Soft assignment: {} Binary labels: {}", soft.endings(), binary.endings()),
             "With little noise the scaled gain is not the hard assignment: the top document's gain is 0 then, so that \
              nothing keeps a relevant document at the top."
                 .into(),
         ],
         protocol,
         deviations,
-        figure: dots::draw(&[
-            ("soft assignment: test NDCG@5, percent".into(), dots_of(&soft, &SOFT, NDCG)),
-            ("binary labels: test MRR, percent".into(), dots_of(&binary, &BINARY, MRR)),
-        ])?,
+        figure: dots::draw(
+            &[
+                ("soft assignment: test NDCG@5, percent".into(), dots_of(&soft, &SOFT, NDCG)),
+                ("binary labels: test MRR, percent".into(), dots_of(&binary, &BINARY, MRR)),
+            ],
+            "95% intervals of the mean over functions",
+        )?,
+        ..Report::default()
     })
 }
 

@@ -4,7 +4,7 @@ use super::folds::{RealFolds, find_sets, run_folds};
 use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, ORDERINGS, SETS, gaps_in_table3};
 use super::nets::{self, Arm, Found, Parts, Plan, Study, gap_text, mean_text, point};
 use super::shuffled;
-use super::weights::largest_gap_to_lambdarank;
+use super::weights::same_as_lambdarank;
 use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::real;
 use crate::harness::units::mean;
@@ -13,7 +13,7 @@ use crate::harness::{
 };
 use anyhow::Context;
 use burnrank::analysis::significance::t_test;
-use burnrank::text::{Table, fixed, p_value};
+use burnrank::text::{Table, counted, fixed, p_value};
 use burnrank::{Model, ScaleKind};
 use serde_json::{Value, json};
 
@@ -50,29 +50,7 @@ const SWAP: usize = 2 * LOSSES.len();
 const SHUFFLED: [usize; 2] = [LAMBDARANK, NDCG2];
 
 fn plan(scale: Scale) -> Plan {
-    let paper = Plan {
-        queries: [2_000, 1_000, 2_000],
-        functions: 10,
-        tuning_functions: 2,
-        seeds: 3,
-        epochs: 300,
-        patience: 50,
-        steps: &[1e-3, 3e-3, 1e-2],
-        wider: 2,
-        binary: false,
-    };
-    let quick = Plan {
-        queries: [40, 30, 40],
-        functions: 2,
-        tuning_functions: 1,
-        seeds: 1,
-        epochs: 4,
-        patience: 2,
-        steps: &[3e-3, 1e-2],
-        wider: 1,
-        binary: false,
-    };
-    scale.pick(paper, quick)
+    scale.pick(Plan { queries: [2_000, 1_000, 2_000], seeds: 3, ..Plan::FULL }, Plan::QUICK)
 }
 
 /// The place of a loss among the arms.
@@ -148,7 +126,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let shuffled = shuffled::run(execution, &plan, &arms, &study, &SHUFFLED.map(|loss| arm_of(0, loss)))?;
     let mut sets = find_sets(execution)?;
     for set in &mut sets {
-        set.found = run_folds(execution, &plan, &arms, set)?;
+        run_folds(execution, &plan, &arms, set)?;
     }
     report(execution, &plan, &study, &shuffled, &sets)
 }
@@ -184,11 +162,13 @@ fn report(
     }
     evidence.push(("swap".into(), Evidence::rounded(study.less(arm_of(0, NDCG2), SWAP, MEASURE), 2)));
     let gains = [NDCG2, NDCG2PP].map(|loss| gap_text(&study.less(arm_of(0, loss), arm_of(0, LAMBDARANK), MEASURE)));
-    let mut tables = vec![paper_table(), own_table(study), truncation_table(study)];
-    tables.extend(sets.iter().map(fold_table));
+    let mut tables = vec![paper_table(), own_table(study), truncation_table(study), study.trainings()];
+    for set in sets {
+        tables.extend([fold_table(set), set.trainings(plan)]);
+    }
     let mut panels = vec![panel("random functions", &|first, second| study.less(first, second, MEASURE))];
     panels.extend(mq.map(|mq| panel(mq.set.name, &|first, second| mq.less(first, second))));
-    let mut protocol = nets::words(plan);
+    let mut protocol = plan.words();
     protocol.push(
         "Real data, where given: MQ2007 in its five folds, the paper's sets by their first fold; features by their \
          logarithm, then of mean 0 and variance 1; step sizes by the same rule on each fold's own validation queries, \
@@ -202,30 +182,19 @@ fn report(
         protocol,
         deviations: deviations(execution.scale()),
         notes: vec![
-            study.endings(),
             "LambdaRank in this table is the weight rho of Proposition 5.1 with the truncation of Eq. 18, which is \
              also what RankLib's LambdaMART does: a pair counts in full when one of its documents is in the top 5."
                 .into(),
-            real::WHERE.into(),
         ],
         tables,
         figure: figure::draw(&panels)?,
+        bring: Some(real::WHERE.into()),
+        ..Report::default()
     })
 }
 
 fn controls(shuffled: &[Vec<f64>]) -> Vec<Control> {
-    let mut all: Vec<Control> = TRUNCATIONS
-        .map(|k| {
-            let gap = largest_gap_to_lambdarank(k);
-            let name = k.map_or("all pairs".to_owned(), |k| format!("truncated at {k}"));
-            Control {
-                what: format!("NDCG-Loss2++ with mu = 0 against LambdaRank's weight, {name}, 200 random lists"),
-                expected: "equal to rounding".into(),
-                ours: format!("largest difference {gap:.1e}"),
-                holds: gap < 1e-12,
-            }
-        })
-        .into();
+    let mut all = vec![same_as_lambdarank(&TRUNCATIONS)];
     for (loss, gaps) in SHUFFLED.iter().zip(shuffled) {
         let p = t_test(gaps).map_or(1.0, |test| test.p);
         all.push(Control {
@@ -267,12 +236,10 @@ fn own_table(study: &Study) -> Table {
         "Here, random functions: NDCG@5 in percent, mean and 95% interval over {} functions:",
         study.found[0].len()
     );
-    let head = ["loss", "pairs", "train", "validation", "test", "test less LambdaRank", "step size", "mean best epoch"];
+    let head = ["loss", "pairs", "train", "validation", "test", "test less LambdaRank", "step size"];
     let mut table = Table::titled(title, &head);
     for (arm, [name, pairs]) in names().into_iter().enumerate() {
         let gap = if arm == base_of(arm) { "-".into() } else { gap_text(&study.less(arm, base_of(arm), MEASURE)) };
-        let epochs: Vec<f64> =
-            study.found[arm].iter().flat_map(|found| &found.best_epochs).map(|&epoch| epoch as f64).collect();
         table.row([
             name,
             pairs,
@@ -281,7 +248,6 @@ fn own_table(study: &Study) -> Table {
             mean_text(&study.test(arm, MEASURE)),
             gap,
             study.step(arm),
-            fixed(mean(&epochs), 0),
         ]);
     }
     table
@@ -297,12 +263,15 @@ fn truncation_table(study: &Study) -> Table {
 }
 
 fn fold_table(set: &RealFolds) -> Table {
-    let title =
-        format!("Here, {}: NDCG@5 in percent, mean and 95% interval over {} fold(s):", set.set.name, set.folds.len());
+    let title = format!(
+        "Here, {}: NDCG@5 in percent, mean and 95% interval over {}:",
+        set.set.name,
+        counted(set.folds.len(), "fold", "folds")
+    );
     let head = ["loss", "pairs", "train", "validation", "test", "test less LambdaRank", "step sizes by fold"];
     let mut table = Table::titled(title, &head);
     for (arm, [name, pairs]) in names().into_iter().enumerate() {
-        let found = &set.found[arm];
+        let found = set.found(arm);
         let gap = if arm == base_of(arm) { "-".into() } else { gap_text(&set.less(arm, base_of(arm))) };
         let steps: Vec<String> = found.iter().map(|found| found.step_size.to_string()).collect();
         let of = |value: fn(&Found) -> f64| fixed(100.0 * mean(&found.iter().map(value).collect::<Vec<_>>()), 2);

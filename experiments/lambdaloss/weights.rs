@@ -3,6 +3,7 @@
 //! Ranks count from 0 here, so that the document at position `i` has rank `i + 1`.
 
 use super::losses::{LAMBDARANK, LOSSES};
+use crate::harness::Control;
 use burnrank::Objective;
 use burnrank::metric::{Gain, max_dcg};
 use rand::{RngExt, SeedableRng};
@@ -38,10 +39,23 @@ pub fn random_ranked(n: usize, random: &mut ChaCha8Rng) -> Vec<f32> {
     (0..n).map(|_| f32::from(random.random_range(0..5u8))).collect()
 }
 
+/// The control that LambdaRank is NDCG-Loss2++ with mu = 0, truncated at each `k` or of all pairs.
+pub fn same_as_lambdarank(ks: &[Option<usize>]) -> Control {
+    let gap = ks.iter().map(|&k| largest_gap_to_lambdarank(k)).fold(0.0, f64::max);
+    let names: Vec<String> =
+        ks.iter().map(|k| k.map_or("of all pairs".to_owned(), |k| format!("truncated at {k}"))).collect();
+    Control {
+        what: format!("NDCG-Loss2++ with mu = 0 has LambdaRank's weights ({}), 200 random lists", names.join(", ")),
+        expected: "equal to 1e-12".into(),
+        ours: format!("largest difference {gap:.1e}"),
+        holds: gap < 1e-12,
+    }
+}
+
 /// The largest difference between the weight of NDCG-Loss2++ with mu = 0 and `rho |G_i - G_j|` of pairs with a document
 /// in the top `k`, over pairs of 200 random lists. Without truncation, LambdaRank for NDCG by its own name must agree
 /// too.
-pub fn largest_gap_to_lambdarank(k: Option<usize>) -> f64 {
+fn largest_gap_to_lambdarank(k: Option<usize>) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(17);
     let mut names = vec![LOSSES[LAMBDARANK].objective(k)];
     if k.is_none() {

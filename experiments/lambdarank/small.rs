@@ -283,7 +283,7 @@ fn gather(sets: &[Dataset], wanted: &[usize]) -> anyhow::Result<Dataset> {
         for set in sets {
             if place < set.n_queries() {
                 let query = set.query(place);
-                features.extend_from_slice(query.features);
+                features.extend_from_slice(&query.features);
                 labels.extend_from_slice(query.labels);
                 queries.push((query.id.to_owned(), query.labels.len()));
                 break;

@@ -287,12 +287,12 @@ fn epoch(plan: &Plan<'_>, net: &mut Net, data: &Dataset, rate: f64, number: usiz
     for query in order {
         let rows = data.offsets()[query]..data.offsets()[query + 1];
         let view = data.query(query);
-        net.forward(view.features, &mut pass);
+        net.forward(&view.features, &mut pass);
         slopes.resize(rows.len(), 0.0);
         let batch = Batch { labels: view.labels, offsets: &[0, rows.len()] };
         let want = Want { loss: false, pairs: true };
         pairs += plan.objective.lambda_gradient(&pass.scores, batch, &mut slopes, want, &[])?.pairs;
-        net.backward(view.features, &pass, &slopes, &mut gradient);
+        net.backward(&view.features, &pass, &slopes, &mut gradient);
         all[rows].copy_from_slice(&pass.scores);
         if plan.updates == Updates::PerQuery {
             step(net, &mut gradient, rate);

@@ -2,10 +2,10 @@
 
 use super::descent::Updates;
 use super::setting::{MAP, MEASURES, MRR, Measure, NDCG, NDCG10, common_deviations, data, data_words, parts, seed_of};
-use super::tuned::{PATIENT, Schedule, train_tuned, tried_cell, words};
+use super::tuned::{Course, PATIENT, Schedule, train_tuned, words};
 use crate::harness::figure::{self, Legend, Panel, Point, Series, Whose};
-use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
-use crate::harness::tuning::Tuned;
+use crate::harness::finding::{Finding, no_share};
+use crate::harness::trainings;
 use crate::harness::units::{less, mean};
 use crate::harness::{
     Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Packed, Paper, Report, Scale,
@@ -13,7 +13,7 @@ use crate::harness::{
 };
 use burnrank::Dataset;
 use burnrank::analysis::significance::{holm, t_test};
-use burnrank::text::{Table, number};
+use burnrank::text::Table;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -151,11 +151,8 @@ struct Cell {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Found {
-    rate: f64,
-    tried: Vec<(f64, f64)>,
-    at_edge: bool,
-    best_epoch: usize,
-    epochs: usize,
+    #[serde(flatten)]
+    course: Course,
     valid: f64,
     /// The test queries by each of the four measures.
     test: Vec<Packed>,
@@ -165,10 +162,10 @@ struct Found {
 
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
-        no_step_size(self.tried.iter().map(|tried| tried.0).chain([self.rate]))
-            .or_else(|| no_share("a validation value", self.tried.iter().map(|tried| tried.1).chain([self.valid])))
+        self.course
+            .impossible()
+            .or_else(|| no_share("a validation value", [self.valid]))
             .or_else(|| no_share("a test value", self.means.iter().copied()))
-            .or_else(|| no_epoch(self.best_epoch, self.epochs))
     }
 }
 
@@ -206,7 +203,7 @@ fn run_cell(
 ) -> anyhow::Result<Found> {
     let (objective, metric) = (cell.measure.lambdarank()?, cell.measure.metric()?);
     let how = (NetShape::TwoLayer, seed, Updates::PerQuery);
-    let (Tuned { best: rate, tried, at_edge }, trained) =
+    let (tuned, trained) =
         train_tuned((&objective, &*metric), &sizes.schedule, how, [train, valid], (ticker, [0.0, 1.0]))?;
     let (mut judged, mut means) = (vec![], vec![]);
     for measure in MEASURES {
@@ -214,16 +211,7 @@ fn run_cell(
         means.push(mean(&values));
         judged.push(Packed::new(values));
     }
-    Ok(Found {
-        rate,
-        tried,
-        at_edge,
-        best_epoch: trained.best_epoch,
-        epochs: trained.epochs.len(),
-        valid: trained.valid,
-        test: judged,
-        means,
-    })
+    Ok(Found { course: Course::of(tuned, &trained), valid: trained.valid, test: judged, means })
 }
 
 /// The test value of each function.
@@ -281,6 +269,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
         ],
         deviations: deviations(execution.scale(), sizes),
         figure: figure::draw(&panels)?,
+        ..Report::default()
     })
 }
 
@@ -355,7 +344,7 @@ fn panel(runs: &[(&Cell, &Found)], sizes: &Sizes, table: usize) -> Panel {
     Panel {
         title: format!("As {}: {} training queries", TABLES[table], sizes.train[table]),
         x_label: "measure of the test".into(),
-        y_label: "points above training for that measure, 95%".into(),
+        y_label: "points above training for that measure".into(),
         ticks: MEASURES.iter().enumerate().map(|(at, measure)| (at as f64, measure.title.into())).collect(),
         series: series.collect(),
         zero: Some(0.0),
@@ -365,20 +354,11 @@ fn panel(runs: &[(&Cell, &Found)], sizes: &Sizes, table: usize) -> Panel {
 }
 
 fn trainings(runs: &[(&Cell, &Found)], sizes: &Sizes) -> Table {
-    let head = ["training, queries, function", "step size", "best epoch", "epochs", "validation", "tried: validation"];
-    let mut table = Table::titled("How the trainings went:", &head);
-    for (cell, found) in runs {
-        let edge = if found.at_edge { " (at the end of what was tried)" } else { "" };
-        table.row([
-            format!("{}, {}, {}", cell.measure.title, sizes.train[cell.table], cell.function),
-            format!("{}{edge}", number(found.rate)),
-            found.best_epoch.to_string(),
-            found.epochs.to_string(),
-            format!("{:.4}", found.valid),
-            tried_cell(&found.tried),
-        ]);
-    }
-    table
+    let one = |(cell, found): &(&Cell, &Found)| {
+        let what = format!("for {}, {} queries", cell.measure.title, sizes.train[cell.table]);
+        found.course.went(what, &sizes.schedule)
+    };
+    trainings::table(&runs.iter().map(one).collect::<Vec<_>>())
 }
 
 fn deviations(scale: Scale, sizes: &Sizes) -> Vec<String> {

@@ -1,10 +1,12 @@
 //! Training with the step size that validation queries choose, alike for all that is compared.
 
 use super::descent::{Net, Plan, Trained, Updates, descend};
+use crate::harness::finding::{no_epoch, no_share, no_step_size};
+use crate::harness::trainings::Went;
 use crate::harness::tuning::{Tuned, tune};
 use crate::harness::{NetShape, Ticker};
 use burnrank::{Dataset, Metric, Objective};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How long is trained, and with which step sizes.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -57,10 +59,33 @@ pub fn train_tuned(
     Ok((tuned, trained))
 }
 
-/// What a table says about a search.
-pub fn tried_cell(tried: &[(f64, f64)]) -> String {
-    let each = tried.iter().map(|(rate, value)| format!("{}: {value:.4}", burnrank::text::number(*rate)));
-    each.collect::<Vec<_>>().join(", ")
+/// How a training went, as results store it beside what it found.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Course {
+    pub rate: f64,
+    /// Each step size of the search with what it reached on validation queries.
+    pub tried: Vec<(f64, f64)>,
+    pub at_edge: bool,
+    pub best_epoch: usize,
+    pub epochs: usize,
+}
+
+impl Course {
+    pub fn of(Tuned { best: rate, tried, at_edge }: Tuned, trained: &Trained) -> Course {
+        Course { rate, tried, at_edge, best_epoch: trained.best_epoch, epochs: trained.epochs.len() }
+    }
+
+    /// One line of the table of limits.
+    pub fn went(&self, what: impl Into<String>, schedule: &Schedule) -> Went {
+        Went { step: Some(self.rate), at_edge: Some(self.at_edge), ..Went::new(what, self.best_epoch, schedule.epochs) }
+    }
+
+    /// Why no training can have gone so, if so.
+    pub fn impossible(&self) -> Option<String> {
+        no_step_size(self.tried.iter().map(|tried| tried.0).chain([self.rate]))
+            .or_else(|| no_share("a validation value", self.tried.iter().map(|tried| tried.1)))
+            .or_else(|| no_epoch(self.best_epoch, self.epochs))
+    }
 }
 
 /// How the step size is chosen and training ends, in words.

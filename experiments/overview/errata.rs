@@ -3,7 +3,7 @@
 use super::slips;
 use crate::approximation::margin;
 use crate::harness::facts::{self, Fact};
-use crate::harness::figure::{Panel, Series, Whose, draw};
+use crate::harness::figure::{Figure, Panel, Series, draw};
 use crate::harness::{Claim, Execution, Experiment, Kind, Paper, Report, Session};
 use serde_json::Value;
 
@@ -188,16 +188,7 @@ fn protocol(_: &Session) -> anyhow::Result<Value> {
 }
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
-    let evidence = facts::check(execution, FACTS)?;
     Ok(Report {
-        main: format!(
-            "{} slips confirmed, {} doubtful places too",
-            facts::count(FACTS, &evidence, true),
-            facts::count(FACTS, &evidence, false)
-        ),
-        evidence,
-        controls: vec![],
-        tables: vec![],
         notes: vec![
             "In this report 'holds' means: the slip is there. The column *paper* quotes what is printed.".into(),
             "Left: Eq. 26 to 28 of Function Approximation around a tie. Right: the metric that NDCG-Loss2 would \
@@ -214,27 +205,16 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
              contradict each other in words are quoted side by side."
                 .into(),
         ],
-        deviations: vec![],
         figure: figure()?,
+        ..facts::report(execution, FACTS, "slips are confirmed")?
     })
 }
 
-fn figure() -> anyhow::Result<String> {
-    let series = |name: String, colour, points: Vec<(f64, f64)>| Series {
-        name,
-        whose: Whose::Ours,
-        colour,
-        joined: true,
-        points: points.into_iter().map(|(x, y)| (x, y, None)).collect(),
-    };
-    // Both sides of the tie are marked.
-    let places =
-        || (-4..0).map(|step| 0.25 * f64::from(step)).chain([-1e-9]).chain((0..=8).map(|step| 0.25 * f64::from(step)));
+fn figure() -> anyhow::Result<Figure> {
     let pushes = [0.5, 1.0, 1.5].into_iter().enumerate().map(|(colour, delta)| {
-        series(format!("margin {delta}"), colour, places().map(|x| (x, margin::force(delta, x))).collect())
+        Series::line(format!("margin {delta}"), colour, margin::quarters(-4, 8).map(|x| (x, margin::force(delta, x))))
     });
-    let ranks =
-        |discount: fn(f64) -> f64| (1..=6).map(|rank| (f64::from(rank), 1.0 / discount(f64::from(rank)))).collect();
+    let ranks = |discount: fn(f64) -> f64| (1..=6).map(move |rank| (f64::from(rank), 1.0 / discount(f64::from(rank))));
     draw(&[
         Panel {
             title: "Eq. 26-28: the push jumps at a tie".into(),
@@ -251,8 +231,8 @@ fn figure() -> anyhow::Result<String> {
             y_label: "metric".into(),
             ticks: (1..=6).map(|tick| (f64::from(tick), tick.to_string())).collect(),
             series: vec![
-                series("D = i: the reciprocal rank".into(), 0, ranks(|i| i)),
-                series("D = 1/i, as printed".into(), 1, ranks(|i| 1.0 / i)),
+                Series::line("D = i: the reciprocal rank", 0, ranks(|i| i)),
+                Series::line("D = 1/i, as printed", 1, ranks(|i| 1.0 / i)),
             ],
             ..Panel::default()
         },

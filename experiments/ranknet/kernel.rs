@@ -131,16 +131,9 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let session = execution.session;
-    let evidence = facts::check(execution, FACTS)?;
     let Sizes { functions, queries, documents, .. } = sizes(session.scale);
     let (table, panel) = penalties(session)?;
     Ok(Report {
-        main: format!(
-            "{} statements hold; {} others",
-            facts::count(FACTS, &evidence, true),
-            facts::count(FACTS, &evidence, false)
-        ),
-        evidence,
         controls: vec![zero_function(session)?],
         tables: vec![table],
         notes: vec![
@@ -163,6 +156,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
                 .into(),
         ],
         figure: draw(&[panel])?,
+        ..facts::report(execution, FACTS, "statements hold")?
     })
 }
 

@@ -142,7 +142,7 @@ impl PairNet {
             all.shuffle(&mut random);
             for (query, pair) in &all {
                 let x = data.query(*query).features;
-                sums.cost += self.pair_step(pair.map(|document| row(x, self.features, document)), step, &mut hidden);
+                sums.cost += self.pair_step(pair.map(|document| row(&x, self.features, document)), step, &mut hidden);
             }
             sums.pairs = all.len();
             return sums;
@@ -152,12 +152,12 @@ impl PairNet {
             let mut pairs = pairs_of(query.labels);
             sums.pairs += pairs.len();
             if update == Update::List {
-                sums.cost += self.list_step(query.features, &pairs, step);
+                sums.cost += self.list_step(&query.features, &pairs, step);
                 continue;
             }
             pairs.shuffle(&mut random);
             for pair in pairs {
-                let rows = pair.map(|document| row(query.features, self.features, document));
+                let rows = pair.map(|document| row(&query.features, self.features, document));
                 sums.cost += self.pair_step(rows, step, &mut hidden);
             }
         }

@@ -8,6 +8,7 @@ use super::pair_net::{PairNet, Update};
 use super::per_pair_checks::{same_as_trainer, time_table};
 use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::finding::{Finding, no_epoch, no_share, outside};
+use crate::harness::trainings::{self, Went};
 use crate::harness::units::{less, mean};
 use crate::harness::{
     Claim, Evidence, Execution, Experiment, Job, Kind, NetShape, Packed, Paper, Report, Scale, Session, Spread, Test,
@@ -237,7 +238,6 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
         "less per list",
         "validation pairs, mean of all epochs, %",
         "less per list",
-        "best epoch",
         "last step",
     ];
     let title = format!(
@@ -266,7 +266,6 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
                 gap(&gaps[0]),
                 number(&curves(net, vectors, way)),
                 gap(&gaps[1]),
-                format!("{:.0}", averaged(|found| found.best_epoch as f64)),
                 burnrank::text::three_digits(averaged(|found| found.last_step)),
             ]);
             if update.is_some() {
@@ -277,6 +276,11 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
             }
         }
     }
+    let went = |(cell, found): &(&Cell, &Found)| {
+        let what = format!("{}, {} vectors, {}", cell.net.name(), cell.vectors, WAYS[cell.way].1);
+        Went::new(what, found.best_epoch, sizes.epochs)
+    };
+    let went: Vec<Went> = runs.iter().map(went).collect();
     Ok(Report {
         evidence,
         controls: NETS
@@ -288,7 +292,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
             "largest mean difference between an update per pair and one per list: {largest:.2} points of \
                        the test pairs"
         ),
-        tables: vec![table, time_table(execution, sizes)?],
+        tables: vec![table, trainings::table(&went), time_table(execution, sizes)?],
         notes: vec![
             "A step per list scores each of its documents once and goes back once per document; a step per pair does \
              both twice for each of about a thousand pairs. That is where the difference in time is from; it is \
@@ -316,9 +320,10 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
              hidden units; here the data and nets are those of Table 1 of the RankNet paper, to which its updates per \
              pair belong."
                 .into(),
-            artificial::deviations()[0].clone(),
+            artificial::ONE_FUNCTION.into(),
         ],
         figure: figure::draw(&panels(sizes, runs))?,
+        ..Report::default()
     })
 }
 
@@ -338,7 +343,7 @@ fn panels(sizes: &Sizes, runs: &[(&Cell, &Found)]) -> Vec<Panel> {
             let shown = (1..=sizes.epochs).filter(|epoch| *epoch <= 10 || epoch % 10 == 0);
             series.push(Series {
                 name: format!("{}, {name}", net.name()),
-                whose: if way == 0 { Whose::Ours } else { Whose::Paper },
+                whose: Whose::Ours,
                 colour: 2 * usize::from(*net == NetShape::TwoLayer) + way,
                 joined: true,
                 points: shown.map(|epoch| ((epoch as f64).log10(), 100.0 * at(epoch), None)).collect(),

@@ -4,6 +4,7 @@ use super::artificial::{self, Counted, Data, TRAINING_TEXT, cell, point, z};
 use super::table1::{BEST, Cell, Convention, Found, LARGE, OTHERS, PAPER, PRIMARY, Sizes, id, sizes, values};
 use super::table1_ceiling::{self, Best, Fit, KINDS, best};
 use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::trainings::{self, Went};
 use crate::harness::units::{less, mean};
 use crate::harness::{Control, Evidence, Execution, NetShape, Report};
 use burnrank::analysis::significance::t_test;
@@ -18,10 +19,17 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
     let evidence = evidence(runs, fits, &sizes);
     let mut tables = vec![table(runs, PRIMARY, &sizes), summary_table(runs, &sizes), ceiling_table(fits)];
     tables.extend(OTHERS.map(|convention| table(runs, convention, &sizes)));
+    let went = |(cell, found): &(&Cell, &Found)| {
+        let what = format!("{}, {}, {} vectors", cell.data.name(), cell.net.name(), cell.size);
+        Went::new(what, found.best_epoch, sizes.epochs)
+    };
+    let own = runs.iter().filter(|(cell, _)| cell.convention == PRIMARY && !cell.shuffled);
+    tables.push(trainings::table(&own.map(went).collect::<Vec<_>>()));
     let mut panels = vec![panel(runs, Data::Net, &sizes), panel(runs, Data::Polynomial, &sizes)];
     panels.push(ceiling_panel(fits));
     let [net, polynomial] = [Data::Net, Data::Polynomial].map(|data| within(runs, PRIMARY, data, &sizes));
-    let mut deviations = artificial::deviations();
+    let mut deviations =
+        artificial::deviations(&[Data::Net, Data::Polynomial], &[NetShape::Linear, NetShape::TwoLayer]);
     deviations.push(
         "The paper says neither which hidden units its nets have nor which pairs of test documents count: one reading \
          decides the verdict, the others have tables of their own."
@@ -59,6 +67,7 @@ pub fn report(execution: &Execution<'_>, runs: &Cells<'_>, fits: &Fits<'_>) -> a
         ],
         deviations,
         figure: figure::draw(&panels)?,
+        ..Report::default()
     })
 }
 
@@ -229,9 +238,10 @@ fn panel(runs: &Cells<'_>, data: Data, sizes: &Sizes) -> Panel {
     Panel {
         title: format!("Random {}: tanh units, pairs by label", data.name()),
         x_label: "training vectors".into(),
-        y_label: "test pairs in the right order, % (± deviation over functions)".into(),
+        y_label: "test pairs in the right order, %".into(),
         ticks: sizes.vectors.iter().enumerate().map(|(i, size)| (i as f64, size.to_string())).collect(),
         series,
+        bars: "one standard deviation over functions to either side",
         ..Panel::default()
     }
 }
@@ -245,13 +255,14 @@ fn ceiling_panel(fits: &Fits<'_>) -> Panel {
     Panel {
         title: "Fits to the target; line: the paper's 97.67 (five units)".into(),
         x_label: "hidden units of the net that is fitted".into(),
-        y_label: "test pairs in the right order, % (± deviation over functions)".into(),
+        y_label: "test pairs in the right order, %".into(),
         ticks: KINDS.iter().enumerate().map(|(i, (units, n))| (i as f64, format!("{n} {}", units.name()))).collect(),
         series: vec![
             line("all pairs by the continuous target", 2, points(|best| best.0)),
             line("pairs of different labels", 3, points(|best| best.1)),
         ],
         zero: Some(BEST),
+        bars: "one standard deviation over functions to either side",
         ..Panel::default()
     }
 }

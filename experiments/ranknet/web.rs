@@ -109,12 +109,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
     let sizes = sizes(session.scale);
     let mut all = vec![];
     for system in systems() {
-        let first = match system.tuned {
-            Tuned::Step => sizes.steps[0],
-            Tuned::Tau => TAUS[0],
-            Tuned::Scaling => 0.0,
-        };
-        let (run, _) = system.config(first, &sizes, session.seed)?;
+        let (run, _) = system.config(system.first(&sizes), &sizes, session.seed)?;
         all.push(json!({"name": system.name, "seeds": system.seeds.min(sizes.seeds), "run": run}));
     }
     Ok(json!({"systems": all, "steps": sizes.steps, "more": sizes.more, "settings": sizes.settings, "taus": TAUS}))
@@ -206,7 +201,7 @@ fn report(execution: &Execution<'_>, sets: &[Set], runs: &[(&Cell, &Found)]) -> 
     let mut main = vec![];
     for (number, set) in sets.iter().enumerate() {
         tables.push(results_table(set, runs, number));
-        tables.push(settings_table(set, runs, number));
+        tables.push(settings_table(execution.scale(), set, runs, number));
         let point = |name: &str| mean(&test_points(&of(runs, number, name)));
         main.push(format!(
             "{}: two layers {:.2}, linear {:.2}, PRank {:.2}",
@@ -227,6 +222,8 @@ fn report(execution: &Execution<'_>, sets: &[Set], runs: &[(&Cell, &Found)]) -> 
         protocol: protocol_text(execution.scale(), sets),
         deviations: deviations(execution.scale()),
         figure: figure(sets, runs)?,
+        bring: Some(real::WHERE.into()),
+        ..Report::default()
     })
 }
 

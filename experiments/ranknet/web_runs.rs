@@ -96,6 +96,15 @@ impl Finding for Found {
 }
 
 impl System {
+    /// The first setting that is tried.
+    pub fn first(&self, sizes: &Sizes) -> f64 {
+        match self.tuned {
+            Tuned::Step => sizes.steps[0],
+            Tuned::Tau => TAUS[0],
+            Tuned::Scaling => 0.0,
+        }
+    }
+
     /// A run with one setting, `value` being the step size, tau or number of the scaling.
     pub fn config(&self, value: f64, sizes: &Sizes, seed: u64) -> anyhow::Result<(TrainConfig, String)> {
         let model = match self.tuned {

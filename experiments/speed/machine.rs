@@ -2,6 +2,7 @@
 
 use super::shape::HIDDEN;
 use super::timing::Patience;
+use crate::harness::machine;
 use burn::tensor::Distribution;
 use burnrank::{Device, Tensor};
 use rayon::prelude::*;
@@ -107,13 +108,11 @@ impl Work {
 
 /// What a reader of the numbers must know of the machine.
 pub fn describe() -> Value {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = text.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split_once(':'));
     json!({
-        "cpu": model.map_or("unknown", |(_, name)| name.trim()),
+        "cpu": machine::processor(),
         "architecture": std::env::consts::ARCH,
         "system": std::env::consts::OS,
-        "cores": std::thread::available_parallelism().map_or(1, usize::from),
+        "cores": machine::cores(),
         "threads": rayon::current_num_threads(),
         "lambda_kernels": burnrank::device::instruction_set(),
     })

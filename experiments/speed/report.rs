@@ -65,13 +65,13 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> any
     });
     Ok(Report {
         evidence,
-        controls: vec![],
         main,
         protocol: protocol(sizes, found),
         deviations: deviations(),
         notes,
         tables,
         figure: scaling::draw(&found.scaling, sizes.scaling.documents)?,
+        ..Report::default()
     })
 }
 

@@ -5,7 +5,7 @@ use super::shape;
 use super::timing::{Patience, slope};
 use super::v1::EveryPair;
 use crate::harness::NetShape;
-use crate::harness::figure::{self, Legend, Panel, Series, Whose};
+use crate::harness::figure::{self, Figure, Legend, Panel, Series, Whose};
 use anyhow::Context;
 use burnrank::objective::{Method, PairLoss};
 use burnrank::text::{Table, three_digits};
@@ -159,7 +159,7 @@ pub fn ticks(lines: &[Line]) -> Vec<(f64, String)> {
 }
 
 /// Time of an epoch, and of a query, both axes logarithmic.
-pub fn draw(lines: &[Line], documents: usize) -> anyhow::Result<String> {
+pub fn draw(lines: &[Line], documents: usize) -> anyhow::Result<Figure> {
     let ticks = ticks(lines);
     let powers = (-7..5).map(|power| (f64::from(power), format!("{}", 10_f64.powi(power)))).collect::<Vec<_>>();
     let panel = |title: &str, y_label: &str, legend, minus: f64, of: fn(f64, f64) -> f64| {
@@ -184,8 +184,8 @@ pub fn draw(lines: &[Line], documents: usize) -> anyhow::Result<String> {
             ticks: ticks.clone(),
             y_ticks: powers.clone(),
             series: series.collect(),
-            zero: None,
             legend,
+            ..Panel::default()
         }
     };
     let query = format!("One query (slopes in the paper: V1 {}, V2 {})", PAPER[0], PAPER[1]);

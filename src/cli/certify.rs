@@ -90,6 +90,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         format!("{folder}: a model of {found}: a certificate moves the weights of a net: give a linear net or an mlp")
     })?;
     let data = scaled(&model, input::read_data(&args.data, &args.reading)?, &input::name(&args.data))?;
+    data.load()?;
     let bar = |what: &str| Bar::new(what, Unit::Share);
     let found = watch(bar("certifying"), |progress| certify(ranker, &data, &*metric, &device, &options, progress))?;
     let control = args.control.then(|| {

@@ -3,7 +3,7 @@
 use super::input::{self, ReadArgs};
 use super::output::{self, Watched};
 use super::ui::{self, count};
-use super::{Usage, import};
+use super::{Usage, cache, import};
 use anyhow::{Context, bail};
 use burnrank::data::trec::TrecFile;
 use burnrank::data::{Zeros, read_scores, write_to};
@@ -17,16 +17,20 @@ Examples:
   burnrank convert messy.txt --regroup --lenient --out clean.txt
   burnrank convert zero-based.txt --first-index 0 --out one-based.txt.zst
   burnrank convert test.txt --scale zscore --scale-on train.txt --out test-scaled.txt
+  burnrank convert train.txt.gz --to cache --out train.cache
   burnrank convert test.txt --to qrels --out qrels.txt
   burnrank convert test.txt --to run --scores scores.txt --tag mine --out run.txt
   burnrank convert lightgbm.txt --to model --out model
   burnrank convert xgboost.json --to model --out model
 
+A cache is a binary file that every command takes in the place of the text it was made from. It opens at once, and its features \
+stay in the file: it may be larger than the memory. It is refused when the text changes.
+
 A model of LightGBM (text) or XGBoost (JSON: save_model('m.json')) becomes a model folder, for predict, evaluate and \
 compare. Its first column is feature 1 of LETOR files, as it is when the model was trained from an array. LightGBM itself, given a \
 LETOR file, takes feature 1 for its second column: add --first-index 0 for a model that it trained so.";
 
-/// Rewrite data in canonical LETOR form, scale it, turn it into TREC files; import a LightGBM or XGBoost model
+/// Rewrite data in canonical LETOR form, scale it, turn it into a cache or TREC files; import a LightGBM or XGBoost model
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -44,6 +48,12 @@ pub struct Args {
     /// Leave out features of value 0
     #[arg(long)]
     sparse: bool,
+    /// Round the features of a cache to f16: half the file, and three digits
+    #[arg(long)]
+    pub half: bool,
+    /// Names of the features for a cache, lines of 'index name'
+    #[arg(long, value_name = "FILE")]
+    pub feature_names: Option<PathBuf>,
     /// Scale the features: log1p, zscore, minmax, log1p-zscore, quantile, query-minmax or query-zscore
     #[arg(long, value_name = "KIND", default_value_t)]
     scale: ScaleKind,
@@ -70,6 +80,8 @@ pub struct Args {
 enum Format {
     /// '<label> qid:<id> <index>:<value> ...', queries together, features in order
     Letor,
+    /// Binary file that opens at once, and may be larger than the memory
+    Cache,
     /// TREC judgements: 'qid 0 docid label'
     Qrels,
     /// TREC run: 'qid Q0 docid rank score tag'; needs --scores
@@ -82,6 +94,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     check(args)?;
     if args.to == Format::Model {
         return import::run(args);
+    }
+    if args.to == Format::Cache {
+        return cache::run(args);
     }
     let mut data = input::read_data(&args.file, &args.reading).map_err(|error| {
         if !import::looks_like_a_model(&args.file) {
@@ -126,6 +141,10 @@ fn check(args: &Args) -> anyhow::Result<()> {
         "--lenient and --regroup move documents away from their scores: convert the data first"
     } else if args.to != Format::Letor && args.scale != ScaleKind::None {
         "--scale is for LETOR files: only they have features to scale"
+    } else if args.to != Format::Cache && (args.half || args.feature_names.is_some()) {
+        "--half and --feature-names are for caches: add --to cache"
+    } else if args.to == Format::Cache && !output::is_plain_file(&args.out) {
+        "a cache is a file of its own, neither packed nor standard output: choose another --out"
     } else if args.scale == ScaleKind::None && args.scale_on.is_some() {
         "--scale-on needs a scaling: add --scale zscore, for example"
     } else {

@@ -3,9 +3,12 @@
 use super::input::{self, ReadArgs};
 use super::oddities::Oddity;
 use super::pairs::EffectivePairs;
+use super::prose::paragraph;
 use super::statistics::{LabelCount, Labels, Statistics};
 use super::ui::{self, Align, Bar, Table, count, counted, heading, percent, printable};
+use burnrank::data::cache::{self, CacheInfo};
 use burnrank::data::{FeatureNames, find_folds};
+use burnrank::memory::readable;
 use burnrank::{Dataset, Objective};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -16,6 +19,7 @@ Examples:
   burnrank data train.txt
   burnrank data train.txt.gz --first-index 0
   burnrank data train.txt --objective lambdarank:ndcg --objective lambdarank:mrr
+  burnrank data train.cache --check
   burnrank data MSLR-WEB10K              Fold1 to Fold5, one line each file
   zcat train.gz | burnrank data - --json";
 
@@ -35,6 +39,9 @@ pub struct Args {
     /// Names of the features, lines of 'index name'
     #[arg(long, value_name = "FILE")]
     feature_names: Option<PathBuf>,
+    /// Verify every byte of a cache by its checksums; without it, all but the features and the ids of documents
+    #[arg(long)]
+    check: bool,
     /// Print JSON for machines
     #[arg(long)]
     json: bool,
@@ -52,6 +59,11 @@ struct File {
     split: Option<&'static str>,
     bytes: u64,
     skipped_lines: usize,
+    /// Where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache: Option<CacheInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checked: Option<bool>,
     #[serde(flatten)]
     statistics: Statistics,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -96,12 +108,19 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
+    let cache = cache::info(path)?;
+    if args.check && cache.is_some() {
+        let _bar = Bar::working(&format!("{}: checking", input::name(path)));
+        cache::check(path)?;
+    }
     let report = input::read_report(path, &args.reading)?;
     let bar = Bar::working(&format!("{}: counting", input::name(path)));
     let mut statistics = Statistics::of(&report.data, args.reading.first_index);
     if let Some(path) = &args.feature_names {
         let names = FeatureNames::read(path, args.reading.first_index)?;
         statistics.feature_names = names.of_width(report.data.n_features())?;
+    } else if let Some(names) = report.data.feature_names() {
+        statistics.feature_names = names.to_vec();
     }
     let pairs = |objective| EffectivePairs::count(objective, &report.data, args.model.as_deref());
     let effective_pairs = args.objectives.iter().map(pairs).collect::<anyhow::Result<_>>()?;
@@ -112,6 +131,8 @@ fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
         split: None,
         bytes: report.bytes,
         skipped_lines: report.skipped.lines,
+        checked: cache.as_ref().filter(|_| args.check).map(|_| true),
+        cache,
         odd: statistics.oddities(),
         statistics,
         effective_pairs,
@@ -180,6 +201,9 @@ fn file_text(file: &File) -> String {
     ];
     let widest = rows.iter().map(|(_, number, _)| number.len()).max().unwrap_or(0);
     let mut text = heading(&file.file) + "\n";
+    if let Some(cache) = &file.cache {
+        text += &paragraph(&cache_text(cache, file.checked.is_some()));
+    }
     for (name, number, rest) in rows {
         text.push_str(format!("{name:<12}  {number:>widest$}  {rest}").trim_end());
         text.push('\n');
@@ -191,6 +215,14 @@ fn file_text(file: &File) -> String {
         file.effective_pairs.iter().for_each(|pairs| text.push_str(&(pairs.text() + "\n")));
     }
     text + &odd_text(&file.odd)
+}
+
+/// What a cache is, in words.
+fn cache_text(cache: &CacheInfo, checked: bool) -> String {
+    let (bits, size) = (cache.bits, readable(cache.feature_bytes));
+    let source = cache.source.as_ref().map_or(String::new(), |source| format!(", made from {}", printable(source)));
+    let what = format!("A cache of {size} of f{bits} features{source}.");
+    if checked { format!("All bytes are what was written. {what}") } else { format!("{what} --check verifies them.") }
 }
 
 fn labels_text(labels: &Labels) -> String {

@@ -86,11 +86,16 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     let metric = args.judging.metric(&args.metric)?;
     let mut model = Model::load(&args.model, &device::open("auto")?)?;
-    if let Some(path) = &args.feature_names {
-        let names = FeatureNames::read(path, args.reading.first_index)?;
-        model.info.feature_names = names.of_width(model.info.ranker.features)?;
+    let names =
+        args.feature_names.as_ref().map(|path| FeatureNames::read(path, args.reading.first_index)).transpose()?;
+    let names = names.map(|names| names.of_width(model.info.ranker.features)).transpose()?;
+    let mut data = input::read_data(&args.data, &args.reading)?;
+    if let Some(names) = names {
+        // A table's columns are found by the names that the model was trained with.
+        data = widths::fit_model(data, &model, &input::name(&args.data))?.without_feature_names();
+        model.info.feature_names = names;
     }
-    let data = input::read_data(&args.data, &args.reading)?;
+    data.load()?;
     let options = ExplainOptions {
         conventions: args.judging.conventions(),
         permute: args.permute,

@@ -1,6 +1,7 @@
 //! Reading data as the user asks for it.
 
 use super::Usage;
+use super::table::TableArgs;
 use super::ui::{self, Bar, Unit};
 use burnrank::data::{Skipped, has_query_ids, read_with};
 use burnrank::{Dataset, ReadOptions, ReadReport};
@@ -8,7 +9,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 /// The options of all commands that read data.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadArgs {
     /// Index of the first feature in the file: 0 or 1
@@ -27,6 +28,11 @@ pub struct ReadArgs {
     /// DATA.group, where the data has no 'qid:']
     #[arg(long, value_name = "FILE")]
     pub query_file: Option<PathBuf>,
+    /// Take a cache as it is where the text that it was made from has changed since
+    #[arg(long)]
+    pub stale_cache: bool,
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 impl ReadArgs {
@@ -37,6 +43,8 @@ impl ReadArgs {
             lenient: self.lenient,
             regroup: self.regroup,
             query_file: self.query_file.clone(),
+            stale_cache: self.stale_cache,
+            table: self.table.options(),
             ..ReadOptions::default()
         }
     }

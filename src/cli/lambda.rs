@@ -21,7 +21,7 @@ Examples:
   burnrank lambda --objective ranknet --queries 100 --documents 20
   burnrank lambda --objective lambdarank:ndcg --data test.txt --model model
   burnrank lambda --objective lambdarank:map:localcost \\
-      --data test.txt --query 7 --figure forces.svg
+      --data test.txt --query-id 7 --figure forces.svg
 
 A cost exists where the Jacobian of the lambdas is symmetric, and is convex where that of -lambda is positive \
 semidefinite. Where documents tie, lambdas may jump: a cost explains a jump along the tie, and no cost one sideways.";
@@ -41,7 +41,7 @@ pub struct Args {
     data: Option<PathBuf>,
     /// Only this query of the data
     #[arg(long, value_name = "QID", requires = "data")]
-    query: Option<String>,
+    query_id: Option<String>,
     /// Model that scores the data; without it or --scores, scores are random
     #[arg(long, value_name = "DIR", requires = "data", conflicts_with = "scores")]
     model: Option<PathBuf>,
@@ -175,10 +175,10 @@ fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
         (_, Some(file)) => read_scores(file, data.n_documents())?,
         _ => draw(data.n_documents()),
     };
-    let chosen = data.queries().filter(|query| args.query.as_ref().is_none_or(|id| id == query.id));
+    let chosen = data.queries().filter(|query| args.query_id.as_ref().is_none_or(|id| id == query.id));
     let (mut found, mut left_out) = (Vec::new(), 0);
     for query in chosen {
-        if query.labels.len() > MOST_DOCUMENTS && args.query.is_none() {
+        if query.labels.len() > MOST_DOCUMENTS && args.query_id.is_none() {
             left_out += 1;
         } else if found.len() < args.queries as usize {
             let own = scores[query.rows].to_vec();
@@ -186,7 +186,7 @@ fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
         }
     }
     if found.is_empty() {
-        match &args.query {
+        match &args.query_id {
             Some(id) => bail!("{}: there is no query '{}' in it", input::name(path), ui::printable(id)),
             None => bail!("{}: no query of {MOST_DOCUMENTS} documents or fewer", input::name(path)),
         }

@@ -1,6 +1,7 @@
 //! The tool: one file per command. The only place that prints.
 
 mod allocator;
+mod cache;
 mod certify;
 mod compare;
 mod convert;
@@ -17,6 +18,7 @@ mod info;
 mod input;
 mod judging;
 mod lambda;
+mod launch;
 mod oddities;
 mod output;
 mod pairs;
@@ -29,6 +31,7 @@ mod serve;
 mod split;
 mod statistics;
 mod systems;
+mod table;
 mod train;
 mod tune;
 mod ui;
@@ -36,7 +39,8 @@ mod usage;
 mod widths;
 
 use anyhow::Context;
-use burnrank::program::{interrupt, is_bad_usage};
+use burnrank::program::{interrupt, is_bad_usage, message};
+use burnrank::spread::{Failure, Member};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -136,15 +140,19 @@ impl std::error::Error for Interrupted {}
 
 /// Parses the command line, runs the command, and says how it went.
 pub fn run() -> ExitCode {
+    launch::hush();
     let cli: Cli = match usage::parse() {
         Ok(cli) => cli,
-        Err(code) => return code,
+        Err(code) => {
+            launch::linger();
+            return code;
+        }
     };
     // A server has its own answers to signals.
     if !matches!(cli.command, Command::Serve(_)) {
         interrupt::install();
     }
-    ui::set_quiet(cli.quiet);
+    ui::set_quiet(cli.quiet || ui::is_silent());
     if cli.portable {
         burnrank::device::set_portable(true);
     }
@@ -154,9 +162,56 @@ pub fn run() -> ExitCode {
     if let Some(bytes) = cli.device_memory {
         burnrank::device::set_memory_limit(bytes);
     }
-    let done = start_threads(cli.threads).and_then(|threads| match cli.command {
-        Command::Train(args) => train::run(&args),
-        Command::Tune(args) => tune::run(&args),
+    // Those that several processes do together.
+    let member = match &cli.command {
+        Command::Train(_) | Command::Tune(_) => launch::member(),
+        _ => Ok(None),
+    };
+    let member = match member {
+        Ok(member) => member,
+        Err(error) => {
+            ui::refuse(&error.to_string());
+            return ExitCode::from(1);
+        }
+    };
+    let done = run_command(cli.command, cli.threads, member.as_ref());
+    let failure = launch::end(member.as_ref(), done.err().and_then(|error| failure(&error)));
+    let code = match failure {
+        None => ExitCode::SUCCESS,
+        Some(Failure { code: INTERRUPTED, .. }) => ExitCode::from(INTERRUPTED),
+        Some(Failure { code, message }) => {
+            ui::refuse(&message);
+            launch::linger();
+            ExitCode::from(code)
+        }
+    };
+    // The last thing that the processes do together.
+    drop(member);
+    code
+}
+
+/// The exit code of an interrupted command.
+const INTERRUPTED: u8 = 130;
+
+/// What went wrong, unless it was nothing.
+fn failure(error: &anyhow::Error) -> Option<Failure> {
+    let code = match error {
+        // Whoever reads the output, as `head` does, has seen enough.
+        error if ui::is_broken_pipe(error) => return None,
+        error if error.is::<Interrupted>() => INTERRUPTED,
+        error if error.is::<Usage>() || is_bad_usage(error) => 2,
+        error => match error.downcast_ref() {
+            Some(burnrank::Error::Elsewhere { code, .. }) => *code,
+            _ => 1,
+        },
+    };
+    Some(Failure { code, message: message(error) })
+}
+
+fn run_command(command: Command, threads: u16, member: Option<&Member>) -> anyhow::Result<()> {
+    start_threads(threads).and_then(|threads| match command {
+        Command::Train(args) => train::run(&args, member),
+        Command::Tune(args) => tune::run(&args, member),
         Command::Predict(args) => predict::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Data(args) => data::run(&args),
@@ -174,17 +229,7 @@ pub fn run() -> ExitCode {
         Command::Devices(args) => devices::run(&args),
         Command::Completions(args) => help::completions(&args),
         Command::Man(args) => help::man(&args),
-    });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the output, as `head` does, has seen enough.
-        Err(error) if ui::is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) if error.is::<Interrupted>() => ExitCode::from(130),
-        Err(error) => {
-            ui::error(&error);
-            ExitCode::from(if error.is::<Usage>() || is_bad_usage(&error) { 2 } else { 1 })
-        }
-    }
+    })
 }
 
 /// A size in bytes, as in 500MB, 12GB or 1073741824.

@@ -38,7 +38,9 @@ impl Essentials {
         Essentials {
             features: width,
             first_index: first_index as usize,
-            first_is_missing: data.features().iter().step_by(width.max(1)).all(|&value| value == 0.0),
+            // Only files that count from 0 are asked, which few do: it may take a look at all documents.
+            first_is_missing: first_index == 0
+                && data.queries().all(|query| query.features.iter().step_by(width.max(1)).all(|&value| value == 0.0)),
             labels: ends(data.labels()),
             line,
             has_pairs: data.queries().any(|query| unequal(query.labels)),

@@ -15,6 +15,12 @@ pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Whether `path` means a file that is not packed.
+pub fn is_plain_file(path: &Path) -> bool {
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    !is_stdout(path) && !ending.is_some_and(|ending| ending == "gz" || ending == "zst")
+}
+
 /// Calls `fill` with a writer for `path`; a file appears, or is replaced, only when `fill` succeeded.
 pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     if is_stdout(path) {

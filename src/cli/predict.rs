@@ -16,7 +16,7 @@ Examples:
   burnrank predict --model model --data test.txt.gz --format trec --out run.txt
   zcat big.txt.gz | burnrank predict --model model --data - > scores.txt
 
-Scores stand on the lines of their documents; with --lenient, those of skipped documents are NaN.
+Scores stand on the lines of their documents, or on the rows of a table, which needs no labels; with --lenient, those of skipped documents are NaN.
 Files are read query by query, so memory does not grow with them, except with --regroup and query files.";
 
 /// Score the documents of a file with a model
@@ -45,7 +45,8 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
-    let read = args.read.for_data(&args.data)?;
+    let mut read = args.read.for_data(&args.data)?;
+    read.table.unlabelled = true;
     let name = input::name(&args.data);
     let skipped = if read.regroup || read.query_file.is_some() {
         let report = input::read_report(&args.data, &read)?;

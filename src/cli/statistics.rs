@@ -184,7 +184,7 @@ impl Columns {
     fn of(data: &Dataset) -> Self {
         let width = data.n_features();
         let queries = (0..data.n_queries()).into_par_iter().with_min_len(data.n_queries() / 32 + 1);
-        let folded = queries.fold(|| Columns::none(width), |columns, query| columns.with(data.query(query).features));
+        let folded = queries.fold(|| Columns::none(width), |columns, query| columns.with(&data.query(query).features));
         folded.reduce(|| Columns::none(width), Columns::and)
     }
 

@@ -3,7 +3,6 @@
 use super::prose;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
-use burnrank::program::message;
 use burnrank::text::fixed;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -25,8 +24,25 @@ pub fn quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
+/// Whether another process of the run speaks for this one.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing is written: another process of the run speaks for this one.
+pub fn set_silent() {
+    SILENT.store(true, Ordering::Relaxed);
+    set_quiet(true);
+}
+
+/// Whether another process of the run speaks for this one.
+pub fn is_silent() -> bool {
+    SILENT.load(Ordering::Relaxed)
+}
+
 /// Writes to standard output.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    if is_silent() {
+        return Ok(());
+    }
     let mut output = std::io::stdout().lock();
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).context("cannot write to standard output")
 }
@@ -42,17 +58,15 @@ pub fn note(text: &str) {
 }
 
 /// Tells the user what went wrong.
-pub fn error(error: &anyhow::Error) {
-    refuse(&message(error));
-}
-
-/// As [`error`], in words.
 pub fn refuse(text: &str) {
     tell(AnsiColor::Red.on_default().bold(), "error:", text);
 }
 
 /// Writes to standard error; whole lines where a program may read them, lines that fit where a person does.
 fn tell(style: Style, kind: &str, text: &str) {
+    if is_silent() {
+        return;
+    }
     let stderr = std::io::stderr();
     let mut text = format!("{kind} {}", printable_lines(text));
     if stderr.is_terminal() {

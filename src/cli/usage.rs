@@ -69,6 +69,7 @@ pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, ExitCode> {
     found.map_err(|error| {
         match explanation(&command, &arguments, &error) {
             Some(text) => ui::refuse(&text),
+            None if ui::is_silent() => {}
             // When nobody reads it, there is nobody to tell.
             None => drop(error.print()),
         }

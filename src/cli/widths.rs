@@ -24,6 +24,14 @@ pub fn fit(data: Dataset, expected: usize, name: &str) -> anyhow::Result<Dataset
     Ok(data)
 }
 
+/// The data with the features that a model takes, found by name where both have names.
+pub fn fit_model(data: Dataset, model: &Model, name: &str) -> anyhow::Result<Dataset> {
+    let width = data.n_features();
+    let data = model.info.fit(data).with_context(|| name.to_owned())?;
+    tell(name, width, model.info.ranker.features);
+    Ok(data)
+}
+
 /// Says which features were filled with zeros.
 pub fn tell(name: &str, width: usize, expected: usize) {
     let missing = expected.saturating_sub(width);

@@ -18,7 +18,7 @@ pub struct FoldFiles {
 
 /// Finds the folds below `folder`: `Fold1`, `Fold2`, ... without a gap, or the three files in `folder` itself.
 ///
-/// Each file may also be named `.txt.gz` or `.txt.zst`.
+/// Each file may also be named `.txt.gz` or `.txt.zst`, or be a table, as in `train.parquet`.
 ///
 /// # Errors
 /// When there is no fold, one is missing, or one lacks a file.
@@ -52,7 +52,8 @@ pub fn find_folds(folder: impl AsRef<Path>) -> Result<Vec<FoldFiles>> {
 
 fn fold(folder: &Path, name: String) -> Result<FoldFiles> {
     let file = |part: &str| {
-        let names = ["txt", "txt.gz", "txt.zst"].map(|ending| folder.join(format!("{part}.{ending}")));
+        let endings = ["txt", "txt.gz", "txt.zst", "parquet", "csv", "csv.gz", "csv.zst", "tsv", "tsv.gz", "tsv.zst"];
+        let names = endings.map(|ending| folder.join(format!("{part}.{ending}")));
         let found = names.into_iter().find(|path| path.is_file());
         found.ok_or_else(|| Error::Data(format!("{}: {part}.txt is missing", folder.display())))
     };

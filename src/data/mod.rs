@@ -1,5 +1,6 @@
 //! Bytes to ragged data sets: reading, writing, generating, scaling and splitting.
 
+pub mod cache;
 pub(crate) mod dataset;
 mod feature_names;
 pub(crate) mod fold;
@@ -10,12 +11,13 @@ pub(crate) mod scale;
 pub(crate) mod scores;
 pub(crate) mod source;
 pub mod synthetic;
+mod table;
 mod targets;
 pub mod trec;
 
 pub use targets::{PairTarget, Targets};
 
-pub use dataset::{Dataset, DocumentIds, QueryView};
+pub use dataset::{Dataset, DocumentIds, QueryFeatures, QueryView};
 pub use feature_names::FeatureNames;
 pub(crate) use feature_names::{check_names, default_feature_names};
 pub use fold::{kfold, split};
@@ -27,3 +29,4 @@ pub use letor::{
 pub use scale::{ScaleKind, Scaler};
 pub use scores::{parse_scores, read_scores, write_scores};
 pub use source::Compression;
+pub use table::{TableOptions, is_table};

@@ -135,13 +135,15 @@ impl Plain {
     }
 }
 
+/// Reads at a place of a file, whoever else reads it.
 #[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<usize> {
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, bytes, offset)
 }
 
+/// Reads at a place of a file, whoever else reads it.
 #[cfg(windows)]
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<usize> {
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
 }
 

@@ -56,6 +56,12 @@ impl Compression {
 /// The longest line that is read: a million features of over two hundred characters each.
 pub(crate) const MAX_LINE: usize = 1 << 28;
 
+/// A matrix up to this size is always allowed.
+pub(crate) const SMALL: u64 = 1 << 30;
+
+/// A larger matrix may be at most this many times as large as its text.
+pub(crate) const SPARSEST: u64 = 64;
+
 /// The text of a file: in the file as long as it is plain, in memory when it had to be unpacked or came through a pipe.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -196,6 +202,12 @@ impl Stream {
         Ok(Stream { name, path: path.to_path_buf(), compression, reader, file: None })
     }
 
+    /// How the file is packed.
+    #[cfg(feature = "tables")]
+    pub(crate) fn compression(&self) -> Option<Compression> {
+        self.compression
+    }
+
     /// Appends up to `limit` bytes to `buffer` and tells how many; fewer than `limit` means the end.
     pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>, limit: usize) -> Result<usize> {
         let what = format!("the text of {}", self.name);
@@ -269,6 +281,14 @@ pub(crate) fn reject_archives(name: &str, head: &[u8]) -> Result<()> {
         [b'P', b'K', 3, 4, ..] => "a zip archive",
         [b'B', b'Z', b'h', b'0'..=b'9', ..] => "bzip2 data",
         [0xfd, b'7', b'z', b'X', ..] => "xz data",
+        [0x93, b'b', b'r', b'c', ..] => {
+            let remedy = "give the file itself where data is asked for: neither through a pipe nor packed";
+            return Err(whole_file(name, "this is a cache of burnrank", remedy));
+        }
+        b"PAR1" => {
+            let remedy = "give the file a name that ends in .parquet, so that it is read as a table";
+            return Err(whole_file(name, "this is a Parquet file", remedy));
+        }
         _ => return Ok(()),
     };
     Err(whole_file(

@@ -43,14 +43,14 @@ impl Model {
     /// Scores every document of a data set with raw features; sparse data of fewer features is filled up with zeros.
     ///
     /// # Errors
-    /// When the data has more features than the model, or fewer and is not sparse, or the device fails.
+    /// When the data has more features than the model, or fewer and is not sparse, or calls them otherwise, or the device fails.
     pub fn score(&self, data: &Dataset) -> Result<Vec<f32>> {
         let (width, offsets) = (self.info.ranker.features, data.offsets());
-        if data.n_features() == width && self.info.scaler.kind() == ScaleKind::None {
-            return self.scorer.score_rows(data.features(), width);
+        if data.n_features() == width && data.feature_names().is_none() && self.info.scaler.kind() == ScaleKind::None {
+            return self.scorer.score(data);
         }
         if data.n_queries() == 0 {
-            return data.clone().fit_width(width).map(|_| Vec::new());
+            return self.info.fit(data.clone()).map(|_| Vec::new());
         }
         // A few queries at a time: a scaled copy of all could take as much memory as the data, or more.
         let mut scores = Vec::with_capacity(data.n_documents());
@@ -59,7 +59,7 @@ impl Model {
             let fits = |end: &usize| (offsets[end + 1] - offsets[start]).saturating_mul(width) <= AT_ONCE;
             let end = (start + 1..data.n_queries()).take_while(fits).last().unwrap_or(start) + 1;
             let part = self.scaled(data.select(&(start..end).collect::<Vec<_>>()))?;
-            scores.extend(self.scorer.score_rows(part.features(), width)?);
+            scores.extend(self.scorer.score(&part)?);
             start = end;
         }
         Ok(scores)
@@ -80,7 +80,7 @@ impl Model {
     /// # Errors
     /// When the data has more features than the model, or fewer and is not sparse.
     pub fn scaled(&self, data: Dataset) -> Result<Dataset> {
-        let mut data = data.fit_width(self.info.ranker.features)?;
+        let mut data = self.info.fit(data)?;
         self.info.scaler.apply(&mut data)?;
         Ok(data)
     }

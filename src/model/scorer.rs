@@ -3,10 +3,14 @@
 use super::record::{is_finite, ranker_from_bytes, ranker_to_bytes};
 use super::score::score_rows;
 use super::{Architecture, Forest, KernelRanker, Ranker, RankerConfig};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use burn::module::Module;
 use burn::tensor::Device;
 use std::sync::Arc;
+
+/// Feature values of a mapped file that are scored at a time.
+const AT_ONCE: usize = 1 << 22;
 
 /// What scores documents. Every kind of model is one of these.
 #[derive(Debug, Clone)]
@@ -62,6 +66,20 @@ impl Scorer {
             }
             Scorer::Kernel(ranker) => ranker.score_rows(features, width),
         }
+    }
+
+    /// The scores of all documents of a data set, scaled as the scorer expects them; those of a mapped file are read part by
+    /// part.
+    pub(crate) fn score(&self, data: &Dataset) -> Result<Vec<f32>> {
+        if !data.is_mapped() {
+            return self.score_rows(data.features(), data.n_features());
+        }
+        let mut scores = Vec::with_capacity(data.n_documents());
+        data.for_rows(AT_ONCE, |_, rows| {
+            scores.extend(self.score_rows(rows, data.n_features())?);
+            Ok(())
+        })?;
+        Ok(scores)
     }
 
     /// Whether all of its numbers are finite.

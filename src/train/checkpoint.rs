@@ -32,10 +32,19 @@ pub(super) fn write<H: Serialize>(path: &Path, header: &H, parts: &[&[u8]]) -> R
 
 /// Reads what [`write`] wrote.
 pub(super) fn read<H: DeserializeOwned>(path: &Path) -> Result<(H, Vec<Vec<u8>>)> {
+    parse(path, &bytes(path)?)
+}
+
+/// The bytes of a checkpoint.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let length = std::fs::metadata(path).map_err(|source| Error::io(path, "read", source))?.len();
     // The file, and its parts once more.
     memory::ask(length.saturating_mul(3), &format!("reading {}", path.display()), "")?;
-    let bytes = std::fs::read(path).map_err(|source| Error::io(path, "read", source))?;
+    std::fs::read(path).map_err(|source| Error::io(path, "read", source))
+}
+
+/// What [`write`] wrote, from the bytes of the file.
+pub(super) fn parse<H: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<(H, Vec<Vec<u8>>)> {
     let damaged = || Error::Model {
         path: path.to_path_buf(),
         message: "not a checkpoint of this version, or damaged: delete it and train without --resume".into(),

@@ -91,6 +91,14 @@ pub struct TrainConfig {
     pub gradient: GradientPath,
     /// The most pairs in memory at once on the tensor path.
     pub pair_budget: usize,
+    /// The shares that the queries are cut into, to be held by up to so many processes, which end at the same bytes whatever
+    /// their number; 0 for batches that are computed whole, which nothing but one process can.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shares: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 fn is_none(scaling: &ScaleKind) -> bool {
@@ -122,9 +130,13 @@ impl Default for TrainConfig {
             seed: 1,
             gradient: GradientPath::Auto,
             pair_budget: PAIR_BUDGET,
+            shares: 0,
         }
     }
 }
+
+/// More shares than anyone has processes for.
+const MOST_SHARES: usize = 4096;
 
 impl TrainConfig {
     /// As long as a net needs on so many training queries: at least 2,000 updates and 50 epochs, with steps that fall to 0.
@@ -191,12 +203,29 @@ impl TrainConfig {
             return Err(Error::Config(message.into()));
         }
         self.method.check(self)?;
+        self.check_shares()?;
         // The number of features is not known yet.
         RankerConfig { features: 1, architecture: self.architecture.clone() }.check()?;
         if self.gradient == GradientPath::Tensor {
             self.objective.tensors()?;
         }
         crate::metric::parse(&self.metric).map(|_| ())
+    }
+
+    /// Refuses shares of what works on whole batches or whole data.
+    fn check_shares(&self) -> Result<()> {
+        let wrong = |why: &str| Err(Error::Config(format!("shares {}: {why}", self.shares)));
+        match self.shares {
+            0 => Ok(()),
+            MOST_SHARES.. => wrong("the most is 4095"),
+            _ if !self.method.is_gradient() => {
+                wrong("only nets are trained in shares: set --model linear or --model mlp")
+            }
+            _ if self.gradient == GradientPath::Tensor => {
+                wrong("the tensor path works on whole batches: leave out --gradient tensor")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses what this build cannot train, before any work.

@@ -1,15 +1,18 @@
 //! The queries of a run as its ranker sees them: scaled by the training queries.
 
+use super::spread::Spread;
 use crate::data::Dataset;
 use crate::data::scale::{ScaleKind, Scaler};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::DataInfo;
+use crate::spread::Member;
 use std::borrow::Cow;
 
 /// Training and validation queries, scaled; several runs may share them.
 ///
-/// Data that is handed over is scaled in the memory that it has. Data that is lent is copied, unless it stays as it is.
+/// Data that is handed over is scaled in the memory that it has. Data that is lent is copied, unless it stays as it is. Data of
+/// a mapped file is scaled whenever it is read.
 ///
 /// ```
 /// use burnrank::{ScaleKind, Synthetic, TrainConfig, Trainer, device};
@@ -31,6 +34,8 @@ pub struct TrainingData<'a> {
     pub(super) scaler: Scaler,
     /// Of both, as they were before scaling.
     pub(super) info: [DataInfo; 2],
+    /// Where several processes train together: who holds which queries. Those above are this one's.
+    pub(super) spread: Option<Spread>,
 }
 
 impl<'a> TrainingData<'a> {
@@ -46,6 +51,42 @@ impl<'a> TrainingData<'a> {
         let (train, valid) = (train.into(), valid.into());
         check(&train, &valid)?;
         Self::scaled(Scaler::fit(scaling, &train), train, valid)
+    }
+
+    /// The queries that one of several processes holds of a run, scaled as one process with all of them would scale them.
+    ///
+    /// Every process gives all queries, and keeps its own: those of its part of the `shares`, which is what
+    /// [`TrainConfig::shares`](crate::TrainConfig::shares) has to be. They end at the same bytes whatever their number.
+    ///
+    /// ```
+    /// use burnrank::{Synthetic, TrainConfig, Trainer, device};
+    /// use burnrank::spread::Member;
+    /// use burnrank::train::TrainingData;
+    /// use std::sync::Arc;
+    /// let member = Member::alone(); // or one of an MPI launch
+    /// let generator = Synthetic { queries: 30, ..Synthetic::net() }.generator()?;
+    /// let (train, valid) = (generator.part(0..20)?.0, generator.part(20..30)?.0);
+    /// let config = TrainConfig { shares: 8, ..TrainConfig::default() };
+    /// let data = Arc::new(TrainingData::spread(&member, config.shares, config.scaling, train, valid)?);
+    /// Trainer::on(config, data, &device::open("auto")?)?.epoch()?;
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`TrainingData::new`], and when another process fails.
+    pub fn spread(member: &Member, shares: usize, scaling: ScaleKind, train: Dataset, valid: Dataset) -> Result<Self> {
+        check(&train, &valid)?;
+        let info = [&train, &valid].map(|data| DataInfo::of("", data));
+        let spread = Spread::new(member.clone(), shares, [train.offsets(), valid.offsets()]);
+        let own = |data: Dataset, set: usize| {
+            if member.size() == 1 { data } else { data.select(&spread.own(set).collect::<Vec<_>>()) }
+        };
+        let (train, valid) = (own(train, 0), own(valid, 1));
+        // All must be here before rows are exchanged.
+        member.agree(Ok(()))?;
+        let scaler = Scaler::fit_spread(scaling, member, &train, &spread.rows())?;
+        let data = Self::scaled(scaler, train.into(), valid.into())?;
+        Ok(TrainingData { info, spread: Some(spread), ..data })
     }
 
     /// Other queries, scaled as these are: members of an ensemble see the same features in the same way.
@@ -70,7 +111,7 @@ impl<'a> TrainingData<'a> {
             apply(&scaler, &mut train)?;
             apply(&scaler, &mut valid)?;
         }
-        Ok(TrainingData { train, valid, scaler, info })
+        Ok(TrainingData { train, valid, scaler, info, spread: None })
     }
 }
 
@@ -90,8 +131,8 @@ fn check(train: &Dataset, valid: &Dataset) -> Result<()> {
 }
 
 fn apply(scaler: &Scaler, data: &mut Cow<'_, Dataset>) -> Result<()> {
-    if matches!(data, Cow::Borrowed(_)) {
-        let bytes = memory::bytes_of::<f32>(data.features().len() as u64);
+    if matches!(data, Cow::Borrowed(_)) && !data.is_mapped() {
+        let bytes = memory::bytes_of::<f32>(data.n_documents() as u64 * data.n_features() as u64);
         memory::ask(bytes, "a scaled copy of the features", "hand the data over instead of lending it")?;
     }
     scaler.apply(data.to_mut())

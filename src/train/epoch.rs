@@ -2,6 +2,7 @@
 
 use super::config::{GradientPath, TrainConfig};
 use super::learner::EpochTotals;
+use super::order::Order;
 use super::shard::{self, PartGradient};
 use crate::data::Dataset;
 use crate::data::Targets;
@@ -23,6 +24,8 @@ pub(super) struct RunContext<'a> {
     pub device: &'a Device,
     /// Whether that is the host.
     pub host: bool,
+    /// The number of the first query of the data among those of all processes.
+    pub first: usize,
 }
 
 /// Visits all queries once, in the given order, and steps after each batch, by sizes from the first to the last.
@@ -33,7 +36,7 @@ pub(super) fn run(
     context: &RunContext<'_>,
     mut ranker: Ranker,
     optimizer: &mut ModuleOptimizer,
-    order: &[usize],
+    order: &Order,
     [first, last]: [f64; 2],
     seed: u64,
 ) -> Result<(Ranker, EpochTotals)> {
@@ -44,6 +47,7 @@ pub(super) fn run(
     let count = batches.len() as f64;
     for (place, batch) in batches.enumerate() {
         context.config.objective.stop().check()?;
+        order.reach(place * context.config.batch_queries, context.data);
         let parts = if parted { shard::split(context.data, batch) } else { vec![batch] };
         let gradients = match parts[..] {
             [only] => {
@@ -78,7 +82,12 @@ impl EpochTotals {
         self.loss += found.result.loss * batch as f64;
         self.pairs += found.result.pairs;
         self.saturated += found.result.saturated;
-        let mut rest = found.scores.as_slice();
+        self.keep_scores(data, queries, &found.scores);
+    }
+
+    /// Puts the scores of some queries where they belong.
+    pub(super) fn keep_scores(&mut self, data: &Dataset, queries: &[usize], scores: &[f32]) {
+        let mut rest = scores;
         for &query in queries {
             let rows = data.offsets()[query]..data.offsets()[query + 1];
             let (own, after) = rest.split_at(rows.len());

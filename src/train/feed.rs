@@ -2,6 +2,7 @@
 //!
 //! The host never waits for the device between slices: while it gathers the next one, the device works on the one before.
 
+use super::order::Order;
 use crate::data::Dataset;
 use crate::device;
 use crate::device::cube::{Cube, Layout, Rows};
@@ -22,23 +23,19 @@ pub(super) struct Feed {
 impl Feed {
     /// Of queries that are visited in any order.
     pub fn new(cube: &Cube, data: &Dataset) -> Self {
-        Feed {
-            rows: fits(cube, data).then(|| Rows::new(cube, data.features(), data.n_features(), 1)),
-            cube: cube.clone(),
-        }
+        Feed { rows: fits(cube, data).then(|| Rows::new(cube, data, 1)), cube: cube.clone() }
     }
 
     /// Of documents that are scored in blocks of [`ON_A_GPU`], filled up with zeros.
     pub fn in_blocks(cube: &Cube, data: &Dataset) -> Self {
-        let rows = || Rows::new(cube, data.features(), data.n_features(), ON_A_GPU);
-        Feed { rows: fits(cube, data).then(rows), cube: cube.clone() }
+        Feed { rows: fits(cube, data).then(|| Rows::new(cube, data, ON_A_GPU)), cube: cube.clone() }
     }
 
     /// The features of an epoch that visits these queries in this order.
     pub fn start<'a>(
         &'a self,
         data: &'a Dataset,
-        order: &'a [usize],
+        order: &'a Order,
         layout: &'a Layout,
         step: usize,
     ) -> EpochFeed<'a> {
@@ -50,11 +47,12 @@ impl Feed {
         if let Some(rows) = &self.rows {
             return Box::new(rows.blocks(ON_A_GPU));
         }
-        let width = data.n_features().max(1);
-        let blocks = data.features().chunks(ON_A_GPU * width);
-        Box::new(blocks.flat_map(move |block| {
-            let rows = Rows::new(&self.cube, block, width, ON_A_GPU);
-            rows.blocks(ON_A_GPU).collect::<Vec<_>>()
+        let starts = (0..data.n_documents()).step_by(ON_A_GPU);
+        Box::new(starts.map(move |start| {
+            let (end, width) = (data.n_documents().min(start + ON_A_GPU), data.n_features());
+            let mut values = vec![0.0; ON_A_GPU * width];
+            data.copy_rows(start..end, &mut values[..(end - start) * width]);
+            self.cube.tensor(values, |_| [ON_A_GPU, width])
         }))
     }
 }
@@ -66,7 +64,7 @@ fn fits(cube: &Cube, data: &Dataset) -> bool {
         return true;
     };
     // Beside the features about 20 numbers per document: its place, score, gradient, and what ranks and pairs take.
-    let needed = 4 * data.features().len() as u64 + 80 * data.n_documents() as u64;
+    let needed = (4 * data.n_features() as u64 + 80) * data.n_documents() as u64;
     needed.saturating_add(cube.used()) <= limit
 }
 
@@ -74,7 +72,7 @@ fn fits(cube: &Cube, data: &Dataset) -> bool {
 pub(super) struct EpochFeed<'a> {
     feed: &'a Feed,
     data: &'a Dataset,
-    order: &'a [usize],
+    order: &'a Order,
     layout: &'a Layout,
     /// Queries of a batch.
     step: usize,
@@ -114,10 +112,12 @@ impl EpochFeed<'_> {
             end(batches - 1) < self.order.len() && self.layout.n_documents(first..end(batches)) <= documents
         });
         let queries = first..end(fitting.last().unwrap_or(1));
-        let mut features = Vec::with_capacity(self.layout.n_documents(queries.clone()) * width);
+        // Of a mapped file: the pages of the queries that follow are read while these are worked on.
+        self.order.reach(first, self.data);
+        let mut values = Vec::with_capacity(self.layout.n_documents(queries.clone()) * width);
         for &query in &self.order[queries.clone()] {
-            features.extend_from_slice(self.data.query(query).features);
+            self.data.gather(query, &mut values);
         }
-        Slice { queries, rows: Rows::new(&self.feed.cube, &features, width, 1) }
+        Slice { queries, rows: Rows::of(&self.feed.cube, values, width) }
     }
 }

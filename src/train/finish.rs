@@ -24,9 +24,12 @@ impl Trainer<'_> {
         let splits = [("train", &self.data.train), ("valid", &self.data.valid)];
         for ((split, data), about) in splits.into_iter().zip(&self.data.info) {
             info.data.insert(split.into(), about.clone());
-            if let Ok(scores) = scorer.score_rows(data.features(), data.n_features()) {
-                info.metrics.insert(split.into(), means(&self.measures, &scores, data));
-            }
+            let scores = scorer.score(data).ok();
+            let means = match &self.spread {
+                Some(spread) => spread.means(&self.measures, scores.as_deref(), data)?,
+                None => scores.map(|scores| means(&self.measures, &scores, data)),
+            };
+            info.metrics.extend(means.map(|means| (split.into(), means)));
         }
         Ok(Model { scorer, info, history: self.state.history })
     }

@@ -1,6 +1,7 @@
 //! What a training run trains: nets, trees and the papers' other systems all learn one epoch at a time.
 
 use super::config::TrainConfig;
+use super::spread::Spread;
 use crate::data::{Dataset, Targets};
 use crate::device::Transfers;
 use crate::error::Result;
@@ -69,6 +70,8 @@ pub(crate) struct EpochStart<'a> {
     /// The training queries, scaled.
     pub data: &'a Dataset,
     pub targets: Option<&'a Targets>,
+    /// How the queries are spread over shares and processes, where they are; the data are then those of this process.
+    pub spread: Option<&'a Spread>,
     /// Counted from 1, over all restarts.
     pub number: usize,
     /// The number of the restart that this epoch begins with, counted from 1, where it does.
@@ -92,6 +95,9 @@ pub(crate) struct EpochTotals {
 /// Documents to score between two looks at whether to stop; whole blocks of what is scored at once.
 const BETWEEN_LOOKS: usize = 1 << 16;
 
+/// Feature values of a mapped file that are copied at a time.
+const AT_ONCE: usize = 1 << 22;
+
 /// Scores all documents of a data set, with a look at whether to stop now and then.
 pub(crate) fn score_all(
     data: &Dataset,
@@ -100,10 +106,13 @@ pub(crate) fn score_all(
 ) -> Result<Vec<f32>> {
     let width = data.n_features();
     let mut scores = Vec::with_capacity(data.n_documents());
-    for rows in data.features().chunks(BETWEEN_LOOKS * width.max(1)) {
+    // What has to be copied from a mapped file is bounded in bytes, not in documents.
+    let most = if data.is_mapped() { AT_ONCE } else { BETWEEN_LOOKS * width.max(1) };
+    data.for_rows(most, |_, rows| {
         stop.check()?;
         scores.extend(score_rows(rows, width)?);
-    }
+        Ok(())
+    })?;
     Ok(scores)
 }
 

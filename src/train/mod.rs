@@ -16,9 +16,11 @@ mod net;
 #[cfg(feature = "cubecl")]
 mod on_device;
 mod optimizer;
+mod order;
 mod registry;
 mod resume;
 mod shard;
+mod spread;
 mod state;
 mod step;
 mod trainer;

@@ -5,6 +5,8 @@ use super::epoch::{self, RunContext};
 use super::learner::{EpochStart, EpochTotals, Learner, score_all};
 #[cfg(feature = "cubecl")]
 use super::on_device::OnDevice;
+use super::order::Order;
+use super::spread;
 use crate::data::Dataset;
 use crate::device;
 #[cfg(feature = "cubecl")]
@@ -15,9 +17,6 @@ use crate::stop::Stop;
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;
 use burn::tensor::{Bytes, Device};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 
 /// A net and its optimiser.
 pub(super) struct NetLearner {
@@ -56,6 +55,10 @@ impl NetLearner {
         if path == GradientPath::Tensor {
             config.objective.tensors()?;
         }
+        if config.shares > 0 && (path == GradientPath::Tensor || !device::on_host(device)) {
+            let message = "shares are computed on the host: leave out --device, or train on a GPU in one process";
+            return Err(Error::Config(message.into()));
+        }
         let device = device.clone().autodiff();
         let shape = RankerConfig { features, architecture: config.architecture.clone() };
         let ranker = shape.init(config.init, config.seed, &device)?;
@@ -90,9 +93,9 @@ impl NetLearner {
     fn run_epoch(&mut self, epoch: &EpochStart<'_>) -> Result<EpochTotals> {
         let NetState { ranker, mut optimizer } = self.begin(epoch)?;
         let (seed, number) = (epoch.config.seed, epoch.number as u64);
-        let order = shuffled(epoch.data.n_queries(), seed, number);
         #[cfg(feature = "cubecl")]
         if let Some(data) = self.data_on_device(epoch)? {
+            let order = Order::draw(epoch.data, seed, number);
             let (ranker, totals) =
                 data.epoch(epoch.config, epoch.data, ranker, &mut optimizer, &order, epoch.step_sizes)?;
             self.next = Some(NetState { ranker, optimizer });
@@ -105,9 +108,16 @@ impl NetLearner {
             path: self.path,
             device: &self.device,
             host: device::on_host(&self.device),
+            first: epoch.spread.map_or(0, |spread| spread.own(0).start),
         };
-        let (ranker, totals) =
-            epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_sizes, seed ^ number << 32)?;
+        let draws = seed ^ number << 32;
+        let (ranker, totals) = match epoch.spread {
+            Some(spread) => spread::run(&context, spread, ranker, &mut optimizer, number, epoch.step_sizes, draws)?,
+            None => {
+                let order = Order::draw(epoch.data, seed, number);
+                epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_sizes, draws)?
+            }
+        };
         self.next = Some(NetState { ranker, optimizer });
         Ok(totals)
     }
@@ -193,13 +203,4 @@ impl Learner for NetLearner {
         self.now = NetState { ranker, optimizer };
         Ok(())
     }
-}
-
-/// The order in which an epoch visits the queries: drawn anew from (seed, epoch), so that a resumed run draws the same.
-fn shuffled(queries: usize, seed: u64, epoch: u64) -> Vec<usize> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(epoch);
-    let mut order: Vec<usize> = (0..queries).collect();
-    order.shuffle(&mut random);
-    order
 }

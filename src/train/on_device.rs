@@ -3,6 +3,7 @@
 use super::config::TrainConfig;
 use super::feed::Feed;
 use super::learner::EpochTotals;
+use super::order::Order;
 use crate::data::Dataset;
 use crate::device::Transfers;
 use crate::device::cube::Cube;
@@ -54,7 +55,7 @@ impl OnDevice {
         data: &Dataset,
         mut ranker: Ranker,
         optimizer: &mut ModuleOptimizer,
-        order: &[usize],
+        order: &Order,
         [first, last]: [f64; 2],
     ) -> Result<(Ranker, EpochTotals)> {
         let stop = config.objective.stop();

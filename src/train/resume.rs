@@ -23,7 +23,13 @@ impl Trainer<'_> {
     /// # Errors
     /// A file that is missing, damaged, or of a run with other settings or data.
     pub fn resume(mut self, path: &Path) -> Result<Self> {
-        match checkpoint::read(path)? {
+        let read = || checkpoint::bytes(path);
+        let bytes = match &self.spread {
+            // The file may be where the first process is, and nowhere else.
+            Some(spread) => spread.member.from_leader(read)?,
+            None => read()?,
+        };
+        match checkpoint::parse(path, &bytes)? {
             (Saved::Run(state), parts) => self.restore(*state, parts, path)?,
             (Saved::Ensemble(_), _) => return Err(other_run(path)),
         }

@@ -120,7 +120,7 @@ fn surrogate_of(
             objective.target_sum(host, batch, pairs, &mut slopes)?
         }
         None => {
-            let seeds = query_seeds(objective, seed, queries.iter().copied());
+            let seeds = query_seeds(objective, seed, queries.iter().map(|&query| context.first + query));
             objective.slopes(host, batch, Slopes::gradient(&mut slopes), Want { loss: true, pairs: true }, &seeds)?
         }
     };
@@ -141,10 +141,9 @@ impl Documents {
         features.clear();
         let (mut labels, mut offsets) = (Vec::new(), vec![0]);
         for &query in queries {
-            let query = data.query(query);
-            labels.extend_from_slice(query.labels);
+            labels.extend_from_slice(&data.labels()[data.offsets()[query]..data.offsets()[query + 1]]);
             offsets.push(labels.len());
-            features.extend_from_slice(query.features);
+            data.gather(query, &mut features);
         }
         Documents { features, labels, offsets }
     }
@@ -197,7 +196,8 @@ mod tests {
                 architecture: shape.architecture.clone(),
                 ..TrainConfig::default()
             };
-            let ground = RunContext { config: &config, data: &data, targets: None, path, device: &device, host: true };
+            let ground =
+                RunContext { config: &config, data: &data, targets: None, path, device: &device, host: true, first: 0 };
             let at = |weights: &[Vec<f32>]| {
                 let ranker = shape.from_weights(weights, &device).unwrap();
                 let outcome = run(&ground, &ranker, &[0, 1, 2], 3, 1).unwrap();

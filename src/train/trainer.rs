@@ -7,6 +7,7 @@ use super::learner::{EpochStart, Learner};
 use super::method::{Method, TreeSettings};
 use super::net::NetLearner;
 use super::registry::ModelKind;
+use super::spread::{Judged, Spread};
 use super::state::RunState;
 use super::step::TrainingValues;
 use crate::baseline::BaselineStart;
@@ -33,7 +34,7 @@ use std::time::Instant;
 /// }
 /// let model = trainer.finish()?;
 /// assert_eq!(model.history.len(), 3);
-/// assert_eq!(model.score_query(data.query(0).features)?, model.score(&data)?[..50]);
+/// assert_eq!(model.score_query(&data.query(0).features)?, model.score(&data)?[..50]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 pub struct Trainer<'a> {
@@ -45,6 +46,8 @@ pub struct Trainer<'a> {
     pub(super) measures: Vec<Arc<dyn Metric>>,
     pub(super) learner: Box<dyn Learner>,
     pub(super) state: RunState,
+    /// Where queries are spread over shares: who holds which.
+    pub(super) spread: Option<Spread>,
     /// Of the last epoch, one per validation query.
     valid_values: Vec<Option<f64>>,
 }
@@ -80,8 +83,21 @@ impl<'a> Trainer<'a> {
             return Err(Error::Config(format!("scaling {}: the data is scaled by {found}", config.scaling)));
         }
         let metric = metric::parse(&config.metric)?;
+        let spread = match (&data.spread, config.shares) {
+            (None, 0) => None,
+            (None, shares) => Some(Spread::alone(shares, &data.train, &data.valid)),
+            (Some(spread), shares) if spread.shares() == shares => Some(spread.clone()),
+            (Some(spread), shares) => {
+                let message = format!("shares {shares}: the data is spread over {}", spread.shares());
+                return Err(Error::Config(message));
+            }
+        };
         config.check_labels(&data.train)?;
         [&data.train, &data.valid].into_iter().try_for_each(|data| check_measure(&*metric, data))?;
+        if !config.method.is_gradient() {
+            // All but nets look at the features as one slice.
+            [&data.train, &data.valid].into_iter().try_for_each(|data| data.load())?;
+        }
         let learner: Box<dyn Learner> = match &config.method {
             Method::Gradient => Box::new(NetLearner::new(&config, data.train.n_features(), device)?),
             Method::Boosting(settings) => trees(&config, settings, &data.train)?,
@@ -100,6 +116,7 @@ impl<'a> Trainer<'a> {
             measures: vec![metric.clone()],
             metric,
             learner,
+            spread,
             valid_values: Vec::new(),
         })
     }
@@ -127,6 +144,10 @@ impl<'a> Trainer<'a> {
         }
         if !self.config.method.is_gradient() {
             let message = "target probabilities train nets: set --model linear or --model mlp";
+            return Err(Error::Config(message.into()));
+        }
+        if self.spread.as_ref().is_some_and(|spread| spread.member.size() > 1) {
+            let message = "target probabilities are for all queries: train on them in one process";
             return Err(Error::Config(message.into()));
         }
         self.targets = Some(targets);
@@ -212,15 +233,17 @@ impl<'a> Trainer<'a> {
             config: &self.config,
             data: &self.data.train,
             targets: self.targets,
+            spread: self.spread.as_ref(),
             number,
             restart: restarts.then_some(self.state.restart + 1),
             step_sizes: self.config.step_rule.fall(number, self.config.epochs).map(|factor| factor * step_size),
         })?;
-        let scores = self.learner.score_valid(&self.data.valid, self.config.objective.stop())?;
-        let diverged = scores.iter().any(|score| !score.is_finite()) || !self.learner.is_finite();
-        let valid_values = self.judge(&scores, &self.data.valid)?;
-        let valid = Summary::of(&valid_values).mean;
-        let train = Summary::of(&self.judge(&totals.scores, &self.data.train)?).mean;
+        let own = self.judged(&totals.scores);
+        let Judged { diverged, valid: valid_values, train } = match &self.spread {
+            Some(spread) => spread.judged(own)?,
+            None => own?,
+        };
+        let (valid, train) = (Summary::of(&valid_values).mean, Summary::of(&train).mean);
         // All of it is put in place once the epoch is whole: one that is stopped leaves no trace.
         if restarts {
             self.state.restarted(step_size);
@@ -232,7 +255,7 @@ impl<'a> Trainer<'a> {
             epoch: number,
             member: None,
             restart: self.state.restart,
-            loss: totals.loss / self.data.train.n_queries() as f64,
+            loss: totals.loss / self.data.info[0].queries as f64,
             train,
             valid,
             best,
@@ -243,6 +266,16 @@ impl<'a> Trainer<'a> {
         };
         self.take_in(&record, diverged)?;
         Ok(record)
+    }
+
+    /// What the epoch that was tried comes to on the queries that are here.
+    fn judged(&mut self, train: &[f32]) -> Result<Judged> {
+        let scores = self.learner.score_valid(&self.data.valid, self.config.objective.stop())?;
+        Ok(Judged {
+            diverged: scores.iter().any(|score| !score.is_finite()) || !self.learner.is_finite(),
+            valid: self.judge(&scores, &self.data.valid)?,
+            train: self.judge(train, &self.data.train)?,
+        })
     }
 
     fn judge(&self, scores: &[f32], data: &Dataset) -> Result<Vec<Option<f64>>> {

@@ -74,6 +74,11 @@ impl Journal {
         self.known.get(&(trial, rung))
     }
 
+    /// All outcomes that are known from before.
+    pub(super) fn known(&self) -> Vec<&Outcome> {
+        self.known.values().collect()
+    }
+
     /// The number of outcomes that are known from before.
     pub fn n_known(&self) -> usize {
         self.known.len()

@@ -18,7 +18,9 @@ mod journal;
 mod parallel;
 mod search;
 mod setting;
+mod settings;
 mod space;
+mod together;
 
 pub use auto::{Auto, AutoProgress, AutoReport, Rival, Tried};
 pub use candidate::{Candidate, Judgement, better};
@@ -28,5 +30,6 @@ pub use estimate::{ChosenEpoch, CrossJudge, Halves, paired};
 pub use found::{Ended, Found, Trial};
 pub use journal::{Before, Journal};
 pub use search::{Outcome, Progress, RUNGS, Search, Surroundings};
-pub use setting::{SETTINGS, Section, Setting, preset, settings_of};
+pub use setting::{Section, Setting, preset, settings_of};
+pub use settings::SETTINGS;
 pub use space::Space;

@@ -6,14 +6,17 @@ use super::found::{Ended, Found, Trial, order};
 use super::journal::Journal;
 use super::parallel;
 use super::space::Space;
+use super::together::{Report, assign};
 use crate::error::{Error, Result};
 use crate::model::Architecture;
+use crate::spread::Member;
 use crate::stop::Stop;
 use crate::train::{Method, TrainConfig};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -78,6 +81,8 @@ pub struct Surroundings<'s> {
     pub journal: Option<&'s Journal>,
     /// Is told of every trial that is done, from any thread.
     pub progress: &'s (dyn Fn(Progress) + Sync),
+    /// The processes that share the trials; only the first has a journal. What is found does not depend on their number.
+    pub member: Member,
 }
 
 impl Search {
@@ -143,6 +148,10 @@ impl Search {
             around,
             carried: configs.iter().map(|_| Mutex::new(None)).collect(),
             outcomes: configs.iter().map(|_| Mutex::new(None)).collect(),
+            known: known(around)?,
+            owners: Mutex::new(vec![None; configs.len()]),
+            written: Mutex::default(),
+            stopped: AtomicBool::new(false),
         };
         let (mut open, mut rung): (Vec<usize>, _) = ((0..self.trials).collect(), 1);
         while rung <= RUNGS && run.rung(rung, &open)? {
@@ -161,7 +170,7 @@ impl Search {
         }
         let ended = match rung > RUNGS {
             true => Ended::Whole,
-            false if around.stop.asked() => Ended::Stopped,
+            false if run.stopped.load(Ordering::Relaxed) => Ended::Stopped,
             false => Ended::Time,
         };
         let outcomes: Vec<Option<Outcome>> = run
@@ -196,6 +205,22 @@ struct Run<'r, 'd> {
     carried: Vec<Mutex<Option<Candidate<'d>>>>,
     /// The last outcome of each trial.
     outcomes: Vec<Mutex<Option<Outcome>>>,
+    /// What the journal knows from before, by trial and rung.
+    known: BTreeMap<(usize, usize), Outcome>,
+    /// Which process runs each trial.
+    owners: Mutex<Vec<Option<usize>>>,
+    /// The trials of this process whose outcomes are new on this rung.
+    written: Mutex<BTreeSet<usize>>,
+    /// Whether a process was asked to stop.
+    stopped: AtomicBool,
+}
+
+/// What the journal of the first process knows from before.
+fn known(around: &Surroundings<'_>) -> Result<BTreeMap<(usize, usize), Outcome>> {
+    let record = |error: serde_json::Error| Error::Record(error.to_string());
+    let own = || serde_json::to_vec(&around.journal.map_or(Vec::new(), Journal::known)).map_err(record);
+    let all: Vec<Outcome> = serde_json::from_slice(&around.member.from_leader(own)?).map_err(record)?;
+    Ok(all.into_iter().map(|outcome| ((outcome.trial, outcome.rung), outcome)).collect())
 }
 
 impl Run<'_, '_> {
@@ -205,21 +230,66 @@ impl Run<'_, '_> {
 
     /// Takes these trials to the end of a rung, and tells whether all of them got there.
     fn rung(&self, rung: usize, trials: &[usize]) -> Result<bool> {
+        let own = self.own(trials);
         let (done, whole) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let tell = |done| (self.around.progress)(Progress { rung, trials: trials.len(), done });
+        // Of several processes, the others are taken to be as far as this one.
+        let share = |done: usize| done * trials.len() / own.len().max(1);
+        let tell = |done| (self.around.progress)(Progress { rung, trials: trials.len(), done: share(done) });
         tell(0);
-        parallel::each(trials, |&trial| {
+        let work = parallel::each(&own, |&trial| {
             whole.fetch_add(usize::from(self.trial(rung, trial)?), Ordering::Relaxed);
             tell(done.fetch_add(1, Ordering::Relaxed) + 1);
             Ok(())
-        })?;
-        Ok(whole.into_inner() == trials.len())
+        });
+        self.joined(work.map(|()| Report {
+            whole: whole.into_inner() == own.len(),
+            stopped: self.around.stop.asked(),
+            outcomes: self.reported(&own),
+        }))
+    }
+
+    /// The trials that this process runs; what is left of others is let go.
+    fn own(&self, trials: &[usize]) -> Vec<usize> {
+        let mut owners = lock(&self.owners);
+        assign(&mut owners, trials, self.around.member.size());
+        let rank = Some(self.around.member.rank());
+        trials.iter().filter(|&&trial| owners[trial] != rank).for_each(|&trial| *lock(&self.carried[trial]) = None);
+        trials.iter().copied().filter(|&trial| owners[trial] == rank).collect()
+    }
+
+    /// What trials of this process came to, for the others.
+    fn reported(&self, own: &[usize]) -> Vec<(Outcome, bool)> {
+        let written = std::mem::take(&mut *lock(&self.written));
+        let outcome = |&trial: &usize| Some((lock(&self.outcomes[trial]).clone()?, written.contains(&trial)));
+        if self.around.member.size() == 1 { Vec::new() } else { own.iter().filter_map(outcome).collect() }
+    }
+
+    /// Takes in what all processes came to, and tells whether all of their trials got to the end of the rung.
+    fn joined(&self, own: Result<Report>) -> Result<bool> {
+        let mut whole = true;
+        if self.around.member.size() == 1 {
+            let own = own?;
+            self.stopped.store(own.stopped, Ordering::Relaxed);
+            return Ok(own.whole);
+        }
+        for (rank, report) in Report::share(&self.around.member, own)?.into_iter().enumerate() {
+            whole &= report.whole;
+            self.stopped.fetch_or(report.stopped, Ordering::Relaxed);
+            for (outcome, new) in report.outcomes.into_iter().filter(|_| rank != self.around.member.rank()) {
+                if let Some(journal) = self.around.journal.filter(|_| new) {
+                    journal.add(&outcome)?;
+                }
+                let trial = outcome.trial;
+                *lock(&self.outcomes[trial]) = Some(outcome);
+            }
+        }
+        Ok(whole)
     }
 
     /// Takes a trial to the end of a rung, and tells whether it got there.
     fn trial(&self, rung: usize, trial: usize) -> Result<bool> {
         let mut place = lock(&self.outcomes[trial]);
-        if let Some(known) = self.around.journal.and_then(|journal| journal.get(trial, rung)) {
+        if let Some(known) = self.known.get(&(trial, rung)) {
             *place = Some(known.clone());
             return Ok(true);
         }
@@ -240,8 +310,9 @@ impl Run<'_, '_> {
         };
         let seconds = before + start.elapsed().as_secs_f64();
         let outcome = Outcome { trial, rung, judgement, failure, seconds };
-        if let Some(journal) = self.around.journal.filter(|_| whole) {
-            journal.add(&outcome)?;
+        if whole {
+            self.around.journal.map_or(Ok(()), |journal| journal.add(&outcome))?;
+            lock(&self.written).insert(trial);
         }
         let is_judged = |judgement: &Judgement| judgement.chosen.iter().flatten().all(|&epoch| epoch > 0);
         if whole || outcome.judgement.as_ref().is_some_and(is_judged) {

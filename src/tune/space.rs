@@ -1,7 +1,8 @@
 //! The space of settings that a search draws from.
 
 use super::choices::Choices;
-use super::setting::{SETTINGS, Section, Setting};
+use super::setting::{Section, Setting};
+use super::settings::SETTINGS;
 use crate::error::{Error, Result};
 use crate::objective::Objective;
 use crate::train::{GROWS_TREES, ModelChoice, TrainConfig};

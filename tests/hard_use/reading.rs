@@ -206,3 +206,20 @@ fn damage_in_our_own_packed_files_is_found() {
         }
     }
 }
+
+#[test]
+#[cfg(not(feature = "tables"))]
+fn a_build_without_tables_says_which_feature_reads_them() {
+    let place = Place::new(&[("a.csv", "label,qid,x\n1,1,1\n"), ("a.txt", "1 qid:1 1:1\n")]);
+    for line in [
+        "data a.csv",
+        "data none.parquet",
+        "evaluate --data a.csv.gz --scores a.txt",
+        "train --train a.csv --label x --out m",
+    ] {
+        let error = place.run(line).bad(2);
+        assert!(error.contains(": a table, which this build does not read: build with --features tables"), "{error}");
+    }
+    let error = place.run("data a.txt --label x").bad(2);
+    assert!(error.contains("--label is for tables, and a.txt is not called .parquet, .csv or .tsv"), "{error}");
+}

@@ -127,7 +127,7 @@ fn lambda_gives_its_verdict_first_and_twenty_documents() {
     let documents = (0..200).map(|i| format!("{} qid:7 1:{i}\n", i % 3)).collect::<String>();
     let scores = (0..200).map(|i| format!("{}\n", (i * 37 % 200) as f64 / 50.0)).collect::<String>();
     let place = Place::new(&[("all.txt", &documents), ("scores.txt", &scores)]);
-    let line = "lambda --objective lambdarank:ndcg --data all.txt --query 7 --scores scores.txt";
+    let line = "lambda --objective lambdarank:ndcg --data all.txt --query-id 7 --scores scores.txt";
     let text = place.run(line).good();
     assert!(text.starts_with("lambdarank:ndcg comes from a cost only as long as no documents tie: "), "{text}");
     assert!(fits(&text), "{text}");

@@ -1,7 +1,9 @@
 //! What the runs say.
 
-use super::{DEPTHS, ENDS, Runs, Sizes};
+use super::cells::{Cell, Found, Runs};
+use super::{DEPTHS, ENDS, Sizes};
 use crate::harness::figure::{self, Panel, Series, Whose};
+use crate::harness::trainings::{self, Went};
 use crate::harness::units::{less, mean};
 use crate::harness::{Control, Evidence, NetShape, Report, Scale, Spread};
 use crate::lambdarank::schedule::{FROZEN, METHODS, Method, NETS, STALLED};
@@ -38,9 +40,15 @@ pub fn report(scale: Scale, sizes: &Sizes, runs: &Runs, plain: &Runs, shuffled: 
              points to draw beside ours: its statements are tested. \"The gap increases at higher relevance levels\" \
              is read as: towards the top of the list."
                 .into(),
+            format!(
+                "Training started again {:.1} times per run on average. What every step size reached, in the short search and at \
+                 full length, is in `results.json`.",
+                mean(&runs.0.iter().map(|(_, found)| found.restarts as f64).collect::<Vec<_>>())
+            ),
         ],
-        tables: vec![table(runs), went(runs)],
+        tables: vec![table(runs), went(sizes, runs)],
         figure: figure::draw(&panels(runs))?,
+        ..Report::default()
     })
 }
 
@@ -75,25 +83,18 @@ fn table(runs: &Runs) -> Table {
     table
 }
 
-fn went(runs: &Runs) -> Table {
-    let mut table = Table::titled(
-        "How the runs of the first seed went (values: best validation NDCG@10):",
-        &["run", "step size", "best epoch", "epochs", "restarts", "at full length", "short search"],
-    );
-    let list =
-        |tried: &[(f64, f64)]| tried.iter().map(|(step, value)| format!("{step}: {value:.4}")).collect::<Vec<_>>();
-    for (cell, found) in runs.0.iter().filter(|(cell, _)| cell.seed == 0) {
-        table.row([
-            format!("{:?}, {}, function {}", cell.method, cell.net.name(), cell.function),
-            found.step_size.to_string(),
-            found.best_epoch.to_string(),
-            found.epochs.to_string(),
-            found.restarts.to_string(),
-            list(&found.full).join(", "),
-            list(&found.tried).join(", "),
-        ]);
-    }
-    table
+fn went(sizes: &Sizes, runs: &Runs) -> Table {
+    let one = |(cell, found): &(Cell, Found)| {
+        let tried = || found.tried.iter().map(|tried| tried.0);
+        let ends = [tried().fold(f64::INFINITY, f64::min), tried().fold(f64::NEG_INFINITY, f64::max)];
+        Went {
+            step: Some(found.step_size),
+            // Further seeds take over the step size of the first.
+            at_edge: (!found.tried.is_empty()).then(|| ends.contains(&found.step_size)),
+            ..Went::new(format!("{:?}, {}", cell.method, cell.net.name()), found.best_epoch, sizes.epochs(cell.net))
+        }
+    };
+    trainings::table(&runs.0.iter().map(one).collect::<Vec<_>>())
 }
 
 fn panels(runs: &Runs) -> [Panel; 2] {
@@ -131,7 +132,7 @@ fn panels(runs: &Runs) -> [Panel; 2] {
     };
     [
         panel("Cubic polynomial data", "mean NDCG of the test queries", curves, None),
-        panel("LambdaRank less RankNet", "NDCG, 95% intervals over functions", gaps.into(), Some(0.0)),
+        panel("LambdaRank less RankNet", "NDCG", gaps.into(), Some(0.0)),
     ]
 }
 
@@ -179,7 +180,7 @@ fn deviations(scale: Scale, sizes: &Sizes) -> Vec<String> {
         "The paper's \"label distribution corresponding to real datasets\" is not printed; ours is a choice.".into(),
         format!(
             "The paper trains every step size from 1e-7 to 1e-2 for 300 epochs; here a short search chooses those that \
-             are trained, for {} epochs (linear) or {}: the table of runs shows how late the best epochs are.",
+             are trained, for {} epochs (linear) or {}: the table of limits says how many best epochs are late.",
             sizes.epochs[0], sizes.epochs[1]
         ),
         "Hidden units are tanh, and weights start uniform in ±1/sqrt(inputs): the paper says neither.".into(),

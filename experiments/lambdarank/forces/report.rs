@@ -3,7 +3,7 @@
 use super::{
     ANCHORED, DOCUMENTS, EQ9, Found, LENGTHS, LOCAL, Linear, Point, RANGES, ROUNDING, SHOWN, WINNERS, errors, examine,
 };
-use crate::harness::figure::{self, Legend, Panel, Series, Whose};
+use crate::harness::figure::{self, Figure, Legend, Panel, Series, Whose};
 use crate::harness::{Evidence, Report};
 use burnrank::text::{Table, three_digits};
 
@@ -107,7 +107,6 @@ pub fn report(seed: u64, all: &[(&str, &Found)], points: &[Point]) -> anyhow::Re
     let shown: Vec<(&str, &Found)> = all.iter().copied().chain(ours).collect();
     Ok(Report {
         evidence,
-        controls: vec![],
         main: format!(
             "n = 1000: force at rank 2 over force at rank n is {} for RankNet, {} for Eq. 9",
             three_digits(ranknet.ratios[SHOWN][4].unwrap_or(f64::NAN)),
@@ -142,6 +141,7 @@ pub fn report(seed: u64, all: &[(&str, &Found)], points: &[Point]) -> anyhow::Re
                 .into(),
         ],
         figure: draw(all)?,
+        ..Report::default()
     })
 }
 
@@ -179,7 +179,7 @@ fn table(all: &[(&str, &Found)], points: usize) -> Table {
     table
 }
 
-fn draw(all: &[(&str, &Found)]) -> anyhow::Result<String> {
+fn draw(all: &[(&str, &Found)]) -> anyhow::Result<Figure> {
     let panel = |place: usize| {
         let chosen = ["ranknet", EQ9, "lambdarank:map", LOCAL];
         let series = chosen.iter().enumerate().filter_map(|(colour, name)| {
@@ -198,6 +198,7 @@ fn draw(all: &[(&str, &Found)]) -> anyhow::Result<String> {
             series: series.collect(),
             zero: Some(0.0),
             legend: Legend::LowerRight,
+            ..Panel::default()
         }
     };
     figure::draw(&[panel(0), panel(1), panel(2)])

@@ -97,10 +97,8 @@ pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::
                 .into(),
         );
     }
-    notes.push(WHERE.into());
     Ok(Report {
         evidence,
-        controls: vec![],
         main: if !pool.is_real {
             "nothing is tested without real data".into()
         } else {
@@ -118,6 +116,8 @@ pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::
         protocol: protocol_text(sizes, pool),
         deviations: deviations(scale, pool),
         figure: figure::draw(&panels(pool, runs, &samples))?,
+        bring: Some(WHERE.into()),
+        ..Report::default()
     })
 }
 
@@ -241,6 +241,9 @@ fn deviations(scale: Scale, pool: &Pool) -> Vec<String> {
             pool.name
         ),
         "One step size is trained at full length, where the paper trained all.".into(),
+        "The epochs of the best validation values are not among the stored results of this experiment, so that it cannot be said \
+         how many of them come near the limit of epochs."
+            .into(),
     ];
     if scale == Scale::Quick {
         all.push("Quick: artificial data, few queries and epochs.".into());

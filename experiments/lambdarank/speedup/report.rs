@@ -1,7 +1,7 @@
 //! What the measurements say.
 
 use super::{Course, FASTER, FEATURES, Found, LINEAR, QUADRATIC, SAME, Sizes};
-use crate::harness::figure::{self, Legend, Panel, Series, Whose};
+use crate::harness::figure::{self, Figure, Panel, Series};
 use crate::harness::{Control, Evidence, Report, Scale};
 use crate::speed::scaling::{self, Line, PAPER};
 use crate::speed::shape;
@@ -73,6 +73,7 @@ pub fn report(scale: Scale, sizes: &Sizes, training: &Dataset, found: &[Found]) 
         protocol: protocol_text(sizes, training, pairs),
         deviations: deviations(scale),
         figure: draw(sizes, found)?,
+        ..Report::default()
     })
 }
 
@@ -94,30 +95,22 @@ fn speeds(found: &[Found]) -> Table {
     table
 }
 
-fn draw(sizes: &Sizes, found: &[Found]) -> anyhow::Result<String> {
-    let series = |name: String, colour, points: &[(f64, f64)]| Series {
-        name,
-        whose: Whose::Ours,
-        colour,
-        joined: true,
-        points: points.iter().map(|&(x, y)| (x, y, None)).collect(),
-    };
+fn draw(sizes: &Sizes, found: &[Found]) -> anyhow::Result<Figure> {
     let powers = |range: std::ops::Range<i32>| {
         range.map(|power| (f64::from(power), format!("{}", 10_f64.powi(power)))).collect::<Vec<_>>()
     };
     let (mut courses, mut panels) = (vec![], vec![]);
     for (place, one) in found.iter().enumerate() {
         for (number, (name, course)) in [("V1", &one.v1), ("V2", &one.v2)].into_iter().enumerate() {
-            let points: Vec<(f64, f64)> =
-                course.points.iter().map(|&(seconds, best)| (seconds.log10(), best)).collect();
-            courses.push(series(format!("{name}, {}", one.net), 2 * place + number, &points));
+            let points = course.points.iter().map(|&(seconds, best)| (seconds.log10(), best));
+            courses.push(Series::line(format!("{name}, {}", one.net), 2 * place + number, points));
         }
         let lines = one.lines.iter().enumerate().map(|(colour, line)| {
             let each = |&(n, seconds, _): &(usize, f64, usize)| {
                 ((n as f64).log10(), (seconds / (sizes.scaling.documents / n) as f64).log10())
             };
             let slope = line.slope.map_or("-".into(), |slope| format!("{slope:.2}"));
-            series(format!("{}: slope {slope}", line.name), colour, &line.points.iter().map(each).collect::<Vec<_>>())
+            Series::line(format!("{}: slope {slope}", line.name), colour, line.points.iter().map(each))
         });
         panels.push(Panel {
             title: format!("{} nets (paper: V1 {}, V2 {})", one.net, PAPER[0], PAPER[1]),
@@ -126,8 +119,7 @@ fn draw(sizes: &Sizes, found: &[Found]) -> anyhow::Result<String> {
             ticks: scaling::ticks(&one.lines),
             y_ticks: powers(-6..3),
             series: lines.collect(),
-            zero: None,
-            legend: Legend::LowerRight,
+            ..Panel::default()
         });
     }
     let low = found.iter().map(|one| one.v2.epoch).fold(f64::INFINITY, f64::min).log10().floor() as i32;
@@ -139,10 +131,8 @@ fn draw(sizes: &Sizes, found: &[Found]) -> anyhow::Result<String> {
         x_label: "seconds of training".into(),
         y_label: "best validation NDCG@10 so far".into(),
         ticks: powers(low..high + 1),
-        y_ticks: vec![],
         series: courses,
-        zero: None,
-        legend: Legend::LowerRight,
+        ..Panel::default()
     };
     panels.insert(0, left);
     figure::draw(&panels)

@@ -4,18 +4,17 @@ mod made;
 
 use super::descent::Updates;
 use super::setting::{MAP, MEASURES, MRR, Measure, common_deviations, data, data_words, parts, seed_of};
-use super::tuned::{PATIENT, Schedule, train_tuned, tried_cell, words};
+use super::tuned::{Course, PATIENT, Schedule, train_tuned, words};
 use crate::harness::figure::{self, Legend, Panel, Point, Series, Whose};
-use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
-use crate::harness::tuning::Tuned;
+use crate::harness::finding::{Finding, no_share};
+use crate::harness::trainings;
 use crate::harness::units::{less, mean};
 use crate::harness::{
     Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Packed, Paper, Report, Scale,
     Session, Spread, Test, Ticker,
 };
 use burnrank::objective::{Batch, Classes, Want};
-
-use burnrank::text::{Table, number};
+use burnrank::text::Table;
 use burnrank::{Dataset, Objective};
 use made::{ALL, AtLeastOne, Made};
 use serde::{Deserialize, Serialize};
@@ -116,11 +115,8 @@ struct Cell {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Found {
-    rate: f64,
-    tried: Vec<(f64, f64)>,
-    at_edge: bool,
-    best_epoch: usize,
-    epochs: usize,
+    #[serde(flatten)]
+    course: Course,
     valid: f64,
     mean: f64,
     test: Packed,
@@ -128,10 +124,10 @@ struct Found {
 
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
-        no_step_size(self.tried.iter().map(|tried| tried.0).chain([self.rate]))
-            .or_else(|| no_share("a validation value", self.tried.iter().map(|tried| tried.1).chain([self.valid])))
+        self.course
+            .impossible()
+            .or_else(|| no_share("a validation value", [self.valid]))
             .or_else(|| no_share("a test value", self.test.values().iter().copied().chain([self.mean])))
-            .or_else(|| no_epoch(self.best_epoch, self.epochs))
     }
 }
 
@@ -165,15 +161,11 @@ fn run_cell(
 ) -> anyhow::Result<Found> {
     let (objective, metric) = (cell.made.objective(cell.measure)?, cell.measure.metric()?);
     let how = (NetShape::TwoLayer, seed, Updates::PerQuery);
-    let (Tuned { best: rate, tried, at_edge }, trained) =
+    let (tuned, trained) =
         train_tuned((&objective, &*metric), &sizes.schedule, how, [train, valid], (ticker, [0.0, 1.0]))?;
     let values = trained.best.values(test, &*metric)?;
     Ok(Found {
-        rate,
-        tried,
-        at_edge,
-        best_epoch: trained.best_epoch,
-        epochs: trained.epochs.len(),
+        course: Course::of(tuned, &trained),
         valid: trained.valid,
         mean: mean(&values),
         test: Packed::new(values),
@@ -206,7 +198,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
         evidence,
         controls: vec![literally_ranknet(execution)?],
         main: format!("best construction on test queries: {}", best.join("; ")),
-        tables: vec![values_table(runs), trainings(runs)],
+        tables: vec![values_table(runs), trainings(sizes, runs)],
         notes: vec![
             "The paper defines each construction by a sentence. LocalGradient: neighbours in the ranking pull by \
              (change of the measure when they swap) / (difference of their scores + margin). LocalCost: each document \
@@ -241,6 +233,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
         ],
         deviations: deviations(execution.scale(), sizes),
         figure: figure::draw(&[panel(runs)])?,
+        ..Report::default()
     })
 }
 
@@ -294,20 +287,9 @@ fn values_table(runs: &[(&Cell, &Found)]) -> Table {
     table
 }
 
-fn trainings(runs: &[(&Cell, &Found)]) -> Table {
-    let head = ["measure, construction, function", "step size", "best epoch", "epochs", "tried: validation"];
-    let mut table = Table::titled("How the trainings went:", &head);
-    for (cell, found) in runs {
-        let edge = if found.at_edge { " (at the end of what was tried)" } else { "" };
-        table.row([
-            format!("{}, {}, {}", cell.measure.title, cell.made.title(), cell.function),
-            format!("{}{edge}", number(found.rate)),
-            found.best_epoch.to_string(),
-            found.epochs.to_string(),
-            tried_cell(&found.tried),
-        ]);
-    }
-    table
+fn trainings(sizes: &Sizes, runs: &[(&Cell, &Found)]) -> Table {
+    let one = |(cell, found): &(&Cell, &Found)| found.course.went(cell.made.title(), &sizes.schedule);
+    trainings::table(&runs.iter().map(one).collect::<Vec<_>>())
 }
 
 /// Each construction less RankNetWeightPairs, beside the paper's.
@@ -344,7 +326,7 @@ fn panel(runs: &[(&Cell, &Found)]) -> Panel {
     Panel {
         title: "Constructions less RankNetWeightPairs".into(),
         x_label: "measure".into(),
-        y_label: "points, 95% over functions".into(),
+        y_label: "points".into(),
         ticks: MEASURES.iter().enumerate().map(|(at, measure)| (at as f64, measure.title.into())).collect(),
         series,
         zero: Some(0.0),

@@ -5,9 +5,8 @@ mod report;
 use super::descent::{Net, Updates};
 use super::moves::{Moved, ROUNDING, moved};
 use super::setting::{MEASURES, Measure, data, parts, seed_of};
-use super::tuned::{PATIENT, Schedule, train_tuned};
-use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
-use crate::harness::tuning::Tuned;
+use super::tuned::{Course, PATIENT, Schedule, train_tuned};
+use crate::harness::finding::{Finding, no_share};
 use crate::harness::{
     Claim, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Paper, Report, Scale, Session, Test, Ticker,
 };
@@ -164,11 +163,8 @@ struct Cell {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Found {
-    rate: f64,
-    tried: Vec<(f64, f64)>,
-    at_edge: bool,
-    best_epoch: usize,
-    epochs: usize,
+    #[serde(flatten)]
+    course: Course,
     length: f64,
     coarse: Moved,
     fine: Moved,
@@ -184,12 +180,11 @@ struct Found {
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
         let moved = [&self.coarse, &self.fine, &self.chosen, &self.random];
-        no_step_size(self.tried.iter().map(|tried| tried.0).chain([self.rate]))
-            .or_else(|| no_share("a validation value", self.tried.iter().map(|tried| tried.1)))
+        self.course
+            .impossible()
             .or_else(|| no_share("a training value", moved.iter().map(|moved| moved.value)))
             .or_else(|| no_share("a share of directions", moved.iter().map(|m| m.not_worse as f64 / m.tried as f64)))
             .or_else(|| no_share("a share of weights", [self.alone_not_worse as f64 / self.weights as f64]))
-            .or_else(|| no_epoch(self.best_epoch, self.epochs))
     }
 }
 
@@ -232,7 +227,7 @@ fn run_cell(
 ) -> anyhow::Result<Found> {
     let (objective, metric) = (cell.measure.lambdarank()?, cell.measure.metric()?);
     let how = (cell.shape, seed, Updates::PerQuery);
-    let (Tuned { best: rate, tried, at_edge }, trained) =
+    let (tuned, trained) =
         train_tuned((&objective, &*metric), &sizes.schedule, how, [train, valid], (ticker, [0.0, 0.6]))?;
     let device = &execution.session.device;
     let moves = |net: &Net, stages: &[usize], steps: &[f64]| -> anyhow::Result<Moved> {
@@ -250,11 +245,7 @@ fn run_cell(
     let options = CertifyOptions { steps: vec![sizes.alone.to_vec()], ..CertifyOptions::default() };
     let alone = each_weight(&trained.last.ranker(device)?, train, &*metric, device, &options, &mut |_| ())?;
     Ok(Found {
-        rate,
-        tried,
-        at_edge,
-        best_epoch: trained.best_epoch,
-        epochs: trained.epochs.len(),
+        course: Course::of(tuned, &trained),
         length: trained.last.length(),
         coarse,
         fine,

@@ -2,10 +2,10 @@
 
 use super::{Cell, EPSILON, FIRST, Found, SHAPES, Sizes, id};
 use crate::harness::figure::{self, Legend, Panel, Series, Whose};
-use crate::harness::{Control, Evidence, Execution, NetShape, Report, Scale};
+use crate::harness::{Control, Evidence, Execution, NetShape, Report, Scale, trainings};
 use crate::optimality::moves::Moved;
 use crate::optimality::setting::{MEASURES, Measure, common_deviations, data_words};
-use crate::optimality::tuned::{tried_cell, words};
+use crate::optimality::tuned::words;
 use burnrank::analysis::optimality::{COARSE_STEPS, directions_needed};
 use burnrank::text::{Table, number};
 
@@ -51,14 +51,14 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
             sizes.directions,
             usual.count()
         ),
-        tables: vec![counts(runs), by_step(runs), trainings(runs)],
+        tables: vec![counts(runs), by_step(runs), values(runs), trainings(sizes, runs)],
         notes: vec![
             "The first table has both counts. The paper counts a direction when the measure after a step is at least \
              what it was; the strict count asks that it is higher. They differ where a step changes no ranking at \
              all."
                 .into(),
             "What a step of 0.1 means depends on how long the vector of weights is: a linear net ranks alike when all \
-             of its weights are multiplied by a number. Lengths are in the last table."
+             of its weights are multiplied by a number. Lengths are in the table of runs."
                 .into(),
             "MRR: by Eq. 11 only pairs in the wrong order have a force. Each of them shortens the weights of a linear \
              net: an update along the forces has w . dw = sum of force x (score of the relevant document - score of \
@@ -73,6 +73,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
         protocol: protocol_text(sizes),
         deviations: deviations(execution.scale(), sizes),
         figure: figure::draw(&MEASURES.map(|measure| panel(runs, measure)))?,
+        ..Report::default()
     })
 }
 
@@ -145,30 +146,22 @@ fn by_step(runs: &[(&Cell, &Found)]) -> Table {
     table
 }
 
-fn trainings(runs: &[(&Cell, &Found)]) -> Table {
+/// Each run: the measure on the training queries, and what the directions did to it.
+fn values(runs: &[(&Cell, &Found)]) -> Table {
     let head = [
         "net, measure, function",
-        "step size of training",
-        "tried: validation",
-        "epochs",
-        "best epoch",
         "training value",
         "random weights",
         "length of weights",
-        "smallest fall at 0.1",
+        "highest change at 0.1",
         "directions not lower",
     ];
-    let mut table =
-        Table::titled("Each run: the measure on the training queries, and what the directions did to it:", &head);
+    let title = "Each run: the measure on the training queries, and what the directions did to it:";
+    let mut table = Table::titled(title, &head);
     for (cell, found) in runs {
         let few = if cell.few { ", few queries" } else { "" };
-        let edge = if found.at_edge { " (at the end of what was tried)" } else { "" };
         table.row([
             format!("{}, {}, {}{few}", cell.shape.name(), cell.measure.title, cell.function),
-            format!("{}{edge}", number(found.rate)),
-            tried_cell(&found.tried),
-            found.epochs.to_string(),
-            found.best_epoch.to_string(),
             format!("{:.4}", found.coarse.value),
             format!("{:.4}", found.random.value),
             format!("{:.2}", found.length),
@@ -177,6 +170,13 @@ fn trainings(runs: &[(&Cell, &Found)]) -> Table {
         ]);
     }
     table
+}
+
+fn trainings(sizes: &Sizes, runs: &[(&Cell, &Found)]) -> Table {
+    let one = |(cell, found): &(&Cell, &Found)| {
+        found.course.went(format!("{}, for {}", cell.shape.name(), cell.measure.title), &sizes.schedule)
+    };
+    trainings::table(&runs.iter().map(one).collect::<Vec<_>>())
 }
 
 /// The change of a measure by the step, its mean and extremes over all directions and functions.
@@ -206,10 +206,11 @@ fn panel(runs: &[(&Cell, &Found)], measure: Measure) -> Panel {
     Panel {
         title: format!("{} along random directions", measure.title),
         x_label: "step".into(),
-        y_label: "change of the training value: mean and extremes".into(),
+        y_label: "mean change of the training value".into(),
         ticks: COARSE_STEPS.iter().map(|step| (*step, number(*step))).collect(),
         series: series.collect(),
         zero: Some(0.0),
+        bars: "the lowest and highest of all directions and functions",
         legend: Legend::LowerRight,
         ..Panel::default()
     }

@@ -5,9 +5,8 @@ mod report;
 
 use super::descent::{Trained, Updates};
 use super::setting::{MAP, MEASURES, MRR, Measure, NDCG, NDCG10, data, parts, seed_of};
-use super::tuned::{PATIENT, Schedule, train_tuned};
-use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size, outside};
-use crate::harness::tuning::Tuned;
+use super::tuned::{Course, PATIENT, Schedule, train_tuned};
+use crate::harness::finding::{Finding, no_share, outside};
 use crate::harness::units::mean;
 use crate::harness::{
     Claim, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Paper, Report, Scale, Session, Test, Ticker,
@@ -149,11 +148,8 @@ struct Cell {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Found {
-    rate: f64,
-    tried: Vec<(f64, f64)>,
-    at_edge: bool,
-    best_epoch: usize,
-    epochs: usize,
+    #[serde(flatten)]
+    course: Course,
     /// Effective pairs per epoch, mean over the epochs up to the best; those of the first epoch; those that can be.
     pairs: f64,
     first_pairs: f64,
@@ -165,13 +161,9 @@ struct Found {
 
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
-        no_step_size(self.tried.iter().map(|tried| tried.0).chain([self.rate]))
-            .or_else(|| no_share("a validation value", self.tried.iter().map(|tried| tried.1)))
-            .or_else(|| no_share("a test value", self.test.iter().copied()))
-            .or_else(|| {
-                outside("a number of pairs", 0.0..=self.graded.max(self.binary), [self.pairs, self.first_pairs])
-            })
-            .or_else(|| no_epoch(self.best_epoch, self.epochs))
+        self.course.impossible().or_else(|| no_share("a test value", self.test.iter().copied())).or_else(|| {
+            outside("a number of pairs", 0.0..=self.graded.max(self.binary), [self.pairs, self.first_pairs])
+        })
     }
 }
 
@@ -209,18 +201,14 @@ fn run_cell(
 ) -> anyhow::Result<Found> {
     let (objective, metric) = (cell.measure.lambdarank()?, cell.measure.metric()?);
     let how = (NetShape::TwoLayer, seed, Updates::PerQuery);
-    let (Tuned { best: rate, tried, at_edge }, trained) =
+    let (tuned, trained) =
         train_tuned((&objective, &*metric), &sizes.schedule, how, [train, valid], (ticker, [0.0, 1.0]))?;
     let mut judged = vec![];
     for measure in MEASURES {
         judged.push(trained.best.mean(test, &*measure.metric()?)?);
     }
     Ok(Found {
-        rate,
-        tried,
-        at_edge,
-        best_epoch: trained.best_epoch,
-        epochs: trained.epochs.len(),
+        course: Course::of(tuned, &trained),
         pairs: effective(&trained),
         first_pairs: trained.epochs.first().map_or(0.0, |epoch| epoch.pairs as f64),
         graded: possible(train, |label| label),

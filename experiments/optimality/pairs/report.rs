@@ -3,6 +3,7 @@
 use super::count::difference;
 use super::{Cell, EQUAL, FEATURES, Found, ORDER, PAPER_BINARY, PAPER_DOCUMENTS, PAPER_QUERIES, Sizes};
 use crate::harness::figure::{self, Legend, Panel, Point, Series, Whose};
+use crate::harness::trainings;
 use crate::harness::units::mean;
 use crate::harness::{Control, Evidence, Execution, Report, Scale, Spread};
 use crate::optimality::setting::{MAP, MEASURES, MRR, Measure, NDCG, NDCG10, common_deviations, data_words};
@@ -84,7 +85,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
             MEASURES.map(|measure| format!("{} {}", measure.title, number(per_query(runs, measure, large)))).join(", "),
             equal_words.join(", ")
         ),
-        tables: vec![pairs_table(runs, sizes), trainings(runs)],
+        tables: vec![pairs_table(runs, sizes), trainings(sizes, runs)],
         notes: vec![
             format!(
                 "The order NDCG@10 before MAP depends on the length of lists, and contradicts the paper's own \
@@ -116,6 +117,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
         ],
         deviations: deviations(execution.scale()),
         figure: figure::draw(&[panel(runs, sizes, MRR), panel(runs, sizes, NDCG10)])?,
+        ..Report::default()
     })
 }
 
@@ -183,20 +185,11 @@ fn pairs_table(runs: &[(&Cell, &Found)], sizes: &Sizes) -> Table {
     table
 }
 
-fn trainings(runs: &[(&Cell, &Found)]) -> Table {
-    let head = ["training, queries, function", "step size", "best epoch", "epochs", "tried: validation"];
-    let mut table = Table::titled("How the trainings went:", &head);
-    for (cell, found) in runs {
-        let edge = if found.at_edge { " (at the end of what was tried)" } else { "" };
-        table.row([
-            format!("{}, {}, {}", cell.measure.title, cell.queries, cell.function),
-            format!("{}{edge}", number(found.rate)),
-            found.best_epoch.to_string(),
-            found.epochs.to_string(),
-            tuned::tried_cell(&found.tried),
-        ]);
-    }
-    table
+fn trainings(sizes: &Sizes, runs: &[(&Cell, &Found)]) -> Table {
+    let one = |(cell, found): &(&Cell, &Found)| {
+        found.course.went(format!("for {}, {} queries", cell.measure.title, cell.queries), &sizes.schedule)
+    };
+    trainings::table(&runs.iter().map(one).collect::<Vec<_>>())
 }
 
 /// Figure 5: the test value by the number of effective pairs, means over functions.
@@ -224,7 +217,7 @@ fn panel(runs: &[(&Cell, &Found)], sizes: &Sizes, test: Measure) -> Panel {
     Panel {
         title: format!("{} by the number of effective pairs", test.title),
         x_label: "effective pairs per epoch, log10".into(),
-        y_label: format!("test {}, 95% over functions", test.title),
+        y_label: format!("test {}", test.title),
         ticks: (low.floor() as i32..=high.ceil() as i32).map(|tick| (f64::from(tick), tick.to_string())).collect(),
         series: all,
         legend: Legend::LowerRight,

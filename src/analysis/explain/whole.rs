@@ -125,7 +125,7 @@ pub fn explain(
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Explanation> {
     let feature_names = model.info.names_of_features();
-    let data = data.fit_width(feature_names.len())?;
+    let data = model.info.fit(data)?;
     let conventions = &options.conventions;
     let judged = |scores: &[f64]| judge(metric, scores, data.labels(), data.offsets(), conventions);
     let single = match baseline {

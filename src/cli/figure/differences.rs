@@ -18,15 +18,31 @@ pub fn difference(found: &Comparison, size: (u32, u32)) -> anyhow::Result<String
     svg(size, |sheet| panel(sheet, found, LETTERS))
 }
 
+/// The height of the names of three series, in letters.
+const NAMES: u32 = 5;
+/// Where the names begin, as a share of the width.
+const BEGIN: f64 = 0.4;
+
+/// How high an axis that starts at `start` must reach, for names in the upper share of it to hide neither bars nor the mean.
+fn clear_of(sorted: &[f64], mean: f64, start: f64, share: f64) -> f64 {
+    let first = sorted.get((BEGIN * sorted.len() as f64) as usize).copied().unwrap_or(0.0);
+    let highest = first.max(mean).max(0.0);
+    start + (highest - start) / (1.0 - share)
+}
+
 fn panel(area: &Area, found: &Comparison, [title_size, size]: [u32; 2]) -> anyhow::Result<()> {
     let mut sorted = found.differences.clone();
     sorted.sort_by(|a, b| b.total_cmp(a));
-    let title = format!("{}: {} less {}", found.measure, found.system, found.baseline);
-    let y = room(sorted.iter().copied().chain([0.0]));
+    // The measure is the name of the axis.
+    let title = format!("{} less {}", found.system, found.baseline);
+    let (width, height) = area.dim_in_pixel();
+    let mut y = room(sorted.iter().copied().chain([0.0]));
+    let names = f64::from(NAMES * size) / f64::from(height.saturating_sub(3 * size + 2 * title_size + 24).max(1));
+    y.end = y.end.max(clear_of(&sorted, found.difference, y.start, names.min(0.6)));
     let name_value = decimal(&y);
     let end = sorted.len() as f64;
     let mut chart = ChartBuilder::on(area)
-        .caption(clipped(&title, (1.7 * f64::from(area.dim_in_pixel().0 / title_size)) as usize), (FONT, title_size))
+        .caption(clipped(&title, (1.7 * f64::from(width / title_size)) as usize), (FONT, title_size))
         .margin(12)
         .x_label_area_size(3 * size)
         .y_label_area_size(5 * size)
@@ -70,6 +86,20 @@ fn panel(area: &Area, found: &Comparison, [title_size, size]: [u32; 2]) -> anyho
                 + PathElement::new([(0, 0), (8, 0)], BLACK.stroke_width(2))
                 + PathElement::new([(12, 0), (20, 0)], BLACK.stroke_width(2))
         });
-    // Sorted bars leave the upper right and the lower left free.
+    // Sorted bars leave the upper right free, and there is room above them.
     legend_of(&mut chart, SeriesLabelPosition::UpperRight, size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clear_of;
+
+    #[test]
+    fn names_hide_nothing() {
+        let sorted: Vec<f64> = (0..10).rev().map(f64::from).collect();
+        // Bars from the fifth on are 5 high at most: half of an axis of 10 stays free above them.
+        assert_eq!(clear_of(&sorted, 4.5, 0.0, 0.5), 10.0);
+        assert_eq!(clear_of(&sorted, 8.0, 0.0, 0.5), 16.0, "the mean");
+        assert_eq!(clear_of(&[-1.0, -2.0], -1.5, -2.0, 0.5), 2.0, "all worse");
+    }
 }

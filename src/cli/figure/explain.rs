@@ -1,6 +1,9 @@
 //! What a model learnt, as small figures: importances, dependences, parts of scores.
 
-use super::{Chart, FONT, LETTERS, clipped, decimal, difference, failed, figure, output, palette, svg, whole};
+use super::{
+    Chart, Curve, FONT, LETTERS, Legend, clipped, decimal, difference, failed, figure, lines, output, palette, svg,
+    whole,
+};
 use burnrank::analysis::explain::{Axis, Change, Dependence, Explanation};
 use burnrank::text::shorten;
 use plotters::prelude::*;
@@ -65,36 +68,9 @@ pub fn importance(found: &Explanation, top: usize) -> anyhow::Result<String> {
 pub fn dependence(found: &Explanation, dependence: &Dependence) -> anyhow::Result<String> {
     let name = &found.feature_names[dependence.feature];
     let axis = if dependence.axis == Axis::Scaled { "scaled within the query" } else { "value" };
-    let points: Vec<(f64, f64)> = dependence.values.iter().copied().zip(dependence.scores.iter().copied()).collect();
-    let (x, y) =
-        (figure::room(dependence.values.iter().copied(), 0.05), figure::room(dependence.scores.iter().copied(), 0.1));
-    let (name_value, name_score) = (decimal(&x), decimal(&y));
-    svg((NARROW, LOW), |sheet| {
-        let mut chart = ChartBuilder::on(sheet)
-            .caption(clipped(name, 36), (FONT, LETTERS[0]))
-            .margin(10)
-            .x_label_area_size(52)
-            .y_label_area_size(80)
-            .build_cartesian_2d(x, y)
-            .map_err(failed)?;
-        chart
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(palette::GRID)
-            .label_style((FONT, LETTERS[1]))
-            .x_labels(5)
-            .y_labels(5)
-            .x_label_formatter(&name_value)
-            .y_label_formatter(&name_score)
-            .x_desc(axis)
-            .y_desc("mean score")
-            .draw()
-            .map_err(failed)?;
-        chart.draw_series(LineSeries::new(points.clone(), palette::BLUE.stroke_width(2))).map_err(failed)?;
-        let dots = points.iter().map(|&at| Circle::new(at, 4, palette::BLUE.filled()));
-        chart.draw_series(dots).map_err(failed)?;
-        Ok(())
-    })
+    let points = dependence.values.iter().copied().zip(dependence.scores.iter().copied()).collect();
+    let curve = Curve { name: name.clone(), points, marks: 1, dashed: false, best: None };
+    lines(name, (axis, "mean score"), &[curve], Legend::Inside, false)
 }
 
 /// The parts of features in the difference of two scores: to the right what raises the better document.

@@ -6,6 +6,7 @@ use super::Usage;
 use super::output;
 use super::ui::{self, Bar, Unit, count};
 use anyhow::bail;
+use burnrank::data::cache::{CacheOptions, CacheWriter};
 use burnrank::data::synthetic::{Generator, LabelMix, Target, TargetActivation, WebGenerator};
 use burnrank::data::write_to;
 use burnrank::{Dataset, Synthetic, WriteOptions};
@@ -20,6 +21,7 @@ Examples:
   burnrank generate polynomial --documents 20 --levels 3 --out all.txt.gz
   burnrank generate lambdarank --mix 6,3,1 | head -1
   burnrank generate web --queries 6000 --teacher 1 --out web.txt
+  burnrank generate web --queries 100000 --out web.cache
   burnrank generate web --like train.txt --queries 1000 --out more.txt
 
 For training and test data of one target, generate once and then 'burnrank split all.txt --out parts'.";
@@ -57,7 +59,7 @@ pub struct Args {
     /// What all random numbers follow from; web: all but the teacher
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// File to write; packed when it ends in .gz or .zst; '-' is standard output
+    /// File to write; packed when it ends in .gz or .zst, a cache when it ends in .cache; '-' is standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     out: PathBuf,
     /// Index of the first feature: 0 or 1
@@ -143,16 +145,24 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let at_once = (VALUES_AT_ONCE / (documents * features)).max(1);
     let options = WriteOptions { first_index: args.first_index, ..WriteOptions::default() };
     let mut written = 0;
-    output::write(&args.out, |writer| {
+    let mut each = |write: &mut dyn FnMut(&Dataset) -> burnrank::Result<()>| -> burnrank::Result<()> {
         for start in (0..queries).step_by(at_once) {
             let end = start.saturating_add(at_once).min(queries);
             let part = source.part(start..end)?;
-            write_to(writer, &part, &options)?;
+            write(&part)?;
             written += part.n_documents();
             bar.update(end as u64, Some(queries as u64));
         }
         Ok(())
-    })?;
+    };
+    if args.out.extension().is_some_and(|ending| ending == "cache") {
+        let first_index = args.first_index;
+        let mut writer = CacheWriter::create(&args.out, CacheOptions { first_index, ..CacheOptions::default() })?;
+        each(&mut |part| writer.push(part))?;
+        writer.finish(false)?;
+    } else {
+        output::write(&args.out, |writer| each(&mut |part| write_to(writer, part, &options)))?;
+    }
     drop(bar);
     if args.json {
         let file = args.out.display().to_string();

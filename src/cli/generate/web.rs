@@ -53,9 +53,9 @@ pub fn generator(args: &Args) -> anyhow::Result<WebGenerator> {
     let Some(path) = &args.web.like else { return Ok(web.generator()?) };
     // What makes no sense whatever the rows is told before they are read.
     web.check()?;
-    let reading =
-        ReadArgs { first_index: args.first_index, lenient: false, fill_zeros: false, regroup: false, query_file: None };
+    let reading = ReadArgs { first_index: args.first_index, ..ReadArgs::default() };
     let rows = read_data(path, &reading)?;
+    rows.load()?;
     if args.documents.is_none() && rows.n_queries() > 0 {
         web.documents = rows.n_documents().div_ceil(rows.n_queries()).max(1);
     }

@@ -71,6 +71,7 @@ fn train(info: &ModelInfo, path: &str) -> Option<String> {
             |option: &str, value: Option<String>| all.extend(value.map(|value| vec![option.to_owned(), value]));
         add("--metric", Some(config.metric.clone()).filter(|metric| metric != "ndcg@10"));
         add("--seed", Some(config.seed.to_string()).filter(|_| config.seed != 1));
+        add("--shares", Some(config.shares.to_string()).filter(|_| config.shares > 0));
         add("--ensemble", Some(info.members.len().to_string()).filter(|_| !info.members.is_empty()));
     }
     all.push(vec!["--out".into(), path.to_owned()]);

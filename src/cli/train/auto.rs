@@ -29,7 +29,7 @@ pub fn run(
     let mut sets = Sets::whole(args, train)?;
     sets.prepare(args)?;
     let mut odd = warnings(&sets, &config)?;
-    let names = args.names_of(sets.train.data.n_features())?;
+    let names = args.names_of(&sets.train.data)?;
     // Not while files are read: an interrupt ends that at once.
     let _graceful = Graceful::new();
     let mut output = RunOutput::new(args.json);
@@ -38,7 +38,7 @@ pub fn run(
     model.info.feature_names = names;
     model.save_to(&claimed.place)?;
     claimed.discard_checkpoint();
-    let single = SingleFeature::find(&sets.valid.data, &config);
+    let single = SingleFeature::sample(&sets.valid.data, &config);
     odd.extend(after(args, &config, &model, single.as_ref(), ""));
     let kept = format!("the model is in {}", out.display());
     let mut repeats = Repeats::new(args, &config)?.filter(|_| !Graceful::asked());

@@ -75,7 +75,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     let _graceful = Graceful::new();
     sets.prepare(args)?;
     let mut odd = warnings(&sets, &config)?;
-    let data = sets.training_data(config.scaling)?;
+    let data = sets.training_data(&config, None)?;
     let mut measures = metrics(&config)?;
     measures.push(burnrank::metric::parse("pairs")?);
     let mut columns = vec![("test queries", Align::Left), ("best epoch", Align::Right), ("seconds", Align::Right)];

@@ -33,9 +33,9 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         let read = |path: &Path| Named::read(path, &args.read);
         let mut sets = Sets::new(read(&fold.train)?, read(&fold.vali)?, Some(read(&fold.test)?));
         sets.prepare(args)?;
-        let names = args.names_of(sets.train.data.n_features())?;
+        let names = args.names_of(&sets.train.data)?;
         odd.extend(warnings(&sets, &config)?);
-        let single = SingleFeature::find(&sets.valid.data, &config);
+        let single = SingleFeature::sample(&sets.valid.data, &config);
         let mut again = Vec::new();
         let mut model = if args.is_auto()? {
             let _graceful = Graceful::new();
@@ -49,7 +49,7 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         } else {
             let config = args.settings.suited(config.clone(), sets.train.data.n_queries());
             let config = auto::with_scaling(args, &sets, config, device)?;
-            let data = sets.training_data(config.scaling)?;
+            let data = sets.training_data(&config, None)?;
             // Not while files are read: an interrupt ends that at once.
             let _graceful = Graceful::new();
             let members = ensemble(args, &config, &data, &[], device)?;

@@ -11,6 +11,7 @@ mod run;
 mod sets;
 mod settings;
 mod single;
+mod together;
 mod warn;
 
 pub use sets::{Named, Sets};
@@ -23,8 +24,9 @@ use super::ui;
 use burnrank::data::{FeatureNames, MAX_FEATURES};
 use burnrank::files::Unfinished;
 use burnrank::model::ModelPlace;
+use burnrank::spread::Member;
 use burnrank::train::{ModelKind, models};
-use burnrank::{Finish, KNOWN_OBJECTIVES, device};
+use burnrank::{Dataset, Finish, KNOWN_OBJECTIVES, device};
 use settings::{Choice, Settings};
 use std::path::{Path, PathBuf};
 
@@ -184,8 +186,22 @@ impl Args {
         }
     }
 
-    /// The names of the features that a model keeps: those that the user gave, or those of indices that begin with 0.
-    fn names_of(&self, features: usize) -> anyhow::Result<Vec<String>> {
+    /// The names of the features that a model keeps: those of the columns of a table, those that a cache has, those that the user
+    /// gave, or those of indices that begin with 0.
+    fn names_of(&self, data: &Dataset) -> anyhow::Result<Vec<String>> {
+        let features = data.n_features();
+        if let Some(names) = data.feature_names() {
+            if self.feature_names.is_some() {
+                let message = match data.is_mapped() {
+                    true => "--feature-names: the features of this cache have names already: make it again with others",
+                    false => "--feature-names: the columns of a table have names already: rename them there",
+                };
+                return Err(Usage(message.into()).into());
+            }
+            // What a model calls features that nobody named.
+            let usual = FeatureNames::unnamed(1).of_width(features)? == names;
+            return Ok(if usual { Vec::new() } else { names.to_vec() });
+        }
         let names = match &self.feature_names {
             Some(path) => FeatureNames::read(path, self.read.first_index)?,
             None if self.read.first_index == 1 => return Ok(Vec::new()),
@@ -258,8 +274,11 @@ impl Args {
     }
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
-    let config = args.settings.config()?;
+pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
+    let mut config = args.settings.config()?;
+    if let Some(member) = member {
+        config = together::settings(args, config, member)?;
+    }
     config.check_build()?;
     args.settings.check_ensemble(&config, args.train.is_some() && args.valid.is_none())?;
     if args.targets.is_some() && !config.objective.takes_targets() {
@@ -276,6 +295,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     match (&args.train, &args.folds) {
         (Some(train), _) => {
+            if let Some(member) = member.filter(|member| !member.leads()) {
+                return together::assist(args, train, config, &device, member);
+            }
             let Some(out) = &args.out else {
                 return Err(Usage("--train needs --out DIR: where shall the model go?".into()).into());
             };
@@ -283,7 +305,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             if args.is_auto()? {
                 return auto::run(args, train, (out, &claimed), config, &device);
             }
-            run::run(args, train, (out, &claimed), config, &device)
+            run::run(args, train, (out, &claimed), config, (&device, member))
         }
         (None, Some(folder)) => folds::run(args, folder, config, &device),
         (None, None) => demo::run(args, config, &device),

@@ -5,6 +5,7 @@ use super::progress::TrainingProgress;
 use super::repeat::Repeats;
 use super::sets::{Sets, metrics};
 use super::single::SingleFeature;
+use super::together::Plan;
 use super::warn::{self, Warning};
 use super::{Args, Out, auto};
 use crate::cli::Interrupted;
@@ -12,6 +13,7 @@ use crate::cli::interrupt::Graceful;
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use burnrank::data::Targets;
+use burnrank::spread::Member;
 use burnrank::train::{Ensemble, TrainingData};
 use burnrank::{Device, Finish, Model, ModelInfo, TrainConfig, Trainer};
 use serde_json::{Value, json};
@@ -25,11 +27,11 @@ pub fn run(
     train: &Path,
     (out, claimed): (&Path, &Out),
     config: TrainConfig,
-    device: &Device,
+    (device, member): (&Device, Option<&Member>),
 ) -> anyhow::Result<()> {
     let (mut sets, targets) = Sets::read(args, train)?;
     sets.prepare(args)?;
-    let names = args.names_of(sets.train.data.n_features())?;
+    let names = args.names_of(&sets.train.data)?;
     let config = args.settings.suited(config, sets.train.data.n_queries());
     let config = auto::with_scaling(args, &sets, config, device)?;
     let checkpoint = claimed.place.checkpoint();
@@ -39,19 +41,23 @@ pub fn run(
             "{}: this run is finished, there is nothing to go on with; 'burnrank evaluate --model' judges it on other data",
             out.display()
         ));
+        Plan::Nothing.tell(member)?;
         return Ok(());
     }
     let mut warnings = warnings(&sets, &config)?;
     // Where members have validation queries of their own, other members were trained on these.
     let apart = args.settings.ensemble == 1 || args.valid.is_some();
-    let single = apart.then(|| SingleFeature::find(&sets.valid.data, &config)).flatten();
-    let data = sets.training_data(config.scaling)?;
+    let single = apart.then(|| SingleFeature::sample(&sets.valid.data, &config)).flatten();
+    let resumes = args.resume && checkpoint.exists();
+    (if resumes { Plan::Resume } else { Plan::Train }).tell(member)?;
+    let data = sets.training_data(&config, member)?;
     let _graceful = Graceful::new();
     let members = ensemble(args, &config, &data, &targets, device)?;
     let mut output = RunOutput::new(args.json);
-    let place = Some((checkpoint.as_path(), args.resume));
+    let place = Some((checkpoint.as_path(), resumes));
     let mut model = train_with(args, &config, members, place, "", &mut output)?;
-    let interrupted = Graceful::asked() && is_stopped(&model);
+    // Of several processes, another may have been asked.
+    let interrupted = (Graceful::asked() || member.is_some()) && is_stopped(&model);
     if model.info.best_epoch == 0 && interrupted {
         let go_on = if claimed.place.model()?.is_some() { "--resume --force" } else { "--resume" };
         ui::note(&format!("interrupted before the first epoch: there is no new model yet; go on with {go_on}"));
@@ -160,16 +166,16 @@ pub fn train_with(
     output: &mut RunOutput,
 ) -> anyhow::Result<Model> {
     let mut members = members.with_stop(&Graceful::stop()).with_measures(&metrics(config)?);
-    if let Some((path, true)) = checkpoint
-        && path.exists()
-    {
+    if let Some((path, true)) = checkpoint {
         members = members.resume(path)?;
         ui::note(&format!("going on after epoch {}", members.epochs()));
     }
     output.open_log(args.log.as_deref(), &members.history(0))?;
     let mut progress = TrainingProgress::new(config, title, members.epochs());
     let mut checkpoint = checkpoint.map(|(path, _)| Checkpoint { path, saved: Instant::now(), failed: false });
-    while members.finished().is_none() && !Graceful::asked() {
+    // Several processes end together, at what an epoch says.
+    let together = config.shares > 0;
+    while members.finished().is_none() && (together || !Graceful::asked()) {
         let before = members.epochs();
         match members.epoch() {
             // Each member is as it was after its last whole epoch.

@@ -9,10 +9,9 @@ use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
 use burnrank::data::Targets;
 use burnrank::model::DataInfo;
+use burnrank::spread::Member;
 use burnrank::train::TrainingData;
-use burnrank::{
-    Conventions, Dataset, Error, Metric, Model, ScaleKind, Summary, TrainConfig, judge, kfold, memory, split,
-};
+use burnrank::{Conventions, Dataset, Error, Metric, Model, Summary, TrainConfig, judge, kfold, memory, split};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -67,9 +66,11 @@ impl Named {
             let fourths = kfold(parts[0].len(), FIFTHS - 1, seed)
                 .context("too few queries for each member to keep others for validation: give --valid FILE")?;
             let copies = fourths.len().min(members - 1) as u64;
-            let bytes = memory::bytes_of::<f32>(self.data.features().len() as u64).saturating_mul(copies);
-            let what = "the training data of members that keep different queries for validation";
-            memory::ask(bytes, what, "give --valid FILE, which all of them share")?;
+            if !self.data.is_mapped() {
+                let bytes = memory::bytes_of::<f32>(self.data.features().len() as u64).saturating_mul(copies);
+                let what = "the training data of members that keep different queries for validation";
+                memory::ask(bytes, what, "give --valid FILE, which all of them share")?;
+            }
             for fourth in fourths.into_iter().take(members - 1) {
                 let kept: Vec<usize> = fourth.into_iter().map(|place| parts[0][place]).collect();
                 let train = (0..queries).filter(|query| kept.binary_search(query).is_err()).collect::<Vec<_>>();
@@ -177,19 +178,29 @@ impl Sets {
     pub fn fit_widths(&mut self, stated: Option<usize>) -> anyhow::Result<()> {
         let found = self.train.data.n_features();
         let width = stated.unwrap_or(found);
+        if width > found && self.train.data.feature_names().is_some() {
+            let file = ui::printable(&self.train.file);
+            let has = if self.train.data.is_mapped() { "cache has names for its" } else { "table has" };
+            bail!("{file}: the {has} {found} columns of features: leave out --features {width}");
+        }
         if width < found {
             bail!("{}: {found} features, more than --features {width}", ui::printable(&self.train.file));
         }
         let own = self.all().map(|(_, set)| set.data.n_documents()).sum::<usize>();
         let documents = own + self.others.iter().map(|(a, b)| a.n_documents() + b.n_documents()).sum::<usize>();
-        if width > found {
+        if width > found && self.train.data.is_mapped() {
+            self.train.data = std::mem::take(&mut self.train.data).with_width(width);
+        } else if width > found {
             let bytes = memory::bytes_of::<f32>(documents as u64 * width as u64);
             memory::ask(bytes, &format!("the {width} features of all documents"), "give fewer --features")?;
             self.train.data = std::mem::take(&mut self.train.data).with_width(width);
         }
         for set in [Some(&mut self.valid), self.test.as_mut()].into_iter().flatten() {
-            let found = set.data.n_features();
             let name = ui::printable(&set.file);
+            if let Some(names) = self.train.data.feature_names() {
+                set.data = std::mem::take(&mut set.data).arranged(names).with_context(|| name.clone())?;
+            }
+            let found = set.data.n_features();
             if set.file == self.train.file {
                 // A part of the training file, whose last features the user stated to be 0.
                 set.data = std::mem::take(&mut set.data).declared_sparse(true).fit_width(width)?;
@@ -220,9 +231,23 @@ impl Sets {
 
     /// Hands training and validation data over to be scaled in the memory that they have: one for all members, or several
     /// that members take in turn. All are scaled as the first is.
-    pub fn training_data(&mut self, scaling: ScaleKind) -> anyhow::Result<Vec<Arc<TrainingData<'static>>>> {
+    ///
+    /// Where several processes train together, each keeps what it holds.
+    pub fn training_data(
+        &mut self,
+        config: &TrainConfig,
+        member: Option<&Member>,
+    ) -> anyhow::Result<Vec<Arc<TrainingData<'static>>>> {
+        let scaling = config.scaling;
         let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
-        let bar = preparing((train.features().len() + valid.features().len()) * (self.others.len() + 1));
+        let bar = {
+            // Those of a mapped file are scaled when they are read.
+            let values = |data: &Dataset| if data.is_mapped() { 0 } else { data.features().len() };
+            preparing((values(&train) + values(&valid)) * (self.others.len() + 1))
+        };
+        if let Some(member) = member.filter(|_| config.shares > 0) {
+            return Ok(vec![Arc::new(TrainingData::spread(member, config.shares, scaling, train, valid)?)]);
+        }
         let first = TrainingData::new(scaling, train, valid)?;
         let others = std::mem::take(&mut self.others).into_iter();
         let others: Vec<_> = others.map(|(train, valid)| first.alike(train, valid)).collect::<burnrank::Result<_>>()?;

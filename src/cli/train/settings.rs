@@ -1,11 +1,14 @@
 //! The settings of a training run on the command line.
 
-use burnrank::train::{Ensemble, Method, ModelChoice, TreeSettings};
-use burnrank::{
-    Activation, Architecture, Error, GradientPath, Init, Objective, OptimizerKind, ScaleKind, StepRule, TrainConfig,
-};
-use std::fmt;
-use std::str::FromStr;
+mod choices;
+mod nets;
+mod trees;
+
+use burnrank::train::{Ensemble, Method, ModelChoice};
+use burnrank::{Architecture, Error, Objective, ScaleKind, StepRule, TrainConfig};
+use choices::{ModelArg, ScaleArg};
+use nets::NetSettings;
+use trees::TreeArgs;
 
 /// What decides how a model is trained.
 #[derive(Debug, Clone, clap::Args)]
@@ -70,123 +73,12 @@ fn seconds(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number of seconds".to_owned())
 }
 
-/// `--model`: one of them, or the choice between several.
-#[derive(Debug, Clone)]
-pub enum ModelArg {
-    Auto,
-    Named(ModelChoice),
-}
-
-impl FromStr for ModelArg {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text.trim().eq_ignore_ascii_case("auto") {
-            true => Ok(ModelArg::Auto),
-            false => text.parse().map(ModelArg::Named),
-        }
-    }
-}
-
-/// `--scale`: a scaling, or the choice between several.
-#[derive(Debug, Clone, Copy)]
-enum ScaleArg {
-    Auto,
-    Named(ScaleKind),
-}
-
-impl FromStr for ScaleArg {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text.trim().eq_ignore_ascii_case("auto") {
-            true => Ok(ScaleArg::Auto),
-            false => text.parse().map(ScaleArg::Named),
-        }
-    }
-}
-
 /// Who chooses the model.
 pub enum Choice {
     /// The data; whether the user said so.
     Auto { said: bool },
     /// The user, or an option that only one model has.
     Named,
-}
-
-/// What nets have, and nothing else has.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Nets")]
-pub struct NetSettings {
-    /// Hidden units of an mlp, one number per layer, as in 32,16 [default: 10]
-    #[arg(long, value_name = "UNITS")]
-    hidden: Option<HiddenLayers>,
-    /// Function of the hidden units: sigmoid, tanh or relu [default: tanh]
-    #[arg(long, value_name = "NAME")]
-    activation: Option<Activation>,
-    /// First weights: burn (uniform by the number of inputs) or paper (RankNet's) [default: burn]
-    #[arg(long, value_name = "NAME")]
-    init: Option<Init>,
-    /// Step size [default: 0.03 for linear nets, 0.01 for others]
-    #[arg(long, value_name = "RATE")]
-    pub lr: Option<f64>,
-    /// sgd, momentum or adam [default: adam]
-    #[arg(long, value_name = "NAME")]
-    optimizer: Option<OptimizerKind>,
-    /// Queries per batch; 1 is the papers' batch per query [default: 10]
-    #[arg(long, value_name = "N")]
-    batch_queries: Option<usize>,
-    /// When the step size shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), shrink-sometimes
-    /// (worse training metric: times 0.8 with probability 0.3), or cosine (to 0 over all epochs) [default: cosine, or
-    /// constant with --epochs or --restart]
-    #[arg(long, value_name = "RULE")]
-    step_rule: Option<StepRule>,
-    /// Start again from new random weights after this many epochs without a better validation value; 0 never does
-    /// [default: 0]
-    #[arg(long, value_name = "EPOCHS")]
-    restart: Option<usize>,
-    /// Largest norm of each parameter's gradient; 0 for no limit [default: 0]
-    #[arg(long, value_name = "NORM")]
-    clip: Option<f64>,
-    /// Where to compute: auto, or a name that 'burnrank devices' lists
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub device: String,
-    /// How gradients are computed: auto, lambda (closed form) or tensor (autodiff on the device) [default: auto]
-    #[arg(long, value_name = "PATH")]
-    gradient: Option<GradientPath>,
-    /// The most pairs in memory at once on the tensor path [default: 4194304]
-    #[arg(long, value_name = "PAIRS")]
-    pair_budget: Option<usize>,
-}
-
-/// What trees have, and nothing else has.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Trees")]
-struct TreeArgs {
-    /// The most trees [default: 500]
-    #[arg(long, value_name = "N", conflicts_with = "epochs")]
-    trees: Option<usize>,
-    /// The most leaves of a tree [default: 31]
-    #[arg(long, value_name = "N")]
-    leaves: Option<usize>,
-    /// What each tree's values are multiplied with [default: 0.1]
-    #[arg(long, value_name = "RATE")]
-    shrinkage: Option<f64>,
-    /// The fewest documents in a leaf [default: 20]
-    #[arg(long, value_name = "N")]
-    min_data: Option<usize>,
-    /// The smallest sum of second derivatives in a leaf [default: 0.001]
-    #[arg(long, value_name = "SUM")]
-    min_hessian: Option<f64>,
-    /// The most values that a feature is told apart by [default: 255]
-    #[arg(long, value_name = "N")]
-    bins: Option<usize>,
-    /// The share of documents that each tree is grown on [default: 1]
-    #[arg(long, value_name = "SHARE")]
-    subsample: Option<f64>,
-    /// The share of features that each tree may split by [default: 1]
-    #[arg(long, value_name = "SHARE")]
-    feature_fraction: Option<f64>,
 }
 
 /// More models than anyone averages.
@@ -199,78 +91,6 @@ fn members(text: &str) -> Result<usize, String> {
 }
 
 const DEFAULT_OBJECTIVE: &str = "lambdarank:ndcg";
-
-/// The number of units of each hidden layer, as in 32,16.
-#[derive(Debug, Clone)]
-struct HiddenLayers(Vec<usize>);
-
-impl FromStr for HiddenLayers {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let units = |part: &str| {
-            part.trim().parse().map_err(|_| {
-                Error::Config(format!(
-                    "--hidden {text}: '{part}' is not a number of hidden units: give one number per layer, as in 10 or 32,16"
-                ))
-            })
-        };
-        text.split(',').map(units).collect::<Result<_, _>>().map(HiddenLayers)
-    }
-}
-
-impl fmt::Display for HiddenLayers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.iter().map(usize::to_string).collect::<Vec<_>>().join(","))
-    }
-}
-
-impl NetSettings {
-    /// The first of them that is given.
-    fn given(&self) -> Option<&'static str> {
-        let all = [
-            ("--hidden", self.hidden.is_some()),
-            ("--activation", self.activation.is_some()),
-            ("--init", self.init.is_some()),
-            ("--lr", self.lr.is_some()),
-            ("--optimizer", self.optimizer.is_some()),
-            ("--batch-queries", self.batch_queries.is_some()),
-            ("--step-rule", self.step_rule.is_some()),
-            ("--restart", self.restart.is_some()),
-            ("--clip", self.clip.is_some()),
-            ("--gradient", self.gradient.is_some()),
-            ("--pair-budget", self.pair_budget.is_some()),
-        ];
-        all.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
-    }
-}
-
-impl TreeArgs {
-    /// The first of them that is given.
-    fn given(&self) -> Option<&'static str> {
-        let all = [
-            ("--trees", self.trees.is_some()),
-            ("--leaves", self.leaves.is_some()),
-            ("--shrinkage", self.shrinkage.is_some()),
-            ("--min-data", self.min_data.is_some()),
-            ("--min-hessian", self.min_hessian.is_some()),
-            ("--bins", self.bins.is_some()),
-            ("--subsample", self.subsample.is_some()),
-            ("--feature-fraction", self.feature_fraction.is_some()),
-        ];
-        all.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
-    }
-
-    fn settings(&self, preset: &TreeSettings) -> TreeSettings {
-        TreeSettings {
-            min_data: self.min_data.unwrap_or(preset.min_data),
-            min_hessian: self.min_hessian.unwrap_or(preset.min_hessian),
-            bins: self.bins.unwrap_or(preset.bins),
-            subsample: self.subsample.unwrap_or(preset.subsample),
-            feature_fraction: self.feature_fraction.unwrap_or(preset.feature_fraction),
-        }
-    }
-}
 
 impl Settings {
     /// The model, where it is not chosen on the data.
@@ -394,6 +214,7 @@ impl Settings {
             seed: self.seed,
             gradient: self.nets.gradient.unwrap_or(preset.gradient),
             pair_budget: self.nets.pair_budget.unwrap_or(preset.pair_budget),
+            shares: self.nets.shares.unwrap_or(preset.shares),
             ..preset
         };
         config.check()?;

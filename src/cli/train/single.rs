@@ -11,13 +11,12 @@ const MOST_VALUES: usize = 4_000_000;
 /// Fewer queries say nothing about a difference.
 const FEWEST_QUERIES: usize = 10;
 
-/// The feature that alone ranks some validation queries best, and these queries.
+/// Some validation queries, which one feature alone may rank as well as the model does.
 pub struct SingleFeature {
     queries: Dataset,
     /// Whether these are all validation queries.
     all: bool,
     metric: Arc<dyn Metric>,
-    best: Ranking,
 }
 
 /// A ranking by one feature.
@@ -29,22 +28,31 @@ struct Ranking {
 }
 
 impl SingleFeature {
-    /// Looks for it on queries at equal distances; nothing where there is but one feature, or nothing to rank.
-    pub fn find(valid: &Dataset, config: &TrainConfig) -> Option<Self> {
+    /// Keeps queries at equal distances for it; nothing where there is but one feature, or nothing to rank.
+    pub fn sample(valid: &Dataset, config: &TrainConfig) -> Option<Self> {
         let metric = burnrank::metric::parse(&config.metric).ok()?;
         let width = valid.n_features();
         let unequal = |labels: &[f32]| labels.iter().any(|label| *label != labels[0]);
         if width < 2 || !valid.queries().any(|query| unequal(query.labels)) {
             return None;
         }
-        let wanted = valid.n_queries() * MOST_VALUES / valid.features().len().max(MOST_VALUES);
+        let values = valid.n_documents() * width;
+        let wanted = valid.n_queries() * MOST_VALUES / values.max(MOST_VALUES);
         let count = wanted.clamp(1, valid.n_queries());
         let queries = valid.select(&(0..count).map(|place| place * valid.n_queries() / count).collect::<Vec<_>>());
+        Some(SingleFeature { all: count == valid.n_queries(), queries, metric })
+    }
+
+    /// The feature that alone ranks these queries best.
+    fn best(&self) -> Option<Ranking> {
+        let SingleFeature { queries, metric, .. } = self;
+        let width = queries.n_features();
         let rank = |place: usize| {
             let (feature, highest_first) = (place / 2, place.is_multiple_of(2));
             let sign = if highest_first { 1.0 } else { -1.0 };
             let scores: Vec<f32> = queries.features().iter().skip(feature).step_by(width).map(|x| sign * x).collect();
-            let values = judge(&*metric, &scores, queries.labels(), queries.offsets(), &Conventions::default()).ok()?;
+            let values =
+                judge(&**metric, &scores, queries.labels(), queries.offsets(), &Conventions::default()).ok()?;
             let mean = Summary::of(&values).mean;
             Some((if metric.is_cost() { -mean } else { mean }, Ranking { feature, highest_first, values }))
         };
@@ -54,14 +62,13 @@ impl SingleFeature {
             if second.0 > first.0 { second } else { first }
         };
         let best = (0..2 * width).into_par_iter().filter_map(rank).filter(|found| found.0.is_finite());
-        let (_, best) = best.reduce_with(better)?;
-        Some(SingleFeature { all: count == valid.n_queries(), queries, metric, best })
+        best.reduce_with(better).map(|(_, best)| best)
     }
 
     /// Tells of the feature, unless the model is better by more than one standard error of the difference; `first_index` is
     /// the number of the first feature, `run` names the run where there are several.
     pub fn warning(&self, model: &Model, first_index: u32, run: &str) -> Option<Warning> {
-        let (data, best) = (&self.queries, &self.best);
+        let (data, best) = (&self.queries, self.best()?);
         let scores = model.score(data).ok()?;
         let values = judge(&*self.metric, &scores, data.labels(), data.offsets(), &Conventions::default()).ok()?;
         let sign = if self.metric.is_cost() { -1.0 } else { 1.0 };
@@ -104,14 +111,18 @@ mod tests {
     fn the_best_feature_is_found_in_either_direction() {
         let config = TrainConfig::default();
         let found = |rows: &[(f32, [f32; 2])]| {
-            SingleFeature::find(&data(rows, 1), &config).map(|found| (found.best.feature, found.best.highest_first))
+            let best = SingleFeature::sample(&data(rows, 1), &config).and_then(|found| found.best());
+            best.map(|best| (best.feature, best.highest_first))
         };
         assert_eq!(found(&[(1.0, [2.0, 5.0]), (0.0, [2.0, 7.0])]), Some((1, false)));
         assert_eq!(found(&[(1.0, [2.0, 5.0]), (0.0, [1.0, 7.0])]), Some((0, true)), "the first of equals");
         assert_eq!(found(&[(1.0, [2.0, 5.0]), (1.0, [1.0, 7.0])]), None, "nothing to rank");
         let cost = TrainConfig { metric: "pair-error".into(), ..config.clone() };
         let rows = [(1.0, [2.0, 5.0]), (0.0, [2.0, 7.0])];
-        assert_eq!(SingleFeature::find(&data(&rows, 1), &cost).map(|found| found.best.values), Some(vec![Some(0.0)]));
+        assert_eq!(
+            SingleFeature::sample(&data(&rows, 1), &cost).and_then(|found| found.best()).map(|best| best.values),
+            Some(vec![Some(0.0)])
+        );
     }
 
     #[test]
@@ -123,9 +134,10 @@ mod tests {
         let labels = (0..documents).map(|i| if i % each == 0 { 1.0 } else { 0.0 }).collect();
         let data = Dataset::new(width, features, labels, (0..queries).map(|query| (query.to_string(), each)).collect())
             .unwrap();
-        let found = SingleFeature::find(&data, &TrainConfig::default()).unwrap();
+        let found = SingleFeature::sample(&data, &TrainConfig::default()).unwrap();
         assert_eq!((found.queries.n_queries(), found.all), (queries / 2, false));
         assert_eq!(found.queries.query_ids()[1], "2");
-        assert_eq!((found.best.feature, found.best.highest_first), (0, false));
+        let best = found.best().unwrap();
+        assert_eq!((best.feature, best.highest_first), (0, false));
     }
 }

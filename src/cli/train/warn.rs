@@ -8,7 +8,6 @@ use burnrank::{Architecture, Dataset, Finish, Model, StepRule, TrainConfig};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hasher};
 
 /// Something to know, and what it is about: files, or training itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,20 +84,9 @@ fn shared(first: &Named, kind: &str, second: &Named) -> Option<Warning> {
     (both > 0).then(|| Warning::new(&second.file, what, remedy))
 }
 
-/// A number for each query that tells it from others: all labels and features count, but neither its id nor the order of its
-/// documents. Queries whose documents have no feature that is not 0 are left out: they may be anything.
+/// A number for each query that tells it from others, whatever its id and the order of its documents.
 fn query_hashes(data: &Dataset) -> impl ParallelIterator<Item = u64> {
-    let width = data.n_features().max(1);
-    (0..data.n_queries()).into_par_iter().filter_map(move |index| {
-        let query = data.query(index);
-        let documents = query.labels.iter().zip(query.features.chunks(width)).map(|(label, features)| {
-            let mut hasher = DefaultHasher::new();
-            [label].into_iter().chain(features).for_each(|value| hasher.write_u32((value + 0.0).to_bits()));
-            hasher.finish()
-        });
-        let hash = documents.fold(query.labels.len() as u64, u64::wrapping_add);
-        query.features.iter().any(|value| *value != 0.0).then_some(hash)
-    })
+    (0..data.n_queries()).into_par_iter().filter_map(|query| data.query_key(query))
 }
 
 /// How warnings call training; `run` names the run where there are several.

@@ -34,6 +34,7 @@ pub fn train_arguments(args: &Args, config: &TrainConfig) -> burnrank::Result<Ve
     add("--first-index", Some(args.read.first_index.to_string()).filter(|_| args.read.first_index != 1));
     add("--query-file", path(&args.read.query_file));
     add("--valid-query-file", path(&args.valid_query_file));
+    all.extend(args.read.table.words());
     let words =
         [("--lenient", args.read.lenient), ("--fill-zeros", args.read.fill_zeros), ("--regroup", args.read.regroup)];
     all.extend(words.into_iter().filter(|(_, given)| *given).map(|(word, _)| vec![word.to_owned()]));

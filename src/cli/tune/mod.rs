@@ -13,6 +13,7 @@ use super::ui::{self, Bar, Unit};
 use super::{Interrupted, Usage};
 use burnrank::data::find_folds;
 use burnrank::files::write_text;
+use burnrank::spread::Member;
 use burnrank::tune::{
     Before, Choices, Ended, Found, Journal, Progress, RUNGS, Search, Section, Space, Surroundings, TuneData,
 };
@@ -183,14 +184,16 @@ fn limit(seconds: f64) -> Option<Instant> {
     Instant::now().checked_add(time)
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
     if args.print_space {
         return ui::print(&space::text(&Space::standard()));
     }
     let start = Instant::now();
     let search = args.search()?;
     let (backend, device) = (device::resolve(&args.device)?, device::open(&args.device)?);
-    let out = args.out.as_deref();
+    // Only the first of several processes writes.
+    let member = member.cloned().unwrap_or_else(Member::alone);
+    let out = args.out.as_deref().filter(|_| member.leads());
     out.map_or(Ok(()), check_free)?;
     let (sets, warnings) = args.read(&search)?;
     let data = TuneData::new(sets.iter().map(|sets| [&sets.train.data, &sets.valid.data]).collect(), args.seed)?;
@@ -214,6 +217,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             stop: Graceful::stop(),
             journal: journal.as_ref(),
             progress: &|progress| shown.show(progress),
+            member,
         },
     )?;
     drop(shown);

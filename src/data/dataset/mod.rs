@@ -1,17 +1,24 @@
 //! The ragged data set: documents row by row, queries as ranges of rows, nothing padded.
 
 mod ids;
+mod names;
 mod queries;
+mod rows;
+mod store;
+mod view;
 mod width;
 
 pub use ids::DocumentIds;
+pub use view::{QueryFeatures, QueryView};
 
 use crate::error::{Error, Result};
-use std::ops::Range;
+use std::sync::Arc;
+use store::Store;
 
 /// Queries, their documents' features and labels.
 ///
-/// Documents of a query are neighbours. Features are one dense row-major matrix.
+/// Documents of a query are neighbours. Features are one dense row-major matrix, in memory or in a mapped file
+/// ([`Dataset::is_mapped`]), of which only what is being used takes memory.
 ///
 /// ```
 /// use burnrank::Dataset;
@@ -23,37 +30,27 @@ use std::ops::Range;
 #[derive(Debug, Clone, Default)]
 pub struct Dataset {
     width: usize,
-    features: Vec<f32>,
+    features: Store,
     labels: Vec<f32>,
     query_ids: Vec<String>,
     offsets: Vec<usize>,
     document_ids: Option<DocumentIds>,
+    /// What the file calls the features, where it names them.
+    feature_names: Option<Arc<[String]>>,
     sparse: bool,
 }
 
-/// Equal documents in equal queries; how a file spelled zeros does not count.
+/// Equal documents in equal queries; how a file spelled zeros, and what it called the features, does not count.
 impl PartialEq for Dataset {
     fn eq(&self, other: &Self) -> bool {
         self.width == other.width
-            && self.features == other.features
             && self.labels == other.labels
             && self.query_ids == other.query_ids
             && self.offsets == other.offsets
-            && self.document_ids == other.document_ids
+            && self.has_document_ids() == other.has_document_ids()
+            && (0..self.n_documents()).all(|row| self.document_id(row) == other.document_id(row))
+            && (0..self.n_queries()).all(|query| self.query(query).features == other.query(query).features)
     }
-}
-
-/// The documents of one query, borrowed from a [`Dataset`].
-#[derive(Debug, Clone)]
-pub struct QueryView<'a> {
-    /// The query's id as the file spells it.
-    pub id: &'a str,
-    /// The rows of the data set that belong to it.
-    pub rows: Range<usize>,
-    /// One label per document.
-    pub labels: &'a [f32],
-    /// Row-major, one row per document.
-    pub features: &'a [f32],
 }
 
 impl Dataset {
@@ -81,7 +78,16 @@ impl Dataset {
                 features.len()
             )));
         }
-        Ok(Dataset { width, features, labels, query_ids, offsets, document_ids: None, sparse: false })
+        Ok(Dataset {
+            width,
+            features: Store::Memory(features),
+            labels,
+            query_ids,
+            offsets,
+            document_ids: None,
+            feature_names: None,
+            sparse: false,
+        })
     }
 
     /// The same data with an id for each document.
@@ -112,13 +118,16 @@ impl Dataset {
     }
 
     /// All features, row-major, one row per document.
+    ///
+    /// Of a mapped file they are read into memory at the first call, unless the file has them in this very form: see
+    /// [`Dataset::load`], which asks before.
     pub fn features(&self) -> &[f32] {
-        &self.features
+        self.one_slice()
     }
 
-    /// All features, to be changed in place, as a scaler does.
+    /// All features, to be changed in place, as a scaler does; those of a mapped file are read into memory first.
     pub fn features_mut(&mut self) -> &mut [f32] {
-        &mut self.features
+        self.in_memory()
     }
 
     /// All labels, one per document.
@@ -138,7 +147,16 @@ impl Dataset {
 
     /// The id of one document, where the data has ids.
     pub fn document_id(&self, row: usize) -> Option<&str> {
-        self.document_ids.as_ref().map(|ids| ids.get(row))
+        match (&self.document_ids, &self.features) {
+            (Some(ids), _) => Some(ids.get(row)),
+            (None, Store::Mapped(mapped)) => self.mapped_id(mapped, row),
+            (None, Store::Memory(_)) => None,
+        }
+    }
+
+    /// Whether documents have ids, be they empty.
+    pub(crate) fn has_document_ids(&self) -> bool {
+        self.document_ids.is_some() || matches!(&self.features, Store::Mapped(mapped) if mapped.file.has_document_ids())
     }
 
     /// The documents of query `index`.
@@ -150,7 +168,7 @@ impl Dataset {
         QueryView {
             id: &self.query_ids[index],
             labels: &self.labels[rows.clone()],
-            features: &self.features[rows.start * self.width..rows.end * self.width],
+            features: QueryFeatures::of(self, index),
             rows,
         }
     }

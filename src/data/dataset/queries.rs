@@ -1,34 +1,45 @@
 //! Choosing queries of a data set, and joining data sets query by query.
 
+use super::store::Store;
 use super::{Dataset, DocumentIds};
 use crate::error::Result;
 use crate::memory;
 
 impl Dataset {
-    /// A copy of the chosen queries, in the order given.
+    /// The chosen queries, in the order given: a copy, or another view of the same mapped file.
     ///
     /// # Panics
     /// When an index is no query's.
     pub fn select(&self, queries: &[usize]) -> Dataset {
         let documents: usize = queries.iter().map(|&q| self.offsets[q + 1] - self.offsets[q]).sum();
+        let (features, mut values) = match &self.features {
+            Store::Memory(_) => (Store::default(), Vec::with_capacity(documents * self.width)),
+            Store::Mapped(mapped) => (Store::Mapped(mapped.select(queries)), Vec::new()),
+        };
         let mut chosen = Dataset {
             width: self.width,
-            features: Vec::with_capacity(documents * self.width),
+            features,
             labels: Vec::with_capacity(documents),
             query_ids: Vec::with_capacity(queries.len()),
             offsets: vec![0],
             document_ids: self.document_ids.as_ref().map(|_| DocumentIds::default()),
+            feature_names: self.feature_names.clone(),
             sparse: self.sparse,
         };
         for &index in queries {
             let query = self.query(index);
-            chosen.features.extend_from_slice(query.features);
+            if let Store::Memory(_) = chosen.features {
+                values.extend_from_slice(&query.features);
+            }
             chosen.labels.extend_from_slice(query.labels);
             chosen.query_ids.push(query.id.to_owned());
             chosen.offsets.push(chosen.labels.len());
             if let (Some(to), Some(from)) = (&mut chosen.document_ids, &self.document_ids) {
                 query.rows.for_each(|row| to.push(from.get(row)));
             }
+        }
+        if let Store::Memory(features) = &mut chosen.features {
+            *features = values;
         }
         chosen
     }
@@ -50,12 +61,17 @@ impl Dataset {
         let taken = self.select(queries);
         let mut goes = vec![false; self.n_queries()];
         queries.iter().for_each(|&query| goes[query] = true);
+        if self.is_mapped() {
+            *self = self.select(&(0..goes.len()).filter(|&query| !goes[query]).collect::<Vec<_>>());
+            return taken;
+        }
+        let width = self.width;
         let (mut offsets, mut ids) = (vec![0], self.document_ids.as_ref().map(|_| DocumentIds::default()));
         let mut end = 0;
         for (query, _) in goes.iter().enumerate().filter(|(_, goes)| !**goes) {
             let rows = self.offsets[query]..self.offsets[query + 1];
             self.labels.copy_within(rows.clone(), end);
-            self.features.copy_within(rows.start * self.width..rows.end * self.width, end * self.width);
+            self.features_mut().copy_within(rows.start * width..rows.end * width, end * width);
             if let (Some(to), Some(from)) = (&mut ids, &self.document_ids) {
                 rows.clone().for_each(|row| to.push(from.get(row)));
             }
@@ -65,8 +81,9 @@ impl Dataset {
         let mut goes = goes.into_iter();
         self.query_ids.retain(|_| !goes.next().unwrap_or(false));
         self.labels.truncate(end);
-        self.features.truncate(end * self.width);
-        self.features.shrink_to_fit();
+        let features = self.in_memory();
+        features.truncate(end * width);
+        features.shrink_to_fit();
         (self.offsets, self.document_ids) = (offsets, ids);
         taken
     }
@@ -80,9 +97,10 @@ impl Dataset {
         let documents: usize = parts.iter().map(Dataset::n_documents).sum();
         let what = format!("{documents} documents of {width} features");
         let remedy = "give each query an id of its own";
-        let with_ids = parts.iter().any(|part| part.document_ids.is_some());
+        let with_ids = parts.iter().any(Dataset::has_document_ids);
         let mut joined = Dataset { width, offsets: vec![0], ..Dataset::default() };
-        memory::reserve(&mut joined.features, documents.saturating_mul(width), &what, remedy)?;
+        let mut features = Vec::new();
+        memory::reserve(&mut features, documents.saturating_mul(width), &what, remedy)?;
         memory::reserve(&mut joined.labels, documents, &what, remedy)?;
         let mut ids = DocumentIds::default();
         for part in parts {
@@ -90,7 +108,7 @@ impl Dataset {
                 (0..part.n_documents()).for_each(|row| ids.push(part.document_id(row).unwrap_or_default()));
             }
             let part = part.with_width(width);
-            joined.features.extend_from_slice(&part.features);
+            features.extend_from_slice(part.features());
             joined.labels.extend_from_slice(&part.labels);
             for (id, documents) in part.query_ids.into_iter().zip(part.offsets.windows(2).map(|pair| pair[1] - pair[0]))
             {
@@ -103,6 +121,7 @@ impl Dataset {
                 joined.offsets.push(end);
             }
         }
+        joined.features = Store::Memory(features);
         joined.document_ids = with_ids.then_some(ids);
         Ok(joined)
     }

@@ -1,6 +1,7 @@
 //! The number of features of a data set, and how it is made to fit a model.
 
 use super::Dataset;
+use super::store::{Mapped, Store};
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -54,7 +55,7 @@ impl Dataset {
     /// # Errors
     /// When the wider documents need more memory than may be taken.
     pub fn widened(self, width: usize) -> Result<Dataset> {
-        if width > self.width {
+        if width > self.width && !self.is_mapped() {
             let cells = (self.n_documents() as u64).saturating_mul(width as u64);
             let what = format!("{} documents of {width} features", self.n_documents());
             memory::ask(memory::bytes_of::<f32>(cells), &what, "split the file")?;
@@ -63,18 +64,28 @@ impl Dataset {
     }
 
     /// The same documents with `width` features: zeros are added, or the last features dropped.
-    pub fn with_width(self, width: usize) -> Dataset {
+    pub fn with_width(mut self, width: usize) -> Dataset {
         if width == self.width {
             return self;
         }
+        // There is a name for each feature, or none.
+        match self.features {
+            Store::Mapped(Mapped { file, queries, scalers, .. }) if scalers.is_empty() => {
+                let features = Store::Mapped(Mapped::new(file, queries, scalers));
+                return Dataset { width, features, feature_names: None, ..self };
+            }
+            // What is scaled for one width has none of another.
+            features => self.features = features,
+        }
+        let before = std::mem::take(self.in_memory());
         let keep = width.min(self.width);
         let mut features = vec![0.0; self.n_documents() * width];
         if keep > 0 {
-            for (to, from) in features.chunks_exact_mut(width).zip(self.features.chunks_exact(self.width)) {
+            for (to, from) in features.chunks_exact_mut(width).zip(before.chunks_exact(self.width)) {
                 to[..keep].copy_from_slice(&from[..keep]);
             }
         }
-        Dataset { width, features, ..self }
+        Dataset { width, features: Store::Memory(features), feature_names: None, ..self }
     }
 }
 

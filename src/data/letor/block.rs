@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Neighbouring documents of one query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Run {
+pub(in crate::data) struct Run {
     /// Where the query's id lies in the block's names.
     pub id: Range<usize>,
     /// The rows of the documents.
@@ -25,14 +25,14 @@ pub(super) struct Run {
 
 /// A document's id: its row, and where it lies in the block's names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Identifier {
+pub(in crate::data) struct Identifier {
     pub row: usize,
     pub name: Range<usize>,
 }
 
 /// What was found in one block, apart from features and labels.
 #[derive(Debug, Default)]
-pub(super) struct ParsedBlock {
+pub(in crate::data) struct ParsedBlock {
     /// The ids of queries and documents, one behind the other.
     pub names: Vec<u8>,
     /// In the order of the text. Rows of bad lines belong to none.
@@ -209,23 +209,41 @@ fn parse_block(
 
 impl ParsedBlock {
     fn add(&mut self, tail: &[u8], row: usize, line: usize, document: line::Line) {
-        if document.width > self.widest.0 {
-            self.widest = (document.width, line);
+        self.measure(document.width, document.stated, line);
+        let name = document.document.map(|(start, end)| &tail[start..end]);
+        let (start, end) = document.query;
+        self.add_document(row, line, document.label, (&tail[start..end], start), name);
+    }
+
+    /// Notes how many features the document on `line` has, and how many of them it states.
+    pub(in crate::data) fn measure(&mut self, width: usize, stated: usize, line: usize) {
+        if width > self.widest.0 {
+            self.widest = (width, line);
         }
-        self.fewest = Some(self.fewest.map_or(document.stated, |fewest| fewest.min(document.stated)));
-        if document.label > self.highest.0 {
-            self.highest = (document.label, line);
+        self.fewest = Some(self.fewest.map_or(stated, |fewest| fewest.min(stated)));
+    }
+
+    /// Adds a document: its row, its line, its label, its query's id and where that stands, and its own id.
+    pub(in crate::data) fn add_document(
+        &mut self,
+        row: usize,
+        line: usize,
+        label: f32,
+        (query, column): (&[u8], usize),
+        name: Option<&[u8]>,
+    ) {
+        if label > self.highest.0 {
+            self.highest = (label, line);
         }
-        if let Some((start, end)) = document.document {
-            let name = self.keep(&tail[start..end]);
+        if let Some(name) = name {
+            let name = self.keep(name);
             self.identifiers.push(Identifier { row, name });
         }
-        let id = &tail[document.query.0..document.query.1];
         match self.runs.last_mut() {
-            Some(run) if run.rows.end == row && &self.names[run.id.clone()] == id => run.rows.end += 1,
+            Some(run) if run.rows.end == row && &self.names[run.id.clone()] == query => run.rows.end += 1,
             _ => {
-                let id = self.keep(id);
-                self.runs.push(Run { id, rows: row..row + 1, line, column: document.query.0 });
+                let id = self.keep(query);
+                self.runs.push(Run { id, rows: row..row + 1, line, column });
             }
         }
     }
@@ -243,7 +261,7 @@ impl ParsedBlock {
     }
 
     /// Gives back what growing took too much.
-    fn shrink(&mut self) {
+    pub(in crate::data) fn shrink(&mut self) {
         self.names.shrink_to_fit();
         self.runs.shrink_to_fit();
         self.identifiers.shrink_to_fit();

@@ -1,17 +1,20 @@
 //! A file in chunks of whole queries, for memory that does not grow with the file.
 
-use super::group::{self, Earlier, Query};
+use super::group::{self, Before, Earlier, Query};
 use super::options::{ReadOptions, Skipped};
-use super::read::{Piece, no_documents};
+use super::pieces::{Lines, Pieces};
+use super::read::{Parsed, no_documents};
+use crate::data::cache::{self, CacheParts};
 use crate::data::dataset::Dataset;
-use crate::data::source::{MAX_LINE, Stream, Text, long_line, without_mark};
+use crate::data::source::{Stream, display_name};
+use crate::data::table::Table;
 use crate::error::{Error, Result};
 use crate::memory;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-/// The data sets of one file, each of a few megabytes of whole queries, in order.
+/// The data sets of one file, text, table or [cache](crate::data::cache), each of a few megabytes of whole queries, in order.
 ///
 /// Needs memory for one chunk, the longest query, and the ids of all queries. A chunk is as wide as the largest feature index of
 /// its text: state [`ReadOptions::width`] when all must be alike. [`ReadOptions::regroup`] and [`ReadOptions::query_file`] need the whole
@@ -27,24 +30,22 @@ use std::path::Path;
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 pub struct Chunks {
-    stream: Stream,
+    pieces: Box<dyn Pieces>,
     options: ReadOptions,
-    /// Unread text, from the start of a line.
-    buffer: Vec<u8>,
-    /// The number of its first line.
-    line: usize,
     chunk_bytes: usize,
     state: State,
     earlier: Earlier,
     open: Option<Open>,
     skipped: Skipped,
-    bytes: u64,
     progress: Option<Box<dyn Fn(u64) + Send>>,
     /// The smallest number of features that a document states, and the largest number of all.
     fewest: usize,
     widest: usize,
     rows: Vec<Range<usize>>,
     total_rows: usize,
+    highest: (f32, usize),
+    /// In place of text, where the file is a cache.
+    cache: Option<CacheParts>,
 }
 
 /// The query that the text so far ends in: it may go on.
@@ -59,11 +60,9 @@ struct Open {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing was read yet.
-    Start,
-    /// There may be more text.
+    /// There may be more documents.
     More,
-    /// All text is in the buffer.
+    /// All documents are in chunks that were handed out, or are being.
     Last,
     /// All is said.
     Done,
@@ -75,39 +74,56 @@ impl Chunks {
     /// # Errors
     /// When the file cannot be opened, or an option needs the whole file.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
-        Self::of(options, || Stream::open(path.as_ref()))
+        let path = path.as_ref();
+        let lines = |stream| -> Box<dyn Pieces> { Box::new(Lines::new(stream, options.clone())) };
+        if !cache::looks_like_a_cache(path) {
+            return Self::of(options, || {
+                Ok(match Table::open(path, options)? {
+                    Some(table) => Box::new(table),
+                    None => lines(Stream::open(path)?),
+                })
+            });
+        }
+        let parts = CacheParts::open(path, options)?;
+        let nothing = || Stream::of(display_name(path), path, Box::new(std::io::empty()));
+        let mut chunks = Self::of(options, || nothing().map(lines))?;
+        (chunks.widest, chunks.highest) = (parts.n_features(), parts.highest_label);
+        chunks.cache = Some(parts);
+        Ok(chunks)
     }
 
-    /// As [`Chunks::open`], from any reader, which errors call `name`.
+    /// As [`Chunks::open`], for a text from any reader, which errors call `name`.
     ///
     /// # Errors
     /// As [`Chunks::open`].
     pub fn from_reader(name: &str, reader: impl Read + Send + 'static, options: &ReadOptions) -> Result<Self> {
-        Self::of(options, || Stream::of(name.to_owned(), Path::new(name), Box::new(reader)))
+        Self::of(options, || {
+            let stream = Stream::of(name.to_owned(), Path::new(name), Box::new(reader))?;
+            Ok(Box::new(Lines::new(stream, options.clone())))
+        })
     }
 
-    fn of(options: &ReadOptions, stream: impl FnOnce() -> Result<Stream>) -> Result<Self> {
+    fn of(options: &ReadOptions, pieces: impl FnOnce() -> Result<Box<dyn Pieces>>) -> Result<Self> {
         options.check()?;
         if options.regroup || options.query_file.is_some() {
             let message = "regrouping and query files need the whole file: they cannot be used when reading in chunks";
             return Err(Error::Config(message.into()));
         }
         Ok(Chunks {
-            stream: stream()?,
+            pieces: pieces()?,
             options: options.clone(),
-            buffer: Vec::new(),
-            line: 1,
             chunk_bytes: 16 << 20,
-            state: State::Start,
+            state: State::More,
             earlier: Earlier::new(),
             open: None,
             skipped: Skipped::default(),
-            bytes: 0,
             progress: None,
             fewest: usize::MAX,
             widest: 0,
             rows: Vec::new(),
             total_rows: 0,
+            highest: (0.0, 0),
+            cache: None,
         })
     }
 
@@ -135,12 +151,17 @@ impl Chunks {
 
     /// Whether a document so far left out a feature that another has, as [`Dataset::is_sparse`] says of a whole file.
     pub fn is_sparse(&self) -> bool {
-        self.fewest < self.widest
+        self.cache.as_ref().map_or(self.fewest < self.widest, CacheParts::is_sparse)
+    }
+
+    /// The highest label so far and the first line that has it; line 0 when no label is above 0.
+    pub fn highest_label(&self) -> (f32, usize) {
+        self.highest
     }
 
     /// The bytes of text read so far, after unpacking.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.cache.as_ref().map_or_else(|| self.pieces.bytes(), CacheParts::bytes)
     }
 
     /// Which document lines of the file, counted from 0, the documents of the last chunk are: those between were left out.
@@ -154,67 +175,44 @@ impl Chunks {
     }
 
     fn next_chunk(&mut self) -> Result<Option<Dataset>> {
-        let mut target = self.chunk_bytes;
-        loop {
-            self.fill(target)?;
-            let last = self.state == State::Last;
-            let whole =
-                if last { self.buffer.len() } else { memchr::memrchr(b'\n', &self.buffer).map_or(0, |end| end + 1) };
-            if whole == 0 && !last {
-                // One line is longer than the chunk.
-                if self.buffer.len() > MAX_LINE {
-                    return Err(long_line(&self.stream.name));
-                }
-                target = self.buffer.len().saturating_mul(2).min(MAX_LINE + 1);
-                continue;
+        if let Some(parts) = &mut self.cache {
+            let Some((chunk, rows)) = parts.next(self.chunk_bytes) else { return Ok(None) };
+            self.progress.iter().for_each(|tell| tell(parts.bytes()));
+            (self.total_rows, self.rows) = (rows.end, vec![rows]);
+            return Ok(Some(chunk));
+        }
+        while self.state == State::More {
+            let open = self.open.as_ref().map(|open| (open.id.as_str(), open.line));
+            let tell = |bytes| self.progress.iter().for_each(|tell| tell(bytes));
+            let before = Before { earlier: &self.earlier, open };
+            let (parsed, last) = self.pieces.next(self.chunk_bytes, before, &tell)?;
+            if last {
+                self.state = State::Last;
             }
-            let chunk = self.parse(whole)?;
-            self.line += memchr::memchr_iter(b'\n', &self.buffer[..whole]).count();
-            self.buffer.drain(..whole);
+            let chunk = self.take_in(parsed)?;
             if chunk.is_some() {
                 return Ok(chunk);
             }
-            if last {
-                self.state = State::Done;
-                let nothing = self.earlier.is_empty();
-                return if nothing { Err(no_documents(&self.stream.name, &self.skipped)) } else { Ok(None) };
-            }
-            target = self.chunk_bytes;
         }
+        self.state = State::Done;
+        if self.earlier.is_empty() {
+            return Err(no_documents(self.pieces.origin().name, &self.skipped, self.pieces.expected()));
+        }
+        Ok(None)
     }
 
-    /// Reads until the buffer holds `target` bytes.
-    fn fill(&mut self, target: usize) -> Result<()> {
-        if self.state == State::Last {
-            return Ok(());
-        }
-        let limit = target.saturating_sub(self.buffer.len()).max(4);
-        let read = self.stream.fill(&mut self.buffer, limit)?;
-        self.bytes += read as u64;
-        self.progress.iter().for_each(|tell| tell(self.bytes));
-        if self.state == State::Start {
-            let mark = self.buffer.len() - without_mark(&self.buffer).len();
-            self.buffer.drain(..mark);
-        }
-        self.state = if read < limit { State::Last } else { State::More };
-        Ok(())
-    }
-
-    /// The queries that end in the first `whole` bytes, which may be none.
-    fn parse(&mut self, whole: usize) -> Result<Option<Dataset>> {
-        let piece = Piece {
-            name: &self.stream.name,
-            text: Text::Memory(&self.buffer[..whole]),
-            first_line: self.line,
-            options: &self.options,
-            earlier: &self.earlier,
-            open: self.open.as_ref().map(|open| (open.id.as_str(), open.line)),
-        };
-        let mut parsed = piece.parse(&|_| ())?;
+    /// The queries that end in a piece, which may be none.
+    fn take_in(&mut self, mut parsed: Parsed) -> Result<Option<Dataset>> {
         self.fewest = self.fewest.min(parsed.fewest());
+        for highest in parsed.outcomes.iter().map(|outcome| outcome.highest) {
+            self.highest = if highest.0 > self.highest.0 { highest } else { self.highest };
+        }
         self.widest = self.widest.max(parsed.width);
         let mut left_out = Skipped::default();
-        let mut queries = piece.queries(&parsed.outcomes, &mut left_out)?;
+        let before =
+            Before { earlier: &self.earlier, open: self.open.as_ref().map(|open| (open.id.as_str(), open.line)) };
+        let origin = self.pieces.origin();
+        let mut queries = group::by_options(origin, &parsed.outcomes, &self.options, before, &mut left_out)?;
         let first_row = self.total_rows;
         self.total_rows += parsed.labels.len();
         let skipped = group::skipped_lines(&mut parsed.outcomes, left_out);
@@ -231,7 +229,7 @@ impl Chunks {
         let lines: Vec<usize> = queries.iter().map(|query| query.line).collect();
         // The query that was open may have no document here.
         queries.retain(|query| !query.rows.is_empty());
-        let mut data = parsed.dataset(&self.stream.name, queries)?;
+        let mut data = parsed.dataset(self.pieces.origin().name, queries)?;
         if self.state == State::Last {
             finished.append(&mut open.rows);
             return self.finish(data, finished, &lines).map(Some);
@@ -261,9 +259,10 @@ impl Chunks {
         let width = open.parts.iter().map(Dataset::n_features).max().unwrap_or(0);
         // In the end its parts are joined.
         let bytes = memory::bytes_of::<f32>((documents as u64).saturating_mul(width as u64 + 1));
+        let origin = self.pieces.origin();
         let what = format!(
-            "{documents} documents of query '{}', which starts on line {} of {},",
-            open.id, open.line, self.stream.name
+            "{documents} documents of query '{}', which starts on {} {} of {},",
+            open.id, origin.unit, open.line, origin.name
         );
         memory::ask(bytes, &what, "give each query an id of its own")
     }
@@ -276,12 +275,15 @@ impl Chunks {
         if data.n_documents() > 0 {
             parts.push(data);
         }
-        let data = Dataset::joined(parts)?.declared_sparse(self.is_sparse());
+        let mut data = Dataset::joined(parts)?.declared_sparse(self.is_sparse());
+        if let Some(names) = self.pieces.feature_names() {
+            data = data.with_feature_names(names)?;
+        }
         let (known, new) = (self.earlier.len(), data.n_queries());
         if known + new > self.earlier.capacity() {
             // A table that grows is there twice for a moment.
             let bytes = memory::bytes_of::<(Box<str>, usize, u64)>(3 * (known + new) as u64);
-            memory::ask(bytes, &format!("the query ids of {}", self.stream.name), "split the file")?;
+            memory::ask(bytes, &format!("the query ids of {}", self.pieces.origin().name), "split the file")?;
         }
         self.earlier.extend(data.query_ids().iter().map(|id| id.as_str().into()).zip(lines.iter().copied()));
         Ok(data)

@@ -1,7 +1,7 @@
 //! Runs of documents to queries, and rows to a [`Dataset`].
 
 use super::block::{Identifier, ParsedBlock, Run};
-use super::options::{RETURNS, Skipped};
+use super::options::{RETURNS, ReadOptions, Skipped};
 use super::problem::Problem;
 use crate::data::dataset::{Dataset, DocumentIds};
 use crate::data::source::whole_file;
@@ -10,9 +10,33 @@ use crate::memory;
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// A file as messages call it, and what its documents stand on.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::data) struct Origin<'a> {
+    pub name: &'a str,
+    /// "line", or "row" where the file has no lines.
+    pub unit: &'static str,
+}
+
+impl<'a> Origin<'a> {
+    /// A file of lines.
+    pub(super) fn text(name: &'a str) -> Self {
+        Origin { name, unit: "line" }
+    }
+}
+
+/// What came before the documents at hand.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::data) struct Before<'a> {
+    /// Queries that have ended.
+    pub earlier: &'a Earlier,
+    /// The query that may go on, and its first line.
+    pub open: Option<(&'a str, usize)>,
+}
+
 /// A query and where its documents are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Query {
+pub(in crate::data) struct Query {
     pub id: String,
     /// The rows, in order.
     pub rows: Vec<Range<usize>>,
@@ -22,7 +46,7 @@ pub(super) struct Query {
 
 /// What to do with a query that comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Returning {
+enum Returning {
     /// Fail.
     Reject,
     /// Add the documents to the query's first ones.
@@ -32,23 +56,40 @@ pub(super) enum Returning {
 }
 
 /// Queries that ended before this text began, with their lines.
-pub(super) type Earlier = HashMap<Box<str>, usize>;
+pub(in crate::data) type Earlier = HashMap<Box<str>, usize>;
 
 /// What is known of one query from its id to its place in a data set, at most.
 const QUERY_BYTES: u64 = 320;
 
-/// Joins the runs of each query.
-///
-/// `open` is the query that the text before this one ended in, and its first line: it comes first, with no rows when it does not
-/// go on. The documents that are left out are counted in `skipped`.
-pub(super) fn by_id(
-    name: &str,
+/// Joins the documents of each query, as the options ask for; none where a side file counts them.
+pub(in crate::data) fn by_options(
+    origin: Origin<'_>,
     outcomes: &[ParsedBlock],
-    returning: Returning,
-    earlier: &Earlier,
-    open: Option<(&str, usize)>,
+    options: &ReadOptions,
+    before: Before<'_>,
     skipped: &mut Skipped,
 ) -> Result<Vec<Query>> {
+    let returning = match options {
+        ReadOptions { query_file: Some(_), .. } => return Ok(Vec::new()),
+        ReadOptions { regroup: true, .. } => Returning::Regroup,
+        ReadOptions { lenient: true, .. } => Returning::Skip,
+        _ => Returning::Reject,
+    };
+    by_id(origin, outcomes, returning, before, skipped)
+}
+
+/// Joins the runs of each query.
+///
+/// A query that is open comes first, with no rows when it does not go on. The documents that are left out are counted in
+/// `skipped`.
+fn by_id(
+    origin: Origin<'_>,
+    outcomes: &[ParsedBlock],
+    returning: Returning,
+    Before { earlier, open }: Before<'_>,
+    skipped: &mut Skipped,
+) -> Result<Vec<Query>> {
+    let name = origin.name;
     let runs: usize = outcomes.iter().map(|outcome| outcome.runs.len()).sum();
     memory::ask((runs as u64).saturating_mul(QUERY_BYTES), &format!("the queries of {name}"), "split the file")?;
     let mut queries: Vec<Query> = Vec::with_capacity(runs + 1);
@@ -63,7 +104,7 @@ pub(super) fn by_id(
         let place = places.get(id).copied();
         let (Some(place), None) = (place, before) else {
             if let Some(line) = before {
-                leave_out(name, id, run, line, returning, skipped)?;
+                leave_out(origin, id, run, line, returning, skipped)?;
             } else {
                 places.insert(id, queries.len());
                 queries.push(Query { id: id.to_owned(), rows: vec![run.rows.clone()], line: run.line });
@@ -77,14 +118,14 @@ pub(super) fn by_id(
                 _ => rows.push(run.rows.clone()),
             }
         } else {
-            leave_out(name, id, run, queries[place].line, returning, skipped)?;
+            leave_out(origin, id, run, queries[place].line, returning, skipped)?;
         }
     }
     Ok(queries)
 }
 
 fn leave_out(
-    name: &str,
+    Origin { name, unit }: Origin<'_>,
     id: &str,
     run: &Run,
     first: usize,
@@ -92,7 +133,7 @@ fn leave_out(
     skipped: &mut Skipped,
 ) -> std::result::Result<(), Box<ParseError>> {
     let error = || {
-        let remedy = format!("its first documents start on line {first}; put them together, or read with --regroup");
+        let remedy = format!("its first documents start on {unit} {first}; put them together, or read with --regroup");
         Problem::new(run.column, id.as_bytes(), RETURNS, remedy).at(name, run.line)
     };
     if returning != Returning::Skip {

@@ -1,14 +1,15 @@
 //! The LETOR format, also called SVMlight or LibSVM with query ids: `<label> qid:<id> <index>:<value> ... # comment`.
 
-mod block;
+pub(super) mod block;
 mod chunks;
-mod group;
+pub(super) mod group;
 mod line;
 pub(super) mod number;
-mod options;
+pub(super) mod options;
 mod peek;
+pub(super) mod pieces;
 pub(super) mod problem;
-mod read;
+pub(super) mod read;
 mod write;
 
 pub use chunks::Chunks;

@@ -2,6 +2,7 @@
 
 use super::super::dataset::Dataset;
 use super::super::source::Compression;
+use super::super::table::TableOptions;
 use crate::error::{Error, ParseError, Result};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -9,8 +10,8 @@ use std::path::PathBuf;
 /// The largest number of features that any file may have.
 pub const MAX_FEATURES: usize = 1_000_000;
 
-/// How to read a LETOR file. The default is strict, and counts features from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How to read a LETOR file or a table. The default is strict, and counts features from 1.
+#[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
     /// The index of the first feature: 0 or 1.
     pub first_index: u32,
@@ -26,6 +27,10 @@ pub struct ReadOptions {
     pub threads: usize,
     /// The bytes that are parsed as one piece of work. The result does not depend on it.
     pub block_bytes: usize,
+    /// Which columns of a table are what.
+    pub table: TableOptions,
+    /// Take a cache as it is, even where the text that it was made from has changed since.
+    pub stale_cache: bool,
 }
 
 impl Default for ReadOptions {
@@ -38,6 +43,8 @@ impl Default for ReadOptions {
             width: None,
             threads: 0,
             block_bytes: 1 << 20,
+            table: TableOptions::default(),
+            stale_cache: false,
         }
     }
 }
@@ -48,6 +55,7 @@ impl ReadOptions {
         if self.first_index > 1 {
             return Err(Error::Config(format!("the first feature index is 0 or 1, not {}", self.first_index)));
         }
+        self.table.check()?;
         match self.width {
             Some(width) if width > MAX_FEATURES => {
                 Err(Error::Config(format!("{width} features are too many: the most is {MAX_FEATURES}")))

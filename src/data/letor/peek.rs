@@ -1,14 +1,17 @@
 //! A look at the start of a file.
 
 use super::line::Extent;
+use crate::data::cache::looks_like_a_cache;
 use crate::data::source::{Stream, without_mark};
+use crate::data::table::Kind;
 use crate::error::Result;
 use std::path::Path;
 
 /// Text that is looked at, at most.
 const FAR_ENOUGH: usize = 1 << 20;
 
-/// Whether the first document of a file names its query with `qid:`; `None` when no document is found near the start.
+/// Whether the first document of a text names its query with `qid:`, as all of a cache do; `None` when no document is found near
+/// the start, and for tables, whose queries are a column.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -21,6 +24,12 @@ const FAR_ENOUGH: usize = 1 << 20;
 /// # Errors
 /// When the file cannot be read.
 pub fn has_query_ids(path: impl AsRef<Path>) -> Result<Option<bool>> {
+    if looks_like_a_cache(path.as_ref()) {
+        return Ok(Some(true));
+    }
+    if Kind::of(path.as_ref()).is_some() {
+        return Ok(None);
+    }
     let mut text = Vec::new();
     Stream::open(path.as_ref())?.fill(&mut text, FAR_ENOUGH)?;
     let mut rest = without_mark(&text);

@@ -1,22 +1,19 @@
 //! A whole file to a [`Dataset`](crate::data::dataset::Dataset).
 
 use super::block::{self, Block, ParseSettings, ParsedBlock};
-use super::group::{self, Earlier, Query, Returning};
+use super::group::{self, Before, Earlier, Origin, Query};
 use super::line::Rules;
 use super::options::{MAX_FEATURES, ReadOptions, ReadProgress, ReadReport, Rows, Skipped};
-use crate::data::source::{Compression, Source, Text, read_whole, whole_file, without_mark};
+use crate::data::cache;
+use crate::data::source::{SMALL, SPARSEST, Source, Text, read_whole, whole_file, without_mark};
+use crate::data::table::Table;
 use crate::error::{Error, ParseError, Result};
 use crate::memory;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A matrix up to this size is always allowed.
-const SMALL: u64 = 1 << 30;
-
-/// A larger matrix may be at most this many times as large as its text.
-const SPARSEST: u64 = 64;
-
-/// Reads a LETOR (SVMlight, LibSVM) file: `<label> qid:<id> <index>:<value> ... # comment`.
+/// Reads a LETOR (SVMlight, LibSVM) file: `<label> qid:<id> <index>:<value> ... # comment`; or a [table](crate::data::is_table); or
+/// opens a [cache](crate::data::cache), whose features stay in the file.
 ///
 /// The file may be packed with gzip or Zstandard; `-` is standard input. Blanks may be tabs, lines may end in CRLF, features may
 /// be missing (0) or in any order, labels may be fractions, `# docid = X` names a document.
@@ -49,11 +46,17 @@ pub fn read_with(
     progress: &(dyn Fn(ReadProgress) + Sync),
 ) -> Result<ReadReport> {
     options.check()?;
+    if cache::looks_like_a_cache(path.as_ref()) {
+        return cache::read(path.as_ref(), options);
+    }
+    if let Some(table) = Table::open(path.as_ref(), options)? {
+        return in_pool(options.threads, || table.read(progress));
+    }
     let source = Source::open(path.as_ref(), &|done| progress(ReadProgress { done, total: None }))?;
-    let report = in_pool(options.threads, || whole(&source.name, source.text(), source.compression, options, progress));
+    let report = in_pool(options.threads, || whole(&source.name, source.text(), options, progress));
     // Whatever else seems wrong with a file that changes, the change comes first.
     source.check()?;
-    report
+    report.map(|report| ReadReport { compression: source.compression, ..report })
 }
 
 /// As [`read`], for a text in memory that errors call `name`.
@@ -67,7 +70,7 @@ pub fn read_with(
 /// As [`read`].
 pub fn read_bytes(name: &str, text: &[u8], options: &ReadOptions) -> Result<ReadReport> {
     options.check()?;
-    in_pool(options.threads, || whole(name, Text::Memory(without_mark(text)), None, options, &|_| ()))
+    in_pool(options.threads, || whole(name, Text::Memory(without_mark(text)), options, &|_| ()))
 }
 
 fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
@@ -81,40 +84,57 @@ fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> 
 fn whole(
     name: &str,
     text: Text,
-    compression: Option<Compression>,
     options: &ReadOptions,
     progress: &(dyn Fn(ReadProgress) + Sync),
 ) -> Result<ReadReport> {
-    let counts = match &options.query_file {
-        Some(path) => {
-            let (name, text) = read_whole(path)?;
-            Some(group::parse_counts(&text, &name)?)
-        }
-        None => None,
-    };
-    let piece = Piece { name, text, first_line: 1, options, earlier: &Earlier::new(), open: None };
-    let mut parsed = piece.parse(progress)?;
+    let counts = counts(options)?;
+    let before = Before { earlier: &Earlier::new(), open: None };
+    let parsed = Piece { name, text, first_line: 1, options, before }.parse(progress)?;
+    let report = report(Origin::text(name), parsed, counts.as_deref(), options, LINES)?;
+    Ok(ReadReport { bytes: text.len() as u64, ..report })
+}
+
+/// The documents of each query, where a side file counts them.
+pub(in crate::data) fn counts(options: &ReadOptions) -> Result<Option<Vec<usize>>> {
+    let Some(path) = &options.query_file else { return Ok(None) };
+    let (name, text) = read_whole(path)?;
+    group::parse_counts(&text, &name).map(Some)
+}
+
+/// The report on a whole file from what was found in it; `expected` says what it should have held.
+pub(in crate::data) fn report(
+    origin: Origin<'_>,
+    mut parsed: Parsed,
+    counts: Option<&[usize]>,
+    options: &ReadOptions,
+    expected: &str,
+) -> Result<ReadReport> {
+    let name = origin.name;
     let mut left_out = Skipped::default();
+    let before = Before { earlier: &Earlier::new(), open: None };
     let queries = match counts {
-        Some(counts) => group::by_counts(name, &parsed.outcomes, parsed.labels.len(), &counts)?,
-        None => piece.queries(&parsed.outcomes, &mut left_out)?,
+        Some(counts) => group::by_counts(name, &parsed.outcomes, parsed.labels.len(), counts)?,
+        None => group::by_options(origin, &parsed.outcomes, options, before, &mut left_out)?,
     };
     let skipped = group::skipped_lines(&mut parsed.outcomes, left_out);
     if queries.is_empty() {
-        return Err(no_documents(name, &skipped));
+        return Err(no_documents(name, &skipped, expected));
     }
     let highest = parsed.outcomes.iter().map(|outcome| outcome.highest);
     let highest_label = highest.fold((0.0, 0), |best, next| if next.0 > best.0 { next } else { best });
     let sparse = parsed.fewest() < parsed.width;
     let rows = Rows { ranges: group::row_ranges(&queries), total: parsed.labels.len() };
     let data = parsed.dataset(name, queries)?.declared_sparse(sparse);
-    Ok(ReadReport { data, rows, skipped, bytes: text.len() as u64, compression, highest_label })
+    Ok(ReadReport { data, rows, skipped, bytes: 0, compression: None, highest_label })
 }
 
+/// What a text holds.
+pub(super) const LINES: &str = "expected lines of <label> qid:<id> <index>:<value> ...";
+
 #[cold]
-pub(super) fn no_documents(name: &str, skipped: &Skipped) -> Error {
+pub(super) fn no_documents(name: &str, skipped: &Skipped, expected: &str) -> Error {
     match skipped.first.first() {
-        None => whole_file(name, "the file is empty", "expected lines of <label> qid:<id> <index>:<value> ..."),
+        None => whole_file(name, "the file is empty", expected),
         Some(first) => {
             let remedy = format!("all {} were skipped; the first: {first}", skipped.lines);
             whole_file(name, "no good line in the file", &remedy)
@@ -128,13 +148,12 @@ pub(super) struct Piece<'a> {
     pub text: Text<'a>,
     pub first_line: usize,
     pub options: &'a ReadOptions,
-    pub earlier: &'a Earlier,
-    /// The query that the text before this one ended in, and its first line.
-    pub open: Option<(&'a str, usize)>,
+    pub before: Before<'a>,
 }
 
-/// The numbers of a text, and what else is known of its lines.
-pub(super) struct Parsed {
+/// The numbers of a text or a table, and what else is known of its lines.
+#[derive(Debug, Default)]
+pub(in crate::data) struct Parsed {
     pub width: usize,
     pub features: Vec<f32>,
     pub labels: Vec<f32>,
@@ -210,23 +229,13 @@ impl Piece<'_> {
         if let Some(bad) = outcomes.iter().position(|outcome| outcome.error.is_some()) {
             // A query may have come back on an earlier line still.
             outcomes.truncate(bad + 1);
-            self.queries(&outcomes, &mut Skipped::default())?;
+            let origin = Origin::text(self.name);
+            group::by_options(origin, &outcomes, self.options, self.before, &mut Skipped::default())?;
             if let Some(error) = outcomes.pop().and_then(|outcome| outcome.error) {
                 return Err(error.into());
             }
         }
         Ok(Parsed { width, features, labels, outcomes })
-    }
-
-    /// Joins the documents of each query.
-    pub(super) fn queries(&self, outcomes: &[ParsedBlock], left_out: &mut Skipped) -> Result<Vec<Query>> {
-        let returning = match self.options {
-            ReadOptions { query_file: Some(_), .. } => return Ok(Vec::new()),
-            ReadOptions { regroup: true, .. } => Returning::Regroup,
-            ReadOptions { lenient: true, .. } => Returning::Skip,
-            _ => Returning::Reject,
-        };
-        group::by_id(self.name, outcomes, returning, self.earlier, self.open, left_out)
     }
 
     /// Whether the matrix is of a size that its text can justify. A width that the user states is always justified.

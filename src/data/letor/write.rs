@@ -2,6 +2,7 @@
 
 use super::options::MAX_FEATURES;
 use crate::data::dataset::Dataset;
+use crate::data::scale::Rows;
 use crate::error::{Error, Result};
 use crate::files::{Outlasts, write_whole};
 use rayon::prelude::*;
@@ -9,6 +10,9 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
+
+/// Feature values that are looked at together.
+const VALUES_AT_ONCE: usize = 1 << 22;
 
 /// Whether features of value 0 are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,11 +104,11 @@ fn check(data: &Dataset, options: &WriteOptions) -> Result<()> {
     if let Some(row) = data.labels().iter().position(|label| !(label.is_finite() && *label >= 0.0)) {
         return fail(format!("label {} of document {row} (from 0) cannot be written", data.labels()[row]));
     }
-    if let Some(at) = data.features().par_iter().position_first(|value| !value.is_finite()) {
-        let (row, column) = (at / data.n_features(), at % data.n_features());
-        return fail(format!("feature {column} of document {row} (both from 0) is {}", data.features()[at]));
-    }
-    Ok(())
+    data.for_rows(VALUES_AT_ONCE, |rows, values| {
+        let Some(at) = values.par_iter().position_first(|value| !value.is_finite()) else { return Ok(()) };
+        let (row, column) = (rows.start + at / data.n_features(), at % data.n_features());
+        fail(format!("feature {column} of document {row} (both from 0) is {}", values[at]))
+    })
 }
 
 fn lines(writer: &mut dyn Write, data: &Dataset, options: &WriteOptions) -> std::io::Result<()> {
@@ -120,7 +124,12 @@ fn lines(writer: &mut dyn Write, data: &Dataset, options: &WriteOptions) -> std:
 }
 
 fn block(data: &Dataset, rows: Range<usize>, options: &WriteOptions) -> Vec<u8> {
+    data.with(rows.clone(), |features| lines_of(data, rows, features, options))
+}
+
+fn lines_of(data: &Dataset, rows: Range<usize>, features: &[f32], options: &WriteOptions) -> Vec<u8> {
     let mut text = Vec::new();
+    let first = rows.start;
     let mut query = data.offsets().partition_point(|&offset| offset <= rows.start).saturating_sub(1);
     let width = data.n_features();
     for row in rows {
@@ -130,7 +139,7 @@ fn block(data: &Dataset, rows: Range<usize>, options: &WriteOptions) -> Vec<u8> 
         number(&mut text, data.labels()[row]);
         text.extend_from_slice(b" qid:");
         text.extend_from_slice(data.query_ids()[query].as_bytes());
-        for (column, &value) in data.features()[row * width..(row + 1) * width].iter().enumerate() {
+        for (column, &value) in features[(row - first) * width..][..width].iter().enumerate() {
             // Minus zero has bits of its own.
             let omitted = options.zeros == Zeros::Omit && value.to_bits() == 0 && !(row == 0 && column + 1 == width);
             if !omitted {

@@ -1,6 +1,7 @@
 //! Centers and spreads of columns, in f64, block by block in parallel.
 
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Rows a block holds: fixed, so that sums do not depend on the number of threads.
 pub(super) const BLOCK: usize = 1024;
@@ -19,25 +20,103 @@ pub(super) fn signed_log(x: f64) -> f64 {
     x.abs().ln_1p().copysign(x)
 }
 
-/// Centers and spreads of the columns of `rows`.
-pub(super) fn fit(measure: Measure, takes_log: bool, rows: &[f32], width: usize) -> (Vec<f64>, Vec<f64>) {
-    if width == 0 {
-        return (Vec::new(), Vec::new());
+/// Blocks whose columns are in memory at once.
+const TOGETHER: usize = 64;
+
+/// Rows of features, in memory or in a file, of which any neighbours can be looked at.
+pub(crate) trait Rows: Sync {
+    /// How many.
+    fn count(&self) -> usize;
+
+    /// Calls `work` with some of them, row-major.
+    fn with<O>(&self, rows: Range<usize>, work: impl FnOnce(&[f32]) -> O) -> O;
+
+    /// Whether a look at them may have to wait for a disk, so that one look at many features is better than many at few.
+    fn are_far(&self) -> bool {
+        false
     }
-    let block = |rows: &[f32]| {
-        let mut room = FitRoom::default();
-        room.columns(measure, takes_log, rows, width);
-        room.block
+
+    /// These rows will be looked at soon.
+    fn will_need(&self, _rows: Range<usize>) {}
+}
+
+/// Rows in memory.
+pub(super) struct Slice<'a> {
+    pub values: &'a [f32],
+    pub width: usize,
+}
+
+impl Rows for Slice<'_> {
+    fn count(&self) -> usize {
+        self.values.len() / self.width.max(1)
+    }
+
+    fn with<O>(&self, rows: Range<usize>, work: impl FnOnce(&[f32]) -> O) -> O {
+        work(&self.values[rows.start * self.width..rows.end * self.width])
+    }
+}
+
+/// What is known of the columns of `rows`, measured in several ways in one pass; `beside` is called with the rows that were
+/// just read, part by part.
+pub(super) fn columns<const K: usize>(
+    ways: [(Measure, bool); K],
+    rows: &impl Rows,
+    width: usize,
+    mut beside: impl FnMut(Range<usize>),
+) -> [Vec<Column>; K] {
+    let count = rows.count();
+    if width == 0 {
+        beside(0..count);
+        return ways.map(|_| Vec::new());
+    }
+    let block = |range: Range<usize>| {
+        rows.with(range, |rows| ways.map(|(measure, takes_log)| columns_of(measure, takes_log, rows, width)))
     };
-    let all = if rows.len() <= BLOCK * width {
-        block(rows)
-    } else {
-        let blocks: Vec<Vec<Column>> = rows.par_chunks(BLOCK * width).map(block).collect();
-        let mut all = vec![Column::EMPTY; width];
-        blocks.iter().for_each(|block| add(&mut all, block));
-        all
-    };
-    all.iter().map(|column| column.center_and_spread(measure)).unzip()
+    if count <= BLOCK {
+        let found = block(0..count);
+        beside(0..count);
+        return found;
+    }
+    let mut all = ways.map(|_| vec![Column::EMPTY; width]);
+    for first in (0..count).step_by(TOGETHER * BLOCK) {
+        let end = count.min(first + TOGETHER * BLOCK);
+        rows.will_need(end..count.min(end + TOGETHER * BLOCK));
+        let starts = (first..end).into_par_iter().step_by(BLOCK);
+        let blocks: Vec<[Vec<Column>; K]> = starts.map(|start| block(start..end.min(start + BLOCK))).collect();
+        for block in &blocks {
+            all.iter_mut().zip(block).for_each(|(all, block)| add(all, block));
+        }
+        beside(first..end);
+    }
+    all
+}
+
+/// Centers and spreads of the columns of `rows`.
+pub(super) fn fit(measure: Measure, takes_log: bool, rows: &impl Rows, width: usize) -> (Vec<f64>, Vec<f64>) {
+    let [columns] = columns([(measure, takes_log)], rows, width, |_| ());
+    centers_and_spreads(measure, &columns)
+}
+
+/// What the columns say.
+pub(super) fn centers_and_spreads(measure: Measure, columns: &[Column]) -> (Vec<f64>, Vec<f64>) {
+    columns.iter().map(|column| column.center_and_spread(measure)).unzip()
+}
+
+/// What is known of the columns of one block.
+pub(super) fn columns_of(measure: Measure, takes_log: bool, rows: &[f32], width: usize) -> Vec<Column> {
+    let mut room = FitRoom::default();
+    room.columns(measure, takes_log, rows, width);
+    room.block
+}
+
+/// Centers and spreads of the columns of all blocks, which are added up in their order.
+pub(super) fn joined(measure: Measure, width: usize, blocks: &[Vec<Column>]) -> (Vec<f64>, Vec<f64>) {
+    let mut all = vec![Column::EMPTY; width];
+    match blocks {
+        [only] => all.clone_from(only),
+        blocks => blocks.iter().for_each(|block| add(&mut all, block)),
+    }
+    centers_and_spreads(measure, &all)
 }
 
 /// Adds what is known of a block to what is known of those before it.
@@ -108,8 +187,8 @@ impl FitRoom {
 }
 
 /// What is known of one feature's finite values.
-#[derive(Debug, Clone, Copy)]
-struct Column {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Column {
     count: f64,
     min: f64,
     max: f64,
@@ -119,7 +198,19 @@ struct Column {
 }
 
 impl Column {
+    /// How many numbers a column is.
+    pub const NUMBERS: usize = 5;
     const EMPTY: Column = Column { count: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, mean: 0.0, squares: 0.0 };
+
+    /// As the numbers that a file holds.
+    pub fn numbers(&self) -> [f64; Self::NUMBERS] {
+        [self.count, self.min, self.max, self.mean, self.squares]
+    }
+
+    /// From the numbers that a file holds.
+    pub fn of([count, min, max, mean, squares]: [f64; Self::NUMBERS]) -> Self {
+        Column { count, min, max, mean, squares }
+    }
 
     /// Both together (Chan, Golub and LeVeque 1979).
     fn and(self, other: Column) -> Column {
@@ -158,7 +249,7 @@ mod tests {
         let n = values.len() as f64;
         let mean = values.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
         let variance = values.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n;
-        let (center, spread) = fit(Measure::Moments, false, &values, 1);
+        let (center, spread) = fit(Measure::Moments, false, &Slice { values: &values, width: 1 }, 1);
         assert!((center[0] - mean).abs() < 1e-9 * mean);
         assert!((spread[0] - variance.sqrt()).abs() < 1e-9 * variance.sqrt());
     }
@@ -167,7 +258,7 @@ mod tests {
     fn one_huge_value_hides_nothing_elsewhere() {
         let mut values = vec![0.0; 4 * BLOCK];
         values[0] = 3e38;
-        let (center, spread) = fit(Measure::Moments, false, &values, 1);
+        let (center, spread) = fit(Measure::Moments, false, &Slice { values: &values, width: 1 }, 1);
         let (x, share) = (f64::from(3e38_f32), 1.0 / (4 * BLOCK) as f64);
         assert!((center[0] / (x * share) - 1.0).abs() < 1e-12);
         assert!((spread[0] / (x * (share - share * share).sqrt()) - 1.0).abs() < 1e-12);

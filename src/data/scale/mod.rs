@@ -3,13 +3,14 @@
 mod fit;
 mod kind;
 pub(crate) mod quantile;
+mod spread;
 
 pub use kind::ScaleKind;
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
-pub(crate) use fit::FitRoom;
-use fit::{BLOCK, fit, signed_log};
+use fit::{BLOCK, Measure, Slice, centers_and_spreads, columns, fit, signed_log};
+pub(crate) use fit::{Column, FitRoom, Rows};
 use quantile::{KNOTS, Table};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -46,13 +47,24 @@ impl Scaler {
     pub fn fit(kind: ScaleKind, data: &Dataset) -> Scaler {
         let width = data.n_features();
         let (center, spread) = match kind.measure() {
-            Some(measure) if !kind.is_per_query() => fit(measure, kind.takes_log(), data.features(), width),
+            Some(measure) if !kind.is_per_query() => match data.known_columns() {
+                Some(known) => centers_and_spreads(measure, known.of(kind.takes_log())),
+                None => fit(measure, kind.takes_log(), data, width),
+            },
             _ => (Vec::new(), Vec::new()),
         };
         let knots = match kind {
-            ScaleKind::Quantile => quantile::fit(data.features(), width),
+            ScaleKind::Quantile => match data.known_columns() {
+                Some(known) => known.knots.clone(),
+                None => quantile::fit(data, width),
+            },
             _ => Vec::new(),
         };
+        Self::of(kind, width, (center, spread), knots)
+    }
+
+    /// The scaler of these numbers, which must fit its kind.
+    fn of(kind: ScaleKind, width: usize, (center, spread): (Vec<f64>, Vec<f64>), knots: Vec<f32>) -> Scaler {
         let tables = knots.chunks(KNOTS).map(Table::of).collect();
         Scaler { kind, width, center, spread, knots, tables }
     }
@@ -77,7 +89,7 @@ impl Scaler {
         self.knots.chunks(KNOTS)
     }
 
-    /// Scales every document of `data` in place.
+    /// Scales every document of `data`: in place where it is in memory, and whenever it is read where it is in a mapped file.
     ///
     /// # Errors
     /// When `data` has another number of features than the scaler was fitted on.
@@ -90,6 +102,9 @@ impl Scaler {
             )));
         }
         if self.width == 0 || self.kind == ScaleKind::None {
+            return Ok(());
+        }
+        if data.scale_when_read(self) {
             return Ok(());
         }
         if self.kind.is_per_query() {
@@ -144,12 +159,47 @@ impl Scaler {
             (ScaleKind::None, _) => {}
             (ScaleKind::Quantile, _) => quantile::apply(rows, &self.tables),
             (kind, Some(measure)) if kind.is_per_query() => {
-                let (center, spread) = fit(measure, kind.takes_log(), rows, self.width);
+                let all = Slice { values: &*rows, width: self.width };
+                let (center, spread) = fit(measure, kind.takes_log(), &all, self.width);
                 standardise(rows, kind.takes_log(), &center, &spread);
             }
             (kind, Some(_)) => standardise(rows, kind.takes_log(), &self.center, &self.spread),
             (_, None) => rows.iter_mut().for_each(|x| *x = signed_log(f64::from(*x)) as f32),
         }
+    }
+}
+
+/// What all scalings of a data set follow from, as a file can hold it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct KnownColumns {
+    /// Of the features as they are.
+    plain: Vec<Column>,
+    /// Of their logarithms, as `log1p` takes them.
+    logs: Vec<Column>,
+    /// The quantiles of each feature, one feature after the other.
+    pub knots: Vec<f32>,
+}
+
+impl KnownColumns {
+    /// Quantiles of each feature.
+    pub const KNOTS: usize = KNOTS;
+
+    /// Joins what was found before, unless it is not of so many features, or the quantiles do not ascend.
+    pub fn new(width: usize, plain: Vec<Column>, logs: Vec<Column>, knots: Vec<f32>) -> Option<Self> {
+        let ascend = |knots: &[f32]| knots.is_sorted() && knots.iter().all(|knot| knot.is_finite());
+        let whole = plain.len() == width && logs.len() == width && knots.len() == width * KNOTS;
+        (whole && knots.chunks(KNOTS).all(ascend)).then_some(KnownColumns { plain, logs, knots })
+    }
+
+    /// From the documents themselves; `beside` is called with the rows that were just read, part by part.
+    pub fn find(rows: &impl Rows, width: usize, beside: impl FnMut(std::ops::Range<usize>)) -> Self {
+        let [plain, logs] = columns([(Measure::Moments, false), (Measure::Moments, true)], rows, width, beside);
+        KnownColumns { plain, logs, knots: quantile::fit(rows, width) }
+    }
+
+    /// The columns, or those of the logarithms.
+    pub fn of(&self, takes_log: bool) -> &[Column] {
+        if takes_log { &self.logs } else { &self.plain }
     }
 }
 
@@ -190,8 +240,7 @@ impl TryFrom<Stored> for Scaler {
                 knots.len()
             )));
         }
-        let tables = knots.chunks(KNOTS).map(Table::of).collect();
-        Ok(Scaler { kind, width, center, spread, knots, tables })
+        Ok(Scaler::of(kind, width, (center, spread), knots))
     }
 }
 

@@ -12,8 +12,10 @@
 //! values of any continuous distribution y has mean 0 and standard deviation 1, and it never leaves -1.74..1.74. It is
 //! `numpy.interp(x, [x of points], [y of points])`.
 
+use super::fit::Rows;
 use crate::numeric::order::{ascending, from_ascending};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Knots of a feature.
 pub(super) const KNOTS: usize = 31;
@@ -26,6 +28,9 @@ const SAMPLE: usize = 200_000;
 /// Features that are looked at together: those of a line of the cache.
 const TOGETHER: usize = 16;
 
+/// Values that are in memory at once where documents are in a file: 128 MiB of them.
+const FAR_VALUES: usize = 1 << 25;
+
 /// The share of documents below the knot `k`.
 fn share(k: usize) -> f64 {
     1.0 / (1.0 + (-STEP * (k as f64 - (KNOTS - 1) as f64 / 2.0)).exp())
@@ -37,35 +42,60 @@ fn position(share: f64) -> f64 {
 }
 
 /// The knots of every feature, one after the other, from documents at equal distances.
-pub(super) fn fit(rows: &[f32], width: usize) -> Vec<f32> {
+pub(super) fn fit(rows: &impl Rows, width: usize) -> Vec<f32> {
     fit_sample(rows, width, SAMPLE)
 }
 
-fn fit_sample(rows: &[f32], width: usize, most: usize) -> Vec<f32> {
+fn fit_sample(rows: &impl Rows, width: usize, most: usize) -> Vec<f32> {
     if width == 0 {
         return Vec::new();
     }
-    let documents = rows.len() / width;
-    let sampled = documents.min(most);
-    let document = |i: usize| (i as u128 * documents as u128 / sampled as u128) as usize;
-    let shares: Vec<f64> = (0..KNOTS).map(share).collect();
-    let firsts: Vec<usize> = (0..width).step_by(TOGETHER).collect();
-    let knots = |first: &usize| {
-        let features = *first..(first + TOGETHER).min(width);
-        let mut columns = vec![Vec::with_capacity(sampled); features.len()];
-        for i in 0..sampled {
-            let row = &rows[document(i) * width..][features.clone()];
-            for (column, &x) in columns.iter_mut().zip(row).filter(|(_, x)| x.is_finite()) {
-                column.push(ascending(x));
-            }
+    let sample: Vec<usize> = sample(rows.count(), most).collect();
+    let shares = shares();
+    let gather = |features: Range<usize>| {
+        let mut columns = vec![Vec::with_capacity(sample.len()); features.len()];
+        for &document in &sample {
+            rows.with(document..document + 1, |row| {
+                for (column, &x) in columns.iter_mut().zip(&row[features.clone()]).filter(|(_, x)| x.is_finite()) {
+                    column.push(ascending(x));
+                }
+            });
         }
-        columns.iter_mut().flat_map(|column| column_knots(column, &shares)).collect::<Vec<f32>>()
+        columns
     };
-    firsts.par_iter().flat_map_iter(knots).collect()
+    let groups = |size: usize| (0..width).step_by(size).map(move |first| first..width.min(first + size));
+    if rows.are_far() {
+        // One look at each document for as many features as memory is taken for; the sorting is what takes time.
+        let size = (FAR_VALUES / sample.len().max(1)).max(TOGETHER);
+        let knots = |mut column: Vec<u32>| column_knots(&mut column, &shares);
+        return groups(size)
+            .flat_map(|group| gather(group).into_par_iter().flat_map_iter(knots).collect::<Vec<_>>())
+            .collect();
+    }
+    let knots = |group: Range<usize>| {
+        gather(group).iter_mut().flat_map(|column| column_knots(column, &shares)).collect::<Vec<f32>>()
+    };
+    groups(TOGETHER).collect::<Vec<_>>().into_par_iter().flat_map_iter(knots).collect()
+}
+
+/// The documents that quantiles are of: all, or so many at equal distances.
+fn sample(documents: usize, most: usize) -> impl Iterator<Item = usize> {
+    let sampled = documents.min(most);
+    (0..sampled).map(move |i| (i as u128 * documents as u128 / sampled as u128) as usize)
+}
+
+/// As [`sample`], of as many documents as the fit takes.
+pub(super) fn sampled(documents: usize) -> impl Iterator<Item = usize> {
+    sample(documents, SAMPLE)
+}
+
+/// The share of documents below each knot.
+pub(super) fn shares() -> Vec<f64> {
+    (0..KNOTS).map(share).collect()
 }
 
 /// The quantiles of the values with these keys; zeros where there is none.
-fn column_knots(keys: &mut [u32], shares: &[f64]) -> [f32; KNOTS] {
+pub(super) fn column_knots(keys: &mut [u32], shares: &[f64]) -> [f32; KNOTS] {
     keys.sort_unstable();
     let Some(last) = keys.len().checked_sub(1) else {
         return [0.0; KNOTS];
@@ -143,10 +173,11 @@ pub(super) fn apply(rows: &mut [f32], tables: &[Table]) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fit::Slice;
     use super::*;
 
     fn fitted(values: &[f32]) -> Table {
-        Table::of(&fit(values, 1))
+        Table::of(&fit(&Slice { values, width: 1 }, 1))
     }
 
     #[test]
@@ -202,7 +233,7 @@ mod tests {
 
     #[test]
     fn two_values_are_two_points() {
-        let knots = fit(&[0.0, 1.0, 0.0, 1.0], 1);
+        let knots = fit(&Slice { values: &[0.0, 1.0, 0.0, 1.0], width: 1 }, 1);
         let points = points(&knots);
         let below = knots.iter().filter(|&&x| x == 0.0).count();
         let middle = |first, last| position((share(first) + share(last)) / 2.0);
@@ -216,7 +247,7 @@ mod tests {
             let table = fitted(values);
             [-1e38, 0.0, 0.1, 3.0, 1e38].iter().for_each(|&x| assert_eq!(table.map(x), 0.0, "{values:?}"));
         }
-        assert_eq!(fit(&[-0.0, 0.0], 1), [0.0; KNOTS]);
+        assert_eq!(fit(&Slice { values: &[-0.0, 0.0], width: 1 }, 1), [0.0; KNOTS]);
     }
 
     #[test]
@@ -238,14 +269,15 @@ mod tests {
     #[test]
     fn a_sample_is_of_all_parts_of_the_data() {
         let values: Vec<f32> = (0..10_000).map(|i| i as f32).collect();
-        let (all, some) = (Table::of(&fit(&values, 1)), Table::of(&fit_sample(&values, 1, 1000)));
+        let rows = Slice { values: &values, width: 1 };
+        let (all, some) = (Table::of(&fit(&rows, 1)), Table::of(&fit_sample(&rows, 1, 1000)));
         for x in [100.0, 2500.0, 5000.0, 9900.0] {
             assert!((all.map(x) - some.map(x)).abs() < 0.05, "{x}");
         }
         // Features are not mixed up, whichever are looked at together.
         let width = 2 * TOGETHER + 3;
         let rows: Vec<f32> = (0..100 * width).map(|i| ((i % width) * 1000 + i / width) as f32).collect();
-        let knots = fit(&rows, width);
+        let knots = fit(&Slice { values: &rows, width }, width);
         for (feature, knots) in knots.chunks(KNOTS).enumerate() {
             assert_eq!((knots[0], knots[KNOTS - 1]), ((feature * 1000) as f32, (feature * 1000 + 99) as f32));
         }

@@ -110,7 +110,7 @@ fn a_query_needs_no_predecessors() {
     let (all, targets) = generator.dataset_with_targets().unwrap();
     for (index, query) in generator.queries().enumerate() {
         let view = all.query(index);
-        assert_eq!((view.id, view.features, view.labels), (&*query.id, &*query.features, &*query.labels));
+        assert_eq!((view.id, &*view.features, view.labels), (&*query.id, &*query.features, &*query.labels));
         assert_eq!(targets[view.rows], query.targets);
     }
     let (part, _) = generator.part(10..13).unwrap();

@@ -2,6 +2,7 @@
 
 use super::layout::{Layout, Place, row_of};
 use super::{Buffer, Cube, buffer};
+use crate::data::Dataset;
 use burn::tensor::Tensor;
 use burn_cubecl::cubecl::{self, prelude::*};
 use std::ops::Range;
@@ -24,23 +25,41 @@ struct Piece {
 }
 
 impl Rows {
-    /// Copies row-major features to the device, with rows of zeros behind the last one up to a multiple of `block`; pieces
-    /// are of whole blocks.
-    pub fn new(cube: &Cube, features: &[f32], width: usize, block: usize) -> Self {
-        let (width, block) = (width.max(1), block.max(1));
+    /// Copies the features of all documents to the device, with rows of zeros behind the last one up to a multiple of `block`;
+    /// pieces are of whole blocks.
+    pub fn new(cube: &Cube, data: &Dataset, block: usize) -> Self {
+        let (width, block) = (data.n_features().max(1), block.max(1));
         let fitting = (cube.largest_buffer() / 4) as usize / width;
-        Self::in_pieces(cube, features, width, block, (fitting / block * block).max(fitting.min(block)).max(1))
+        Self::in_pieces(cube, data, block, (fitting / block * block).max(fitting.min(block)).max(1))
     }
 
     /// The same, in pieces of at most so many rows.
-    fn in_pieces(cube: &Cube, features: &[f32], width: usize, block: usize, most: usize) -> Self {
+    fn in_pieces(cube: &Cube, data: &Dataset, block: usize, most: usize) -> Self {
+        let width = data.n_features();
         let mut pieces = Vec::new();
-        for (number, chunk) in features.chunks(most * width).enumerate() {
-            let mut values = chunk.to_vec();
-            let rows = (chunk.len() / width).next_multiple_of(block).min(most);
-            values.resize(rows * width, 0.0);
-            let tensor = cube.tensor(values, |_| [rows, width]);
-            pieces.push(Piece { rows: number * most..number * most + rows, tensor });
+        let documents = if width == 0 { 0 } else { data.n_documents() };
+        for start in (0..documents).step_by(most) {
+            let end = documents.min(start + most);
+            let rows = (end - start).next_multiple_of(block).min(most);
+            let mut values = vec![0.0; rows * width];
+            data.copy_rows(start..end, &mut values[..(end - start) * width]);
+            pieces.push(Piece { rows: start..start + rows, tensor: cube.tensor(values, |_| [rows, width]) });
+        }
+        Rows { cube: cube.clone(), width: width.max(1), most, pieces }
+    }
+
+    /// Copies row-major features, fewer than a buffer holds or of one batch, to the device.
+    pub fn of(cube: &Cube, values: Vec<f32>, width: usize) -> Self {
+        let most = ((cube.largest_buffer() / 4) as usize / width).max(1);
+        let mut pieces = Vec::new();
+        let mut push = |values: Vec<f32>, start: usize| {
+            let rows = values.len() / width;
+            pieces.push(Piece { rows: start..start + rows, tensor: cube.tensor(values, |_| [rows, width]) });
+        };
+        if values.len() <= most * width {
+            push(values, 0);
+        } else {
+            values.chunks(most * width).enumerate().for_each(|(number, chunk)| push(chunk.to_vec(), number * most));
         }
         Rows { cube: cube.clone(), width, most, pieces }
     }
@@ -143,13 +162,15 @@ mod tests {
     fn batches_are_gathered_from_any_piece() {
         let offsets = [0, 3, 3, 4, 11, 13];
         let features: Vec<f32> = (0..13 * 5).map(|i| i as f32).collect();
+        let counts = offsets.windows(2).enumerate().map(|(query, pair)| (query.to_string(), pair[1] - pair[0])).collect();
+        let data = Dataset::new(5, features.clone(), vec![0.0; 13], counts).unwrap();
         for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
             let cube = Cube::of(&backend.open().unwrap()).unwrap();
             let queries = DeviceQueries::new(&cube, &offsets);
             let order = [4, 1, 0, 3, 2];
             let layout = Layout::new(&cube, &queries, &order);
             for most in [1, 2, 7, 100] {
-                let rows = Rows::in_pieces(&cube, &features, 5, 1, most);
+                let rows = Rows::in_pieces(&cube, &data, 1, most);
                 for batch in [0..5, 0..2, 2..4, 1..2, 3..4, 4..5] {
                     let expected: Vec<f32> = order[batch.clone()]
                         .iter()
@@ -159,7 +180,7 @@ mod tests {
                     assert_eq!(found, expected, "{backend}, queries {batch:?} of pieces of {most}");
                 }
             }
-            let rows = Rows::in_pieces(&cube, &features, 5, 4, 8);
+            let rows = Rows::in_pieces(&cube, &data, 4, 8);
             let blocks: Vec<_> = rows.blocks(4).collect();
             assert!(blocks.iter().all(|block| block.dims() == [4, 5]), "{backend}");
             assert_eq!(values(&cube, blocks), [&features[..], &[0.0; 3 * 5]].concat(), "{backend}");

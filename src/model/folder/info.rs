@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::{MemberInfo, RankerConfig, RunInfo};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -124,6 +124,22 @@ impl ModelInfo {
             true => default_feature_names(1, self.ranker.features),
             false => self.feature_names.clone(),
         }
+    }
+
+    /// The data with the features that the model takes: by name where both have names, else by place; where data is sparse, zeros
+    /// are added.
+    ///
+    /// # Errors
+    /// When features are missing or too many, or are called otherwise.
+    pub fn fit(&self, data: Dataset) -> Result<Dataset> {
+        let Some(names) = data.feature_names() else { return data.fit_width(self.ranker.features) };
+        let expected = self.names_of_features();
+        let unnamed = [0, 1].map(|first| default_feature_names(first, self.ranker.features)).contains(&expected);
+        let known: HashSet<&String> = expected.iter().collect();
+        if unnamed && !names.iter().all(|name| known.contains(name)) {
+            return data.without_feature_names().fit_width(self.ranker.features);
+        }
+        data.arranged(&expected)
     }
 }
 

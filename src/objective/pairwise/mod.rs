@@ -199,7 +199,7 @@ impl PairLoss {
         let form = self.weight.form();
         let stop = query.stop;
         ranked.fill(query.scores, query.labels, self.sigma);
-        ranked.weigh(self, form);
+        ranked.weigh(self, form)?;
         sums.clear(query.scores.len(), to.second.is_some());
         let mut result = QueryResult::default();
         let fast = self.goes_fast(form, ranked);

@@ -3,6 +3,7 @@
 use super::super::weight::{Classes, RankedList, Values};
 use super::lanes::NARROW;
 use super::{Form, PairLoss};
+use crate::error::Result;
 use crate::numeric::exp::exponentials;
 use crate::numeric::levels::Levels;
 use crate::numeric::order::{document, number, safe, sort};
@@ -80,7 +81,10 @@ impl Ranked {
     }
 
     /// Gives a sorted query what the weights of a loss are made of.
-    pub fn weigh(&mut self, loss: &PairLoss, form: Option<Form>) {
+    ///
+    /// # Errors
+    /// When values are missing that a form needs.
+    pub fn weigh(&mut self, loss: &PairLoss, form: Option<Form>) -> Result<()> {
         let (n, weight) = (self.len(), &*loss.weight);
         let classes = weight.classes();
         if classes != Classes::Labels {
@@ -92,9 +96,13 @@ impl Ranked {
             self.levels.fill(of_classes);
         }
         self.values.clear(n);
-        if form.is_some() {
-            weight.values(RankedList { labels: &self.labels, levels: &self.levels }, &mut self.values);
+        if let Some(form) = form {
+            let by_label = classes == Classes::Labels && form != Form::Own;
+            let list = RankedList { labels: &self.labels, levels: by_label.then_some(&self.levels) };
+            weight.values(list, &mut self.values);
+            self.values.check(form, n)?;
         }
         self.top = self.values.top.min(loss.truncation.unwrap_or(n)).min(weight.depth().unwrap_or(n)).min(n);
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@
 //! Weights are constants (the M-step of LambdaLoss, Eq. 11): no gradient flows through a rank.
 
 use super::super::tensor::{TensorLoss, TensorTile, TilePart};
-use super::super::weight::{RankedList, Values};
+use super::super::weight::{Classes, RankedList, Values};
 use super::{Form, PairLoss, Pairs};
 use crate::error::Result;
 use crate::numeric::levels::Levels;
@@ -21,7 +21,7 @@ const SATURATION: f32 = 6.906_755;
 impl TensorLoss for PairLoss {
     fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart> {
         let weights = match self.weight.form() {
-            Some(form) => self.weights_by_form(form, tile),
+            Some(form) => self.weights_by_form(form, tile)?,
             None => self.weights_one_by_one(tile)?,
         };
         let (rows, columns) = tile.sides(&tile.scores);
@@ -36,8 +36,8 @@ impl TensorLoss for PairLoss {
 
 impl PairLoss {
     /// The weights of a tile's ordered pairs, 0 where a pair does not count: `[queries, rows, longest]`.
-    fn weights_by_form(&self, form: Form, tile: &TensorTile<'_>) -> Tensor<3> {
-        let pairs = PairTensors::new(self, tile);
+    fn weights_by_form(&self, form: Form, tile: &TensorTile<'_>) -> Result<Tensor<3>> {
+        let pairs = PairTensors::new(self, form, tile)?;
         let (present_i, present_j) = tile.sides(&tile.present);
         let both = present_i * present_j;
         let (class_i, class_j) = tile.sides(&pairs.class);
@@ -51,7 +51,7 @@ impl PairLoss {
             (Pairs::All, _) => form.tensors(&pairs) * others(),
         };
         let (within_i, within_j) = tile.sides(&pairs.within);
-        weights * within_i.max_pair(within_j)
+        Ok(weights * within_i.max_pair(within_j))
     }
 
     /// Weights without a form are made on the host, pair by pair.
@@ -85,7 +85,7 @@ pub(in super::super) struct PairTensors<'a> {
 }
 
 impl<'a> PairTensors<'a> {
-    fn new(loss: &PairLoss, tile: &'a TensorTile<'a>) -> Self {
+    fn new(loss: &PairLoss, form: Form, tile: &'a TensorTile<'a>) -> Result<Self> {
         const FIELDS: usize = 7;
         let (mut values, mut levels) = (Values::default(), Levels::default());
         let length = tile.shape()[0] * tile.shape()[2];
@@ -97,7 +97,10 @@ impl<'a> PairTensors<'a> {
             let classes: Vec<f32> = ranked.iter().map(|&label| loss.weight.classes().of(label)).collect();
             levels.fill(&classes);
             values.clear(n);
-            loss.weight.values(RankedList { labels: &ranked, levels: &levels }, &mut values);
+            let by_label = loss.weight.classes() == Classes::Labels;
+            let list = RankedList { labels: &ranked, levels: by_label.then_some(&levels) };
+            loss.weight.values(list, &mut values);
+            values.check(form, n)?;
             let top = values.top.min(loss.truncation.unwrap_or(n)).min(loss.weight.depth().unwrap_or(n));
             let value = |of: &[f64], place: usize| of.get(place).copied().unwrap_or_default();
             for (place, &document) in order.iter().enumerate() {
@@ -110,7 +113,7 @@ impl<'a> PairTensors<'a> {
             }
         }
         let [a, b, c, d, rank, class, within] = fields.map(|field| tile.upload(field));
-        PairTensors { tile, first: [a, b], second: [c, d], rank, class, within }
+        Ok(PairTensors { tile, first: [a, b], second: [c, d], rank, class, within })
     }
 
     fn difference(&self, values: &[Tensor<2>; 2]) -> Tensor<3> {

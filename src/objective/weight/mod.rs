@@ -270,6 +270,92 @@ mod tests {
     }
 
     #[test]
+    fn values_that_are_not_one_per_document_are_refused() {
+        for form in [super::Form::Gap, super::Form::Discounts, super::Form::Rest, super::Form::Distance { share: 1.0 }]
+        {
+            let objective = Objective::custom("careless", std::sync::Arc::new(Careless(form)));
+            let batch = crate::objective::Batch { labels: &[1.0, 0.0, 2.0], offsets: &[0, 3] };
+            let result = objective.lambda_gradient(&[0.0; 3], batch, &mut [0.0; 3], Default::default(), &[]);
+            let message = result.unwrap_err().to_string();
+            assert!(
+                message.contains("gives 0 first values for a list of 3 documents: PairWeight::values"),
+                "{message}"
+            );
+            // Whatever asks for weights one by one gets those of the formula.
+            let loss = objective.trained().as_pairs().unwrap();
+            assert_eq!(loss.weights(&[2.0, 1.0, 0.0]).get(0, 1), 1.0);
+        }
+    }
+
+    /// A user's weight that takes gains from us, in classes or for all pairs: both leave the order of labels to be found.
+    #[derive(Debug)]
+    struct Gains(super::Classes, super::Pairs);
+
+    impl super::PairWeight for Gains {
+        fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
+            let gain = crate::metric::Gain::Exponential;
+            let ideal = crate::metric::max_dcg(ranked, None, gain);
+            let share = |place: usize| gain.of(ranked[place]) / ideal;
+            if self.1 == super::Pairs::All { share(i) } else { share(i) - share(j) }
+        }
+
+        fn pairs(&self) -> super::Pairs {
+            self.1
+        }
+
+        fn classes(&self) -> super::Classes {
+            self.0
+        }
+
+        fn form(&self) -> Option<super::Form> {
+            Some(if self.1 == super::Pairs::All { super::Form::Own } else { super::Form::Gap })
+        }
+
+        fn values(&self, list: super::RankedList<'_>, values: &mut super::Values) {
+            values.set_gains(list, crate::metric::Gain::Exponential, None);
+        }
+    }
+
+    #[test]
+    fn gains_are_those_of_the_list_at_hand_whatever_the_classes() {
+        use super::{Classes, Pairs};
+        // Two queries, so that what is left of the first would show in the second.
+        let (labels, offsets) = ([0.0, 3.0, 1.0, 2.0, 4.0, 0.0, 1.0, 0.0, 2.0], [0, 4, 9]);
+        let scores = [0.3, 0.1, 0.2, 0.0, -0.5, 0.4, 0.2, 0.1, 0.0];
+        for (classes, pairs) in [(Classes::AtLeast(2.0), Pairs::Ordered), (Classes::Labels, Pairs::All)] {
+            let objective = Objective::custom("gains", std::sync::Arc::new(Gains(classes, pairs)));
+            let batch = crate::objective::Batch { labels: &labels, offsets: &offsets };
+            let mut found = [0.0; 9];
+            objective.lambda_gradient(&scores, batch, &mut found, Default::default(), &[]).unwrap();
+            let mut expected = [0.0; 9];
+            for query in offsets.windows(2) {
+                let order = training_order(&scores[query[0]..query[1]]);
+                let ranked: Vec<f32> = order.iter().map(|&document| labels[query[0] + document]).collect();
+                for i in 0..ranked.len() {
+                    for j in (0..ranked.len()).filter(|&j| j != i) {
+                        if pairs == Pairs::Ordered && classes.of(ranked[i]) <= classes.of(ranked[j]) {
+                            continue;
+                        }
+                        let weight = super::PairWeight::exact(&Gains(classes, pairs), &ranked, i, j);
+                        let (a, b) = (query[0] + order[i], query[0] + order[j]);
+                        let slope = weight / (1.0 + f64::from(scores[a] - scores[b]).exp());
+                        expected[a] -= slope;
+                        expected[b] += slope;
+                    }
+                }
+            }
+            for (found, expected) in found.iter().zip(expected) {
+                // The mean over two queries.
+                assert!(
+                    (f64::from(*found) - expected / 2.0).abs() < 1e-6,
+                    "{classes:?}: {found}, not {}",
+                    expected / 2.0
+                );
+            }
+        }
+    }
+
+    #[test]
     fn the_reciprocal_rank_has_the_forces_of_the_paper() {
         // Eq. 11 of the 2009 paper by hand; a swap in either direction would also push document 2.
         let ask = |name: &str, scores: &[f32], labels: &[f32]| {

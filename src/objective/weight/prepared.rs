@@ -1,6 +1,6 @@
 //! The weight of any pair of a ranked list, O(1) each where there is a form.
 
-use super::{PairWeight, Pairs, RankedList, Values};
+use super::{Classes, PairWeight, Pairs, RankedList, Values};
 use crate::numeric::levels::Levels;
 use crate::objective::form::Form;
 
@@ -30,9 +30,15 @@ impl<'a> PairWeights<'a> {
                 let (mut values, mut levels) = (Values::default(), Levels::default());
                 levels.fill(&classes);
                 values.clear(n);
-                weight.values(RankedList { labels: ranked, levels: &levels }, &mut values);
-                top = top.min(values.top);
-                Source::Form(form, values)
+                let by_label = weight.classes() == Classes::Labels;
+                weight.values(RankedList { labels: ranked, levels: by_label.then_some(&levels) }, &mut values);
+                if values.check(form, n).is_ok() {
+                    top = top.min(values.top);
+                    Source::Form(form, values)
+                } else {
+                    // The formula itself is right whatever the values are; training refuses such a weight.
+                    Source::Own(weight.prepare(ranked))
+                }
             }
         };
         PairWeights { source, pairs: weight.pairs(), classes, top }

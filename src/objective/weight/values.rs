@@ -1,7 +1,9 @@
 //! One or two numbers per document that a form joins to weights.
 
+use crate::error::{Error, Result};
 use crate::metric::{Gain, discount, discounts};
 use crate::numeric::levels::Levels;
+use crate::objective::form::Form;
 use std::borrow::Cow;
 
 /// A ranked list as a weight sees it.
@@ -9,8 +11,8 @@ use std::borrow::Cow;
 pub struct RankedList<'a> {
     /// The labels in rank order, the top document first.
     pub labels: &'a [f32],
-    /// The documents by class.
-    pub(in super::super) levels: &'a Levels,
+    /// The documents by label, where they are in that order already.
+    pub(in super::super) levels: Option<&'a Levels>,
 }
 
 impl RankedList<'_> {
@@ -46,6 +48,27 @@ impl Values {
         self.top = n;
     }
 
+    /// Refuses values that are not one per document, as far as the form needs them.
+    pub(in super::super) fn check(&self, form: Form, n: usize) -> Result<()> {
+        let needed = match form {
+            Form::Constant { .. } => [0, 0],
+            Form::Gap | Form::Own => [1, 0],
+            // The second ones may be left out.
+            Form::Distance { .. } => [1, usize::from(!self.second.is_empty())],
+            Form::Discounts | Form::Rest | Form::FallOrRise => [1, 1],
+        };
+        for (which, needed, found) in [("first", needed[0], self.first.len()), ("second", needed[1], self.second.len())]
+        {
+            if needed == 1 && found != n {
+                return Err(Error::Config(format!(
+                    "a pair weight of the form {form:?} gives {found} {which} values for a list of {n} documents: \
+                     PairWeight::values must give one per document"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     fn know_discounts(&mut self, n: usize) {
         self.discounts.extend((self.discounts.len()..n).map(discount));
     }
@@ -67,7 +90,15 @@ impl Values {
 
     /// The first value is `G`, the gain divided by the ideal DCG at `k`; no pair weighs anything where that is 0.
     pub fn set_gains(&mut self, list: RankedList<'_>, gain: Gain, k: Option<usize>) {
-        let (n, levels) = (list.len(), list.levels);
+        let n = list.len();
+        let mut own = Levels::default();
+        let levels = match list.levels {
+            Some(levels) => levels,
+            None => {
+                own.fill(list.labels);
+                &own
+            }
+        };
         let cut = k.unwrap_or(n).min(n);
         self.know_discounts(cut);
         let worth = |place: usize| gain.of(list.labels[levels.order[place] as usize]);

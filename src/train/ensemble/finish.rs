@@ -40,7 +40,7 @@ impl Ensemble<'_> {
         for member in members {
             let own = member.data.clone();
             let model = member.finish()?;
-            let scores = model.scorer.score_rows(own.train.features(), own.train.n_features())?;
+            let scores = model.scorer.score(&own.train)?;
             spreads.push(spread(&scores, own.train.offsets()));
             models.push(model);
         }
@@ -48,7 +48,7 @@ impl Ensemble<'_> {
         model.history = history;
         let best_value = if shared {
             for (split, data) in [("train", &data.train), ("valid", &data.valid)] {
-                if let Ok(scores) = model.scorer.score_rows(data.features(), data.n_features()) {
+                if let Ok(scores) = model.scorer.score(data) {
                     model.info.metrics.insert(split.into(), means(&measures, &scores, data));
                 }
             }

@@ -22,7 +22,12 @@ fn search(trials: usize) -> Search {
 
 fn run(search: &Search, data: &TuneData<'_>, journal: Option<&Journal>) -> Found {
     let device = device::open("auto").unwrap();
-    search.run(data, &Surroundings { device: &device, stop: Stop::new(), journal, progress: &|_| () }).unwrap()
+    search
+        .run(
+            data,
+            &Surroundings { device: &device, stop: Stop::new(), journal, progress: &|_| (), member: Member::alone() },
+        )
+        .unwrap()
 }
 
 /// All that was found, but times.
@@ -129,7 +134,13 @@ fn a_stop_keeps_what_was_found() {
         }
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let around = Surroundings { device: &device, stop: stop.clone(), journal: None, progress: &progress };
+    let around = Surroundings {
+        device: &device,
+        stop: stop.clone(),
+        journal: None,
+        progress: &progress,
+        member: Member::alone(),
+    };
     let found = pool.install(|| search(9).run(&data, &around)).unwrap();
     assert_eq!((found.ended, found.trials.len()), (Ended::Stopped, 3));
     assert_eq!(found.asked, 9);
@@ -155,4 +166,37 @@ fn trees_are_grown_anew_on_each_rung_to_the_same_values() {
         assert!(matches!(trial.config.architecture, Architecture::Trees { trees: 9, .. }));
         assert_eq!(trial.judgement.as_ref().unwrap().epochs, [1, 3, 9][trial.rung - 1]);
     }
+}
+
+#[test]
+fn several_processes_find_what_one_finds_and_go_on_with_its_journal() {
+    use crate::spread::threads::each;
+    let [train, valid] = sets();
+    let data = TuneData::new(vec![[&train, &valid]], 4).unwrap();
+    let search = search(7);
+    let expected = text(&run(&search, &data, None));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.jsonl");
+    let identity = search.identity(&data, "test");
+    for size in [3, 2] {
+        // The second time, all is known from the journal of the first.
+        let found = each(size, |member| {
+            let device = device::open("auto").unwrap();
+            let journal = member.leads().then(|| Journal::open(&path, &identity, Before::GoOn).unwrap());
+            let member = member.clone();
+            let around = Surroundings {
+                device: &device,
+                stop: Stop::new(),
+                journal: journal.as_ref(),
+                progress: &|_| (),
+                member,
+            };
+            text(&search.run(&data, &around).unwrap())
+        });
+        assert!(found.iter().all(|found| *found == expected), "{size} processes");
+        let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines > 7, "{lines} lines in the journal");
+    }
+    let journal = Journal::open(&path, &identity, Before::GoOn).unwrap();
+    assert_eq!(text(&run(&search, &data, Some(&journal))), expected);
 }

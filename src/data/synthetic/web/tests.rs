@@ -102,7 +102,7 @@ fn parts_are_the_whole() {
         assert_eq!(piece, all.select(&[10, 11, 12]));
         assert_eq!(own, targets[all.offsets()[10]..all.offsets()[13]]);
         let (query, view) = (generator.query(29), all.query(29));
-        assert_eq!((view.id, view.features, view.labels), (&*query.id, &*query.features, &*query.labels));
+        assert_eq!((view.id, &*view.features, view.labels), (&*query.id, &*query.features, &*query.labels));
         assert_ne!(generator.query(0).features, generator.query(1).features);
     }
 }

@@ -1,0 +1,124 @@
+//! How trainings went: whether the limit of epochs or the end of a grid of step sizes held them back.
+
+use burnrank::text::{Table, number};
+
+/// One training run, as far as it says whether its settings left it room.
+#[derive(Debug, Clone)]
+pub struct Went {
+    /// What was trained; runs of the same name share a row.
+    pub what: String,
+    /// The step size of the run, where it was chosen.
+    pub step: Option<f64>,
+    /// Whether that is at the end of what was tried; nothing where nothing was tried.
+    pub at_edge: Option<bool>,
+    /// Epochs up to the best one, counted over all starts.
+    pub best_epoch: usize,
+    /// The most epochs that it could have had.
+    pub allowed: usize,
+}
+
+impl Went {
+    /// A run whose step size was not chosen.
+    pub fn new(what: impl Into<String>, best_epoch: usize, allowed: usize) -> Went {
+        Went { what: what.into(), step: None, at_edge: None, best_epoch, allowed }
+    }
+
+    /// Whether the best epoch is in the last tenth of the epochs allowed: a higher limit might have changed it.
+    fn is_late(&self) -> bool {
+        10 * self.best_epoch > 9 * self.allowed
+    }
+}
+
+/// A row for each name, in the order of the first run of each.
+pub fn table(runs: &[Went]) -> Table {
+    let late = |runs: &[&Went]| runs.iter().filter(|run| run.is_late()).count();
+    let title = format!(
+        "Did the limits bind? {} of {} runs have their best epoch in the last tenth of the epochs allowed, where a higher limit \
+         might have changed it{}:",
+        late(&runs.iter().collect::<Vec<_>>()),
+        runs.len(),
+        at_edges(runs.iter()).map_or(String::new(), |(edge, all)| format!(
+            "; {edge} of {all} chosen settings are at the end of those tried"
+        ))
+    );
+    let (stepped, tuned) = (runs.iter().any(|run| run.step.is_some()), runs.iter().any(|run| run.at_edge.is_some()));
+    let mut head =
+        vec!["what was trained", "runs", "best epoch: median", "latest", "epochs allowed", "in the last tenth"];
+    if stepped {
+        head.push("step sizes (runs)");
+    }
+    if tuned {
+        head.push("at the end of those tried");
+    }
+    let mut table = Table::titled(title, &head);
+    for own in groups(runs) {
+        let mut best: Vec<usize> = own.iter().map(|run| run.best_epoch).collect();
+        best.sort_unstable();
+        let mut row = vec![
+            own[0].what.clone(),
+            own.len().to_string(),
+            best[best.len() / 2].to_string(),
+            best[best.len() - 1].to_string(),
+            own.iter().map(|run| run.allowed).max().unwrap_or(0).to_string(),
+            late(&own).to_string(),
+        ];
+        if stepped {
+            row.push(steps(&own));
+        }
+        if tuned {
+            row.push(at_edges(own.iter().copied()).map_or("-".into(), |(edge, all)| format!("{edge} of {all}")));
+        }
+        table.row(row);
+    }
+    table
+}
+
+fn groups(runs: &[Went]) -> Vec<Vec<&Went>> {
+    let mut groups: Vec<Vec<&Went>> = vec![];
+    for run in runs {
+        match groups.iter_mut().find(|group| group[0].what == run.what) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    groups
+}
+
+/// How many chosen settings are at an end, of how many that were chosen.
+fn at_edges<'a>(runs: impl Iterator<Item = &'a Went>) -> Option<(usize, usize)> {
+    let known: Vec<bool> = runs.filter_map(|run| run.at_edge).collect();
+    (!known.is_empty()).then(|| (known.iter().filter(|edge| **edge).count(), known.len()))
+}
+
+/// Each step size with the number of its runs, rising.
+fn steps(runs: &[&Went]) -> String {
+    let mut steps: Vec<f64> = runs.iter().filter_map(|run| run.step).collect();
+    steps.sort_by(f64::total_cmp);
+    let each: Vec<String> =
+        steps.chunk_by(|a, b| a == b).map(|same| format!("{} ({})", number(same[0]), same.len())).collect();
+    if each.is_empty() { "-".into() } else { each.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_say_how_late_the_best_epochs_are() {
+        let run = |what: &str, step: f64, best_epoch| Went {
+            step: Some(step),
+            at_edge: Some(step > 0.05),
+            ..Went::new(what, best_epoch, 100)
+        };
+        let runs = [run("b", 0.1, 90), run("b", 0.01, 91), run("a", 0.01, 3), run("b", 0.1, 50)];
+        let text = table(&runs).markdown();
+        assert!(
+            text.starts_with("Did the limits bind? 1 of 4 runs") && text.contains("; 2 of 4 chosen settings"),
+            "{text}"
+        );
+        assert!(text.contains("| b | 3 | 90 | 91 | 100 | 1 | 0.01 (1), 0.1 (2) | 2 of 3 |"), "{text}");
+        assert!(text.contains("| a | 1 | 3 | 3 | 100 | 0 | 0.01 (1) | 0 of 1 |"), "{text}");
+        let plain = table(&[Went::new("c", 1, 10)]).markdown();
+        assert!(plain.contains("| c | 1 | 1 | 1 | 10 | 0 |") && !plain.contains("step sizes"), "{plain}");
+    }
+}

@@ -1,0 +1,150 @@
+//! What is run: each method and net on each function, and what came out.
+
+use super::{Sizes, train};
+use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
+use crate::harness::units::{by_unit, less};
+use crate::harness::{Execution, Job, NetShape, OneEntryCache, Packed, Report, Ticker};
+use crate::lambdarank::schedule::{METHODS, Method, NETS};
+use serde::{Deserialize, Serialize};
+use train::Parts;
+
+/// How labels are called, and so what they gain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Labels {
+    /// 0, 2, 3, 4, 5: the paper's gains 0, 3, 7, 15, 31.
+    Paper,
+    /// 0 to 4: gains 0, 1, 3, 7, 15.
+    Plain,
+    /// The paper's, of training and validation, handed out anew at random within each query.
+    Shuffled,
+}
+
+impl Labels {
+    /// The shares of the labels, label 0 first.
+    pub fn mix(self) -> &'static str {
+        match self {
+            Labels::Plain => "0.52,0.32,0.13,0.02,0.01",
+            _ => "0.52,0,0.32,0.13,0.02,0.01",
+        }
+    }
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Labels::Paper => "",
+            Labels::Plain => "plain gains ",
+            Labels::Shuffled => "shuffled ",
+        }
+    }
+}
+
+/// One net trained on one random function.
+#[derive(Debug, Clone, Copy)]
+pub struct Cell {
+    pub method: Method,
+    pub net: NetShape,
+    pub function: u64,
+    pub labels: Labels,
+    pub seed: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Found {
+    pub step_size: f64,
+    /// Each step size of the short search, and the best validation NDCG@10 that it reached.
+    pub tried: Vec<(f64, f64)>,
+    /// The best of them at full length, the same.
+    pub full: Vec<(f64, f64)>,
+    pub best_epoch: usize,
+    pub epochs: usize,
+    /// How often training started again.
+    pub restarts: usize,
+    pub valid: f64,
+    /// Mean NDCG of the test queries at depths 1 to 10.
+    pub test: Vec<f64>,
+    /// NDCG@10 of each test query.
+    pub per_query: Option<Packed>,
+}
+
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        let tried = self.tried.iter().chain(&self.full);
+        no_step_size(tried.clone().map(|tried| tried.0).chain([self.step_size]))
+            .or_else(|| no_share("a validation NDCG@10", tried.map(|tried| tried.1).chain([self.valid])))
+            .or_else(|| no_share("a test NDCG", self.test.iter().copied()))
+            .or_else(|| no_epoch(self.best_epoch, self.epochs))
+    }
+}
+
+/// All cells of some functions, two-layer nets first because they take longest.
+fn cells(functions: u64, nets: &[NetShape], labels: Labels, seed: u64) -> Vec<Job<Cell>> {
+    let mut jobs = vec![];
+    for function in 0..functions {
+        for &net in nets.iter().rev() {
+            for method in METHODS {
+                let name = format!("{method:?} {net:?} function {function} seed {seed}").to_lowercase();
+                let work = if net == NetShape::Linear { 1.0 } else { 2.0 };
+                let what = Cell { method, net, function, labels, seed };
+                jobs.push(Job { key: format!("{}{name}", labels.prefix()), work, what });
+            }
+        }
+    }
+    jobs
+}
+
+/// What is done in one cell.
+type Work<'a> = dyn Fn(&Job<Cell>, &Parts, &Ticker<'_>) -> anyhow::Result<Found> + Sync + 'a;
+
+pub fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
+    let sizes = super::sizes(execution.scale());
+    let kept = OneEntryCache::default();
+    let each = |jobs: &[Job<Cell>], work: &Work<'_>| {
+        execution.run_all(jobs, |job, ticker| {
+            let key = (job.what.function, job.what.labels == Labels::Plain);
+            let parts = kept.get(key, || train::generate(execution, &sizes, job.what.function, job.what.labels))?;
+            work(job, &parts, ticker)
+        })
+    };
+    let control = cells(sizes.functions, &[NetShape::Linear], Labels::Shuffled, 0);
+    let ablation = cells(sizes.ablated, &NETS, Labels::Plain, 0);
+    let mut jobs = cells(sizes.functions, &NETS, Labels::Paper, 0);
+    let again: Vec<Job<Cell>> =
+        (1..sizes.seeds).flat_map(|seed| cells(sizes.functions, &NETS, Labels::Paper, seed)).collect();
+    [&control, &ablation, &jobs, &again].into_iter().try_for_each(|jobs| execution.check::<Cell, Found>(jobs))?;
+    let shuffled = each(&control, &|job, parts, ticker| train::shuffled(execution, &sizes, job, parts, ticker))?;
+    let mut found = each(&jobs, &|job, parts, ticker| train::tuned(execution, &sizes, job, parts, ticker))?;
+    let chosen: Vec<(String, f64)> =
+        jobs.iter().zip(&found).map(|(job, found)| (job.key.clone(), found.step_size)).collect();
+    found.extend(each(&again, &|job, parts, ticker| {
+        let first = job.key.replace(&format!("seed {}", job.what.seed), "seed 0");
+        let step = chosen.iter().find(|(key, _)| *key == first).map_or(f64::NAN, |(_, step)| *step);
+        train::at(execution, &sizes, job, parts, &[step], vec![], (ticker, 0.0))
+    })?);
+    jobs.extend(again);
+    let one = Sizes { candidates: 1, ..super::sizes(execution.scale()) };
+    let plain = each(&ablation, &|job, parts, ticker| train::tuned(execution, &one, job, parts, ticker))?;
+    let pair =
+        |jobs: Vec<Job<Cell>>, found: Vec<Found>| Runs(jobs.into_iter().map(|job| job.what).zip(found).collect());
+    super::report::report(
+        execution.scale(),
+        &sizes,
+        &pair(jobs, found),
+        &pair(ablation, plain),
+        &pair(control, shuffled),
+    )
+}
+
+/// What came out of each cell.
+pub struct Runs(pub Vec<(Cell, Found)>);
+
+impl Runs {
+    /// One number per function: NDCG at a depth, the mean over seeds.
+    pub fn units(&self, method: Method, net: NetShape, depth: usize) -> Vec<f64> {
+        let chosen = self.0.iter().filter(|(cell, _)| cell.method == method && cell.net == net);
+        by_unit(chosen.map(|(cell, found)| (cell.function, found.test[depth - 1])))
+    }
+
+    /// LambdaRank less RankNet.
+    pub fn gaps(&self, net: NetShape, depth: usize) -> Vec<f64> {
+        less(&self.units(Method::LambdaRank, net, depth), &self.units(Method::RankNet, net, depth))
+    }
+}

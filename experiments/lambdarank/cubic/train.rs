@@ -1,0 +1,157 @@
+//! How one cell is trained: a short search, the best step sizes at full length, or shuffled labels.
+
+use super::cells::{Cell, Found, Labels};
+use super::{DEPTHS, Sizes};
+use crate::harness::units::mean;
+use crate::harness::{Execution, Job, Packed, Ticker, export, per_query};
+use crate::lambdarank::schedule::{self, Schedule, config, step_sizes};
+use burnrank::data::synthetic::LabelMix;
+use burnrank::train::TrainingData;
+use burnrank::{Dataset, Synthetic, TrainConfig};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Training, validation and test queries of one function.
+pub type Parts = [Dataset; 3];
+
+pub fn generate(execution: &Execution<'_>, sizes: &Sizes, function: u64, labels: Labels) -> anyhow::Result<Parts> {
+    let [train, valid, test] = sizes.queries;
+    let settings = Synthetic {
+        seed: execution.session.seed.wrapping_mul(1_000).wrapping_add(function),
+        queries: train + valid + test,
+        mix: labels.mix().parse::<LabelMix>()?,
+        ..Synthetic::lambdarank()
+    };
+    let generator = settings.generator()?;
+    let part = |queries: Range<usize>| -> anyhow::Result<Dataset> { Ok(generator.part(queries)?.0) };
+    Ok([part(0..train)?, part(train..train + valid)?, part(train + valid..train + valid + test)?])
+}
+
+/// What weights and shuffles follow from.
+fn seed_of(execution: &Execution<'_>, cell: &Cell) -> u64 {
+    execution.session.seed.wrapping_mul(100_000).wrapping_add(cell.function * 100 + cell.seed)
+}
+
+/// A short search, the best step sizes at full length, the best of these on the test queries.
+pub fn tuned(
+    execution: &Execution<'_>,
+    sizes: &Sizes,
+    job: &Job<Cell>,
+    parts: &Parts,
+    ticker: &Ticker<'_>,
+) -> anyhow::Result<Found> {
+    let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed_of(execution, &job.what))?;
+    let data = Arc::new(TrainingData::new(config.scaling, &parts[0], &parts[1])?);
+    let search = TrainConfig { epochs: sizes.search_epochs, ..config };
+    let mut tried =
+        schedule::search(execution, &job.key, &search, &data, (&step_sizes(job.what.method), sizes.wider), ticker)?;
+    let all = tried.clone();
+    tried.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let steps: Vec<f64> = tried.iter().take(sizes.candidates).map(|tried| tried.0).collect();
+    let share = (all.len() * sizes.search_epochs) as f64;
+    let share = share / (share + (steps.len() * sizes.epochs(job.what.net)) as f64);
+    ticker.tick(share);
+    at(execution, sizes, job, parts, &steps, all, (ticker, share))
+}
+
+/// Trains with each of the step sizes at full length; the best on validation is judged on the test queries.
+pub fn at(
+    execution: &Execution<'_>,
+    sizes: &Sizes,
+    job: &Job<Cell>,
+    [training, valid, test]: &Parts,
+    steps: &[f64],
+    tried: Vec<(f64, f64)>,
+    (ticker, done): (&Ticker<'_>, f64),
+) -> anyhow::Result<Found> {
+    let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed_of(execution, &job.what))?;
+    let data = Arc::new(TrainingData::new(config.scaling, training, valid)?);
+    let mut full = vec![];
+    let mut best: Option<(f64, Schedule)> = None;
+    for (number, &learning_rate) in steps.iter().enumerate() {
+        let place = |n: usize| done + (1.0 - done) * n as f64 / steps.len() as f64;
+        let config = TrainConfig { learning_rate, ..config.clone() };
+        let key = format!("{} full {learning_rate}", job.key);
+        let run = schedule::run(execution, &key, &config, &data, (ticker, (place(number), place(number + 1))))?;
+        full.push((learning_rate, run.valid));
+        if best.as_ref().is_none_or(|(_, best)| run.valid > best.valid) {
+            best = Some((learning_rate, run));
+        }
+    }
+    let Some((step_size, Schedule { model, epochs, restarts, best_epoch, valid: reached })) = best else {
+        anyhow::bail!("no step size to train with")
+    };
+    let (judged, per_query) = judged(&model, test)?;
+    if job.key == "lambdarank twolayer function 0 seed 0" {
+        let source = format!(
+            "random cubic polynomial 0 of seed {}, label shares {}",
+            execution.session.seed,
+            Labels::Paper.mix()
+        );
+        let sets = [("train", source.as_str(), training), ("valid", &source, valid), ("test", &source, test)];
+        let values = [("ndcg@1".to_owned(), judged[0]), ("ndcg@10".to_owned(), judged[9])];
+        export(execution, "lambdarank-cubic", &model, &sets, values)?;
+    }
+    Ok(Found {
+        step_size,
+        tried,
+        full,
+        best_epoch,
+        epochs,
+        restarts,
+        valid: reached,
+        test: judged,
+        per_query: Some(per_query),
+    })
+}
+
+/// Mean NDCG of the test queries at all depths, and NDCG@10 of each query.
+fn judged(model: &burnrank::Model, test: &Dataset) -> anyhow::Result<(Vec<f64>, Packed)> {
+    let mut all = vec![];
+    let mut last = vec![];
+    for depth in DEPTHS {
+        last = per_query(model, test, &format!("ndcg@{depth}"))?;
+        all.push(mean(&last));
+    }
+    Ok((all, Packed::new(last)))
+}
+
+/// The control: what cannot be learned is learned by neither.
+pub fn shuffled(
+    execution: &Execution<'_>,
+    sizes: &Sizes,
+    job: &Job<Cell>,
+    [training, valid, test]: &Parts,
+    ticker: &Ticker<'_>,
+) -> anyhow::Result<Found> {
+    let seed = seed_of(execution, &job.what);
+    let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed)?;
+    let config = TrainConfig { epochs: sizes.control_epochs, ..config };
+    let data =
+        TrainingData::new(config.scaling, with_shuffled_labels(training, seed)?, with_shuffled_labels(valid, seed)?)?;
+    let place = (ticker, (0.0, 1.0));
+    let model = crate::harness::train(execution, &job.key, &config, &Arc::new(data), place, |_| false)?;
+    Ok(Found {
+        step_size: config.learning_rate,
+        tried: vec![],
+        full: vec![],
+        best_epoch: model.info.best_epoch,
+        epochs: config.epochs,
+        restarts: 0,
+        valid: model.best_value().unwrap_or(0.0),
+        test: judged(&model, test)?.0,
+        per_query: None,
+    })
+}
+
+/// The same documents with the labels of each query in another order.
+fn with_shuffled_labels(data: &Dataset, seed: u64) -> anyhow::Result<Dataset> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut labels = data.labels().to_vec();
+    data.offsets().windows(2).for_each(|ends| labels[ends[0]..ends[1]].shuffle(&mut random));
+    let queries = data.queries().map(|query| (query.id.to_owned(), query.labels.len())).collect();
+    Ok(Dataset::new(data.n_features(), data.features().to_vec(), labels, queries)?)
+}

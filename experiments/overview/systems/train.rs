@@ -1,0 +1,123 @@
+//! One system on one fold: all settings with one seed, the best of them with all seeds.
+
+use super::roster::{SEEDED, System};
+use super::sets::Fold;
+use super::{ALSO, MEASURE, Sizes};
+use crate::harness::finding::{Finding, no_share};
+use crate::harness::units::mean;
+use crate::harness::{self, Execution, Job, Ticker, per_query};
+use anyhow::Context;
+use burnrank::Model;
+use burnrank::train::TrainingData;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One system on one fold.
+pub struct Cell {
+    pub set: usize,
+    pub fold: usize,
+    pub system: &'static System,
+}
+
+/// What a system reaches with the setting that validation chose.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Found {
+    pub setting: String,
+    /// Each setting with its validation value.
+    pub tried: Vec<(String, f64)>,
+    pub best_epochs: Vec<usize>,
+    pub valid: f64,
+    /// Means over seeds and test queries of the other measures.
+    pub also: BTreeMap<String, f64>,
+    /// The mean over seeds for each test query, rounded to six decimals.
+    pub per_query: Vec<f64>,
+    /// Why the system could not be run on this fold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl Finding for Found {
+    fn impossible(&self) -> Option<String> {
+        no_share("a validation value", self.tried.iter().map(|tried| tried.1).chain([self.valid]))
+            .or_else(|| no_share("a test value", self.per_query.iter().chain(self.also.values()).copied()))
+    }
+}
+
+/// Tries all settings with one seed; the one with the best validation value is trained with the other seeds too.
+pub fn run(
+    execution: &Execution<'_>,
+    sizes: &Sizes,
+    job: &Job<Cell>,
+    fold: &Fold,
+    ticker: &Ticker<'_>,
+) -> anyhow::Result<Found> {
+    let system = job.what.system;
+    let seeds = if SEEDED.contains(&system.model) { sizes.seeds } else { 1 };
+    let trainings = (system.settings(sizes) as u64 + seeds - 1) as f64;
+    let mut done = 0.0;
+    let mut one = |setting: usize, seed: u64| -> anyhow::Result<(Model, String)> {
+        let seed = execution.session.seed.wrapping_mul(1_000).wrapping_add(seed);
+        let (config, called) = system.config(setting, sizes, seed)?;
+        let data = Arc::new(TrainingData::new(config.scaling, fold.sets[0].clone(), fold.sets[1].clone())?);
+        let key = format!("{} setting {setting} seed {seed}", job.key);
+        let share = (ticker, (done / trainings, (done + 1.0) / trainings));
+        done += 1.0;
+        Ok((harness::train(execution, &key, &config, &data, share, |_| false)?, called))
+    };
+    let mut tried: Vec<(String, f64)> = vec![];
+    let mut best: Option<(usize, Model)> = None;
+    for setting in 0..system.settings(sizes) {
+        let (model, called) = match one(setting, 0) {
+            Ok(found) => found,
+            // Data that a system cannot take, as too many documents for a kernel matrix, is a result too.
+            Err(error) => return Ok(Found::failed(&error)),
+        };
+        let value = model.best_value().unwrap_or(0.0);
+        if tried.iter().all(|(_, other)| value > *other) {
+            best = Some((setting, model));
+        }
+        tried.push((called, value));
+    }
+    let (setting, model) = best.context("no setting was tried")?;
+    let mut models = vec![model];
+    for seed in 1..seeds {
+        models.push(one(setting, seed)?.0);
+    }
+    let test = &fold.sets[2];
+    let mean_of = |measure: &str| -> anyhow::Result<Vec<f64>> {
+        let mut sum = vec![0.0; test.n_queries()];
+        for model in &models {
+            let values = per_query(model, test, measure)?;
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / models.len() as f64);
+        }
+        Ok(sum)
+    };
+    let mut also = BTreeMap::new();
+    for measure in ALSO {
+        also.insert(measure.to_owned(), mean(&mean_of(measure)?));
+    }
+    Ok(Found {
+        setting: tried[setting].0.clone(),
+        best_epochs: models.iter().map(|model| model.info.best_epoch).collect(),
+        valid: tried[setting].1,
+        tried,
+        also,
+        per_query: mean_of(MEASURE)?.iter().map(|value| (value * 1e6).round() / 1e6).collect(),
+        failure: None,
+    })
+}
+
+impl Found {
+    fn failed(error: &anyhow::Error) -> Self {
+        Found {
+            setting: String::new(),
+            tried: vec![],
+            best_epochs: vec![],
+            valid: 0.0,
+            also: BTreeMap::new(),
+            per_query: vec![],
+            failure: Some(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What is measured: exchanges between two processes, and epochs of one and of two.
+
+use super::netns::Cable;
+use super::{DOCUMENTS, Exchange, FEATURES, Measured, NETS, Net, Run, exchange};
+use anyhow::{Context, ensure};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Memory of one machine.
+pub const SHARED: &str = "shared memory";
+/// Between two network namespaces.
+pub const TCP: &str = "TCP";
+
+/// Measures everything; a quick form only shows that it works.
+pub fn all(quick: bool) -> anyhow::Result<Measured> {
+    let folder = tempfile::tempdir()?;
+    let bench = Bench { folder: folder.path(), tool: tool()?, cable: Cable::lay(), quick };
+    if bench.cable.is_none() {
+        eprintln!("note: no network namespaces here: TCP is not measured");
+    }
+    let before = load();
+    let mut measured = Measured {
+        machine: crate::speed::machine::describe(),
+        quick,
+        load: [before, String::new()],
+        exchanges: bench.exchanges()?,
+        runs: Vec::new(),
+    };
+    let nets = if quick { &NETS[..1] } else { &NETS[..] };
+    for net in nets {
+        bench.epochs(net, &mut measured.runs)?;
+    }
+    measured.load[1] = load();
+    Ok(measured)
+}
+
+/// The tool that was built beside this program.
+fn tool() -> anyhow::Result<PathBuf> {
+    let tool = std::env::current_exe()?.with_file_name(format!("burnrank{}", std::env::consts::EXE_SUFFIX));
+    ensure!(tool.exists(), "{}: build it first: cargo build --release --features mpi", tool.display());
+    Ok(tool)
+}
+
+fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').take(3).collect::<Vec<_>>().join(" ")
+}
+
+struct Bench<'a> {
+    folder: &'a Path,
+    tool: PathBuf,
+    cable: Option<Cable>,
+    quick: bool,
+}
+
+impl Bench<'_> {
+    /// A launcher of so many processes.
+    fn launcher(&self, processes: usize, transport: &str) -> anyhow::Result<Command> {
+        let mut command = match &self.cable {
+            Some(cable) if transport == TCP => cable.launcher(self.folder)?,
+            _ => {
+                let mut command = Command::new("mpirun");
+                command.args(["-n", &processes.to_string()]);
+                command
+            }
+        };
+        command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+        Ok(command)
+    }
+
+    fn transports(&self) -> impl Iterator<Item = &'static str> {
+        [Some(SHARED), self.cable.as_ref().map(|_| TCP)].into_iter().flatten()
+    }
+
+    fn exchanges(&self) -> anyhow::Result<Vec<Exchange>> {
+        let mut found = Vec::new();
+        for transport in self.transports() {
+            let mut command = self.launcher(2, transport)?;
+            command.arg(std::env::current_exe()?).args(["processes", "--child", transport]);
+            found.extend(exchange::parse(&output(&mut command)?)?);
+        }
+        Ok(found)
+    }
+
+    /// Epochs of a net, of one process that computes batches whole, and of one and two that compute shares.
+    fn epochs(&self, net: &Net, runs: &mut Vec<Run>) -> anyhow::Result<()> {
+        let queries = if self.quick { 24 } else { net.queries };
+        let data = self.folder.join(format!("{queries}.txt"));
+        for (path, queries) in [(&data, queries), (&self.folder.join("valid.txt"), 12)] {
+            let sizes = format!("--queries {queries} --documents {DOCUMENTS} --features {FEATURES} --seed 3");
+            output(Command::new(&self.tool).args(["generate", "net"]).args(sizes.split(' ')).arg("--out").arg(path))?;
+        }
+        for batch in net.batches.into_iter().filter(|batch| *batch <= queries) {
+            let mut start = vec![(0, SHARED), (1, SHARED)];
+            start.extend(self.transports().map(|transport| (2, transport)));
+            for (processes, transport) in start {
+                let run = self.epoch(net, queries, batch, processes, transport)?;
+                eprintln!(
+                    "{}, batches of {batch}, {processes} processes, {transport}: {:.4} s",
+                    net.hidden, run.seconds
+                );
+                runs.push(run);
+            }
+        }
+        Ok(())
+    }
+
+    fn epoch(&self, net: &Net, queries: usize, batch: usize, processes: usize, transport: &str) -> anyhow::Result<Run> {
+        let out = self.folder.join("model");
+        let mut command = match processes {
+            0 => Command::new(&self.tool),
+            more => {
+                let mut command = self.launcher(more, transport)?;
+                command.arg(&self.tool);
+                command
+            }
+        };
+        let epochs = if self.quick { 3 } else { net.epochs };
+        let settings = format!(
+            "train --model mlp --hidden {} --epochs {epochs} --patience 0 --batch-queries {batch} --threads 1 --quiet \
+             --checkpoint-every 100000 --force",
+            net.hidden
+        );
+        command.args(settings.split_whitespace()).arg("--out").arg(&out);
+        command.arg("--train").arg(self.folder.join(format!("{queries}.txt")));
+        output(command.arg("--valid").arg(self.folder.join("valid.txt")))?;
+        let log = std::fs::read_to_string(out.join("training.jsonl"))?;
+        let seconds = |line: &str| serde_json::from_str::<Value>(line).ok()?["seconds"].as_f64();
+        let mut seconds: Vec<f64> = log.lines().skip(1).filter_map(seconds).collect();
+        seconds.sort_by(f64::total_cmp);
+        let info: Value = serde_json::from_slice(&std::fs::read(out.join("model.json"))?)?;
+        Ok(Run {
+            hidden: net.hidden.into(),
+            weights: weights(net.hidden)?,
+            queries,
+            batch,
+            processes,
+            transport: transport.into(),
+            seconds: *seconds.get(seconds.len() / 2).context("no epoch")?,
+            model: info["checksum"].as_str().unwrap_or_default().into(),
+        })
+    }
+}
+
+/// The weights of a net.
+fn weights(hidden: &str) -> anyhow::Result<usize> {
+    let mut units: Vec<usize> = vec![FEATURES];
+    for layer in hidden.split(',') {
+        units.push(layer.parse()?);
+    }
+    units.push(1);
+    Ok(units.windows(2).map(|pair| pair[0] * pair[1] + pair[1]).sum())
+}
+
+fn output(command: &mut Command) -> anyhow::Result<String> {
+    let ran = command.output().with_context(|| format!("cannot run {command:?}"))?;
+    ensure!(ran.status.success(), "{command:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+}

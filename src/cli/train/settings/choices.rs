@@ -1,0 +1,41 @@
+//! Options that name one thing, or leave the choice to the data.
+
+use burnrank::train::ModelChoice;
+use burnrank::{Error, ScaleKind};
+use std::str::FromStr;
+
+/// `--model`: one of them, or the choice between several.
+#[derive(Debug, Clone)]
+pub enum ModelArg {
+    Auto,
+    Named(ModelChoice),
+}
+
+impl FromStr for ModelArg {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.trim().eq_ignore_ascii_case("auto") {
+            true => Ok(ModelArg::Auto),
+            false => text.parse().map(ModelArg::Named),
+        }
+    }
+}
+
+/// `--scale`: a scaling, or the choice between several.
+#[derive(Debug, Clone, Copy)]
+pub enum ScaleArg {
+    Auto,
+    Named(ScaleKind),
+}
+
+impl FromStr for ScaleArg {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.trim().eq_ignore_ascii_case("auto") {
+            true => Ok(ScaleArg::Auto),
+            false => text.parse().map(ScaleArg::Named),
+        }
+    }
+}

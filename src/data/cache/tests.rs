@@ -1,0 +1,291 @@
+//! What a cache holds is what its text says, however it is read, scaled or cut; what is not whole is refused.
+
+use super::build::build_by;
+use super::header::{self, Section};
+use super::*;
+use crate::data::{Chunks, Dataset, FeatureNames, ReadOptions, ScaleKind, Scaler, Skipped};
+use crate::{Error, read};
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+
+struct Files {
+    _folder: tempfile::TempDir,
+    text: PathBuf,
+    cache: PathBuf,
+}
+
+fn files(text: &str) -> Files {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, cache) = (folder.path().join("a.txt"), folder.path().join("a.cache"));
+    std::fs::write(&path, text).unwrap();
+    Files { _folder: folder, text: path, cache }
+}
+
+fn options() -> ReadOptions {
+    ReadOptions::default()
+}
+
+fn make(files: &Files, half: bool, chunk: usize) -> CacheReport {
+    let made = CacheOptions { half, ..CacheOptions::default() };
+    build_by(chunk, &files.text, &files.cache, made, &options(), |_| ()).unwrap()
+}
+
+fn open_both(files: &Files) -> (Dataset, Dataset) {
+    (read(&files.text, &options()).unwrap().data, read(&files.cache, &options()).unwrap().data)
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// All that can be asked of two data sets that should be the same.
+fn assert_same(a: &Dataset, b: &Dataset) {
+    assert_eq!(a, b);
+    assert_eq!((a.n_features(), a.is_sparse(), a.fingerprint()), (b.n_features(), b.is_sparse(), b.fingerprint()));
+    assert_eq!(a.has_document_ids(), b.has_document_ids());
+    for query in 0..a.n_queries() {
+        assert_eq!(a.query_key(query), b.query_key(query));
+        assert_eq!(bits(&a.query(query).features), bits(&b.query(query).features));
+    }
+    assert_eq!(bits(a.features()), bits(b.features()));
+}
+
+/// Queries of 1 to 5 documents with some of 7 features, some ids of documents, and values of all sizes.
+fn texts() -> impl Strategy<Value = String> {
+    let value = prop_oneof![Just(0.0f32), -2.0f32..2.0, Just(-0.0), Just(1e-40), Just(60_000.0), -1e4f32..1e4];
+    let document =
+        (0..5u8, proptest::collection::btree_map(1..8usize, value, 0..7), proptest::option::of("[a-z]{0,4}"));
+    let query = proptest::collection::vec(document, 1..6);
+    proptest::collection::vec(query, 1..12).prop_map(|queries| {
+        let mut text = String::new();
+        for (query, documents) in queries.iter().enumerate() {
+            for (label, features, id) in documents {
+                text += &format!("{label} qid:q{query}ü");
+                features.iter().for_each(|(index, value)| text += &format!(" {index}:{value}"));
+                text += &id.as_ref().map_or(String::new(), |id| format!(" # docid = {id}"));
+                text.push('\n');
+            }
+        }
+        text
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn a_cache_is_its_text(text in texts(), chunk in 1..400usize, most in 1..60usize) {
+        let files = files(&text);
+        let report = make(&files, false, chunk);
+        let (plain, mapped) = open_both(&files);
+        assert_eq!((report.documents, report.features), (plain.n_documents(), plain.n_features()));
+        assert!(mapped.is_mapped() && !plain.is_mapped());
+        assert_same(&plain, &mapped);
+        check(&files.cache).unwrap();
+        let highest = |path: &Path| read(path, &options()).unwrap().highest_label;
+        assert_eq!(highest(&files.text), highest(&files.cache));
+        // Part by part, and made again from itself.
+        let chunks = Chunks::open(&files.cache, &options()).unwrap().with_chunk_bytes(chunk);
+        let parts: Vec<Dataset> = chunks.map(Result::unwrap).collect();
+        assert_same(&plain, &Dataset::joined(parts).unwrap().declared_sparse(plain.is_sparse()));
+        let mut rows = Vec::new();
+        mapped.clone().declared_sparse(true).with_width(9).for_rows(most, |range, values| {
+            assert_eq!(range.len() * 9, values.len());
+            rows.extend_from_slice(values);
+            Ok(())
+        }).unwrap();
+        assert_eq!(bits(&rows), bits(plain.with_width(9).features()));
+    }
+
+    #[test]
+    fn queries_are_chosen_and_scaled_as_in_memory(text in texts(), seed in 0..1000u64, half in any::<bool>()) {
+        let files = files(&text);
+        make(&files, half, 1 << 20);
+        let mapped = read(&files.cache, &options()).unwrap().data;
+        let mut plain = mapped.clone();
+        plain.features_mut();
+        assert!(!plain.is_mapped());
+        assert_same(&plain, &mapped);
+        let n = plain.n_queries();
+        let chosen: Vec<usize> = (0..n).filter(|&query| (seed >> (query % 10)) & 1 == 0).collect();
+        let turned: Vec<usize> = chosen.iter().rev().copied().collect();
+        assert_same(&plain.select(&turned), &mapped.select(&turned));
+        let (mut a, mut b) = (plain.clone(), mapped.clone());
+        assert_same(&a.take_out(&chosen), &b.take_out(&chosen));
+        assert_same(&a, &b);
+        for kind in ScaleKind::ALL {
+            for (a, b) in [(&plain, &mapped), (&a, &b)] {
+                let scaler = Scaler::fit(kind, a);
+                assert_eq!(scaler, Scaler::fit(kind, b), "{kind}");
+                let (mut a, mut b) = (a.clone(), b.clone());
+                scaler.apply(&mut a).unwrap();
+                scaler.apply(&mut b).unwrap();
+                assert_same(&a, &b);
+                assert_same(&a.select(&(0..a.n_queries()).rev().collect::<Vec<_>>()), &b.select(&(0..b.n_queries()).rev().collect::<Vec<_>>()));
+            }
+        }
+    }
+}
+
+/// Enough documents for several blocks of columns.
+fn many() -> String {
+    let value = |row: usize, feature: usize| (row * 7919 + feature * 104_729) % 1009;
+    let line = |row: usize| {
+        let features: String = (1..=4).map(|f| format!(" {f}:{}", value(row, f) as f32 / 7.0)).collect();
+        format!("{} qid:{}{features} # docid = d{row}\n", row % 3, row / 700)
+    };
+    (0..5000).map(line).collect()
+}
+
+#[test]
+fn many_blocks_scale_to_the_same_bits() {
+    let files = files(&many());
+    make(&files, false, 10_000);
+    let (plain, mapped) = open_both(&files);
+    assert!(mapped.known_columns().is_some());
+    assert!(mapped.select(&[0, 1, 2]).known_columns().is_none());
+    for (a, b) in [(plain.clone(), mapped.clone()), (plain.select(&[6, 0, 3]), mapped.select(&[6, 0, 3]))] {
+        for kind in ScaleKind::ALL {
+            let scaler = Scaler::fit(kind, &a);
+            assert_eq!(scaler, Scaler::fit(kind, &b), "{kind}");
+            let (mut a, mut b) = (a.clone(), b.clone());
+            scaler.apply(&mut a).unwrap();
+            scaler.apply(&mut b).unwrap();
+            assert_same(&a, &b);
+        }
+    }
+}
+
+#[test]
+fn features_that_come_late_are_zero_before() {
+    let mut text: String = (0..300).map(|row| format!("1 qid:{row} 1:{}\n", row + 1)).collect();
+    text += "0 qid:last 5:2.5\n";
+    for half in [false, true] {
+        let files = files(&text);
+        let report = make(&files, half, 100);
+        assert_eq!((report.features, report.rounding.is_some()), (5, half));
+        let (plain, mapped) = open_both(&files);
+        assert_same(&plain, &mapped);
+        check(&files.cache).unwrap();
+    }
+}
+
+#[test]
+fn any_damage_is_refused_or_found_by_the_full_check() {
+    let files = files(&many());
+    make(&files, false, 1 << 20);
+    let whole = std::fs::read(&files.cache).unwrap();
+    let header = header::Header::parse("a", &whole[..header::BYTES], whole.len() as u64).unwrap();
+    let damaged = files.cache.with_file_name("b.cache");
+    let opened = |bytes: &[u8]| {
+        std::fs::write(&damaged, bytes).unwrap();
+        read(&damaged, &options()).map(|report| report.data)
+    };
+    let mut places: Vec<usize> = (0..340).collect();
+    for section in Section::ALL {
+        let range = header.section(section);
+        places.extend(
+            [range.start, range.start + range.len() / 2, range.end - 1].into_iter().filter(|_| !range.is_empty()),
+        );
+    }
+    for place in places {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 0x41;
+        let section = Section::ALL.into_iter().find(|section| header.section(*section).contains(&place));
+        match (opened(&bytes), section) {
+            (Err(error), _) => {
+                let error = error.to_string();
+                assert!(error.starts_with(&damaged.display().to_string()), "{error}");
+                assert!(error.contains("burnrank convert --to cache"), "byte {place}: {error}");
+            }
+            (Ok(data), Some(section)) if !section.is_verified_at_once() => {
+                // It may say anything, but it must not panic.
+                let _ = data.fingerprint();
+                (0..data.n_documents()).for_each(|row| _ = data.document_id(row));
+                let error = check(&damaged).unwrap_err().to_string();
+                assert!(error.contains("are not what was written"), "byte {place}: {error}");
+            }
+            (Ok(_), section) => panic!("byte {place} of {section:?} was changed and nobody noticed"),
+        }
+    }
+    for length in (0..whole.len()).step_by(whole.len() / 97).chain([1, 7, 8, 4095, 4096, whole.len() - 1]) {
+        let error = opened(&whole[..length]).unwrap_err().to_string();
+        assert!(error.contains("cache"), "{length} bytes: {error}");
+    }
+    let longer = [&whole[..], b"x"].concat();
+    assert!(opened(&longer).unwrap_err().to_string().contains("another size than was written"));
+}
+
+#[test]
+fn a_cache_of_other_text_is_stale() {
+    let files = files("1 qid:a 1:1\n0 qid:a 1:2\n");
+    make(&files, false, 100);
+    std::fs::write(&files.text, "1 qid:a 1:1\n0 qid:a 1:22\n").unwrap();
+    let error = read(&files.cache, &options()).unwrap_err().to_string();
+    assert!(error.contains("has changed since") && error.contains("--stale-cache"), "{error}");
+    let stale = ReadOptions { stale_cache: true, ..options() };
+    assert_eq!(read(&files.cache, &stale).unwrap().data.features(), [1.0, 2.0]);
+    std::fs::remove_file(&files.text).unwrap();
+    assert_eq!(read(&files.cache, &options()).unwrap().data.features(), [1.0, 2.0], "there is nothing to compare with");
+}
+
+#[test]
+fn options_that_a_cache_contradicts_are_refused() {
+    let files = files("1 qid:a 1:1 3:1\n");
+    make(&files, false, 100);
+    let with = |options: ReadOptions| read(&files.cache, &options);
+    let refused = |options: ReadOptions| with(options).unwrap_err().to_string();
+    assert!(refused(ReadOptions { first_index: 0, ..options() }).contains("leave out --first-index 0"));
+    assert!(refused(ReadOptions { query_file: Some("q".into()), ..options() }).contains("leave out --query-file"));
+    assert!(refused(ReadOptions { width: Some(2), ..options() }).contains("3 features, more than the 2"));
+    assert_eq!(with(ReadOptions { width: Some(4), ..options() }).unwrap().data.features(), [1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(with(ReadOptions { lenient: true, regroup: true, ..options() }).unwrap().data.n_documents(), 1);
+    assert!(Chunks::from_reader("x", std::fs::File::open(&files.cache).unwrap(), &options()).is_err());
+}
+
+#[test]
+fn what_cannot_be_written_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.cache");
+    let data = |label: f32, id: &str| Dataset::new(1, vec![70_000.0], vec![label], vec![(id.into(), 1)]).unwrap();
+    let writer = |half: bool| CacheWriter::create(&path, CacheOptions { half, ..CacheOptions::default() }).unwrap();
+    assert!(writer(false).finish(false).is_err(), "no document");
+    assert!(matches!(writer(true).push(&data(1.0, "a")), Err(Error::Data(_))), "no f16");
+    assert!(writer(false).push(&data(-1.0, "a")).is_err(), "a negative label");
+    let mut twice = writer(false);
+    twice.push(&data(1.0, "a")).unwrap();
+    twice.push(&data(1.0, "a")).unwrap();
+    assert!(twice.finish(false).unwrap_err().to_string().contains("twice"));
+    let names = FeatureNames::parse("names", b"1 a\n2 b\n", 1).unwrap();
+    let names = CacheOptions { feature_names: Some(names), ..CacheOptions::default() };
+    let mut two = CacheWriter::create(&path, names).unwrap();
+    two.push(&data(1.0, "a")).unwrap();
+    let error = two.finish(false).unwrap_err().to_string();
+    assert!(error.contains("'b' is the name of feature 2, but the last one is 1"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_bad_line_is_told_as_of_text_and_leaves_nothing() {
+    let files = files("1 qid:a 1:1\n0 qid:b 1:x\n");
+    let made = |options: &ReadOptions| build(&files.text, &files.cache, CacheOptions::default(), options, |_| ());
+    let (ours, texts) =
+        (made(&options()).unwrap_err().to_string(), read(&files.text, &options()).unwrap_err().to_string());
+    assert_eq!(ours, texts);
+    assert!(!files.cache.exists());
+    let lenient = ReadOptions { lenient: true, ..options() };
+    let Skipped { lines, first } = made(&lenient).unwrap().skipped;
+    assert_eq!((lines, first.len()), (1, 1));
+    assert_eq!(read(&files.cache, &options()).unwrap().data, read(&files.text, &lenient).unwrap().data);
+}
+
+#[test]
+fn a_query_that_comes_back_and_side_files_are_taken_as_of_text() {
+    let files = files("1 qid:a 1:1\n0 qid:b 1:2\n2 qid:a 1:3\n");
+    let regroup = ReadOptions { regroup: true, ..options() };
+    build(&files.text, &files.cache, CacheOptions::default(), &regroup, |_| ()).unwrap();
+    assert_same(&read(&files.text, &regroup).unwrap().data, &read(&files.cache, &options()).unwrap().data);
+    let info = info(&files.cache).unwrap().unwrap();
+    assert_eq!((info.bits, info.feature_bytes), (32, 12));
+    assert!(info.source.unwrap().ends_with("a.txt"));
+}

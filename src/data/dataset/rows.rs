@@ -1,0 +1,311 @@
+//! The rows of a data set, wherever they are: slices where they can be, copies of a bounded size where they cannot.
+
+use super::Dataset;
+use super::store::{Chosen, Mapped, Store};
+use crate::data::cache::{Advice, CacheMap};
+use crate::data::scale::{KnownColumns, Rows, Scaler};
+use crate::error::Result;
+use crate::memory;
+use rayon::prelude::*;
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rows of a query that one thread copies at a time.
+const PIECE: usize = 4096;
+
+thread_local! {
+    /// Memory of blocks that are done with, for the next ones.
+    static SPARE: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
+}
+
+impl Dataset {
+    /// All queries of a mapped file.
+    pub(crate) fn mapped(
+        file: Arc<CacheMap>,
+        labels: Vec<f32>,
+        query_ids: Vec<String>,
+        offsets: Vec<usize>,
+    ) -> Dataset {
+        let (width, sparse) = (file.width(), file.is_sparse());
+        let features = Store::Mapped(Mapped::new(file, Chosen::From(0), Vec::new()));
+        Dataset { width, features, labels, query_ids, offsets, document_ids: None, feature_names: None, sparse }
+    }
+
+    /// Whether the features are in a mapped file: rows are then read, and scaled, each time that they are used.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self.features, Store::Mapped(_))
+    }
+
+    /// Reads the features of a mapped file into memory, for those who need them as one slice; does nothing where they are one
+    /// already.
+    ///
+    /// # Errors
+    /// When they need more memory than may be taken.
+    pub fn load(&self) -> Result<()> {
+        if self.here(0..self.n_documents()).is_none() {
+            let bytes = memory::bytes_of::<f32>(self.n_documents() as u64 * self.width as u64);
+            let what = format!("{} documents of {} features", self.n_documents(), self.width);
+            memory::ask(bytes, &what, "use fewer queries, or a model that reads them from the file: linear or mlp")?;
+            self.features();
+        }
+        Ok(())
+    }
+
+    /// All features as one slice, read into memory where they are not one.
+    pub(super) fn one_slice(&self) -> &[f32] {
+        match (&self.features, self.here(0..self.n_documents())) {
+            (_, Some(values)) => values,
+            (Store::Memory(values), None) => values,
+            (Store::Mapped(mapped), None) => mapped.copy.get_or_init(|| {
+                let mut values = vec![0.0; self.n_documents() * self.width];
+                self.fill(0..self.n_queries(), &mut values);
+                values
+            }),
+        }
+    }
+
+    /// All features in memory of their own; ids of documents too.
+    pub(super) fn in_memory(&mut self) -> &mut Vec<f32> {
+        if let Store::Mapped(mapped) = &mut self.features {
+            let copy = mapped.copy.take();
+            if self.document_ids.is_none() && self.has_document_ids() {
+                let ids = (0..self.n_documents()).map(|row| self.document_id(row).unwrap_or_default());
+                self.document_ids = Some(ids.collect());
+            }
+            let values = copy.unwrap_or_else(|| {
+                let mut values = vec![0.0; self.n_documents() * self.width];
+                self.fill(0..self.n_queries(), &mut values);
+                values
+            });
+            self.features = Store::Memory(values);
+        }
+        match &mut self.features {
+            Store::Memory(values) => values,
+            Store::Mapped(_) => unreachable!("it was read into memory"),
+        }
+    }
+
+    /// The id that the file has for a document.
+    pub(super) fn mapped_id<'a>(&self, mapped: &'a Mapped, row: usize) -> Option<&'a str> {
+        let query = self.query_of(row);
+        mapped.file.document_id(mapped.file.start(mapped.queries.get(query)) + row - self.offsets[query])
+    }
+
+    /// Some rows as a slice, where they are one.
+    pub(super) fn here(&self, rows: Range<usize>) -> Option<&[f32]> {
+        match &self.features {
+            Store::Memory(values) => self.cut(values, rows.start, rows.len()),
+            Store::Mapped(mapped) => {
+                if let Some(copy) = mapped.copy.get() {
+                    return self.cut(copy, rows.start, rows.len());
+                }
+                let values = mapped.plain(self.width)?;
+                if rows.is_empty() {
+                    return Some(&[]);
+                }
+                let query = self.query_of(rows.start);
+                let together = matches!(mapped.queries, Chosen::From(_)) || rows.end <= self.offsets[query + 1];
+                let first = mapped.file.start(mapped.queries.get(query)) + rows.start - self.offsets[query];
+                if together { self.cut(values, first, rows.len()) } else { None }
+            }
+        }
+    }
+
+    fn cut<'a>(&self, all: &'a [f32], first: usize, count: usize) -> Option<&'a [f32]> {
+        all.get(first * self.width..(first + count) * self.width)
+    }
+
+    /// The query that a row belongs to.
+    fn query_of(&self, row: usize) -> usize {
+        self.offsets.partition_point(|&offset| offset <= row).saturating_sub(1)
+    }
+
+    /// Appends the features of one query.
+    pub(crate) fn gather(&self, query: usize, values: &mut Vec<f32>) {
+        let rows = self.offsets[query]..self.offsets[query + 1];
+        match self.here(rows.clone()) {
+            Some(here) => values.extend_from_slice(here),
+            None => {
+                let start = values.len();
+                values.resize(start + rows.len() * self.width, 0.0);
+                self.fill_rows(rows, &mut values[start..]);
+            }
+        }
+    }
+
+    /// Copies the features of neighbouring queries, by all threads.
+    pub(crate) fn fill(&self, queries: Range<usize>, values: &mut [f32]) {
+        let whole = matches!(&self.features, Store::Mapped(mapped) if mapped.is_per_query());
+        let (mut work, mut rest) = (Vec::new(), values);
+        for query in queries {
+            let (mut start, end) = (self.offsets[query], self.offsets[query + 1]);
+            while start < end {
+                let rows = if whole { start..end } else { start..end.min(start + PIECE) };
+                let (own, after) = rest.split_at_mut(rows.len() * self.width);
+                (start, rest) = (rows.end, after);
+                work.push((rows, own));
+            }
+        }
+        work.into_par_iter().with_min_len(8).for_each(|(rows, values)| self.fill_rows(rows, values));
+    }
+
+    /// Copies any rows, by all threads.
+    #[cfg(feature = "cubecl")]
+    pub(crate) fn copy_rows(&self, rows: Range<usize>, values: &mut [f32]) {
+        if let Some(here) = self.here(rows.clone()) {
+            return values.copy_from_slice(here);
+        }
+        let (mut work, mut rest, mut start) = (Vec::new(), values, rows.start);
+        while start < rows.end {
+            let part = start..self.offsets[self.query_of(start) + 1].min(rows.end);
+            let (own, after) = rest.split_at_mut(part.len() * self.width);
+            (start, rest) = (part.end, after);
+            work.push((part, own));
+        }
+        work.into_par_iter().with_min_len(8).for_each(|(rows, values)| self.fill_rows(rows, values));
+    }
+
+    /// Copies rows.
+    fn fill_rows(&self, rows: Range<usize>, values: &mut [f32]) {
+        if let Some(here) = self.here(rows.clone()) {
+            return values.copy_from_slice(here);
+        }
+        let Store::Mapped(mapped) = &self.features else { return };
+        let (mut query, mut rest) = (self.query_of(rows.start), values);
+        let mut row = rows.start;
+        while row < rows.end {
+            let own = self.offsets[query]..self.offsets[query + 1];
+            let first = mapped.file.start(mapped.queries.get(query));
+            let part = row..own.end.min(rows.end);
+            let (values, after) = rest.split_at_mut(part.len() * self.width);
+            if part == own || !mapped.is_per_query() {
+                mapped.file.read(first + part.start - own.start, self.width, values);
+                mapped.scale(values);
+            } else {
+                let mut all = vec![0.0; own.len() * self.width];
+                mapped.file.read(first, self.width, &mut all);
+                mapped.scale(&mut all);
+                values.copy_from_slice(&all[(part.start - own.start) * self.width..][..values.len()]);
+            }
+            (row, rest, query) = (part.end, after, query + 1);
+        }
+    }
+
+    /// Calls `work` with all rows in order, about `most` feature values at a time: as slices where they are one, else as copies
+    /// of whole queries.
+    ///
+    /// # Errors
+    /// Whatever `work` returns.
+    pub(crate) fn for_rows(&self, most: usize, mut work: impl FnMut(Range<usize>, &[f32]) -> Result<()>) -> Result<()> {
+        let (documents, width) = (self.n_documents(), self.width.max(1));
+        let at_once = (most / width).max(1);
+        if let Some(all) = self.here(0..documents) {
+            for start in (0..documents).step_by(at_once) {
+                let rows = start..documents.min(start + at_once);
+                self.will_need(rows.end..documents.min(rows.end + at_once));
+                work(rows.clone(), &all[rows.start * self.width..rows.end * self.width])?;
+            }
+            return Ok(());
+        }
+        let (mut start, mut values) = (0, Vec::new());
+        while start < self.n_queries() {
+            let end = self.offsets.partition_point(|&offset| offset <= self.offsets[start] + at_once) - 1;
+            let end = end.clamp(start + 1, self.n_queries());
+            let rows = self.offsets[start]..self.offsets[end];
+            self.will_need(rows.end..documents.min(rows.end + at_once));
+            values.resize(rows.len() * self.width, 0.0);
+            self.fill(start..end, &mut values);
+            work(rows, &values)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Leaves it to the rows of a mapped file to be scaled when they are read; says no where they are in memory.
+    pub(crate) fn scale_when_read(&mut self, scaler: &Scaler) -> bool {
+        match &mut self.features {
+            Store::Memory(_) => false,
+            Store::Mapped(mapped) => {
+                mapped.scalers.push(Arc::new(scaler.clone()));
+                mapped.copy.take();
+                true
+            }
+        }
+    }
+
+    /// What the file says of all its documents, where these are they and nothing was done to them.
+    pub(crate) fn known_columns(&self) -> Option<&KnownColumns> {
+        let mapped = self.untouched()?;
+        let all = mapped.queries == Chosen::From(0) && self.n_queries() == mapped.file.n_queries();
+        mapped.file.columns().filter(|_| all)
+    }
+
+    /// The numbers that the file has for a query, see [`Dataset::query_print`] and [`Dataset::query_key`].
+    pub(crate) fn known_prints(&self, query: usize) -> Option<[u64; 2]> {
+        let mapped = self.untouched()?;
+        mapped.file.prints(mapped.queries.get(query))
+    }
+
+    /// The mapped file, where its rows are used as they are.
+    fn untouched(&self) -> Option<&Mapped> {
+        match &self.features {
+            Store::Mapped(mapped) if mapped.scalers.is_empty() && mapped.file.width() == self.width => Some(mapped),
+            _ => None,
+        }
+    }
+
+    /// These rows will be read soon.
+    pub(crate) fn will_need(&self, rows: Range<usize>) {
+        self.advise(rows, Advice::WillNeed);
+    }
+
+    /// These rows will not be read for a while.
+    pub(crate) fn passed(&self, rows: Range<usize>) {
+        self.advise(rows, Advice::Passed);
+    }
+
+    fn advise(&self, rows: Range<usize>, advice: Advice) {
+        let Store::Mapped(mapped) = &self.features else { return };
+        let mut query = self.query_of(rows.start);
+        let mut next: Option<Range<usize>> = None;
+        while query < self.n_queries() && self.offsets[query] < rows.end {
+            let first = mapped.file.start(mapped.queries.get(query));
+            let own = first..first + self.offsets[query + 1] - self.offsets[query];
+            match &mut next {
+                Some(run) if run.end == own.start => run.end = own.end,
+                _ => {
+                    next.replace(own).into_iter().for_each(|run| mapped.file.advise(run, advice));
+                }
+            }
+            query += 1;
+        }
+        next.into_iter().for_each(|run| mapped.file.advise(run, advice));
+    }
+}
+
+impl Rows for Dataset {
+    fn count(&self) -> usize {
+        self.n_documents()
+    }
+
+    fn with<O>(&self, rows: Range<usize>, work: impl FnOnce(&[f32]) -> O) -> O {
+        if let Some(here) = self.here(rows.clone()) {
+            return work(here);
+        }
+        let mut values = SPARE.take();
+        values.resize(rows.len() * self.width, 0.0);
+        self.fill_rows(rows, &mut values);
+        let done = work(&values);
+        SPARE.set(values);
+        done
+    }
+
+    fn are_far(&self) -> bool {
+        self.is_mapped()
+    }
+
+    fn will_need(&self, rows: Range<usize>) {
+        Dataset::will_need(self, rows);
+    }
+}

@@ -1,0 +1,217 @@
+//! Parquet: row group by row group, some rows of all columns at a time.
+
+mod column;
+mod shared;
+
+use super::cell::{self, BadCell, Role};
+use super::columns::Columns;
+use super::sink::Sink;
+use crate::data::plain::Stamp;
+use crate::data::source::{display_name, whole_file};
+use crate::error::{Error, Result};
+use crate::memory;
+use ::parquet::column::reader::ColumnReader;
+use ::parquet::errors::ParquetError;
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use column::{Cells, Leaf};
+use rayon::prelude::*;
+use shared::Shared;
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+/// About the size of a page, of which each column keeps one.
+const PAGE: u64 = 1 << 20;
+
+/// The rows of a Parquet file.
+pub(super) struct ParquetRows {
+    name: String,
+    reader: SerializedFileReader<Shared>,
+    /// The same file, which must not change meanwhile.
+    file: Arc<File>,
+    stamp: Option<Stamp>,
+    size: u64,
+    /// The columns that are read: features first, in their order, then label, query and document, those that there are.
+    leaves: Vec<Leaf>,
+    /// The next row group, and those of the one at hand: a reader for each leaf, and the rows that are left.
+    group: usize,
+    readers: Vec<ColumnReader>,
+    left: usize,
+    /// Rows that were read.
+    done: usize,
+}
+
+impl ParquetRows {
+    /// Opens a file and reads what stands at its end: the names and types of its columns.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let fail = |error| Error::io(path, "read", error);
+        let name = display_name(path);
+        let file = Arc::new(File::open(path).map_err(fail)?);
+        let stamp = Stamp::of(&file).map_err(fail)?;
+        let size = file.metadata().map_err(fail)?.len();
+        if stamp.is_some() && size == 0 {
+            return Err(whole_file(&name, "the file is empty", super::open::EXPECTED));
+        }
+        let reader = guarded(&name, || SerializedFileReader::new(Shared::new(file.clone(), size)))?;
+        let (leaves, readers) = (Vec::new(), Vec::new());
+        Ok(ParquetRows { name, reader, file, stamp, size, leaves, group: 0, readers, left: 0, done: 0 })
+    }
+
+    /// As errors name the file.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of the columns; those inside others have dots in them.
+    pub(super) fn headers(&self) -> Vec<String> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        schema.columns().iter().map(|column| column.path().string()).collect()
+    }
+
+    /// Says what the columns are, and refuses those of types that do not fit.
+    pub(super) fn choose(&mut self, columns: &Columns) -> Result<()> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        let features = columns.features.iter().map(|&place| (place, Role::Feature));
+        let others = [(columns.label, Role::Label), (columns.query, Role::Query), (columns.document, Role::Document)];
+        let others = others.into_iter().filter_map(|(place, role)| place.map(|place| (place, role)));
+        let leaf = |(place, role)| Leaf::of(&self.name, place, role, &schema.column(place));
+        self.leaves = features.chain(others).map(leaf).collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// The number of rows that the file says it has.
+    pub(super) fn total(&self) -> usize {
+        let groups = self.reader.metadata().row_groups().iter();
+        groups.map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).fold(0, usize::saturating_add)
+    }
+
+    /// The part of the file that the rows read so far are.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.size as f64 * (self.done as f64 / self.total().max(1) as f64)) as u64
+    }
+
+    /// Fails when the file was changed since it was opened.
+    pub(super) fn check(&self) -> Result<()> {
+        self.stamp.as_ref().map_or(Ok(()), |stamp| stamp.check(&self.file, &self.name))
+    }
+
+    /// Adds up to `most` rows; `false` at the end.
+    pub(super) fn read(&mut self, most: usize, sink: &mut Sink<'_>) -> Result<bool> {
+        while self.left == 0 {
+            if self.group == self.reader.metadata().num_row_groups() {
+                return Ok(false);
+            }
+            self.next_group()?;
+        }
+        let rows = most.min(self.left);
+        let name = &self.name;
+        let leaves = self.leaves.par_iter_mut().zip(&mut self.readers);
+        let cells: Vec<Cells> =
+            leaves.map(|(leaf, reader)| guarded(name, || leaf.read(reader, rows))).collect::<Result<_>>()?;
+        self.left -= rows;
+        let first = self.done + 1;
+        self.done += rows;
+        take_in(&cells, rows, first, sink)?;
+        Ok(true)
+    }
+
+    fn next_group(&mut self) -> Result<()> {
+        let metadata = self.reader.metadata().row_group(self.group);
+        let pages = self.leaves.iter().map(|leaf| metadata.columns().get(leaf.place));
+        let bytes = pages.flatten().map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(0).min(PAGE));
+        memory::ask(bytes.sum(), &format!("a page of each column of {}", self.name), "keep fewer columns")?;
+        let rows = usize::try_from(metadata.num_rows());
+        self.left = rows.map_err(|_| damaged(&self.name, "a row group of fewer than 0 rows"))?;
+        let (reader, leaves, group) = (&self.reader, &self.leaves, self.group);
+        self.readers = guarded(&self.name, || {
+            let group = reader.get_row_group(group)?;
+            leaves.iter().map(|leaf| group.get_column_reader(leaf.place)).collect()
+        })?;
+        self.group += 1;
+        Ok(())
+    }
+}
+
+/// Adds rows whose columns are `cells`; `first` is the number of the first of them.
+fn take_in(cells: &[Cells], rows: usize, first: usize, sink: &mut Sink<'_>) -> Result<()> {
+    let (columns, null, start) = (sink.columns, sink.null(), sink.rows());
+    let width = columns.features.len();
+    let (features, others) = cells.split_at(width);
+    let matrix = sink.blank(rows);
+    // By row and column: what is wrong with the row's first bad cell.
+    let mut bad: Vec<(usize, usize, BadCell)> = Vec::new();
+    for (column, cells) in features.iter().enumerate() {
+        let Cells::Numbers(values) = cells else { continue };
+        for (row, &value) in values.iter().enumerate() {
+            match cell::feature(null, cell::stored(value)) {
+                Ok(value) => matrix[row * width + column] = value,
+                Err(problem) => bad.push((row, column, problem)),
+            }
+        }
+    }
+    bad.sort_by_key(|&(row, column, _)| (row, column));
+    let mut bad = bad.into_iter().peekable();
+    let mut others = others.iter();
+    let label = columns.label.and_then(|_| others.next());
+    let query = columns.query.and_then(|_| others.next());
+    let document = columns.document.and_then(|_| others.next());
+    for row in 0..rows {
+        let line = first + row;
+        let mut feature = None;
+        while let Some((_, column, problem)) = bad.next_if(|(bad, ..)| *bad == row) {
+            feature.get_or_insert((problem, columns.features[column], Role::Feature));
+        }
+        let found = label_of(label, row).map_err(|bad| (bad, columns.label, Role::Label)).and_then(|label| {
+            let query = id_of(query, row).map_err(|bad| (bad, columns.query, Role::Query))?;
+            // A document may have no id.
+            match id_of(document, row) {
+                Err(bad) if bad != BadCell::Missing => Err((bad, columns.document, Role::Document)),
+                document => Ok((label, query, document.ok().flatten())),
+            }
+        });
+        match (found, feature) {
+            (Ok((label, query, document)), None) => {
+                sink.good(start + row, line, label, query.unwrap_or_default(), document);
+            }
+            (Ok(_), Some((problem, column, role))) => sink.bad(problem, line, column, role)?,
+            (Err((problem, column, role)), _) => sink.bad(problem, line, column.unwrap_or(0), role)?,
+        }
+    }
+    Ok(())
+}
+
+fn label_of(cells: Option<&Cells>, row: usize) -> std::result::Result<f32, BadCell> {
+    match cells {
+        Some(Cells::Numbers(values)) => cell::label(cell::stored(values[row])),
+        _ => Ok(0.0),
+    }
+}
+
+fn id_of(cells: Option<&Cells>, row: usize) -> std::result::Result<Option<&[u8]>, BadCell> {
+    match cells {
+        Some(Cells::Ids(ids)) => match &ids[row] {
+            Some(id) => cell::id(id).map(Some),
+            None => Err(BadCell::Missing),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// Runs what may meet damaged bytes, in words of ours.
+fn guarded<T>(name: &str, work: impl FnOnce() -> std::result::Result<T, ParquetError>) -> Result<T> {
+    // What reads the format may panic on bytes that no writer would write.
+    let done = catch_unwind(AssertUnwindSafe(work));
+    let done = done.unwrap_or_else(|_| Err(ParquetError::General("bytes that make no sense".into())));
+    done.map_err(|error| match error {
+        ParquetError::NYI(message) => {
+            let remedy = format!("write it packed by snappy, gzip or zstd, and with usual encodings ({message})");
+            whole_file(name, "a Parquet file of a kind that is not read here", &remedy)
+        }
+        error => damaged(name, &error.to_string()),
+    })
+}
+
+fn damaged(name: &str, what: &str) -> Error {
+    whole_file(name, "damaged, cut short or not a Parquet file", &format!("write or copy it again ({what})"))
+}

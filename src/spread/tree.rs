@@ -1,0 +1,209 @@
+//! Sums over homes that have the same bits whoever computed which home: a fixed binary tree.
+//!
+//! sum(a..b) = sum(a..m) + sum(m..b), m = (a + b) / 2, down to single homes. A member adds up the largest ranges of the tree that
+//! lie within its own homes, one for equal halves, quarters and so on; these nodes are exchanged, and all members add up the rest
+//! of the tree alike. Small sums are gathered whole; of large ones every member adds up a slice, so that no member receives more
+//! than about two sums, however many members there are.
+
+use super::{Member, owned};
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+/// Numbers in a sum from which every member adds up a slice of it.
+const SLICED: usize = 1 << 14;
+
+/// The tree over a number of homes, and who has which nodes of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    homes: usize,
+    /// Of each member, in order.
+    nodes: Vec<Vec<Range<usize>>>,
+}
+
+impl Tree {
+    /// Over so many homes, of which each member of a group of `size` owns its own.
+    pub fn new(homes: usize, size: usize) -> Self {
+        let nodes = (0..size).map(|rank| {
+            let mut nodes = Vec::new();
+            cover(0..homes, &owned(homes, rank, size), &mut nodes);
+            nodes
+        });
+        Tree { homes, nodes: nodes.collect() }
+    }
+
+    /// The sum over all homes, of `width` numbers each; `own` has those of the member's own homes, nothing for a sum of 0.
+    ///
+    /// # Errors
+    /// That of `own`, for all members, as [`Member::share`].
+    pub fn sum(&self, member: &Member, width: usize, own: Result<Vec<Option<Vec<f32>>>>) -> Result<Vec<f32>> {
+        let first = owned(self.homes, member.rank(), member.size()).start;
+        let sums = own.map(|mut own| {
+            let mut leaf =
+                |range: &Range<usize>| (range.len() == 1).then(|| own[range.start - first].take()).map(or_zeros(width));
+            self.nodes[member.rank()].iter().map(|node| fold(node, &mut leaf)).collect::<Vec<_>>()
+        });
+        if member.size() == 1 {
+            return sums.map(|mut sums| sums.pop().unwrap_or_else(|| vec![0.0; width]));
+        }
+        let (status, sums) = match sums {
+            Ok(sums) => (Ok(()), sums),
+            Err(error) => (Err(error), vec![vec![0.0; width]; self.nodes[member.rank()].len()]),
+        };
+        if member.size() > 2 && width >= SLICED {
+            return self.sliced(member, width, status, &sums);
+        }
+        let all = self.swap(member, status, &sums, width)?;
+        Ok(self.rest(&all, width))
+    }
+
+    /// Gathers all nodes; a first word says whether a member is well.
+    fn swap(&self, member: &Member, status: Result<()>, sums: &[Vec<f32>], width: usize) -> Result<Vec<u32>> {
+        let mut own = vec![u32::from(status.is_err())];
+        own.extend(sums.iter().flatten().map(|value| value.to_bits()));
+        let lengths: Vec<usize> = self.nodes.iter().map(|nodes| 1 + nodes.len() * width).collect();
+        let mut all = vec![0; lengths.iter().sum()];
+        member.group().gather(&own, &lengths, &mut all)?;
+        check(member, status, &lengths, &all)?;
+        Ok(all)
+    }
+
+    /// As [`Tree::sum`], every member a slice of it.
+    fn sliced(&self, member: &Member, width: usize, status: Result<()>, sums: &[Vec<f32>]) -> Result<Vec<f32>> {
+        let size = member.size();
+        let slice = |rank: usize| owned(width, rank, size);
+        let mut out = Vec::with_capacity(size + sums.len() * width);
+        let mut out_lengths = Vec::with_capacity(size);
+        for rank in 0..size {
+            out.push(u32::from(status.is_err()));
+            sums.iter().for_each(|sum| out.extend(sum[slice(rank)].iter().map(|value| value.to_bits())));
+            out_lengths.push(1 + sums.len() * slice(rank).len());
+        }
+        let own = slice(member.rank()).len();
+        let lengths: Vec<usize> = self.nodes.iter().map(|nodes| 1 + nodes.len() * own).collect();
+        let mut all = vec![0; lengths.iter().sum()];
+        member.group().exchange(&out, &out_lengths, &mut all, &lengths)?;
+        check(member, status, &lengths, &all)?;
+        let own: Vec<u32> = self.rest(&all, own).into_iter().map(f32::to_bits).collect();
+        let lengths: Vec<usize> = (0..size).map(|rank| slice(rank).len()).collect();
+        let mut all = vec![0; width];
+        member.group().gather(&own, &lengths, &mut all)?;
+        Ok(all.into_iter().map(f32::from_bits).collect())
+    }
+
+    /// Adds up the tree above all nodes, which stand in `all` behind one word of each member.
+    fn rest(&self, all: &[u32], width: usize) -> Vec<f32> {
+        let mut places = Vec::new();
+        let mut at = 0;
+        for nodes in &self.nodes {
+            at += 1;
+            for node in nodes {
+                places.push((node, at));
+                at += width;
+            }
+        }
+        let mut node = |range: &Range<usize>| {
+            let (_, at) = places.iter().find(|(node, _)| *node == range)?;
+            Some(all[*at..at + width].iter().map(|&word| f32::from_bits(word)).collect())
+        };
+        fold(&(0..self.homes), &mut node)
+    }
+}
+
+/// Fails on all members when one is not well, which the first word of each says.
+fn check(member: &Member, status: Result<()>, lengths: &[usize], all: &[u32]) -> Result<()> {
+    let mut at = 0;
+    let firsts = lengths.iter().map(|length| {
+        at += length;
+        all[at - length]
+    });
+    if firsts.sum::<u32>() == 0 {
+        return Ok(());
+    }
+    member.agree(status).and(Err(Error::Stopped))
+}
+
+fn or_zeros(width: usize) -> impl Fn(Option<Vec<f32>>) -> Vec<f32> {
+    move |found| found.unwrap_or_else(|| vec![0.0; width])
+}
+
+/// The largest nodes below `node` that lie within `own`.
+fn cover(node: Range<usize>, own: &Range<usize>, nodes: &mut Vec<Range<usize>>) {
+    if node.start >= own.end || node.end <= own.start {
+        return;
+    }
+    if own.start <= node.start && node.end <= own.end {
+        nodes.push(node);
+        return;
+    }
+    let middle = (node.start + node.end) / 2;
+    cover(node.start..middle, own, nodes);
+    cover(middle..node.end, own, nodes);
+}
+
+/// The sum of a node: what `known` says, or that of both halves.
+fn fold(node: &Range<usize>, known: &mut impl FnMut(&Range<usize>) -> Option<Vec<f32>>) -> Vec<f32> {
+    if let Some(sum) = known(node) {
+        return sum;
+    }
+    let middle = (node.start + node.end) / 2;
+    let mut sum = fold(&(node.start..middle), known);
+    let right = fold(&(middle..node.end), known);
+    sum.iter_mut().zip(right).for_each(|(sum, right)| *sum += right);
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::threads::each;
+    use super::*;
+
+    fn value(home: usize, place: usize) -> f32 {
+        let random = ((home * 31 + place) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        (random as f32 - 8e6) * [1.0, 1e-6, 1e7][place % 3]
+    }
+
+    fn bits(values: &[f32]) -> Vec<u32> {
+        values.iter().map(|value| value.to_bits()).collect()
+    }
+
+    #[test]
+    fn a_sum_has_the_same_bits_whatever_the_number_of_members() {
+        for (homes, width) in [(8, 5), (8, SLICED + 3), (5, 7), (1, 2)] {
+            let sums = |size: usize| {
+                let tree = Tree::new(homes, size);
+                let of_home = |home| (home != 3).then(|| (0..width).map(|place| value(home, place)).collect());
+                each(size, |member| {
+                    let own = owned(homes, member.rank(), size).map(of_home).collect();
+                    bits(&tree.sum(member, width, Ok(own)).unwrap())
+                })
+            };
+            let expected = sums(1).remove(0);
+            for size in [2, 3, 4, 7, 9] {
+                assert!(sums(size).iter().all(|sum| *sum == expected), "{homes} homes, {width} wide, {size} members");
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_of_one_is_one_of_all() {
+        for width in [4, SLICED] {
+            let tree = Tree::new(8, 3);
+            let errors = each(3, |member| {
+                let own = match member.rank() {
+                    2 => Err(Error::Data("no memory".into())),
+                    rank => Ok(owned(8, rank, 3).map(|_| Some(vec![1.0; width])).collect()),
+                };
+                tree.sum(member, width, own).unwrap_err().to_string()
+            });
+            assert_eq!(errors, ["process 2 of 3: no memory", "process 2 of 3: no memory", "no memory"]);
+        }
+    }
+
+    #[test]
+    fn equal_shares_are_one_node_each() {
+        assert!(Tree::new(8, 4).nodes.iter().all(|nodes| nodes.len() == 1));
+        let ends = |nodes: &Vec<Range<usize>>| nodes.iter().map(|node| (node.start, node.end)).collect::<Vec<_>>();
+        let nodes: Vec<_> = Tree::new(8, 3).nodes.iter().map(ends).collect();
+        assert_eq!(nodes, [vec![(0, 2)], vec![(2, 4), (4, 5)], vec![(5, 6), (6, 8)]]);
+    }
+}

@@ -1,0 +1,114 @@
+//! Caches: whole or not there, refused when they are stale or damaged, and larger than the memory that may be taken.
+
+use super::support::Place;
+use std::io::Write;
+use std::process::Stdio;
+
+fn lines(queries: std::ops::Range<usize>) -> String {
+    let line = |row: usize| format!("{} qid:{} 1:{} 2:{} 3:0.5\n", row % 3, row / 10, row % 7, row % 11);
+    (10 * queries.start..10 * queries.end).map(line).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_kill_while_converting_leaves_nothing() {
+    let place = Place::new(&[]);
+    for name in ["INT", "TERM", "KILL"] {
+        for (part, megabytes) in [("start", 0), ("middle", 20)] {
+            let mut command = place.command("convert - --to cache --out a.cache --quiet");
+            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            let mut pipe = child.stdin.take().unwrap();
+            let mut query = 0;
+            let mut written = 0;
+            while written < megabytes << 20 {
+                let text = lines(query..query + 1000);
+                pipe.write_all(text.as_bytes()).unwrap();
+                (query, written) = (query + 1000, written + text.len());
+            }
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            super::support::signal(&child, name);
+            let _ = child.wait();
+            assert_eq!(place.list(), Vec::<String>::new(), "{name} at the {part}");
+        }
+    }
+}
+
+#[test]
+fn stale_and_damaged_caches_are_refused_by_name_with_the_remedy() {
+    let place = Place::new(&[("a.txt", &lines(0..20))]);
+    place.run("convert a.txt --to cache --out a.cache").good();
+    place.run("train --train a.cache --model linear --epochs 1 --quiet --out model").done();
+    let commands = [
+        "data a.cache",
+        "train --train a.cache --model linear --epochs 1 --quiet --out other",
+        "train --train a.txt --valid a.cache --model linear --epochs 1 --quiet --out other",
+        "evaluate --data a.cache --model model",
+        "predict --data a.cache --model model",
+        "convert a.cache --out b.txt",
+    ];
+    let whole = std::fs::read(place.path().join("a.cache")).unwrap();
+    let mut other = whole.clone();
+    other[8] = 9;
+    let mut first = whole.clone();
+    first[0] = b'1';
+    let mut label = whole.clone();
+    *label.last_mut().unwrap() ^= 1;
+    for (bytes, expected) in [
+        (&whole[..whole.len() / 2], "a cache of another size than was written"),
+        (&whole[..100], "a cache of another size than was written"),
+        (other.as_slice(), "a cache of version 9, and this program reads version 1"),
+        (first.as_slice(), "not a cache, or damaged at its start"),
+        (label.as_slice(), "a damaged cache"),
+        (&[], "the file is empty"),
+    ] {
+        std::fs::write(place.path().join("a.cache"), bytes).unwrap();
+        for command in commands {
+            let message = place.run(command).bad(1);
+            assert!(message.contains("a.cache: ") && message.contains(expected), "{command}: {message}");
+            assert!(message.contains("convert --to cache") || message.contains("make it again"), "{message}");
+        }
+    }
+    std::fs::write(place.path().join("a.cache"), &whole).unwrap();
+    std::fs::write(place.path().join("a.txt"), lines(0..21)).unwrap();
+    for command in commands {
+        let message = place.run(command).bad(1);
+        assert!(message.contains("has changed since this cache was made from it"), "{command}: {message}");
+        assert!(message.contains("--stale-cache"), "{message}");
+    }
+    place.run("data a.cache --stale-cache").good();
+    // A feature that changed is found by the full check alone.
+    let mut feature = whole.clone();
+    feature[4096] ^= 1;
+    std::fs::write(place.path().join("a.cache"), &feature).unwrap();
+    place.run("data a.cache --stale-cache").good();
+    let message = place.run("data a.cache --stale-cache --check").bad(1);
+    assert!(message.contains("the features of documents 0 to 199 are not what was written"), "{message}");
+}
+
+#[test]
+fn features_that_may_not_be_in_memory_are_trained_on_scored_and_counted() {
+    let place = Place::new(&[]);
+    // 100 MB of features.
+    let data = "generate net --queries 500 --documents 100 --features 500 --seed 2 --quiet";
+    place.run(&format!("{data} --out a.cache")).done();
+    let limit = "--max-memory 80MB --quiet";
+    for scaling in ["none", "query-minmax"] {
+        let train = format!("train --train a.cache --model linear --scale {scaling} --epochs 1 --force --out model");
+        place.run(&format!("{train} {limit}")).done();
+        let limited = std::fs::read(place.path().join("model/model.bpk")).unwrap();
+        place.run(&format!("{train} --quiet")).done();
+        assert!(limited == std::fs::read(place.path().join("model/model.bpk")).unwrap(), "{scaling}");
+    }
+    for command in [
+        "predict --model model --data a.cache --out s.txt",
+        "evaluate --model model --data a.cache",
+        "data a.cache --check",
+    ] {
+        place.run(&format!("{command} {limit}")).done();
+    }
+    // What needs all of it at once asks before.
+    let message = place.run(&format!("train --train a.cache --model ranksvm --out other {limit}")).bad(1);
+    assert!(message.contains("would take") && message.contains("linear or mlp"), "{message}");
+    place.run(&format!("convert a.cache --to cache --half --out half.cache {limit}")).done();
+    place.run(&format!("train --train half.cache --model linear --epochs 1 --force --out model {limit}")).done();
+}

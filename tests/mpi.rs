@@ -1,0 +1,219 @@
+//! Several processes end at the bytes of one, and one that fails ends all. Needs an `mpirun`; says 'skipped' without.
+#![cfg(unix)]
+
+mod support;
+
+use burnrank::{Synthetic, WriteOptions, write};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use support::{Place, Ran};
+
+/// Whether there is a launcher.
+fn is_here() -> bool {
+    let here = Command::new("mpirun").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !here {
+        println!("skipped: there is no mpirun");
+    }
+    here
+}
+
+fn place_with_data() -> Place {
+    let place = Place::new(&[]);
+    let data = Synthetic { queries: 60, documents: 20, features: 20, ..Synthetic::net() };
+    let data = data.generator().and_then(|generator| generator.dataset()).expect("data");
+    write(place.path().join("train.txt"), &data, &WriteOptions::default()).expect("a file");
+    place
+}
+
+/// So many processes; more than there are cores, and by root, as in a container.
+fn together(place: &Place, processes: usize, arguments: &str) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["-n", &processes.to_string(), env!("CARGO_BIN_EXE_burnrank")]).args(arguments.split_whitespace());
+    let settings = [
+        ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+        ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+        ("OMPI_MCA_btl_vader_single_copy_mechanism", "none"),
+    ];
+    command.envs(settings).current_dir(place.path()).stdin(Stdio::null());
+    command
+}
+
+fn output(mut command: Command) -> Output {
+    command.output().expect("the launcher starts")
+}
+
+const TRAIN: &str = "train --model mlp --epochs 12 --patience 0 --train train.txt --checkpoint-every 0";
+
+fn bytes(place: &Place, model: &str) -> (Vec<u8>, String) {
+    let record = std::fs::read(place.path().join(model).join("model.bpk")).expect("a record");
+    (record, place.read(&format!("{model}/model.json")))
+}
+
+#[test]
+fn one_model_whatever_the_number_of_processes_and_threads() {
+    if !is_here() {
+        return;
+    }
+    let place = place_with_data();
+    place.run(&format!("{TRAIN} --shares 6 --out plain")).done();
+    let expected = bytes(&place, "plain");
+    for (processes, threads) in [(1, 1), (2, 1), (2, 2), (3, 1), (4, 2)] {
+        let out = format!("p{processes}t{threads}");
+        let ran = output(together(&place, processes, &format!("{TRAIN} --shares 6 --out {out} --threads {threads}")));
+        let text = Ran::of(ran).done();
+        assert_eq!(text.matches("best epoch").count(), 1, "printed once: {text}");
+        assert!(bytes(&place, &out) == expected, "{processes} processes of {threads} threads");
+    }
+}
+
+/// The documents of a table, and of its cache, are those of the text, and each process has its shares of them.
+#[test]
+#[cfg(feature = "tables")]
+fn tables_and_their_caches_are_trained_on_together() {
+    if !is_here() {
+        return;
+    }
+    let place = place_with_data();
+    let data = burnrank::read(place.path().join("train.txt"), &burnrank::ReadOptions::default()).expect("data").data;
+    let mut table = (0..data.n_features()).map(|place| format!("x{place},")).collect::<String>() + "label,qid\n";
+    for query in data.queries() {
+        for (label, row) in query.labels.iter().zip(query.features.chunks(data.n_features())) {
+            row.iter().for_each(|value| table += &format!("{value},"));
+            table += &format!("{label},{}\n", query.id);
+        }
+    }
+    std::fs::write(place.path().join("train.csv"), table).expect("a file");
+    place.run("convert train.csv --to cache --out train.cache --quiet").done();
+    place.run(&format!("{TRAIN} --shares 6 --out plain")).done();
+    for ending in ["csv", "cache"] {
+        let line = format!("{TRAIN} --shares 6 --out {ending}").replace("train.txt", &format!("train.{ending}"));
+        Ran::of(output(together(&place, 3, &line))).done();
+        assert!(bytes(&place, ending).0 == bytes(&place, "plain").0, "{ending}");
+        assert!(bytes(&place, ending).1.contains("\"x19\""), "{ending}: the names of columns");
+    }
+}
+
+#[test]
+fn an_error_of_any_process_is_told_once_and_ends_all() {
+    if !is_here() {
+        return;
+    }
+    let place = place_with_data();
+    std::fs::write(place.path().join("bad.txt"), "1 qid:1 1:x\n").expect("a file");
+    for (arguments, code, told) in [
+        ("train --model mlp --train bad.txt --out a", 1, "bad.txt:1:11"),
+        ("train --model mlp --train absent.txt --out a", 1, "absent.txt: cannot read"),
+        ("train --model mlp --train train.txt --no-such-option", 2, "unknown option '--no-such-option'"),
+        ("train --train train.txt --out a", 2, "add --model mlp or --model linear"),
+        ("train --model ranksvm --train train.txt --out a", 2, "only nets are trained by several"),
+        ("train --model mlp --train - --out a", 2, "each of them reads the data"),
+    ] {
+        let ran = output(together(&place, 3, arguments));
+        let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(code), "{arguments}: {errors}");
+        assert_eq!(errors.matches("error: ").count(), 1, "{arguments}: {errors}");
+        assert!(errors.contains(told), "{arguments}: {errors}");
+        assert!(!place.path().join("a").exists());
+    }
+}
+
+/// The process of this rank that was started with this output folder.
+fn process(rank: usize, out: &str) -> Option<u32> {
+    let has = |file: String, text: &str| {
+        let content = std::fs::read(file).unwrap_or_default();
+        content.split(|&byte| byte == 0).any(|part| part == text.as_bytes())
+    };
+    std::fs::read_dir("/proc").ok()?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).find(|id| {
+        has(format!("/proc/{id}/cmdline"), out)
+            && [format!("OMPI_COMM_WORLD_RANK={rank}"), format!("PMI_RANK={rank}")]
+                .iter()
+                .any(|sign| has(format!("/proc/{id}/environ"), sign))
+    })
+}
+
+fn signal(process: u32, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+}
+
+/// Starts a long run of two processes and waits for its first checkpoint.
+fn started(place: &Place, out: &str) -> Child {
+    let long = TRAIN.replace("12", "2000");
+    let mut command = together(place, 2, &format!("{long} --shares 6 --out {out}"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the launcher starts");
+    let begun = Instant::now();
+    while !place.path().join(format!("{out}.checkpoint")).exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no checkpoint");
+        sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn one_that_is_killed_ends_all_and_another_number_goes_on_to_the_same_bytes() {
+    if !is_here() {
+        return;
+    }
+    let place = place_with_data();
+    let (whole, killed) = (place.path().join("whole"), place.path().join("killed"));
+    let (whole, killed) = (whole.display().to_string(), killed.display().to_string());
+    let child = started(&place, &killed);
+    signal(process(1, &killed).expect("the second process"), "KILL");
+    let ran = child.wait_with_output().expect("the launcher ends");
+    let told = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(!ran.status.success() && told.contains("rank 1"), "{told}");
+    assert!(!place.path().join("killed").exists(), "a model of a run that did not end");
+    let long = TRAIN.replace("12", "200");
+    Ran::of(output(together(&place, 3, &format!("{long} --shares 6 --out {killed} --resume")))).done();
+    place.run(&format!("{long} --shares 6 --out {whole}")).done();
+    let without_names = |(record, info): (Vec<u8>, String)| (record, info.replace("killed", "whole"));
+    assert!(without_names(bytes(&place, "killed")) == bytes(&place, "whole"), "other bytes");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_leaves_what_can_be_gone_on_with() {
+    if !is_here() {
+        return;
+    }
+    let place = place_with_data();
+    let out = place.path().join("out").display().to_string();
+    let child = started(&place, &out);
+    signal(child.id(), "INT");
+    let ran = child.wait_with_output().expect("the launcher ends");
+    assert!(!ran.status.success());
+    let long = TRAIN.replace("12", "200");
+    place.run(&format!("{long} --shares 6 --out {out} --resume")).done();
+    place.run(&format!("{long} --shares 6 --out whole")).done();
+    assert!(bytes(&place, "out").0 == bytes(&place, "whole").0, "other bytes");
+}
+
+#[test]
+fn a_search_finds_the_same_by_several_processes() {
+    if !is_here() {
+        return;
+    }
+    let place = place_with_data();
+    let search = "tune --train train.txt --trials 6 --epochs 9 --json";
+    let timeless = |text: &str| {
+        let mut value: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        fn forget(value: &mut serde_json::Value) {
+            match value {
+                serde_json::Value::Object(fields) => {
+                    fields.remove("seconds");
+                    fields.values_mut().for_each(forget);
+                }
+                serde_json::Value::Array(values) => values.iter_mut().for_each(forget),
+                _ => {}
+            }
+        }
+        forget(&mut value);
+        value
+    };
+    let expected = timeless(&place.run(search).done());
+    assert_eq!(timeless(&Ran::of(output(together(&place, 3, search))).done()), expected);
+}

@@ -32,13 +32,7 @@ impl Feed {
     }
 
     /// The features of an epoch that visits these queries in this order.
-    pub fn start<'a>(
-        &'a self,
-        data: &'a Dataset,
-        order: &'a Order,
-        layout: &'a Layout,
-        step: usize,
-    ) -> EpochFeed<'a> {
+    pub fn start<'a>(&'a self, data: &'a Dataset, order: &'a Order, layout: &'a Layout, step: usize) -> EpochFeed<'a> {
         EpochFeed { feed: self, data, order, layout, step, slice: None }
     }
 

@@ -34,7 +34,7 @@ pub(in crate::data) struct Table {
 }
 
 enum Rows {
-    Csv(CsvRows),
+    Csv(Box<CsvRows>),
     Parquet(Box<ParquetRows>),
 }
 
@@ -94,7 +94,7 @@ impl Table {
             (rows.name().to_owned(), "row", columns, Rows::Parquet(Box::new(rows)))
         } else {
             let rows = CsvRows::open(path, (kind == Kind::Tsv).then_some(b'\t'))?;
-            (rows.name().to_owned(), "line", of(rows.name(), rows.headers.clone())?, Rows::Csv(rows))
+            (rows.name().to_owned(), "line", of(rows.name(), rows.headers.clone())?, Rows::Csv(Box::new(rows)))
         };
         let features = columns.features.len();
         if let Some(width) = options.width.filter(|&width| width != features) {

@@ -1,10 +1,12 @@
 //! Lambdas as a tensor, on the device of the scores.
 
+use super::Objective;
 use super::batch::Batch;
 #[cfg(feature = "cubecl")]
 use super::device::{DeviceEpoch, DeviceLambdas};
 use super::loss::{QueryResult, Want};
-use super::{Objective, mean_over};
+#[cfg(feature = "cubecl")]
+use super::mean_over;
 use crate::device::failure;
 use crate::error::{Error, Result};
 use burn::tensor::{Tensor, TensorData};

@@ -142,7 +142,7 @@ fn bad_tables_are_refused_with_place_and_remedy() {
         refusal(&path, &ReadOptions::default())
             .starts_with("a.csv: invalid UTF-8 in the header: save the file as UTF-8")
     );
-    let (_folder, path) = file("a.csv.gz", &[0x1f, 0x8b, 8, 0, 0]);
+    let (_folder, path) = file("a.csv.gz", [0x1f, 0x8b, 8, 0, 0]);
     assert!(refusal(&path, &ReadOptions::default()).contains("truncated gzip data"));
 }
 

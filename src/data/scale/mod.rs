@@ -2,14 +2,16 @@
 
 mod fit;
 mod kind;
+mod known;
 pub(crate) mod quantile;
 mod spread;
 
 pub use kind::ScaleKind;
+pub(crate) use known::KnownColumns;
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
-use fit::{BLOCK, Measure, Slice, centers_and_spreads, columns, fit, signed_log};
+use fit::{BLOCK, Slice, centers_and_spreads, fit, signed_log};
 pub(crate) use fit::{Column, FitRoom, Rows};
 use quantile::{KNOTS, Table};
 use rayon::prelude::*;
@@ -166,40 +168,6 @@ impl Scaler {
             (kind, Some(_)) => standardise(rows, kind.takes_log(), &self.center, &self.spread),
             (_, None) => rows.iter_mut().for_each(|x| *x = signed_log(f64::from(*x)) as f32),
         }
-    }
-}
-
-/// What all scalings of a data set follow from, as a file can hold it.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct KnownColumns {
-    /// Of the features as they are.
-    plain: Vec<Column>,
-    /// Of their logarithms, as `log1p` takes them.
-    logs: Vec<Column>,
-    /// The quantiles of each feature, one feature after the other.
-    pub knots: Vec<f32>,
-}
-
-impl KnownColumns {
-    /// Quantiles of each feature.
-    pub const KNOTS: usize = KNOTS;
-
-    /// Joins what was found before, unless it is not of so many features, or the quantiles do not ascend.
-    pub fn new(width: usize, plain: Vec<Column>, logs: Vec<Column>, knots: Vec<f32>) -> Option<Self> {
-        let ascend = |knots: &[f32]| knots.is_sorted() && knots.iter().all(|knot| knot.is_finite());
-        let whole = plain.len() == width && logs.len() == width && knots.len() == width * KNOTS;
-        (whole && knots.chunks(KNOTS).all(ascend)).then_some(KnownColumns { plain, logs, knots })
-    }
-
-    /// From the documents themselves; `beside` is called with the rows that were just read, part by part.
-    pub fn find(rows: &impl Rows, width: usize, beside: impl FnMut(std::ops::Range<usize>)) -> Self {
-        let [plain, logs] = columns([(Measure::Moments, false), (Measure::Moments, true)], rows, width, beside);
-        KnownColumns { plain, logs, knots: quantile::fit(rows, width) }
-    }
-
-    /// The columns, or those of the logarithms.
-    pub fn of(&self, takes_log: bool) -> &[Column] {
-        if takes_log { &self.logs } else { &self.plain }
     }
 }
 

@@ -58,7 +58,7 @@ impl Plan {
             levels.fill(&classes[rows.clone()]);
             values.clear(n);
             // As if ranked in the order of the file: what depends on labels alone is right in any order.
-            loss.weight.values(RankedList { labels: &labels[rows], levels: &levels }, &mut values);
+            loss.weight.values(RankedList { labels: &labels[rows], levels: Some(&levels) }, &mut values);
             let is_fixed = matches!(rule, ValueRule::Apart | ValueRule::Discounted);
             let top = if is_fixed { values.top } else { n };
             let depth = loss.weight.depth().unwrap_or(n).min(loss.truncation.unwrap_or(n));
@@ -111,7 +111,7 @@ fn table(loss: &PairLoss, rule: ValueRule, ranks: usize) -> Vec<f32> {
             let (labels, mut values, mut levels) = (vec![0.0; ranks], Values::default(), Levels::default());
             levels.fill(&labels);
             values.clear(ranks);
-            loss.weight.values(RankedList { labels: &labels, levels: &levels }, &mut values);
+            loss.weight.values(RankedList { labels: &labels, levels: Some(&levels) }, &mut values);
             (0..ranks).map(|place| values.second.get(place).map_or(0.0, |&second| second as f32)).collect()
         }
         ValueRule::Discounted => (0..ranks).map(|place| discount(place) as f32).collect(),

@@ -13,9 +13,9 @@ pub use crate::simd::{instruction_set, portable, set_portable};
 use crate::suggest;
 use burn::tensor::{Device, Tensor};
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 #[cfg(not(any(feature = "flex", feature = "ndarray", feature = "wgpu", feature = "cuda", feature = "rocm")))]
 compile_error!(
@@ -233,19 +233,30 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
+/// How many threads are guarded.
+static GUARDED: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a panic of a driver's own thread is told by a guarded one, which waits for it.
+fn is_of_driver(panic: &PanicHookInfo<'_>) -> bool {
+    let of_driver = |place: &Location<'_>| ["cubecl", "wgpu"].iter().any(|name| place.file().contains(name));
+    GUARDED.load(Ordering::SeqCst) > 0 && panic.location().is_some_and(of_driver)
+}
+
 /// Runs what may panic in a driver; the payload of the panic is the error. Several threads may do so side by side.
 fn caught<T>(work: impl FnOnce() -> T) -> std::thread::Result<T> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let before = take_hook();
         set_hook(Box::new(move |panic| {
-            if !IS_GUARDED.get() {
+            if !IS_GUARDED.get() && !is_of_driver(panic) {
                 before(panic);
             }
         }));
     });
     let outer = IS_GUARDED.replace(true);
+    GUARDED.fetch_add(1, Ordering::SeqCst);
     let tried = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.fetch_sub(1, Ordering::SeqCst);
     IS_GUARDED.set(outer);
     tried
 }

@@ -117,9 +117,10 @@ impl Bench<'_> {
             }
         };
         let epochs = if self.quick { 3 } else { net.epochs };
+        // Small steps: units of a large net that saturate have gradients below the normal range, which CPUs compute slowly.
         let settings = format!(
-            "train --model mlp --hidden {} --epochs {epochs} --patience 0 --batch-queries {batch} --threads 1 --quiet \
-             --checkpoint-every 100000 --force",
+            "train --model mlp --hidden {} --epochs {epochs} --lr 0.0001 --patience 0 --batch-queries {batch} --threads 1 \
+             --quiet --checkpoint-every 100000 --force",
             net.hidden
         );
         command.args(settings.split_whitespace()).arg("--out").arg(&out);

@@ -11,6 +11,8 @@ const ADDRESSES: [&str; 2] = ["10.9.0.1", "10.9.0.2"];
 impl Cable {
     /// Lays the cable; nothing where this is not allowed.
     pub fn lay() -> Option<Self> {
+        // What a run that was killed has left goes first.
+        drop(Cable);
         let cable = Cable;
         let steps = [
             "netns add burnrank-a",
@@ -37,7 +39,8 @@ impl Cable {
         std::fs::set_permissions(&agent, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
         let mut command = Command::new("ip");
         command.args(["netns", "exec", "burnrank-a", "mpirun", "-n", "2", "-host", &ADDRESSES.join(",")]);
-        command.args(["--mca", "btl", "tcp,self", "--mca", "plm_rsh_agent"]).arg(agent);
+        // Both sides are this machine: each would bind its process to the first core.
+        command.args(["--bind-to", "none", "--mca", "btl", "tcp,self", "--mca", "plm_rsh_agent"]).arg(agent);
         let network = "10.9.0.0/24";
         command.args(["--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network]);
         Ok(command)

@@ -223,7 +223,11 @@ impl Stream {
             .map_err(|error| changed().unwrap_or(error))?;
         match &self.file {
             Some((file, stamp)) if read < limit => stamp.check(file, &self.name).map(|()| read),
-            _ => Ok(read),
+            Some((file, _)) => {
+                read_ahead(file, limit as u64);
+                Ok(read)
+            }
+            None => Ok(read),
         }
     }
 
@@ -252,6 +256,19 @@ impl Stream {
         }
     }
 }
+
+/// Asks the system to read what follows in a file while what was read is worked on.
+#[cfg(target_os = "linux")]
+fn read_ahead(mut file: &File, bytes: u64) {
+    use std::io::Seek;
+    // Nothing is lost where the system does not know how.
+    if let Ok(from) = file.stream_position() {
+        let _ = rustix::fs::fadvise(file, from, std::num::NonZeroU64::new(bytes), rustix::fs::Advice::WillNeed);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn read_ahead(_: &File, _: u64) {}
 
 /// The error of a line that no document can be.
 #[cold]

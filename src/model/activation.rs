@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The function of the hidden units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
     /// `1 / (1 + e^-x)`

@@ -6,6 +6,8 @@ mod architecture;
 mod columns;
 mod complete;
 mod config;
+#[cfg(feature = "cubecl")]
+mod device;
 mod earlier;
 mod ensemble;
 mod fold;
@@ -28,6 +30,8 @@ pub(crate) use columns::{Columns, GROUP};
 pub use complete::Model;
 pub(crate) use complete::means;
 pub use config::RankerConfig;
+#[cfg(feature = "cubecl")]
+pub(crate) use device::NarrowNet;
 pub use ensemble::MemberInfo;
 pub(crate) use ensemble::{fold, spread};
 pub(crate) use fold::shape_of_sum;

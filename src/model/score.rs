@@ -1,16 +1,20 @@
 //! Scores of whole data sets, without gradients.
 
+#[cfg(feature = "cubecl")]
+use super::NarrowNet;
 use super::Ranker;
 use super::host::{HostRanker, to_host};
 use crate::data::Dataset;
+#[cfg(feature = "cubecl")]
+use crate::device::cube::Cube;
 use crate::device::on_host;
 use crate::error::{Error, Result};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use rayon::prelude::*;
 
-/// Documents that a GPU scores at once: enough to fill it. Always so many, because a matrix product of another shape may be
-/// computed in another way, and round otherwise.
+/// Documents that a GPU scores at once: enough to fill it. Wide nets always score so many, because a matrix product of another
+/// shape may be computed in another way, and round otherwise.
 pub(crate) const ON_A_GPU: usize = 1 << 13;
 
 /// The score of every document of a data set, in its order.
@@ -36,6 +40,20 @@ pub(crate) fn score_rows(ranker: &Ranker, features: &[f32], width: usize, device
         let block = ranker.block();
         let blocks = scores.par_chunks_mut(block).zip(features.par_chunks(block * width));
         blocks.for_each(|(scores, rows)| ranker.score(rows, scores));
+        return Ok(scores);
+    }
+    let expected = ranker.config().features;
+    if expected != width {
+        return Err(mismatch(expected, width));
+    }
+    #[cfg(feature = "cubecl")]
+    if let Some(cube) = Cube::of(device)
+        && let Some(net) = NarrowNet::of(ranker, &cube)
+    {
+        for (scores, rows) in scores.chunks_mut(ON_A_GPU).zip(features.chunks(ON_A_GPU * width)) {
+            let rows = cube.tensor(rows.to_vec(), |length| [length / width, width]);
+            scores.copy_from_slice(&cube.fetch_tensor(net.score(rows))?);
+        }
         return Ok(scores);
     }
     let (ranker, device) = (ranker.valid(), device.clone().without_autodiff());

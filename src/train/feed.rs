@@ -18,17 +18,25 @@ pub(super) struct Feed {
     cube: Cube,
     /// Nothing where they stay on the host.
     rows: Option<Rows>,
+    /// The number of documents is filled up to a multiple of it.
+    block: usize,
 }
 
 impl Feed {
     /// Of queries that are visited in any order.
     pub fn new(cube: &Cube, data: &Dataset) -> Self {
-        Feed { rows: fits(cube, data).then(|| Rows::new(cube, data, 1)), cube: cube.clone() }
+        Self::of(cube, data, 1)
     }
 
-    /// Of documents that are scored in blocks of [`ON_A_GPU`], filled up with zeros.
-    pub fn in_blocks(cube: &Cube, data: &Dataset) -> Self {
-        Feed { rows: fits(cube, data).then(|| Rows::new(cube, data, ON_A_GPU)), cube: cube.clone() }
+    /// Of documents that are scored in blocks of [`ON_A_GPU`], the last of them filled up with zeros where that is asked for.
+    pub fn in_blocks(cube: &Cube, data: &Dataset, filled: bool) -> Self {
+        Self::of(cube, data, if filled { ON_A_GPU } else { 1 })
+    }
+
+    fn of(cube: &Cube, data: &Dataset, block: usize) -> Self {
+        let documents = data.n_documents().next_multiple_of(block);
+        let rows = fits(cube, documents, data.n_features()).then(|| Rows::new(cube, data, block));
+        Feed { rows, block, cube: cube.clone() }
     }
 
     /// The features of an epoch that visits these queries in this order.
@@ -44,21 +52,23 @@ impl Feed {
         let starts = (0..data.n_documents()).step_by(ON_A_GPU);
         Box::new(starts.map(move |start| {
             let (end, width) = (data.n_documents().min(start + ON_A_GPU), data.n_features());
-            let mut values = vec![0.0; ON_A_GPU * width];
+            let documents = (end - start).next_multiple_of(self.block);
+            let mut values = vec![0.0; documents * width];
             data.copy_rows(start..end, &mut values[..(end - start) * width]);
-            self.cube.tensor(values, |_| [ON_A_GPU, width])
+            self.cube.tensor(values, |_| [documents, width])
         }))
     }
 }
 
-/// Whether the features of a data set may stay on the device, beside what is there already and what is computed with them.
-fn fits(cube: &Cube, data: &Dataset) -> bool {
+/// Whether the features of so many documents may stay on the device, beside what is there already and what is computed with
+/// them.
+fn fits(cube: &Cube, documents: usize, features: usize) -> bool {
     let Some(limit) = device::memory_limit().or_else(|| cube.memory().map(|all| all / 4 * 3)) else {
         // It does not tell, so it is tried.
         return true;
     };
     // Beside the features about 20 numbers per document: its place, score, gradient, and what ranks and pairs take.
-    let needed = (4 * data.n_features() as u64 + 80) * data.n_documents() as u64;
+    let needed = (4 * features as u64 + 80).saturating_mul(documents as u64);
     needed.saturating_add(cube.used()) <= limit
 }
 

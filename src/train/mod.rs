@@ -1,5 +1,7 @@
 //! How it is optimised: the loop, step-size rules, stopping and checkpoints.
 
+#[cfg(feature = "cubecl")]
+mod adam;
 mod checkpoint;
 mod config;
 mod data;

@@ -63,7 +63,7 @@ impl NetLearner {
         let shape = RankerConfig { features, architecture: config.architecture.clone() };
         let ranker = shape.init(config.init, config.seed, &device)?;
         let best = ranker.valid();
-        let now = NetState { ranker, optimizer: config.optimizer.build(config) };
+        let now = NetState { ranker, optimizer: config.optimizer.build(config, &device) };
         Ok(NetLearner {
             shape,
             path,
@@ -83,7 +83,7 @@ impl NetLearner {
         };
         let seed = epoch.config.seed.wrapping_add((restart as u64) << 40);
         let ranker = self.shape.init(epoch.config.init, seed, &self.device)?;
-        Ok(NetState { ranker, optimizer: epoch.config.optimizer.build(epoch.config) })
+        Ok(NetState { ranker, optimizer: epoch.config.optimizer.build(epoch.config, &self.device) })
     }
 
     fn ranker(&self) -> &Ranker {

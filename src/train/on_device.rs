@@ -8,12 +8,13 @@ use crate::data::Dataset;
 use crate::device::Transfers;
 use crate::device::cube::Cube;
 use crate::error::Result;
-use crate::model::Ranker;
-use crate::objective::device::DeviceLambdas;
+use crate::model::{NarrowNet, Ranker};
+use crate::objective::device::{DeviceEpoch, DeviceLambdas};
 use crate::stop::Stop;
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::Tensor;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// How long the host runs ahead of the device, so that a run can be stopped within a second.
@@ -67,12 +68,10 @@ impl OnDevice {
             stop.check()?;
             let queries = from..(from + step).min(order.len());
             let step_size = first + (last - first) * (number as f64 / count);
-            let scores: Vec<Tensor<1>> =
-                feed.batch(queries.clone()).into_iter().map(|rows| ranker.forward(rows.autodiff())).collect();
+            let batch = feed.batch(queries.clone());
             // Queries without a document teach nothing.
-            if !scores.is_empty() {
-                let gradient = self.lambdas.gradient(&epoch, queries, joined(&scores));
-                let gradients = GradientsParams::from_grads(surrogate(scores, gradient).backward(), &ranker);
+            if !batch.is_empty() {
+                let gradients = self.gradients(&epoch, queries, &ranker, batch);
                 ranker = optimizer.step(step_size, ranker, gradients);
             }
             waits.after_a_while(&self.cube)?;
@@ -82,16 +81,39 @@ impl OnDevice {
         Ok((ranker, EpochTotals { loss: sums.loss, pairs: sums.pairs, saturated: sums.saturated, scores }))
     }
 
+    /// The gradients of all weights by a batch of queries: by kernels of our own where the net is narrow and the batch is one
+    /// tensor, else by Burn's autodiff.
+    fn gradients(
+        &self,
+        epoch: &DeviceEpoch,
+        queries: Range<usize>,
+        ranker: &Ranker,
+        batch: Vec<Tensor<2>>,
+    ) -> GradientsParams {
+        if let ([rows], Some(net)) = (&batch[..], NarrowNet::of(ranker, &self.cube)) {
+            let values = net.forward(rows.clone());
+            let gradient = self.lambdas.gradient(epoch, queries, values.scores());
+            return net.gradients(values, gradient);
+        }
+        let scores: Vec<Tensor<1>> = batch.into_iter().map(|rows| ranker.forward(rows.autodiff())).collect();
+        let gradient = self.lambdas.gradient(epoch, queries, joined(&scores));
+        GradientsParams::from_grads(surrogate(scores, gradient).backward(), ranker)
+    }
+
     /// The scores of the validation documents, copied to the host once; those of [`score`](crate::score) to the bit.
     ///
     /// # Errors
     /// When the device fails, or the run is to stop.
     pub fn score_valid(&mut self, ranker: &Ranker, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
-        let feed = self.valid.get_or_insert_with(|| Feed::in_blocks(&self.cube, valid));
+        let net = NarrowNet::of(ranker, &self.cube);
+        let feed = self.valid.get_or_insert_with(|| Feed::in_blocks(&self.cube, valid, net.is_none()));
         let (ranker, mut waits, mut scores) = (ranker.valid(), Waits::new(), Vec::new());
         for block in feed.blocks(valid) {
             stop.check()?;
-            scores.push(ranker.forward(block));
+            scores.push(match &net {
+                Some(net) => net.score(block),
+                None => ranker.forward(block),
+            });
             waits.after_a_while(&self.cube)?;
         }
         if scores.is_empty() {

@@ -52,6 +52,11 @@ impl Cube {
         Some(Cube { device, client, float, int, sent: Arc::default(), fetched: Arc::default() })
     }
 
+    /// Whether tensors of a device are its own.
+    pub fn is_on(&self, device: &Device) -> bool {
+        self.device == *device
+    }
+
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -104,6 +109,11 @@ impl Cube {
     /// Memory for so many whole numbers, which may hold anything.
     pub fn new_ints(&self, length: usize) -> Buffer {
         self.like(&self.int, length)
+    }
+
+    /// A number for a kernel that does not read it.
+    pub fn nothing(&self) -> &Buffer {
+        &self.float
     }
 
     fn like(&self, one: &Buffer, length: usize) -> Buffer {

@@ -100,7 +100,7 @@ pub(super) fn merge(scores: &[f32], layout: &[i32], from: &[i32], to: &mut [i32]
     let document = from[unit as usize];
     let own = safe(scores[document as usize]);
     let run = (unit - start) / width;
-    let is_left = run % 2u32 == 0u32;
+    let is_left = run & 1u32 == 0u32;
     let pair = start + (run / 2u32) * 2u32 * width;
     let first = min(select(is_left, pair + width, pair), end);
     let last = min(first + width, end);

@@ -57,7 +57,7 @@ pub(super) fn walk(
 fn discounted(table: &[f32], ranked: &mut [f32], batch: u32, start: u32, n: u32) {
     for p in 0..n {
         let at = (2u32 * batch + start + p) as usize;
-        ranked[at] = ranked[at] * table[p as usize];
+        ranked[at] *= table[p as usize];
     }
 }
 

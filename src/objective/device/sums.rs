@@ -36,10 +36,10 @@ pub(super) fn add_up(layout: &[i32], found: &[f32], sums: &mut [f32], place: Pla
         loss = next;
         pairs += u32::cast_from(found[(n + p) as usize]);
         more_pairs += pairs / 1_000_000u32;
-        pairs = pairs % 1_000_000u32;
+        pairs %= 1_000_000u32;
         saturated += u32::cast_from(found[(2u32 * n + p) as usize]);
         more_saturated += saturated / 1_000_000u32;
-        saturated = saturated % 1_000_000u32;
+        saturated %= 1_000_000u32;
     }
     let to = (6u32 * (place.first + k)) as usize;
     sums[to] = loss;

@@ -1,0 +1,231 @@
+//! A narrow net on a GPU: forward and backward pass by kernels of our own.
+//!
+//! The matrix products of a library are cut into tiles for large matrices, of which a net of ten hidden units fills a small
+//! part. Here one unit of the device computes the sums of several hidden units of one document ([`products`]). Each score is
+//! summed in the order of the inputs, so that it does not depend on what is scored with it.
+//!
+//! ```text
+//! forward:    a_l = g(a_{l-1} W_l + b_l)             s = a . v
+//! backward:   d_l = d_{l+1} W_{l+1}^T * g'(a_l)      dW_l = a_{l-1}^T d_l      db_l = column sums of d_l
+//! ```
+
+// Kernels take a buffer for each thing they read or write.
+#![allow(clippy::too_many_arguments)]
+
+mod products;
+
+use super::{Activation, Ranker, RankerConfig};
+use crate::device::cube::{self, Buffer, Cube};
+use burn::module::ParamId;
+use burn::optim::GradientsParams;
+use burn::tensor::Tensor;
+use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
+use products::{End, add_chunks, outer, product};
+
+/// Layers of more units are left to the library.
+const NARROW: usize = 64;
+/// Sums that one unit of a device holds at once.
+const TILE: usize = 16;
+/// Units of a device in one group.
+const GROUP: usize = 64;
+/// Documents whose gradients one unit of a device adds up, at least.
+const CHUNK: usize = 256;
+
+/// Whether a net is computed by these kernels.
+fn is_narrow(shape: &RankerConfig) -> bool {
+    shape.features > 0 && shape.architecture.hidden().iter().all(|&units| units <= NARROW)
+}
+
+/// A net of narrow layers, as its weights are now.
+pub(crate) struct NarrowNet<'a> {
+    cube: &'a Cube,
+    activation: Option<Activation>,
+    layers: Vec<DeviceLayer>,
+}
+
+struct DeviceLayer {
+    inputs: usize,
+    units: usize,
+    weight: (ParamId, Buffer),
+    bias: Option<(ParamId, Buffer)>,
+}
+
+impl<'a> NarrowNet<'a> {
+    /// Nothing where a layer is too wide.
+    pub fn of(ranker: &Ranker, cube: &'a Cube) -> Option<Self> {
+        if !is_narrow(&ranker.config()) {
+            return None;
+        }
+        let layers = ranker.layers.iter().map(|layer| {
+            let [inputs, units] = layer.weight.lazy_shape().dims::<2>();
+            DeviceLayer {
+                inputs,
+                units,
+                weight: (layer.weight.id, cube::buffer(layer.weight.val())),
+                bias: layer.bias.as_ref().map(|bias| (bias.id, cube::buffer(bias.val()))),
+            }
+        });
+        Some(NarrowNet { cube, activation: ranker.activation, layers: layers.collect() })
+    }
+
+    /// Scores documents.
+    ///
+    /// # Shapes
+    /// - features: `[documents, features]`
+    /// - output: `[documents]`
+    pub fn score(&self, features: Tensor<2>) -> Tensor<1> {
+        self.forward(features).scores()
+    }
+
+    /// Scores documents, and keeps what the backward pass needs.
+    ///
+    /// # Shapes
+    /// - features: `[documents, features]`
+    pub fn forward(&self, features: Tensor<2>) -> Values {
+        let [documents, width] = features.dims();
+        // Kernels do not look whether what they read is there.
+        assert_eq!(Some(width), self.layers.first().map(|layer| layer.inputs), "features of a document");
+        let mut layers = Vec::with_capacity(self.layers.len() + 1);
+        let mut input = cube::buffer(features);
+        for layer in &self.layers {
+            let (bias, end) = match (&layer.bias, self.activation) {
+                (Some((_, bias)), Some(activation)) => (bias, End::Function(activation)),
+                _ => (self.cube.nothing(), End::Plain),
+            };
+            let shape = [layer.inputs, layer.units];
+            let output = self.product(documents, shape, &input, &layer.weight.1, bias, end, false);
+            layers.push(std::mem::replace(&mut input, output));
+        }
+        Values { documents, inputs: layers, scores: input }
+    }
+
+    /// The gradients of all weights, of those of the scores.
+    ///
+    /// # Shapes
+    /// - gradient: `[documents]`
+    pub fn gradients(&self, values: Values, gradient: Tensor<1>) -> GradientsParams {
+        let mut gradients = GradientsParams::new();
+        let mut gradient = cube::buffer(gradient);
+        for (place, (layer, input)) in self.layers.iter().zip(&values.inputs).enumerate().rev() {
+            let [weight, bias] = self.outer(values.documents, layer, input, &gradient);
+            gradients.register(layer.weight.0, cube::tensor(weight).reshape([layer.inputs, layer.units]));
+            if let Some((id, _)) = layer.bias {
+                gradients.register(id, cube::tensor(bias));
+            }
+            if let (1.., Some(activation)) = (place, self.activation) {
+                let (weight, end) = (&layer.weight.1, End::Slope(activation));
+                let shape = [layer.units, layer.inputs];
+                gradient = self.product(values.documents, shape, &gradient, weight, input, end, true);
+            }
+        }
+        gradients
+    }
+
+    /// `input` times the weights, or times the transposed ones, and what is done to each sum.
+    fn product(
+        &self,
+        documents: usize,
+        [inputs, units]: [usize; 2],
+        input: &Buffer,
+        weight: &Buffer,
+        more: &Buffer,
+        end: End,
+        transposed: bool,
+    ) -> Buffer {
+        let output = self.cube.new_floats(documents * units);
+        let (tile, lend) = (units.min(TILE), |buffer: &Buffer| buffer.clone().into_buffer_arg());
+        let groups = documents.div_ceil(GROUP).max(1);
+        // More groups than fit side by side go on in another row of them.
+        let rows = groups.div_ceil(MOST_GROUPS);
+        let count = CubeCount::Static(groups.div_ceil(rows) as u32, units.div_ceil(tile) as u32, rows as u32);
+        // SAFETY: units beyond the last document end, each of the others writes sums of its own, and positions that are read
+        // are below documents x inputs, inputs x units, and units or documents x units.
+        unsafe {
+            product::launch_unchecked(
+                self.cube.client(),
+                count,
+                CubeDim::new_1d(GROUP as u32),
+                lend(input),
+                lend(weight),
+                lend(more),
+                lend(&output),
+                documents as u32,
+                inputs as u32,
+                units as u32,
+                end,
+                transposed,
+                tile,
+                units.is_multiple_of(tile),
+            );
+        }
+        output
+    }
+
+    /// The gradients of a layer's weights and biases: sums over documents, chunk by chunk where there are many.
+    fn outer(&self, documents: usize, layer: &DeviceLayer, input: &Buffer, gradient: &Buffer) -> [Buffer; 2] {
+        let (inputs, units) = (layer.inputs, layer.units);
+        let chunk = CHUNK.max(documents.div_ceil(CHUNK));
+        let chunks = documents.div_ceil(chunk).max(1);
+        let (tile, has_bias) = (units.min(TILE), layer.bias.is_some());
+        let lend = |buffer: &Buffer| buffer.clone().into_buffer_arg();
+        let lengths = [inputs * units, if has_bias { units } else { 0 }];
+        let parts = lengths.map(|length| self.cube.new_floats(chunks * length));
+        let rows = inputs + usize::from(has_bias);
+        let group = GROUP.min(rows.next_multiple_of(8));
+        let count = CubeCount::Static(rows.div_ceil(group) as u32, units.div_ceil(tile) as u32, chunks as u32);
+        // SAFETY: as in `product`; each unit writes the sums of its own input, tile and chunk.
+        unsafe {
+            outer::launch_unchecked(
+                self.cube.client(),
+                count,
+                CubeDim::new_1d(group as u32),
+                lend(input),
+                lend(gradient),
+                lend(&parts[0]),
+                lend(&parts[1]),
+                documents as u32,
+                inputs as u32,
+                units as u32,
+                chunk as u32,
+                tile,
+                units.is_multiple_of(tile),
+                has_bias,
+            );
+        }
+        if chunks == 1 {
+            return parts;
+        }
+        let mut parts = parts.into_iter().zip(lengths).map(|(parts, length)| {
+            if length == 0 {
+                return parts;
+            }
+            let (sums, (count, size)) = (self.cube.new_floats(length), self.cube.units(length));
+            // SAFETY: each unit adds up the chunks of a number of its own.
+            unsafe {
+                let (from, to) = (lend(&parts), lend(&sums));
+                add_chunks::launch_unchecked(self.cube.client(), count, size, from, to, length as u32, chunks as u32);
+            }
+            sums
+        });
+        [parts.next(), parts.next()].map(|sums| sums.unwrap_or_else(|| self.cube.new_floats(0)))
+    }
+}
+
+/// The most groups side by side that every device takes.
+const MOST_GROUPS: usize = 65_535;
+
+/// What a forward pass computed.
+pub(crate) struct Values {
+    documents: usize,
+    /// What each layer was given.
+    inputs: Vec<Buffer>,
+    scores: Buffer,
+}
+
+impl Values {
+    /// # Shapes
+    /// - output: `[documents]`
+    pub fn scores(&self) -> Tensor<1> {
+        cube::tensor(self.scores.clone())
+    }
+}

@@ -33,7 +33,7 @@ struct Net {
 
 /// Nets of about 1e3, 1e5 and 1e7 weights on 136 features.
 const NETS: [Net; 3] = [
-    Net { hidden: "10", queries: 1_000, epochs: 12, batches: [12, 120] },
+    Net { hidden: "10", queries: 1_000, epochs: 60, batches: [12, 120] },
     Net { hidden: "730", queries: 240, epochs: 6, batches: [12, 120] },
     Net { hidden: "2900,3300", queries: 24, epochs: 3, batches: [4, 24] },
 ];

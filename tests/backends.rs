@@ -66,7 +66,7 @@ fn epochs_report_the_same_numbers_on_every_backend() {
     }
 }
 
-/// One epoch moves the weights of any net to the same place on every backend: linear, narrow, deep, with sums of more than a
+/// Three epochs move the weights of any net to the same place on every backend: linear, narrow, deep, with more sums than a
 /// tile, with layers too wide for kernels of our own, in batches of one short query and of more documents than a chunk.
 #[test]
 fn steps_agree_across_backends_nets_and_rules() {

@@ -66,8 +66,8 @@ fn epochs_report_the_same_numbers_on_every_backend() {
     }
 }
 
-/// Three epochs move the weights of any net to the same place on every backend: linear, narrow, deep, with more sums than a
-/// tile, with layers too wide for kernels of our own, in batches of one short query and of more documents than a chunk.
+/// Epochs move the weights of any net to the same place on every backend: linear, narrow, deep, with more sums than a tile,
+/// with layers too wide for kernels of our own, in batches of one short query and of more documents than a chunk.
 #[test]
 fn steps_agree_across_backends_nets_and_rules() {
     let generator = Synthetic { queries: 30, documents: 21, features: 19, ..Synthetic::net() }.generator().unwrap();
@@ -78,36 +78,96 @@ fn steps_agree_across_backends_nets_and_rules() {
         net(&[1], Activation::Sigmoid),
         net(&[16], Activation::Tanh),
         net(&[37, 5], Activation::Relu),
-        net(&[64, 17, 3], Activation::Sigmoid),
-        net(&[70, 4], Activation::Tanh),
+        net(&[64, 17, 3], Activation::Tanh),
+        net(&[70, 4], Activation::Sigmoid),
     ];
-    let rules =
-        [(OptimizerKind::Sgd, 0.0, 0.0), (OptimizerKind::Momentum, 0.01, 0.0), (OptimizerKind::Adam, 0.01, 0.5)];
+    let rules = [
+        (OptimizerKind::Sgd, 0.05, 0.0, 0.0),
+        (OptimizerKind::Momentum, 0.01, 0.01, 0.0),
+        (OptimizerKind::Adam, 0.01, 0.0, 0.0),
+        (OptimizerKind::Adam, 0.01, 0.01, 0.5),
+    ];
     for architecture in &nets {
-        for (optimizer, l2, clip) in rules {
+        for (optimizer, learning_rate, l2, clip) in rules {
             for batch_queries in [1, 29] {
-                let mut first: Option<Vec<f32>> = None;
-                for backend in device::backends() {
-                    let config = TrainConfig {
-                        architecture: architecture.clone(),
-                        optimizer,
-                        l2,
-                        clip,
-                        batch_queries,
-                        epochs: 3,
-                        learning_rate: 0.01,
-                        ..TrainConfig::default()
-                    };
-                    let mut trainer = Trainer::new(config, &train, &valid, &backend.open().unwrap()).unwrap();
-                    (0..3).for_each(|_| assert!(trainer.epoch().is_ok()));
-                    let scores = trainer.finish().unwrap().score(&valid).unwrap();
-                    let expected = first.get_or_insert_with(|| scores.clone());
-                    let scale = expected.iter().fold(0f32, |scale, score| scale.max(score.abs()));
-                    let worst = scores.iter().zip(expected.iter()).fold(0f32, |w, (a, b)| w.max((a - b).abs()));
-                    println!("{backend}, {architecture}, {optimizer}, {batch_queries}: {worst:e} of {scale}");
-                    assert!(worst <= TOLERANCE * scale, "{backend}, {architecture}, {optimizer}: {worst} of {scale}");
-                }
+                // As many steps of the same size would saturate the units.
+                let many_steps = batch_queries == 1 && optimizer != OptimizerKind::Adam;
+                let learning_rate = if many_steps { learning_rate / 20.0 } else { learning_rate };
+                let config = TrainConfig {
+                    // No ranks, which rounding could change where scores are nearly equal, as those of small deep nets are.
+                    objective: Objective::parse("ranknet").unwrap(),
+                    architecture: architecture.clone(),
+                    optimizer,
+                    l2,
+                    clip,
+                    batch_queries,
+                    epochs: 4,
+                    learning_rate,
+                    ..TrainConfig::default()
+                };
+                losses_agree(&config, &train, &valid);
             }
+        }
+    }
+}
+
+/// A batch of so many documents that a chunk of their gradients is more than the smallest.
+#[test]
+fn steps_of_many_documents_agree_across_backends() {
+    let generator = Synthetic { queries: 701, documents: 100, features: 3, ..Synthetic::net() }.generator().unwrap();
+    let (train, valid) = (generator.part(0..700).unwrap().0, generator.part(700..701).unwrap().0);
+    let objective = Objective::parse("lambdarank:ndcg@5").unwrap();
+    let hidden = Architecture::Mlp { hidden: vec![5], activation: Activation::Tanh };
+    for architecture in [Architecture::Linear, hidden] {
+        let (objective, optimizer) = (objective.clone(), OptimizerKind::Sgd);
+        let batch_queries = 700;
+        let config = TrainConfig { architecture, objective, optimizer, batch_queries, ..TrainConfig::default() };
+        losses_agree(&TrainConfig { learning_rate: 1.0, epochs: 4, ..config }, &train, &valid);
+    }
+}
+
+/// The loss of each epoch, which depends on all weights that those before it left, is the same on every backend.
+fn losses_agree(config: &TrainConfig, train: &Dataset, valid: &Dataset) {
+    let mut first: Option<Vec<f64>> = None;
+    let who = format!("{}, {}, batches of {}", config.architecture, config.optimizer, config.batch_queries);
+    for backend in device::backends() {
+        let mut trainer = Trainer::new(config.clone(), train, valid, &backend.open().unwrap()).unwrap();
+        let losses: Vec<f64> = (0..config.epochs).map(|_| trainer.epoch().unwrap().loss).collect();
+        let expected = first.get_or_insert_with(|| losses.clone());
+        println!("{backend}, {who}: {losses:?}");
+        let moved = (expected[0] - expected[expected.len() - 1]).abs();
+        assert!(moved > 1e-4 * expected[0].abs(), "{who}: steps that change nothing test nothing: {expected:?}");
+        for (loss, expected) in losses.iter().zip(expected.iter()) {
+            assert!((loss - expected).abs() < 1e-6 * expected.abs() + 1e-3 * moved, "{backend}, {who}: {losses:?}");
+        }
+    }
+}
+
+/// A run on a GPU that goes on from a checkpoint ends where the one that was not interrupted does, to the bit.
+#[test]
+fn interruptions_change_no_bit_on_a_gpu() {
+    let generator = Synthetic { queries: 20, documents: 30, features: 7, ..Synthetic::net() }.generator().unwrap();
+    let (train, valid) = (generator.part(0..15).unwrap().0, generator.part(15..20).unwrap().0);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.checkpoint");
+    for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
+        for hidden in [vec![6], vec![70]] {
+            let architecture = Architecture::Mlp { hidden, activation: Activation::Tanh };
+            let config = TrainConfig { architecture, epochs: 5, batch_queries: 4, ..TrainConfig::default() };
+            let start = || Trainer::new(config.clone(), &train, &valid, &backend.open().unwrap()).unwrap();
+            let rest = |mut trainer: Trainer| {
+                let mut losses = vec![];
+                while trainer.finished().is_none() {
+                    losses.push(trainer.epoch().unwrap().loss);
+                }
+                (losses, trainer.finish().unwrap().score(&valid).unwrap())
+            };
+            let (losses, scores) = rest(start());
+            let mut cut = start();
+            (0..2).for_each(|_| assert!(cut.epoch().is_ok()));
+            cut.save_checkpoint(&path).unwrap();
+            drop(cut);
+            assert_eq!(rest(start().resume(&path).unwrap()), (losses[2..].to_vec(), scores), "{backend}");
         }
     }
 }
@@ -126,6 +186,17 @@ fn scores_of_a_gpu_depend_on_the_document_alone() {
             assert_eq!(together, parts.collect::<Vec<_>>(), "{backend}, {hidden:?}");
             let wider = RankerConfig::mlp(20, hidden, Activation::Tanh).init(Init::Burn, 3, &device).unwrap();
             assert!(burnrank::score(&wider, &all, &device).is_err(), "{backend}: documents of another width");
+            let elsewhere = device::backends().into_iter().find(|backend| backend.is_host()).map(|host| host.open());
+            if let Some(host) = elsewhere.transpose().unwrap() {
+                let on_host = RankerConfig::mlp(19, hidden, Activation::Tanh).init(Init::Burn, 3, &host).unwrap();
+                assert!(burnrank::score(&on_host, &all, &device).is_err(), "{backend}: a model of another device");
+            }
+            for activation in [Activation::Sigmoid, Activation::Tanh, Activation::Relu] {
+                let ranker = RankerConfig::mlp(2, hidden, activation).init(Init::Burn, 3, &device).unwrap();
+                let rows = Dataset::new(2, vec![f32::NAN, 1.0, 0.5, 1.0], vec![0.0; 2], vec![("q".into(), 2)]).unwrap();
+                let found = burnrank::score(&ranker, &rows, &device).unwrap();
+                assert!(found[0].is_nan() && found[1].is_finite(), "{backend}, {activation}: {found:?}");
+            }
         }
     }
 }

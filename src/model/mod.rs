@@ -42,8 +42,6 @@ pub use kernel::{KernelKind, KernelRanker};
 pub use ranker::Ranker;
 pub(crate) use record::{is_finite, ranker_from_bytes, ranker_to_bytes};
 pub use run::{EpochRecord, Finish, RunInfo};
-#[cfg(feature = "cubecl")]
-pub(crate) use score::ON_A_GPU;
 pub use score::score;
 pub(crate) use score::score_rows;
 pub use scorer::Scorer;

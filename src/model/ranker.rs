@@ -4,8 +4,8 @@ use super::units::units;
 use super::{Activation, Architecture, RankerConfig, to_host};
 use crate::error::Result;
 use burn::module::{Module, Param};
-use burn::tensor::Tensor;
 use burn::tensor::module::linear;
+use burn::tensor::{Device, Tensor};
 
 /// A net of any number of hidden layers; without any it is linear, `s = x . v`.
 ///
@@ -40,8 +40,7 @@ pub(super) struct Layer {
 impl Ranker {
     /// Scores documents; a higher score ranks higher.
     ///
-    /// This is the forward pass of training, by Burn's matrix products, whose rounding may depend on what is scored
-    /// together. [`score`](crate::score) is for scores that must not.
+    /// This is the forward pass by Burn's matrix products, whose rounding may depend on what is scored together. [`score`](crate::score) is for scores that must not.
     ///
     /// # Shapes
     /// - features: `[documents, features]`, the documents of any number of queries, nothing padded
@@ -69,6 +68,11 @@ impl Ranker {
                 Some(activation) => Architecture::Mlp { hidden, activation },
             },
         }
+    }
+
+    /// Where the weights are.
+    pub(crate) fn device(&self) -> Option<Device> {
+        self.layers.first().map(|layer| layer.weight.val().device())
     }
 
     /// All weights on the host, in the order of [`RankerConfig::shapes`], row-major.

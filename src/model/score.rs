@@ -3,19 +3,16 @@
 #[cfg(feature = "cubecl")]
 use super::NarrowNet;
 use super::Ranker;
-use super::host::{HostRanker, to_host};
+use super::host::HostRanker;
 use crate::data::Dataset;
 #[cfg(feature = "cubecl")]
 use crate::device::cube::Cube;
 use crate::device::on_host;
 use crate::error::{Error, Result};
+#[cfg(feature = "cubecl")]
 use burn::module::Module;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::Device;
 use rayon::prelude::*;
-
-/// Documents that a GPU scores at once: enough to fill it. Wide nets always score so many, because a matrix product of another
-/// shape may be computed in another way, and round otherwise.
-pub(crate) const ON_A_GPU: usize = 1 << 13;
 
 /// The score of every document of a data set, in its order.
 ///
@@ -46,25 +43,39 @@ pub(crate) fn score_rows(ranker: &Ranker, features: &[f32], width: usize, device
     if expected != width {
         return Err(mismatch(expected, width));
     }
-    #[cfg(feature = "cubecl")]
-    if let Some(cube) = Cube::of(device)
-        && let Some(net) = NarrowNet::of(ranker, &cube)
-    {
-        for (scores, rows) in scores.chunks_mut(ON_A_GPU).zip(features.chunks(ON_A_GPU * width)) {
-            let rows = cube.tensor(rows.to_vec(), |length| [length / width, width]);
-            scores.copy_from_slice(&cube.fetch_tensor(net.score(rows))?);
-        }
-        return Ok(scores);
+    if ranker.device().is_none_or(|own| own != *device) {
+        return Err(Error::Mismatch("the model is on another device: load it on the one that is to score".into()));
     }
-    let (ranker, device) = (ranker.valid(), device.clone().without_autodiff());
-    for (scores, rows) in scores.chunks_mut(ON_A_GPU).zip(features.chunks(ON_A_GPU * width)) {
-        let mut padded = vec![0.0; ON_A_GPU * width];
-        padded[..rows.len()].copy_from_slice(rows);
-        let rows = Tensor::from_data(TensorData::new(padded, [ON_A_GPU, width]), &device);
-        let found = to_host(ranker.forward(rows))?;
-        scores.copy_from_slice(&found[..scores.len()]);
-    }
+    score_on_device(ranker, features, width, device, &mut scores)?;
     Ok(scores)
+}
+
+#[cfg(feature = "cubecl")]
+fn score_on_device(ranker: &Ranker, rows: &[f32], width: usize, device: &Device, scores: &mut [f32]) -> Result<()> {
+    let Some(cube) = Cube::of(device) else { return Err(no_kernels()) };
+    let (block, net, plain) = (cube.block(width), NarrowNet::of(ranker, &cube), ranker.valid());
+    for (scores, rows) in scores.chunks_mut(block).zip(rows.chunks(block * width)) {
+        let mut values = rows.to_vec();
+        if net.is_none() {
+            values.resize(block * width, 0.0);
+        }
+        let rows = cube.tensor(values, |length| [length / width, width]);
+        let found = match &net {
+            Some(net) => net.score(rows),
+            None => plain.forward(rows),
+        };
+        scores.copy_from_slice(&cube.fetch_tensor(found)?[..scores.len()]);
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "cubecl"))]
+fn score_on_device(_: &Ranker, _: &[f32], _: usize, _: &Device, _: &mut [f32]) -> Result<()> {
+    Err(no_kernels())
+}
+
+fn no_kernels() -> Error {
+    Error::Device("the device is none of this build's: open it with device::open".into())
 }
 
 fn mismatch(ranker: usize, data: usize) -> Error {
@@ -75,7 +86,8 @@ fn mismatch(ranker: usize, data: usize) -> Error {
 mod tests {
     use super::*;
     use crate::device;
-    use crate::model::{Activation, Init, RankerConfig};
+    use crate::model::{Activation, Init, RankerConfig, to_host};
+    use burn::tensor::{Tensor, TensorData};
 
     const WIDTHS: [usize; 6] = [1, 3, 16, 17, 46, 136];
 

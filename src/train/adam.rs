@@ -1,4 +1,4 @@
-//! Adam on a GPU: one kernel per tensor, where Burn's takes ten. Its state is Burn's, and so is the rule elsewhere.
+//! Adam on a GPU: one kernel per tensor, where Burn's operations take over ten. Its state is Burn's, and so is the rule elsewhere.
 
 use super::optimizer::{BETAS, EPSILON};
 use crate::device::cube::{self, Buffer, Cube};
@@ -30,9 +30,14 @@ impl Optimizer for DeviceAdam {
             return self.burn.step(step_size, weights, gradient, state);
         }
         let shape = weights.dims();
+        // The kernel does not look whether what it reads is there.
+        assert_eq!(gradient.dims(), shape, "a gradient of its weights");
         let length = shape.iter().product::<usize>();
         let (time, before) = match state {
-            Some(AdamState { momentum }) => (momentum.time + 1, Some([momentum.moment_1, momentum.moment_2])),
+            Some(AdamState { momentum }) => {
+                assert_eq!([momentum.moment_1.dims(), momentum.moment_2.dims()], [shape; 2], "moments of its weights");
+                (momentum.time + 1, Some([momentum.moment_1, momentum.moment_2]))
+            }
             None => (1, None),
         };
         let weights = cube::buffer(weights);

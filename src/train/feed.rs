@@ -5,8 +5,8 @@
 use super::order::Order;
 use crate::data::Dataset;
 use crate::device;
+use crate::device::cube::ON_A_GPU;
 use crate::device::cube::{Cube, Layout, Rows};
-use crate::model::ON_A_GPU;
 use burn::tensor::Tensor;
 use std::ops::Range;
 
@@ -28,9 +28,10 @@ impl Feed {
         Self::of(cube, data, 1)
     }
 
-    /// Of documents that are scored in blocks of [`ON_A_GPU`], the last of them filled up with zeros where that is asked for.
-    pub fn in_blocks(cube: &Cube, data: &Dataset, filled: bool) -> Self {
-        Self::of(cube, data, if filled { ON_A_GPU } else { 1 })
+    /// Of documents that are scored in blocks of [`ON_A_GPU`], the last of them filled up with zeros: wholly, or so far that
+    /// every block is a slice that needs no copy, whatever the number of features.
+    pub fn in_blocks(cube: &Cube, data: &Dataset, wholly: bool) -> Self {
+        Self::of(cube, data, if wholly { ON_A_GPU } else { 64 })
     }
 
     fn of(cube: &Cube, data: &Dataset, block: usize) -> Self {
@@ -47,12 +48,13 @@ impl Feed {
     /// All documents, in blocks.
     pub fn blocks<'a>(&'a self, data: &'a Dataset) -> Box<dyn Iterator<Item = Tensor<2>> + 'a> {
         if let Some(rows) = &self.rows {
-            return Box::new(rows.blocks(ON_A_GPU));
+            return Box::new(rows.blocks(self.cube.block(data.n_features())));
         }
-        let starts = (0..data.n_documents()).step_by(ON_A_GPU);
-        Box::new(starts.map(move |start| {
-            let (end, width) = (data.n_documents().min(start + ON_A_GPU), data.n_features());
-            let documents = (end - start).next_multiple_of(self.block);
+        let width = data.n_features();
+        let most = self.cube.block(width);
+        Box::new((0..data.n_documents()).step_by(most).map(move |start| {
+            let end = data.n_documents().min(start + most);
+            let documents = (end - start).next_multiple_of(self.block).min(most);
             let mut values = vec![0.0; documents * width];
             data.copy_rows(start..end, &mut values[..(end - start) * width]);
             self.cube.tensor(values, |_| [documents, width])

@@ -90,7 +90,9 @@ impl OnDevice {
         ranker: &Ranker,
         batch: Vec<Tensor<2>>,
     ) -> GradientsParams {
-        if let ([rows], Some(net)) = (&batch[..], NarrowNet::of(ranker, &self.cube)) {
+        if let ([rows], Some(net)) = (&batch[..], NarrowNet::of(ranker, &self.cube))
+            && net.takes(rows.dims()[0])
+        {
             let values = net.forward(rows.clone());
             let gradient = self.lambdas.gradient(epoch, queries, values.scores());
             return net.gradients(values, gradient);

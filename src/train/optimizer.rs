@@ -1,4 +1,4 @@
-//! The rules that turn gradients into steps, all of them Burn's.
+//! The rules that turn gradients into steps: Burn's, of which Adam has a kernel of our own on a GPU.
 
 use super::TrainConfig;
 #[cfg(feature = "cubecl")]

@@ -21,6 +21,10 @@ use std::sync::Arc;
 /// Numbers on a device: contiguous, of one type, to be read and written by kernels.
 pub(crate) type Buffer = CubeTensor;
 
+/// Documents that are scored at once: enough to fill a GPU. Wide nets always score so many, because a matrix product of another
+/// shape may be computed in another way, and round otherwise.
+pub(crate) const ON_A_GPU: usize = 1 << 13;
+
 /// A device that runs kernels of our own.
 #[derive(Clone)]
 pub(crate) struct Cube {
@@ -66,9 +70,19 @@ impl Cube {
         Transfers { to_device: self.sent.copies(), from_device: self.fetched.copies() }
     }
 
-    /// The most bytes of one buffer.
+    /// The most bytes of one buffer: as many as the device has at once, and kernels can count numbers of.
     pub fn largest_buffer(&self) -> u64 {
-        self.client.properties().memory.max_page_size
+        self.client.properties().memory.max_page_size.min(4 * u64::from(u32::MAX))
+    }
+
+    /// Documents of so many features that are scored at once, always as many: [`ON_A_GPU`], or fewer where a buffer is small.
+    pub fn block(&self, width: usize) -> usize {
+        self.rows_of_a_buffer(width).min(ON_A_GPU)
+    }
+
+    /// Rows of so many features that one buffer holds, at least one.
+    pub fn rows_of_a_buffer(&self, width: usize) -> usize {
+        ((self.largest_buffer() / 4) as usize / width.max(1)).max(1)
     }
 
     /// The bytes of its memory, where it tells.

@@ -29,8 +29,8 @@ impl Rows {
     /// pieces are of whole blocks.
     pub fn new(cube: &Cube, data: &Dataset, block: usize) -> Self {
         let (width, block) = (data.n_features().max(1), block.max(1));
-        let fitting = (cube.largest_buffer() / 4) as usize / width;
-        Self::in_pieces(cube, data, block, (fitting / block * block).max(fitting.min(block)).max(1))
+        let fitting = cube.rows_of_a_buffer(width);
+        Self::in_pieces(cube, data, block, (fitting / block * block).max(fitting.min(block)))
     }
 
     /// The same, in pieces of at most so many rows.
@@ -50,7 +50,7 @@ impl Rows {
 
     /// Copies row-major features, fewer than a buffer holds or of one batch, to the device.
     pub fn of(cube: &Cube, values: Vec<f32>, width: usize) -> Self {
-        let most = ((cube.largest_buffer() / 4) as usize / width).max(1);
+        let most = cube.rows_of_a_buffer(width);
         let mut pieces = Vec::new();
         let mut push = |values: Vec<f32>, start: usize| {
             let rows = values.len() / width;

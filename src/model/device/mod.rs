@@ -22,7 +22,7 @@ use burn::tensor::Tensor;
 use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
 use products::{End, add_chunks, outer, product};
 
-/// Layers of more units are left to the library.
+/// Nets with a layer of more units are left to the library.
 const NARROW: usize = 64;
 /// Sums that one unit of a device holds at once.
 const TILE: usize = 16;
@@ -51,9 +51,9 @@ struct DeviceLayer {
 }
 
 impl<'a> NarrowNet<'a> {
-    /// Nothing where a layer is too wide.
+    /// Nothing where a layer is too wide, or the weights are on another device.
     pub fn of(ranker: &Ranker, cube: &'a Cube) -> Option<Self> {
-        if !is_narrow(&ranker.config()) {
+        if !is_narrow(&ranker.config()) || !ranker.device().is_some_and(|device| cube.is_on(&device)) {
             return None;
         }
         let layers = ranker.layers.iter().map(|layer| {
@@ -66,6 +66,12 @@ impl<'a> NarrowNet<'a> {
             }
         });
         Some(NarrowNet { cube, activation: ranker.activation, layers: layers.collect() })
+    }
+
+    /// Whether so many documents can be numbered, value by value.
+    pub fn takes(&self, documents: usize) -> bool {
+        let widest = self.layers.iter().map(|layer| layer.inputs).max().unwrap_or(1);
+        documents.checked_mul(widest).is_some_and(|values| values <= u32::MAX as usize)
     }
 
     /// Scores documents.
@@ -226,6 +232,7 @@ impl Values {
     /// # Shapes
     /// - output: `[documents]`
     pub fn scores(&self) -> Tensor<1> {
-        cube::tensor(self.scores.clone())
+        // A slice of all is no copy.
+        cube::tensor(self.scores.clone()).slice(0..self.documents)
     }
 }

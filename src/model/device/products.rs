@@ -19,7 +19,8 @@ fn value(x: f32, #[comptime] function: Activation) -> f32 {
     match function {
         Activation::Sigmoid => 1.0f32 / (1.0f32 + (-x).exp()),
         Activation::Tanh => x.tanh(),
-        Activation::Relu => max(x, 0.0f32),
+        // What is no number stays so.
+        Activation::Relu => select(x <= 0.0f32, 0.0f32, x),
     }
 }
 
@@ -29,7 +30,7 @@ fn slope(value: f32, #[comptime] function: Activation) -> f32 {
     match function {
         Activation::Sigmoid => value * (1.0f32 - value),
         Activation::Tanh => 1.0f32 - value * value,
-        Activation::Relu => select(value > 0.0f32, 1.0f32, 0.0f32),
+        Activation::Relu => select(value <= 0.0f32, 0.0f32, 1.0f32),
     }
 }
 

@@ -5,8 +5,7 @@
 use super::order::Order;
 use crate::data::Dataset;
 use crate::device;
-use crate::device::cube::ON_A_GPU;
-use crate::device::cube::{Cube, Layout, Rows};
+use crate::device::cube::{Cube, Layout, ON_A_GPU, Rows};
 use burn::tensor::Tensor;
 use std::ops::Range;
 

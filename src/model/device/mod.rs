@@ -201,7 +201,7 @@ impl<'a> NarrowNet<'a> {
         if chunks == 1 {
             return parts;
         }
-        let mut parts = parts.into_iter().zip(lengths).map(|(parts, length)| {
+        let added = |parts: Buffer, length: usize| {
             if length == 0 {
                 return parts;
             }
@@ -212,8 +212,9 @@ impl<'a> NarrowNet<'a> {
                 add_chunks::launch_unchecked(self.cube.client(), count, size, from, to, length as u32, chunks as u32);
             }
             sums
-        });
-        [parts.next(), parts.next()].map(|sums| sums.unwrap_or_else(|| self.cube.new_floats(0)))
+        };
+        let [weights, biases] = parts;
+        [added(weights, lengths[0]), added(biases, lengths[1])]
     }
 }
 

@@ -61,7 +61,8 @@ impl<'a> Entry<'a> {
 /// Writes the index and the papers' pages from the results that are there.
 pub fn write_index(experiments: &[Experiment], out: &Path) -> anyhow::Result<()> {
     let entries: Vec<Entry<'_>> = experiments.iter().map(|experiment| Entry::read(experiment, out)).collect();
-    let mut page = format!("# Experiments\n\n{GENERATED}\n\n**{}**\n\n{HOW}\n\n", verdicts(&entries));
+    let mut page =
+        format!("# Experiments\n\n{GENERATED}\n\n**{}**\n\n{HOW}{}\n\n", verdicts(&entries), total(&entries));
     for facts in &PAPERS {
         let own: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.experiment.paper == facts.paper).collect();
         if own.is_empty() {
@@ -90,6 +91,15 @@ const HOW: &str = "A paper's statement is a program here: it names its claims an
     (or BURNRANK_DATA) is where real data is: one folder of LETOR folds per data set. Claims that need data which is not there \
     are said to be not tested.\n\n\
     *Hold / undecided / reversed* counts primary claims. Time is from start to end, over all sessions that an experiment took.";
+
+/// The time of all together, where each is known.
+fn total(entries: &[Entry<'_>]) -> String {
+    match entries.iter().map(|entry| entry.seconds).sum::<Option<f64>>() {
+        Some(seconds) if seconds >= 7200.0 => format!(" All together: {:.1} hours.", seconds / 3600.0),
+        Some(seconds) => format!(" All together: {}.", duration(seconds)),
+        None => String::new(),
+    }
+}
 
 /// How many experiments have which verdict, in a sentence.
 fn verdicts(entries: &[Entry<'_>]) -> String {

@@ -20,6 +20,8 @@ pub struct Entry<'a> {
     pub main: String,
     pub seconds: Option<f64>,
     pub judged: Vec<Judged>,
+    /// Whether the claims were asked of other data than the paper's.
+    other_data: bool,
     there: bool,
 }
 
@@ -47,6 +49,7 @@ impl<'a> Entry<'a> {
             main: word("main").unwrap_or_else(|| "-".into()),
             seconds: stored.as_ref().and_then(|results| store::read_seconds(&folder, results)),
             judged: Vec::deserialize(outcome("claims")).unwrap_or_default(),
+            other_data: outcome("other_data").as_bool().unwrap_or_default(),
             there: stored.is_some(),
         }
     }
@@ -90,7 +93,8 @@ const HOW: &str = "A paper's statement is a program here: it names its claims an
     version in well under a minute, `-- all [--quick]` all of them. An interrupted experiment goes on where it was. `--data DIR` \
     (or BURNRANK_DATA) is where real data is: one folder of LETOR folds per data set. Claims that need data which is not there \
     are said to be not tested.\n\n\
-    *Hold / undecided / reversed* counts primary claims. Time is from start to end, over all sessions that an experiment took.";
+    *Hold / undecided / reversed* counts primary claims, and in brackets the others, which the verdict does not count. *Other \
+    data*: the paper's own are not to be had, only orderings are compared. Time is from start to end, over all sessions that an experiment took.";
 
 /// The time of all together, where each is known.
 fn total(entries: &[Entry<'_>]) -> String {
@@ -125,14 +129,18 @@ fn table(entries: &[&Entry<'_>]) -> String {
     let mut table = Table::titled("", &columns);
     for entry in entries {
         let Experiment { name, place, claim, .. } = entry.experiment;
-        let counts = entry.counts.map_or("-".into(), |c| format!("{} / {} / {}", c.holds, c.undecided, c.reversed));
+        let words = |c: Counts| format!("{} / {} / {}", c.holds, c.undecided, c.reversed);
+        let others = Counts::of(&entry.judged, false);
+        let others = if others == Counts::default() { String::new() } else { format!(" ({})", words(others)) };
+        let counts = entry.counts.map_or("-".into(), |counts| words(counts) + &others);
+        let data = if entry.other_data { "; other data" } else { "" };
         let figure = format!(
             "<a href=\"results/{name}/figure.svg\"><img src=\"results/{name}/figure.svg\" width=\"160\" alt=\"{name}\"></a>"
         );
         table.row([
             format!("{}: {place}", entry.link("results")),
             claim.to_string(),
-            entry.verdict.clone(),
+            format!("{}{data}", entry.verdict),
             counts,
             entry.main.clone(),
             entry.seconds.map_or("-".into(), duration),

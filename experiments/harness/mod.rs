@@ -16,6 +16,7 @@ mod papers;
 pub mod real;
 mod report;
 mod review;
+pub mod shuffled;
 mod store;
 mod training;
 pub mod trainings;
@@ -189,6 +190,11 @@ impl Execution<'_> {
     /// The scale of the session.
     pub fn scale(&self) -> Scale {
         self.session.scale
+    }
+
+    /// How long a stored run took, unless that was lost; for reports only, as results are the same whatever it took.
+    pub fn seconds(&self, key: &str) -> Option<f64> {
+        self.store.seconds(key)
     }
 
     /// Stores what one measurement gave, and writes everything so far.

@@ -20,7 +20,7 @@ pub fn page(told: &Told<'_>, session: &Session, past: &Past) -> String {
         GENERATED.to_owned(),
         format!("[{}](../../papers/{}.md): {place}", facts.citation, facts.page),
         format!("> {claim}"),
-        format!("**Primary claims: {}.** Main number: {}.", told.counts().words(), report.main.trim_end_matches('.')),
+        format!("**{}** Main number: {}.", told.summary(), report.main.trim_end_matches('.')),
     ];
     parts.extend(table(told.claims(true)));
     parts.push(told.legend());
@@ -78,6 +78,10 @@ fn again(told: &Told<'_>, session: &Session, past: &Past) -> Vec<String> {
         [] => "a machine that was not noted".to_owned(),
         machines => machines.join(" and "),
     };
+    let per_query = match past.per_query {
+        true => format!("values for each query are printed by `-- per-query {name}`"),
+        false => "it keeps no values for each query".to_owned(),
+    };
     let took = past.seconds.map_or("How long it took was lost; it ran".into(), |s| format!("It took {}", duration(s)));
     let mut all = vec![
         format!(
@@ -87,8 +91,8 @@ fn again(told: &Told<'_>, session: &Session, past: &Past) -> Vec<String> {
         format!(
             "Scale: {}; seed {}; backend {}; burnrank {}. {took}, from start to end of all sessions, on {machine}. Without \
              `--fresh` stored runs are reported again and only missing ones are run. Every run is in `results.json`, its seconds \
-             in `times.json`; values for each query, where there are any, are printed by `-- per-query {name}`.",
-            session.scale.name(),
+             in `times.json`; {per_query}.",
+            session.scale.pick("full", "quick"),
             session.seed,
             session.backend,
             env!("CARGO_PKG_VERSION"),

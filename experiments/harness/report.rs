@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, Control, Evidence, Test};
 use super::figure::Figure;
-use super::verdict::{Counts, Judged, Verdict, judge, p_cell};
+use super::verdict::{CANNOT_HOLD, Counts, Judged, Verdict, judge, p_cell};
 use super::{Experiment, Session};
 use burnrank::text::{Table, counted, duration};
 use serde_json::{Value, json};
@@ -25,11 +25,16 @@ pub struct Report {
     /// Everything that was done in another way than the paper did it, and why or whether it matters.
     pub deviations: Vec<String>,
     pub figure: Figure,
+    /// Whether the paper had data of its own that is not here, so that only the order of systems can be compared.
+    pub other_data: bool,
     /// Where real data is read, what a user must bring.
     pub bring: Option<String>,
     /// The feature that the program must be built with to run it anew.
     pub feature: Option<&'static str>,
 }
+
+/// What is said of claims that are asked of other data.
+const OTHER_DATA: &str = "The data are not the paper's: orderings on other data.";
 
 /// A report whose claims are judged.
 pub struct Told<'a> {
@@ -52,7 +57,17 @@ impl Told<'_> {
     }
 
     pub fn counts(&self) -> Counts {
-        Counts::of(&self.judged)
+        Counts::of(&self.judged, true)
+    }
+
+    /// What became of all claims, and whether they were asked of the paper's own data.
+    pub fn summary(&self) -> String {
+        let others = match self.of(false).next() {
+            Some(_) => format!(" Other claims: {}.", Counts::of(&self.judged, false).words()),
+            None => String::new(),
+        };
+        let data = if self.report.other_data { format!(" {OTHER_DATA}") } else { String::new() };
+        format!("Primary claims: {}.{others}{data}", self.counts().words())
     }
 
     /// For `results.json`.
@@ -60,6 +75,7 @@ impl Told<'_> {
         json!({
             "verdict": self.verdict().word(),
             "counts": self.counts(),
+            "other_data": self.report.other_data,
             "main": self.report.main,
             "claims": self.judged,
             "controls": self.report.controls,
@@ -135,6 +151,14 @@ impl Told<'_> {
                     .into(),
             );
         }
+        if self.judged.iter().any(|judged| judged.could_see.as_ref().is_some_and(|seen| seen.starts_with(CANNOT_HOLD)))
+        {
+            parts.push(
+                "*cannot hold*: the interval is wider than the margin, so that no mean could have been near enough with units \
+                 that differ as these do"
+                    .into(),
+            );
+        }
         if any(|test| matches!(test, Test::Number { .. })) {
             parts.push("for a number of the paper *could see* is the range that would have held".into());
         }
@@ -176,7 +200,7 @@ impl Told<'_> {
         let Experiment { name, place, claim, paper, .. } = self.experiment;
         let time = seconds.map_or("its time was lost".into(), duration);
         let mut text = format!("{name}: {} ({time})\n", self.verdict().word());
-        let _ = writeln!(text, "{}\n{}", self.counts().words(), self.report.main);
+        let _ = writeln!(text, "{}\n{}", self.summary(), self.report.main);
         let _ = writeln!(text, "\n{}: {place}\n{claim}", paper.facts().citation);
         let judged = [self.claims(true), self.claims(false), self.controls()];
         judged.iter().flatten().chain(&self.report.tables).for_each(|table| text += &table.text());

@@ -9,8 +9,10 @@ use std::fmt::Write;
 
 /// The whole page.
 pub fn review(facts: &PaperFacts, entries: &[&Entry<'_>]) -> String {
-    let PaperFacts { short, citation, cannot, .. } = facts;
-    let mut page = format!("# {short}\n\n{GENERATED}\n\n{citation}\n\n{}\n\n{}", summary(entries), table(entries));
+    let PaperFacts { short, citation, cannot, remark, .. } = facts;
+    let remark = if remark.is_empty() { String::new() } else { format!("{remark}\n\n") };
+    let mut page =
+        format!("# {short}\n\n{GENERATED}\n\n{citation}\n\n{}\n\n{remark}{}", summary(entries), table(entries));
     for (outcome, title) in [
         (Outcome::Holds, "What held"),
         (Outcome::Reversed, "What did not hold"),
@@ -92,7 +94,7 @@ fn claims(entry: &Entry<'_>, outcome: Outcome) -> Vec<String> {
 fn line(judged: &Judged) -> String {
     let p = judged.p.map_or(String::new(), |p| format!(", p {}", p_value(Some(p))));
     let seen = match (&judged.could_see, judged.outcome) {
-        (Some(least), Outcome::Undecided) => format!("; could have seen {least}"),
+        (Some(least), Outcome::Undecided) => format!("; could see {least}"),
         _ => String::new(),
     };
     let counts = if judged.claim.primary { "" } else { " *(not counted)*" };
@@ -123,10 +125,7 @@ mod tests {
     #[test]
     fn a_line_says_what_both_have() {
         let open = judged("a above b", Outcome::Undecided, "+0.01");
-        assert_eq!(
-            line(&open),
-            "  - a above b *(not counted)*. Paper: yes. Here: +0.01, p 0.3000; could have seen 0.02"
-        );
+        assert_eq!(line(&open), "  - a above b *(not counted)*. Paper: yes. Here: +0.01, p 0.3000; could see 0.02");
         let missing = [judged("a", Outcome::NotTested, "needs x"), judged("b", Outcome::NotTested, "needs x")];
         assert_eq!(reasons(&missing.iter().collect::<Vec<_>>()), ["  - 2 claims: needs x"]);
     }

@@ -50,6 +50,8 @@ pub struct Past {
     /// How long all of them took, unless that was lost.
     pub seconds: Option<f64>,
     pub machines: Vec<String>,
+    /// Whether there are values for each query.
+    pub per_query: bool,
 }
 
 impl Times {
@@ -138,6 +140,11 @@ impl Store {
         self.lock().0.runs.get(key).cloned()
     }
 
+    /// How long a run took, unless that was lost.
+    pub fn seconds(&self, key: &str) -> Option<f64> {
+        self.lock().1.runs.get(key).copied()
+    }
+
     /// Adds a run, and writes everything, unless all is written at the end.
     pub fn put(&self, key: &str, run: Value, seconds: f64) -> anyhow::Result<()> {
         let mut inside = self.lock();
@@ -158,7 +165,12 @@ impl Store {
     /// How long all sessions took, and where.
     pub fn past(&self) -> Past {
         let inside = self.lock();
-        Past { seconds: inside.1.of(&inside.0), machines: inside.1.machines.iter().cloned().collect() }
+        let per_query = inside.0.runs.values().any(|run| {
+            let mut found = vec![];
+            super::packed::find(run, "", &mut found);
+            !found.is_empty()
+        });
+        Past { seconds: inside.1.of(&inside.0), machines: inside.1.machines.iter().cloned().collect(), per_query }
     }
 
     fn lock(&self) -> MutexGuard<'_, (Results, Times)> {

@@ -17,10 +17,13 @@ const POWER: f64 = 0.8;
 /// How many deviations the paper's number may lie from ours.
 const Z: f64 = 2.0;
 
+/// What is said of a claim that could not have held with units that differ so.
+pub const CANNOT_HOLD: &str = "cannot hold";
+
 /// The rule, as reports print it.
 pub const RULE: &str = "Reproduced: every primary claim holds. Reproduced in part: at least half of them hold and none is \
      reversed. Not reproduced: otherwise. Claims that need data which was not given are not counted. Where a control fails, \
-     nothing is concluded. A unit is one independent sample: seeds and queries are averaged within it first.";
+     nothing is concluded. A unit is taken as one independent sample: seeds and queries are averaged within it first.";
 
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +55,7 @@ pub struct Judged {
     /// After Holm's correction.
     pub p: Option<f64>,
     /// The smallest distance of the mean from 0, or from the claim's bound, that would have been seen four times in five; for
-    /// a number of the paper, the range that would have held.
+    /// a number of the paper, the range that would have held; or that nothing could have held.
     pub could_see: Option<String>,
     /// One number per unit.
     pub units: Vec<f64>,
@@ -68,7 +71,7 @@ pub enum Verdict {
     Void,
 }
 
-/// How many primary claims hold, are undecided, are reversed, were not tested.
+/// How many claims hold, are undecided, are reversed, were not tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
     pub holds: usize,
@@ -78,8 +81,9 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub fn of(judged: &[Judged]) -> Counts {
-        let count = |outcome| judged.iter().filter(|j| j.claim.primary && j.outcome == outcome).count();
+    /// Of the primary claims, or of the others.
+    pub fn of(judged: &[Judged], primary: bool) -> Counts {
+        let count = |outcome| judged.iter().filter(|j| j.claim.primary == primary && j.outcome == outcome).count();
         Counts {
             holds: count(Outcome::Holds),
             undecided: count(Outcome::Undecided),
@@ -98,7 +102,7 @@ impl Counts {
 
 impl Verdict {
     pub fn of(judged: &[Judged], controls: &[Control]) -> Verdict {
-        let Counts { holds, undecided, reversed, .. } = Counts::of(judged);
+        let Counts { holds, undecided, reversed, .. } = Counts::of(judged, true);
         let tested = holds + undecided + reversed;
         match () {
             () if controls.iter().any(|control| !control.holds) => Verdict::Void,
@@ -197,7 +201,9 @@ fn of_units(claim: Claim, values: &[f64], spread: &Spread, decimals: usize) -> a
         }
         Test::Alike { margin } => {
             let outcome = by(low >= -margin && high <= margin, low > margin || high < -margin);
-            (outcome, interval(signed(mean, decimals)), None, seen())
+            // An interval that is wider than the margin does not lie in it, wherever its middle is.
+            let could_see = if half > margin { Some(format!("{CANNOT_HOLD}: ± over {margin}")) } else { seen() };
+            (outcome, interval(signed(mean, decimals)), None, could_see)
         }
         Test::AtLeast { bound } => (by(low >= bound, high < bound), interval(fixed(mean, decimals)), None, seen()),
         Test::AtMost { bound } => (by(high <= bound, low > bound), interval(fixed(mean, decimals)), None, seen()),
@@ -336,10 +342,12 @@ mod tests {
         // Five units of deviation 1: (t(0.975, 4) + t(0.8, 4)) / sqrt(5) = (2.776 + 0.941) / 2.236.
         let values = [0.0, 0.0, 1.0, 2.0, 2.0];
         for test in
-            [Test::Above, Test::Alike { margin: 1.0 }, Test::AtLeast { bound: 1.0 }, Test::AtMost { bound: 1.0 }]
+            [Test::Above, Test::Alike { margin: 2.0 }, Test::AtLeast { bound: 1.0 }, Test::AtMost { bound: 1.0 }]
         {
             assert_eq!(seen(test, &values).as_deref(), Some("1.66"), "{test:?}");
         }
+        // Half of the interval is 2.776 / sqrt(5) = 1.24: no mean would have been alike.
+        assert_eq!(seen(Test::Alike { margin: 1.0 }, &values).as_deref(), Some("cannot hold: ± over 1"));
         // 1 ± 2 sqrt(1 + 1/5).
         assert_eq!(seen(Test::Number { paper: 1.0 }, &values).as_deref(), Some("-1.2 to 3.2"));
         assert_eq!(seen(Test::Above, &values[..1]), None);

@@ -54,6 +54,29 @@ const WORDS: &[(&str, &str)] = &[
     ("V2", "RankNet with one pass for each document, whose forces are summed over its pairs first"),
     ("PRank", "a perceptron with thresholds between the labels (Crammer and Singer)"),
     ("OAP-BPM", "the mean of many PRank perceptrons, each shown a random share tau of the examples (Harrington)"),
+    ("RankSVM", "a linear ranker with the hinge cost of pairs and a penalty, whose weight is 1/c (Joachims)"),
+    ("SVM-MAP", "a support vector machine over rankings, with the loss of average precision (Yue et al.)"),
+    (
+        "RankBoost",
+        "boosting of thresholds of single features, so many of each, by the pairs still in the wrong order (Freund et al.)",
+    ),
+    ("AdaRank", "boosting of single features by the queries that are still ranked badly (Xu and Li)"),
+    ("ListNet", "the cross entropy of the softmax of labels and of scores (Cao et al.)"),
+    ("SmoothRank", "gradient ascent on a measure smoothed by softmax, with a penalty (Chapelle and Wu)"),
+    (
+        "Coordinate ascent",
+        "a linear ranker whose weights are changed one after the other to raise the measure (Metzler and Croft)",
+    ),
+    ("MART", "boosted regression trees, fitted to labels (Friedman)"),
+    ("LambdaMART", "boosted regression trees with LambdaRank's gradients"),
+    ("best feature", "the one feature that ranks training queries best"),
+    ("query-minmax", "features are brought to 0 to 1 within each query"),
+    ("zscore", "features have mean 0 and variance 1 over the training documents"),
+    ("log1p-zscore", "the same of the logarithm of each feature"),
+    (
+        "85% of the rows",
+        "a copy of MQ2007 that has all queries but lacks 15% of their documents: not to be compared with numbers of the whole set",
+    ),
     ("RankProp", "a net fitted to targets that are set anew from its own ranking (Caruana et al.)"),
     ("effective pairs", "pairs whose force is not 0"),
     (
@@ -95,7 +118,7 @@ pub fn used(text: &str) -> Vec<String> {
 
 /// Whether a word stands in a text, not as a part of a longer one.
 fn occurs(text: &str, word: &str) -> bool {
-    let outside = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !"_+-".contains(c));
+    let outside = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !"_+-=".contains(c));
     text.match_indices(word)
         .any(|(at, _)| outside(text[..at].chars().next_back()) && outside(text[at + word.len()..].chars().next()))
 }
@@ -108,6 +131,7 @@ mod tests {
     fn words_are_found_whole() {
         assert!(occurs("by NDCG@5, or MAP.", "NDCG") && occurs("by NDCG@5, or MAP.", "MAP"));
         assert!(!occurs("NDCG-Loss2++ and NDCGcost", "NDCG") && !occurs("NDCG-Loss2++", "NDCG-Loss2"));
+        assert!(occurs("a lambda, or", "lambda") && !occurs("lambda=0.1", "lambda"));
         assert!(occurs("rho_ij|", "rho_ij") && !occurs("lambdarank:map", "map2"));
         assert_eq!(used("nothing here"), Vec::<String>::new());
         assert!(used("WTA")[0].starts_with("*WTA*: winner takes all"));

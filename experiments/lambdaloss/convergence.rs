@@ -323,6 +323,7 @@ fn report(
         ],
         deviations,
         figure: figure::draw(&[nets_panel(curves, sizes), em_panel(em, sizes, false), em_panel(em, sizes, true)])?,
+        other_data: true,
         ..Report::default()
     })
 }

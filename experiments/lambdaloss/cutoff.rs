@@ -115,6 +115,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         protocol: plan.words(),
         deviations,
         figure: figure::draw(&[values_panel(&study), gaps_panel(&study)])?,
+        other_data: true,
         ..Report::default()
     })
 }

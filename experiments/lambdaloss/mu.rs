@@ -147,6 +147,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         protocol: plan.words(),
         deviations,
         figure: figure::draw(&[panel(&study)])?,
+        other_data: true,
         ..Report::default()
     })
 }

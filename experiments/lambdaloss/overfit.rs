@@ -294,6 +294,7 @@ fn report(execution: &Execution<'_>, plan: &Plan, tuned: &[Tuned], found: &[Vec<
             panel(found, "training less held-out NDCG@5 at the end", "points", overfit),
             panel(found, "test NDCG@5 of the best epoch", "percent", test),
         ])?,
+        other_data: true,
         ..Report::default()
     })
 }

@@ -1,12 +1,10 @@
 //! A control: nets that are trained on shuffled labels rank test queries as a random order does.
 
 use super::nets::{self, Arm, Parts, Plan, Study};
-use crate::harness::units::{less, mean};
+use crate::harness::shuffled::{of_random_order, with_shuffled_labels};
+use crate::harness::units::less;
 use crate::harness::{Execution, Job, OneEntryCache, Session};
-use burnrank::Dataset;
-use burnrank::metric::{Gain, discount, max_dcg};
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 const MEASURE: &str = "ndcg@5";
@@ -40,7 +38,7 @@ pub fn run(
         .map(|function| {
             let [train, valid, test] = plan.queries;
             let queries = train + valid..train + valid + test;
-            Ok(100.0 * of_random_order(&nets::function(execution.session, function)?.part(queries)?.0))
+            Ok(100.0 * of_random_order(&nets::function(execution.session, function)?.part(queries)?.0, K))
         })
         .collect::<anyhow::Result<Vec<f64>>>()?;
     let of_arm = |&arm: &usize| {
@@ -53,38 +51,7 @@ pub fn run(
 fn shuffled_parts(session: &Session, function: u64, queries: [usize; 3]) -> anyhow::Result<Parts> {
     let Parts { sets: [train, valid, test], scaling, .. } = Parts::of_function(session, function, queries)?;
     let mut random = ChaCha8Rng::seed_from_u64(nets::net_seed(session, function));
-    let mut shuffle = |set: Dataset| -> anyhow::Result<Dataset> {
-        let mut labels = set.labels().to_vec();
-        for ends in set.offsets().windows(2) {
-            labels[ends[0]..ends[1]].shuffle(&mut random);
-        }
-        let queries = set.query_ids().iter().cloned().zip(set.offsets().windows(2).map(|ends| ends[1] - ends[0]));
-        Ok(Dataset::new(set.n_features(), set.features().to_vec(), labels, queries.collect())?)
-    };
-    Parts::new([shuffle(train)?, shuffle(valid)?, test], scaling)
-}
-
-/// The mean over queries of the expected NDCG@5 when every order is equally likely.
-fn of_random_order(data: &Dataset) -> f64 {
-    let one = |labels: &[f32]| {
-        let gains: Vec<f64> = labels.iter().map(|&label| Gain::Exponential.of(label)).collect();
-        let ideal = max_dcg(labels, Some(K), Gain::Exponential);
-        let discounts: f64 = (0..K.min(labels.len())).map(discount).sum();
-        if ideal > 0.0 { mean(&gains) * discounts / ideal } else { 0.0 }
-    };
-    mean(&data.queries().map(|query| one(query.labels)).collect::<Vec<_>>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_random_order_has_the_mean_of_all_orders() {
-        // Labels 1 and 0: NDCG@5 is 1 or 1/log2(3), each in one of two orders.
-        let data = Dataset::new(1, vec![0.0; 2], vec![1.0, 0.0], vec![("a".into(), 2)]).unwrap();
-        assert!((of_random_order(&data) - (1.0 + 1.0 / 3f64.log2()) / 2.0).abs() < 1e-12);
-        let none = Dataset::new(1, vec![0.0; 2], vec![0.0; 2], vec![("a".into(), 2)]).unwrap();
-        assert_eq!(of_random_order(&none), 0.0);
-    }
+    let train = with_shuffled_labels(&train, &mut random)?;
+    let valid = with_shuffled_labels(&valid, &mut random)?;
+    Parts::new([train, valid, test], scaling)
 }

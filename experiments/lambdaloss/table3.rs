@@ -189,6 +189,7 @@ fn report(
         tables,
         figure: figure::draw(&panels)?,
         bring: Some(real::WHERE.into()),
+        other_data: true,
         ..Report::default()
     })
 }

@@ -269,6 +269,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
         ],
         deviations: deviations(execution.scale(), sizes),
         figure: figure::draw(&panels)?,
+        other_data: true,
         ..Report::default()
     })
 }

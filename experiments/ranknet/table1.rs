@@ -7,13 +7,13 @@ use super::artificial::{
 use super::table1_ceiling::{self, Fit};
 use super::table1_report::report;
 use crate::harness::finding::{Finding, no_epoch, outside};
+use crate::harness::shuffled::with_shuffled_labels;
 use crate::harness::{
     Claim, Execution, Experiment, Job, Kind, NetShape, Paper, Report, Scale, Session, Test, Ticker, export, train,
 };
 use burnrank::train::TrainingData;
 use burnrank::{Dataset, TrainConfig};
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -282,10 +282,7 @@ fn run_cell(execution: &Execution<'_>, key: &str, cell: &Cell, ticker: &Ticker<'
 fn shuffle(data: &Dataset, seed: u64) -> anyhow::Result<Dataset> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(u64::MAX);
-    let mut labels = data.labels().to_vec();
-    labels.chunks_mut(DOCUMENTS).for_each(|list| list.shuffle(&mut random));
-    let ids = data.query_ids().iter().map(|id| (id.clone(), DOCUMENTS)).collect();
-    Ok(Dataset::new(data.n_features(), data.features().to_vec(), labels, ids)?)
+    with_shuffled_labels(data, &mut random)
 }
 
 /// The test percentages of a cell, one per random function, as far as the convention was run.

@@ -1,19 +1,21 @@
 //! One system on one fold: what is tried, what is chosen, what it reaches.
 
 use crate::harness::finding::{Finding, no_share};
+use crate::harness::shuffled::with_shuffled_labels;
 use crate::harness::tuning::tune;
 use crate::harness::units::mean;
 use crate::harness::{Execution, Packed, Scale, Ticker, per_query, train};
 use anyhow::Context;
 use burnrank::train::{ModelChoice, TrainingData};
 use burnrank::{Dataset, Model, Objective, ScaleKind, StepRule, TrainConfig};
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 pub const MEASURE: &str = "ndcg@15";
+/// Its depth.
+pub const K: usize = 15;
 
 /// What is trained.
 pub struct System {
@@ -75,7 +77,7 @@ pub struct Found {
     pub setting: String,
     /// Each setting with its validation value.
     pub tried: Vec<(String, f64)>,
-    /// Whether the best step size is at the end of what was tried.
+    /// Whether the best step size or tau is at the end of what was tried.
     pub at_edge: bool,
     pub best_epochs: Vec<usize>,
     pub epochs: Vec<usize>,
@@ -139,13 +141,7 @@ impl System {
             Documents::Unlabelled(percent) => {
                 chosen(data, |label| label > 0.0 || random.random_range(0..100) < percent)
             }
-            Documents::Shuffled => {
-                let mut labels = data.labels().to_vec();
-                data.offsets().windows(2).for_each(|at| labels[at[0]..at[1]].shuffle(&mut random));
-                let sizes = data.queries().map(|query| query.labels.len());
-                let queries = data.query_ids().iter().cloned().zip(sizes).collect();
-                Ok(Dataset::new(data.n_features(), data.features().to_vec(), labels, queries)?)
-            }
+            Documents::Shuffled => with_shuffled_labels(data, &mut random),
         }
     }
 
@@ -183,7 +179,12 @@ impl System {
                 let tuned = tune(sizes.steps, sizes.more, &mut value)?;
                 (tuned.best, tuned.at_edge)
             }
-            Tuned::Tau => (best_of(&TAUS[..TAUS.len().min(sizes.settings)], &mut value)?, false),
+            Tuned::Tau => {
+                let taus = &TAUS[..TAUS.len().min(sizes.settings)];
+                let best = best_of(taus, &mut value)?;
+                (best, taus.first() == Some(&best) || taus.last() == Some(&best))
+            }
+            // Scalings have no order, and so no end.
             Tuned::Scaling => {
                 let numbers: Vec<f64> = (0..sizes.settings).map(|number| number as f64).collect();
                 (best_of(&numbers, &mut value)?, false)

@@ -2,6 +2,7 @@
 
 use super::cells::{Cell, Found, Labels};
 use super::{DEPTHS, Sizes};
+use crate::harness::shuffled::with_shuffled_labels;
 use crate::harness::units::mean;
 use crate::harness::{Execution, Job, Packed, Ticker, export, per_query};
 use crate::lambdarank::schedule::{self, Schedule, config, step_sizes};
@@ -9,7 +10,6 @@ use burnrank::data::synthetic::LabelMix;
 use burnrank::train::TrainingData;
 use burnrank::{Dataset, Synthetic, TrainConfig};
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
 use std::sync::Arc;
@@ -130,8 +130,8 @@ pub fn shuffled(
     let seed = seed_of(execution, &job.what);
     let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed)?;
     let config = TrainConfig { epochs: sizes.control_epochs, ..config };
-    let data =
-        TrainingData::new(config.scaling, with_shuffled_labels(training, seed)?, with_shuffled_labels(valid, seed)?)?;
+    let shuffle = |data: &Dataset| with_shuffled_labels(data, &mut ChaCha8Rng::seed_from_u64(seed));
+    let data = TrainingData::new(config.scaling, shuffle(training)?, shuffle(valid)?)?;
     let place = (ticker, (0.0, 1.0));
     let model = crate::harness::train(execution, &job.key, &config, &Arc::new(data), place, |_| false)?;
     Ok(Found {
@@ -145,13 +145,4 @@ pub fn shuffled(
         test: judged(&model, test)?.0,
         per_query: None,
     })
-}
-
-/// The same documents with the labels of each query in another order.
-fn with_shuffled_labels(data: &Dataset, seed: u64) -> anyhow::Result<Dataset> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut labels = data.labels().to_vec();
-    data.offsets().windows(2).for_each(|ends| labels[ends[0]..ends[1]].shuffle(&mut random));
-    let queries = data.queries().map(|query| (query.id.to_owned(), query.labels.len())).collect();
-    Ok(Dataset::new(data.n_features(), data.features().to_vec(), labels, queries)?)
 }

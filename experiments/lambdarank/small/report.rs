@@ -117,6 +117,7 @@ pub fn report(scale: Scale, sizes: &Sizes, pool: &Pool, runs: &Runs) -> anyhow::
         deviations: deviations(scale, pool),
         figure: figure::draw(&panels(pool, runs, &samples))?,
         bring: Some(WHERE.into()),
+        other_data: true,
         ..Report::default()
     })
 }

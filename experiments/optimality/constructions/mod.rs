@@ -233,6 +233,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
         ],
         deviations: deviations(execution.scale(), sizes),
         figure: figure::draw(&[panel(runs)])?,
+        other_data: true,
         ..Report::default()
     })
 }

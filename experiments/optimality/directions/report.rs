@@ -53,9 +53,9 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
         ),
         tables: vec![counts(runs), by_step(runs), values(runs), trainings(sizes, runs)],
         notes: vec![
-            "The first table has both counts. The paper counts a direction when the measure after a step is at least \
-             what it was; the strict count asks that it is higher. They differ where a step changes no ranking at \
-             all."
+            "The table of directions has both counts. The paper counts a direction when the measure after a step is at \
+             least what it was; the strict count asks that it is higher. They differ where a step changes no ranking \
+             at all."
                 .into(),
             "What a step of 0.1 means depends on how long the vector of weights is: a linear net ranks alike when all \
              of its weights are multiplied by a number. Lengths are in the table of runs."
@@ -69,12 +69,35 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
              down by chance. At small moves these chances are larger than the curvature of a maximum, whatever the \
              training; they shrink with more queries, as the lines for linear nets with fewer queries show."
                 .into(),
+            untrained(runs),
         ],
         protocol: protocol_text(sizes),
         deviations: deviations(execution.scale(), sizes),
         figure: figure::draw(&MEASURES.map(|measure| panel(runs, measure)))?,
         ..Report::default()
     })
+}
+
+/// Which nets are no better than the weights they began with.
+fn untrained(runs: &[(&Cell, &Found)]) -> String {
+    let none = runs.iter().filter(|(_, found)| found.coarse.value <= found.random.value);
+    let names: Vec<String> = none.map(|(cell, _)| name(cell)).collect();
+    let all = runs.len();
+    if names.is_empty() {
+        return format!("All {all} nets rank their training queries better than random weights do.");
+    }
+    format!(
+        "{} of {all} nets rank their training queries no better after the last epoch than random weights do ({}): \
+         training has led to no optimum there, and their directions say nothing about one.",
+        names.len(),
+        names.join("; ")
+    )
+}
+
+/// A run, as tables call it.
+fn name(cell: &Cell) -> String {
+    let few = if cell.few { ", few queries" } else { "" };
+    format!("{}, {}, {}{few}", cell.shape.name(), cell.measure.title, cell.function)
 }
 
 /// Directions of all functions, by both counts.
@@ -159,9 +182,8 @@ fn values(runs: &[(&Cell, &Found)]) -> Table {
     let title = "Each run: the measure on the training queries, and what the directions did to it:";
     let mut table = Table::titled(title, &head);
     for (cell, found) in runs {
-        let few = if cell.few { ", few queries" } else { "" };
         table.row([
-            format!("{}, {}, {}{few}", cell.shape.name(), cell.measure.title, cell.function),
+            name(cell),
             format!("{:.4}", found.coarse.value),
             format!("{:.4}", found.random.value),
             format!("{:.2}", found.length),

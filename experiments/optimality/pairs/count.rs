@@ -12,14 +12,18 @@ pub fn possible(data: &Dataset, level: impl Fn(f32) -> f32) -> f64 {
     data.queries().map(|query| pairs(query.labels)).sum::<usize>() as f64
 }
 
+/// The range that two curves have in common, if any. Points are in rising order.
+pub fn common(curves: &[impl AsRef<[(f64, f64)]>; 2]) -> Option<(f64, f64)> {
+    let [one, other] = curves.each_ref().map(AsRef::as_ref);
+    let low = one.first()?.0.max(other.first()?.0);
+    let high = one.last()?.0.min(other.last()?.0);
+    (low <= high).then_some((low, high))
+}
+
 /// The mean difference of two curves over the range that both have, each joined by straight lines; nothing where there
 /// is no such range. Points are in rising order.
 pub fn difference(one: &[(f64, f64)], other: &[(f64, f64)]) -> Option<f64> {
-    let low = one.first()?.0.max(other.first()?.0);
-    let high = one.last()?.0.min(other.last()?.0);
-    if low > high {
-        return None;
-    }
+    let (low, high) = common(&[one, other])?;
     let at = |curve: &[(f64, f64)], x: f64| -> f64 {
         let right = curve.iter().position(|point| point.0 >= x).unwrap_or(curve.len() - 1).max(1).min(curve.len() - 1);
         let ((x0, y0), (x1, y1)) = (curve[right.saturating_sub(1)], curve[right]);
@@ -40,6 +44,7 @@ mod tests {
         let other = [(1.0, 0.0), (3.0, 0.0)];
         // From 1 to 2 the first runs from 1 to 2, the second stays at 0.
         assert!((difference(&one, &other).unwrap() - 1.5).abs() < 1e-12);
+        assert_eq!(common(&[&one, &other]), Some((1.0, 2.0)));
         assert_eq!(difference(&one, &[(5.0, 1.0), (6.0, 1.0)]), None);
         assert_eq!(difference(&one, &[(1.0, 0.25)]), Some(0.75));
     }

@@ -1,6 +1,6 @@
 //! What became of the nets: tables, Figure 5, and words.
 
-use super::count::difference;
+use super::count::{common, difference};
 use super::{Cell, EQUAL, FEATURES, Found, ORDER, PAPER_BINARY, PAPER_DOCUMENTS, PAPER_QUERIES, Sizes};
 use crate::harness::figure::{self, Legend, Panel, Point, Series, Whose};
 use crate::harness::trainings;
@@ -82,10 +82,12 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
         controls: controls(runs),
         main: format!(
             "pairs per query: {}; at equal pairs, matching less NDCG: {}",
-            MEASURES.map(|measure| format!("{} {}", measure.title, number(per_query(runs, measure, large)))).join(", "),
+            MEASURES
+                .map(|measure| format!("{} {}", measure.title, number(pairs_per_query(runs, measure, large))))
+                .join(", "),
             equal_words.join(", ")
         ),
-        tables: vec![pairs_table(runs, sizes), trainings(sizes, runs)],
+        tables: vec![pairs_table(runs, sizes), equal_table(runs, sizes), trainings(sizes, runs)],
         notes: vec![
             format!(
                 "The order NDCG@10 before MAP depends on the length of lists, and contradicts the paper's own \
@@ -94,7 +96,8 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
                  that hold one of the top ten documents: of {PAPER_DOCUMENTS} documents that is at most 10 x 148.7 + \
                  45 = 1,532 pairs per query, 15.3 million in all, even if all labels differed."
             ),
-            "MRR's pairs become fewer as training goes on: a query whose top document is relevant has none (Eq. 11)."
+            "A query whose top document is relevant has no pairs for MRR (Eq. 11), so that MRR's pairs mostly become \
+             fewer as training goes on; with the most queries they do not."
                 .into(),
         ],
         protocol: vec![
@@ -111,17 +114,18 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
             format!(
                 "Training: two-layer nets of ten hidden units, LambdaRank with sigma 1, plain gradient descent, one \
                  update per query. {} The best validation epoch is judged on the test queries. Effective pairs are \
-                 those with a force that is not 0.",
+                 those with a force that is not 0. Each net is trained once, with one seed.",
                 tuned::words(&sizes.schedule, "threefold")
             ),
         ],
         deviations: deviations(execution.scale()),
         figure: figure::draw(&[panel(runs, sizes, MRR), panel(runs, sizes, NDCG10)])?,
+        other_data: true,
         ..Report::default()
     })
 }
 
-fn per_query(runs: &[(&Cell, &Found)], measure: Measure, queries: usize) -> f64 {
+fn pairs_per_query(runs: &[(&Cell, &Found)], measure: Measure, queries: usize) -> f64 {
     let own = runs.iter().filter(|(cell, _)| cell.measure == measure && cell.queries == queries);
     mean(&own.map(|(_, found)| found.pairs / queries as f64).collect::<Vec<_>>())
 }
@@ -153,6 +157,7 @@ fn pairs_table(runs: &[(&Cell, &Found)], sizes: &Sizes) -> Table {
         "effective pairs per query and epoch",
         "in the first epoch",
         "share of pairs of different labels",
+        "training value of its own measure",
         "test NDCG",
         "test NDCG@10",
         "test MAP",
@@ -177,10 +182,46 @@ fn pairs_table(runs: &[(&Cell, &Found)], sizes: &Sizes) -> Table {
                 number(average(&|found| found.pairs / queries as f64)),
                 number(average(&|found| found.first_pairs / queries as f64)),
                 format!("{:.1}%", 100.0 * average(&|found| found.pairs / found.graded)),
+                format!("{:.4}", average(&|found| found.train)),
             ];
             row.extend(MEASURES.map(|test| format!("{:.4}", average(&|found| found.test[place(test)]))));
             table.row(row);
         }
+    }
+    table
+}
+
+/// Where two trainings are compared at equal numbers of pairs.
+fn equal_table(runs: &[(&Cell, &Found)], sizes: &Sizes) -> Table {
+    let title = "Numbers of effective pairs per epoch that both trainings reach, where they are compared (lowest and highest end \
+                 over functions), and the training queries of each that come next to them:";
+    let head = ["judged by", "trainings", "functions", "from", "to", "queries of the first", "of the second"];
+    let mut table = Table::titled(title, &head);
+    for (own, other) in EQUAL {
+        let curves = |function| [own, other].map(|trained| curve(runs, function, trained, own));
+        let ranges: Vec<(u64, (f64, f64))> =
+            (0..sizes.functions).filter_map(|f| common(&curves(f)).map(|range| (f, range))).collect();
+        let lowest = ranges.iter().map(|(_, range)| range.0).fold(f64::INFINITY, f64::min);
+        let highest = ranges.iter().map(|(_, range)| range.1).fold(f64::NEG_INFINITY, f64::max);
+        let queries = |trained: Measure| -> String {
+            let near = |&(function, (low, high)): &(u64, (f64, f64))| {
+                let own = series(runs, function, trained);
+                let distance = |found: &Found, to: f64| (found.pairs.max(1.0).log10() - to).abs();
+                [low, high].map(|end| {
+                    let nearest = own.iter().min_by(|a, b| distance(a.1, end).total_cmp(&distance(b.1, end)));
+                    nearest.map_or(0, |(cell, _)| cell.queries)
+                })
+            };
+            let all: Vec<usize> = ranges.iter().flat_map(near).collect();
+            let (least, most) = (all.iter().min().copied().unwrap_or(0), all.iter().max().copied().unwrap_or(0));
+            format!("{least} to {most}")
+        };
+        let (from, to, first, second) = match ranges.is_empty() {
+            true => ("-".into(), "-".into(), "-".into(), "-".into()),
+            false => (number(10f64.powf(lowest)), number(10f64.powf(highest)), queries(own), queries(other)),
+        };
+        let trainings = format!("{} and {}", own.title, other.title);
+        table.row([own.title.to_owned(), trainings, ranges.len().to_string(), from, to, first, second]);
     }
     table
 }

@@ -1,19 +1,22 @@
-//! The data sets with their folds, and published scores of their test documents.
+//! The data sets with their folds, and stored scores of their test documents.
 
-use super::PUBLISHED;
+use super::STORED;
 use crate::harness::real::{self, MQ2007, MQ2008, RealSet};
+use crate::harness::shuffled::with_shuffled_labels;
 use crate::harness::{Execution, Scale};
 use burnrank::data::{FoldFiles, read_scores};
 use burnrank::text::count;
 use burnrank::{Dataset, Synthetic};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 
 /// The sets that are asked for.
 const SETS: [RealSet; 3] = [MQ2008, MQ2007[0], MQ2007[1]];
 
-/// Where published scores must be.
-pub const SCORES: &str =
-    "Published scores of test documents are expected in DIR/mq2008/scores/NAME.Fold1.test.txt and so on.";
+/// Where stored scores must be.
+pub const SCORES: &str = "Stored scores of test documents are expected in DIR/mq2008/scores/NAME.Fold1.test.txt and so on, one per line in the order \
+     of test.txt (svm_rank, RankBoost, AdaRank, ListNet, RankNet): without them the claims are not tested.";
 
 /// One data set with its folds.
 pub struct Set {
@@ -25,8 +28,17 @@ pub struct Set {
 /// Training, validation and test queries.
 pub struct Fold {
     pub sets: [Dataset; 3],
-    /// Published scores of the test documents, by their names.
-    pub published: Vec<(String, Vec<f64>)>,
+    /// Stored scores of the test documents, by their names.
+    pub stored: Vec<(String, Vec<f64>)>,
+}
+
+impl Fold {
+    /// The same with training labels that teach nothing.
+    pub fn with_shuffled_labels(&self, seed: u64) -> anyhow::Result<Fold> {
+        let [train, valid, test] = &self.sets;
+        let train = with_shuffled_labels(train, &mut ChaCha8Rng::seed_from_u64(seed))?;
+        Ok(Fold { sets: [train, valid.clone(), test.clone()], stored: vec![] })
+    }
 }
 
 impl Set {
@@ -59,7 +71,7 @@ pub fn find(execution: &Execution<'_>) -> anyhow::Result<Vec<Set>> {
         let generator = Synthetic { seed: execution.session.seed, ..Synthetic::net() }.generator()?;
         let part = |from: usize, n: usize| generator.part(from..from + n).map(|part| part.0);
         let parts = [part(0, queries[0])?, part(queries[0], queries[1])?, part(queries[0] + queries[1], queries[2])?];
-        let folds = vec![Fold { sets: parts, published: vec![] }];
+        let folds = vec![Fold { sets: parts, stored: vec![] }];
         sets.push(Set { key: "synthetic".into(), name: "artificial net data".into(), folds });
     }
     Ok(sets)
@@ -67,12 +79,12 @@ pub fn find(execution: &Execution<'_>) -> anyhow::Result<Vec<Set>> {
 
 fn load(files: &FoldFiles, scores: &Path) -> anyhow::Result<Fold> {
     let sets = real::load(files)?;
-    let mut published = vec![];
-    for (name, _) in PUBLISHED {
+    let mut stored = vec![];
+    for (name, _) in STORED {
         let path = scores.join(format!("{name}.{}.test.txt", files.name));
         if path.is_file() {
-            published.push((name.to_owned(), read_scores(&path, sets[2].n_documents())?));
+            stored.push((name.to_owned(), read_scores(&path, sets[2].n_documents())?));
         }
     }
-    Ok(Fold { sets, published })
+    Ok(Fold { sets, stored })
 }

@@ -4,8 +4,9 @@ use super::roster::{SEEDED, System};
 use super::sets::Fold;
 use super::{ALSO, MEASURE, Sizes};
 use crate::harness::finding::{Finding, no_share};
+use crate::harness::tuning::tune;
 use crate::harness::units::mean;
-use crate::harness::{self, Execution, Job, Ticker, per_query};
+use crate::harness::{self, Execution, Job, Packed, Ticker, per_query};
 use anyhow::Context;
 use burnrank::Model;
 use burnrank::train::TrainingData;
@@ -24,14 +25,18 @@ pub struct Cell {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Found {
     pub setting: String,
+    /// The same as a number; scalings by theirs.
+    pub value: f64,
+    /// Whether it is at the end of what was tried, where settings can grow.
+    pub at_edge: Option<bool>,
     /// Each setting with its validation value.
     pub tried: Vec<(String, f64)>,
     pub best_epochs: Vec<usize>,
     pub valid: f64,
     /// Means over seeds and test queries of the other measures.
     pub also: BTreeMap<String, f64>,
-    /// The mean over seeds for each test query, rounded to six decimals.
-    pub per_query: Vec<f64>,
+    /// The mean over seeds for each test query.
+    pub per_query: Packed,
     /// Why the system could not be run on this fold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -40,7 +45,7 @@ pub struct Found {
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
         no_share("a validation value", self.tried.iter().map(|tried| tried.1).chain([self.valid]))
-            .or_else(|| no_share("a test value", self.per_query.iter().chain(self.also.values()).copied()))
+            .or_else(|| no_share("a test value", self.per_query.values().iter().chain(self.also.values()).copied()))
     }
 }
 
@@ -54,32 +59,36 @@ pub fn run(
 ) -> anyhow::Result<Found> {
     let system = job.what.system;
     let seeds = if SEEDED.contains(&system.model) { sizes.seeds } else { 1 };
-    let trainings = (system.settings(sizes) as u64 + seeds - 1) as f64;
+    let settings = system.settings(sizes);
+    let trainings = (settings.len() as u64 + seeds - 1) as f64;
     let mut done = 0.0;
-    let mut one = |setting: usize, seed: u64| -> anyhow::Result<(Model, String)> {
+    let mut one = |setting: f64, seed: u64| -> anyhow::Result<(Model, String)> {
         let seed = execution.session.seed.wrapping_mul(1_000).wrapping_add(seed);
         let (config, called) = system.config(setting, sizes, seed)?;
         let data = Arc::new(TrainingData::new(config.scaling, fold.sets[0].clone(), fold.sets[1].clone())?);
         let key = format!("{} setting {setting} seed {seed}", job.key);
-        let share = (ticker, (done / trainings, (done + 1.0) / trainings));
+        let share = (ticker, ((done / trainings).min(1.0), ((done + 1.0) / trainings).min(1.0)));
         done += 1.0;
         Ok((harness::train(execution, &key, &config, &data, share, |_| false)?, called))
     };
-    let mut tried: Vec<(String, f64)> = vec![];
-    let mut best: Option<(usize, Model)> = None;
-    for setting in 0..system.settings(sizes) {
-        let (model, called) = match one(setting, 0) {
-            Ok(found) => found,
-            // Data that a system cannot take, as too many documents for a kernel matrix, is a result too.
-            Err(error) => return Ok(Found::failed(&error)),
-        };
+    let mut models: Vec<(f64, Model, String)> = vec![];
+    let wider = if system.grows() { sizes.wider } else { 0 };
+    let tuned = tune(&settings, wider, |setting| {
+        let (model, called) = one(setting, 0)?;
         let value = model.best_value().unwrap_or(0.0);
-        if tried.iter().all(|(_, other)| value > *other) {
-            best = Some((setting, model));
-        }
-        tried.push((called, value));
-    }
-    let (setting, model) = best.context("no setting was tried")?;
+        models.push((setting, model, called));
+        Ok(value)
+    });
+    let tuned = match tuned {
+        Ok(tuned) => tuned,
+        // Data that a system cannot take, as too many documents for a kernel matrix, is a result too.
+        Err(error) => return Ok(Found::failed(&error)),
+    };
+    let name = |setting: f64| models.iter().find(|model| model.0 == setting).map_or(String::new(), |m| m.2.clone());
+    let tried = tuned.tried.iter().map(|&(setting, value)| (name(setting), value)).collect();
+    let place = models.iter().position(|model| model.0 == tuned.best).context("no setting was tried")?;
+    let (setting, model, called) = models.swap_remove(place);
+    let valid = model.best_value().unwrap_or(0.0);
     let mut models = vec![model];
     for seed in 1..seeds {
         models.push(one(setting, seed)?.0);
@@ -98,12 +107,14 @@ pub fn run(
         also.insert(measure.to_owned(), mean(&mean_of(measure)?));
     }
     Ok(Found {
-        setting: tried[setting].0.clone(),
+        setting: called,
+        value: setting,
+        at_edge: (system.grows() && settings.len() > 1).then_some(tuned.at_edge),
         best_epochs: models.iter().map(|model| model.info.best_epoch).collect(),
-        valid: tried[setting].1,
+        valid,
         tried,
         also,
-        per_query: mean_of(MEASURE)?.iter().map(|value| (value * 1e6).round() / 1e6).collect(),
+        per_query: Packed::new(mean_of(MEASURE)?),
         failure: None,
     })
 }
@@ -112,11 +123,13 @@ impl Found {
     fn failed(error: &anyhow::Error) -> Self {
         Found {
             setting: String::new(),
+            value: 0.0,
+            at_edge: None,
             tried: vec![],
             best_epochs: vec![],
             valid: 0.0,
             also: BTreeMap::new(),
-            per_query: vec![],
+            per_query: Packed::new([]),
             failure: Some(error.to_string()),
         }
     }

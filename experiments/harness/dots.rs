@@ -70,7 +70,7 @@ pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str) -> anyhow::Result<Fi
     })?;
     let shown = panels.iter().enumerate().map(|(place, (title, _))| format!("{}{title}.", side(place, panels.len())));
     let all = || panels.iter().flat_map(|panel| &panel.1);
-    let squares = if all().any(|dot| dot.theirs) { ", squares are published scores" } else { "" };
+    let squares = if all().any(|dot| dot.theirs) { ", squares are stored scores" } else { "" };
     let caption = format!(
         "{} One line for each name: dots were trained here{squares}; lines are {intervals}.",
         shown.collect::<Vec<_>>().join(" ")
@@ -78,7 +78,7 @@ pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str) -> anyhow::Result<Fi
     Ok(Figure { svg: text + "\n", caption })
 }
 
-const KEY: &str = "dot: trained here; square: published scores; lines: 95% intervals";
+const KEY: &str = "dot: trained here; square: stored scores; lines: 95% intervals";
 
 #[cfg(test)]
 mod tests {
@@ -96,7 +96,7 @@ mod tests {
         let Figure { svg, caption } = draw(&panels, "ranges").unwrap();
         assert_eq!(
             caption,
-            "a title. One line for each name: dots were trained here, squares are published scores; lines are ranges."
+            "a title. One line for each name: dots were trained here, squares are stored scores; lines are ranges."
         );
         let place = |word: &str| svg.find(word).unwrap_or(usize::MAX);
         assert!(place("a title") < place("first") && place("first") < place("second") && place("second") < usize::MAX);

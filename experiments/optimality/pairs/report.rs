@@ -96,9 +96,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
                  that hold one of the top ten documents: of {PAPER_DOCUMENTS} documents that is at most 10 x 148.7 + \
                  45 = 1,532 pairs per query, 15.3 million in all, even if all labels differed."
             ),
-            "A query whose top document is relevant has no pairs for MRR (Eq. 11), so that MRR's pairs mostly become \
-             fewer as training goes on; with the most queries they do not."
-                .into(),
+            fewer_pairs(runs, sizes),
         ],
         protocol: vec![
             format!(
@@ -128,6 +126,20 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
 fn pairs_per_query(runs: &[(&Cell, &Found)], measure: Measure, queries: usize) -> f64 {
     let own = runs.iter().filter(|(cell, _)| cell.measure == measure && cell.queries == queries);
     mean(&own.map(|(_, found)| found.pairs / queries as f64).collect::<Vec<_>>())
+}
+
+/// What training does to the pairs of MRR.
+fn fewer_pairs(runs: &[(&Cell, &Found)], sizes: &Sizes) -> String {
+    let average = |queries: usize, of: fn(&Found) -> f64| {
+        let own = runs.iter().filter(|(cell, _)| cell.measure == MRR && cell.queries == queries);
+        mean(&own.map(|(_, found)| of(found)).collect::<Vec<_>>())
+    };
+    let grows = |queries: &&usize| average(**queries, |f| f.pairs) >= average(**queries, |f| f.first_pairs);
+    let all: Vec<String> = sizes.train.iter().chain([&sizes.more]).filter(grows).map(usize::to_string).collect();
+    let but = if all.is_empty() { String::new() } else { format!(", but not with {} queries", all.join(" or ")) };
+    format!(
+        "A query whose top document is relevant has no pairs for MRR (Eq. 11): MRR's pairs become fewer after the first epoch{but}."
+    )
 }
 
 /// NDCG has a force for every pair of different labels and MAP for every pair of a relevant and another document,

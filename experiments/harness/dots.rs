@@ -39,7 +39,9 @@ pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str) -> anyhow::Result<Fi
             };
             let bottom = TITLE + LINE * dots.len() as i32;
             sheet.draw(&Text::new(title.as_str(), (left + 12, 12), (FONT, 16))).map_err(failed)?;
-            sheet.draw(&Text::new(KEY, (left + 12, 36), (FONT, 12))).map_err(failed)?;
+            let square = if dots.iter().any(|dot| dot.theirs) { " square: stored scores;" } else { "" };
+            let key = format!("dot: trained here;{square} lines: 95% intervals");
+            sheet.draw(&Text::new(key, (left + 12, 36), (FONT, 12))).map_err(failed)?;
             let name = decimal(&range);
             for mark in 0..=MARKS {
                 let value = range.start + (range.end - range.start) * mark as f64 / MARKS as f64;
@@ -77,8 +79,6 @@ pub fn draw(panels: &[(String, Vec<Dot>)], intervals: &str) -> anyhow::Result<Fi
     );
     Ok(Figure { svg: text + "\n", caption })
 }
-
-const KEY: &str = "dot: trained here; square: stored scores; lines: 95% intervals";
 
 #[cfg(test)]
 mod tests {

@@ -114,7 +114,7 @@ pub fn report(
     notes.push(format!(
         "Stored scores were made by other programs, one score per test document in the order of test.txt: svm_rank's by the program \
          of that name, ListNet's and RankNet's by RankLib 2.1; of RankBoost's and AdaRank's the program is not known, and of none \
-         the settings. None of the five papers has them. The margin of {MARGIN} points is a choice, made before the first run; \
+         the settings. None of the five papers has them. The margin of {MARGIN} points is a choice; most \
          systems differ more than that from fold to fold, as the intervals of the claims show."
     ));
     notes.push(

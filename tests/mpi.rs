@@ -139,10 +139,9 @@ fn signal(process: u32, name: &str) {
     assert!(sent.expect("kill runs").success());
 }
 
-/// Starts a long run of two processes and waits for its first checkpoint.
+/// Starts a run of two processes that does not end by itself, and waits for its first checkpoint.
 fn started(place: &Place, out: &str) -> Child {
-    let long = TRAIN.replace("12", "2000");
-    let mut command = together(place, 2, &format!("{long} --shares 6 --out {out}"));
+    let mut command = together(place, 2, &format!("{} --out {out} --log log.jsonl", to_epoch(1_000_000)));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the launcher starts");
     let begun = Instant::now();
     while !place.path().join(format!("{out}.checkpoint")).exists() {
@@ -150,6 +149,16 @@ fn started(place: &Place, out: &str) -> Child {
         sleep(Duration::from_millis(5));
     }
     child
+}
+
+fn to_epoch(epochs: usize) -> String {
+    format!("{} --shares 6", TRAIN.replace("--epochs 12", &format!("--epochs {epochs}")))
+}
+
+/// The command that goes on, some epochs beyond those of the run that was ended; how many they are depends on when its
+/// processes heard of it.
+fn further(place: &Place) -> String {
+    to_epoch(place.read("log.jsonl").lines().count() + 20)
 }
 
 #[test]
@@ -167,9 +176,11 @@ fn one_that_is_killed_ends_all_and_another_number_goes_on_to_the_same_bytes() {
     let told = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(!ran.status.success() && told.contains("rank 1"), "{told}");
     assert!(!place.path().join("killed").exists(), "a model of a run that did not end");
-    let long = TRAIN.replace("12", "200");
-    Ran::of(output(together(&place, 3, &format!("{long} --shares 6 --out {killed} --resume")))).done();
-    place.run(&format!("{long} --shares 6 --out {whole}")).done();
+    let further = further(&place);
+    let ran = Ran::of(output(together(&place, 3, &format!("{further} --out {killed} --resume"))));
+    assert!(ran.err.contains("going on after epoch") && !ran.err.contains("past"), "{}", ran.err);
+    ran.done();
+    place.run(&format!("{further} --out {whole}")).done();
     let without_names = |(record, info): (Vec<u8>, String)| (record, info.replace("killed", "whole"));
     assert!(without_names(bytes(&place, "killed")) == bytes(&place, "whole"), "other bytes");
 }
@@ -186,9 +197,11 @@ fn an_interrupt_leaves_what_can_be_gone_on_with() {
     signal(child.id(), "INT");
     let ran = child.wait_with_output().expect("the launcher ends");
     assert!(!ran.status.success());
-    let long = TRAIN.replace("12", "200");
-    place.run(&format!("{long} --shares 6 --out {out} --resume")).done();
-    place.run(&format!("{long} --shares 6 --out whole")).done();
+    let further = further(&place);
+    let ran = place.run(&format!("{further} --out {out} --resume"));
+    assert!(ran.err.contains("going on after epoch") && !ran.err.contains("past"), "{}", ran.err);
+    ran.done();
+    place.run(&format!("{further} --out whole")).done();
     assert!(bytes(&place, "out").0 == bytes(&place, "whole").0, "other bytes");
 }
 

@@ -232,17 +232,25 @@ mod unix {
         let train = "train --train train.txt --patience 0 --checkpoint-every 0 --out link";
         let mut child =
             place.command(&format!("{train} --epochs 1000000")).stderr(Stdio::null()).spawn().expect("a run");
-        while !path(&place, "far/away.checkpoint").exists() {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        let checkpoint = || fs::metadata(path(&place, "far/away.checkpoint")).and_then(|file| file.modified()).ok();
+        let next_checkpoint = || {
+            let before = checkpoint();
+            while checkpoint().is_none() || checkpoint() == before {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        };
+        next_checkpoint();
+        next_checkpoint();
         // Nobody else writes there meanwhile.
         let message = place.run(&format!("{train} --epochs 1 --force")).bad(1);
         assert!(message.contains("another burnrank is writing this model"), "{message}");
         child.kill().expect("a kill");
         child.wait().expect("an end");
+        // At least two epochs were whole: fewer than were trained are asked for, and that is told.
         let went_on = place.run(&format!("{train} --epochs 1 --resume"));
         assert_eq!(went_on.code, Some(0), "{went_on:?}");
         assert!(went_on.err.contains("going on after epoch"), "{}", went_on.err);
+        assert!(went_on.err.contains("past --epochs 1: the best of these"), "{}", went_on.err);
         assert_eq!(names(&place), ["far", "link"]);
         assert_eq!(fs::read_dir(path(&place, "far")).expect("far").count(), 1);
     }

@@ -168,7 +168,13 @@ pub fn train_with(
     let mut members = members.with_stop(&Graceful::stop()).with_measures(&metrics(config)?);
     if let Some((path, true)) = checkpoint {
         members = members.resume(path)?;
-        ui::note(&format!("going on after epoch {}", members.epochs()));
+        let (done, wanted) = (members.epochs(), config.epochs);
+        let past = if done > wanted {
+            format!(", which is past --epochs {wanted}: the best of these {done} is saved, none is trained")
+        } else {
+            String::new()
+        };
+        ui::note(&format!("going on after epoch {done}{past}"));
     }
     output.open_log(args.log.as_deref(), &members.history(0))?;
     let mut progress = TrainingProgress::new(config, title, members.epochs());

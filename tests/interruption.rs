@@ -4,10 +4,10 @@
 mod support;
 
 use burnrank::{Synthetic, WriteOptions, write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
-use support::{Place, signal};
+use std::time::Instant;
+use support::{Place, signal, wait_for_checkpoint};
 
 fn place_with_data() -> Place {
     let place = Place::new(&[]);
@@ -80,10 +80,7 @@ fn interrupt_and_resume(more: &str) {
     let place = place_with_data();
     // Long enough that the signal comes before the end.
     let mut child = train(&place, 100_000, "interrupted", more).spawn().expect("the tool starts");
-    while !place.path().join("interrupted.checkpoint").exists() {
-        sleep(Duration::from_millis(10));
-        assert!(child.try_wait().expect("a state").is_none(), "ended before the interrupt");
-    }
+    wait_for_checkpoint(&mut child, &place.path().join("interrupted.checkpoint"));
     signal(&child, "INT");
     assert_eq!(child.wait().expect("the tool ends").code(), Some(130));
     assert!(is_whole(&place, "interrupted"));
@@ -118,18 +115,10 @@ fn the_end_of_a_session_is_ignored_only_where_it_was_from_the_start() {
         shell.current_dir(place.path()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = shell.spawn().expect("the tool starts");
         let checkpoint = place.path().join(format!("{name}.checkpoint"));
-        let written = || std::fs::metadata(&checkpoint).and_then(|file| file.modified()).ok();
-        let next_checkpoint = |child: &mut Child| {
-            let before = written();
-            while written() == before || written().is_none() {
-                assert!(child.try_wait().expect("a state").is_none(), "{name} was ended");
-                sleep(Duration::from_millis(5));
-            }
-        };
-        next_checkpoint(&mut child);
+        wait_for_checkpoint(&mut child, &checkpoint);
         signal(&child, "HUP");
         if goes_on {
-            (0..3).for_each(|_| next_checkpoint(&mut child));
+            (0..3).for_each(|_| wait_for_checkpoint(&mut child, &checkpoint));
             signal(&child, "TERM");
         }
         assert_eq!(child.wait().expect("the tool ends").code(), Some(130));

@@ -3,7 +3,7 @@
 use super::index::Entry;
 use super::page::GENERATED;
 use super::papers::PaperFacts;
-use super::verdict::{Counts, Judged, Outcome};
+use super::verdict::{CANNOT_HOLD, Counts, Judged, Outcome};
 use burnrank::text::{Table, counted, p_value};
 use std::fmt::Write;
 
@@ -94,6 +94,7 @@ fn claims(entry: &Entry<'_>, outcome: Outcome) -> Vec<String> {
 fn line(judged: &Judged) -> String {
     let p = judged.p.map_or(String::new(), |p| format!(", p {}", p_value(Some(p))));
     let seen = match (&judged.could_see, judged.outcome) {
+        (Some(nothing), Outcome::Undecided) if nothing.starts_with(CANNOT_HOLD) => format!("; {nothing}"),
         (Some(least), Outcome::Undecided) => format!("; could see {least}"),
         _ => String::new(),
     };
@@ -126,6 +127,8 @@ mod tests {
     fn a_line_says_what_both_have() {
         let open = judged("a above b", Outcome::Undecided, "+0.01");
         assert_eq!(line(&open), "  - a above b *(not counted)*. Paper: yes. Here: +0.01, p 0.3000; could see 0.02");
+        let never = Judged { could_see: Some(format!("{CANNOT_HOLD}: ± over 0.5")), ..open };
+        assert!(line(&never).ends_with(", p 0.3000; cannot hold: ± over 0.5"));
         let missing = [judged("a", Outcome::NotTested, "needs x"), judged("b", Outcome::NotTested, "needs x")];
         assert_eq!(reasons(&missing.iter().collect::<Vec<_>>()), ["  - 2 claims: needs x"]);
     }

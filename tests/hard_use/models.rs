@@ -200,6 +200,7 @@ fn damage_does_not_load() {
 #[cfg(unix)]
 mod unix {
     use super::*;
+    use crate::support::wait_for_checkpoint;
     use std::os::unix::fs::symlink;
     use std::process::Stdio;
 
@@ -232,15 +233,7 @@ mod unix {
         let train = "train --train train.txt --patience 0 --checkpoint-every 0 --out link";
         let mut child =
             place.command(&format!("{train} --epochs 1000000")).stderr(Stdio::null()).spawn().expect("a run");
-        let checkpoint = || fs::metadata(path(&place, "far/away.checkpoint")).and_then(|file| file.modified()).ok();
-        let next_checkpoint = || {
-            let before = checkpoint();
-            while checkpoint().is_none() || checkpoint() == before {
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-        };
-        next_checkpoint();
-        next_checkpoint();
+        (0..2).for_each(|_| wait_for_checkpoint(&mut child, &path(&place, "far/away.checkpoint")));
         // Nobody else writes there meanwhile.
         let message = place.run(&format!("{train} --epochs 1 --force")).bad(1);
         assert!(message.contains("another burnrank is writing this model"), "{message}");

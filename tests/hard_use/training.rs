@@ -1,6 +1,6 @@
 //! Training that is interrupted, refused or diverges loses nothing and says so.
 
-use crate::support::{Place, Ran};
+use crate::support::{Place, Ran, wait_for_checkpoint};
 use burnrank::data::Targets;
 use burnrank::{Dataset, Error, Objective, Synthetic, TrainConfig, Trainer, device};
 use std::fmt::Write;
@@ -354,10 +354,7 @@ fn a_log_has_every_epoch_once_after_an_interrupt_and_a_torn_line() {
         "train --train train.txt --valid valid.txt --patience 0 --checkpoint-every 0 --out model --log log.jsonl";
     let mut child = place.command(&format!("{train} --epochs 1000000"));
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while !path("model.checkpoint").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        assert!(child.try_wait().unwrap().is_none(), "ended before the interrupt");
-    }
+    wait_for_checkpoint(&mut child, &path("model.checkpoint"));
     assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let log = place.read("log.jsonl");

@@ -108,6 +108,16 @@ impl Place {
     }
 }
 
+/// Waits until a run writes its checkpoint, for the first time or anew.
+pub fn wait_for_checkpoint(child: &mut Child, file: &Path) {
+    let written = || std::fs::metadata(file).and_then(|file| file.modified()).ok();
+    let before = written();
+    while written().is_none() || written() == before {
+        assert!(child.try_wait().expect("a state").is_none(), "the run ended before its next checkpoint");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
 /// Sends a signal, such as INT or KILL.
 #[cfg(unix)]
 pub fn signal(child: &Child, name: &str) {

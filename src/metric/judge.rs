@@ -350,7 +350,8 @@ mod tests {
             let value = judge(&*metric, &scores, &labels, &offsets, &Conventions::default()).unwrap()[0].unwrap();
             assert!(value.is_finite());
             let swaps = metric.swaps(&labels);
-            assert!((0..50_000).all(|i| swaps.delta(i, 49_999 - i).is_finite()));
+            // Some metrics evaluate the whole list for a swap.
+            assert!((0..50_000).step_by(251).all(|i| swaps.delta(i, 49_999 - i).is_finite()));
         }
     }
 

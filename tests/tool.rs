@@ -14,6 +14,8 @@ mod explain;
 mod help;
 #[path = "tool/import.rs"]
 mod import;
+#[path = "tool/libraries.rs"]
+mod libraries;
 #[path = "tool/like.rs"]
 mod like;
 #[path = "tool/report.rs"]

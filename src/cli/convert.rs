@@ -28,7 +28,8 @@ stay in the file: it may be larger than the memory. It is refused when the text 
 
 A model of LightGBM (text) or XGBoost (JSON: save_model('m.json')) becomes a model folder, for predict, evaluate and \
 compare. Its first column is feature 1 of LETOR files, as it is when the model was trained from an array. LightGBM itself, given a \
-LETOR file, takes feature 1 for its second column: add --first-index 0 for a model that it trained so.";
+LETOR file, takes feature 1 for its second column: add --first-index 0 for a model that it trained so. Trees of XGBoost are \
+imported up to best_iteration, as XGBRanker.predict uses them.";
 
 /// Rewrite data in canonical LETOR form, scale it, turn it into a cache or TREC files; import a LightGBM or XGBoost model
 #[derive(Debug, clap::Args)]

@@ -1,11 +1,11 @@
 //! `burnrank evaluate`: how good a ranking is.
 
-use super::Usage;
 use super::input::{self, ReadArgs};
 use super::judging::{RunArgs, known_metric};
 use super::prose::{fixed, named, paragraph};
 use super::ranking::{Ranking, size};
 use super::ui::{self, Align, Bar, Table, count, counted};
+use super::{Usage, warnings};
 use anyhow::bail;
 use burnrank::data::trec::{read_qrels, read_run};
 use burnrank::{Conventions, KNOWN_METRICS, Metric, Model, Summary, device};
@@ -77,10 +77,10 @@ struct Judgement {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let metrics = metrics(args)?;
-    let (ranking, sources) = match (&args.data, &args.scores, &args.model, &args.run, &args.qrels) {
-        (Some(data), Some(scores), ..) => scored_data(data, scores, args)?,
+    let (ranking, sources, warnings) = match (&args.data, &args.scores, &args.model, &args.run, &args.qrels) {
+        (Some(data), Some(scores), ..) => without_warnings(scored_data(data, scores, args)?),
         (Some(data), _, Some(model), ..) => modelled_data(data, model, args)?,
-        (.., Some(run), Some(qrels)) => judged_run(run, qrels, args)?,
+        (.., Some(run), Some(qrels)) => without_warnings(judged_run(run, qrels, args)?),
         _ => bail!(Usage("expected --data with --scores or --model, or --run with --qrels".into())),
     };
     let conventions = Conventions { missing: ranking.missing, ..args.judging.conventions() };
@@ -92,7 +92,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let judgements = metrics.into_iter().map(judged).collect::<anyhow::Result<Vec<_>>>()?;
     drop(bar);
     if args.json {
-        return ui::print_json(&as_json(&ranking, &sources, &conventions, args, &judgements));
+        let mut report = as_json(&ranking, &sources, &conventions, args, &judgements);
+        if !warnings.is_empty() {
+            report["warnings"] = warnings.into();
+        }
+        return ui::print_json(&report);
     }
     let mut text = verdict(&ranking, &judgements) + "\n";
     if args.per_query {
@@ -103,6 +107,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     sources.iter().for_each(|(name, what)| text += &named(name, what));
     let measures: Vec<String> = judgements.iter().map(|judgement| judgement.metric.name()).collect();
     ui::print(&(text + &named("judged", &args.judging.words(&conventions, &measures))))
+}
+
+fn without_warnings((ranking, sources): (Ranking, Sources)) -> (Ranking, Sources, Vec<String>) {
+    (ranking, sources, Vec::new())
 }
 
 /// The measures asked for, each once.
@@ -134,8 +142,9 @@ fn scored_data(data_path: &Path, scores_path: &Path, args: &Args) -> anyhow::Res
     Ok((ranking, sources))
 }
 
-fn modelled_data(data_path: &Path, folder: &Path, args: &Args) -> anyhow::Result<(Ranking, Sources)> {
+fn modelled_data(data_path: &Path, folder: &Path, args: &Args) -> anyhow::Result<(Ranking, Sources, Vec<String>)> {
     let model = Model::load(folder, &device::open("auto")?)?;
+    warnings::tell(&model, folder);
     let data = input::read_data(data_path, &args.reading)?;
     let data_name = input::name(data_path);
     let bar = Bar::working("scoring");
@@ -145,7 +154,7 @@ fn modelled_data(data_path: &Path, folder: &Path, args: &Args) -> anyhow::Result
         ("data", format!("{data_name}: {}", size(&data))),
         ("model", format!("{}: {}", input::name(folder), model.info.objective)),
     ];
-    Ok((ranking, sources))
+    Ok((ranking, sources, model.warnings()))
 }
 
 fn judged_run(run_path: &Path, qrels_path: &Path, args: &Args) -> anyhow::Result<(Ranking, Sources)> {

@@ -1,7 +1,7 @@
 //! `burnrank convert --to model`: the trees of LightGBM or XGBoost as a model folder.
 
 use super::convert::Args;
-use super::{Usage, input, output, ui};
+use super::{Usage, input, output, ui, warnings};
 use anyhow::{Context, bail};
 use burnrank::files::Unfinished;
 use burnrank::model::{Forest, ModelPlace};
@@ -22,15 +22,20 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     let mut forest = Forest::read(&args.file)?;
     let file = input::name(&args.file);
+    let notes = forest.notes().to_vec();
     if args.reading.first_index == 0 {
         forest = forest.without_first_column().with_context(|| format!("{file}: --first-index 0"))?;
     }
     let model = forest.into_model(format!("imported from {file}")).with_context(|| file.clone())?;
     model.save_to(&place)?;
+    notes.iter().for_each(|note| ui::note(&format!("{file}: {note}")));
+    warnings::tell(&model, &args.out);
     let shape = &model.info.ranker;
     let folder = args.out.display().to_string();
     if args.json {
-        let report = json!({ "model": folder, "features": shape.features, "shape": shape.architecture.to_string() });
+        let warnings: Vec<String> = notes.into_iter().chain(model.warnings()).collect();
+        let shape_name = shape.architecture.to_string();
+        let report = json!({ "model": folder, "features": shape.features, "shape": shape_name, "warnings": warnings });
         return ui::print_json(&report);
     }
     ui::print(&format!("{}: {}, {} features\n", ui::printable(&folder), shape.architecture, ui::count(shape.features)))

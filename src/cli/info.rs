@@ -1,7 +1,7 @@
 //! `burnrank info`: what a model folder says about itself.
 
 use super::prose::indented;
-use super::ui;
+use super::{ui, warnings};
 use burnrank::{Finish, Model, device};
 use std::path::PathBuf;
 
@@ -19,10 +19,12 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let model = Model::load(&args.model, &device::open("auto")?)?;
     let info = &model.info;
+    warnings::tell(&model, &args.model);
     if args.json {
         let mut value = serde_json::to_value(info)?;
         if let Some(fields) = value.as_object_mut() {
             fields.insert("serving".into(), info.scaler.kind().serving().into());
+            fields.insert("warnings".into(), model.warnings().into());
         }
         return ui::print_json(&value);
     }

@@ -36,6 +36,7 @@ mod train;
 mod tune;
 mod ui;
 mod usage;
+mod warnings;
 mod widths;
 
 use anyhow::Context;

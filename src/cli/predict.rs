@@ -1,9 +1,9 @@
 //! `burnrank predict`: scores for a file of any size, in constant memory.
 
 use super::input::{self, ReadArgs};
-use super::output;
 use super::ui::{self, Bar, Unit};
 use super::widths::{self, Held};
+use super::{output, warnings};
 use burnrank::data::Chunks;
 use burnrank::data::trec::TrecFile;
 use burnrank::{Dataset, Error, Model, device};
@@ -45,6 +45,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
+    warnings::tell(&model, &args.model);
     let mut read = args.read.for_data(&args.data)?;
     read.table.unlabelled = true;
     let name = input::name(&args.data);

@@ -1,10 +1,8 @@
 //! Scores and labels, query by query, joined in one place for `evaluate` and `compare`.
 
-use super::Usage;
-use super::input;
 use super::judging::RunArgs;
 use super::ui::{count, counted, printable};
-use super::widths;
+use super::{Usage, input, warnings, widths};
 use anyhow::bail;
 use burnrank::data::trec::{Scored, TrecFile, join_run, read_run_or_scores};
 use burnrank::metric::{Missing, Peer};
@@ -77,7 +75,9 @@ impl Ranking {
     /// A model folder, a file of scores, or a run, on a data set called `data_name`.
     pub fn of_system(path: &Path, data: &Dataset, data_name: &str, args: &RunArgs) -> anyhow::Result<Self> {
         let scored = if !input::is_stdin(path) && path.is_dir() {
-            return Self::of_model(&Model::load(path, &device::open("auto")?)?, data, data_name, args);
+            let model = Model::load(path, &device::open("auto")?)?;
+            warnings::tell(&model, path);
+            return Self::of_model(&model, data, data_name, args);
         } else {
             read_run_or_scores(path, data.n_documents())?
         };

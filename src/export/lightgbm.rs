@@ -30,7 +30,18 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     // What nobody named keeps the names that LightGBM gave.
     let named = request.feature_names != crate::data::default_feature_names(1, request.feature_names.len());
     let forest = if named { forest.with_names(&request.feature_names) } else { forest };
-    Ok(Exported::alone(forest.to_text()))
+    let note = other_way(&forest, &request.feature_names);
+    Ok(Exported { note, ..Exported::alone(forest.to_text()) })
+}
+
+/// Says which missing values LightGBM sends another way: it sends NaN to the right of every set of categories.
+fn other_way(forest: &Forest, names: &[String]) -> String {
+    let columns = forest.features_where(|rule| matches!(rule, Rule::OneOf { nan_left: true, .. }));
+    if columns.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = columns.iter().map(|column| names[*column].as_str()).collect();
+    format!("LightGBM sends missing categories of {} another way; all other values score the same.", names.join(", "))
 }
 
 fn tree(plain: &PlainTree) -> Result<Tree> {

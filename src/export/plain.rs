@@ -196,7 +196,7 @@ fn bounds(rule: &Rule) -> Vec<f32> {
     let mut bounds = vec![(-ZERO).next_down(), ZERO, f32::INFINITY];
     match rule {
         Rule::AtMost { threshold, .. } => bounds.push(at_most(*threshold)),
-        Rule::OneOf(words) => {
+        Rule::OneOf { categories: words, .. } => {
             bounds.push(-1.0);
             let has = |category: usize| words.get(category / 32).is_some_and(|word| word >> (category % 32) & 1 == 1);
             let changes = (1..=words.len() * 32).filter(|&category| has(category) != has(category - 1));
@@ -242,7 +242,10 @@ mod tests {
         let mut rules: Vec<Rule> =
             [NanIsZero, NanLeft, NanRight, ZeroLeft, ZeroRight].into_iter().flat_map(at_most).collect();
         rules.push(Rule::AtMost { threshold: f64::NEG_INFINITY, missing: NanLeft });
-        rules.extend([vec![], vec![1], vec![7, 8], vec![0b1010_0101, 0, 3], vec![u32::MAX]].map(Rule::OneOf));
+        for nan_left in [false, true] {
+            let sets = [vec![], vec![1], vec![7, 8], vec![0b1010_0101, 0, 3], vec![u32::MAX]];
+            rules.extend(sets.map(|categories| Rule::OneOf { categories, nan_left }));
+        }
         rules
     }
 
@@ -288,7 +291,8 @@ mod tests {
 
     #[test]
     fn sets_that_would_explode_are_refused_and_deep_trees_are_not() {
-        let set = |feature, left, right| Branch { feature, rule: Rule::OneOf(vec![0x5555_5555; 4]), left, right };
+        let rule = || Rule::OneOf { categories: vec![0x5555_5555; 4], nan_left: false };
+        let set = |feature, left, right| Branch { feature, rule: rule(), left, right };
         let branches =
             (0..8).map(|i| set(i, if i < 7 { Child::Branch(i + 1) } else { Child::Leaf(8) }, Child::Leaf(i))).collect();
         let tree = Tree::new(branches, vec![0.5; 9]).unwrap();

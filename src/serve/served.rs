@@ -2,7 +2,7 @@
 
 use crate::device;
 use crate::error::Result;
-use crate::model::{Model, ModelInfo, ServingScorer};
+use crate::model::{Model, ServingScorer};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,12 +31,13 @@ impl Served {
             checksum: info.checksum.clone(),
             architecture: info.ranker.architecture.to_string(),
             loaded,
-            description: describe(info, loaded),
+            description: describe(&model, loaded),
         })
     }
 }
 
-fn describe(info: &ModelInfo, loaded: f64) -> Value {
+fn describe(model: &Model, loaded: f64) -> Value {
+    let info = &model.info;
     json!({
         "model": info.checksum,
         "architecture": info.ranker.architecture.to_string(),
@@ -49,5 +50,6 @@ fn describe(info: &ModelInfo, loaded: f64) -> Value {
         "written_by": format!("burnrank {}", info.burnrank),
         "served_by": format!("burnrank {}", env!("CARGO_PKG_VERSION")),
         "loaded": loaded,
+        "warnings": model.warnings(),
     })
 }

@@ -161,9 +161,19 @@ pub fn imported() -> Vec<Case> {
         let data = Arc::new(Dataset::new(width, features, vec![0.0; DOCUMENTS], queries).unwrap());
         Case::new(name.into(), forest.into_model("imported").unwrap(), &data)
     };
+    let xgboost = include_str!("../../src/model/trees/tests/xgboost.json");
+    // The first split is on categories, and missing values go to their side.
+    let sets =
+        r#""categories": [0, 2, 33], "categories_nodes": [0], "categories_segments": [0], "categories_sizes": [3]"#;
+    let categories = xgboost.replacen("\"default_left\": [1,", &format!("{sets}, \"default_left\": [0,"), 1).replacen(
+        "\"split_type\": [0,",
+        "\"split_type\": [1,",
+        1,
+    );
     vec![
         of("lightgbm-sample", include_str!("../../src/model/trees/tests/sample.txt")),
-        of("xgboost-sample", include_str!("../../src/model/trees/tests/xgboost.json")),
+        of("xgboost-sample", xgboost),
+        of("xgboost-categories", &categories),
     ]
 }
 

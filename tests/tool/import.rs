@@ -7,39 +7,95 @@ const XGBOOST: &str = include_str!("../../src/model/trees/tests/xgboost.json");
 
 const DATA: &str = "2 qid:a 1:0.5 2:1 3:3 4:35\n0 qid:a 1:1 2:3 3:-0.2 4:35\n1 qid:b 1:0 2:0 3:0 4:0\n";
 
+fn parsed(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("the tool prints JSON")
+}
+
 #[test]
 fn a_lightgbm_model_becomes_a_model_folder() {
     let place = Place::new(&[("m.txt", LIGHTGBM), ("a.txt", DATA)]);
-    let told = place.run("convert m.txt --to model --out model").good();
+    let told = place.run("convert m.txt --to model --out model").done();
     assert!(told.starts_with("model: ") && told.contains("3 trees") && told.ends_with("4 features\n"), "{told}");
     assert_eq!(place.read("model/model.txt"), LIGHTGBM, "the text stays what LightGBM wrote");
-    let scores = place.run("predict --model model --data a.txt").good();
+    let scores = place.run("predict --model model --data a.txt").done();
     // LightGBM's own raw scores.
     let expected = [2.031415926535898_f64, 2.331415926535898, 2.1314159265358983];
     for (found, expected) in scores.lines().zip(expected) {
         assert!((found.parse::<f64>().expect("a score") - expected).abs() < 1e-6, "{scores}");
     }
     assert_eq!(scores.lines().count(), 3);
-    let json = place.run("evaluate --data a.txt --model model --json").json();
+    let json = parsed(&place.run("evaluate --data a.txt --model model --json").done());
     assert!(json["measures"].is_array(), "{json}");
-    assert!(place.run("info model").good().contains("imported from m.txt"));
+    assert!(place.run("info model").done().contains("imported from m.txt"));
     let message = place.run("convert m.txt --to model --out model").bad(1);
     assert!(message.contains("model: there is a model already: choose another --out, or --force"), "{message}");
-    place.run("convert m.txt --to model --out model --force").good();
+    place.run("convert m.txt --to model --out model --force").done();
 }
 
 #[test]
 fn an_xgboost_model_becomes_a_model_folder() {
     let place = Place::new(&[("m.json", XGBOOST), ("a.txt", "1 qid:1 1:9 2:0 3:-9\n0 qid:1 1:0 2:0 3:0\n")]);
-    let json = place.run("convert m.json --to model --out new/model --json").json();
+    let json = parsed(&place.run("convert m.json --to model --out new/model --json").done());
     assert_eq!(json["features"], 3);
-    let scores = place.run("predict --model new/model --data a.txt").good();
+    let scores = place.run("predict --model new/model --data a.txt").done();
     let scores: Vec<f64> = scores.lines().map(|score| score.parse().expect("a score")).collect();
     // XGBoost's own margins.
     assert!(
         (scores[0] - 1.7540563344955444).abs() < 1e-6 && (scores[1] - 1.0372298955917358).abs() < 1e-6,
         "{scores:?}"
     );
+}
+
+/// Data has 0 for what is missing: every command that scores says for which features that is not what the library does.
+#[test]
+fn features_whose_missing_values_go_another_way_are_named_once_per_run() {
+    let place = Place::new(&[("m.txt", LIGHTGBM), ("m.json", XGBOOST), ("a.txt", DATA)]);
+    let known = "features bm25, language: missing values (NaN, or absent from XGBoost's sparse matrix) count as 0 here";
+    let mut commands = vec!["convert m.txt --to model --out model --json".to_owned()];
+    commands.extend(["info model --json", "evaluate --model model --data a.txt --json"].map(str::to_owned));
+    for command in commands {
+        let ran = place.run(&command);
+        assert!(ran.err.starts_with(&format!("note: model: {known}")) && ran.err.lines().count() == 1, "{ran:?}");
+        let json = parsed(&ran.done());
+        assert!(json["warnings"][0].as_str().expect("a text").starts_with(known), "{command}: {json}");
+    }
+    place.run("convert m.txt --to model --out again").done();
+    for command in ["predict --model model --data a.txt", "compare --data a.txt model again", "info model"] {
+        let ran = place.run(command);
+        assert!(ran.code == Some(0) && ran.err.contains(known), "{ran:?}");
+    }
+    let ran = place.run("convert m.json --to model --out other");
+    assert!(ran.err.starts_with("note: other: feature f1: missing values"), "{ran:?}");
+    // No missing value, no warning: every missing type is None, and 0 is in no set of categories.
+    let none = LIGHTGBM.replace("decision_type=8 2 6 10 4", "decision_type=0 2 2 0 0").replace("=1 9 8", "=1 9 0");
+    let none = none.replace("cat_threshold=7 8 2", "cat_threshold=6 8 2");
+    std::fs::write(place.path().join("none.txt"), none).expect("a file");
+    place.run("convert none.txt --to model --out none").good();
+    place.run("predict --model none --data a.txt").good();
+}
+
+/// One tree of each kind: `best_iteration` counts iterations, not trees.
+#[test]
+fn trees_after_the_best_iteration_are_left_out() {
+    let best = |attributes: &str| {
+        let text = XGBOOST.replace("\"attributes\": {}", &format!("\"attributes\": {attributes}"));
+        let place = Place::new(&[("m.json", &text), ("a.txt", "1 qid:1 1:9 2:0 3:-9\n0 qid:1 1:0 2:0 3:0\n")]);
+        let ran = place.run("convert m.json --to model --out model");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        (place.run("predict --model model --data a.txt").done(), ran.err)
+    };
+    let (all, said) = best("{}");
+    assert!(!said.contains("best_iteration"), "{said}");
+    let (found, said) = best(r#"{"best_iteration": "0", "best_score": "0.7"}"#);
+    assert!(
+        said.contains("m.json: the first 1 of 2 trees, those up to best_iteration 0, as XGBRanker.predict"),
+        "{said}"
+    );
+    assert_ne!(found, all);
+    let scores: Vec<f64> = found.lines().map(|score| score.parse().expect("a score")).collect();
+    assert!((scores[0] - (1.25 + 0.25354147)).abs() < 1e-6, "{scores:?}");
+    assert_eq!(best(r#"{"best_iteration": "1"}"#).0, all);
+    assert_eq!(best(r#"{"best_iteration": "99"}"#).0, all);
 }
 
 #[test]
@@ -51,7 +107,7 @@ fn columns_that_lightgbm_counted_from_zero_move_down() {
         .replace("split_feature=0 1 1 2 2", "split_feature=1 2 2 3 3")
         .replace("split_feature=3 3 0", "split_feature=4 4 1");
     let place = Place::new(&[("m.txt", LIGHTGBM), ("counted.txt", &counted)]);
-    place.run("convert counted.txt --to model --first-index 0 --out model").good();
+    place.run("convert counted.txt --to model --first-index 0 --out model").done();
     assert_eq!(place.read("model/model.txt"), LIGHTGBM);
     let message = place.run("convert m.txt --to model --first-index 0 --out other").bad(2);
     assert!(message.contains("--first-index 0: the first column cannot be left out"), "{message}");

@@ -1,8 +1,7 @@
 //! The server, until somebody ends it.
 
 use super::Args;
-use crate::cli::Usage;
-use crate::cli::ui;
+use crate::cli::{Usage, input, ui};
 use anyhow::{Context, bail};
 use burnrank::serve::{ServeOptions, Server};
 use serde_json::json;
@@ -23,6 +22,7 @@ pub fn run(args: &Args, threads: usize) -> anyhow::Result<()> {
         ));
     }
     let model = server.model();
+    warn(&model, args);
     if args.json {
         ui::print(&(json!({"address": address.to_string(), "model": model}).to_string() + "\n"))?;
     } else {
@@ -35,6 +35,7 @@ pub fn run(args: &Args, threads: usize) -> anyhow::Result<()> {
                 let model = server.model();
                 let (architecture, features) = (text(&model["architecture"]), &model["features"]);
                 let checksum = text(&model["model"]);
+                warn(&model, args);
                 ui::note(&format!("serves the new model: {architecture}, {features} features, {checksum}"));
             }
             Err(error) => ui::note(&format!("goes on with the old model, the new one cannot be read: {error}")),
@@ -47,6 +48,12 @@ pub fn run(args: &Args, threads: usize) -> anyhow::Result<()> {
     });
     server.stop();
     Ok(())
+}
+
+/// Prints the warnings about the model on standard error.
+fn warn(model: &serde_json::Value, args: &Args) {
+    let warnings = model["warnings"].as_array().into_iter().flatten();
+    warnings.for_each(|warning| ui::note(&format!("{}: {}", input::name(&args.model), text(warning))));
 }
 
 fn text(value: &serde_json::Value) -> &str {

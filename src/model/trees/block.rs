@@ -127,7 +127,10 @@ fn rule(fields: &Fields<'_>, sets: &Sets, kind: u8, threshold: f64) -> Result<Ru
         let inside = threshold.fract() == 0.0 && threshold >= 0.0 && threshold < sets.count() as f64;
         let set = inside.then(|| sets.words(threshold as usize));
         let problem = || format!("set of categories {threshold} of {}, counted from 0", sets.count());
-        return set.map(Rule::OneOf).ok_or_else(|| fields.wrong("threshold", problem()));
+        // LightGBM never sets the bit here, and ignores it: NaN goes to the right.
+        let nan_left = kind & MISSING_LEFT != 0;
+        let rule = |categories| Rule::OneOf { categories, nan_left };
+        return set.map(rule).ok_or_else(|| fields.wrong("threshold", problem()));
     }
     let left = kind & MISSING_LEFT != 0;
     let missing = match (kind >> 2, left) {
@@ -147,7 +150,8 @@ fn rule(fields: &Fields<'_>, sets: &Sets, kind: u8, threshold: f64) -> Result<Ru
 /// `decision_type` of a rule.
 pub(super) fn decision_type(rule: &Rule) -> u8 {
     match rule {
-        Rule::OneOf(_) => CATEGORIES,
+        Rule::OneOf { nan_left: false, .. } => CATEGORIES,
+        Rule::OneOf { nan_left: true, .. } => CATEGORIES | MISSING_LEFT,
         Rule::AtMost { missing, .. } => match missing {
             WhenMissing::NanIsZero => NOTHING_MISSING << 2,
             WhenMissing::ZeroLeft => ZERO_MISSING << 2 | MISSING_LEFT,

@@ -42,7 +42,7 @@ pub(super) struct KeyColumn {
 #[derive(Debug, Clone)]
 pub(super) enum KeySource {
     Value(WhenMissing),
-    Categories(Vec<u32>),
+    Categories { words: Vec<u32>, nan_left: bool },
 }
 
 /// A tree: its branches, by its size, and its leaves.
@@ -205,8 +205,9 @@ impl Maker {
                 });
                 (*column, key::of_threshold(*threshold))
             }
-            Rule::OneOf(words) => {
-                columns.push(KeyColumn { feature: branch.feature, source: KeySource::Categories(words.clone()) });
+            Rule::OneOf { categories, nan_left } => {
+                let source = KeySource::Categories { words: categories.clone(), nan_left: *nan_left };
+                columns.push(KeyColumn { feature: branch.feature, source });
                 (columns.len() as u32 - 1, 0)
             }
         }

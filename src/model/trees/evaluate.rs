@@ -97,9 +97,10 @@ fn fill(columns: &[KeyColumn], rows: &[f32], width: usize, keys: &mut [Keys]) {
         }
         *keys = match &column.source {
             KeySource::Value(missing) => key::of_values(&values, *missing),
-            KeySource::Categories(words) => {
-                values.map(|value| i32::from(!has_category(words, f64::from(key::flushed(value)))))
-            }
+            KeySource::Categories { words, nan_left } => values.map(|value| {
+                let left = if value.is_nan() { *nan_left } else { has_category(words, f64::from(key::flushed(value))) };
+                i32::from(!left)
+            }),
         };
     }
 }

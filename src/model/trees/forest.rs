@@ -43,6 +43,7 @@ pub struct Forest {
     pub(super) changed: bool,
     trees: Vec<Tree>,
     compiled: OnceLock<Compiled>,
+    notes: Vec<String>,
 }
 
 impl Forest {
@@ -203,6 +204,7 @@ impl Forest {
             changed: false,
             trees: Vec::new(),
             compiled: OnceLock::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -211,6 +213,16 @@ impl Forest {
         self.trees.push(tree);
         self.blocks.push(block);
         self.compiled = OnceLock::new();
+    }
+
+    /// What was decided where the file that it was read from leaves a choice, as sentences. Not part of the text.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Adds a note.
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
     }
 
     /// Sets what follows the trees in the text.

@@ -1,11 +1,13 @@
 //! Ensembles of decision trees: read from the text of LightGBM or the JSON of XGBoost, scored without either, written again.
 
 mod block;
+mod categories;
 mod compile;
 mod evaluate;
 mod forest;
 mod grown;
 mod key;
+mod missing;
 mod shift;
 mod text;
 mod tree;

@@ -53,8 +53,13 @@ pub enum Rule {
         /// Where a missing value goes.
         missing: WhenMissing,
     },
-    /// Values whose whole part is one of a set: bit `c % 32` of word `c / 32` is set for category `c`.
-    OneOf(Vec<u32>),
+    /// Values whose whole part is one of a set of categories.
+    OneOf {
+        /// Bit `c % 32` of word `c / 32` is set for category `c`.
+        categories: Vec<u32>,
+        /// Whether NaN goes to the left; else to the right.
+        nan_left: bool,
+    },
 }
 
 /// Which values count as missing, and where they go. What is not missing is compared with the threshold.
@@ -174,7 +179,8 @@ impl Rule {
     pub(crate) fn goes_left(&self, value: f32) -> bool {
         let value = f64::from(flushed(value));
         match self {
-            Rule::OneOf(words) => has_category(words, value),
+            Rule::OneOf { nan_left, .. } if value.is_nan() => *nan_left,
+            Rule::OneOf { categories, .. } => has_category(categories, value),
             Rule::AtMost { threshold, missing } => match missing {
                 WhenMissing::NanLeft if value.is_nan() => true,
                 WhenMissing::NanRight if value.is_nan() => false,

@@ -133,8 +133,8 @@ fn block(tree: &Tree) -> String {
     for branch in branches {
         thresholds.push(match &branch.rule {
             Rule::AtMost { threshold, .. } => *threshold,
-            Rule::OneOf(set) => {
-                words.extend_from_slice(set);
+            Rule::OneOf { categories, .. } => {
+                words.extend_from_slice(categories);
                 bounds.push(words.len());
                 (bounds.len() - 2) as f64
             }

@@ -2,13 +2,25 @@
 //!
 //! XGBoost goes to the left when `x < t` in f32, which is `x <= the float before t`; a missing value (NaN) has a side of its
 //! own. Values of at most 1e-35 are 0 here, as LightGBM has it. Sums are taken in f64 where XGBoost takes them in f32.
+//!
+//! A split on categories sends those of its set to the right: the sides are exchanged here. Trees after `best_iteration` are
+//! left out, as `XGBRanker.predict` leaves them out.
 
+use super::categories::{Names, Sets};
 use super::forest::Forest;
 use super::text::{Complaint, SAVE_AGAIN};
 use super::tree::{Branch, Child, Rule, Tree, WhenMissing};
+use crate::data::check_names;
 use crate::error::{Error, Result};
 use crate::memory;
 use serde::Deserialize;
+use std::collections::HashMap;
+
+/// Bytes that 32 categories of a set take: as a number, as text, and in the form that scores.
+const CATEGORY_WORD: u64 = 32;
+
+/// Bytes that a feature takes: its name and range as text, and what reading a text of that length is allowed.
+const FEATURE: u64 = 200;
 
 #[derive(Deserialize)]
 struct SavedModel {
@@ -21,6 +33,15 @@ struct Learner {
     learner_model_param: Parameters,
     #[serde(default)]
     objective: SavedObjective,
+    #[serde(default)]
+    attributes: Attributes,
+    #[serde(default)]
+    feature_names: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+struct Attributes {
+    best_iteration: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -52,6 +73,32 @@ struct Booster {
 struct SavedTrees {
     #[serde(default)]
     trees: Vec<SavedTree>,
+    /// The first tree of each iteration, and the number of trees; older versions have `num_parallel_tree` alone.
+    #[serde(default)]
+    iteration_indptr: Vec<usize>,
+    #[serde(default)]
+    gbtree_model_param: TreesParameters,
+    #[serde(default)]
+    cats: Names,
+}
+
+#[derive(Deserialize, Default)]
+struct TreesParameters {
+    #[serde(default)]
+    num_parallel_tree: String,
+}
+
+impl SavedTrees {
+    /// The number of trees up to and including an iteration.
+    fn until(&self, iteration: usize) -> usize {
+        let parallel = self.gbtree_model_param.num_parallel_tree.parse().unwrap_or(1_usize).max(1);
+        let next = iteration.saturating_add(1);
+        let until = match self.iteration_indptr.is_empty() {
+            true => next.saturating_mul(parallel),
+            false => self.iteration_indptr.get(next).copied().unwrap_or(usize::MAX),
+        };
+        until.min(self.trees.len())
+    }
 }
 
 /// Node by node; a node without children is a leaf, and its condition is its value.
@@ -64,6 +111,14 @@ struct SavedTree {
     default_left: Vec<Truth>,
     #[serde(default)]
     split_type: Vec<u8>,
+    #[serde(default)]
+    categories: Vec<u32>,
+    #[serde(default)]
+    categories_nodes: Vec<usize>,
+    #[serde(default)]
+    categories_segments: Vec<usize>,
+    #[serde(default)]
+    categories_sizes: Vec<usize>,
 }
 
 /// Older versions write `true`, newer ones 1.
@@ -106,24 +161,50 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Forest> {
     let (saved, weights) = trees_of(learner.gradient_booster).map_err(|name| {
         wrong(format!("a model of kind {name}"), "only trees are supported: train with gbtree or dart")
     })?;
-    if weights.as_ref().is_some_and(|weights| weights.len() != saved.len()) {
+    if weights.as_ref().is_some_and(|weights| weights.len() != saved.trees.len()) {
         return Err(wrong("weight_drop has not one value per tree".into(), SAVE_AGAIN));
     }
+    let best = learner.attributes.best_iteration.as_deref();
+    let best = best.map(|text| text.parse::<usize>().map_err(|_| number("best_iteration", text))).transpose()?;
+    let used = best.map_or(saved.trees.len(), |best| saved.until(best));
+    ask_memory(file, &saved.trees[..used], features)?;
     let mut trees = vec![Tree::new(Vec::new(), vec![base])?];
-    for (index, saved) in saved.iter().enumerate() {
+    for (index, saved) in saved.trees[..used].iter().enumerate() {
         let weight = weights.as_ref().map_or(1.0, |weights| weights[index]);
         let tree =
             saved.tree(weight, features).map_err(|problem| wrong(format!("tree {index}: {problem}"), SAVE_AGAIN))?;
         trees.push(tree);
     }
-    memory::ask(32 * features as u64, "the names of the features", "use fewer features")?;
-    Forest::from_trees(features, trees).map_err(|error: Error| wrong(error.to_string(), SAVE_AGAIN))
+    let mut forest =
+        Forest::from_trees(features, trees).map_err(|error: Error| wrong(error.to_string(), SAVE_AGAIN))?;
+    // Names that a model cannot keep are left out, as those of LightGBM are.
+    if learner.feature_names.len() == features && check_names(&learner.feature_names).is_ok() {
+        forest = forest.with_names(&learner.feature_names);
+    }
+    forest.name_categories(saved.cats.lists());
+    if let Some(best) = best.filter(|_| used < saved.trees.len()) {
+        forest.note(format!(
+            "the first {used} of {} trees, those up to best_iteration {best}, as XGBRanker.predict uses them; to import all, \
+             save the model after set_attr(best_iteration=None)",
+            saved.trees.len()
+        ));
+    }
+    Ok(forest)
+}
+
+/// Asks for what a few numbers in the file stand for.
+fn ask_memory(file: &str, trees: &[SavedTree], features: usize) -> Result<()> {
+    let words: u64 = trees.iter().map(|tree| tree.sets().words()).sum();
+    let of_sets = words.saturating_mul(CATEGORY_WORD);
+    memory::ask(of_sets, &format!("the categories of {file}"), "use smaller numbers for categories")?;
+    let of_features = FEATURE.saturating_mul(features as u64);
+    memory::ask(of_features, &format!("the {features} features of {file}"), "use fewer features")
 }
 
 /// The trees and, of dart, their weights; else the name of what it is.
-fn trees_of(booster: Booster) -> std::result::Result<(Vec<SavedTree>, Option<Vec<f32>>), String> {
+fn trees_of(booster: Booster) -> std::result::Result<(SavedTrees, Option<Vec<f32>>), String> {
     match booster {
-        Booster { name, model: Some(model), .. } if name == "gbtree" => Ok((model.trees, None)),
+        Booster { name, model: Some(model), .. } if name == "gbtree" => Ok((model, None)),
         Booster { name, gbtree: Some(inner), weight_drop: Some(weights), .. } if name == "dart" => {
             let (trees, _) = trees_of(*inner)?;
             Ok((trees, Some(weights)))
@@ -145,6 +226,11 @@ fn base_margin(text: &str, objective: &str) -> Option<f64> {
 }
 
 impl SavedTree {
+    fn sets(&self) -> Sets<'_> {
+        let (segments, sizes) = (&self.categories_segments, &self.categories_sizes);
+        Sets { categories: &self.categories, nodes: &self.categories_nodes, segments, sizes }
+    }
+
     fn tree(&self, weight: f32, features: usize) -> std::result::Result<Tree, String> {
         let count = self.left_children.len();
         let lengths =
@@ -172,21 +258,42 @@ impl SavedTree {
                 ahead.push(inside.ok_or_else(|| format!("there is no node {child}"))?);
             }
         }
-        let branches: Option<Vec<Branch>> = order.iter().map(|&node| self.branch(node, features, &places)).collect();
-        let branches =
-            branches.ok_or("a split that is not on a threshold of a known feature: categories are not supported")?;
+        let sets = self.sets().of_nodes()?;
+        let branch = |&node: &usize| self.branch(node, features, &places, &sets);
+        let branches: Vec<Branch> = order.iter().map(branch).collect::<std::result::Result<_, String>>()?;
         Tree::checked(branches, leaves)
     }
 
-    fn branch(&self, node: usize, features: usize, places: &[Option<Child>]) -> Option<Branch> {
-        let (feature, below) = (self.split_indices[node], self.split_conditions[node]);
-        let on_a_number = self.split_type.get(node).is_none_or(|kind| *kind == 0);
-        if feature >= features || !below.is_finite() || !on_a_number {
-            return None;
+    fn branch(
+        &self,
+        node: usize,
+        features: usize,
+        places: &[Option<Child>],
+        sets: &HashMap<usize, Vec<u32>>,
+    ) -> std::result::Result<Branch, String> {
+        let (feature, below, missing_left) =
+            (self.split_indices[node], self.split_conditions[node], self.default_left[node].holds());
+        if feature >= features {
+            return Err(format!("node {node} splits column {feature} of {features} features, counted from 0"));
         }
-        let missing = if self.default_left[node].holds() { WhenMissing::NanLeft } else { WhenMissing::NanRight };
-        let rule = Rule::AtMost { threshold: f64::from(below.next_down()), missing };
-        let place = |child: i32| usize::try_from(child).ok().and_then(|child| places[child]);
-        Some(Branch { feature, rule, left: place(self.left_children[node])?, right: place(self.right_children[node])? })
+        let place = |child: i32| {
+            let place = usize::try_from(child).ok().and_then(|child| places[child]);
+            place.ok_or_else(|| format!("there is no node {child}"))
+        };
+        let (left, right) = (place(self.left_children[node])?, place(self.right_children[node])?);
+        match self.split_type.get(node) {
+            None | Some(0) if below.is_finite() => {
+                let missing = if missing_left { WhenMissing::NanLeft } else { WhenMissing::NanRight };
+                let rule = Rule::AtMost { threshold: f64::from(below.next_down()), missing };
+                Ok(Branch { feature, rule, left, right })
+            }
+            None | Some(0) => Err(format!("the split_condition of node {node} is not finite")),
+            Some(1) => {
+                let categories = sets.get(&node).ok_or_else(|| format!("node {node} has no set of categories"))?;
+                let rule = Rule::OneOf { categories: categories.clone(), nan_left: !missing_left };
+                Ok(Branch { feature, rule, left: right, right: left })
+            }
+            Some(kind) => Err(format!("node {node} has the unknown split_type {kind}")),
+        }
     }
 }

@@ -11,7 +11,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// A model with every kind of branch, as LightGBM writes it.
-const SAMPLE: &str = include_str!("sample.txt");
+pub(super) const SAMPLE: &str = include_str!("sample.txt");
 
 const MISSING: [WhenMissing; 5] = [
     WhenMissing::NanIsZero,
@@ -56,7 +56,8 @@ fn value(random: &mut impl Rng) -> f32 {
 
 fn rule(random: &mut impl Rng) -> Rule {
     if random.random_range(0..6) == 0 {
-        return Rule::OneOf((0..random.random_range(0..3)).map(|_| random.random()).collect());
+        let categories = (0..random.random_range(0..3)).map(|_| random.random()).collect();
+        return Rule::OneOf { categories, nan_left: random.random() };
     }
     let threshold = loop {
         let value = f64::from(value(random));

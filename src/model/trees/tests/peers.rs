@@ -88,6 +88,41 @@ fn the_base_score_is_a_margin_and_dropped_trees_have_weights() {
     assert_eq!(scores(&dart, &[0.0; 3])[0], 1.25 + first / 2.0);
 }
 
+/// XGBoost sends the categories of a set to the right, unknown ones to the left, and missing ones to the side of `default_left`.
+#[test]
+fn categories_of_xgboost_go_to_their_sides() {
+    let categories = |lists: &str, default_left: &str| {
+        let root = format!("{{{lists}, \"default_left\": [{default_left}, 0, 0, 0, 0, 0, 0], \"id\": 0");
+        let text = XGBOOST.replacen("{\"default_left\": [1, 0, 0, 0, 0, 0, 0], \"id\": 0", &root, 1);
+        Forest::parse_any("m.json", &text.replacen("\"split_type\": [0,", "\"split_type\": [1,", 1))
+    };
+    let lists = "\"categories\": [0, 2, 33], \"categories_nodes\": [0], \"categories_segments\": [0], \"categories_sizes\": [3]";
+    for (default_left, missing_right) in [("1", false), ("0", true)] {
+        let forest = categories(lists, default_left).unwrap();
+        for forest in [Forest::parse(&forest.to_text()).unwrap(), forest] {
+            let tree = &forest.trees()[1];
+            let cases =
+                [(0.0, true), (1.0, false), (2.5, true), (33.0, true), (64.0, false), (-3.0, false), (1e9, false)];
+            for (category, right) in cases.into_iter().chain([(N, missing_right)]) {
+                let branch = &tree.branches()[0];
+                // The sides are exchanged.
+                assert_eq!(branch.rule.goes_left(category), right, "{category}, default_left {default_left}");
+                let row = [category, 0.0, 0.0];
+                let single = Forest::from_trees(3, vec![tree.clone()]).unwrap();
+                assert_eq!(scores(&single, &row)[0], tree.value(&row));
+            }
+        }
+    }
+    for (from, to, expected) in [
+        ("\"categories_nodes\": [0]", "\"categories_nodes\": [1]", "node 0 has no set of categories"),
+        ("[3]", "[4]", "the categories of node 0 are cut short"),
+        ("33", "16777216", "node 0 has category 16777216: the largest is 16777215"),
+    ] {
+        let error = categories(&lists.replace(from, to), "1").unwrap_err().to_string();
+        assert!(error.starts_with(&format!("m.json: tree 0: {expected}: the file is damaged")), "{error}");
+    }
+}
+
 #[test]
 fn xgboost_models_that_are_not_supported_or_damaged_are_refused() {
     let refused = |from: &str, to: &str| {
@@ -109,8 +144,10 @@ fn xgboost_models_that_are_not_supported_or_damaged_are_refused() {
         ("[1, 3, 5, -1,", "[1, 3, 0, -1,", "m.json: tree 0: more than one way leads to node 0"),
         ("[1, 3, 5, -1,", "[1, 3, 99, -1,", "m.json: tree 0: there is no node 99"),
         ("[2, 4, 6, -1,", "[2, 4, 6, 7, -1,", "m.json: tree 0: its lists have different lengths"),
-        ("\"split_type\": [0,", "\"split_type\": [1,", "m.json: tree 0: a split that is not on a threshold"),
-        ("[0, 2, 0, 0, 0]", "[0, 3, 0, 0, 0]", "m.json: tree 1: a split that is not on a threshold of a known feature"),
+        ("\"split_type\": [0,", "\"split_type\": [1,", "m.json: tree 0: node 0 has no set of categories"),
+        ("\"split_type\": [0,", "\"split_type\": [2,", "m.json: tree 0: node 0 has the unknown split_type 2"),
+        ("[0, 2, 0, 0, 0]", "[0, 3, 0, 0, 0]", "m.json: tree 1: node 1 splits column 3 of 3 features, counted from 0"),
+        ("\"attributes\": {}", "\"attributes\": {\"best_iteration\": \"-1\"}", "m.json: bad best_iteration '-1'"),
         ("{\"learner\"", "{\"learnt\"", "m.json:1: not an XGBoost model: missing field `learner`"),
     ];
     for (from, to, expected) in cases {

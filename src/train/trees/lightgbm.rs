@@ -4,6 +4,7 @@
 //! a booster of its own, so that no state of random numbers is left over. A run that was interrupted then grows the same trees
 //! as one that was not. Where nothing is drawn, the booster is kept: making one takes a quarter of a small tree's time.
 
+use super::threads;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -24,20 +25,23 @@ struct Shared {
 
 static SHARED: (Mutex<Shared>, Condvar) = (Mutex::new(Shared { threads: 0, callers: 0, changes: 0 }), Condvar::new());
 
-/// The right to call LightGBM with this caller's number of threads, and how often that number had changed before.
-struct Turn(u64);
+/// The right to call LightGBM with this caller's number of threads.
+struct Turn {
+    threads: usize,
+    /// How often the number had changed before.
+    changes: u64,
+}
 
 impl Turn {
     /// Waits for those who work with another number.
-    fn take() -> Self {
-        let threads = rayon::current_num_threads();
+    fn take(threads: usize) -> Self {
         let mut now = Turn::now();
         while now.callers > 0 && now.threads != threads {
             now = SHARED.1.wait(now).unwrap_or_else(PoisonError::into_inner);
         }
         now.changes += u64::from(now.threads != threads);
         (now.threads, now.callers) = (threads, now.callers + 1);
-        let turn = Turn(now.changes);
+        let turn = Turn { threads, changes: now.changes };
         // SAFETY: a function that takes text and keeps nothing. LightGBM holds it for each thread.
         unsafe { LGBM_RegisterLogCallback(Some(be_silent)) };
         turn
@@ -72,6 +76,8 @@ pub(super) struct Growth {
 pub(super) struct Binned {
     handle: DatasetHandle,
     documents: usize,
+    /// The number of feature values.
+    values: usize,
     growth: Growth,
     /// What grew the last tree, where nothing is drawn.
     booster: Option<Booster>,
@@ -97,9 +103,10 @@ impl Binned {
         let bytes_of_bin = if growth.bins < 256 { 1 } else { 2 };
         let bytes = (documents as u64).saturating_mul(bytes_of_bin * features as u64 + 40);
         memory::ask(bytes, "the bins of the training documents", "give fewer --bins or documents")?;
-        let _turn = Turn::take();
+        let values = documents.saturating_mul(features);
+        let turn = Turn::take(threads::choose(values));
         let mut handle = null_mut();
-        let parameters = text(&parameters(&growth, 0));
+        let parameters = text(&parameters(&growth, 0, turn.threads));
         // SAFETY: the features are `rows` times `columns` numbers, which LightGBM copies; the text ends in 0.
         checked(unsafe {
             LGBM_DatasetCreateFromMat(
@@ -113,7 +120,7 @@ impl Binned {
                 &mut handle,
             )
         })?;
-        let binned = Binned { handle, documents, growth, booster: None };
+        let binned = Binned { handle, documents, values, growth, booster: None };
         // SAFETY: one label per row, which LightGBM copies; it wants labels even where gradients come from elsewhere.
         checked(unsafe {
             LGBM_DatasetSetField(
@@ -130,13 +137,25 @@ impl Binned {
     /// Grows one tree on slopes of all documents, or nothing when no split is allowed or worth anything; `before` trees were
     /// grown before it.
     pub fn grow(&mut self, gradient: &[f32], second: &[f32], seed: u64, before: usize) -> Result<Option<Grown>> {
+        self.grow_by(threads::choose(self.values), gradient, second, seed, before)
+    }
+
+    /// As [`Binned::grow`], by this number of threads.
+    fn grow_by(
+        &mut self,
+        threads: usize,
+        gradient: &[f32],
+        second: &[f32],
+        seed: u64,
+        before: usize,
+    ) -> Result<Option<Grown>> {
         if gradient.len() != self.documents || second.len() != self.documents {
             let (slopes, documents) = (gradient.len().min(second.len()), self.documents);
             return Err(Error::Mismatch(format!("{slopes} slopes of {documents} documents")));
         }
-        let turn = Turn::take();
+        let turn = Turn::take(threads);
         // A booster counts on the number of threads that it was made under.
-        let kept = self.booster.take().filter(|booster| booster.changes == turn.0);
+        let kept = self.booster.take().filter(|booster| booster.changes == turn.changes);
         let booster = match kept {
             Some(booster) => booster,
             None => Booster::new(self, seed, &turn)?,
@@ -180,10 +199,10 @@ struct Booster {
 impl Booster {
     fn new(data: &Binned, seed: u64, turn: &Turn) -> Result<Self> {
         let mut handle = null_mut();
-        let parameters = text(&parameters(&data.growth, seed));
+        let parameters = text(&parameters(&data.growth, seed, turn.threads));
         // SAFETY: the data set is alive and outlives the booster; the text ends in 0.
         checked(unsafe { LGBM_BoosterCreate(data.handle, parameters.as_ptr(), &mut handle) })?;
-        Ok(Booster { handle, changes: turn.0 })
+        Ok(Booster { handle, changes: turn.changes })
     }
 
     /// The newest tree, which follows `before` others.
@@ -234,14 +253,13 @@ impl Drop for Booster {
 }
 
 /// All settings. Histograms are built by feature: the sum of a bin is then one thread's, whatever the number of threads.
-fn parameters(growth: &Growth, seed: u64) -> String {
+fn parameters(growth: &Growth, seed: u64, threads: usize) -> String {
     let seed = seed & 0x3fff_ffff;
     format!(
-        "objective=none boosting=gbdt verbosity=-1 deterministic=true force_col_wise=true num_threads={} num_leaves={} \
+        "objective=none boosting=gbdt verbosity=-1 deterministic=true force_col_wise=true num_threads={threads} num_leaves={} \
          learning_rate={} min_data_in_leaf={} min_sum_hessian_in_leaf={} max_bin={} lambda_l2={} bagging_fraction={} \
          bagging_freq={} feature_fraction={} bagging_seed={seed} feature_fraction_seed={seed} data_random_seed=1 \
          feature_pre_filter=false",
-        rayon::current_num_threads(),
         growth.leaves,
         growth.shrinkage,
         growth.min_data,
@@ -270,4 +288,41 @@ fn checked(code: c_int) -> Result<()> {
     // SAFETY: LightGBM's last error is text that ends in 0 and stays until the next call of this thread.
     let message = unsafe { CStr::from_ptr(LGBM_GetLastError()) };
     Err(Error::Training(format!("LightGBM: {}", message.to_string_lossy())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Synthetic;
+
+    #[test]
+    fn trees_are_the_same_for_any_number_of_threads_also_when_it_changes() {
+        let data = Synthetic { queries: 40, ..Synthetic::net() }.generator().unwrap().part(0..40).unwrap().0;
+        let gradient: Vec<f32> = data.labels().iter().map(|label| 1.0 - label).collect();
+        let second = vec![1.0; gradient.len()];
+        let grown = |threads: [usize; 4], subsample: f64| {
+            let growth = Growth {
+                leaves: 31,
+                shrinkage: 0.1,
+                min_data: 5,
+                min_hessian: 0.0,
+                bins: 255,
+                l2: 0.0,
+                subsample,
+                feature_fraction: subsample,
+            };
+            let mut binned = Binned::new(&data, growth).unwrap();
+            let tree = |(place, threads): (usize, usize)| {
+                let grown = binned.grow_by(threads, &gradient, &second, place as u64, place).unwrap().unwrap();
+                // The settings that follow name the number of threads.
+                grown.text.split("end of trees").next().unwrap().to_owned()
+            };
+            threads.into_iter().enumerate().map(tree).collect::<Vec<_>>()
+        };
+        for subsample in [1.0, 0.5] {
+            let one = grown([1, 1, 1, 1], subsample);
+            assert_eq!(grown([3, 3, 3, 3], subsample), one);
+            assert_eq!(grown([1, 2, 1, 3], subsample), one);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Trees, by boosting: each epoch grows one on the objective's gradient and second derivatives.
 
 mod lightgbm;
+mod threads;
 
 use super::config::TrainConfig;
 use super::learner::{EpochStart, EpochTotals, Learner, query_seeds};

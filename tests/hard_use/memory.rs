@@ -61,6 +61,52 @@ fn one_endless_query_is_refused_and_blank_lines_cost_nothing() {
     assert!(message.contains("documents of query '1', which starts on line 1 of one.gz, would take "), "{message}");
 }
 
+/// A few hundred bytes that stand for gigabytes.
+#[test]
+fn imported_trees_of_many_features_or_categories_are_refused() {
+    let model = |features: usize, trees: &str| {
+        format!(
+            r#"{{"learner": {{"gradient_booster": {{"name": "gbtree", "model": {{"trees": [{trees}]}}}}, "learner_model_param": {{"base_score": "5E-1", "num_feature": "{features}"}}}}}}"#
+        )
+    };
+    let tree = r#"{"left_children": [1, -1, -1], "right_children": [2, -1, -1], "split_indices": [0, 0, 0],
+        "split_conditions": [0, 1, 2], "default_left": [0, 0, 0], "split_type": [1, 0, 0], "categories": [16777215],
+        "categories_nodes": [0], "categories_segments": [0], "categories_sizes": [1]}"#;
+    let sets = vec![tree; 100].join(",");
+    let place = Place::new(&[("wide.json", &model(20_000_000, "")), ("sets.json", &model(2, &sets))]);
+    for (file, what) in
+        [("wide.json", "the 20000000 features of wide.json"), ("sets.json", "the categories of sets.json")]
+    {
+        let message = place.run(&format!("convert {file} --to model --out model --max-memory 1GB")).bad(1);
+        assert!(message.contains(&format!("{what} would take ")) && message.contains("--max-memory"), "{message}");
+    }
+}
+
+/// The paths to the leaves of a tree of n levels have n (n + 1) / 2 steps.
+#[test]
+fn explaining_a_tree_of_many_levels_is_refused() {
+    const LEVELS: usize = 15_000;
+    let list =
+        |of: &dyn Fn(usize) -> i64, count: usize| (0..count).map(|i| of(i).to_string()).collect::<Vec<_>>().join(" ");
+    let text = format!(
+        "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx=1\nfeature_names=a b\n\
+         feature_infos=none none\n\nTree=0\nnum_leaves={}\nnum_cat=0\nsplit_feature={}\nthreshold={}\nleft_child={}\n\
+         right_child={}\nleaf_value={}\n\n\nend of trees\n",
+        LEVELS + 1,
+        list(&|_| 0, LEVELS),
+        list(&|i| i as i64, LEVELS),
+        list(&|i| -(i as i64) - 1, LEVELS),
+        list(&|i| if i + 1 < LEVELS { i as i64 + 1 } else { -(LEVELS as i64) - 1 }, LEVELS),
+        list(&|i| i as i64 % 7, LEVELS + 1),
+    );
+    let place = Place::new(&[("deep.txt", &text), ("a.txt", "1 qid:1 1:5 2:1\n0 qid:1 1:7000 2:0\n")]);
+    place.run("convert deep.txt --to model --out deep").good();
+    place.run("predict --model deep --data a.txt --max-memory 500MB").good();
+    let message = place.run("explain --model deep --data a.txt --max-memory 500MB --quiet").bad(1);
+    assert!(message.contains("the paths to all leaves of the trees would take 2.7 GB"), "{message}");
+    assert!(message.contains("use trees of fewer levels, or allow more with --max-memory"), "{message}");
+}
+
 #[test]
 fn reading_tells_how_far_it_is_where_no_chunk_comes() {
     let text = [vec![b'\n'; 100_000], b"1 qid:1 1:1\n".to_vec()].concat();

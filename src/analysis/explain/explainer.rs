@@ -4,6 +4,7 @@ use super::gradient::{Net, Smooth};
 use super::shapley::{Paths, Room, Rules};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::model::{Child, Forest, Scorer, Tree};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -80,7 +81,7 @@ impl Explainer {
     /// training did not count, their way to leaves.
     ///
     /// # Errors
-    /// When there is no document, when documents have another number of features, or the device fails.
+    /// When there is no document, when documents have another number of features, when memory is short, or the device fails.
     pub fn new(scorer: &Scorer, data: &Dataset) -> Result<Self> {
         let features = scorer.config().features;
         if data.n_features() != features {
@@ -103,7 +104,7 @@ impl Explainer {
             }
             Scorer::Net(ranker) => smooth(Smooth::Net(Net::of(ranker)?)),
             Scorer::Kernel(kernel) => smooth(Smooth::Kernel(kernel.clone())),
-            Scorer::Trees(forest) => of_trees(forest, data),
+            Scorer::Trees(forest) => of_trees(forest, data)?,
         })
     }
 
@@ -172,7 +173,9 @@ fn factor(forest: &Forest) -> f64 {
     if forest.is_average() { 1.0 / forest.n_trees().max(1) as f64 } else { 1.0 }
 }
 
-fn of_trees(forest: &Arc<Forest>, data: &Dataset) -> Explainer {
+fn of_trees(forest: &Arc<Forest>, data: &Dataset) -> Result<Explainer> {
+    let bytes = Paths::bytes(forest.trees(), forest.n_features());
+    memory::ask(bytes, "the paths to all leaves of the trees", "use trees of fewer levels")?;
     let (counts, source) = match forest.leaf_counts() {
         Some(counts) => (counts, Counts::Training),
         None => (forest.trees().par_iter().map(|tree| counted(tree, data)).collect(), Counts::Data),
@@ -181,7 +184,7 @@ fn of_trees(forest: &Arc<Forest>, data: &Dataset) -> Explainer {
         forest.trees().par_iter().zip(&counts).map(|(tree, counts)| Paths::of(tree, counts)).collect();
     let expected = paths.iter().map(|paths| paths.expected).sum::<f64>() * factor(forest);
     let rules = Rules::of(&paths);
-    Explainer { kind: Kind::Trees { forest: forest.clone(), paths, rules, counts: source }, expected }
+    Ok(Explainer { kind: Kind::Trees { forest: forest.clone(), paths, rules, counts: source }, expected })
 }
 
 /// The number of documents at each leaf.

@@ -51,21 +51,46 @@ impl Rules {
 }
 
 impl Paths {
+    /// The bytes that the paths of trees over this number of features take, and the rules for them.
+    pub fn bytes(trees: &[Tree], features: usize) -> u64 {
+        let step = size_of::<(usize, bool, usize)>() as u64;
+        let (mut bytes, mut longest) = (0_u64, 0);
+        for tree in trees {
+            let mut ahead = if tree.branches().is_empty() { vec![] } else { vec![(Child::Branch(0), 0_u64)] };
+            while let Some((child, depth)) = ahead.pop() {
+                match child {
+                    // A list that grows has room to spare.
+                    Child::Leaf(_) => {
+                        let different = depth.min(features as u64);
+                        longest = longest.max(different);
+                        bytes = bytes.saturating_add(step * depth + 2 * 16 * different + size_of::<Path>() as u64);
+                    }
+                    Child::Branch(index) => {
+                        let branch = &tree.branches()[index];
+                        ahead.extend([branch.left, branch.right].map(|child| (child, depth + 1)));
+                    }
+                }
+            }
+        }
+        // Half of the longest way is the largest rule, of a point and a weight for each of its places.
+        bytes.saturating_add(2 * longest.saturating_mul(longest))
+    }
+
     /// Of a tree and the number of documents at each of its leaves.
     pub fn of(tree: &Tree, counts: &[f64]) -> Self {
         let shares = shares(tree, counts);
         let root = if tree.branches().is_empty() { Child::Leaf(0) } else { Child::Branch(0) };
-        let mut ahead = vec![(root, Vec::<(usize, bool)>::new())];
+        let (mut ahead, mut way) = (vec![(root, 0, None)], Vec::<(usize, bool)>::new());
         let mut leaves = Vec::with_capacity(tree.leaves().len());
-        while let Some((child, way)) = ahead.pop() {
+        while let Some((child, depth, step)) = ahead.pop() {
+            way.truncate(depth);
+            way.extend(step);
             match child {
                 Child::Leaf(leaf) => leaves.push(Path::of(tree, tree.leaves()[leaf], &way, &shares)),
                 Child::Branch(index) => {
                     let branch = &tree.branches()[index];
                     for (child, left) in [(branch.right, false), (branch.left, true)] {
-                        let mut way = way.clone();
-                        way.push((index, left));
-                        ahead.push((child, way));
+                        ahead.push((child, way.len(), Some((index, left))));
                     }
                 }
             }
@@ -90,7 +115,7 @@ impl Paths {
 
 impl Path {
     fn of(tree: &Tree, value: f64, way: &[(usize, bool)], shares: &[f64]) -> Self {
-        let (mut features, mut steps) = (Vec::<(usize, f64)>::new(), Vec::new());
+        let (mut features, mut steps) = (Vec::<(usize, f64)>::new(), Vec::with_capacity(way.len()));
         for &(branch, left) in way {
             let feature = tree.branches()[branch].feature;
             let share = if left { shares[branch] } else { 1.0 - shares[branch] };

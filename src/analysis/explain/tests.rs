@@ -25,8 +25,11 @@ fn random_tree(leaves: usize, random: &mut ChaCha8Rng) -> Tree {
             let parent: &mut Branch = &mut branches[parent];
             *(if left { &mut parent.left } else { &mut parent.right }) = Child::Branch(index);
         }
-        let missing = if random.random() { WhenMissing::NanLeft } else { WhenMissing::NanIsZero };
-        let rule = Rule::AtMost { threshold: f64::from(random.random::<f32>()), missing };
+        let missing = if random.random() { WhenMissing::NanLeft } else { WhenMissing::ZeroRight };
+        let rule = match random.random_range(0..4) {
+            0 => Rule::OneOf { categories: vec![random.random()], nan_left: random.random() },
+            _ => Rule::AtMost { threshold: f64::from(random.random::<f32>()), missing },
+        };
         let unset = Child::Leaf(usize::MAX);
         branches.push(Branch { feature: random.random_range(0..FEATURES), rule, left: unset, right: unset });
         open.extend([Some((index, true)), Some((index, false))]);
@@ -125,7 +128,10 @@ proptest! {
         let counts: Vec<f64> = (0..leaves).map(|_| f64::from(random.random_range(1..50u8))).collect();
         let paths = [Paths::of(&tree, &counts)];
         let rules = Rules::of(&paths);
-        for document in random_data(1, 8, &mut random).features().chunks(FEATURES) {
+        let values = [f32::NAN, 0.0, 1.0, 2.0];
+        let mut value = || if random.random() { values[random.random_range(0..4)] } else { random.random() };
+        for document in (0..8).map(|_| [(); FEATURES].map(|()| value())) {
+            let document = &document;
             let (mut found, expected) = (vec![0.0; FEATURES], brute_force(&tree, document, &counts));
             paths[0].add(&tree, document, 1.0, &rules, &mut Room::default(), &mut found);
             for (found, expected) in found.iter().zip(&expected) {

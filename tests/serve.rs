@@ -1,6 +1,7 @@
 //! The server from outside: right scores, refusals in words, and no request lost, whatever clients do.
 #![cfg(unix)]
 
+use burnrank::model::Forest;
 use burnrank::{Init, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, Scorer, WriteOptions, device, write};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -280,6 +281,20 @@ fn health_model_and_metrics_tell_what_is_there() {
         let family = ["_bucket", "_sum", "_count"].iter().find_map(|end| family.strip_suffix(end)).unwrap_or(family);
         assert!(text.contains(&format!("# TYPE {family} ")), "{line}");
     }
+}
+
+#[test]
+fn features_whose_missing_values_score_differently_are_named_at_the_start() {
+    let place = Place::new(&[]);
+    let forest = Forest::parse(include_str!("../src/model/trees/tests/sample.txt")).unwrap();
+    forest.into_model("imported").unwrap().save(&place.path().join("model")).unwrap();
+    let server = Running::new(place, "");
+    let description: Value = serde_json::from_str(&server.get("/model").1).unwrap();
+    let warning = description["warnings"][0].as_str().unwrap();
+    assert!(warning.starts_with("features bm25, language: missing values"), "{warning}");
+    assert_eq!(server.told["model"]["warnings"], description["warnings"]);
+    let (code, said) = server.end("TERM");
+    assert_eq!((code, said), (Some(0), format!("note: model: {warning}\n")));
 }
 
 #[test]

@@ -88,6 +88,34 @@ fn a_baseline_is_a_model_scores_or_a_run() {
 }
 
 #[test]
+fn parts_of_nets_add_up_to_the_difference_of_scores() {
+    let place = place();
+    for (activation, hidden) in [("relu", "8"), ("tanh", "6,4"), ("sigmoid", "5")] {
+        let net =
+            format!("--model mlp --hidden {hidden} --activation {activation} --epochs 60 --lr 0.05 --scale zscore");
+        place.run(&format!("train --train data.txt {net} --out net --force")).done();
+        let json = place.run("explain --model net --data data.txt --baseline single --queries 30 --json").json();
+        let changes = &json["explanation"]["changes"];
+        let all = changes["won"].as_array().unwrap().iter().chain(changes["lost"].as_array().unwrap());
+        let mut seen = 0;
+        for change in all.map(|change| &change["change"]).filter(|change| change.is_object()) {
+            let parts = change["parts"].as_array().unwrap();
+            let sum: f64 = parts.iter().map(|part| part["part"].as_f64().unwrap()).sum();
+            let (sum, whole) =
+                (sum + change["other_parts"].as_f64().unwrap(), change["score_difference"].as_f64().unwrap());
+            // Scores are f32.
+            assert!((sum - whole).abs() <= 1e-3 * whole.abs() + 1e-5, "{activation}: {sum}, not {whole}: {change}");
+            assert_eq!(change["parts_add_up"], true);
+            // The third feature is the same for all documents of a query.
+            assert!(parts.iter().all(|part| part["better"] != part["worse"]), "{activation}: {change}");
+            seen += 1;
+        }
+        assert!(seen > 10, "{json}");
+        assert_eq!(json["explanation"]["method"], "integrated-gradients");
+    }
+}
+
+#[test]
 fn figures_are_svg() {
     let place = place();
     place.run("explain --model model --data data.txt --baseline single --figures drawn/here").good();

@@ -43,6 +43,8 @@ pub struct Change {
     pub parts: Vec<Part>,
     /// The parts of all other features together.
     pub other_parts: f64,
+    /// Whether all parts together are within 0.1% of the difference of scores.
+    pub parts_add_up: bool,
 }
 
 /// Where a document is.
@@ -199,16 +201,16 @@ impl Moved {
                 baseline_rank: ranks[0],
                 model_rank: ranks[1],
             };
-            let [first, second] = [pair.better, pair.worse].map(|row| explainer.parts(row_of(scaled, row)));
-            let mut parts: Vec<Part> = first
+            let found = explainer.differences(row_of(scaled, pair.better), row_of(scaled, pair.worse));
+            let mut parts: Vec<Part> = found
+                .values
                 .iter()
-                .zip(&second)
                 .enumerate()
-                .map(|(feature, (first, second))| Part {
+                .map(|(feature, &part)| Part {
                     feature,
                     better: documents[0].get(feature).copied().unwrap_or(0.0),
                     worse: documents[1].get(feature).copied().unwrap_or(0.0),
-                    part: first - second,
+                    part,
                 })
                 .collect();
             parts.sort_by(|a, b| b.part.abs().total_cmp(&a.part.abs()));
@@ -222,6 +224,7 @@ impl Moved {
                 score_difference: f64::from(scores[pair.better]) - f64::from(scores[pair.worse]),
                 parts,
                 other_parts,
+                parts_add_up: found.add_up,
             }
         });
         QueryChange { query: scaled.query_ids()[query].clone(), baseline, model, change }

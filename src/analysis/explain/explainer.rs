@@ -1,6 +1,7 @@
 //! The part of each feature in a document's score.
 
 use super::gradient::{Net, Smooth};
+use super::integrated::{Parts, integrated_gradients};
 use super::shapley::{Paths, Room, Rules};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -18,8 +19,8 @@ pub enum Method {
     Linear,
     /// Shapley values of trees, path-dependent; parts add up to the score less the expected score. Exact.
     Shapley,
-    /// Slope of the score at the document times its distance from the mean document; parts do not add up.
-    GradientTimesInput,
+    /// Integrated gradients along the line between two documents; parts add up to the difference of scores within 0.1%.
+    IntegratedGradients,
 }
 
 impl Method {
@@ -30,8 +31,8 @@ impl Method {
             Method::Shapley => {
                 "Shapley values of the trees, path-dependent: exact, parts add up to the difference of scores"
             }
-            Method::GradientTimesInput => {
-                "gradient x (scaled feature - its mean): a first-order view, parts do not add up to the difference of scores"
+            Method::IntegratedGradients => {
+                "integrated gradients along the line between the two scaled documents: parts add up to the difference of scores within 0.1%"
             }
         }
     }
@@ -112,7 +113,7 @@ impl Explainer {
     pub fn method(&self) -> Method {
         match &self.kind {
             Kind::Linear { .. } => Method::Linear,
-            Kind::Smooth { .. } => Method::GradientTimesInput,
+            Kind::Smooth { .. } => Method::IntegratedGradients,
             Kind::Trees { .. } => Method::Shapley,
         }
     }
@@ -130,18 +131,14 @@ impl Explainer {
         self.expected
     }
 
-    /// The part of each feature in the score of a scaled document.
+    /// The part of each feature in the score of a scaled document minus [`Explainer::expected`].
     ///
     /// # Panics
     /// When the document has fewer features than the model.
     pub fn parts(&self, document: &[f32]) -> Vec<f64> {
-        let away = |mean: &[f64], slopes: &[f64]| -> Vec<f64> {
-            let places = document.iter().zip(mean).zip(slopes);
-            places.map(|((&x, mean), slope)| (f64::from(x) - mean) * slope).collect()
-        };
         match &self.kind {
-            Kind::Linear { net, mean } => away(mean, net.weights()),
-            Kind::Smooth { scorer, mean } => away(mean, &slopes(scorer, document)),
+            Kind::Linear { net, mean } => linear(net, mean, &wide(document)),
+            Kind::Smooth { scorer, mean } => integrated_gradients(scorer, mean, &wide(document)).values,
             Kind::Trees { forest, paths, rules, .. } => {
                 let (mut values, mut room) = (vec![0.0; forest.n_features()], Room::default());
                 let factor = factor(forest);
@@ -153,19 +150,33 @@ impl Explainer {
         }
     }
 
+    /// The part of each feature in the score of one scaled document minus that of another.
+    pub(super) fn differences(&self, to: &[f32], from: &[f32]) -> Parts {
+        let values = match &self.kind {
+            Kind::Linear { net, .. } => linear(net, &wide(from), &wide(to)),
+            Kind::Smooth { scorer, .. } => return integrated_gradients(scorer, &wide(from), &wide(to)),
+            Kind::Trees { .. } => self.parts(to).iter().zip(self.parts(from)).map(|(to, from)| to - from).collect(),
+        };
+        Parts { values, add_up: true }
+    }
+
     /// The slope of the score in each feature at a scaled document; nothing for trees, whose slopes are 0.
     pub fn slopes(&self, document: &[f32]) -> Option<Vec<f64>> {
         match &self.kind {
             Kind::Linear { net, .. } => Some(net.weights().to_vec()),
-            Kind::Smooth { scorer, .. } => Some(slopes(scorer, document)),
+            Kind::Smooth { scorer, .. } => Some(scorer.score_and_slopes(&wide(document)).1),
             Kind::Trees { .. } => None,
         }
     }
 }
 
-fn slopes(scorer: &Smooth, document: &[f32]) -> Vec<f64> {
-    let document: Vec<f64> = document.iter().map(|&x| f64::from(x)).collect();
-    scorer.score_and_slopes(&document).1
+fn wide(document: &[f32]) -> Vec<f64> {
+    document.iter().map(|&x| f64::from(x)).collect()
+}
+
+/// The parts of features in the difference of two scores of a linear net.
+fn linear(net: &Net, from: &[f64], to: &[f64]) -> Vec<f64> {
+    to.iter().zip(from).zip(net.weights()).map(|((to, from), weight)| (to - from) * weight).collect()
 }
 
 /// What the values of trees are multiplied by.

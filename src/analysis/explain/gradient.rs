@@ -72,6 +72,11 @@ impl Net {
 }
 
 impl Smooth {
+    /// Whether slopes are constant between bends: those of a net of ReLUs.
+    pub fn is_piecewise_linear(&self) -> bool {
+        matches!(self, Smooth::Net(net) if matches!(net.activation, Some(Activation::Relu) | None))
+    }
+
     /// The score of a scaled document, and its slope in each feature.
     pub fn score_and_slopes(&self, document: &[f64]) -> (f64, Vec<f64>) {
         match self {

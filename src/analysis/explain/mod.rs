@@ -4,7 +4,7 @@
 //! - [`importances`]: how far a measure falls when the values of one feature are exchanged between documents;
 //! - [`learnt`]: the weights, the gain of splits, or the mean slope, feature by feature;
 //! - [`dependence`]: the mean score as a function of one feature;
-//! - [`Explainer`]: the part of each feature in a document's score, exact for linear nets and trees;
+//! - [`Explainer`]: the part of each feature in a document's score, exact for linear nets and trees, by integrated gradients for others;
 //! - [`Changes`]: the queries that won and lost most against a baseline, and the pair of documents that decided it.
 
 mod changes;
@@ -12,6 +12,7 @@ mod dependence;
 mod explainer;
 mod gradient;
 mod importance;
+mod integrated;
 mod learnt;
 mod quadrature;
 mod shapley;

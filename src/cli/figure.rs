@@ -5,18 +5,19 @@ mod curves;
 mod differences;
 mod explain;
 mod forces;
+mod key;
 mod series;
 mod settings;
 
 pub use curves::certificate;
 pub use differences::{difference, differences};
-pub use explain::{LOW, NARROW, dependence, explanation, importance, parts};
+pub use explain::{HIGH, LOW, NARROW, dependence, explanation, importance, parts};
 pub use forces::forces;
-pub use series::{Curve, Legend, lines};
+pub use series::{Curve, lines};
 pub use settings::settings;
 
 use super::output;
-use burnrank::program::figure::{self, Area, FONT, clipped, decimal, failed, legend, legend_of, svg, whole};
+use burnrank::program::figure::{self, Area, FONT, clipped, decimal, failed, legend, svg, whole};
 use burnrank::program::palette;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;

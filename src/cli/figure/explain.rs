@@ -1,8 +1,7 @@
 //! What a model learnt, as small figures: importances, dependences, parts of scores.
 
 use super::{
-    Chart, Curve, FONT, LETTERS, Legend, clipped, decimal, difference, failed, figure, lines, output, palette, svg,
-    whole,
+    Chart, Curve, FONT, LETTERS, clipped, decimal, difference, failed, figure, lines, output, palette, svg, whole,
 };
 use burnrank::analysis::explain::{Axis, Change, Dependence, Explanation};
 use burnrank::text::shorten;
@@ -14,6 +13,8 @@ use std::path::Path;
 pub const NARROW: u32 = 440;
 /// The height of those that are no lists.
 pub const LOW: u32 = 300;
+/// The same with two rows of names below.
+pub const HIGH: u32 = LOW + 57;
 /// The most characters of a name.
 const CHARACTERS: usize = 17;
 
@@ -25,7 +26,7 @@ pub fn explanation(folder: &Path, found: &Explanation, top: usize) -> anyhow::Re
     for (place, dependence) in found.dependences.iter().enumerate() {
         write(format!("dependence-{}.svg", place + 1), self::dependence(found, dependence)?)?;
     }
-    write("queries.svg".into(), difference(&found.comparison, (NARROW, LOW))?)?;
+    write("queries.svg".into(), difference(&found.comparison, (NARROW, HIGH))?)?;
     for (word, changes) in [("won", &found.changes.won), ("lost", &found.changes.lost)] {
         for (place, change) in changes.iter().enumerate() {
             if let Some(decided) = &change.change {
@@ -70,7 +71,7 @@ pub fn dependence(found: &Explanation, dependence: &Dependence) -> anyhow::Resul
     let axis = if dependence.axis == Axis::Scaled { "scaled within the query" } else { "value" };
     let points = dependence.values.iter().copied().zip(dependence.scores.iter().copied()).collect();
     let curve = Curve { name: name.clone(), points, marks: 1, dashed: false, best: None };
-    lines(name, (axis, "mean score"), &[curve], Legend::Inside, false)
+    lines(name, (axis, "mean score"), &[curve], false)
 }
 
 /// The parts of features in the difference of two scores: to the right what raises the better document.

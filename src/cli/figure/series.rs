@@ -1,7 +1,7 @@
 //! Several series in one small figure, told apart by colour, mark and dashes.
 
-use super::{FONT, LETTERS, LOW, NARROW, clipped, decimal, failed, figure, legend_of, palette, svg, whole};
-use plotters::chart::SeriesLabelPosition;
+use super::key::{self, Sign};
+use super::{FONT, LETTERS, LOW, NARROW, clipped, decimal, failed, figure, palette, svg, whole};
 use plotters::prelude::*;
 
 /// One series.
@@ -16,34 +16,25 @@ pub struct Curve {
     pub best: Option<(f64, f64)>,
 }
 
-/// Where the names of series stand, at the lower right.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Legend {
-    /// Below all series, in room of its own.
-    Below,
-    /// Where series leave room.
-    Inside,
-}
-
-/// Draws series and their names.
+/// Draws series, with their names below.
 pub fn lines(
     title: &str,
     (x_name, y_name): (&str, &str),
     curves: &[Curve],
-    place_of_names: Legend,
     x_is_whole: bool,
 ) -> anyhow::Result<String> {
     let all = || curves.iter().flat_map(|curve| &curve.points);
     let x = figure::room(all().map(|point| point.0), 0.04);
-    let mut y = figure::room(all().map(|point| point.1), 0.08);
-    if place_of_names == Legend::Below {
-        y.start -= (0.18 + 0.14 * curves.len() as f64).min(0.8) * (y.end - y.start);
-    }
+    let y = figure::room(all().map(|point| point.1), 0.08);
+    let names: Vec<(String, Sign)> =
+        curves.iter().enumerate().map(|(place, curve)| (curve.name.clone(), sign(place, curve))).collect();
+    let below = if curves.len() > 1 { key::height(names.len(), NARROW, LETTERS[1]) } else { 0 };
     let decimals = decimal(&x);
     let name_x = |value: &f64| if x_is_whole { whole(value) } else { decimals(value) };
     let name_y = decimal(&y);
-    svg((NARROW, LOW), |sheet| {
-        let mut chart = ChartBuilder::on(sheet)
+    svg((NARROW, LOW + below), |sheet| {
+        let (area, names_area) = sheet.split_vertically(LOW);
+        let mut chart = ChartBuilder::on(&area)
             .caption(clipped(title, 36), (FONT, LETTERS[0]))
             .margin(10)
             .x_label_area_size(52)
@@ -65,38 +56,32 @@ pub fn lines(
             .map_err(failed)?;
         for (place, curve) in curves.iter().enumerate() {
             let colour = palette::SERIES[place % palette::SERIES.len()];
-            let dashed = curve.dashed;
-            let drawn = match dashed {
+            let drawn = match curve.dashed {
                 true => chart.draw_series(DashedLineSeries::new(curve.points.clone(), 6, 4, colour.stroke_width(2))),
                 false => chart.draw_series(LineSeries::new(curve.points.clone(), colour.stroke_width(2))),
             };
+            drawn.map_err(failed)?;
             let marked = curve.marks > 0;
-            drawn.map_err(failed)?.label(clipped(&curve.name, 20)).legend(move |(x, y)| {
-                let ends = if dashed { [8, 12] } else { [10, 10] };
-                EmptyElement::at((x, y))
-                    + PathElement::new([(0, 0), (ends[0], 0)], colour.stroke_width(2))
-                    + PathElement::new([(ends[1], 0), (20, 0)], colour.stroke_width(2))
-                    + Polygon::new(mark(place, 10, marked), colour)
-            });
             let marks = curve.points.iter().step_by(curve.marks.max(1)).filter(|_| marked);
-            let marks = marks.map(|&at| EmptyElement::at(at) + Polygon::new(mark(place, 0, true), colour));
+            let marks = marks.map(|&at| EmptyElement::at(at) + Polygon::new(outline(place), colour));
             chart.draw_series(marks).map_err(failed)?;
             if let Some(at) = curve.best {
                 let ring = Circle::new(at, 7, palette::VERMILION.stroke_width(2));
                 chart.draw_series([ring]).map_err(failed)?;
             }
         }
-        if curves.len() > 1 {
-            legend_of(&mut chart, SeriesLabelPosition::LowerRight, LETTERS[1])?;
-        }
-        Ok(())
+        if below > 0 { key::draw(&names_area, &names, LETTERS[1]) } else { Ok(()) }
     })
 }
 
-/// The outline of a mark around a point, which is so far to the right; another one for each series.
-fn mark(place: usize, right: i32, shown: bool) -> Vec<(i32, i32)> {
+fn sign(place: usize, curve: &Curve) -> Sign {
+    let colour = palette::SERIES[place % palette::SERIES.len()];
+    Sign::Line { colour, dashed: curve.dashed, mark: (curve.marks > 0).then_some(place) }
+}
+
+/// The outline of a mark around a point; another one for each series.
+pub(super) fn outline(place: usize) -> Vec<(i32, i32)> {
     let outline: &[(i32, i32)] = match place % palette::SERIES.len() {
-        _ if !shown => &[(0, 0), (0, 0), (0, 0)],
         // A circle, as far as pixels go.
         0 => &[(-4, -2), (-2, -4), (2, -4), (4, -2), (4, 2), (2, 4), (-2, 4), (-4, 2)],
         1 => &[(0, -5), (5, 4), (-5, 4)],
@@ -118,5 +103,40 @@ fn mark(place: usize, right: i32, shown: bool) -> Vec<(i32, i32)> {
             (-5, 2),
         ],
     };
-    outline.iter().map(|(x, y)| (x + right, *y)).collect()
+    outline.to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of an attribute of all elements of a kind.
+    fn values(picture: &str, element: &str, attribute: &str) -> Vec<String> {
+        let start = format!(" {attribute}=\"");
+        let of = |tag: &str| Some(tag.split('>').next()?.split(start.as_str()).nth(1)?.split('"').next()?.to_owned());
+        picture.split(&format!("<{element}")).skip(1).filter_map(of).collect()
+    }
+
+    #[test]
+    fn names_are_below_all_series() {
+        for count in 2..=6 {
+            let curve = |place: usize| Curve {
+                name: format!("name {place}"),
+                points: (0..9).map(|x| (f64::from(x), f64::from(x) * place as f64)).collect(),
+                marks: 2,
+                dashed: place % 2 == 1,
+                best: None,
+            };
+            let curves: Vec<Curve> = (0..count).map(curve).collect();
+            let picture = lines("title", ("x", "y"), &curves, true).unwrap();
+            for place in 0..count {
+                let text = picture.split("<text").find(|text| text.contains(&format!("name {place}\n"))).unwrap();
+                let y: u32 = values(&format!("<text{text}"), "text", "y")[0].parse().unwrap();
+                assert!(y > LOW, "{text}");
+            }
+            // The axes of a chart end above the names.
+            let height: u32 = values(&picture, "svg", "height")[0].parse().unwrap();
+            assert!(height > LOW && values(&picture, "svg", "width")[0] == NARROW.to_string());
+        }
+    }
 }

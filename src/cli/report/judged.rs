@@ -4,7 +4,7 @@ use super::Args;
 use super::html::{aside, figures, table};
 use crate::cli::compare::{Common, Values, fit_text, is_real, verdict};
 use crate::cli::explain::methods;
-use crate::cli::figure::{self, Curve, Legend};
+use crate::cli::figure::{self, Curve};
 use crate::cli::prose::{fixed, p_value, signed};
 use crate::cli::ranking::size;
 use crate::cli::systems::{Fold, System, read_folds, read_systems};
@@ -121,17 +121,11 @@ impl Judged {
                 .collect();
             text += &figures(&[
                 (
-                    figure::lines(&format!("{base} at rank k"), ("k", base), &at_ranks, Legend::Below, true)?,
+                    figure::lines(&format!("{base} at rank k"), ("k", base), &at_ranks, true)?,
                     format!("The mean of {base}@k over queries, for k from 1 to 20."),
                 ),
                 (
-                    figure::lines(
-                        "Queries with at most this value",
-                        (asked, "share of queries"),
-                        &spread,
-                        Legend::Inside,
-                        false,
-                    )?,
+                    figure::lines("Queries with at most this value", (asked, "share of queries"), &spread, false)?,
                     format!("The share of queries whose {asked} is at most a value: the lower the curve, the better."),
                 ),
             ]);
@@ -279,7 +273,7 @@ impl Compared {
                 count(found.ties),
                 count(found.losses)
             );
-            Ok((figure::difference(found, (figure::NARROW, figure::LOW))?, caption))
+            Ok((figure::difference(found, (figure::NARROW, figure::HIGH))?, caption))
         };
         let pictures = self.main().iter().take(MOST_CURVES).map(picture).collect::<anyhow::Result<Vec<_>>>()?;
         Ok(text + &figures(&pictures))

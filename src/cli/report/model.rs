@@ -2,7 +2,7 @@
 
 use super::Shown;
 use super::html::{aside, details, figures, heading, paragraph, table};
-use crate::cli::figure::{self, Curve, Legend};
+use crate::cli::figure::{self, Curve};
 use crate::cli::prose::fixed;
 use crate::cli::ui::{count, counted};
 use burnrank::EpochRecord;
@@ -84,7 +84,7 @@ fn curves(shown: &Shown) -> anyhow::Result<Option<(String, String)>> {
     if curves.is_empty() {
         return Ok(None);
     }
-    let picture = figure::lines(&shown.name, ("epoch", &metric), &curves, Legend::Below, true)?;
+    let picture = figure::lines(&shown.name, ("epoch", &metric), &curves, true)?;
     let epochs = counted(history.iter().map(|record| record.epoch).max().unwrap_or(0), "epoch", "epochs");
     let what = if members.is_empty() {
         format!("{metric} on validation and training queries over {epochs}; the ring is the epoch that was kept.")

@@ -10,6 +10,8 @@ mod board;
 mod cache;
 #[path = "hard_use/compare.rs"]
 mod compare;
+#[path = "hard_use/families.rs"]
+mod families;
 #[path = "hard_use/memory.rs"]
 mod memory;
 #[path = "hard_use/models.rs"]

@@ -4,8 +4,8 @@ mod board;
 mod common;
 mod report;
 
-pub use common::{Common, Values};
-pub use report::{fit_text, is_real, verdict};
+pub use common::{Common, Values, compare_pairs, usual_draws};
+pub use report::{equal_pairs, fit_text, interval_text, is_equal, is_real, tests_text, verdict};
 
 use super::Usage;
 use super::figure;
@@ -14,11 +14,12 @@ use super::judging::{RunArgs, known_metric};
 use super::systems::{System, names, read_folds, read_systems};
 use super::ui::{self, Bar, Unit};
 use anyhow::bail;
-use burnrank::analysis::significance::{CompareOptions, Leaderboard, correct, correct_boards, draws_needed};
+use burnrank::analysis::significance::{CompareOptions, Leaderboard, draws_needed};
 use burnrank::metric::Missing;
-use burnrank::program::board::{csv, markdown};
+use burnrank::program::board::{csv, families, markdown};
 use burnrank::{Comparison, Conventions, Metric};
-use serde_json::{Value, json};
+use common::all_pairs;
+use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,7 +38,9 @@ Two systems, and systems with --baseline, are compared pair by pair. Differences
 first's; what differs by rounding only is equal. Three systems or more are ranked by the first measure: systems that
 share a letter do not differ significantly by the randomisation test, and intervals are those of the means.
 
-Tests are two-sided; p-values are corrected by Holm's method over all comparisons that are shown together.";
+Tests are two-sided. P-values and intervals of differences are corrected by Holm's method over all pairs of different
+systems by one metric, whichever of them are shown. An interval excludes 0 exactly where the difference is significant.
+Systems that are equal on every query count as one and are not compared.";
 
 /// Is the difference between systems real? A leaderboard and paired tests over queries
 #[derive(Debug, clap::Args)]
@@ -58,7 +61,7 @@ pub struct Args {
     /// Compare only with the first system, pair by pair, instead of ranking all
     #[arg(long)]
     baseline: bool,
-    /// The error that is allowed, over all comparisons together
+    /// The error that is allowed, over all pairs of systems together
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     alpha: f64,
     /// Draws of the randomisation test, where there are too many to count
@@ -72,7 +75,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 5)]
     movers: usize,
     /// The seed of all random numbers
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     /// Draw the sorted differences of each pair by query as SVG
     #[arg(long, value_name = "FILE")]
@@ -107,23 +110,19 @@ impl Args {
     }
 
     /// The places of the systems that are compared with each other.
-    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let all = self.systems.len();
-        let firsts = if self.baseline { 1 } else { all };
-        (0..firsts).flat_map(move |first| (first + 1..all).map(move |second| (first, second)))
+    fn pairs(&self) -> Vec<(usize, usize)> {
+        let mut pairs = all_pairs(self.systems.len());
+        pairs.retain(|(first, _)| !self.baseline || *first == 0);
+        pairs
     }
 }
 
-/// Draws of the randomisation test, unless the user or many comparisons ask for others.
-const DRAWS: usize = 100_000;
-/// More draws than this are made only where the user asks for them.
-const MOST_DRAWS: usize = 10_000_000;
-
-/// The draws of each of so many tests: enough that a difference can be significant after the correction.
-fn draws(args: &Args, comparisons: usize) -> usize {
+/// The draws of each test: those asked for, or as many as it takes.
+fn draws(args: &Args, common: &Common) -> usize {
+    let comparisons = all_pairs(args.systems.len()).len();
     let needed = draws_needed(comparisons, args.alpha);
-    let draws = args.draws.unwrap_or(DRAWS.max(needed.min(MOST_DRAWS)));
-    if comparisons as f64 / (1.0 + draws as f64) > args.alpha {
+    let draws = args.draws.unwrap_or(usual_draws(common, args.systems.len(), args.alpha));
+    if !common.counts_signs() && comparisons as f64 / (1.0 + draws as f64) > args.alpha {
         ui::note(&format!(
             "of {comparisons} comparisons on over 32 queries none can be significant after {draws} draws each: give --draws {needed}"
         ));
@@ -131,7 +130,7 @@ fn draws(args: &Args, comparisons: usize) -> usize {
     draws
 }
 
-/// What came of it: comparisons where somebody wants their numbers, boards where all pairs are tested.
+/// What came of it: comparisons where somebody wants their numbers, and a board of all systems for each metric.
 struct Found {
     comparisons: Vec<Comparison>,
     boards: Vec<Leaderboard>,
@@ -140,7 +139,7 @@ struct Found {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     check(args)?;
     let metrics = args.judging.metrics(&args.metrics)?;
-    let panels = args.pairs().count() * metrics.len();
+    let panels = args.pairs().len() * metrics.len();
     if args.figure.is_some() && panels > MOST_PANELS {
         bail!(Usage(format!("{panels} comparisons are too many for a figure: give fewer systems")));
     }
@@ -154,7 +153,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if systems.iter().any(|system| system.missing == Missing::Absent) {
         conventions.missing = Missing::Absent;
     }
-    let draws = if common.counts_signs() { args.draws.unwrap_or(DRAWS) } else { draws(args, panels) };
+    let draws = draws(args, &common);
     let of = |(place, metric): (usize, &Arc<dyn Metric>)| {
         Values::of((place, &**metric), &systems, &common, &data, args.options(draws))
     };
@@ -173,37 +172,30 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Args { csv: true, .. } => ui::print(&csv(&found.boards)),
         Args { markdown: true, .. } => ui::print(&markdown(&found.boards)),
         _ if args.ranks() => ui::print(&board::text(args, &common, &systems, &conventions, &found.boards)),
-        _ => ui::print(&report::text(args, &common, &systems, &conventions, &found.comparisons)),
+        _ => ui::print(&report::text(args, &common, &systems, &conventions, &found)),
     }
 }
 
-/// Compares all pairs that are to be compared, by all measures; p-values are corrected over all of them.
+/// Compares all pairs that are to be compared, by all measures.
 fn find(args: &Args, systems: &[System], values: &[Values]) -> anyhow::Result<Found> {
     // The means of all resamples, and a sorted copy.
     let bytes = burnrank::memory::bytes_of::<[f64; 2]>(args.resamples as u64);
     burnrank::memory::ask(bytes, &format!("{} resamples", args.resamples), "give fewer --resamples")?;
-    let (bar, all) = (Bar::new("comparing", Unit::Share), args.pairs().count() * values.len());
-    let done = |pairs: usize| bar.update((1000 * pairs / all.max(1)) as u64, Some(1000));
+    let pairs = args.pairs();
+    let (bar, all) = (Bar::new("comparing", Unit::Share), pairs.len() * values.len());
     let (mut comparisons, mut boards) = (Vec::new(), Vec::new());
     for (place, values) in values.iter().enumerate() {
-        let before = place * args.pairs().count();
-        let per_query = values.per_query(systems);
+        let before = place * pairs.len();
+        let done = |pairs: usize| bar.update((1000 * (before + pairs) / all.max(1)) as u64, Some(1000));
         if args.ranks() && !args.json && args.figure.is_none() {
-            let progress = |pairs, _| done(before + pairs);
+            let (per_query, progress) = (values.per_query(systems), |pairs, _| done(pairs));
             boards.push(Leaderboard::new(&values.measure, &per_query, args.alpha, &values.options, &progress)?);
             continue;
         }
-        for (first, second) in args.pairs() {
-            let (first, second) = (per_query[first], per_query[second]);
-            comparisons.push(Comparison::new(&values.measure, first, second, &values.ids, &values.options)?);
-            done(comparisons.len());
-        }
-        if !args.baseline {
-            boards.push(Leaderboard::of_comparisons(&per_query, args.alpha, &comparisons[before..])?);
-        }
+        let (found, board) = compare_pairs(values, systems, &pairs, args.alpha, &done)?;
+        comparisons.extend(found);
+        boards.push(board);
     }
-    correct(&mut comparisons);
-    correct_boards(&mut boards);
     Ok(Found { comparisons, boards })
 }
 
@@ -216,8 +208,8 @@ fn as_json(args: &Args, common: &Common, systems: &[System], conventions: &Conve
         "queries": common.all,
         "left_out": common.left_out(),
         "systems": systems.iter().map(system_json).collect::<Vec<_>>(),
-        "family": found.comparisons.len(),
-        "leaderboards": found.boards.iter().map(board_json).collect::<Vec<_>>(),
+        "family": families(&found.boards).into_iter().map(|(metric, pairs)| (metric.to_owned(), pairs.into())).collect::<Map<_, _>>(),
+        "leaderboards": found.boards.iter().filter(|_| !args.baseline).map(board_json).collect::<Vec<_>>(),
         "comparisons": found.comparisons,
     })
 }

@@ -3,7 +3,7 @@
 mod baseline;
 mod text;
 
-pub use text::{decision, methods, summary};
+pub use text::{DO_NOT_ADD_UP, decision, methods, summary};
 
 use super::Usage;
 use super::figure;
@@ -26,9 +26,10 @@ Examples:
   burnrank explain --model model --data test.txt --metric map --permute file --json
 
 The importance of a feature is how far the measure falls when documents exchange its values: those of one query, or with \
---permute file those of the whole file. Intervals are over queries. Queries that won and lost are told with the two \
+--permute file those of the whole file. Intervals and p-values are over queries, corrected for the number of features by \
+Holm's method. Queries that won and lost are told with the two \
 documents that decided most, and the parts of features in the difference of their scores: exact for linear nets and \
-trees, gradient x input for other nets.";
+trees, by integrated gradients within 0.1% for other nets.";
 
 /// What a model learnt: which features matter, how, and why queries won or lost
 #[derive(Debug, clap::Args)]

@@ -153,9 +153,9 @@ fn written(args: &Args, shown: &[Shown], judged: Option<&Judged>, explained: &[E
     };
     let mut before = String::new();
     let mut sections = Vec::new();
-    match judged {
-        Some(judged) => {
-            let compared = judged.comparisons(args, explained)?;
+    let compared = judged.map(|judged| judged.comparisons(args, explained)).transpose()?;
+    match judged.zip(compared.as_ref()) {
+        Some((judged, compared)) => {
             for verdict in compared.verdicts() {
                 before += &format!("<p class=\"verdict\">{}</p>\n", html::escape(&verdict));
             }
@@ -170,8 +170,8 @@ fn written(args: &Args, shown: &[Shown], judged: Option<&Judged>, explained: &[E
     }
     sections.push(Section::new("training", "Training", model::training(shown)?));
     sections.push(Section::new("configuration", "Configuration", model::configuration(shown)));
-    if let Some(judged) = judged {
-        sections.push(Section::new("conventions", "Conventions", judged.conventions(args, explained)));
+    if let Some((judged, compared)) = judged.zip(compared.as_ref()) {
+        sections.push(Section::new("conventions", "Conventions", judged.conventions(args, compared, explained)));
     }
     sections.push(Section::new("reproduce", "How to reproduce", reproduce::section(args, shown)));
     let after = paragraph(&format!("Written by burnrank {}.", env!("CARGO_PKG_VERSION")));

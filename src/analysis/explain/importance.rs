@@ -1,5 +1,6 @@
 //! Permutation importance: how far a measure falls when documents exchange the values of one feature.
 
+use crate::analysis::significance::{holm, holm_levels, t_test};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -56,14 +57,30 @@ pub struct Importance {
     pub fall: f64,
     /// The standard error of the mean over queries.
     pub standard_error: Option<f64>,
-    /// The 95% interval of the mean over queries, by Student's distribution; none for fewer than two queries.
+    /// The p-value of Student's test over queries, two-sided, corrected by Holm's method over all features that change any query;
+    /// none for a feature that changes none, and for fewer than two queries.
+    pub p: Option<f64>,
+    /// The interval of the mean over queries, by Student's distribution, at the level at which Holm's method tests the feature:
+    /// it excludes 0 exactly where `p` is at most 0.05. None for fewer than two queries.
     pub interval: Option<(f64, f64)>,
 }
 
+/// The error that is allowed over all features together, and over all pairs of systems.
+pub(super) const ALPHA: f64 = 0.05;
+
 impl Importance {
-    /// Whether the interval lies above 0.
+    /// Whether the measure is known to get worse without the feature.
     pub fn helps(&self) -> bool {
-        self.interval.is_some_and(|(low, _)| low > 0.0)
+        self.fall > 0.0 && self.is_significant()
+    }
+
+    /// Whether the measure is known to get better without the feature.
+    pub fn harms(&self) -> bool {
+        self.fall < 0.0 && self.is_significant()
+    }
+
+    fn is_significant(&self) -> bool {
+        self.p.is_some_and(|p| p <= ALPHA)
     }
 }
 
@@ -118,16 +135,44 @@ pub fn importances(
     let one = |feature: usize| {
         let falls = if depends(scorer, feature) { work.falls(feature)? } else { vec![Some(0.0); values.len()] };
         progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / width as f64);
-        let summary = Summary::of(&falls);
-        let spread = |value: f64| Some(value).filter(|value| value.is_finite());
-        Ok(Importance {
+        Ok((Summary::of(&falls), p_value(&falls)))
+    };
+    let found = (0..width).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
+    Ok(corrected(&found))
+}
+
+/// The p-value of the mean of the falls; NaN where no query changes, or there are fewer than two.
+fn p_value(falls: &[Option<f64>]) -> f64 {
+    let falls: Vec<f64> = falls.iter().flatten().copied().collect();
+    if falls.len() < 2 || falls.iter().all(|fall| *fall == 0.0) {
+        return f64::NAN;
+    }
+    // Equal falls have no spread: two of all assignments of signs reach their mean.
+    t_test(&falls).map_or(0.5_f64.powf(falls.len() as f64 - 1.0), |test| test.p)
+}
+
+/// The importances of all features from the falls and p-value of each alone.
+fn corrected(found: &[(Summary, f64)]) -> Vec<Importance> {
+    let raw: Vec<f64> = found.iter().map(|(_, p)| *p).collect();
+    let (adjusted, levels) = (holm(&raw), holm_levels(&raw, ALPHA));
+    let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+    let of = |(feature, (summary, _)): (usize, &(Summary, f64))| {
+        let p = finite(adjusted[feature]);
+        let (low, high) = summary.interval_at(finite(levels[feature]).unwrap_or(ALPHA));
+        // An end that is 0 but for rounding.
+        let (low, high) = match p {
+            Some(p) if p > ALPHA => (low.min(0.0), high.max(0.0)),
+            _ => (low, high),
+        };
+        Importance {
             feature,
             fall: if summary.n == 0 { 0.0 } else { summary.mean },
-            standard_error: spread(summary.standard_error),
-            interval: spread(summary.interval.0).zip(spread(summary.interval.1)),
-        })
+            standard_error: finite(summary.standard_error),
+            p,
+            interval: finite(low).zip(finite(high)),
+        }
     };
-    (0..width).into_par_iter().map(one).collect()
+    found.iter().enumerate().map(of).collect()
 }
 
 /// Whether scores can depend on a feature at all.

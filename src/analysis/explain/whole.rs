@@ -3,9 +3,9 @@
 use super::changes::{Changes, Moved, QueryChange, moved};
 use super::dependence::{Axis, Dependence, axis, dependence, grids};
 use super::explainer::{Counts, Explainer, Method, row_of};
-use super::importance::{Importance, Permute, importances};
+use super::importance::{ALPHA, Importance, Permute, importances};
 use super::learnt::{Learnt, learnt};
-use crate::analysis::significance::{Better, CompareOptions, Comparison, PerQuery, correct};
+use crate::analysis::significance::{Better, CompareOptions, Comparison, Leaderboard, PerQuery};
 use crate::baseline::best_feature;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -227,8 +227,8 @@ fn compared(
     let better = if metric.is_cost() { Better::Lower } else { Better::Higher };
     let compare = CompareOptions { better, seed: options.seed, movers: 0, ..CompareOptions::default() };
     let (baseline, system) = (PerQuery { name, values: &baseline }, PerQuery { name: "the model", values: &system });
-    let mut found = [Comparison::new(&metric.name(), baseline, system, &ids, &compare)?];
-    correct(&mut found);
-    let [found] = found;
+    let mut found = Comparison::new(&metric.name(), baseline, system, &ids, &compare)?;
+    let board = Leaderboard::of_comparisons(&[baseline, system], ALPHA, std::slice::from_ref(&found))?;
+    board.correct(0, 1, &mut found);
     Ok(found)
 }

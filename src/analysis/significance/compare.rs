@@ -2,8 +2,8 @@
 
 use super::equal::paired;
 use super::{
-    Bootstrap, Randomisation, TTest, Wilcoxon, bootstrap, deviation, effect_size, holm, mean, randomisation, t_test,
-    wilcoxon,
+    Adjusted, Bootstrap, Randomisation, TTest, Wilcoxon, bootstrap, deviation, effect_size, mean, randomisation,
+    t_test, wilcoxon,
 };
 use crate::error::{Error, Result};
 use serde::Serialize;
@@ -114,28 +114,16 @@ pub struct Comparison {
     pub wilcoxon: Option<Wilcoxon>,
     /// Fisher's randomisation test.
     pub randomisation: Option<Randomisation>,
-    /// The interval of the mean difference.
+    /// The bootstrap interval of the mean difference, for this comparison alone.
     pub bootstrap: Option<Bootstrap>,
-    /// The p-values after [`correct`]; none before.
+    /// The p-values and the interval after [`Leaderboard::correct`](super::Leaderboard::correct); none before, and none where
+    /// both systems are equal on every query.
     pub adjusted: Option<Adjusted>,
     /// The queries that moved most, the largest difference first.
     pub movers: Vec<Mover>,
     /// The difference on each query, in the order given; not written where they were cleared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<f64>,
-}
-
-/// The p-values of one comparison, corrected for the family it belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Adjusted {
-    /// The number of comparisons of the family.
-    pub family: usize,
-    /// Of the t-test.
-    pub t_test: Option<f64>,
-    /// Of Wilcoxon's test.
-    pub wilcoxon: Option<f64>,
-    /// Of the randomisation test.
-    pub randomisation: Option<f64>,
 }
 
 impl Comparison {
@@ -226,22 +214,6 @@ fn largest(differences: &[f64], n: usize) -> Vec<usize> {
     order
 }
 
-/// Corrects the p-values of comparisons that are reported together (several systems or measures) by [`holm`], each test
-/// for itself.
-pub fn correct(comparisons: &mut [Comparison]) {
-    let family = comparisons.len();
-    let adjust = |p: &dyn Fn(&Comparison) -> Option<f64>| -> Vec<Option<f64>> {
-        let raw: Vec<f64> = comparisons.iter().map(|c| p(c).unwrap_or(f64::NAN)).collect();
-        holm(&raw).into_iter().map(|p| (!p.is_nan()).then_some(p)).collect()
-    };
-    let t = adjust(&|c| c.t_test.map(|test| test.p));
-    let w = adjust(&|c| c.wilcoxon.map(|test| test.p));
-    let r = adjust(&|c| c.randomisation.map(|test| test.p));
-    for (((comparison, t_test), wilcoxon), randomisation) in comparisons.iter_mut().zip(t).zip(w).zip(r) {
-        comparison.adjusted = Some(Adjusted { family, t_test, wilcoxon, randomisation });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::samples::{TEN, near, ten};
@@ -328,22 +300,5 @@ mod tests {
         says(compare(&[1.0, 1.0], &[1.0, f64::NAN], &plain), "b: query 'q1' has the value NaN");
         says(compare(&[1.0], &[1.0], &CompareOptions { level: 95.0, ..plain.clone() }), "bad level 95");
         says(compare(&[1.0], &[1.0], &CompareOptions { draws: 0, ..plain }), "at least one draw");
-    }
-
-    #[test]
-    fn a_family_is_corrected_test_by_test() {
-        let plain = CompareOptions::default();
-        let lower: Vec<f64> = TEN.1.iter().map(|v| v - 0.05).collect();
-        let mut family = [
-            compare(&TEN.0, &TEN.1, &plain).unwrap(),
-            compare(&TEN.0, &lower, &plain).unwrap(),
-            compare(&[0.1], &[0.2], &plain).unwrap(),
-        ];
-        correct(&mut family);
-        let adjusted = family.each_ref().map(|c| c.adjusted.unwrap());
-        // Two t-tests have an answer, three Wilcoxon tests do.
-        near(adjusted[0].t_test.unwrap(), 2.0 * family[0].t_test.unwrap().p, 1e-12);
-        near(adjusted[0].wilcoxon.unwrap(), 3.0 * family[0].wilcoxon.unwrap().p, 1e-12);
-        assert_eq!((adjusted[2].t_test, adjusted[2].family), (None, 3));
     }
 }

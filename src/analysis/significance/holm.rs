@@ -20,6 +20,30 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
+/// The error that each of several tests is allowed when all of them together are allowed `alpha`, by Holm's method.
+///
+/// With p sorted upwards, the i-th of m (from 1) is tested at alpha / (m - i + 1) as long as all tests before it were
+/// significant; all later tests have the level of the first that was not. Equal p-values have equal levels. A test is
+/// significant at its level exactly when its value of [`holm`] is at most alpha. NaN stays NaN and does not count into m.
+///
+/// ```
+/// use burnrank::analysis::significance::holm_levels;
+/// assert_eq!(holm_levels(&[0.5, 0.01, 0.03], 0.06), [0.06, 0.02, 0.03]);
+/// assert_eq!(holm_levels(&[0.5, 0.01, 0.04], 0.06), [0.03, 0.02, 0.03]);
+/// ```
+pub fn holm_levels(p: &[f64], alpha: f64) -> Vec<f64> {
+    let adjusted = holm(p);
+    let mut order: Vec<usize> = (0..p.len()).filter(|&i| !p[i].is_nan()).collect();
+    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let mut levels = vec![f64::NAN; p.len()];
+    for (before, &i) in order.iter().enumerate() {
+        let previous = before.checked_sub(1).map(|place| order[place]);
+        let shared = previous.filter(|&previous| p[previous] == p[i] || adjusted[previous] > alpha);
+        levels[i] = shared.map_or(alpha / (order.len() - before) as f64, |previous| levels[previous]);
+    }
+    levels
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::samples::near;

@@ -5,7 +5,9 @@
 mod bootstrap;
 mod compare;
 mod equal;
+mod family;
 mod holm;
+mod interval;
 mod leaderboard;
 mod letters;
 mod randomisation;
@@ -15,9 +17,11 @@ mod ttest;
 mod wilcoxon;
 
 pub use bootstrap::{Bootstrap, bootstrap};
-pub use compare::{Adjusted, Better, CompareOptions, Comparison, Mover, PerQuery, correct};
-pub use holm::holm;
-pub use leaderboard::{Leaderboard, PairTest, Standing, correct_boards};
+pub use compare::{Better, CompareOptions, Comparison, Mover, PerQuery};
+pub use family::{Adjusted, PairTest};
+pub use holm::{holm, holm_levels};
+pub use interval::randomisation_interval;
+pub use leaderboard::{Leaderboard, Standing};
 pub use letters::{Letters, letters};
 pub use randomisation::{Randomisation, draws_needed, randomisation};
 pub use ttest::{TTest, effect_size, t_test};

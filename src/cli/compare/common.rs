@@ -2,8 +2,8 @@
 
 use crate::cli::systems::{Fold, System};
 use anyhow::bail;
-use burnrank::Metric;
-use burnrank::analysis::significance::{Better, CompareOptions, PerQuery};
+use burnrank::analysis::significance::{Better, CompareOptions, Leaderboard, PerQuery, draws_needed};
+use burnrank::{Comparison, Metric};
 
 /// The queries that all systems have ranked: only these can be compared.
 pub struct Common {
@@ -72,4 +72,47 @@ impl Values {
     pub fn per_query<'a>(&'a self, systems: &'a [System]) -> Vec<PerQuery<'a>> {
         systems.iter().zip(&self.values).map(|(system, values)| PerQuery { name: &system.name, values }).collect()
     }
+}
+
+/// Draws of the randomisation test, unless the user or many pairs ask for others.
+pub const DRAWS: usize = 100_000;
+/// More draws than this are made only where the user asks for them.
+const MOST_DRAWS: usize = 10_000_000;
+
+/// The draws of each test when all pairs of these systems are compared: enough that a difference can be significant after the
+/// correction.
+pub fn usual_draws(common: &Common, systems: usize, alpha: f64) -> usize {
+    let needed = draws_needed(all_pairs(systems).len(), alpha);
+    if common.counts_signs() { DRAWS } else { DRAWS.max(needed.min(MOST_DRAWS)) }
+}
+
+/// Each system with each later one.
+pub fn all_pairs(systems: usize) -> Vec<(usize, usize)> {
+    (0..systems).flat_map(|first| (first + 1..systems).map(move |second| (first, second))).collect()
+}
+
+/// Compares pairs of systems by one metric: comparisons of these pairs, and the board of all systems, which corrects them for all
+/// pairs of different systems. `done` hears how many of the comparisons are made.
+pub fn compare_pairs(
+    values: &Values,
+    systems: &[System],
+    pairs: &[(usize, usize)],
+    alpha: f64,
+    done: &(dyn Fn(usize) + Sync),
+) -> anyhow::Result<(Vec<Comparison>, Leaderboard)> {
+    let (per_query, options) = (values.per_query(systems), &values.options);
+    let mut comparisons = Vec::with_capacity(pairs.len());
+    for &(first, second) in pairs {
+        comparisons.push(Comparison::new(&values.measure, per_query[first], per_query[second], &values.ids, options)?);
+        done(comparisons.len());
+    }
+    let board = if pairs == all_pairs(systems.len()) && !pairs.is_empty() {
+        Leaderboard::of_comparisons(&per_query, alpha, &comparisons)?
+    } else {
+        Leaderboard::new(&values.measure, &per_query, alpha, options, &|_, _| ())?
+    };
+    for (&(first, second), comparison) in pairs.iter().zip(&mut comparisons) {
+        board.correct(first, second, comparison);
+    }
+    Ok((comparisons, board))
 }

@@ -1,31 +1,32 @@
 //! What `compare` tells people: the verdict in words, then the numbers, then how they were found.
 
-use super::Args;
 use super::common::Common;
-use crate::cli::prose::{fixed, named, p_value, paragraph, signed};
+use super::{Args, Found};
+use crate::cli::prose::{fixed, named, number, p_value, paragraph, signed};
 use crate::cli::ranking::of;
 use crate::cli::systems::System;
 use crate::cli::ui::{self, Align, Table, count, counted, heading};
 use burnrank::analysis::significance::Better;
+use burnrank::program::board::{families, family};
 use burnrank::{Comparison, Conventions};
 
 /// More comparisons than this are counted first, instead of told one by one.
 const MOST_TOLD: usize = 6;
 
-pub fn text(
-    args: &Args,
-    common: &Common,
-    systems: &[System],
-    conventions: &Conventions,
-    comparisons: &[Comparison],
-) -> String {
+pub fn text(args: &Args, common: &Common, systems: &[System], conventions: &Conventions, found: &Found) -> String {
+    let comparisons = &found.comparisons[..];
     let real = |found: &&Comparison| is_real(found, args.alpha);
-    let mut text = match comparisons.len() {
-        ..=MOST_TOLD => comparisons.iter().map(|found| paragraph(&verdict(found, args.alpha))).collect(),
-        all => match comparisons.iter().filter(real).count() {
-            0 => paragraph(&format!("None of {all} comparisons found a significant difference.")),
-            found => paragraph(&format!("{} comparisons found a significant difference, marked *.", of(found, all))),
-        },
+    let different = comparisons.iter().filter(|found| !is_equal(found));
+    let mut text = match (comparisons.len(), different.clone().filter(real).count()) {
+        (..=MOST_TOLD, _) => comparisons.iter().map(|found| paragraph(&verdict(found, args.alpha))).collect(),
+        (_, found) => {
+            let found = match (found, different.count()) {
+                (0, all) => format!("None of {all} comparisons found a significant difference."),
+                (found, all) => format!("{} comparisons found a significant difference, marked *.", of(found, all)),
+            };
+            let equal = equal_pairs(comparisons);
+            paragraph(&found) + &equal.iter().map(|line| paragraph(line)).collect::<String>()
+        }
     };
     let names: Vec<String> = systems.iter().map(|system| system.name.clone()).collect();
     text += &fit_text(common, systems, &names, args.judging.complete);
@@ -36,22 +37,59 @@ pub fn text(
         text += &named(label, &format!("{} {}", place(&system.name), system.name));
     }
     text += "\n";
-    text += &tables(comparisons, args.alpha, &|found| format!("{}, {}", place(&found.baseline), place(&found.system)));
-    text += "\n";
+    if !comparisons.iter().all(is_equal) {
+        text +=
+            &tables(comparisons, args.alpha, &|found| format!("{}, {}", place(&found.baseline), place(&found.system)));
+        text += "\n";
+    }
     let measures: Vec<String> = comparisons.iter().map(|found| found.measure.clone()).collect();
     text += &named("data", &format!("{}: {}", args.data, counted(common.all, "query", "queries")));
     text += &named("judged", &args.judging.words(conventions, &measures));
-    text += &named(
-        "tests",
-        &format!(
-            "p-values of the t-test, of Wilcoxon's test and of the randomisation test, two-sided, corrected by Holm's \
-             method over {}; * significant: p of the randomisation test of {} or less",
-            counted(comparisons.len(), "comparison", "comparisons"),
-            args.alpha
-        ),
-    );
+    text += &named("tests", &tests_text(&families(&found.boards), args.alpha));
     let moved = comparisons.iter().filter(|found| !found.movers.is_empty());
     text + &moved.map(movers).collect::<String>()
+}
+
+/// How differences are tested, and what for; takes each metric and its number of pairs of different systems.
+pub fn tests_text(metrics: &[(&str, usize)], alpha: f64) -> String {
+    format!(
+        "p-values of the t-test, of Wilcoxon's test and of the randomisation test, two-sided; intervals of differences by \
+         inverting the randomisation test; both corrected by Holm's method over {}; * significant: p of the randomisation \
+         test of {alpha} or less, which is where the interval excludes 0",
+        family(metrics)
+    )
+}
+
+/// Whether both systems have the same value on every query.
+pub fn is_equal(found: &Comparison) -> bool {
+    found.ties == found.queries
+}
+
+/// The pairs that are equal on every query, with the metrics by which they are, in a sentence each.
+pub fn equal_pairs(comparisons: &[Comparison]) -> Vec<String> {
+    let mut pairs: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for found in comparisons.iter().filter(|found| is_equal(found)) {
+        match pairs.iter_mut().find(|(system, baseline, _)| (*system, *baseline) == (&found.system, &found.baseline)) {
+            Some((_, _, metrics)) => metrics.push(found.measure.clone()),
+            None => pairs.push((&found.system, &found.baseline, vec![found.measure.clone()])),
+        }
+    }
+    let line = |(system, baseline, metrics): &(&str, &str, Vec<String>)| {
+        let metrics = metrics.join(", ");
+        format!("{system} and {baseline} are equal by {metrics} on every query, and not compared.")
+    };
+    pairs.iter().map(line).collect()
+}
+
+/// The corrected interval of a difference, as in "+0.0010 to +0.0200".
+pub fn interval_text(found: &Comparison) -> Option<String> {
+    let (low, high) = found.adjusted?.interval?;
+    Some(format!("{} to {}", signed(low, 4), signed(high, 4)))
+}
+
+/// As in "95% interval".
+fn interval_name(alpha: f64) -> String {
+    format!("{}% interval", number(100.0 * (1.0 - alpha)))
 }
 
 /// Whether the difference is significant after the correction.
@@ -62,16 +100,17 @@ pub fn is_real(found: &Comparison, alpha: f64) -> bool {
 /// What a comparison came to, in a sentence.
 pub fn verdict(found: &Comparison, alpha: f64) -> String {
     let (first, second, measure) = (&found.baseline, &found.system, &found.measure);
-    if found.ties == found.queries {
+    if is_equal(found) {
         let queries = counted(found.queries, "query", "queries");
-        return format!("{second} and {first} are equal by {measure} on every query, {queries} in all.");
+        return format!(
+            "{second} and {first} are equal by {measure} on every query, {queries} in all, and not compared."
+        );
     }
     let gain = if found.options.better == Better::Higher { found.difference } else { -found.difference };
     let p = p_value(found.adjusted.and_then(|adjusted| adjusted.randomisation));
     let p = if p.starts_with('<') { p.replace('<', "p < ") } else { format!("p = {p}") };
-    let interval = found.bootstrap.as_ref().map(|bootstrap| bootstrap.interval());
-    let interval = interval
-        .map_or(String::new(), |(low, high)| format!(", 95% interval {} to {}", signed(low, 4), signed(high, 4)));
+    let interval = interval_text(found);
+    let interval = interval.map_or(String::new(), |interval| format!(", {} {interval}", interval_name(alpha)));
     let numbers = format!(
         "{} against {} (difference {}{interval}; {p})",
         fixed(found.system_mean, 4),
@@ -114,13 +153,14 @@ pub fn fit_text(common: &Common, systems: &[System], names: &[String], complete:
 /// How far systems are apart, and how sure that is.
 fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> String) -> String {
     let right = |name| (name, Align::Right);
+    let interval = interval_name(alpha);
     let mut means = Table::new(&[
         ("measure", Align::Left),
         ("pair", Align::Left),
         right("mean 1st"),
         right("mean 2nd"),
         right("difference"),
-        ("95% interval", Align::Left),
+        (&interval, Align::Left),
     ]);
     let mut tests = Table::new(&[
         ("measure", Align::Left),
@@ -132,15 +172,14 @@ fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> 
         right("random"),
         ("", Align::Left),
     ]);
-    for found in comparisons {
-        let interval = found.bootstrap.as_ref().map(|bootstrap| bootstrap.interval());
+    for found in comparisons.iter().filter(|found| !is_equal(found)) {
         means.row([
             found.measure.clone(),
             pair(found),
             fixed(found.baseline_mean, 4),
             fixed(found.system_mean, 4),
             signed(found.difference, 4),
-            interval.map_or("-".into(), |(low, high)| format!("{} to {}", signed(low, 4), signed(high, 4))),
+            interval_text(found).unwrap_or("-".into()),
         ]);
         let adjusted = found.adjusted.as_ref();
         tests.row([

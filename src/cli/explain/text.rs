@@ -1,9 +1,9 @@
 //! What `explain` tells people: the verdict in words, then the numbers, then how they were found.
 
 use super::Args;
-use crate::cli::compare::verdict;
+use crate::cli::compare::{tests_text, verdict};
 use crate::cli::input;
-use crate::cli::prose::{fixed, named, number, paragraph, signed};
+use crate::cli::prose::{fixed, named, number, p_value, paragraph, signed};
 use crate::cli::ui::{self, Align, Table, counted, heading};
 use burnrank::analysis::explain::{Axis, Change, Counts, Dependence, Explanation, Importance, Permute, QueryChange};
 use burnrank::text::shorten;
@@ -47,7 +47,7 @@ pub fn summary(found: &Explanation) -> String {
     let value =
         format!("{metric} is {} on {}.", fixed(found.value.mean, 4), counted(found.value.n, "query", "queries"));
     let helping: Vec<&Importance> = found.importances.iter().filter(|importance| importance.helps()).collect();
-    let harming: Vec<&Importance> = found.importances.iter().rev().filter(|importance| harms(importance)).collect();
+    let harming: Vec<&Importance> = found.importances.iter().rev().filter(|importance| importance.harms()).collect();
     let name = |(place, importance): (usize, &&Importance)| {
         let words = if place == 0 { " when its values are permuted" } else { "" };
         format!("{} ({}{words})", found.feature_names[importance.feature], signed_fall(importance.fall))
@@ -83,11 +83,6 @@ fn right(name: &str) -> (&str, Align) {
     (name, Align::Right)
 }
 
-/// Whether the measure is known to rise without a feature.
-fn harms(importance: &Importance) -> bool {
-    importance.interval.is_some_and(|(_, high)| high < 0.0)
-}
-
 /// What permuting does to the measure.
 fn signed_fall(fall: f64) -> String {
     signed(-fall, 4)
@@ -99,6 +94,7 @@ fn importances(found: &Explanation, names: &[String], top: usize) -> Table {
         ("feature", Align::Left),
         right(&change),
         ("95% interval", Align::Left),
+        right("p"),
         right(found.learnt.kind.name()),
     ]);
     for importance in found.importances.iter().take(top) {
@@ -107,6 +103,7 @@ fn importances(found: &Explanation, names: &[String], top: usize) -> Table {
             names[importance.feature].clone(),
             signed_fall(importance.fall),
             importance.interval.map_or("-".into(), interval),
+            p_value(importance.p),
             number(found.learnt.values[importance.feature]),
         ]);
     }
@@ -158,8 +155,13 @@ fn query(change: &QueryChange, word: &str, found: &Explanation, names: &[String]
     }
     table.row(["all others".to_owned(), String::new(), String::new(), signed(decided.other_parts, 4)]);
     table.row(["difference of scores".to_owned(), String::new(), String::new(), signed(decided.score_difference, 4)]);
-    text + &ui::table(&table)
+    text += &ui::table(&table);
+    if decided.parts_add_up { text } else { text + &paragraph(DO_NOT_ADD_UP) }
 }
+
+/// What is said of parts that refinement did not bring within 0.1%.
+pub const DO_NOT_ADD_UP: &str = "The parts do not add up to the difference of scores within 0.1%: the score is too steep between the two documents for the \
+     maximum number of refinements.";
 
 /// What happened to the two documents, in a sentence.
 pub fn decision(change: &Change, baseline: &str) -> String {
@@ -185,6 +187,8 @@ fn about(args: &Args, model: &Model, found: &Explanation) -> String {
     let mut text = named("model", &format!("{}: {}", args.model.display(), model.info.ranker.architecture));
     text += &named("data", &format!("{}: {queries}, {documents}", input::name(&args.data)));
     text += &named("judged", &found.conventions);
+    let family = found.comparison.adjusted.map_or(0, |adjusted| adjusted.family);
+    text += &named("tests", &tests_text(&[(&found.metric, family)], 0.05));
     for (name, words) in methods(found) {
         text += &named(name, &words);
     }
@@ -207,8 +211,10 @@ pub fn methods(found: &Explanation) -> Vec<(&'static str, String)> {
             "change",
             format!(
                 "of the mean over queries when a feature's scaled values are exchanged {within}, the mean of {repeats}, seed {}; \
-                 intervals by Student's distribution over queries, for each feature alone",
-                found.options.seed
+                 intervals and p-values by Student's distribution over queries, corrected by Holm's method over {}: an \
+                 interval excludes 0 exactly where p is 0.05 or less",
+                found.options.seed,
+                counted(found.importances.iter().filter(|importance| importance.p.is_some()).count(), "feature", "features")
             ),
         ),
         (found.learnt.kind.name(), found.learnt.kind.words().to_owned()),

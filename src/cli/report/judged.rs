@@ -2,7 +2,10 @@
 
 use super::Args;
 use super::html::{aside, figures, table};
-use crate::cli::compare::{Common, Values, fit_text, is_real, verdict};
+use crate::cli::compare::{
+    Common, Values, compare_pairs, equal_pairs, fit_text, interval_text, is_equal, is_real, tests_text, usual_draws,
+    verdict,
+};
 use crate::cli::explain::methods;
 use crate::cli::figure::{self, Curve};
 use crate::cli::prose::{fixed, p_value, signed};
@@ -10,7 +13,7 @@ use crate::cli::ranking::size;
 use crate::cli::systems::{Fold, System, read_folds, read_systems};
 use crate::cli::ui::{Bar, count};
 use burnrank::analysis::explain::Explanation;
-use burnrank::analysis::significance::{CompareOptions, correct};
+use burnrank::analysis::significance::CompareOptions;
 use burnrank::metric::Missing;
 use burnrank::{Comparison, Conventions, Dataset, Metric, Summary};
 use std::sync::Arc;
@@ -58,7 +61,8 @@ impl Judged {
         if systems.iter().any(|system| system.missing == Missing::Absent) {
             conventions.missing = Missing::Absent;
         }
-        let options = CompareOptions { seed: args.seed, movers: 0, ..CompareOptions::default() };
+        let draws = usual_draws(&common, systems.len(), ALPHA);
+        let options = CompareOptions { seed: args.seed, draws, movers: 0, ..CompareOptions::default() };
         let values = |place: usize| Values::of((place, &*all[place]), &systems, &common, &folds, options.clone());
         let by_rank = RANKS.iter().enumerate().map(|(at, &rank)| Ok((rank, values(measures.len() + at)?)));
         let by_rank = (base, by_rank.collect::<anyhow::Result<Vec<_>>>()?);
@@ -155,23 +159,18 @@ impl Judged {
             return Ok(Compared { comparisons: vec![comparison], measures: 1 });
         }
         // The baseline is the last system where one is given.
-        let (first, others): (usize, Vec<usize>) =
-            if args.baseline.is_some() { (models, (0..models).collect()) } else { (0, (1..models).collect()) };
-        let mut comparisons = Vec::new();
+        let (first, others) = if args.baseline.is_some() { (models, 0..models) } else { (0, 1..models) };
+        let pairs: Vec<(usize, usize)> = others.map(|system| (first, system)).collect();
         let _bar = Bar::working("comparing");
+        let mut comparisons = Vec::new();
         for values in &self.measures {
-            let systems = values.per_query(&self.systems);
-            for &system in &others {
-                let (measure, ids, options) = (&values.measure, &values.ids, &values.options);
-                comparisons.push(Comparison::new(measure, systems[first], systems[system], ids, options)?);
-            }
+            comparisons.extend(compare_pairs(values, &self.systems, &pairs, ALPHA, &|_| ())?.0);
         }
-        correct(&mut comparisons);
         Ok(Compared { comparisons, measures: self.measures.len() })
     }
 
     /// What all numbers depend on.
-    pub fn conventions(&self, args: &Args, explained: &[Explanation]) -> String {
+    pub fn conventions(&self, args: &Args, compared: &Compared, explained: &[Explanation]) -> String {
         let names: Vec<String> = self
             .measures
             .iter()
@@ -181,13 +180,9 @@ impl Judged {
         let mut rows = vec![vec!["judged".to_owned(), args.judging.words(&self.conventions, &names)]];
         rows.push(vec![
             "intervals".into(),
-            "95%; of means by Student's distribution over queries, of differences by the bootstrap (BCa) over queries"
-                .into(),
+            "95%; of means by Student's distribution over queries, for each mean alone; of differences as below".into(),
         ]);
-        rows.push(vec![
-            "tests".into(),
-            "two-sided, paired by query; p-values corrected by Holm's method over all comparisons of this page".into(),
-        ]);
+        rows.push(vec!["tests".into(), tests_text(&compared.families(), ALPHA)]);
         for found in explained {
             for (name, words) in methods(found) {
                 let row = vec![name.to_owned(), words];
@@ -223,6 +218,15 @@ impl Compared {
         &self.comparisons[..self.comparisons.len() / self.measures.max(1)]
     }
 
+    /// Each measure and the number of pairs of different systems that it is corrected for.
+    fn families(&self) -> Vec<(&str, usize)> {
+        fn of(found: &[Comparison]) -> Option<(&str, usize)> {
+            let family = found.iter().find_map(|found| found.adjusted).map_or(0, |adjusted| adjusted.family);
+            found.first().map(|first| (first.measure.as_str(), family))
+        }
+        self.comparisons.chunk_by(|a, b| a.measure == b.measure).filter_map(of).collect()
+    }
+
     /// What they came to.
     pub fn verdicts(&self) -> Vec<String> {
         self.main().iter().map(|found| verdict(found, ALPHA)).collect()
@@ -230,7 +234,6 @@ impl Compared {
 
     pub fn section(&self) -> anyhow::Result<String> {
         let row = |found: &Comparison| {
-            let interval = found.bootstrap.as_ref().map(|bootstrap| bootstrap.interval());
             let p = |pick: fn(&burnrank::analysis::significance::Adjusted) -> Option<f64>| {
                 p_value(found.adjusted.as_ref().and_then(pick))
             };
@@ -240,7 +243,7 @@ impl Compared {
                 fixed(found.system_mean, 4),
                 fixed(found.baseline_mean, 4),
                 signed(found.difference, 4) + if is_real(found, ALPHA) { " *" } else { "" },
-                interval.map_or("-".into(), |(low, high)| format!("{} to {}", signed(low, 4), signed(high, 4))),
+                interval_text(found).unwrap_or("-".into()),
                 format!("{}/{}/{}", count(found.wins), count(found.ties), count(found.losses)),
                 p(|adjusted| adjusted.t_test),
                 p(|adjusted| adjusted.wilcoxon),
@@ -259,12 +262,14 @@ impl Compared {
             "Wilcoxon",
             "randomisation",
         ];
-        let rows: Vec<Vec<String>> = self.comparisons.iter().map(row).collect();
+        let rows: Vec<Vec<String>> = self.comparisons.iter().filter(|found| !is_equal(found)).map(row).collect();
         let baseline = self.comparisons.first().map_or("", |found| found.baseline.as_str());
         let caption = format!(
             "Differences from {baseline}, and the p-values of three tests; * significant by the randomisation test"
         );
-        let text = table(&caption, 2, &headings, &rows);
+        let mut text = if rows.is_empty() { String::new() } else { table(&caption, 2, &headings, &rows) };
+        text += &aside(&format!("How differences are tested: {}.", tests_text(&self.families(), ALPHA)));
+        text += &equal_pairs(&self.comparisons).iter().map(|line| aside(line)).collect::<String>();
         let picture = |found: &Comparison| {
             let caption = format!(
                 "The difference of {} on each query, sorted: {} better, {} equal, {} worse.",
@@ -275,7 +280,13 @@ impl Compared {
             );
             Ok((figure::difference(found, (figure::NARROW, figure::HIGH))?, caption))
         };
-        let pictures = self.main().iter().take(MOST_CURVES).map(picture).collect::<anyhow::Result<Vec<_>>>()?;
+        let pictures = self
+            .main()
+            .iter()
+            .filter(|found| !is_equal(found))
+            .take(MOST_CURVES)
+            .map(picture)
+            .collect::<anyhow::Result<Vec<_>>>()?;
         Ok(text + &figures(&pictures))
     }
 }

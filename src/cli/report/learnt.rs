@@ -1,9 +1,9 @@
 //! What one model learnt.
 
 use super::html::{aside, beside, figure as shown, figures, heading, paragraph, table};
-use crate::cli::explain::{decision, summary};
+use crate::cli::explain::{DO_NOT_ADD_UP, decision, summary};
 use crate::cli::figure;
-use crate::cli::prose::{fixed, number, signed};
+use crate::cli::prose::{fixed, number, p_value, signed};
 use crate::cli::ui::count;
 use burnrank::analysis::explain::{Axis, Change, Explanation};
 
@@ -14,7 +14,7 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
     let mut text = paragraph(&summary(found));
     let metric = &found.metric;
     let caption = format!(
-        "What permuting a feature does to {metric}, with 95% intervals: a filled dot where the feature is known to matter, a \
+        "What permuting a feature does to {metric}, with 95% intervals that are corrected for the number of features: a filled dot where the feature is known to matter, a \
              ring where it is not."
     );
     let picture = shown(&figure::importance(found, TOP)?, &caption);
@@ -28,6 +28,7 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
                 found.feature_names[importance.feature].clone(),
                 signed(-importance.fall, 4),
                 importance.interval.map_or("-".into(), interval),
+                p_value(importance.p),
                 number(found.learnt.values[importance.feature]),
             ]
         })
@@ -39,7 +40,7 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
         found.learnt.kind.name(),
         found.learnt.kind.words()
     );
-    let list = table(&caption, 1, &["feature", &change, "95% interval", found.learnt.kind.name()], &rows);
+    let list = table(&caption, 1, &["feature", &change, "95% interval", "p", found.learnt.kind.name()], &rows);
     text += &beside(&[picture, list]);
     if !found.dependences.is_empty() {
         text += &heading("The score as a function of one feature");
@@ -100,5 +101,6 @@ fn decided_by(found: &Explanation, query: &str, change: &Change) -> anyhow::Resu
     let list = table(&caption, 1, &["feature", &better, &worse, "part"], &rows);
     let words = format!("{caption}: to the right what raises the first.");
     let picture = shown(&figure::parts(found, query, change)?, &words);
-    Ok(paragraph(&decision(change, &found.comparison.baseline)) + &beside(&[picture, list]))
+    let text = paragraph(&decision(change, &found.comparison.baseline)) + &beside(&[picture, list]);
+    Ok(if change.parts_add_up { text } else { text + &aside(DO_NOT_ADD_UP) })
 }

@@ -1,5 +1,6 @@
 //! Errors are data: what went wrong, where, and what to do about it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -146,14 +147,32 @@ impl std::error::Error for ParseError {}
 /// assert_eq!(burnrank::text::printable("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
 /// ```
 pub fn printable(text: &str) -> String {
-    let steers = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         if steers(character) { safe.extend(character.escape_default()) } else { safe.push(character) }
     }
     safe
+}
+
+/// As [`printable`] for whole output, of people and machines: line ends and tabs stay, and escapes are those of JSON.
+///
+/// ```
+/// assert_eq!(burnrank::text::harmless("a\u{1b}[2J\tb\u{202e}\n"), "a\\u001b[2J\tb\\u202e\n");
+/// ```
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| steers(c) && c != '\n' && c != '\t';
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = |c: char| if steers(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    Cow::Owned(text.chars().map(escaped).collect())
+}
+
+/// Whether a character could steer a terminal or turn the order of writing around.
+fn steers(character: char) -> bool {
+    let turns =
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || turns
 }
 
 #[cfg(test)]

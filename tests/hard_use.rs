@@ -12,6 +12,8 @@ mod cache;
 mod compare;
 #[path = "hard_use/families.rs"]
 mod families;
+#[path = "hard_use/harmless.rs"]
+mod harmless;
 #[path = "hard_use/memory.rs"]
 mod memory;
 #[path = "hard_use/models.rs"]

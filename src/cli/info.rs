@@ -28,9 +28,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         return ui::print_json(&value);
     }
+    // What a file says has no line of its own.
+    let said = |text: &str| ui::printable(text);
     let mut text = format!(
         "{}\n  {}, {} features{}\n  {}\n  scaling: {}\n  written by burnrank {}, Burn {}, format {}\n",
-        ui::heading(&args.model.display().to_string()),
+        ui::heading(&said(&args.model.display().to_string())),
         info.ranker.architecture,
         info.ranker.features,
         if info.ranker.architecture.is_net() {
@@ -40,15 +42,15 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         },
         match info.settings.is_null() {
             // Made by hand, or imported.
-            true => info.objective.clone(),
+            true => said(&info.objective),
             false if !info.members.is_empty() => {
-                format!("objective: {}, average of {} models", info.objective, info.members.len())
+                format!("objective: {}, average of {} models", said(&info.objective), info.members.len())
             }
-            false => format!("objective: {}, best epoch {}", info.objective, info.best_epoch),
+            false => format!("objective: {}, best epoch {}", said(&info.objective), info.best_epoch),
         },
         info.scaler.kind(),
-        info.burnrank,
-        info.burn,
+        said(&info.burnrank),
+        said(&info.burn),
         info.format
     );
     text += &(indented(info.scaler.kind().serving(), 2) + "\n");
@@ -60,19 +62,20 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     if let Some(run) = &info.run {
         let state = if run.finish == Finish::Stopped { "interrupted, can go on" } else { "finished" };
-        text += &format!("  run: {}, {state}\n", run.identity);
+        text += &format!("  run: {}, {state}\n", said(&run.identity));
     }
     for (split, data) in &info.data {
         let queries = ui::counted(data.queries, "query", "queries");
         let documents = ui::counted(data.documents, "document", "documents");
-        text += &format!("  {split}: {queries}, {documents}, {}, fingerprint {}\n", data.source, data.fingerprint);
+        let (split, source, fingerprint) = (said(split), said(&data.source), said(&data.fingerprint));
+        text += &format!("  {split}: {queries}, {documents}, {source}, fingerprint {fingerprint}\n");
     }
     for (split, measures) in &info.metrics {
-        let values: Vec<String> = measures.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
-        text += &format!("  {split}: {}\n", values.join(", "));
+        let values: Vec<String> = measures.iter().map(|(name, value)| format!("{} {value:.4}", said(name))).collect();
+        text += &format!("  {}: {}\n", said(split), values.join(", "));
     }
     if !info.conventions.is_empty() {
-        text += &format!("  {}\n", info.conventions);
+        text += &format!("  {}\n", said(&info.conventions));
     }
     ui::print(&text)
 }

@@ -3,8 +3,9 @@
 use super::ui::{Bar, Unit};
 use burnrank::data::write_to;
 use burnrank::files::{Outlasts, Staged, write_whole};
+use burnrank::text::harmless;
 use burnrank::{Dataset, Error, Result, WriteOptions};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 /// Feature values that are turned into text at a time.
@@ -24,8 +25,12 @@ pub fn is_plain_file(path: &Path) -> bool {
 /// Calls `fill` with a writer for `path`; a file appears, or is replaced, only when `fill` succeeded.
 pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     if is_stdout(path) {
-        let name = Path::new("<stdout>");
-        return pack(name, BufWriter::with_capacity(1 << 18, std::io::stdout().lock()), fill).map(drop);
+        let (name, stdout) = (Path::new("<stdout>"), std::io::stdout().lock());
+        // Ids and names in files may steer a terminal; what a program reads stays as it is.
+        if stdout.is_terminal() {
+            return pack(name, Harmless { writer: stdout, line: Vec::new() }, fill);
+        }
+        return pack(name, BufWriter::with_capacity(1 << 18, stdout), fill);
     }
     write_whole(path, Outlasts::Program, |writer| pack(path, writer, fill))
 }
@@ -38,6 +43,31 @@ pub fn write_text(path: &Path, text: &str) -> Result<()> {
 /// As [`write`], but the file has to be given its name.
 pub fn stage(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Staged> {
     Staged::new(path, path.to_path_buf(), Outlasts::Program, |writer| pack(path, writer, fill))
+}
+
+/// A writer of lines that do not steer a terminal.
+struct Harmless<W> {
+    writer: W,
+    /// The line that is not yet over.
+    line: Vec<u8>,
+}
+
+impl<W: Write> Write for Harmless<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.line.extend_from_slice(bytes);
+        if let Some(end) = self.line.iter().rposition(|byte| *byte == b'\n') {
+            let rest = self.line.split_off(end + 1);
+            let lines = std::mem::replace(&mut self.line, rest);
+            self.writer.write_all(harmless(&String::from_utf8_lossy(&lines)).as_bytes())?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        self.writer.write_all(harmless(&String::from_utf8_lossy(&line)).as_bytes())?;
+        self.writer.flush()
+    }
 }
 
 /// A writer that shows how far it has come.
@@ -125,6 +155,17 @@ mod tests {
             assert!(std::fs::read(&path).unwrap().starts_with(magic), "{name}");
             assert_eq!(read(&path, &ReadOptions::default()).unwrap().data.labels(), [1.0]);
         }
+    }
+
+    #[test]
+    fn lines_for_a_terminal_do_not_steer_it() {
+        let mut written = Harmless { writer: Vec::new(), line: Vec::new() };
+        // A character of two bytes in two pieces.
+        for piece in [&b"a\x1b[2J\tb\xc3"[..], b"\xa9\n\xe2\x80\xae", b"c"] {
+            written.write_all(piece).unwrap();
+        }
+        written.flush().unwrap();
+        assert_eq!(String::from_utf8(written.writer).unwrap(), "a\\u001b[2J\tb\u{e9}\n\\u202ec");
     }
 
     #[test]

@@ -92,7 +92,11 @@ fn listed(line: &str) -> String {
     }
     let indent = line.len() - line.trim_start().len();
     let gap = line[indent..].find("   ").or_else(|| line[indent..].find("  ")).map(|gap| indent + gap);
-    let Some(gap) = gap else { return continued(line.trim(), indent) };
+    let Some(gap) = gap else {
+        // A command has options.
+        let is_command = line.contains(" --");
+        return if is_command { continued(line.trim(), indent) } else { indented(line.trim(), indent) };
+    };
     let (left, right) = line.split_at(gap);
     let column = line.len() - right.trim_start().len();
     if column <= WIDTH / 2 {
@@ -158,6 +162,12 @@ mod tests {
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");
         assert!(text.contains("map \\\n      --figure differences.svg\n  tool short    says why\n"), "{text}");
         assert!(text.contains("\nA paragraph that goes on in the next line of its source.\n"), "{text}");
+        let entry = help(&format!("  listed\n      {}", "meaning ".repeat(11).trim_end()));
+        assert_eq!(
+            entry,
+            format!("  listed\n      {}\n      meaning meaning", ["meaning"; 9].join(" ")),
+            "not a command"
+        );
         assert!(text.contains("what\n            what") && text.ends_with("word\n      what it does"), "{text}");
     }
 

@@ -1,5 +1,6 @@
 //! `burnrank report`: one page about one model or several.
 
+mod history;
 mod html;
 mod judged;
 mod learnt;
@@ -137,9 +138,7 @@ fn read(path: &str, name: &str) -> anyhow::Result<Shown> {
     let log = folder.join("training.jsonl");
     let mut history = Vec::new();
     if log.is_file() {
-        let text = std::fs::read_to_string(&log).map_err(|error| burnrank::Error::io(&log, "read", error))?;
-        // What cannot be read is no reason to show nothing else.
-        history.extend(text.lines().filter_map(|line| serde_json::from_str(line).ok()));
+        history = history::read_history(&log)?;
     }
     Ok(Shown { name: name.to_owned(), path: path.to_owned(), model, history })
 }

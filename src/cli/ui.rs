@@ -38,11 +38,17 @@ pub fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
 }
 
-/// Writes to standard output.
+/// Begin and end of a heading, until they are written: characters that stand for nothing.
+const HEADING: [char; 2] = ['\u{fdd0}', '\u{fdd1}'];
+
+/// Writes to standard output, nothing of which steers a terminal but headings.
 pub fn print(text: &str) -> anyhow::Result<()> {
     if is_silent() {
         return Ok(());
     }
+    let style = Style::new().bold();
+    let text = burnrank::text::harmless(text);
+    let text = text.replace(HEADING[0], &style.to_string()).replace(HEADING[1], &format!("{style:#}"));
     let mut output = std::io::stdout().lock();
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).context("cannot write to standard output")
 }
@@ -82,16 +88,19 @@ pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref().is_some_and(broken))
 }
 
-/// The text as a heading on a terminal.
+/// The text as a heading on a terminal, for [`print`].
 pub fn heading(text: &str) -> String {
-    paint(&std::io::stdout(), Style::new().bold(), text)
+    if is_plain(&std::io::stdout()) { text.to_owned() } else { format!("{}{text}{}", HEADING[0], HEADING[1]) }
 }
 
 /// The text in a style, on terminals of users who have not asked for none.
 fn paint(stream: &impl IsTerminal, style: Style, text: &str) -> String {
+    if is_plain(stream) { text.to_owned() } else { format!("{style}{text}{style:#}") }
+}
+
+fn is_plain(stream: &impl IsTerminal) -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let plain = refused || std::env::var_os("TERM").is_some_and(|value| value == "dumb") || !stream.is_terminal();
-    if plain { text.to_owned() } else { format!("{style}{text}{style:#}") }
+    refused || std::env::var_os("TERM").is_some_and(|value| value == "dumb") || !stream.is_terminal()
 }
 
 /// A value of four decimals, or a dash where there is none.

@@ -1,7 +1,7 @@
 //! What all figures are drawn with: a white sheet, ranges with room, axes in plain numbers, a legend.
 
 use super::palette;
-use crate::text::fixed;
+use crate::text::{fixed, harmless};
 use anyhow::anyhow;
 use plotters::chart::SeriesLabelPosition;
 use plotters::coord::{CoordTranslate, Shift};
@@ -26,7 +26,7 @@ pub fn svg(size: (u32, u32), paint: impl FnOnce(&Area) -> anyhow::Result<()>) ->
         paint(&sheet)?;
         sheet.present().map_err(failed)?;
     }
-    Ok(text)
+    Ok(harmless(&text).into_owned())
 }
 
 /// A picture of [`svg`] as part of a page: as wide as there is room, in the colours of [`palette::THEME`] as the page's style
@@ -44,9 +44,9 @@ pub fn inline(picture: &str, words: &str) -> String {
     format!("<svg {shape} role=\"img\" aria-label=\"{words}\"><title>{words}</title>{rest}")
 }
 
-/// A text as HTML and SVG write it, within quotes too.
+/// A text as HTML and SVG write it, within quotes too, without characters that turn the order of writing around.
 pub fn escape(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let text = harmless(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 

@@ -4,7 +4,7 @@ mod names;
 mod number;
 mod table;
 
-pub use crate::error::printable;
+pub use crate::error::{harmless, printable};
 pub use names::shorten;
 pub use number::{
     count, counted, decimals_for, duration, fixed, large, number, p_value, percent, signed, three_digits,

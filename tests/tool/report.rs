@@ -141,6 +141,51 @@ fn ensembles_and_imported_models_have_pages() {
     );
 }
 
+#[test]
+fn a_page_runs_no_script_and_loads_nothing() {
+    let place = place();
+    place.run("report model --data data.txt -o page.html").good();
+    let page = place.read("page.html");
+    let head = page.split("</head>").next().unwrap();
+    let policy = head.split("http-equiv=\"Content-Security-Policy\" content=\"").nth(1).unwrap();
+    let policy = policy.split('"').next().unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'unsafe-inline'"), "{policy}");
+}
+
+#[test]
+fn commands_name_files_from_the_folder_of_the_report() {
+    let place = place();
+    std::fs::create_dir(place.path().join("elsewhere")).unwrap();
+    let mut command = place.command("report ../model --data ../data.txt -o page.html");
+    command.current_dir(place.path().join("elsewhere"));
+    assert!(command.output().unwrap().status.success());
+    let page = place.read("elsewhere/page.html");
+    assert!(page.contains("burnrank train --train ../data.txt --model linear"), "{page}");
+    assert!(page.contains("--out ../model") && page.contains("relative to the folder"), "{page}");
+    // The training data is gone: its name stays, with a note.
+    std::fs::rename(place.path().join("data.txt"), place.path().join("moved.txt")).unwrap();
+    place.run("report model -o page.html").good();
+    let page = place.read("page.html");
+    assert!(page.contains("--train data.txt") && page.contains("Not found: data.txt"), "{page}");
+}
+
+#[test]
+fn long_logs_take_little_memory() {
+    let place = place();
+    let log = place.path().join("model/training.jsonl");
+    let text = std::fs::read_to_string(&log).unwrap();
+    let line = text.lines().next().unwrap();
+    let record = |epoch: usize| line.replacen("\"epoch\":1,", &format!("\"epoch\":{epoch},"), 1) + "\n";
+    assert_ne!(record(7).trim(), line);
+    let mut all: String = (1..=600_000).map(record).collect();
+    // A line without an end, as of a file that is not a log.
+    all += &"x".repeat(50_000_000);
+    std::fs::write(&log, &all).unwrap();
+    place.run("report model -o page.html --max-memory 120MB").good();
+    let page = place.read("page.html");
+    assert!(page.len() < 2_000_000 && page.contains("600,000 epochs"), "{} bytes", page.len());
+}
+
 /// Says in the page's title how much wider than the window anything is that does not scroll by itself.
 const PROBE: &str = r#"<script>
 window.addEventListener('load', function () {
@@ -179,7 +224,8 @@ fn nothing_overflows_on_phones_and_desks() {
         return;
     };
     let place = place();
-    let page = full(&place).replace("</head>", &format!("{PROBE}</head>"));
+    // The page allows no script but this one.
+    let page = full(&place).replace("</head>", &format!("{PROBE}</head>")).replace("default-src 'none'; ", "");
     // Headless windows have a least width above that of a phone: a frame of the width is as good, high enough for no scroll bar.
     std::fs::write(place.path().join("probed.html"), page).unwrap();
     for width in [390, 1280] {

@@ -48,6 +48,9 @@ summary{cursor:pointer;padding:.3rem 0}
 @media print{nav{display:none}figure{break-inside:avoid}}
 ";
 
+/// What a browser allows the page: styles of its own, and nothing else.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
 /// A page of a title, what comes before the sections, and the sections, each with an anchor, a heading and its content.
 pub fn page(title: &str, before: &str, sections: &[Section], after: &str) -> String {
     let colours = |dark: bool| -> String {
@@ -62,6 +65,7 @@ pub fn page(title: &str, before: &str, sections: &[Section], after: &str) -> Str
         .collect();
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{title}</title>\n<style>\n\
          :root{{color-scheme:light dark;{}}}\n@media (prefers-color-scheme:dark){{:root{{{}}}}}\n{STYLE}</style>\n</head>\n<body>\n\

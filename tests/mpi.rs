@@ -28,8 +28,16 @@ fn place_with_data() -> Place {
 
 /// So many processes; more than there are cores, and by root, as in a container.
 fn together(place: &Place, processes: usize, arguments: &str) -> Command {
+    launched(place, &[(processes, arguments)])
+}
+
+/// Processes with different arguments: a number of them for each line.
+fn launched(place: &Place, lines: &[(usize, &str)]) -> Command {
     let mut command = Command::new("mpirun");
-    command.args(["-n", &processes.to_string(), env!("CARGO_BIN_EXE_burnrank")]).args(arguments.split_whitespace());
+    for (position, (processes, arguments)) in lines.iter().enumerate() {
+        command.args((position > 0).then_some(":"));
+        command.args(["-n", &processes.to_string(), env!("CARGO_BIN_EXE_burnrank")]).args(arguments.split_whitespace());
+    }
     let settings = [
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
         ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -117,6 +125,45 @@ fn an_error_of_any_process_is_told_once_and_ends_all() {
         assert_eq!(errors.matches("error: ").count(), 1, "{arguments}: {errors}");
         assert!(errors.contains(told), "{arguments}: {errors}");
         assert!(!place.path().join("a").exists());
+    }
+}
+
+/// Processes that differ in data or settings would add up numbers of different runs.
+#[test]
+fn processes_that_differ_are_named_with_the_difference() {
+    if !is_here() {
+        return;
+    }
+    let place = place_with_data();
+    let text = place.read("train.txt");
+    let lines: Vec<&str> = text.lines().collect();
+    let file = |name: &str, text: String| std::fs::write(place.path().join(name), text).expect("a file");
+    file("value.txt", text.replacen("0 qid", "1 qid", 1));
+    file("short.txt", lines[..40].join("\n") + "\n");
+    file("wide.txt", text.replacen('\n', " 25:1\n", 1));
+    file("valid.txt", lines[lines.len() - 100..].join("\n") + "\n");
+    let train = "train --model mlp --epochs 3 --train train.txt --valid train.txt --out a";
+    let other = |from: &str, to: &str| train.replacen(from, to, 1);
+    let cases = [
+        (train, other("--train train.txt", "--train value.txt"), 1, "training data of 60 queries"),
+        (train, other("--train train.txt", "--train short.txt"), 1, "training data of 2 queries"),
+        (train, train.replace("train.txt", "wide.txt"), 1, "1200 documents and 25 features"),
+        (train, other("--valid train.txt", "--valid valid.txt"), 1, "validation data of 5 queries"),
+        (train, other("--epochs 3", "--epochs 4 --seed 2 --lr 0.5"), 2, "learning_rate 0.5, and 0.01 in process 0"),
+        (train, other("--epochs 3", "--scale zscore"), 2, "scaling zscore"),
+        (train, other("--epochs 3", "--shares 7"), 2, "shares 7"),
+        (train, other("--epochs 3", "--epochs 3 --portable"), 2, "instruction set portable"),
+        (train, "tune --train train.txt --trials 2 --epochs 3".into(), 1, "command tune"),
+        ("tune --train train.txt --trials 2", "tune --train value.txt --trials 2".into(), 1, "data of"),
+        ("tune --train train.txt --trials 2", "tune --train train.txt --trials 3".into(), 2, "trials 3"),
+    ];
+    for (first, second, code, difference) in cases {
+        let ran = output(launched(&place, &[(1, first), (1, &second)]));
+        let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(code), "{second}: {errors}");
+        assert_eq!(errors.matches("error: ").count(), 1, "{second}: {errors}");
+        assert!(errors.contains("process 1 of 2") && errors.contains(difference), "{second}: {errors}");
+        assert!(!place.path().join("a").exists(), "{second}");
     }
 }
 

@@ -33,8 +33,8 @@ pub fn linger() {
     }
 }
 
-/// This process as a member of those that were started together; nothing where it was started by itself.
-pub fn member() -> burnrank::Result<Option<Member>> {
+/// This process as a member of those that were started together for a command; nothing where it was started by itself.
+pub fn member(command: &str) -> burnrank::Result<Option<Member>> {
     let member = if is_wanted() { join()? } else { None };
     match &member {
         Some(member) if !member.leads() => ui::set_silent(),
@@ -48,6 +48,7 @@ pub fn member() -> burnrank::Result<Option<Member>> {
         }
         _ => {}
     }
+    member.as_ref().map_or(Ok(()), |member| member.same_program(command))?;
     Ok(member)
 }
 

@@ -165,13 +165,15 @@ pub fn run() -> ExitCode {
     }
     // Those that several processes do together.
     let member = match &cli.command {
-        Command::Train(_) | Command::Tune(_) => launch::member(),
+        Command::Train(_) => launch::member("train"),
+        Command::Tune(_) => launch::member("tune"),
         _ => Ok(None),
     };
     let member = match member {
         Ok(member) => member,
         Err(error) => {
             ui::refuse(&error.to_string());
+            launch::linger();
             return ExitCode::from(1);
         }
     };

@@ -156,8 +156,13 @@ fn names(backends: Vec<Backend>) -> String {
 
 /// Whether a device, with gradients or without, computes on the host.
 pub fn on_host(device: &Device) -> bool {
+    host_backend(device).is_some()
+}
+
+/// The backend of a device that computes on the host.
+pub(crate) fn host_backend(device: &Device) -> Option<Backend> {
     // A host has one device per backend, and devices are compared without their gradients.
-    backends().into_iter().filter(|backend| backend.is_host()).any(|backend| backend.device() == *device)
+    backends().into_iter().filter(|backend| backend.is_host()).find(|backend| backend.device() == *device)
 }
 
 /// The name a user gives, `auto` or that of a backend, perhaps with the number of a device, made a compiled backend.

@@ -1,7 +1,7 @@
 //! One process of a group, and the rule by which a failure of one ends all.
 
 use super::alone::Alone;
-use super::{Group, bytes_of, of_bytes};
+use super::{Group, bytes_of, check_total, doubles_of, of_bytes, of_doubles};
 use crate::error::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
@@ -65,16 +65,41 @@ impl Member {
 
     /// Gives every member a part of `out`, and takes what they all give this one.
     ///
+    /// The lengths are those of what this member gives to each, and expects of each. They are compared before there is memory
+    /// for what comes: a transport writes all that is sent, whatever the size of the place for it.
+    ///
     /// # Errors
-    /// When a member is gone.
-    pub(crate) fn exchange(
-        &self,
-        out: &[u32],
-        out_lengths: &[usize],
-        into: &mut [u32],
-        into_lengths: &[usize],
-    ) -> Result<()> {
-        self.group.exchange(out, out_lengths, into, into_lengths)
+    /// The same for all members, when one gives another more or less than that expects; and when a member is gone.
+    pub(crate) fn exchange(&self, out: &[u32], out_lengths: &[usize], into_lengths: &[usize]) -> Result<Vec<u32>> {
+        let own = out_lengths.iter().chain(into_lengths).map(|&length| length as u64);
+        let all: Vec<Vec<usize>> = self
+            .share(Ok(of_doubles(own)))?
+            .iter()
+            .map(|words| doubles_of(words).map(|n| n as usize).collect())
+            .collect();
+        let size = self.size();
+        for (from, to) in (0..size).flat_map(|from| (0..size).map(move |to| (from, to))) {
+            let (given, expected) = (all[from].get(to), all[to].get(size + from));
+            if given != expected || given.is_none() {
+                let count =
+                    |length: Option<&usize>| length.map_or("nothing".into(), |length| format!("{length} words"));
+                return Err(Error::Mismatch(format!(
+                    "{} gives {} to {}, which expects {}: give all processes the same files and settings",
+                    self.group.name(from),
+                    count(given),
+                    self.group.name(to),
+                    count(expected)
+                )));
+            }
+        }
+        for lengths in &all {
+            let (out, into) = lengths.split_at(size);
+            check_total(out.iter().copied())?;
+            check_total(into.iter().copied())?;
+        }
+        let mut into = vec![0; into_lengths.iter().sum()];
+        self.group.exchange(out, out_lengths, &mut into, into_lengths)?;
+        Ok(into)
     }
 
     /// What carries the words.
@@ -129,7 +154,7 @@ impl Member {
         let head = [status, length as u32, (length >> 32) as u32];
         self.group.gather(&head, &vec![3; size], &mut heads).inspect_err(gone)?;
         let lengths: Vec<usize> = heads.chunks(3).map(|head| head[1] as usize | (head[2] as usize) << 32).collect();
-        let mut all = vec![0; lengths.iter().sum()];
+        let mut all = vec![0; check_total(lengths.iter().copied()).inspect_err(gone)?];
         if !all.is_empty() {
             self.group.gather(words, &lengths, &mut all).inspect_err(gone)?;
         }
@@ -251,6 +276,19 @@ mod tests {
         assert_eq!(ends[0], Some((2, "process 2 of 3: disk full".into())));
         assert_eq!(ends[2], Some((2, "disk full".into())));
         assert_eq!(each(3, |member| member.end(None)), [None, None, None]);
+    }
+
+    #[test]
+    fn lengths_that_do_not_fit_together_are_refused_before_anything_is_written() {
+        let errors = each(2, |member| {
+            // The second gives the first three words, which expects one.
+            let given = if member.rank() == 1 { [3, 0] } else { [0, 0] };
+            let expected = if member.rank() == 0 { [0, 1] } else { [0, 0] };
+            let out = vec![7; given.iter().sum()];
+            member.exchange(&out, &given, &expected).unwrap_err().to_string()
+        });
+        let start = "process 1 of 2 gives 3 words to process 0 of 2, which expects 1 words: ";
+        assert!(errors.iter().all(|error| error.starts_with(start)), "{errors:?}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod homes;
 mod member;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod same;
 #[cfg(test)]
 pub(crate) mod threads;
 mod tree;
@@ -19,10 +20,21 @@ pub(crate) use homes::{cut, owned};
 pub use member::{Failure, Member};
 #[cfg(feature = "mpi")]
 pub use mpi::Mpi;
+pub(crate) use same::{Fact, data_fact, setting_facts};
 pub(crate) use tree::Tree;
 pub(crate) use words::{bytes_of, doubles_of, of_bytes, of_doubles};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+
+/// Refuses more words in one exchange than MPI counts. All members must call it with the same lengths.
+fn check_total(lengths: impl IntoIterator<Item = usize>) -> Result<usize> {
+    let total = lengths.into_iter().fold(0, usize::saturating_add);
+    if i32::try_from(total).is_ok() {
+        return Ok(total);
+    }
+    let message = format!("{total} words at once are more than MPI sends: use more processes or fewer weights");
+    Err(Error::Device(message))
+}
 
 /// Processes that exchange words of 32 bits. Every member makes the same calls in the same order.
 pub trait Group: Send + Sync {

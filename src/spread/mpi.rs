@@ -1,6 +1,6 @@
 //! A group of processes that an MPI launcher started, as in `mpirun -n 4`.
 
-use super::Group;
+use super::{Group, check_total};
 use crate::error::{Error, Result};
 use mpi::Threading;
 use mpi::collective::CommunicatorCollectives;
@@ -65,11 +65,7 @@ impl Mpi {
 
 /// Lengths and places as MPI counts them.
 fn counts(lengths: &[usize]) -> Result<(Vec<i32>, Vec<i32>)> {
-    let total: usize = lengths.iter().sum();
-    if i32::try_from(total).is_err() {
-        let message = format!("{total} words at once are more than MPI sends: use more processes or fewer weights");
-        return Err(Error::Device(message));
-    }
+    check_total(lengths.iter().copied())?;
     let mut at = 0;
     let places = lengths.iter().map(|&length| {
         at += length;

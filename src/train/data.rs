@@ -6,7 +6,7 @@ use crate::data::scale::{ScaleKind, Scaler};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::DataInfo;
-use crate::spread::Member;
+use crate::spread::{Member, data_fact};
 use std::borrow::Cow;
 
 /// Training and validation queries, scaled; several runs may share them.
@@ -73,10 +73,18 @@ impl<'a> TrainingData<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`TrainingData::new`], and when another process fails.
+    /// As [`TrainingData::new`], when another process fails, and when processes differ in queries, scaling or shares.
     pub fn spread(member: &Member, shares: usize, scaling: ScaleKind, train: Dataset, valid: Dataset) -> Result<Self> {
         check(&train, &valid)?;
         let info = [&train, &valid].map(|data| DataInfo::of("", data));
+        // Before anything is cut or exchanged by them.
+        let facts = vec![
+            data_fact("training data", &train, &info[0].fingerprint),
+            data_fact("validation data", &valid, &info[1].fingerprint),
+        ];
+        member.same(Error::Mismatch, "give all processes the same files", Ok(facts))?;
+        let facts = vec![("scaling".into(), scaling.to_string()), ("shares".into(), shares.to_string())];
+        member.same(Error::Config, "give all processes the same settings", Ok(facts))?;
         let spread = Spread::new(member.clone(), shares, [train.offsets(), valid.offsets()]);
         let own = |data: Dataset, set: usize| {
             if member.size() == 1 { data } else { data.select(&spread.own(set).collect::<Vec<_>>()) }

@@ -12,10 +12,11 @@ use super::state::RunState;
 use super::step::TrainingValues;
 use crate::baseline::BaselineStart;
 use crate::data::{Dataset, Targets};
-use crate::device::Transfers;
+use crate::device::{self, Backend, Transfers};
 use crate::error::{Error, Result};
 use crate::metric::{self, Conventions, Metric, Summary};
 use crate::model::{DataInfo, EpochRecord, Finish};
+use crate::spread::{Fact, setting_facts};
 use crate::stop::Stop;
 use burn::tensor::Device;
 use std::borrow::Cow;
@@ -75,7 +76,8 @@ impl<'a> Trainer<'a> {
     /// Prepares a run on data that other runs may share.
     ///
     /// # Errors
-    /// As [`Trainer::new`], and when the data is not scaled as the configuration says.
+    /// As [`Trainer::new`], when the data is not scaled as the configuration says, and when processes that train together
+    /// differ in their settings.
     pub fn on(config: TrainConfig, data: Arc<TrainingData<'a>>, device: &Device) -> Result<Self> {
         config.check()?;
         if config.scaling != data.scaler.kind() {
@@ -106,6 +108,10 @@ impl<'a> Trainer<'a> {
                 ModelKind::of(&settings.name)?.start(&BaselineStart { settings, metric, train, device })?
             }
         };
+        if let Some(spread) = &spread {
+            let remedy = "give all processes the same settings, and --portable where their CPUs differ";
+            spread.member.same(Error::Config, remedy, Ok(facts(&config, device)))?;
+        }
         let worst = if metric.is_cost() { f64::INFINITY } else { f64::NEG_INFINITY };
         let identity = identity::identity(&config, &data.info);
         Ok(Trainer {
@@ -310,6 +316,14 @@ impl<'a> Trainer<'a> {
         state.adapt(rule, now, cost, self.config.seed, record.epoch as u64);
         Ok(())
     }
+}
+
+/// What decides the bits of a run beside its data.
+fn facts(config: &TrainConfig, device: &Device) -> Vec<Fact> {
+    let mut facts = setting_facts(&serde_json::to_value(config).unwrap_or_default());
+    facts.push(("device".into(), device::host_backend(device).map_or("GPU", Backend::name).into()));
+    facts.push(("instruction set".into(), device::instruction_set().into()));
+    facts
 }
 
 /// Refuses labels that the measure has no value for, by the best ranking, whose sums are the largest.

@@ -4,6 +4,7 @@ use super::estimate::Halves;
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
+use crate::spread::{Fact, data_fact};
 use crate::train::TrainingData;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,6 +51,16 @@ impl<'a> TuneData<'a> {
     /// Numbers that tell the data apart, training and validation queries of each fold.
     pub fn fingerprints(&self) -> Vec<[String; 2]> {
         self.folds.iter().map(|fold| fold.map(|data| format!("{:016x}", data.fingerprint()))).collect()
+    }
+
+    /// What the data of all processes that search together must have in common.
+    pub(super) fn facts(&self) -> Vec<Fact> {
+        let names = ["training data", "validation data"];
+        let facts = self.folds.iter().zip(self.fingerprints()).enumerate().flat_map(|(fold, (data, prints))| {
+            let fold = if self.folds.len() == 1 { String::new() } else { format!("of fold {} ", fold + 1) };
+            [0, 1].map(|set| data_fact(format!("{} {fold}", names[set]).trim_end(), data[set], &prints[set]))
+        });
+        facts.collect()
     }
 
     /// The data of each fold, scaled by its training queries; made when it is first asked for, and kept.

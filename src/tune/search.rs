@@ -7,9 +7,10 @@ use super::journal::Journal;
 use super::parallel;
 use super::space::Space;
 use super::together::{Report, assign};
+use crate::device::{self, Backend};
 use crate::error::{Error, Result};
 use crate::model::Architecture;
-use crate::spread::Member;
+use crate::spread::{Fact, Member, setting_facts};
 use crate::stop::Stop;
 use crate::train::{Method, TrainConfig};
 use burn::tensor::Device;
@@ -120,6 +121,13 @@ impl Search {
 
     /// What tells searches apart, as far as it decides what a trial comes to; the number of trials may grow.
     pub fn identity(&self, data: &TuneData<'_>, backend: &str) -> Value {
+        let mut identity = self.identity_of(backend);
+        identity["data"] = json!(data.fingerprints());
+        identity
+    }
+
+    /// The identity without the data.
+    fn identity_of(&self, backend: &str) -> Value {
         json!({
             "burnrank tune": 1,
             "space": self.space,
@@ -128,8 +136,15 @@ impl Search {
             "epochs": self.epochs,
             "patience": self.patience,
             "backend": backend,
-            "data": data.fingerprints(),
         })
+    }
+
+    /// What all processes that share the trials must have in common, beside the data.
+    fn facts(&self, device: &Device) -> Vec<Fact> {
+        let backend = device::host_backend(device).map_or("GPU", Backend::name);
+        let mut facts = setting_facts(&self.identity_of(backend));
+        facts.push(("trials".into(), self.trials.to_string()));
+        facts
     }
 
     /// Runs the search: to its end, until it is stopped, or until its time is over.
@@ -140,6 +155,11 @@ impl Search {
     pub fn run(&self, data: &TuneData<'_>, around: &Surroundings<'_>) -> Result<Found> {
         self.check()?;
         let better = better(&self.metric)?;
+        if around.member.size() > 1 {
+            around.member.same(Error::Mismatch, "give all processes the same files", Ok(data.facts()))?;
+            let remedy = "give all processes the same settings";
+            around.member.same(Error::Config, remedy, Ok(self.facts(around.device)))?;
+        }
         let configs = (0..self.trials).map(|trial| self.config(trial)).collect::<Result<Vec<_>>>()?;
         let run = Run {
             search: self,

@@ -68,8 +68,7 @@ impl SpreadFit<'_> {
         let out: Vec<u32> = self.own[..self.head(rank).len() * self.width].iter().map(|x| x.to_bits()).collect();
         let out_lengths: Vec<usize> = (0..size).map(|to| sent(rank, to)).collect();
         let lengths: Vec<usize> = (0..size).map(|from| sent(from, rank)).collect();
-        let mut into = vec![0; lengths.iter().sum()];
-        self.member.exchange(&out, &out_lengths, &mut into, &lengths)?;
+        let into = self.member.exchange(&out, &out_lengths, &lengths)?;
         Ok(into.into_iter().map(f32::from_bits).collect())
     }
 
@@ -113,8 +112,7 @@ impl SpreadFit<'_> {
         }
         let out_lengths: Vec<usize> = (0..size).map(|to| sample.len() * features(to).len()).collect();
         let lengths: Vec<usize> = counts.iter().map(|count| count * features(rank).len()).collect();
-        let mut into = vec![0; lengths.iter().sum()];
-        self.member.exchange(&out, &out_lengths, &mut into, &lengths)?;
+        let into = self.member.exchange(&out, &out_lengths, &lengths)?;
         let shares = quantile::shares();
         let knots = |place: usize| {
             let mut at = 0;

@@ -2,7 +2,7 @@
 
 use super::{Spread, flat};
 use crate::data::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::Ranker;
 use crate::spread::{doubles_of, of_doubles, owned};
 use crate::train::epoch::RunContext;
@@ -35,10 +35,14 @@ pub(in crate::train) fn run(
     seed: u64,
 ) -> Result<(Ranker, EpochTotals)> {
     let config = context.config;
-    // Nothing but batches is exchanged from here to the end, so that all must be here.
-    spread.member.agree(config.objective.stop().check())?;
     let order = spread.order(config.seed, number);
     let (width, device) = (flat::width(&ranker), context.device.clone().without_autodiff());
+    // Nothing but batches is exchanged from here to the end, so that all must be here, with as many numbers to add up.
+    let facts =
+        [("epoch", number as usize), ("batches", order.len().div_ceil(config.batch_queries)), ("weights", width)];
+    let facts = facts.map(|(name, value)| (name.to_owned(), value.to_string()));
+    let own = config.objective.stop().check().map(|()| facts.to_vec());
+    spread.member.same(Error::Mismatch, "give all processes the same files and settings", own)?;
     let shares = owned(spread.shares(), spread.member.rank(), spread.member.size());
     let mut epoch = OwnPart {
         totals: EpochTotals { scores: vec![0.0; context.data.n_documents()], ..EpochTotals::default() },

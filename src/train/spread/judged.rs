@@ -2,7 +2,7 @@
 
 use super::Spread;
 use crate::data::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::metric::{Conventions, Metric, Summary, judge};
 use crate::spread::{doubles_of, of_doubles};
 use std::collections::BTreeMap;
@@ -51,6 +51,9 @@ impl Spread {
         scores: Option<&[f32]>,
         data: &Dataset,
     ) -> Result<Option<BTreeMap<String, f64>>> {
+        let names: Vec<String> = measures.iter().map(|metric| metric.name()).collect();
+        let facts = vec![("metrics".into(), names.join(", "))];
+        self.member.same(Error::Config, "give all processes the same metrics", Ok(facts))?;
         let mut means = BTreeMap::new();
         let mut whole = true;
         for metric in measures {

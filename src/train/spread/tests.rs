@@ -141,6 +141,46 @@ fn every_batch_takes_as_much_from_each_process() {
 }
 
 #[test]
+fn processes_with_other_data_or_settings_are_named() {
+    let base = config(ScaleKind::ZScore);
+    let (train, valid) = data();
+    let (short, narrow) =
+        (train.select(&[0, 1, 2]), Dataset::new(1, vec![0.0], vec![0.0], vec![("a".into(), 1)]).unwrap());
+    type Other = (Dataset, Dataset, TrainConfig);
+    let others: [(Other, &str); 8] = [
+        (
+            (train.select(&(0..37).rev().collect::<Vec<_>>()), valid.clone(), base.clone()),
+            "training data of 37 queries",
+        ),
+        ((short, valid.clone(), base.clone()), "training data of 3 queries, 39 documents and 7 features"),
+        ((train.clone(), train.clone(), base.clone()), "validation data of 37 queries"),
+        ((narrow.clone(), narrow, base.clone()), "1 documents and 1 features"),
+        ((train.clone(), valid.clone(), TrainConfig { shares: 4, ..base.clone() }), "shares 4, and 5 in process 0"),
+        ((train.clone(), valid.clone(), config(ScaleKind::None)), "scaling none, and zscore in process 0"),
+        ((train.clone(), valid.clone(), TrainConfig { seed: 7, ..base.clone() }), "seed 7, and 1 in process 0"),
+        (
+            (train, valid, TrainConfig { epochs: 7, l2: 0.5, ..base.clone() }),
+            "epochs 7, and 3 in process 0 of 3; l2 0.5",
+        ),
+    ];
+    for ((train, valid, config), difference) in others {
+        let errors = each_with(3, 1, |member| {
+            let (train, valid, config) = match member.rank() {
+                1 => (train.clone(), valid.clone(), config.clone()),
+                _ => (data().0, data().1, base.clone()),
+            };
+            let data = TrainingData::spread(member, config.shares, config.scaling, train, valid);
+            let trainer = data.and_then(|data| Trainer::on(config, Arc::new(data), &device::open("auto")?));
+            trainer.err().expect("a difference").to_string()
+        });
+        for error in errors {
+            assert!(error.starts_with("process 1 of 3 differs from process 0 of 3: "), "{error}");
+            assert!(error.contains(difference), "{difference}: {error}");
+        }
+    }
+}
+
+#[test]
 fn what_does_not_fit_together_is_refused() {
     let (train, valid) = data();
     let spread = TrainingData::spread(&Member::alone(), 4, ScaleKind::None, train, valid).unwrap();

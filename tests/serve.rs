@@ -20,6 +20,9 @@ use support::{Place, signal};
 #[path = "export/models.rs"]
 mod models;
 
+#[path = "serve/stopping.rs"]
+mod stopping;
+
 /// A server of its own for each test, killed with this value.
 struct Running {
     child: Child,

@@ -35,6 +35,23 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
+/// Gives memory of large blocks back to the system as soon as they are free, for programs that run for long.
+///
+/// Without it, glibc keeps blocks of up to 32 MB for later once it has seen some.
+#[cfg(feature = "serve")]
+pub fn give_back_large_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        /// `M_MMAP_THRESHOLD`: from so many bytes on, a block is mapped by itself.
+        const MAPPED_FROM: i32 = -3;
+        unsafe extern "C" {
+            fn mallopt(parameter: i32, value: i32) -> i32;
+        }
+        // SAFETY: the C library's function, with a parameter that it documents. Where it fails, memory is only kept longer.
+        unsafe { mallopt(MAPPED_FROM, 256 << 10) };
+    }
+}
+
 #[inline(always)]
 fn given(memory: *mut u8, bytes: usize) -> *mut u8 {
     if memory.is_null() {

@@ -137,6 +137,9 @@ struct Work {
     scratch: Scratch,
 }
 
+/// Bytes of rows up to which a thread keeps its memory for the next request.
+const KEPT: usize = 1 << 20;
+
 thread_local! {
     static WORK: RefCell<Work> = RefCell::default();
 }
@@ -157,7 +160,10 @@ fn answer(shared: &Shared, body: Held, from: Form, to: Form) -> Result<(Response
             served.scorer.rank(&work.rows, &mut work.scratch).map_err(|error| Refusal::bad(error.to_string()))?;
         Ok((write(&served, &ranked, to)?, ranked.scores.len()))
     });
-    WORK.set(work);
+    // What a large request took is given back.
+    if work.rows.capacity() * size_of::<f32>() <= KEPT {
+        WORK.set(work);
+    }
     found
 }
 

@@ -187,7 +187,9 @@ impl Server {
         Ok(())
     }
 
-    /// Takes no new connection, answers the requests that have come in, at most for as long as one may take, and ends.
+    /// Takes no new connection, answers all requests that have arrived, at most for as long as one may take, and ends.
+    ///
+    /// Connections that the system has accepted for this server and requests that it holds unread count as arrived.
     pub fn stop(mut self) {
         self.end();
     }
@@ -197,7 +199,7 @@ impl Server {
         let _ = self.stop.send(true);
         let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
         // A little longer than connections are waited for, in case nothing moves any more.
-        let _ = ended.recv_timeout(self.shared.options.timeout.saturating_add(Duration::from_secs(1)));
+        let _ = ended.recv_timeout(self.shared.options.timeout.saturating_add(Duration::from_secs(3)));
         // Whoever ends a server may be inside of a runtime that must not be blocked by another.
         runtime.shutdown_background();
     }

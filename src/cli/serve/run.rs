@@ -1,7 +1,7 @@
 //! The server, until somebody ends it.
 
 use super::Args;
-use crate::cli::{Usage, input, ui};
+use crate::cli::{Usage, allocator, input, ui};
 use anyhow::{Context, bail};
 use burnrank::serve::{ServeOptions, Server};
 use serde_json::json;
@@ -10,6 +10,7 @@ use std::time::Duration;
 
 pub fn run(args: &Args, threads: usize) -> anyhow::Result<()> {
     let options = options(args, threads)?;
+    allocator::give_back_large_blocks();
     let signals =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot wait for signals")?;
     // Listened to before anybody knows that there is a server.

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// A flag that long computations look at: clones of it are one and the same flag.
 ///
@@ -27,6 +28,11 @@ pub struct Stop(Flag);
 enum Flag {
     Shared(Arc<AtomicBool>),
     Static(&'static AtomicBool),
+    /// Set from this moment on.
+    At(Arc<AtomicBool>, Instant),
+    /// Counts the looks at it.
+    #[cfg(test)]
+    Counted(Arc<AtomicBool>, Arc<std::sync::atomic::AtomicUsize>),
 }
 
 impl Default for Flag {
@@ -46,10 +52,32 @@ impl Stop {
         Stop(Flag::Static(flag))
     }
 
+    /// A flag that is set after some time, for work that is worth no more than that.
+    ///
+    /// ```
+    /// use burnrank::Stop;
+    /// use std::time::Duration;
+    /// assert!(Stop::after(Duration::ZERO).asked());
+    /// assert!(!Stop::after(Duration::from_secs(60)).asked());
+    /// ```
+    pub fn after(time: Duration) -> Self {
+        let at = Instant::now().checked_add(time);
+        Stop(at.map_or_else(Flag::default, |at| Flag::At(Arc::default(), at)))
+    }
+
+    /// A flag that counts how often it is looked at.
+    #[cfg(test)]
+    pub(crate) fn counted() -> (Self, Arc<std::sync::atomic::AtomicUsize>) {
+        let looks = Arc::<std::sync::atomic::AtomicUsize>::default();
+        (Stop(Flag::Counted(Arc::default(), looks.clone())), looks)
+    }
+
     fn flag(&self) -> &AtomicBool {
         match &self.0 {
-            Flag::Shared(flag) => flag,
+            Flag::Shared(flag) | Flag::At(flag, _) => flag,
             Flag::Static(flag) => flag,
+            #[cfg(test)]
+            Flag::Counted(flag, _) => flag,
         }
     }
 
@@ -60,7 +88,15 @@ impl Stop {
 
     /// Whether someone has asked.
     pub fn asked(&self) -> bool {
-        self.flag().load(Ordering::Relaxed)
+        match &self.0 {
+            Flag::At(flag, at) => flag.load(Ordering::Relaxed) || Instant::now() >= *at,
+            #[cfg(test)]
+            Flag::Counted(flag, looks) => {
+                looks.fetch_add(1, Ordering::Relaxed);
+                flag.load(Ordering::Relaxed)
+            }
+            _ => self.flag().load(Ordering::Relaxed),
+        }
     }
 
     /// The same as a result, for `?`.

@@ -93,6 +93,23 @@ fn interrupt_and_resume(more: &str) {
     assert_eq!(bytes(&place, "interrupted").0, bytes(&place, "whole").0);
 }
 
+/// An interrupt is no failure, also before there is a first tree.
+#[test]
+#[cfg(feature = "trees")]
+fn an_interrupt_before_the_first_epoch_is_an_interrupt() {
+    let place = Place::new(&[]);
+    let data = Synthetic { queries: 1500, documents: 20, features: 30, ..Synthetic::net() };
+    let data = data.generator().and_then(|generator| generator.dataset()).expect("data");
+    write(place.path().join("train.txt"), &data, &WriteOptions::default()).expect("a file");
+    for moment in (1..=10).map(|moment| 50 * moment) {
+        let mut command = train(&place, 100_000, "trees", "--model trees --ensemble 3 --subsample 0.8 --force");
+        let mut child = command.spawn().expect("the tool starts");
+        sleep(std::time::Duration::from_millis(moment));
+        signal(&child, "INT");
+        assert_eq!(child.wait().expect("the tool ends").code(), Some(130), "after {moment} ms");
+    }
+}
+
 /// Whether this process was started where the end of a session is ignored, as by nohup: its children then ignore it too.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -41,7 +41,7 @@ pub(super) const KIND: ModelKind = ModelKind {
 /// The shortest step; each further one is twice as long.
 const FIRST_STEP: f64 = 0.001;
 
-/// Queries that one thread judges between two looks at whether to stop.
+/// Queries whose values one thread adds up.
 const QUERIES_AT_ONCE: usize = 16;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ impl Baseline for CoordinateAscent {
             self.weights.iter_mut().for_each(|weight| *weight = random.random_range(0.0..1.0));
             normalise(&mut self.weights);
         }
-        let mut search = Search::new(round);
+        let mut search = Search::new(round)?;
         search.look_from(&self.weights);
         let before = search.values(0, &[0.0])?[0];
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
@@ -148,15 +148,15 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(round: &Round<'a>) -> Self {
+    fn new(round: &Round<'a>) -> Result<Self> {
         let (data, metric) = (round.train, round.metric);
-        let queries = data
-            .queries()
-            .filter(|query| !metric.is_empty(query.labels))
-            .map(|query| (query.rows.start, LabelledQuery::new(metric, query.labels, &Conventions::default())))
-            .collect();
+        let mut queries = Vec::new();
+        for query in data.queries().filter(|query| !metric.is_empty(query.labels)) {
+            round.stop.check()?;
+            queries.push((query.rows.start, LabelledQuery::new(metric, query.labels, &Conventions::default())));
+        }
         let sign = if metric.is_cost() { -1.0 } else { 1.0 };
-        Search { data, metric, sign, stop: round.stop, queries, scores: Vec::new() }
+        Ok(Search { data, metric, sign, stop: round.stop, queries, scores: Vec::new() })
     }
 
     fn look_from(&mut self, weights: &[f64]) {
@@ -169,17 +169,14 @@ impl<'a> Search<'a> {
         let sums: Vec<Vec<f64>> = self
             .queries
             .par_chunks(QUERIES_AT_ONCE)
-            .map(|queries| {
-                self.stop.check()?;
-                Ok(self.sums(queries, feature, steps))
-            })
+            .map(|queries| self.sums(queries, feature, steps))
             .collect::<Result<_>>()?;
         // Chunks are the same whatever the threads, and so is the order of the sum.
         let count = self.queries.len().max(1) as f64;
         Ok((0..steps.len()).map(|at| sums.iter().map(|sums| sums[at]).sum::<f64>() / count).collect())
     }
 
-    fn sums(&self, queries: &[(usize, LabelledQuery<'_>)], feature: usize, steps: &[f64]) -> Vec<f64> {
+    fn sums(&self, queries: &[(usize, LabelledQuery<'_>)], feature: usize, steps: &[f64]) -> Result<Vec<f64>> {
         let width = self.data.n_features();
         let mut judge = IncrementalJudge::new(self.metric, Conventions::default());
         let (mut order, mut moved) = (Vec::new(), Vec::new());
@@ -190,6 +187,7 @@ impl<'a> Search<'a> {
             order.extend(0..rows.len() as u32);
             judge.start(&order);
             for (sum, step) in sums.iter_mut().zip(steps) {
+                self.stop.check()?;
                 moved.clear();
                 moved.extend(rows.clone().map(|row| {
                     let value = f64::from(self.data.features()[row * width + feature]);
@@ -198,7 +196,7 @@ impl<'a> Search<'a> {
                 *sum += judge.value(query, &moved);
             }
         }
-        sums
+        Ok(sums)
     }
 }
 
@@ -237,7 +235,8 @@ mod tests {
         let data = noisy(3, 40);
         for name in ["ndcg@3", "map", "arp", "err"] {
             let (metric, stop) = (metric::parse(name).unwrap(), Stop::new());
-            let mut search = Search::new(&Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop });
+            let mut search =
+                Search::new(&Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop }).unwrap();
             let weights = [0.2, -0.5, 0.3];
             search.look_from(&weights);
             let steps = candidates(weights[2], 25);
@@ -255,7 +254,8 @@ mod tests {
     fn the_steps_find_most_of_what_a_dense_grid_finds() {
         let data = noisy(4, 40);
         let (metric, stop) = (metric::parse("ndcg@3").unwrap(), Stop::new());
-        let mut search = Search::new(&Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop });
+        let mut search =
+            Search::new(&Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop }).unwrap();
         let weights = [0.3, 0.4, 0.3];
         search.look_from(&weights);
         let found = search.values(1, &candidates(0.4, 25)).unwrap().into_iter().fold(0.0, f64::max);

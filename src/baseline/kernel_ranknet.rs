@@ -133,7 +133,7 @@ struct NewtonStep {
 impl Problem {
     fn step(&self, alphas: &[f64], stop: &Stop) -> Result<NewtonStep> {
         let scores = self.kernel.times(alphas, stop)?;
-        let (loss, slopes) = self.pairs.loss(&scores);
+        let (loss, slopes) = self.pairs.loss(&scores, stop)?;
         let gradient: Vec<f64> = slopes.iter().zip(alphas).map(|(g, alpha)| g + 2.0 * self.lambda * alpha).collect();
         let (direction, change) = self.solve(&scores, &gradient, stop)?;
         // F along the direction needs no further product.
@@ -145,7 +145,7 @@ impl Problem {
         while slope < 0.0 && length > 1e-10 {
             stop.check()?;
             let moved: Vec<f64> = scores.iter().zip(&change).map(|(s, c)| s + length * c).collect();
-            let after = self.pairs.loss(&moved).0 + norm(length);
+            let after = self.pairs.loss(&moved, stop)?.0 + norm(length);
             if after <= before + ENOUGH * length * slope {
                 let alphas = alphas.iter().zip(&direction).map(|(alpha, d)| alpha + length * d).collect();
                 return Ok(NewtonStep { alphas, before, after });
@@ -167,7 +167,7 @@ impl Problem {
             if square <= enough {
                 break;
             }
-            let mut applied = self.pairs.curvature(scores, &ahead_times);
+            let mut applied = self.pairs.curvature(scores, &ahead_times, stop)?;
             applied.iter_mut().zip(&ahead).for_each(|(sum, x)| *sum += 2.0 * self.lambda * x);
             let curvature = dot(&ahead_times, &applied);
             if curvature <= 0.0 {
@@ -245,7 +245,7 @@ mod tests {
             // The gradient in α is K (g + 2λα), and by finite differences.
             let of = |alphas: &[f64]| {
                 let scores = problem.kernel.times(alphas, &Stop::new()).unwrap();
-                problem.pairs.loss(&scores).0 + lambda * dot(alphas, &scores)
+                problem.pairs.loss(&scores, &Stop::new()).unwrap().0 + lambda * dot(alphas, &scores)
             };
             assert!((of(&alphas) - value).abs() < 1e-9);
             for at in 0..alphas.len() {

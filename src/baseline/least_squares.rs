@@ -44,7 +44,7 @@ pub(super) fn least_squares(data: &Dataset, targets: &[f64], stop: &Stop) -> Res
         return Ok(vec![0.0; width]);
     }
     (0..width).for_each(|at| matrix[at * width + at] += RIDGE * trace / width as f64);
-    solve(&mut matrix, &mut right);
+    solve(&mut matrix, &mut right, stop)?;
     Ok(right)
 }
 
@@ -64,9 +64,10 @@ fn products(rows: &[f32], targets: &[f64], means: &[f64], target_mean: f64) -> (
 }
 
 /// Solves a positive definite system by Cholesky's factors of its lower half, in place.
-fn solve(matrix: &mut [f64], right: &mut [f64]) {
+fn solve(matrix: &mut [f64], right: &mut [f64], stop: &Stop) -> Result<()> {
     let width = right.len();
     for i in 0..width {
+        stop.check()?;
         for j in 0..=i {
             let sum: f64 = (0..j).map(|k| matrix[i * width + k] * matrix[j * width + k]).sum();
             let rest = matrix[i * width + j] - sum;
@@ -81,6 +82,7 @@ fn solve(matrix: &mut [f64], right: &mut [f64]) {
         let sum: f64 = (i + 1..width).map(|k| matrix[k * width + i] * right[k]).sum();
         right[i] = (right[i] - sum) / matrix[i * width + i];
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! Time (KDD 2006): documents come in by score, a tree over labels counts them.
 
 use crate::data::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::stop::Stop;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -50,25 +50,27 @@ impl<'a> Margins<'a> {
 
     /// The documents of each query, the highest score first.
     pub fn order(&self, scores: &[f64]) -> Result<Vec<u32>> {
-        self.stop.check()?;
         let mut order = vec![0; scores.len()];
-        self.queries(&mut order).into_par_iter().for_each(|(rows, order)| {
+        self.queries(&mut order).into_par_iter().try_for_each(|(rows, order)| {
+            self.stop.check()?;
             let scores = &scores[rows];
             order.iter_mut().zip(0..).for_each(|(place, document)| *place = document);
             order.sort_unstable_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]).then(a.cmp(&b)));
-        });
+            Ok::<(), Error>(())
+        })?;
         Ok(order)
     }
 
     /// The sums of each document over pairs below the margin by `scores`, whose order is given, of `values`.
     pub fn sums(&self, scores: &[f64], order: &[u32], values: &[f64]) -> Result<Vec<PairSums>> {
-        self.stop.check()?;
         let mut sums = vec![PairSums::default(); scores.len()];
         let work = |tree: &mut Vec<[f64; 2]>, (rows, sums): (Range<usize>, &mut [PairSums])| {
+            self.stop.check()?;
             let [order, levels] = [order, &self.levels].map(|list| &list[rows.clone()]);
             query_sums(&scores[rows.clone()], order, levels, &values[rows], sums, tree);
+            Ok::<(), Error>(())
         };
-        self.queries(&mut sums).into_par_iter().for_each_init(Vec::new, work);
+        self.queries(&mut sums).into_par_iter().try_for_each_init(Vec::new, work)?;
         Ok(sums)
     }
 

@@ -3,6 +3,7 @@
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::numeric::{sigmoid, softplus};
+use crate::stop::Stop;
 use rayon::prelude::*;
 
 /// Σ ln(1 + e^-(s_a - s_b)) over all pairs of a query of which a has the higher label.
@@ -42,54 +43,62 @@ impl PairLogistic {
     }
 
     /// The loss, and its slope in each score.
-    pub(super) fn loss(&self, scores: &[f64]) -> (f64, Vec<f64>) {
+    ///
+    /// # Errors
+    /// When the run is to stop.
+    pub(super) fn loss(&self, scores: &[f64], stop: &Stop) -> Result<(f64, Vec<f64>)> {
         let queries: Vec<(f64, Vec<f64>)> = self
             .offsets
             .par_windows(2)
             .map(|at| {
                 let scores = &scores[at[0]..at[1]];
                 let (mut loss, mut slopes) = (0.0, vec![0.0; scores.len()]);
-                self.pairs(at, |a, b| {
+                self.pairs(at, stop, |a, b| {
                     let wrong = scores[b] - scores[a];
                     loss += softplus(wrong);
                     slopes[a] -= sigmoid(wrong);
                     slopes[b] += sigmoid(wrong);
-                });
-                (loss, slopes)
+                })?;
+                Ok((loss, slopes))
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let loss = queries.iter().map(|(loss, _)| loss).sum();
-        (loss, queries.into_iter().flat_map(|(_, slopes)| slopes).collect())
+        Ok((loss, queries.into_iter().flat_map(|(_, slopes)| slopes).collect()))
     }
 
     /// The second derivatives at `scores`, times a vector.
-    pub(super) fn curvature(&self, scores: &[f64], vector: &[f64]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// When the run is to stop.
+    pub(super) fn curvature(&self, scores: &[f64], vector: &[f64], stop: &Stop) -> Result<Vec<f64>> {
         let queries: Vec<Vec<f64>> = self
             .offsets
             .par_windows(2)
             .map(|at| {
                 let (scores, vector) = (&scores[at[0]..at[1]], &vector[at[0]..at[1]]);
                 let mut product = vec![0.0; scores.len()];
-                self.pairs(at, |a, b| {
+                self.pairs(at, stop, |a, b| {
                     let right = sigmoid(scores[a] - scores[b]);
                     let push = right * (1.0 - right) * (vector[a] - vector[b]);
                     product[a] += push;
                     product[b] -= push;
-                });
-                product
+                })?;
+                Ok(product)
             })
-            .collect();
-        queries.into_iter().flatten().collect()
+            .collect::<Result<_>>()?;
+        Ok(queries.into_iter().flatten().collect())
     }
 
     /// Calls with each pair of the query between two offsets, counted from its first row: the higher label first.
-    fn pairs(&self, at: &[usize], mut pair: impl FnMut(usize, usize)) {
+    fn pairs(&self, at: &[usize], stop: &Stop, mut pair: impl FnMut(usize, usize)) -> Result<()> {
         let labels = &self.labels[at[0]..at[1]];
         for (a, high) in labels.iter().enumerate() {
+            stop.check()?;
             for (b, _) in labels.iter().enumerate().filter(|(_, low)| *low < high) {
                 pair(a, b);
             }
         }
+        Ok(())
     }
 }
 
@@ -104,15 +113,16 @@ mod tests {
         let pairs = PairLogistic::new(&Dataset::new(1, vec![0.0; 8], labels, queries).unwrap(), "test").unwrap();
         assert_eq!(pairs.rows(), [0, 1, 2, 3, 6, 7]);
         let scores = [0.3, 0.5, -0.2, 1.0, 0.0, 0.4];
-        let (loss, slopes) = pairs.loss(&scores);
+        let stop = Stop::new();
+        let (loss, slopes) = pairs.loss(&scores, &stop).unwrap();
         let expected = softplus(0.2) + softplus(-0.5) + softplus(0.7) + softplus(0.7) + softplus(-0.5) + softplus(-0.4);
         assert!((loss - expected).abs() < 1e-12);
         let vector = [0.1, -0.7, 0.4, 0.0, 1.0, 0.5];
         let moved = |step: f64| -> Vec<f64> { scores.iter().zip(vector).map(|(s, v)| s + step * v).collect() };
-        let (up, down) = (pairs.loss(&moved(1e-5)), pairs.loss(&moved(-1e-5)));
+        let [up, down] = [1e-5, -1e-5].map(|step| pairs.loss(&moved(step), &stop).unwrap());
         let slope: f64 = slopes.iter().zip(vector).map(|(slope, v)| slope * v).sum();
         assert!(((up.0 - down.0) / 2e-5 - slope).abs() < 1e-9);
-        for (at, product) in pairs.curvature(&scores, &vector).iter().enumerate() {
+        for (at, product) in pairs.curvature(&scores, &vector, &stop).unwrap().iter().enumerate() {
             assert!(((up.1[at] - down.1[at]) / 2e-5 - product).abs() < 1e-9);
         }
     }

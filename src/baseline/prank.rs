@@ -71,8 +71,8 @@ pub(super) fn pass(round: &Round<'_>, mut show: impl FnMut(usize) -> usize) -> R
     Ok(RoundEnd { loss: wrong as f64 / round.train.n_queries() as f64, converged: wrong == 0 })
 }
 
-/// Documents between two looks at whether to stop.
-pub(super) const BETWEEN_LOOKS: usize = 1 << 10;
+/// Documents between two looks at whether to stop; of many features, the products of one take long.
+pub(super) const BETWEEN_LOOKS: usize = 1 << 4;
 
 /// All training documents in an order of this round.
 pub(super) fn shuffled(round: &Round<'_>) -> Vec<usize> {

@@ -15,6 +15,7 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Branch, Child, Forest, Rule, Scorer, Tree, WhenMissing};
+use crate::stop::Stop;
 use crate::train::{Learner, Make, ModelKind, Setting};
 use burn::tensor::Device;
 use rayon::prelude::*;
@@ -84,7 +85,7 @@ impl Baseline for RankBoost {
     fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd> {
         let data = round.train;
         let prepared = self.prepared(round)?;
-        let mut sums = self.sums.take().unwrap_or_else(|| sums_of(&self.added, data));
+        let mut sums = self.sums.take().map_or_else(|| sums_of(&self.added, data, round.stop), Ok)?;
         let (potentials, before) = potentials(data, &prepared.by_label, &sums);
         let found = best(&prepared.thresholds, &potentials, round)?;
         let end = match found {
@@ -241,10 +242,13 @@ fn largest(sums: impl Iterator<Item = (f32, f64)>) -> Option<(f32, f64)> {
     best
 }
 
-fn sums_of(added: &[WeakRanker], data: &Dataset) -> Vec<f64> {
+fn sums_of(added: &[WeakRanker], data: &Dataset, stop: &Stop) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; data.n_documents()];
-    added.iter().for_each(|weak| add(weak, data, &mut sums));
-    sums
+    for weak in added {
+        stop.check()?;
+        add(weak, data, &mut sums);
+    }
+    Ok(sums)
 }
 
 fn add(weak: &WeakRanker, data: &Dataset, sums: &mut [f64]) {
@@ -259,7 +263,6 @@ fn add(weak: &WeakRanker, data: &Dataset, sums: &mut [f64]) {
 mod tests {
     use super::*;
     use crate::metric;
-    use crate::stop::Stop;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -345,7 +348,7 @@ mod tests {
             }
             // A resumed run has the same sums, to the bit, and what is saved scores by them.
             let sums = system.sums.clone().unwrap();
-            assert_eq!(sums_of(&system.added, &data), sums);
+            assert_eq!(sums_of(&system.added, &data, &Stop::new()).unwrap(), sums);
             let saved = system.scorer(&data, &crate::device::open("auto").unwrap()).unwrap();
             let scores = saved.score_rows(data.features(), 3).unwrap();
             assert!(scores.iter().zip(&sums).all(|(&score, sum)| (f64::from(score) - sum).abs() < 1e-5));

@@ -58,6 +58,7 @@ impl Baseline for RankProp {
         let now = scores(data, &self.weights);
         let mut left: Vec<f64> = vec![0.0; data.n_documents()];
         for query in data.queries().filter(|query| is_telling(query.labels)) {
+            round.stop.check()?;
             targets(query.labels, &now[query.rows.clone()], &mut left[query.rows]);
         }
         left.iter_mut().zip(&now).for_each(|(left, now)| *left -= now);

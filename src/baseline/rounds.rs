@@ -53,13 +53,13 @@ impl<B: Baseline> Learner for Rounds<B> {
         };
         let end = state.round(&round)?;
         let scorer = state.scorer(epoch.data, &self.device)?;
-        let scores = score_all(epoch.data, round.stop, |rows, width| scorer.score_rows(rows, width))?;
+        let scores = score_all(epoch.data, round.stop, scorer.cost(), |rows, width| scorer.score_rows(rows, width))?;
         self.next = Some(Stage { state, scorer, converged: end.converged });
         Ok(EpochTotals { loss: end.loss * epoch.data.n_queries() as f64, scores, ..EpochTotals::default() })
     }
 
     fn score_valid(&mut self, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
-        score_all(valid, stop, |rows, width| self.scorer().score_rows(rows, width))
+        score_all(valid, stop, self.scorer().cost(), |rows, width| self.scorer().score_rows(rows, width))
     }
 
     fn is_finite(&self) -> bool {

@@ -115,9 +115,8 @@ impl Smooth<'_> {
         let (rows, width) = (self.data.features(), weights.len());
         let score = |row: &[f32]| row.iter().zip(weights).map(|(&x, weight)| f64::from(x) * weight).sum();
         let scores: Vec<f64> = rows.par_chunks_exact(width.max(1)).map(score).collect();
-        let queries: Vec<(f64, Vec<f64>)> =
-            self.data.offsets().par_windows(2).map(|rows| self.query(&scores, rows[0]..rows[1])).collect();
-        self.stop.check()?;
+        let queries = self.data.offsets().par_windows(2).map(|rows| self.query(&scores, rows[0]..rows[1]));
+        let queries: Vec<(f64, Vec<f64>)> = queries.collect::<Result<_>>()?;
         let count = queries.len().max(1) as f64;
         let mut loss = -queries.iter().map(|(value, _)| value).sum::<f64>() / count;
         let slopes: Vec<f64> = queries.into_iter().flat_map(|(_, slopes)| slopes).collect();
@@ -138,17 +137,18 @@ impl Smooth<'_> {
     }
 
     /// The smooth NDCG of a query, and its slope in each score.
-    fn query(&self, scores: &[f64], rows: std::ops::Range<usize>) -> (f64, Vec<f64>) {
+    fn query(&self, scores: &[f64], rows: std::ops::Range<usize>) -> Result<(f64, Vec<f64>)> {
         let (scores, gains) = (&scores[rows.clone()], &self.gains[rows.clone()]);
         let ideal = max_dcg(&self.data.labels()[rows], self.k, self.gain);
         let mut slopes = vec![0.0; scores.len()];
         if ideal <= 0.0 {
-            return (0.0, slopes);
+            return Ok((0.0, slopes));
         }
         let depth = self.k.unwrap_or(usize::MAX).min(scores.len());
         let mut shares = vec![0.0; scores.len()];
         let mut value = 0.0;
         for (&top, discount) in order(scores)[..depth].iter().zip(discounts(depth).iter()) {
+            self.stop.check()?;
             let away = |score: &f64| score - scores[top];
             shares.iter_mut().zip(scores).for_each(|(share, score)| *share = (-away(score).powi(2) / self.sigma).exp());
             let sum: f64 = shares.iter().sum();
@@ -163,7 +163,7 @@ impl Smooth<'_> {
             }
             slopes[top] -= back;
         }
-        (value, slopes)
+        Ok((value, slopes))
     }
 }
 
@@ -227,9 +227,9 @@ mod tests {
         let data = Dataset::new(1, vec![1.0, 0.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
         let stop = Stop::new();
         let a = (-0.5f64).exp();
-        let (value, _) = smooth(&data, None, 2.0, &stop).query(&[1.0, 0.0], 0..2);
+        let (value, _) = smooth(&data, None, 2.0, &stop).query(&[1.0, 0.0], 0..2).unwrap();
         assert!((value - (a / (1.0 + a) + 1.0 / (1.0 + a) / 3f64.log2())).abs() < 1e-12);
-        let (value, _) = smooth(&data, Some(1), 2.0, &stop).query(&[1.0, 0.0], 0..2);
+        let (value, _) = smooth(&data, Some(1), 2.0, &stop).query(&[1.0, 0.0], 0..2).unwrap();
         assert!((value - a / (1.0 + a)).abs() < 1e-12);
     }
 

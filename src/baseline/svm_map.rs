@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::metric::{Metric, MetricKind};
 use crate::model::{Architecture, Scorer};
+use crate::stop::Stop;
 use crate::train::{Learner, Make, ModelKind, Setting};
 use burn::tensor::Device;
 use rayon::prelude::*;
@@ -98,7 +99,7 @@ impl Baseline for SvmMap {
         let mut left = MOST_PLANES;
         let value = loop {
             round.stop.check()?;
-            let plane = self.plane(round.train);
+            let plane = self.plane(round.train, round.stop)?;
             let violation = plane.height(&self.planes.weights);
             if !violation.is_finite() {
                 return Err(Error::Training(NOT_FINITE.into()));
@@ -122,14 +123,14 @@ impl Baseline for SvmMap {
 
 impl SvmMap {
     /// The mean over queries of what their worst rankings ask for.
-    fn plane(&self, data: &Dataset) -> Plane {
+    fn plane(&self, data: &Dataset, stop: &Stop) -> Result<Plane> {
         let scores = scores(data, &self.planes.weights);
         let worst = |query: usize| {
             let query = data.query(query);
             let both = has_both(query.labels, self.threshold);
-            both.then(|| Worst::of(&scores[query.rows.clone()], query.labels, self.threshold))
+            both.then(|| Worst::of(&scores[query.rows.clone()], query.labels, self.threshold, stop)).transpose()
         };
-        let found: Vec<Option<Worst>> = (0..data.n_queries()).into_par_iter().map(worst).collect();
+        let found: Vec<Option<Worst>> = (0..data.n_queries()).into_par_iter().map(worst).collect::<Result<_>>()?;
         let queries = found.iter().flatten().count() as f64;
         let mut times = vec![0.0; data.n_documents()];
         let mut lost = 0.0;
@@ -139,7 +140,7 @@ impl SvmMap {
             lost += worst.lost / queries;
             times[*offset..].iter_mut().zip(&worst.differences).for_each(|(times, share)| *times = share / queries);
         }
-        Plane { slope: sum(data, &times), lost }
+        Ok(Plane { slope: sum(data, &times), lost })
     }
 }
 
@@ -147,7 +148,6 @@ impl SvmMap {
 mod tests {
     use super::*;
     use crate::metric;
-    use crate::stop::Stop;
 
     /// Rankings of 30 queries, not all of which can be right.
     fn data() -> Dataset {
@@ -170,7 +170,7 @@ mod tests {
             let mut other = system.clone();
             other.planes.weights = weights.to_vec();
             let square: f64 = weights.iter().map(|weight| weight * weight).sum();
-            0.5 * square + c * other.plane(&data).height(weights).max(0.0)
+            0.5 * square + c * other.plane(&data, &stop).unwrap().height(weights).max(0.0)
         };
         let best = value(&system.planes.weights);
         assert!((best - end.loss).abs() < 1e-9, "{best}, not {}", end.loss);
@@ -207,7 +207,7 @@ mod tests {
         system.planes.raise(5.0);
         let mut bound = f64::NEG_INFINITY;
         for _ in 0..20 {
-            let plane = system.plane(&data);
+            let plane = system.plane(&data, &stop).unwrap();
             system.planes.add(plane);
             system.planes.solve(1e-8, &stop).unwrap();
             assert!(system.planes.bound() >= bound - 1e-7, "{} after {bound}", system.planes.bound());

@@ -158,3 +158,29 @@ fn data_that_says_nothing_is_refused() {
         assert!(error.starts_with(&format!("{name}: ")), "{name}: {error}");
     }
 }
+
+/// Work within one long query is left in the middle, not only between queries.
+#[test]
+fn a_long_query_is_left_in_the_middle() {
+    let short = noisy(60, 1);
+    let documents = short.n_documents();
+    let ids = vec![("a".into(), documents)];
+    let data = Dataset::new(4, short.features().to_vec(), short.labels().to_vec(), ids).unwrap();
+    // Of those whose time grows faster than the number of documents, at least a look for each of them, or of those that matter.
+    let fewest = [
+        ("svm-map", documents / 2),
+        ("smoothrank", documents),
+        ("kernel-ranknet", documents),
+        ("coordinate-ascent", 4 * 51),
+        ("prank", documents / 16),
+        ("prank-quadratic", documents / 16),
+        ("oap-bpm", documents / 16),
+    ];
+    for (name, fewest) in fewest {
+        let (stop, looks) = Stop::counted();
+        let config = TrainConfig { metric: "ndcg".into(), ..config(name, Some(1)) };
+        trainer(&config, &data, &short).with_stop(stop).epoch().unwrap();
+        let looks = looks.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(looks >= fewest, "{name}: {looks} looks, fewer than {fewest}");
+    }
+}

@@ -3,6 +3,9 @@
 //! Yue, Finley, Radlinski and Joachims (SIGIR 2007), section 3.2 and algorithm 2: in the worst ranking, relevant documents
 //! are in the order of their scores, others too, and where each of the others goes can be found by itself.
 
+use crate::error::Result;
+use crate::stop::Stop;
+
 /// The worst ranking of a query, as far as a cutting plane has to know it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Worst {
@@ -14,11 +17,14 @@ pub(super) struct Worst {
 
 impl Worst {
     /// The ranking for which `1 - AP` and its own score are largest; there must be relevant and other documents.
-    pub fn of(scores: &[f64], labels: &[f32], threshold: f32) -> Self {
+    ///
+    /// # Errors
+    /// When the run is to stop: the time grows with the product of both numbers.
+    pub fn of(scores: &[f64], labels: &[f32], threshold: f32, stop: &Stop) -> Result<Self> {
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
         let (relevant, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|&d| labels[d] >= threshold);
-        let ahead = relevant_ahead(scores, &relevant, &others);
+        let ahead = relevant_ahead(scores, &relevant, &others, stop)?;
         let (count, pairs) = (relevant.len() as f64, (relevant.len() * others.len()) as f64);
         let mut differences = vec![0.0; scores.len()];
         for (&document, &ahead) in others.iter().zip(&ahead) {
@@ -30,7 +36,7 @@ impl Worst {
             differences[document] = 2.0 * before as f64 / pairs;
             precision += (place + 1) as f64 / (place + 1 + before) as f64;
         }
-        Worst { lost: 1.0 - precision / count, differences }
+        Ok(Worst { lost: 1.0 - precision / count, differences })
     }
 }
 
@@ -38,10 +44,11 @@ impl Worst {
 ///
 /// The j-th of the others lowers the precision at the i-th relevant document, if that is behind it, from `i / (i + j - 1)` to
 /// `i / (i + j)`, and turns the pair's score around.
-fn relevant_ahead(scores: &[f64], relevant: &[usize], others: &[usize]) -> Vec<usize> {
+fn relevant_ahead(scores: &[f64], relevant: &[usize], others: &[usize], stop: &Stop) -> Result<Vec<usize>> {
     let (count, pairs) = (relevant.len() as f64, (relevant.len() * others.len()) as f64);
     let mut least = 0;
     let place = |(j, &other): (usize, &usize)| {
+        stop.check()?;
         let j = (j + 1) as f64;
         // Behind all of them first; then one place after the other further up.
         let (mut best, mut best_gain, mut gain) = (relevant.len(), 0.0, 0.0);
@@ -54,7 +61,7 @@ fn relevant_ahead(scores: &[f64], relevant: &[usize], others: &[usize]) -> Vec<u
         }
         // In exact numbers they go down one after the other by themselves.
         least = best.max(least);
-        least
+        Ok(least)
     };
     others.iter().enumerate().map(place).collect()
 }
@@ -100,7 +107,7 @@ mod tests {
             // From scores that do not count to those that count as much as losses do, and with equal ones.
             let scale = [0.0, 0.3, 1.0, 4.0][case % 4];
             let scores: Vec<f64> = (0..n).map(|i| scale * (random(i + 70 * case) * 5.0).floor() / 4.0).collect();
-            let worst = Worst::of(&scores, &labels, 1.0);
+            let worst = Worst::of(&scores, &labels, 1.0, &Stop::new()).unwrap();
             // The best ranking has the score of all pairs in order.
             let best_order: Vec<usize> = {
                 let mut order: Vec<usize> = (0..n).collect();

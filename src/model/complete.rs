@@ -5,8 +5,9 @@ use super::folder::ModelInfo;
 use super::run::EpochRecord;
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::metric::{Conventions, Metric, Summary, judge};
+use crate::stop::Stop;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -45,10 +46,16 @@ impl Model {
     /// # Errors
     /// When the data has more features than the model, or fewer and is not sparse, or calls them otherwise, or the device fails.
     pub fn score(&self, data: &Dataset) -> Result<Vec<f32>> {
-        let (width, offsets) = (self.info.ranker.features, data.offsets());
+        let width = self.info.ranker.features;
         if data.n_features() == width && data.feature_names().is_none() && self.info.scaler.kind() == ScaleKind::None {
             return self.scorer.score(data);
         }
+        self.score_in_parts(data, &Stop::new())
+    }
+
+    /// As [`Model::score`], with a look at whether to stop between parts of the data.
+    fn score_in_parts(&self, data: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
+        let (width, offsets) = (self.info.ranker.features, data.offsets());
         if data.n_queries() == 0 {
             return self.info.fit(data.clone()).map(|_| Vec::new());
         }
@@ -56,6 +63,7 @@ impl Model {
         let mut scores = Vec::with_capacity(data.n_documents());
         let mut start = 0;
         while start < data.n_queries() {
+            stop.check()?;
             let fits = |end: &usize| (offsets[end + 1] - offsets[start]).saturating_mul(width) <= AT_ONCE;
             let end = (start + 1..data.n_queries()).take_while(fits).last().unwrap_or(start) + 1;
             let part = self.scaled(data.select(&(start..end).collect::<Vec<_>>()))?;
@@ -95,6 +103,20 @@ impl Model {
         Ok(means(measures, &self.score(data)?, data))
     }
 
+    /// As [`Model::judge`], unless it is asked to stop before.
+    ///
+    /// # Errors
+    /// As [`Model::judge`], and [`Error::Stopped`].
+    pub fn judge_until(
+        &self,
+        data: &Dataset,
+        measures: &[Arc<dyn Metric>],
+        stop: &Stop,
+    ) -> Result<BTreeMap<String, f64>> {
+        let scores = self.score_in_parts(data, stop)?;
+        means_until(measures, &scores, data, stop).ok_or(Error::Stopped)
+    }
+
     /// The value on the validation queries that chose the best epoch, where the model is from a training run.
     pub fn best_value(&self) -> Option<f64> {
         self.info.run.as_ref().and_then(|run| run.best_value)
@@ -103,9 +125,21 @@ impl Model {
 
 /// The mean of each measure over queries, under the default conventions; those without a finite value are left out.
 pub(crate) fn means(measures: &[Arc<dyn Metric>], scores: &[f32], data: &Dataset) -> BTreeMap<String, f64> {
-    let mean = |metric: &Arc<dyn Metric>| {
-        let values = judge(&**metric, scores, data.labels(), data.offsets(), &Conventions::default()).ok()?;
-        Some((metric.name(), Summary::of(&values).mean)).filter(|(_, mean)| mean.is_finite())
-    };
-    measures.iter().filter_map(mean).collect()
+    measures.iter().filter_map(|metric| mean(metric, scores, data)).collect()
+}
+
+/// As [`means`]; nothing where they are asked to stop before all of them are there.
+pub(crate) fn means_until(
+    measures: &[Arc<dyn Metric>],
+    scores: &[f32],
+    data: &Dataset,
+    stop: &Stop,
+) -> Option<BTreeMap<String, f64>> {
+    let means = measures.iter().map(|metric| stop.check().map(|()| mean(metric, scores, data)));
+    Some(means.collect::<Result<Vec<_>>>().ok()?.into_iter().flatten().collect())
+}
+
+fn mean(metric: &Arc<dyn Metric>, scores: &[f32], data: &Dataset) -> Option<(String, f64)> {
+    let values = judge(&**metric, scores, data.labels(), data.offsets(), &Conventions::default()).ok()?;
+    Some((metric.name(), Summary::of(&values).mean)).filter(|(_, mean)| mean.is_finite())
 }

@@ -28,7 +28,7 @@ pub use activation::Activation;
 pub use architecture::Architecture;
 pub(crate) use columns::{Columns, GROUP};
 pub use complete::Model;
-pub(crate) use complete::means;
+pub(crate) use complete::{means, means_until};
 pub use config::RankerConfig;
 #[cfg(feature = "cubecl")]
 pub(crate) use device::NarrowNet;

@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// Feature values of a mapped file that are scored at a time.
 const AT_ONCE: usize = 1 << 22;
 
+/// What a tree costs, in multiplications.
+const TREE_COST: usize = 16;
+
 /// What scores documents. Every kind of model is one of these.
 #[derive(Debug, Clone)]
 pub enum Scorer {
@@ -80,6 +83,15 @@ impl Scorer {
             Ok(())
         })?;
         Ok(scores)
+    }
+
+    /// About how many multiplications the score of a document takes.
+    pub(crate) fn cost(&self) -> usize {
+        match self {
+            Scorer::Net(ranker) => ranker.num_params(),
+            Scorer::Trees(forest) => forest.n_trees().saturating_mul(TREE_COST),
+            Scorer::Kernel(ranker) => ranker.points().len(),
+        }
     }
 
     /// Whether all of its numbers are finite.

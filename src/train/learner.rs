@@ -92,22 +92,34 @@ pub(crate) struct EpochTotals {
     pub scores: Vec<f32>,
 }
 
-/// Documents to score between two looks at whether to stop; whole blocks of what is scored at once.
-const BETWEEN_LOOKS: usize = 1 << 16;
+/// The most and the fewest documents to score between two looks at whether to stop; whole blocks of what is scored at once.
+const BETWEEN_LOOKS: [usize; 2] = [1 << 16, 1 << 10];
+
+/// Multiplications between two looks at whether to stop.
+const WORK_BETWEEN_LOOKS: usize = 1 << 29;
 
 /// Feature values of a mapped file that are copied at a time.
 const AT_ONCE: usize = 1 << 22;
 
-/// Scores all documents of a data set, with a look at whether to stop now and then.
+/// Documents to score between two looks at whether to stop, where each takes this many multiplications.
+fn between_looks(cost: usize) -> usize {
+    let [most, fewest] = BETWEEN_LOOKS;
+    (WORK_BETWEEN_LOOKS / cost.max(1) / fewest * fewest).clamp(fewest, most)
+}
+
+/// Scores all documents of a data set, with a look at whether to stop now and then; `cost` is the number of multiplications
+/// that a document takes.
 pub(crate) fn score_all(
     data: &Dataset,
     stop: &Stop,
+    cost: usize,
     score_rows: impl Fn(&[f32], usize) -> Result<Vec<f32>>,
 ) -> Result<Vec<f32>> {
     let width = data.n_features();
     let mut scores = Vec::with_capacity(data.n_documents());
     // What has to be copied from a mapped file is bounded in bytes, not in documents.
-    let most = if data.is_mapped() { AT_ONCE } else { BETWEEN_LOOKS * width.max(1) };
+    let documents = between_looks(cost) * width.max(1);
+    let most = if data.is_mapped() { AT_ONCE.min(documents) } else { documents };
     data.for_rows(most, |_, rows| {
         stop.check()?;
         scores.extend(score_rows(rows, width)?);
@@ -122,4 +134,24 @@ pub(super) fn query_seeds(objective: &Objective, seed: u64, queries: impl IntoIt
         return Vec::new();
     }
     queries.into_iter().map(|query| seed ^ (query as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_that_cost_more_are_scored_fewer_at_a_time() {
+        // A net of ten units on 136 features, a polynomial of as many, and a net of ten million weights.
+        assert_eq!([1381, 2 * 136 * 136, 10_000_000].map(between_looks), [1 << 16, 14 << 10, 1 << 10]);
+        let documents = 40 << 10;
+        let data = Dataset::new(1, vec![1.0; documents], vec![0.0; documents], vec![("a".into(), documents)]).unwrap();
+        let looks = |cost: usize| {
+            let (stop, looks) = Stop::counted();
+            let scores = score_all(&data, &stop, cost, |rows, _| Ok(rows.to_vec())).unwrap();
+            assert_eq!(scores.len(), documents);
+            looks.load(std::sync::atomic::Ordering::Relaxed)
+        };
+        assert_eq!([looks(1), looks(10_000_000)], [1, 40]);
+    }
 }

@@ -150,7 +150,8 @@ impl Learner for NetLearner {
             return device::guarded(&self.device, || data.score_valid(ranker, valid, stop));
         }
         device::guarded(&self.device, || {
-            score_all(valid, stop, |rows, width| score_rows(self.ranker(), rows, width, &self.device))
+            let cost = self.ranker().num_params();
+            score_all(valid, stop, cost, |rows, width| score_rows(self.ranker(), rows, width, &self.device))
         })
     }
 

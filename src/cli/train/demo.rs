@@ -88,10 +88,8 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
         let config = TrainConfig { objective, ..config.clone() };
         let objective = config.aim();
         let members = ensemble(args, &config, &data, &[], device)?;
-        let mut model = train_with(args, &config, members, None, &objective, &mut output)?;
-        if Graceful::asked() {
-            return Err(Interrupted.into());
-        }
+        let model = train_with(args, &config, members, None, &objective, &mut output)?;
+        let Some(mut model) = model.filter(|_| !Graceful::asked()) else { return Err(Interrupted.into()) };
         sets.describe(&mut model, &config)?;
         conventions = model.info.conventions.clone();
         odd.extend(warn::training(&model, &objective).inspect(Warning::tell));

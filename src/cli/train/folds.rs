@@ -53,15 +53,16 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             // Not while files are read: an interrupt ends that at once.
             let _graceful = Graceful::new();
             let members = ensemble(args, &config, &data, &[], device)?;
-            let model = train_with(args, &config, members, None, &fold.name, &mut output)?;
+            let Some(model) = train_with(args, &config, members, None, &fold.name, &mut output)? else {
+                return Err(interrupted_in(&fold.name));
+            };
             if let Some(repeats) = repeats.as_ref().filter(|_| !Graceful::asked()) {
                 again = repeats.side_by_side(args, &config, (&data, &[]), device)?;
             }
             model
         };
         if Graceful::asked() {
-            ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
-            return Err(Interrupted.into());
+            return Err(interrupted_in(&fold.name));
         }
         sets.describe(&mut model, &config)?;
         model.info.feature_names = names;
@@ -138,4 +139,10 @@ fn report(
         None => String::new(),
     };
     Ok(title + &ui::table(&table) + &format!("{again}\n{}\n", Conventions::default()))
+}
+
+/// Says which fold was not finished.
+fn interrupted_in(fold: &str) -> anyhow::Error {
+    ui::note(&format!("interrupted in {fold}: its model was not saved"));
+    Interrupted.into()
 }

@@ -51,18 +51,20 @@ pub fn run(
     let resumes = args.resume && checkpoint.exists();
     (if resumes { Plan::Resume } else { Plan::Train }).tell(member)?;
     let data = sets.training_data(&config, member)?;
-    let _graceful = Graceful::new();
     let members = ensemble(args, &config, &data, &targets, device)?;
+    // From here on there is something to keep; before, an interrupt ends the program at once.
+    let _graceful = Graceful::new();
     let mut output = RunOutput::new(args.json);
     let place = Some((checkpoint.as_path(), resumes));
-    let mut model = train_with(args, &config, members, place, "", &mut output)?;
+    let model = train_with(args, &config, members, place, "", &mut output)?;
     // Of several processes, another may have been asked.
-    let interrupted = (Graceful::asked() || member.is_some()) && is_stopped(&model);
-    if model.info.best_epoch == 0 && interrupted {
+    let is_interrupted = |model: &Model| (Graceful::asked() || member.is_some()) && is_stopped(model);
+    let interrupted = model.as_ref().is_none_or(is_interrupted);
+    let Some(mut model) = model.filter(|model| model.info.best_epoch > 0 || !interrupted) else {
         let go_on = if claimed.place.model()?.is_some() { "--resume --force" } else { "--resume" };
         ui::note(&format!("interrupted before the first epoch: there is no new model yet; go on with {go_on}"));
         return Err(Interrupted.into());
-    }
+    };
     sets.describe(&mut model, &config)?;
     model.info.feature_names = names;
     if let Err(error) = model.save_to(&claimed.place) {
@@ -156,7 +158,7 @@ fn is_stopped(model: &Model) -> bool {
     model.info.run.as_ref().is_some_and(|run| run.finish == Finish::Stopped)
 }
 
-/// Trains with a progress bar, a log and checkpoints, to the end or to Ctrl-C.
+/// Trains with a progress bar, a log and checkpoints, to the end or to Ctrl-C; nothing where that came before the first epoch.
 pub fn train_with(
     args: &Args,
     config: &TrainConfig,
@@ -164,7 +166,7 @@ pub fn train_with(
     checkpoint: Option<(&Path, bool)>,
     title: &str,
     output: &mut RunOutput,
-) -> anyhow::Result<Model> {
+) -> anyhow::Result<Option<Model>> {
     let mut members = members.with_stop(&Graceful::stop()).with_measures(&metrics(config)?);
     if let Some((path, true)) = checkpoint {
         members = members.resume(path)?;
@@ -180,12 +182,15 @@ pub fn train_with(
     let mut progress = TrainingProgress::new(config, title, members.epochs());
     let mut checkpoint = checkpoint.map(|(path, _)| Checkpoint { path, saved: Instant::now(), failed: false });
     // Several processes end together, at what an epoch says.
-    let together = config.shares > 0;
+    let (together, mut stopped) = (config.shares > 0, false);
     while members.finished().is_none() && (together || !Graceful::asked()) {
         let before = members.epochs();
         match members.epoch() {
             // Each member is as it was after its last whole epoch.
-            Err(burnrank::Error::Stopped) => break,
+            Err(burnrank::Error::Stopped) => {
+                stopped = true;
+                break;
+            }
             epoch => epoch.map_err(|error| goes_on_from(error, checkpoint.as_ref()))?,
         }
         progress.epoch(&members);
@@ -206,7 +211,10 @@ pub fn train_with(
     if let Some(copied) = members.members().iter().filter_map(Trainer::transfers).reduce(|sum, one| sum + one) {
         ui::note(&format!("{}copied {copied}", if title.is_empty() { String::new() } else { format!("{title}: ") }));
     }
-    Ok(members.finish()?)
+    if (stopped || Graceful::asked()) && members.history(0).is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(members.finish()?))
 }
 
 /// What a device that failed leaves behind.

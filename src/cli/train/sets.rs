@@ -4,6 +4,7 @@ use super::Args;
 use super::progress::preparing;
 use super::warn::Warning;
 use crate::cli::input::{self, ReadArgs};
+use crate::cli::interrupt::Graceful;
 use crate::cli::oddities::Essentials;
 use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
@@ -11,9 +12,10 @@ use burnrank::data::Targets;
 use burnrank::model::DataInfo;
 use burnrank::spread::Member;
 use burnrank::train::TrainingData;
-use burnrank::{Conventions, Dataset, Error, Metric, Model, Summary, TrainConfig, judge, kfold, memory, split};
+use burnrank::{Conventions, Dataset, Error, Metric, Model, Stop, Summary, TrainConfig, judge, kfold, memory, split};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Queries kept for validation when the user gives no validation data.
 const VALIDATION_SHARE: f64 = 0.2;
@@ -280,12 +282,21 @@ impl Sets {
         for (split, set) in self.all() {
             model.info.data.insert(split.into(), set.info.clone());
             if split == "test" {
-                match model.judge(&set.data, &measures) {
+                let judged = match Graceful::asked() {
+                    // Whoever interrupts waits for no more than a look.
+                    true => model.judge_until(&set.data, &measures, &Stop::after(Duration::from_millis(300))),
+                    false => model.judge(&set.data, &measures),
+                };
+                match judged {
                     Ok(values) => _ = model.info.metrics.insert(split.into(), values),
+                    Err(Error::Stopped) => {
+                        ui::note(&format!("{}: not judged: interrupted", ui::printable(&set.source)));
+                    }
                     Err(error) => ui::note(&format!("{}: not judged: {error}", ui::printable(&set.source))),
                 }
             } else if !model.info.metrics.contains_key(split) {
-                ui::note(&format!("{}: not judged: the device failed", ui::printable(&set.source)));
+                let why = if Graceful::asked() { "interrupted" } else { "the device failed" };
+                ui::note(&format!("{}: not judged: {why}", ui::printable(&set.source)));
             }
         }
         Ok(())

@@ -118,6 +118,9 @@ pub fn assist(args: &Args, train: &Path, config: TrainConfig, device: &Device, m
             epoch => epoch?,
         }
     }
+    if stopped && members.history(0).is_empty() {
+        return Err(Interrupted.into());
+    }
     members.finish()?;
     if stopped { Err(Interrupted.into()) } else { Ok(()) }
 }

@@ -2,7 +2,8 @@
 
 use super::{Ensemble, first_reason};
 use crate::error::Result;
-use crate::model::{Finish, Model, RunInfo, fold, means, spread};
+use crate::model::{Finish, Model, RunInfo, fold, spread};
+use crate::train::finish::evaluated;
 use crate::train::trainer::Trainer;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ impl Ensemble<'_> {
             return only.unwrap_or_else(|| Model::ensemble(&[], &Default::default()));
         }
         let data = members[0].data.clone();
-        let measures = members[0].measures.clone();
+        let (measures, hurry) = (members[0].measures.clone(), members[0].hurry());
         let shared = members.iter().all(|member| Arc::ptr_eq(&member.data, &data));
         let (mut models, mut spreads) = (Vec::new(), Vec::new());
         for member in members {
@@ -48,8 +49,8 @@ impl Ensemble<'_> {
         model.history = history;
         let best_value = if shared {
             for (split, data) in [("train", &data.train), ("valid", &data.valid)] {
-                if let Ok(scores) = model.scorer.score(data) {
-                    model.info.metrics.insert(split.into(), means(&measures, &scores, data));
+                if let Some(means) = evaluated(&model.scorer, data, &measures, &hurry) {
+                    model.info.metrics.insert(split.into(), means);
                 }
             }
             model.info.metrics.get("valid").and_then(|values| values.get(&measures[0].name())).copied()

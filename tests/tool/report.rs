@@ -169,6 +169,15 @@ fn commands_name_files_from_the_folder_of_the_report() {
     assert!(page.contains("--train data.txt") && page.contains("Not found: data.txt"), "{page}");
 }
 
+#[cfg(feature = "trees")]
+#[test]
+fn commands_train_the_same_trees() {
+    let place = place();
+    place.run("train --train data.txt --model trees --trees 7 --patience 3 --out grown").done();
+    place.run("report grown -o page.html").good();
+    assert!(place.read("page.html").contains("--model trees --trees 7 --patience 3 --out grown"));
+}
+
 #[test]
 fn long_logs_take_little_memory() {
     let place = place();

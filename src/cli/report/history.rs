@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 /// Maximum number of epochs that are kept, beside the best ones of late.
-const MOST: usize = 20_000;
+const MOST: usize = 2_000;
 /// Longest line that can be a record, in bytes.
 const LONGEST: u64 = 1 << 16;
 

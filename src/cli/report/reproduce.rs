@@ -3,7 +3,8 @@
 use super::html::{aside, commands, paragraph};
 use super::{Args, Shown};
 use crate::cli::tune::command::{config_arguments, line, quoted};
-use burnrank::{ModelInfo, TrainConfig};
+use burnrank::train::Method;
+use burnrank::{Architecture, ModelInfo, TrainConfig};
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};
 
@@ -86,6 +87,10 @@ fn train(info: &ModelInfo, path: &str, missing: &mut Vec<String>) -> Option<Stri
         all.extend(config_arguments(&config).ok()?);
         let mut add =
             |option: &str, value: Option<String>| all.extend(value.map(|value| vec![option.to_owned(), value]));
+        if let (Method::Boosting(_), Architecture::Trees { trees, .. }) = (&config.method, &config.architecture) {
+            add("--trees", Some(trees.to_string()));
+            add("--patience", Some(config.patience.to_string()));
+        }
         add("--metric", Some(config.metric.clone()).filter(|metric| metric != "ndcg@10"));
         add("--seed", Some(config.seed.to_string()).filter(|_| config.seed != 1));
         add("--shares", Some(config.shares.to_string()).filter(|_| config.shares > 0));

@@ -1,17 +1,14 @@
-//! What is documented works: the README's commands, in its order, and every example.
+//! What is documented works: the commands of the README and of docs/, and every example.
+
+#[path = "documentation/commands.rs"]
+mod commands;
+mod support;
 
 use burnrank::{KNOWN_METRICS, KNOWN_OBJECTIVES, Model, device};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The lines of the README's shell blocks that call the tool.
-fn commands() -> Vec<String> {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
-    let lines = blocks.flat_map(str::lines).filter(|line| line.starts_with("burnrank "));
-    lines.map(|line| line.split(" #").next().unwrap_or(line).trim().to_owned()).collect()
-}
-
+#[cfg(unix)]
 fn shell(folder: &Path, line: &str) {
     let tool = Path::new(env!("CARGO_BIN_EXE_burnrank"));
     let path = std::env::join_paths(
@@ -22,24 +19,6 @@ fn shell(folder: &Path, line: &str) {
     let output = Command::new("sh").args(["-c", line]).current_dir(folder).env("PATH", path.unwrap()).output().unwrap();
     let trouble = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{line}: {trouble}");
-}
-
-#[test]
-#[cfg(unix)]
-fn the_readmes_commands_work() {
-    let folder = tempfile::tempdir().unwrap();
-    for line in [
-        "burnrank generate net --queries 50 --documents 10 --features 5 --out all.txt",
-        "burnrank split all.txt --out parts",
-        "burnrank split all.txt --folds 5 --out MQ2008",
-        "cp parts/train.txt parts/vali.txt parts/test.txt . && cp test.txt new.txt",
-    ] {
-        shell(folder.path(), line);
-    }
-    // The README scores new.txt and judges test.txt: here they are the same documents.
-    let commands = commands();
-    assert!(commands.len() >= 5, "{commands:?}");
-    commands.iter().for_each(|line| shell(folder.path(), line));
 }
 
 #[test]

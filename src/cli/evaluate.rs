@@ -1,7 +1,7 @@
 //! `burnrank evaluate`: how good a ranking is.
 
 use super::input::{self, ReadArgs};
-use super::judging::{RunArgs, known_metric};
+use super::judging::{RunArgs, discount, known_metric};
 use super::prose::{fixed, named, paragraph};
 use super::ranking::{Ranking, size};
 use super::ui::{self, Align, Bar, Table, count, counted};
@@ -50,7 +50,8 @@ pub struct Args {
     /// TREC judgements: 'qid iteration docid relevance'
     #[arg(long, value_name = "FILE", requires = "run")]
     qrels: Option<PathBuf>,
-    /// What to judge by; may be repeated [default: ndcg@10 map mrr]
+    /// What to judge by; may be repeated [default: ndcg@10 map mrr; with --like the usual metrics of that
+    /// program]
     #[arg(long = "metric", short, value_name = "NAME", value_delimiter = ',', value_parser = known_metric)]
     metrics: Vec<String>,
     /// Print the value of each query
@@ -116,8 +117,10 @@ fn without_warnings((ranking, sources): (Ranking, Sources)) -> (Ranking, Sources
 /// The measures asked for, each once.
 fn metrics(args: &Args) -> anyhow::Result<Vec<Arc<dyn Metric>>> {
     args.judging.check()?;
-    let usual = ["ndcg@10", "map", "mrr"].map(str::to_owned);
-    args.judging.metrics(if args.metrics.is_empty() { &usual[..] } else { &args.metrics })
+    if args.metrics.is_empty() {
+        return args.judging.metrics(&args.judging.usual_metrics());
+    }
+    args.judging.metrics(&args.metrics)
 }
 
 fn scored_data(data_path: &Path, scores_path: &Path, args: &Args) -> anyhow::Result<(Ranking, Sources)> {
@@ -269,7 +272,7 @@ fn as_json(
             "empty": conventions.empty.to_string(),
             "missing": conventions.missing.to_string(),
             "gain": "2^y - 1, or y where the name says linear",
-            "discount": "1 / log2(1 + rank)",
+            "discount": discount(&judgements.iter().map(|judgement| judgement.metric.name()).collect::<Vec<_>>()),
             "threshold": args.judging.threshold(),
             "like": args.judging.like().map(burnrank::metric::Peer::name),
         },

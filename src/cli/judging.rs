@@ -105,6 +105,12 @@ impl RunArgs {
         }
     }
 
+    /// The metrics for a user who names none: with `--like` those of the program.
+    pub fn usual_metrics(&self) -> Vec<String> {
+        let usual = self.like.map_or(&["ndcg@10", "map", "mrr"][..], Peer::usual_metrics);
+        usual.iter().map(|&name| name.to_owned()).collect()
+    }
+
     /// The measures of these names, each once.
     pub fn metrics(&self, names: &[String]) -> anyhow::Result<Vec<Arc<dyn Metric>>> {
         let mut metrics: Vec<Arc<dyn Metric>> = Vec::new();
@@ -122,15 +128,15 @@ impl RunArgs {
 
     /// The conventions that these measures depend on, in words.
     pub fn words(&self, conventions: &Conventions, measures: &[String]) -> String {
-        let base = |name: &String| name.split([':', '@']).next().and_then(KnownMetric::find);
-        let any = |is: fn(&KnownMetric) -> bool| measures.iter().filter_map(base).any(is);
+        let any = |is: fn(&KnownMetric) -> bool| measures.iter().filter_map(|name| row(name)).any(is);
         let ties = match self.like {
             Some(peer) => peer.words().to_owned(),
             None => conventions.ties.to_string(),
         };
         let mut words = format!("equal scores: {ties}; nothing relevant: {}", conventions.empty);
-        if any(KnownMetric::has_gain) {
-            words += "; gain 2^y - 1, or y where the name says linear; discount 1 / log2(1 + rank)";
+        if any(|row| row.has_gain() || is_letor(row)) {
+            let discount = discount(measures);
+            words += &format!("; gain 2^y - 1, or y where the name says linear; discount {discount}");
         }
         if any(KnownMetric::is_binary) {
             words += &format!("; relevant: label of {} or more, where the name states none", self.own.threshold);
@@ -143,6 +149,26 @@ impl RunArgs {
             words += if any(|row| row.name == "bpref") { ", left out by bpref" } else { "" };
         }
         words
+    }
+}
+
+fn row(name: &str) -> Option<&'static KnownMetric> {
+    name.split([':', '@']).next().and_then(KnownMetric::find)
+}
+
+fn is_letor(row: &KnownMetric) -> bool {
+    row.name == "letor-ndcg"
+}
+
+/// The discount of these metrics: LETOR's script has another.
+pub fn discount(metrics: &[String]) -> String {
+    const USUAL: &str = "1 / log2(1 + rank)";
+    const LETOR: &str = "1 at ranks 1 and 2, then 1 / log2(rank)";
+    let rows = || metrics.iter().filter_map(|name| row(name));
+    match (rows().any(is_letor), rows().any(KnownMetric::has_gain)) {
+        (false, _) => USUAL.to_owned(),
+        (true, false) => LETOR.to_owned(),
+        (true, true) => format!("{USUAL}, of letor-ndcg {LETOR}"),
     }
 }
 

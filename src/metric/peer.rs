@@ -9,6 +9,7 @@ use std::sync::Arc;
 /// ```
 /// use burnrank::metric::Peer;
 /// assert_eq!(Peer::LightGbm.metric("map@10", 1.0)?.name(), "capped-map@10");
+/// assert_eq!(Peer::XgBoost.metric("ndcg", 1.0)?.name(), "ndcg@32");
 /// assert_eq!(Peer::Letor.metric("ndcg@10", 1.0)?.name(), "letor-ndcg@10");
 /// assert!(Peer::ScikitLearn.metric("err@10", 1.0).is_err());
 /// # Ok::<(), burnrank::Error>(())
@@ -21,11 +22,15 @@ pub enum Peer {
     ScikitLearn,
     /// LightGBM's `ndcg` and `map`: equal scores in the order of the file, 1 where nothing is relevant.
     LightGbm,
-    /// XGBoost's `ndcg` and `map`: as LightGBM's, with scores compared as f32.
+    /// XGBoost's `ndcg` and `map`: as LightGBM's, with scores compared as f32, and cut at rank 32 where the name has no
+    /// cutoff, as XGBoost 2.0 and later do whatever the objective's settings.
     XgBoost,
     /// LETOR 4.0's Eval-Score script: a discount of its own, and 0 for lists shorter than k.
     Letor,
 }
+
+/// The last rank of XGBoost's `ndcg` and `map` without a cutoff.
+const XGBOOST_RANKS: usize = 32;
 
 impl Peer {
     /// All of them.
@@ -60,6 +65,17 @@ impl Peer {
         matches!(self, Peer::TrecEval | Peer::XgBoost)
     }
 
+    /// The usual metrics that it has, for a user who names none.
+    pub fn usual_metrics(self) -> &'static [&'static str] {
+        match self {
+            Peer::TrecEval => &["ndcg@10", "map", "mrr"],
+            Peer::ScikitLearn => &["ndcg@10"],
+            Peer::LightGbm => &["ndcg@10", "map@10"],
+            Peer::XgBoost => &["ndcg@10", "map"],
+            Peer::Letor => &["ndcg@10", "map", "p@10"],
+        }
+    }
+
     /// The measure that it has under a name.
     ///
     /// # Errors
@@ -71,6 +87,10 @@ impl Peer {
         let metric = match (self, base) {
             (Peer::TrecEval, _) => parse_like_trec_eval(name, threshold),
             (Peer::ScikitLearn, "ndcg" | "dcg") => parse_like_trec_eval(name, threshold),
+            (Peer::XgBoost, "ndcg") if cut.is_empty() => parse_with(&format!("{plain}@{XGBOOST_RANKS}"), threshold),
+            (Peer::XgBoost, "map") if cut.is_empty() => {
+                parse_with(&format!("capped-{plain}@{XGBOOST_RANKS}"), threshold)
+            }
             (Peer::LightGbm | Peer::XgBoost, "map") if !cut.is_empty() => {
                 parse_with(&format!("capped-{plain}"), threshold)
             }
@@ -90,7 +110,8 @@ impl Peer {
         match self {
             Peer::TrecEval => "all of them",
             Peer::ScikitLearn => "ndcg[@k] and dcg[@k]",
-            Peer::LightGbm | Peer::XgBoost => "ndcg[@k] and map[@k]",
+            Peer::LightGbm => "ndcg[@k] and map[@k]",
+            Peer::XgBoost => "ndcg[@k] and map[@k] (without @k cut at rank 32)",
             Peer::Letor => "ndcg[@k] (without @k its MeanNDCG), map and p@k",
         }
     }

@@ -2,12 +2,16 @@
 //!
 //! The data has equal scores, two scores that differ only beyond f32, lists of one to twenty documents, and queries with
 //! nothing relevant. LightGBM 4.7.0, XGBoost 3.2.0, scikit-learn 1.9.1 and trec_eval 9.0 (through pytrec_eval) were given it,
-//! and LETOR 4.0's Eval-Score script, which prints four decimals.
+//! and LETOR 4.0's Eval-Score script, which prints four decimals. A second file has lists of up to 100 documents; it and the
+//! programs' values are made by `tests/fixtures/like/make.py`.
 
 use super::support::Place;
 
 const DATA: &str = include_str!("../fixtures/like/data.txt");
 const SCORES: &str = include_str!("../fixtures/like/scores.txt");
+
+const LONG_DATA: &str = include_str!("../fixtures/like/long.txt");
+const LONG_SCORES: &str = include_str!("../fixtures/like/long-scores.txt");
 
 /// Program, digits that it printed, and its measures.
 type Printed = (&'static str, f64, &'static [(&'static str, f64)]);
@@ -42,23 +46,90 @@ const PRINTED: [Printed; 5] = [
     ]),
 ];
 
+/// What they print for the long lists.
+#[rustfmt::skip]
+const PRINTED_LONG: [Printed; 4] = [
+    ("lightgbm", 1e-12, &[
+        ("ndcg@10", 0.3823329449389741), ("ndcg@50", 0.5244626918661174), ("ndcg@1000", 0.5957300591067808),
+        ("map@10", 0.30496825396825394), ("map@50", 0.3708279533006965), ("map@1000", 0.41897753782601244),
+    ]),
+    ("xgboost", 1e-12, &[
+        ("ndcg", 0.48922132683680425), ("ndcg@10", 0.38490687078820507), ("ndcg@50", 0.5365790368399425),
+        ("ndcg@1000", 0.5985472634146216), ("map", 0.3507963182857865), ("map@10", 0.30826190476190474),
+        ("map@50", 0.3776744574686886), ("map@1000", 0.4231093572430029),
+    ]),
+    ("scikit-learn", 1e-12, &[
+        ("ndcg@10", 0.3757311299739745), ("ndcg@50", 0.5286343021547606), ("ndcg", 0.6042281795931461),
+    ]),
+    ("trec_eval", 1e-12, &[
+        ("map", 0.37009526773860146), ("ndcg", 0.5740543907503042), ("ndcg_cut_10", 0.33858967029403664),
+        ("ndcg_cut_50", 0.4984836739191156), ("recip_rank", 0.65), ("P_50", 0.16399999999999998),
+        ("bpref", 0.25090871610352133),
+    ]),
+];
+
 #[test]
 fn other_programs_numbers_are_had_to_their_last_digit() {
-    let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES)]);
-    for (program, digits, measures) in PRINTED {
+    compare(&Place::new(&[("data.txt", DATA), ("scores.txt", SCORES)]), &PRINTED);
+}
+
+#[test]
+fn lists_of_more_than_32_documents_have_other_programs_numbers() {
+    compare(&Place::new(&[("data.txt", LONG_DATA), ("scores.txt", LONG_SCORES)]), &PRINTED_LONG);
+}
+
+fn compare(place: &Place, printed: &[Printed]) {
+    for (program, digits, measures) in printed {
         let names: Vec<&str> = measures.iter().map(|(name, _)| *name).collect();
         let line = format!(
             "evaluate --data data.txt --scores scores.txt --like {program} --json --metric {}",
             names.join(",")
         );
         let json = place.run(&line).json();
-        assert_eq!(json["conventions"]["like"].as_str().or(json["like"].as_str()), Some(program), "{json}");
+        assert_eq!(json["conventions"]["like"].as_str().or(json["like"].as_str()), Some(*program), "{json}");
         let found = json["measures"].as_array().expect("measures");
         assert_eq!(found.len(), measures.len(), "{program}: {json}");
-        for (found, (name, theirs)) in found.iter().zip(measures) {
+        for (found, (name, theirs)) in found.iter().zip(*measures) {
             let ours = found["mean"].as_f64().expect("a mean");
-            assert!((ours - theirs).abs() <= digits, "{program} {name}: {ours} instead of {theirs}");
+            assert!((ours - theirs).abs() <= *digits, "{program} {name}: {ours} instead of {theirs}");
         }
+    }
+}
+
+#[test]
+fn without_a_metric_the_programs_usual_ones_are_evaluated() {
+    let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES), ("others.txt", SCORES)]);
+    for (program, usual) in [
+        ("trec_eval", &["ndcg:linear@10", "map", "mrr"][..]),
+        ("scikit-learn", &["ndcg:linear@10"]),
+        ("lightgbm", &["ndcg@10", "capped-map@10"]),
+        ("xgboost", &["ndcg@10", "capped-map@32"]),
+        ("letor", &["letor-ndcg@10", "map", "p@10"]),
+    ] {
+        let json = place.run(&format!("evaluate --data data.txt --scores scores.txt --json --like {program}")).json();
+        let names: Vec<&str> =
+            json["measures"].as_array().expect("measures").iter().filter_map(|m| m["name"].as_str()).collect();
+        assert_eq!(names, usual, "{program}");
+        place.run(&format!("compare scores.txt others.txt --data data.txt --like {program}")).good();
+    }
+}
+
+#[test]
+fn the_discount_that_is_stated_is_the_one_of_the_metrics() {
+    let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES)]);
+    let (usual, letor) = ("1 / log2(1 + rank)", "1 at ranks 1 and 2, then 1 / log2(rank)");
+    for (options, discount) in [
+        ("", usual.to_owned()),
+        ("--like lightgbm", usual.to_owned()),
+        ("--like letor", letor.to_owned()),
+        ("--metric letor-ndcg@5", letor.to_owned()),
+        ("--metric letor-ndcg@5,ndcg@5", format!("{usual}, of letor-ndcg {letor}")),
+    ] {
+        let line = format!("evaluate --data data.txt --scores scores.txt {options}");
+        let json = place.run(&format!("{line} --json")).json();
+        assert_eq!(json["conventions"]["discount"], discount.as_str(), "{options}");
+        let text = place.run(&line).good().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&format!("discount {discount}")), "{options}: {text}");
     }
 }
 

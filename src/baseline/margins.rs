@@ -5,6 +5,7 @@
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::numeric::order::compare;
 use crate::stop::Stop;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -55,7 +56,7 @@ impl<'a> Margins<'a> {
             self.stop.check()?;
             let scores = &scores[rows];
             order.iter_mut().zip(0..).for_each(|(place, document)| *place = document);
-            order.sort_unstable_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]).then(a.cmp(&b)));
+            order.sort_unstable_by(|&a, &b| compare(scores[b as usize], scores[a as usize]).then(a.cmp(&b)));
             Ok::<(), Error>(())
         })?;
         Ok(order)

@@ -6,12 +6,13 @@
 //! paper (2005, section 6.2) has it, the least squares are computed exactly. Both steps then lower the same squared error, so
 //! that the rounds end. Queries whose labels are all equal would only confirm the ranking that there is, and are left out.
 
-use super::algebra::{dot, scores, solve, step, sum};
+use super::algebra::{add, dot, scores, solve, step, sum};
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Scorer};
+use crate::numeric::order::compare;
 use crate::train::{Learner, Make, ModelKind};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ pub(super) const KIND: ModelKind = ModelKind {
 
 /// The fall of the error, as part of it, that counts as none.
 const TOLERANCE: f64 = 1e-6;
+
+/// What is left of the equations of a fit, as part of them, when they count as solved.
+const EXACT: f64 = 1e-10;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct RankProp {
@@ -63,12 +67,17 @@ impl Baseline for RankProp {
         }
         left.iter_mut().zip(&now).for_each(|(left, now)| *left -= now);
         center(data, &mut left);
-        let mut change = solve(&sum(data, &left), 1e-4, |direction| {
+        // In units of each feature's own spread the equations are solved exactly, whatever the units of the features.
+        let units = units(data);
+        let in_units =
+            |values: &[f64]| -> Vec<f64> { values.iter().zip(&units).map(|(value, unit)| value * unit).collect() };
+        let change = solve(&in_units(&sum(data, &left)), EXACT, |direction| {
             round.stop.check()?;
-            let mut moved = scores(data, direction);
+            let mut moved = scores(data, &in_units(direction));
             center(data, &mut moved);
-            Ok(sum(data, &moved))
+            Ok(in_units(&sum(data, &moved)))
         })?;
+        let mut change = in_units(&change);
         let mut moved = scores(data, &change);
         center(data, &mut moved);
         step(&mut left, -1.0, &moved);
@@ -88,7 +97,8 @@ impl Baseline for RankProp {
 /// Ranks by label and then by score, from 0 for the lowest to 1 for the highest; equal ones share the mean of theirs.
 fn targets(labels: &[f32], scores: &[f64], targets: &mut [f64]) {
     let mut order: Vec<usize> = (0..labels.len()).collect();
-    let compare = |a: usize, b: usize| labels[a].total_cmp(&labels[b]).then(scores[a].total_cmp(&scores[b]));
+    let compare =
+        |a: usize, b: usize| compare(labels[a].into(), labels[b].into()).then_with(|| compare(scores[a], scores[b]));
     order.sort_by(|&a, &b| compare(a, b));
     let last = (labels.len() - 1) as f64;
     let mut start = 0;
@@ -97,6 +107,23 @@ fn targets(labels: &[f32], scores: &[f64], targets: &mut [f64]) {
         group.iter().for_each(|&document| targets[document] = mean / last);
         start += group.len();
     }
+}
+
+/// One over the length of each feature's values, around their means within queries; 0 for a feature without differences.
+fn units(data: &Dataset) -> Vec<f64> {
+    let width = data.n_features();
+    let mut squares = vec![0.0; width];
+    for query in data.queries().filter(|query| is_telling(query.labels)) {
+        let count = query.labels.len() as f64;
+        let mut means = vec![0.0; width];
+        query.features.chunks_exact(width.max(1)).for_each(|row| add(&mut means, row, count.recip()));
+        for row in query.features.chunks_exact(width.max(1)) {
+            for ((square, &value), mean) in squares.iter_mut().zip(row).zip(&means) {
+                *square += (f64::from(value) - mean).powi(2);
+            }
+        }
+    }
+    squares.into_iter().map(|square: f64| if square > 0.0 { square.sqrt().recip() } else { 0.0 }).collect()
 }
 
 /// Takes the mean of its query from each document's value, for no ranking depends on it; 0 for queries that tell nothing.
@@ -123,6 +150,35 @@ mod tests {
         // Before anything is learnt all scores are equal.
         targets(&[1.0, 0.0, 1.0, 0.0, 2.0], &[0.0; 5], &mut found);
         assert_eq!(found, [2.5 / 4.0, 0.5 / 4.0, 2.5 / 4.0, 0.5 / 4.0, 1.0]);
+    }
+
+    #[test]
+    fn zeros_of_either_sign_are_equal_scores() {
+        let mut found = [0.0; 4];
+        targets(&[1.0, 0.0, 1.0, -0.0], &[-0.0, 0.0, 0.0, -0.0], &mut found);
+        assert_eq!(found, [2.5 / 3.0, 0.5 / 3.0, 2.5 / 3.0, 0.5 / 3.0]);
+    }
+
+    /// The first fit in closed form, by the normal equations of two features whose units differ by nine orders of magnitude.
+    #[test]
+    fn the_fit_is_exact_whatever_the_units_of_features() {
+        let rows = [[1e6f32, 3e-3], [4e6, 1e-3], [9e6, 4e-3], [2e6, 1e-3], [5e6, 5e-3]];
+        let labels = vec![0.0, 1.0, 2.0, 1.0, 0.0];
+        let data = Dataset::new(2, rows.concat(), labels.clone(), vec![("a".into(), 5)]).unwrap();
+        let (metric, stop) = (metric::parse("ndcg").unwrap(), Stop::new());
+        let mut system = RankProp { weights: vec![0.0; 2], error: None };
+        system.round(&Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop }).unwrap();
+        let mut target = [0.0; 5];
+        targets(&labels, &[0.0; 5], &mut target);
+        let centred = |values: [f64; 5]| values.map(|value| value - values.iter().sum::<f64>() / 5.0);
+        let [a, b] = [0, 1].map(|feature| centred(rows.map(|row| f64::from(row[feature]))));
+        let t = centred(target);
+        let (aa, ab, bb, at, bt) = (dot(&a, &a), dot(&a, &b), dot(&b, &b), dot(&a, &t), dot(&b, &t));
+        let determinant = aa * bb - ab * ab;
+        let expected = [(bb * at - ab * bt) / determinant, (aa * bt - ab * at) / determinant];
+        for (found, expected) in system.weights.iter().zip(expected) {
+            assert!((found / expected - 1.0).abs() < 1e-8, "{:?} instead of {expected:?}", system.weights);
+        }
     }
 
     #[test]

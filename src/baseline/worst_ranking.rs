@@ -4,6 +4,7 @@
 //! are in the order of their scores, others too, and where each of the others goes can be found by itself.
 
 use crate::error::Result;
+use crate::numeric::order::compare;
 use crate::stop::Stop;
 
 /// The worst ranking of a query, as far as a cutting plane has to know it.
@@ -22,7 +23,7 @@ impl Worst {
     /// When the run is to stop: the time grows with the product of both numbers.
     pub fn of(scores: &[f64], labels: &[f32], threshold: f32, stop: &Stop) -> Result<Self> {
         let mut order: Vec<usize> = (0..scores.len()).collect();
-        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        order.sort_by(|&a, &b| compare(scores[b], scores[a]));
         let (relevant, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|&d| labels[d] >= threshold);
         let ahead = relevant_ahead(scores, &relevant, &others, stop)?;
         let (count, pairs) = (relevant.len() as f64, (relevant.len() * others.len()) as f64);

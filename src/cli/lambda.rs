@@ -309,8 +309,7 @@ impl Summary {
 
 /// The documents of a single query, best first.
 fn one(query: &Query, report: &FieldReport) -> String {
-    let mut order: Vec<usize> = (0..report.scores.len()).collect();
-    order.sort_by(|&a, &b| report.scores[b].total_cmp(&report.scores[a]));
+    let order = burnrank::metric::order(&report.scores);
     let right = |name| (name, Align::Right);
     let mut table = Table::new(&[
         right("rank"),

@@ -55,6 +55,10 @@ impl Metric for Ap {
         !labels.iter().any(|&label| label >= self.threshold)
     }
 
+    fn threshold(&self) -> Option<f32> {
+        Some(self.threshold)
+    }
+
     fn kind(&self) -> MetricKind {
         MetricKind::Ap { k: self.k, threshold: self.threshold }
     }

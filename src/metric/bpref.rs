@@ -57,6 +57,10 @@ impl Metric for Bpref {
         !labels.iter().any(|&label| label >= self.threshold)
     }
 
+    fn threshold(&self) -> Option<f32> {
+        Some(self.threshold)
+    }
+
     fn value_of_retrieved(&self, ranked: &[f32], retrieved: usize) -> f64 {
         let relevant = ranked.iter().filter(|&&label| label >= self.threshold).count();
         if relevant == 0 {

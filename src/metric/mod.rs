@@ -47,6 +47,7 @@ pub use pairs::PairwiseAccuracy;
 pub use peer::Peer;
 pub use precision::Precision;
 pub use recall::Recall;
+pub(crate) use registry::with_cutoff;
 pub use registry::{KNOWN_METRICS, KnownMetric, parse, parse_like_trec_eval, parse_with};
 pub use rr::Rr;
 pub use summary::Summary;
@@ -105,6 +106,11 @@ pub trait Metric: Debug + Send + Sync {
     /// Whether a query with these labels (in any order) has nothing that this measure could find.
     fn is_empty(&self, labels: &[f32]) -> bool {
         labels.iter().all(|&label| label <= 0.0)
+    }
+
+    /// The lowest relevant label of a binary metric, which distinguishes relevant documents from others and nothing else.
+    fn threshold(&self) -> Option<f32> {
+        None
     }
 
     /// Whether smaller values are better, as for ARP.

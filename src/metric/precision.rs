@@ -54,6 +54,10 @@ impl Metric for Precision {
         !labels.iter().any(|&label| label >= self.threshold)
     }
 
+    fn threshold(&self) -> Option<f32> {
+        Some(self.threshold)
+    }
+
     fn depth(&self) -> Option<usize> {
         Some(self.k)
     }

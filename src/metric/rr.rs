@@ -61,6 +61,10 @@ impl Metric for Rr {
         !labels.iter().any(|&label| label >= self.threshold)
     }
 
+    fn threshold(&self) -> Option<f32> {
+        Some(self.threshold)
+    }
+
     fn kind(&self) -> MetricKind {
         MetricKind::Rr { k: self.k, threshold: self.threshold }
     }

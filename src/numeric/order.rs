@@ -1,5 +1,7 @@
 //! The one order of scores: the highest first, NaN as minus infinity, -0 as 0.
 
+use std::cmp::Ordering;
+
 /// Scores are cut to this before they are compared or subtracted: their differences stay finite, and a sigmoid of a
 /// difference of that size is 0 or 1 all the same.
 pub const LARGEST_SCORE: f32 = 1e30;
@@ -11,6 +13,14 @@ pub(crate) fn safe(score: f32) -> f32 {
     let number = if score.is_nan() { -LARGEST_SCORE } else { score };
     // Adding 0 makes -0 equal to 0 in its bits as well.
     number.clamp(-LARGEST_SCORE, LARGEST_SCORE) + 0.0
+}
+
+/// The ascending order of two scores: NaN as minus infinity, -0 as 0. What sorts scores asks this, not `total_cmp`, which
+/// ranks 0 above -0.
+#[inline]
+pub(crate) fn compare(a: f64, b: f64) -> Ordering {
+    let number = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score + 0.0 };
+    number(a).total_cmp(&number(b))
 }
 
 /// A score that documents are ranked by: `f32` or `f64`.
@@ -177,6 +187,19 @@ pub fn training_order(scores: &[f32]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scores_are_compared_by_value() {
+        for (a, b, expected) in [
+            (0.0, -0.0, Ordering::Equal),
+            (-0.0, 0.0, Ordering::Equal),
+            (1.0, -1.0, Ordering::Greater),
+            (f64::NAN, f64::NEG_INFINITY, Ordering::Equal),
+            (f64::NAN, -1e300, Ordering::Less),
+        ] {
+            assert_eq!(compare(a, b), expected, "{a} {b}");
+        }
+    }
 
     #[test]
     fn equal_scores_keep_document_order_and_zeros_are_equal() {

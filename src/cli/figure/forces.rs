@@ -53,8 +53,7 @@ fn panel(area: &Area, report: &FieldReport, row: f64) -> anyhow::Result<()> {
         .map_err(failed)?;
     let top = report.labels.iter().copied().fold(1.0, f32::max);
     let shade = |label: f32| palette::shade(f64::from(label / top));
-    let mut order: Vec<usize> = (0..report.scores.len()).collect();
-    order.sort_by(|&a, &b| report.scores[b].total_cmp(&report.scores[a]));
+    let order = burnrank::metric::order(&report.scores);
     for (place, &document) in order.iter().enumerate() {
         let arrow = Arrow {
             score: report.scores[document],

@@ -3,7 +3,7 @@
 use super::sets::{Named, Sets};
 use crate::cli::oddities::{Essentials, Oddity};
 use crate::cli::ui;
-use burnrank::train::Method;
+use burnrank::train::{Method, ModelKind};
 use burnrank::{Architecture, Dataset, Finish, Model, StepRule, TrainConfig};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -64,7 +64,24 @@ pub fn data(sets: &Sets, config: &TrainConfig) -> Vec<Warning> {
     let others = [Some(&sets.valid), sets.test.as_ref()];
     warnings.extend(others.into_iter().flatten().filter_map(|other| shared(&sets.train, "training", other)));
     warnings.extend(sets.test.as_ref().and_then(|test| shared(&sets.valid, "validation", test)));
+    warnings.extend(merged_labels(sets.train.data.labels(), &config.aim()));
     warnings
+}
+
+/// Whether springsmooth of a binary metric leaves out pairs of different labels.
+fn merged_labels(labels: &[f32], objective: &str) -> Option<Warning> {
+    let (metric, _) = objective.strip_prefix("lambdarank:")?.split_once(":springsmooth")?;
+    let threshold = burnrank::metric::parse(metric).ok()?.threshold()?;
+    let differ = |relevant: bool| {
+        let mut class = labels.iter().filter(|label| (**label >= threshold) == relevant);
+        class.next().is_some_and(|first| class.any(|label| label != first))
+    };
+    let what = format!(
+        "{metric} only distinguishes labels of {threshold} or more from lower ones: pairs of different labels on the same side \
+         have no lambda"
+    );
+    let remedy = "state another threshold, as in map:rel=2, or train for a metric of graded labels, as ndcg";
+    (differ(true) || differ(false)).then(|| Warning::new(objective, what, remedy))
 }
 
 /// Whether the worth of a label is 2^y - 1 by this objective or measure.
@@ -128,7 +145,11 @@ fn divergence(
         "diverged in epoch {}: scores were no longer finite; the model is that of epoch {best_epoch}, the best one",
         last.epoch
     );
-    let remedy = format!("lower --lr (it was {}), or scale the features with --scale", last.step_size);
+    let kind = model.info.objective.split(':').next().and_then(|name| ModelKind::of(name).ok());
+    let remedy = match kind.is_some_and(|kind| !kind.takes_objective()) {
+        true => "scale the features with --scale".to_owned(),
+        false => format!("lower --lr (it was {}), or scale the features with --scale", last.step_size),
+    };
     Some(Warning::new(about, what, &remedy))
 }
 

@@ -50,7 +50,8 @@ pub(super) fn feature(null: Option<f32>, found: Result<f32, BadCell>) -> Result<
 
 /// A label: a number of 0 or more.
 pub(super) fn label(value: Result<f32, BadCell>) -> Result<f32, BadCell> {
-    value.and_then(|label| if label < 0.0 { Err(BadCell::Negative) } else { Ok(label) })
+    // Adding 0 makes -0 the label 0.
+    value.and_then(|label| if label < 0.0 { Err(BadCell::Negative) } else { Ok(label + 0.0) })
 }
 
 /// An id: text that is not empty, in UTF-8, without control characters.

@@ -1,13 +1,14 @@
 //! Every document towards its ideal place.
 
 use super::Ranked;
+use crate::numeric::order::compare;
 
 /// DiscreteBounded: the gain of moving one document to its ideal place, others closing up, at most 1.
 pub(super) fn to_ideal(query: &Ranked, forces: &mut [f64]) {
     let n = query.labels.len();
     let mut ideal: Vec<usize> = (0..n).collect();
     // Stable: documents of equal label keep their order, so that none of them is moved past another in vain.
-    ideal.sort_by(|&a, &b| query.labels[b].total_cmp(&query.labels[a]));
+    ideal.sort_by(|&a, &b| compare(query.labels[b].into(), query.labels[a].into()));
     let now = query.metric.value(&query.labels);
     let mut moved = Vec::with_capacity(n);
     for (place, &own) in ideal.iter().enumerate().filter(|(place, own)| place != *own) {

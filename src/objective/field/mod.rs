@@ -32,6 +32,8 @@ pub enum Construction {
     ///
     /// A swap changes a normalised measure by less than 1, so that the bound would leave RankNet and nothing of the measure:
     /// gains are therefore counted in units of the query's mean gain over its pairs. Every pair pulls with `max(1, gain)`.
+    /// For binary metrics (MAP, MRR, bpref, precision, recall) labels are relevant or not, as in the paper: labels on the same
+    /// side of the threshold make no pair.
     SpringSmooth,
     /// "Estimates the gradient by the change in accuracy with respect to the difference in scores between two adjacent
     /// documents in an ordered list. A margin is added to handle very small score differences."

@@ -1,20 +1,16 @@
 //! Pairs that pull like RankNet's, each with its own strength.
 
 use super::Ranked;
-use crate::metric::MetricKind;
 use crate::numeric::sigmoid;
 
 /// Adds `strength(gain, mean gain) * sigma / (1 + exp(sigma (s_i - s_j)))` up for the better document of each pair of different
-/// labels, and down for the other; a pair's gain is |change of the measure when it swaps|.
+/// labels, and down for the other; a pair's gain is |change of the measure when it swaps|. The labels of a binary metric are
+/// relevant or not, as in the paper (section 6): a pair within one of these classes has equal labels, and no lambda.
 pub(super) fn pull(query: &Ranked, sigma: f64, strength: impl Fn(f64, f64) -> f64, forces: &mut [f64]) {
     let swaps = query.metric.swaps(&query.labels);
     let n = query.labels.len();
-    // Labels that a binary measure does not tell apart make no pair.
-    let kind = query.metric.kind();
-    let level = |label: f32| match kind {
-        MetricKind::Ap { threshold, .. } | MetricKind::Rr { threshold, .. } => f32::from(u8::from(label >= threshold)),
-        _ => label,
-    };
+    let threshold = query.metric.threshold();
+    let level = |label: f32| threshold.map_or(label, |threshold| f32::from(u8::from(label >= threshold)));
     // Gone through twice rather than remembered: a long list has more pairs than memory.
     let each_pair = |pair: &mut dyn FnMut(usize, usize, f64)| {
         for above in (0..n).take_while(|_| !query.stop.asked()) {

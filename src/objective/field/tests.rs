@@ -46,6 +46,19 @@ fn forces_balance_and_are_finite() {
     }
 }
 
+/// The paper's labels of binary metrics are 0 and 1.
+#[test]
+fn springs_of_binary_metrics_see_two_classes() {
+    let scores = [0.5, 2.0, 1.0, -1.0, 0.0];
+    let (graded, binary) = ([3.0, 1.0, 2.0, 4.0, 0.0], [1.0, 0.0, 1.0, 1.0, 0.0]);
+    for metric in ["map", "mrr", "bpref", "p@2", "recall@2", "capped-map@2"] {
+        let of_grades = if metric.contains('@') { metric.replace('@', ":rel=2@") } else { format!("{metric}:rel=2") };
+        let expected = lambdas(metric, Construction::SpringSmooth, &scores, &binary);
+        assert!(expected.iter().any(|lambda| *lambda != 0.0), "{metric}");
+        assert_eq!(lambdas(&of_grades, Construction::SpringSmooth, &scores, &graded), expected, "{metric}");
+    }
+}
+
 #[test]
 fn a_wrong_pair_is_pulled_right_by_all() {
     for metric in METRICS {

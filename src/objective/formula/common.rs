@@ -2,6 +2,7 @@
 
 use super::super::tensor::TensorTile;
 use crate::metric::{Gain, discount};
+use crate::numeric::order::compare;
 use crate::stop::Stop;
 use burn::tensor::Tensor;
 
@@ -77,5 +78,5 @@ fn halve(documents: &mut [u32], scores: &[f64], labels: &[f32], stop: &Stop, vis
         visit(low, high);
     }
     // A stable sort finds the two sorted halves and merges them.
-    documents.sort_by(|&a, &b| scores[a as usize].total_cmp(&scores[b as usize]));
+    documents.sort_by(|&a, &b| compare(scores[a as usize], scores[b as usize]));
 }

@@ -1,6 +1,7 @@
 //! RankNet: every pair counts the same.
 
 use super::{Form, PairWeight, Pairs, ValueRule};
+use std::cmp::Ordering;
 
 /// 1 for `y_i > y_j` (RankNet, Eq. 3); with ties 1/2 for each order of `y_i = y_j`, the target probability of 1/2: in every
 /// query, also where nothing is relevant.
@@ -11,9 +12,9 @@ pub(in super::super) struct RankNet {
 
 impl PairWeight for RankNet {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
-        match ranked[i].total_cmp(&ranked[j]) {
-            std::cmp::Ordering::Greater => 1.0,
-            std::cmp::Ordering::Equal if self.ties => 0.5,
+        match ranked[i].partial_cmp(&ranked[j]) {
+            Some(Ordering::Greater) => 1.0,
+            Some(Ordering::Equal) if self.ties => 0.5,
             _ => 0.0,
         }
     }

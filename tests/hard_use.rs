@@ -16,6 +16,8 @@ mod families;
 mod harmless;
 #[path = "hard_use/memory.rs"]
 mod memory;
+#[path = "hard_use/messages.rs"]
+mod messages;
 #[path = "hard_use/models.rs"]
 mod models;
 #[path = "hard_use/objectives.rs"]

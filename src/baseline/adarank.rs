@@ -46,11 +46,10 @@ struct AdaRank {
 }
 
 fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
-    let metric = &*start.metric;
-    if metric.is_cost() || matches!(metric.kind(), MetricKind::Dcg { .. } | MetricKind::Arp { .. }) {
+    if !matches!(start.metric.kind(), MetricKind::Ap { .. } | MetricKind::Ndcg { .. }) {
         return Err(Error::Config(format!(
-            "adarank: {} is not a measure from 0 to 1 of which more is better: set --metric to one, as ndcg@10 or map",
-            metric.name()
+            "adarank: it is for MAP and NDCG, not for {}: set --metric to one, as ndcg@10 or map",
+            start.metric.name()
         )));
     }
     Rounds::start(start, AdaRank { weights: vec![0.0; start.train.n_features()], alone: None })

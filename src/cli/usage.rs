@@ -7,35 +7,62 @@ use clap::{Arg, Command, CommandFactory, FromArgMatches};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// What other tools call our options: theirs, and the names here, of which a command has one.
+/// What other tools call our options (LightGBM, XGBoost, RankLib, allRank, TF-Ranking and others): theirs, and the names here, of
+/// which a command has one.
 #[rustfmt::skip]
-const OPTIONS: [(&[&str], &[&str]); 26] = [
-    (&["learning-rate", "eta", "step-size", "step", "shrinkage", "alpha"], &["lr"]),
-    (&["n-epochs", "num-epochs", "max-epochs", "iterations", "max-iter", "num-rounds", "n-estimators"], &["epochs"]),
-    (&["hidden-units", "hidden-size", "hidden-layers", "units", "layers"], &["hidden"]),
-    (&["batch-size", "batch", "minibatch", "mini-batch"], &["batch-queries"]),
-    (&["early-stopping", "early-stopping-rounds", "early-stop", "stop-after"], &["patience"]),
-    (&["weight-decay", "reg-lambda", "lambda-l2", "regularization", "regularisation", "l2-reg"], &["l2"]),
-    (&["loss", "loss-function", "ranker"], &["objective"]),
-    (&["eval-metric", "metrics", "measure", "measures", "metric2t", "metric2T"], &["metric"]),
+const OPTIONS: &[(&[&str], &[&str])] = &[
+    (&["learning-rate", "step-size", "step", "alpha"], &["lr"]),
+    (&["eta", "shrinkage-rate", "shrinkage"], &["shrinkage", "lr"]),
+    (&["n-epochs", "num-epochs", "max-epochs", "iterations", "max-iter", "epoch", "round", "rounds", "num-train-steps", "train-steps", "max-steps"], &["epochs"]),
+    (&["n-estimators", "num-iterations", "num-iteration", "num-tree", "num-trees", "num-round", "num-rounds", "nrounds", "num-boost-round", "tree", "ntree"], &["trees", "epochs"]),
+    (&["num-leaves", "num-leaf", "max-leaves", "max-leaf", "max-leaf-nodes", "leaf"], &["leaves"]),
+    (&["min-data-in-leaf", "min-data-per-leaf", "min-child-samples", "min-samples-leaf", "mls"], &["min-data"]),
+    (&["min-sum-hessian-in-leaf", "min-sum-hessian", "min-child-weight"], &["min-hessian"]),
+    (&["max-bin", "max-bins", "tc"], &["bins"]),
+    (&["bagging-fraction", "sub-row", "bagging", "srate"], &["subsample"]),
+    (&["sub-feature", "colsample-bytree", "colsample", "max-features", "frate"], &["feature-fraction"]),
+    (&["hidden-units", "hidden-size", "hidden-layers", "hidden-layer-dims", "units", "layers", "layer", "node", "nodes"], &["hidden"]),
+    (&["batch-size", "batch", "minibatch", "mini-batch", "train-batch-size"], &["batch-queries"]),
+    (&["early-stopping", "early-stopping-round", "early-stopping-rounds", "early-stopping-patience", "early-stop", "stop-after", "estop", "n-iter-no-change"], &["patience"]),
+    (&["weight-decay", "reg-lambda", "lambda-l2", "lambda", "regularization", "regularisation", "l2-reg", "reg"], &["l2"]),
+    (&["loss", "loss-function", "application"], &["objective"]),
+    (&["ranker", "booster", "boosting", "boosting-type", "algorithm", "model-type", "estimator", "input-model", "model-in", "load-model", "load"], &["model"]),
+    (&["eval-metric", "metrics", "measure", "measures", "metric2t", "eval-at", "ndcg-eval-at"], &["metric"]),
     (&["random-seed", "random-state", "rng"], &["seed"]),
-    (&["train-data", "training", "training-data", "train-file"], &["train", "data"]),
-    (&["validation", "validate", "validation-data", "vali", "val", "dev", "eval"], &["valid"]),
-    (&["test-data", "test-file", "test", "input", "file", "dataset", "train"], &["test", "data"]),
-    (&["clip-norm", "grad-clip", "gradient-clipping", "max-grad-norm"], &["clip"]),
+    (&["train-data", "training", "training-data", "train-file", "train-path", "train-input-pattern"], &["train", "data"]),
+    (&["validation", "validate", "validation-data", "vali", "val", "dev", "eval", "valid-data", "eval-set", "vali-path", "eval-path", "eval-input-pattern", "validation-path"], &["valid"]),
+    (&["test-data", "test-file", "test-path", "test-input-pattern", "test", "input", "file", "dataset", "train"], &["test", "data"]),
+    (&["num-features", "n-features"], &["features"]),
+    (&["label-column"], &["label"]),
+    (&["query-column", "group-column", "group", "qid"], &["query"]),
+    (&["ignore-column", "ignore-columns"], &["drop"]),
+    (&["qrel"], &["qrels"]),
+    (&["clip-norm", "grad-clip", "gradient-clipping", "gradient-clipping-norm", "max-grad-norm"], &["clip"]),
     (&["normalize", "normalise", "norm", "standardize", "standardise", "scaler", "scaling"], &["scale"]),
-    (&["output", "output-dir", "model-dir", "save", "save-model", "save-to", "output-file"], &["out"]),
+    (&["output", "output-dir", "model-dir", "save", "save-model", "save-to", "output-file", "output-model", "model-out", "job-dir"], &["out"]),
     (&["overwrite", "yes", "replace"], &["force"]),
-    (&["num-threads", "n-threads", "n-jobs", "nthread", "jobs", "workers", "cores", "cpus"], &["threads"]),
+    (&["num-threads", "num-thread", "n-threads", "n-jobs", "nthread", "jobs", "workers", "cores", "cpus", "thread"], &["threads"]),
     (&["optim", "solver"], &["optimizer"]),
-    (&["silent", "no-progress"], &["quiet"]),
+    (&["silent", "no-progress", "verbosity", "verbose"], &["quiet"]),
     (&["memory", "mem", "memory-limit", "max-mem"], &["max-memory"]),
-    (&["backend", "gpu", "cuda", "cpu"], &["device"]),
-    (&["cross-validation", "cv", "kfold", "k-fold", "kcv"], &["folds"]),
+    (&["backend", "gpu", "cuda", "cpu", "device-type", "tree-method"], &["device"]),
+    (&["cross-validation", "cv", "kfold", "k-fold", "nfold", "kcv"], &["folds"]),
     (&["n-trials", "num-trials", "n-iter", "samples", "budget"], &["trials"]),
     (&["timeout", "time", "time-limit", "max-time", "max-seconds", "time-budget"], &["seconds"]),
     (&["continue", "restore", "from-checkpoint"], &["resume"]),
     (&["predictions", "preds", "score", "rank"], &["scores", "model", "out"]),
+];
+
+/// Options of other tools' training that are no option here, and what to do instead.
+#[rustfmt::skip]
+const INSTEAD: &[(&[&str], &str)] = &[
+    (&["max-depth", "depth"], "the size of trees is set by their number of leaves, --leaves"),
+    (&["lambda-l1", "reg-alpha", "l1"], "there is no L1 penalty, only --l2"),
+    (&["dropout", "dropout-rate"], "nets have no dropout: --l2 and --patience limit overfitting"),
+    (&["lambdarank-truncation-level", "lambdarank-num-pair-per-sample"], "the truncation is part of the objective, as in --objective lambdarank:ndcg@10"),
+    (&["gmax"], "the highest grade is part of the metric, as in --metric err:max=3"),
+    (&["list-size", "slate-length"], "queries of any length are taken whole: leave it out"),
+    (&["tts", "tvs", "test-size", "validation-split"], "'burnrank split' writes train.txt, vali.txt and test.txt"),
 ];
 
 /// What other tools call our commands.
@@ -65,6 +92,10 @@ pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, ExitCode> {
         command = command.term_width(prose::WIDTH);
     }
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(text) = single_dash(&command, &arguments) {
+        ui::refuse(&text);
+        return Err(ExitCode::from(2));
+    }
     let found = command.clone().try_get_matches().and_then(|matches| T::from_arg_matches(&matches));
     found.map_err(|error| {
         match explanation(&command, &arguments, &error) {
@@ -93,10 +124,7 @@ fn explanation(root: &Command, arguments: &[String], error: &clap::Error) -> Opt
     let problem = match error.kind() {
         ErrorKind::UnknownArgument => {
             let word = text(ContextKind::InvalidArg).filter(|word| word.starts_with("--"))?;
-            match option(&[root, command], word.trim_start_matches('-')) {
-                Some(meant) => format!("unknown option '{word}': did you mean '--{meant}'?"),
-                None => format!("unknown option '{word}'"),
-            }
+            unknown_option(root, command, word)
         }
         ErrorKind::InvalidSubcommand => {
             let word = text(ContextKind::InvalidSubcommand)?;
@@ -112,7 +140,46 @@ fn explanation(root: &Command, arguments: &[String], error: &clap::Error) -> Opt
         }
         _ => return None,
     };
-    Some(format!("{problem}\n\nFor more information, try '{path} --help'."))
+    Some(with_help(&problem, &path))
+}
+
+fn with_help(problem: &str, path: &str) -> String {
+    format!("{problem}\n\nFor more information, try '{path} --help'.")
+}
+
+/// What is said of an option that the command does not have.
+fn unknown_option(root: &Command, command: &Command, word: &str) -> String {
+    let name = plain(word);
+    let instead = INSTEAD.iter().find(|(theirs, _)| theirs.contains(&name.as_str()));
+    match (option(&[root, command], &name), instead.filter(|_| trains(command))) {
+        (_, Some((_, instead))) => format!("unknown option '{word}': {instead}"),
+        (Some(meant), None) => format!("unknown option '{word}': did you mean '--{meant}'?"),
+        (None, None) => format!("unknown option '{word}'"),
+    }
+}
+
+/// An option with a single hyphen, as RankLib has them: `-metric2t` would be read as `-m etric2t`.
+fn single_dash(root: &Command, arguments: &[String]) -> Option<String> {
+    let (command, path) = chosen(root, arguments);
+    let is_known = |word: &&String| {
+        let name = plain(word);
+        let instead = INSTEAD.iter().any(|(theirs, _)| theirs.contains(&name.as_str())) && trains(command);
+        !word.starts_with("--") && name.len() > 1 && (instead || known_option(&[root, command], &name).is_some())
+    };
+    let mut words = arguments.iter().take_while(|word| *word != "--").filter(|word| word.starts_with('-'));
+    let word = words.find(is_known)?;
+    Some(with_help(&unknown_option(root, command, word.split('=').next().unwrap_or(word)), &path))
+}
+
+/// The name of an option, as tools spell it with hyphens or underscores, in either case.
+fn plain(word: &str) -> String {
+    let name = word.split('=').next().unwrap_or(word);
+    name.trim_start_matches('-').to_ascii_lowercase().replace('_', "-")
+}
+
+/// Whether other tools' options of training may be meant.
+fn trains(command: &Command) -> bool {
+    ["train", "tune"].contains(&command.get_name())
 }
 
 /// The command that the words ask for, and how it is called.
@@ -126,13 +193,18 @@ fn chosen<'a>(root: &'a Command, arguments: &[String]) -> (&'a Command, String) 
 
 /// The option of these commands that was likely meant: the name that other tools have for it, or the nearest one.
 fn option<'a>(commands: &[&'a Command], word: &str) -> Option<&'a str> {
-    let word = word.to_ascii_lowercase().replace('_', "-");
-    let own = || commands.iter().flat_map(|command| command.get_arguments()).filter_map(|arg| arg.get_long());
-    let find = |name: &str| own().find(|own| *own == name);
-    let known = OPTIONS.iter().filter(|(theirs, _)| theirs.contains(&word.as_str()));
-    find(&word)
-        .or_else(|| known.flat_map(|(_, ours)| ours.iter()).find_map(|name| find(name)))
-        .or_else(|| nearest(&word, own()))
+    known_option(commands, word).or_else(|| nearest(word, longs(commands)))
+}
+
+/// The option of these commands that has this name, here or in other tools.
+fn known_option<'a>(commands: &[&'a Command], word: &str) -> Option<&'a str> {
+    let find = |name: &str| longs(commands).find(|own| *own == name);
+    let known = OPTIONS.iter().filter(|(theirs, _)| theirs.contains(&word));
+    find(word).or_else(|| known.flat_map(|(_, ours)| ours.iter()).find_map(|name| find(name)))
+}
+
+fn longs<'a>(commands: &[&'a Command]) -> impl Iterator<Item = &'a str> {
+    commands.iter().flat_map(|command| command.get_arguments()).filter_map(|arg| arg.get_long())
 }
 
 fn subcommand<'a>(command: &'a Command, word: &str) -> Option<&'a str> {
@@ -149,9 +221,14 @@ fn bad_value(option: &str, value: &str, source: &(dyn std::error::Error + 'stati
         return source.to_string();
     }
     let text = source.to_string();
-    let range = text.split_once(" is not in ").and_then(|(_, range)| range.split_once("..="));
-    let expected = match range {
+    let range = text.split_once(" is not in ").and_then(|(_, range)| range.split_once(".."));
+    let too_large = |error: &std::num::ParseIntError| *error.kind() == std::num::IntErrorKind::PosOverflow;
+    let expected = match range.map(|(low, high)| (low, high.trim_start_matches('='))) {
+        Some((low, high)) if high.is_empty() || high == u64::MAX.to_string() => {
+            format!("expected a whole number of {low} or more")
+        }
         Some((low, high)) => format!("expected a whole number from {low} to {high}"),
+        None if source.downcast_ref().is_some_and(too_large) => "the number is too large".to_owned(),
         None if source.is::<std::num::ParseIntError>() => "expected a whole number of 0 or more".to_owned(),
         None if source.is::<std::num::ParseFloatError>() => "expected a number".to_owned(),
         None => text,
@@ -167,6 +244,9 @@ mod tests {
     fn explained(line: &str) -> String {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let command = with_negative_numbers(Cli::command());
+        if let Some(text) = single_dash(&command, &words) {
+            return text.lines().next().expect("a line").to_owned();
+        }
         let given = std::iter::once("burnrank".to_owned()).chain(words.clone());
         let error = command.clone().try_get_matches_from(given).expect_err("a wrong line");
         let text = explanation(&command, &words, &error).expect("words of our own");
@@ -191,11 +271,52 @@ mod tests {
             ("evaluate --test x", "--data"),
             ("evaluate --metrics map", "--metric"),
             ("certify --direction 7", "--directions"),
+            ("train --num-leaves 31", "--leaves"),
+            ("train --num_leaves=31", "--leaves"),
+            ("train --n-estimators 100", "--trees"),
+            ("train --num_boost_round 100", "--trees"),
+            ("train --eta 0.1", "--shrinkage"),
+            ("train --min_data_in_leaf 5", "--min-data"),
+            ("train --min_child_weight 1", "--min-hessian"),
+            ("train --max_bin 63", "--bins"),
+            ("train --bagging_fraction 0.5", "--subsample"),
+            ("train --colsample_bytree 0.5", "--feature-fraction"),
+            ("train --eval_at 10", "--metric"),
+            ("train --early-stopping-rounds 5", "--patience"),
+            ("train --train_path x", "--train"),
+            ("train --vali_path x", "--valid"),
+            ("train --hidden_layer_dims 8", "--hidden"),
+            ("train --train_batch_size 8", "--batch-queries"),
+            ("train --job-dir x", "--out"),
+            ("train -ranker 6", "--model"),
+            ("train -metric2t NDCG@10", "--metric"),
+            ("train -metric2T NDCG@10", "--metric"),
+            ("train -tree 100", "--trees"),
+            ("train -leaf 10", "--leaves"),
+            ("train -shrinkage 0.1", "--shrinkage"),
+            ("train -tc 255", "--bins"),
+            ("train -mls 1", "--min-data"),
+            ("train -estop 100", "--patience"),
+            ("train -validate x", "--valid"),
+            ("train -train x", "--train"),
+            ("train -kcv 5", "--folds"),
+            ("train -norm zscore", "--scale"),
+            ("train -save x", "--out"),
+            ("train -epoch 3", "--epochs"),
+            ("train -layer 1", "--hidden"),
+            ("train -silent", "--quiet"),
+            ("evaluate -metric2T map", "--metric"),
         ] {
             let word = theirs.split([' ', '=']).nth(1).expect("an option");
             assert_eq!(explained(theirs), format!("unknown option '{word}': did you mean '{ours}'?"));
         }
         assert_eq!(explained("train --frobnicate"), "unknown option '--frobnicate'");
+        assert_eq!(
+            explained("train --max_depth 6"),
+            "unknown option '--max_depth': the size of trees is set by their number of leaves, --leaves"
+        );
+        assert!(explained("train -gmax 4").ends_with("as in --metric err:max=3"));
+        assert_eq!(explained("data --max-depth 6"), "unknown option '--max-depth'");
         // An option of another command is not suggested.
         assert_eq!(explained("info --learning-rate 1"), "unknown option '--learning-rate'");
     }
@@ -208,6 +329,21 @@ mod tests {
         let global: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
         for name in OPTIONS.iter().flat_map(|(_, ours)| ours.iter()) {
             assert!(longs.contains(name) || global.contains(name), "{name}");
+        }
+        for (theirs, ours) in OPTIONS {
+            for name in *theirs {
+                let meant = |own| known_option(&[&command, own], name).is_some_and(|meant| ours.contains(&meant));
+                let found = command.get_subcommands().any(meant);
+                assert!(found, "no command suggests an option for {name}");
+            }
+        }
+        let train = command.find_subcommand("train").expect("train");
+        for (theirs, instead) in INSTEAD {
+            for name in *theirs {
+                let text = unknown_option(&command, train, &format!("--{name}"));
+                assert_eq!(text, format!("unknown option '--{name}': {instead}"));
+                assert!(super::longs(&[train]).all(|own| own != *name), "{name} is an option");
+            }
         }
         for (name, _) in COMMANDS {
             assert!(command.find_subcommand(name).is_some(), "{name}");
@@ -231,8 +367,20 @@ mod tests {
         assert_eq!(explained("train --epochs -1"), "--epochs -1: expected a whole number of 0 or more");
         assert_eq!(explained("train --model mpl"), "unknown model 'mpl': did you mean 'mlp'?");
         let known = explained("train --model forest");
-        assert!(known.starts_with("unknown model 'forest': known are linear, mlp, trees, feature, "), "{known}");
+        assert!(known.starts_with("unknown model 'forest': known are auto, linear, mlp, trees, feature, "), "{known}");
+        assert_eq!(
+            explained("train --model LambdaMART"),
+            "unknown model 'lambdamart': LambdaMART is --model trees --objective lambdarank:ndcg"
+        );
+        assert_eq!(explained("train --model atuo"), "unknown model 'atuo': did you mean 'auto'?");
+        assert_eq!(
+            explained("evaluate --data a --scores b --metric ndcg10"),
+            "unknown measure 'ndcg10': did you mean 'ndcg@10'?"
+        );
         assert_eq!(explained("train --lr x"), "--lr x: expected a number");
+        assert_eq!(explained("train --trials 0"), "--trials 0: expected a whole number of 1 or more");
+        let large = "99999999999999999999999";
+        assert_eq!(explained(&format!("train --seed {large}")), format!("--seed {large}: the number is too large"));
         assert_eq!(explained("train --threads -1"), "--threads -1: expected a whole number from 0 to 1024");
         assert_eq!(
             explained("evaluate --data a --scores b --metric ncdg@10"),

@@ -139,10 +139,29 @@ pub(super) fn unknown(name: &str, base: &str) -> Error {
 
 /// The whole name with the nearest known base.
 fn suggestion(name: &str, base: &str) -> Option<String> {
-    let known = suggest::nearest(base, KNOWN_METRICS.iter().flat_map(KnownMetric::names))?;
-    let meant = name.trim().to_ascii_lowercase().replace('_', "-").replacen(base, known, 1);
+    let lower = name.trim().to_ascii_lowercase().replace('_', "-");
+    let (word, rest) = lower.split_at(lower.find([':', '@']).unwrap_or(lower.len()));
+    let cut = with_cutoff(word).map(|meant| format!("{meant}{rest}"));
+    if let Some(meant) = cut.filter(|meant| parse(meant).is_ok()) {
+        return Some(meant);
+    }
+    let known = nearest(base)?;
+    let meant = lower.replacen(base, known, 1);
     // A name with a second mistake is named by its base alone.
     Some(if parse(&meant).is_ok() { meant } else { known.to_owned() })
+}
+
+fn nearest(base: &str) -> Option<&'static str> {
+    suggest::nearest(base, KNOWN_METRICS.iter().flat_map(KnownMetric::names))
+}
+
+/// The metric that is meant by a word with a cutoff but without its '@', as in `ndcg10` or `ndcg-at-10`.
+pub(crate) fn with_cutoff(word: &str) -> Option<String> {
+    let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = &word[stem.len()..];
+    let stem = stem.trim_end_matches('-').trim_end_matches("-at");
+    let known = KnownMetric::find(stem).map(|_| stem).or_else(|| nearest(stem))?;
+    Some(format!("{known}@{digits}")).filter(|meant| parse(meant).is_ok())
 }
 
 #[cfg(test)]
@@ -328,7 +347,18 @@ mod tests {
             ("recal@5", "recall@5"),
             ("mapp:rel=2", "map:rel=2"),
             ("recal@x", "recall"),
-            ("precison_5", "precision-5"),
+            ("precison_5", "precision@5"),
+            ("ndcg_at_10", "ndcg@10"),
+            ("NDCG-at-10:linear", "ndcg@10:linear"),
+            ("ndcg10", "ndcg@10"),
+            ("NDCG10", "ndcg@10"),
+            ("ndgc10", "ndcg@10"),
+            ("ndcg10:linear", "ndcg@10:linear"),
+            ("map5:rel=2", "map@5:rel=2"),
+            ("p10", "p@10"),
+            ("recall20", "recall@20"),
+            ("ndcg0", "ndcg"),
+            ("bpref5", "bpref"),
         ] {
             assert_eq!(message(wrong), format!("unknown measure '{wrong}': did you mean '{meant}'?"));
         }

@@ -179,7 +179,7 @@ fn suggestion(name: &str) -> Option<String> {
     let metrics = KNOWN_METRICS.iter().flat_map(KnownMetric::names);
     let settings = KNOWN_OBJECTIVES.iter().flat_map(|row| row.settings.iter());
     let words: Vec<&str> = metrics.chain(settings.copied()).chain(OF_PAIRS).chain(OF_METRICS).collect();
-    let rest = parts.map(|part| corrected(part, words.iter().copied()));
+    let rest = parts.map(|part| metric::with_cutoff(part).unwrap_or_else(|| corrected(part, words.iter().copied())));
     let meant = std::iter::once(head).chain(rest).collect::<Vec<_>>().join(":");
     let parses = |meant: &String| Objective::read(meant).is_ok();
     Some(meant).filter(parses).or_else(alone).filter(parses)
@@ -288,6 +288,7 @@ mod tests {
         for (wrong, meant) in [
             ("lamdarank:ndcg", "lambdarank:ndcg"),
             ("lambdarank:ncdg", "lambdarank:ndcg"),
+            ("lambdarank:ndcg10", "lambdarank:ndcg@10"),
             ("lambda_rank:NDGC@10:sigam=2", "lambdarank:ndcg@10:sigma=2"),
             ("ndgc-loss2", "ndcg-loss2"),
             ("ndcg-loss3", "ndcg-loss1"),

@@ -97,6 +97,23 @@ const OWN: &[ModelKind] = &[
     },
 ];
 
+/// What other tools and papers call models, without hyphens, and what these are here.
+#[rustfmt::skip]
+const ELSEWHERE: &[(&[&str], &str)] = &[
+    (&["lambdamart"], "LambdaMART is --model trees --objective lambdarank:ndcg"),
+    (&["mart", "gbrt"], "MART is --model trees --objective squared-error"),
+    (&["lightgbm", "lgbm", "xgboost", "xgb", "catboost", "gbdt", "gbm", "tree", "boosting"], "boosted trees are --model trees"),
+    (&["ranknet"], "RankNet is --model mlp --objective ranknet"),
+    (&["lambdarank"], "LambdaRank is --model mlp --objective lambdarank:ndcg"),
+    (&["lambdaloss"], "LambdaLoss is --model mlp --objective ndcg-loss2++"),
+    (&["listnet"], "ListNet is --model mlp --objective listnet"),
+    (&["softrank"], "SoftRank is --model mlp --objective softrank"),
+    (&["approxndcg"], "ApproxNDCG is --model mlp --objective approx-ndcg"),
+    (&["rankcosine"], "RankCosine is --model mlp --objective rankcosine"),
+    (&["net", "nn", "dnn", "neural", "neuralnet", "neuralnetwork"], "a net with hidden layers is --model mlp"),
+    (&["svm", "svmrank"], "RankSVM is --model ranksvm"),
+];
+
 /// All kinds of models: nets and trees first, then the systems that the papers compare with.
 pub fn models() -> impl Iterator<Item = &'static ModelKind> {
     OWN.iter().chain(BASELINES)
@@ -108,14 +125,20 @@ impl ModelKind {
     /// # Errors
     /// When there is none, with the one that was likely meant, or all of them.
     pub fn of(name: &str) -> Result<&'static ModelKind> {
-        if let Some(kind) = models().find(|kind| kind.name == name) {
-            return Ok(kind);
-        }
-        let names = || models().map(|kind| kind.name);
-        Err(Error::Config(match nearest(name, names()) {
-            Some(meant) => format!("unknown model '{name}': did you mean '{meant}'?"),
-            None => format!("unknown model '{name}': known are {}", names().collect::<Vec<_>>().join(", ")),
-        }))
+        models().find(|kind| kind.name == name).ok_or_else(|| Self::unknown(name, &[]))
+    }
+
+    /// What an unknown name likely means, or all that are known; `others` are known to the caller alone.
+    pub fn unknown(name: &str, others: &[&'static str]) -> Error {
+        let plain = name.replace(['-', '_', ' '], "");
+        let names = || others.iter().copied().chain(models().map(|kind| kind.name));
+        let known = || names().collect::<Vec<_>>().join(", ");
+        let elsewhere = ELSEWHERE.iter().find(|(theirs, _)| theirs.contains(&plain.as_str()));
+        Error::Config(match (elsewhere, nearest(name, names())) {
+            (Some((_, ours)), _) => format!("unknown model '{name}': {ours}"),
+            (None, Some(meant)) => format!("unknown model '{name}': did you mean '{meant}'?"),
+            (None, None) => format!("unknown model '{name}': known are {}", known()),
+        })
     }
 
     /// The learner of a system of the papers.
@@ -248,6 +271,24 @@ mod tests {
             assert!(error.contains("unknown setting 'nonsense=1'"), "{error}");
             choice.config().check().unwrap();
         }
+        for (theirs, ours) in ELSEWHERE {
+            for name in *theirs {
+                let message = name.parse::<ModelChoice>().unwrap_err().to_string();
+                assert_eq!(message, format!("unknown model '{name}': {ours}"));
+            }
+            let (model, objective) = ours
+                .split_once("--model ")
+                .unwrap()
+                .1
+                .split_once(" --objective ")
+                .unwrap_or_else(|| (ours.rsplit(' ').next().unwrap(), "ranknet"));
+            model.parse::<ModelChoice>().unwrap();
+            crate::objective::Objective::parse(objective).unwrap();
+        }
+        let message = "Lambda-MART".parse::<ModelChoice>().unwrap_err().to_string();
+        assert!(message.ends_with("LambdaMART is --model trees --objective lambdarank:ndcg"), "{message}");
+        let message = ModelKind::unknown("atuo", &["auto"]).to_string();
+        assert_eq!(message, "unknown model 'atuo': did you mean 'auto'?");
         let message = "forest".parse::<ModelChoice>().unwrap_err().to_string();
         assert!(message.starts_with("unknown model 'forest': known are linear, mlp"), "{message}");
     }

@@ -300,10 +300,14 @@ impl<'a> Trainer<'a> {
         state.history.push(record.clone());
         if diverged {
             if state.best_epoch == 0 {
+                let lower = match self.config.method {
+                    // These have no learning rate.
+                    Method::Baseline(_) => String::new(),
+                    _ => format!("lower --lr (now {}), or ", state.step_size),
+                };
                 return Err(Error::Training(format!(
-                    "training diverged in epoch {}: scores are no longer finite; lower --lr (now {}), or scale the \
-                     features with --scale",
-                    record.epoch, state.step_size
+                    "training diverged in epoch {}: scores are no longer finite; {lower}scale the features with --scale",
+                    record.epoch
                 )));
             }
             state.diverged = true;

@@ -25,7 +25,7 @@ use burnrank::data::{FeatureNames, MAX_FEATURES};
 use burnrank::files::Unfinished;
 use burnrank::model::ModelPlace;
 use burnrank::spread::Member;
-use burnrank::train::{ModelKind, models};
+use burnrank::train::{Ensemble, ModelKind, models};
 use burnrank::{Dataset, Finish, KNOWN_OBJECTIVES, device};
 use settings::{Choice, Settings};
 use std::path::{Path, PathBuf};
@@ -253,11 +253,17 @@ impl Args {
         let identity = identity();
         let Some(run) = model.run.filter(|run| run.identity == identity) else {
             let other = format!("{folder}: the model there is of a run with other settings or data");
-            if checkpoint.exists() {
-                let place = checkpoint.display();
+            if !checkpoint.exists() {
+                anyhow::bail!("{other}: choose another --out, or --force to replace it");
+            }
+            let place = checkpoint.display();
+            if Ensemble::identity_in(&checkpoint)? == identity {
                 anyhow::bail!("{other}: --resume --force goes on from {place} and replaces that model");
             }
-            anyhow::bail!("{other}: choose another --out, or --force to replace it");
+            anyhow::bail!(
+                "{other}, and so is the checkpoint {place}: to resume, give the settings and data of that run; otherwise \
+                 choose another --out, or --force without --resume to discard both and train from the start"
+            );
         };
         if checkpoint.exists() {
             return Ok(false);

@@ -194,6 +194,14 @@ impl Settings {
             epochs = self.trees.trees.unwrap_or(epochs);
             (*trees, *leaves) = (epochs, self.trees.leaves.unwrap_or(*leaves));
         }
+        // The library knows these as epochs and learning rate.
+        for (flag, value) in
+            [("--trees", self.trees.trees.map(|trees| trees as f64)), ("--shrinkage", self.trees.shrinkage)]
+        {
+            if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
+                return Err(Error::Config(format!("{flag} {value}: expected a number above 0")));
+            }
+        }
         let restart = self.nets.restart.unwrap_or(preset.restart);
         // A run that is to end when the user says may go on to more epochs: its steps cannot depend on their number.
         let can_grow = restart > 0 || self.epochs.is_some();

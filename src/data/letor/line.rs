@@ -2,7 +2,7 @@
 
 use super::number::{digits, parse_f32, scan_f32};
 use super::options::MAX_FEATURES;
-use super::problem::Problem;
+use super::problem::{Problem, TABLE, looks_like_a_table};
 use memchr::{memchr, memchr2};
 
 /// What a line must look like.
@@ -122,7 +122,11 @@ fn parse_label(tail: &[u8], start: usize, end: usize) -> Result<(f32, usize), Bo
         Ok(label) if label < 0.0 => {
             Err(Problem::new(start, text, "negative label", "a label is a number of 0 or more"))
         }
-        Ok(label) => Ok((label, stop)),
+        // Adding 0 makes -0 the label 0.
+        Ok(label) => Ok((label + 0.0, stop)),
+        Err(_) if text.iter().any(|byte| matches!(byte, b',' | b';')) || looks_like_a_table(&tail[start..end]) => {
+            Err(Problem::new(start, text, "bad label", TABLE))
+        }
         Err(bad) => Err(Problem::number(start, text, "label", bad)),
     }
 }
@@ -166,7 +170,10 @@ fn missing_query(tail: &[u8], start: usize, end: usize) -> Box<Problem> {
         at = skip_blanks(tail, stop, end);
     }
     let text = &tail[start..token_end(tail, start, end)];
-    let remedy = "expected qid:<id> after the label; for a file without ids give --query-file";
+    let remedy = match looks_like_a_table(&tail[start..end]) {
+        true => TABLE,
+        false => "expected qid:<id> after the label; for a file without ids give --query-file",
+    };
     Problem::new(start, text, "missing query id", remedy)
 }
 
@@ -355,6 +362,22 @@ mod tests {
     #[test]
     fn a_number_at_the_very_end_is_read() {
         assert_eq!(line("1 qid:1 1:1 2:12345.678").unwrap().1, [1.0, 12345.678, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn tables_are_recognised() {
+        for text in ["label,qid,f1", "2,1,0.5", "label;qid", "label, qid", "label\tqid", "2\t1\t0.5", "1,http://x,2"] {
+            let message = line(text).unwrap_err();
+            assert!(message.contains("this looks like CSV") && message.contains(".csv"), "{text}: {message}");
+        }
+        for text in ["x qid:1 1:2", "label", "1 1:2", "1\t1:2", "x\tqid:1\t1:0.5"] {
+            assert!(!line(text).unwrap_err().contains("CSV"), "{text}");
+        }
+    }
+
+    #[test]
+    fn minus_zero_is_the_label_zero() {
+        assert!(line("-0 qid:1 1:1").unwrap().0.label.is_sign_positive());
     }
 
     #[test]

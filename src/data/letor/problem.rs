@@ -64,6 +64,19 @@ impl Problem {
     }
 }
 
+/// What to do with a table that is called something else.
+pub(super) const TABLE: &str = if cfg!(feature = "tables") {
+    "this looks like CSV, not like LETOR text: give the file a name that ends in .csv, or in .tsv where tabs separate columns"
+} else {
+    "this looks like CSV, not like LETOR text '<label> qid:<id> <index>:<value> ...', and this build reads no CSV: convert it, or \
+     build with --features tables and give the file a name that ends in .csv, or in .tsv where tabs separate columns"
+};
+
+/// Whether a line is one of a table: cells and no `index:value`.
+pub(super) fn looks_like_a_table(line: &[u8]) -> bool {
+    line.iter().any(|byte| matches!(byte, b',' | b';' | b'\t')) && !line.contains(&b':')
+}
+
 /// The text as an error shows it: escaped where it is not printable, cut where it is long.
 fn shorten(text: &[u8]) -> String {
     const LONGEST: usize = 40;

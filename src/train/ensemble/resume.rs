@@ -3,6 +3,7 @@
 use super::Ensemble;
 use crate::error::Result;
 use crate::train::checkpoint;
+use crate::train::identity::hash;
 use crate::train::resume::{Saved, other_run};
 use std::path::Path;
 
@@ -26,6 +27,19 @@ impl Ensemble<'_> {
             member.restore(state, parts.by_ref().take(count).collect(), path)?;
         }
         Ok(self)
+    }
+
+    /// The [`Ensemble::identity`] of the run that a checkpoint is of.
+    ///
+    /// # Errors
+    /// A file that is missing or damaged.
+    pub fn identity_in(path: &Path) -> Result<String> {
+        let (saved, _): (Saved, Vec<Vec<u8>>) = checkpoint::read(path)?;
+        let members = match saved {
+            Saved::Run(state) => vec![hash(&state.identity)],
+            Saved::Ensemble(states) => states.iter().map(|(state, _)| hash(&state.identity)).collect(),
+        };
+        Ok(Self::identity_of(&members))
     }
 
     /// As [`Trainer::save_checkpoint`](crate::Trainer::save_checkpoint): one file for all members.

@@ -1,6 +1,6 @@
 //! Options that name one thing, or leave the choice to the data.
 
-use burnrank::train::ModelChoice;
+use burnrank::train::{ModelChoice, ModelKind, models};
 use burnrank::{Error, ScaleKind};
 use std::str::FromStr;
 
@@ -15,10 +15,15 @@ impl FromStr for ModelArg {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        match text.trim().eq_ignore_ascii_case("auto") {
-            true => Ok(ModelArg::Auto),
-            false => text.parse().map(ModelArg::Named),
+        let name = text.trim().to_ascii_lowercase();
+        if name == "auto" {
+            return Ok(ModelArg::Auto);
         }
+        let kind = name.split(':').next().unwrap_or_default();
+        if models().all(|known| known.name != kind) {
+            return Err(ModelKind::unknown(kind, &["auto"]));
+        }
+        text.parse().map(ModelArg::Named)
     }
 }
 

@@ -26,6 +26,8 @@ mod objectives;
 mod reading;
 #[path = "hard_use/scoring.rs"]
 mod scoring;
+#[path = "hard_use/silence.rs"]
+mod silence;
 #[path = "hard_use/training.rs"]
 mod training;
 #[path = "hard_use/words.rs"]

@@ -166,6 +166,8 @@ mod tests {
         EpochRecord {
             epoch: 1,
             member: None,
+            setting: None,
+            setting_run: None,
             restart: 0,
             loss,
             train,

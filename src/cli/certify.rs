@@ -3,7 +3,7 @@
 use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
-use super::judging::{JudgeArgs, known_metric};
+use super::judging::{JudgeArgs, known_metric, note_unreached};
 use super::prose::{number, paragraph};
 use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading};
 use super::widths;
@@ -91,6 +91,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     })?;
     let data = scaled(&model, input::read_data(&args.data, &args.reading)?, &input::name(&args.data))?;
     data.load()?;
+    note_unreached(&input::name(&args.data), std::slice::from_ref(&metric), data.labels(), data.offsets());
     let bar = |what: &str| Bar::new(what, Unit::Share);
     let found = watch(bar("certifying"), |progress| certify(ranker, &data, &*metric, &device, &options, progress))?;
     let control = args.control.then(|| {

@@ -113,6 +113,7 @@ fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
         let _bar = Bar::working(&format!("{}: checking", input::name(path)));
         cache::check(path)?;
     }
+    input::note_ignored(path);
     let report = input::read_report(path, &args.reading)?;
     let bar = Bar::working(&format!("{}: counting", input::name(path)));
     let mut statistics = Statistics::of(&report.data, args.reading.first_index);

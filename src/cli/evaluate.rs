@@ -84,6 +84,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         (.., Some(run), Some(qrels)) => without_warnings(judged_run(run, qrels, args)?),
         _ => bail!(Usage("expected --data with --scores or --model, or --run with --qrels".into())),
     };
+    let labelled = args.data.as_deref().or(args.qrels.as_deref()).map_or_else(String::new, input::name);
+    ranking.note_unreached(&labelled, &metrics);
     let conventions = Conventions { missing: ranking.missing, ..args.judging.conventions() };
     let judged = |metric: Arc<dyn Metric>| {
         let values = ranking.judge(&*metric, &conventions)?;

@@ -8,7 +8,7 @@ pub use text::{DO_NOT_ADD_UP, decision, methods, summary};
 use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
-use super::judging::{JudgeArgs, known_metric};
+use super::judging::{JudgeArgs, known_metric, note_unreached};
 use super::ui::{self, Bar, Unit};
 use super::widths;
 use anyhow::{Context, bail};
@@ -97,6 +97,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         model.info.feature_names = names;
     }
     data.load()?;
+    note_unreached(&input::name(&args.data), std::slice::from_ref(&metric), data.labels(), data.offsets());
     let options = ExplainOptions {
         conventions: args.judging.conventions(),
         permute: args.permute,

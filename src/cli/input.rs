@@ -83,12 +83,17 @@ impl ReadArgs {
     }
 }
 
-/// What a query file beside `path` may be called, as in train.txt.query; that of a packed file may lack its last ending.
+/// What a query file beside `path` may be called, as in train.txt.query.
 fn query_file_names(path: &Path) -> Vec<PathBuf> {
+    side_file_names(path, &["query", "group"])
+}
+
+/// What a side file of these endings beside `path` may be called; that of a packed file may lack its last ending.
+fn side_file_names(path: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let packed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
     let stems = [Some(path.to_path_buf()), packed.then(|| path.with_extension(""))];
     let names = stems.into_iter().flatten().flat_map(|stem| {
-        ["query", "group"].map(|ending| {
+        endings.iter().map(move |ending| {
             let mut name = stem.clone().into_os_string();
             name.push(".");
             name.push(ending);
@@ -96,6 +101,33 @@ fn query_file_names(path: &Path) -> Vec<PathBuf> {
         })
     });
     names.collect()
+}
+
+/// LightGBM's side files that are not read, by their endings.
+const IGNORED: [(&str, &str); 3] =
+    [("weight", "weights of documents"), ("init", "initial scores"), ("position", "positions of documents")];
+
+/// A side file of LightGBM that is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ignored {
+    pub file: String,
+    holds: &'static str,
+}
+
+impl Ignored {
+    /// What to know about it, without its name.
+    pub fn what(&self) -> String {
+        format!("ignored: {} are not supported and have no effect", self.holds)
+    }
+}
+
+/// The side files beside `path` that are not read.
+pub fn ignored(path: &Path) -> Vec<Ignored> {
+    let beside = |(ending, holds)| {
+        let names = side_file_names(path, &[ending]).into_iter().filter(|name| name.is_file());
+        names.map(move |found| Ignored { file: name(&found), holds })
+    };
+    if is_stdin(path) { Vec::new() } else { IGNORED.into_iter().flat_map(beside).collect() }
 }
 
 /// Whether `path` means standard input.
@@ -108,8 +140,14 @@ pub fn name(path: &Path) -> String {
     ui::printable(&if is_stdin(path) { "<stdin>".to_owned() } else { path.display().to_string() })
 }
 
-/// Reads a file with a progress bar, and tells on standard error what `--lenient` skipped.
+/// Names the side files beside `path` that are not read, on standard error.
+pub fn note_ignored(path: &Path) {
+    ignored(path).iter().for_each(|ignored| ui::note(&format!("{}: {}", ignored.file, ignored.what())));
+}
+
+/// Reads a file with a progress bar; standard error names what `--lenient` skipped and the side files that are ignored.
 pub fn read_data(path: &Path, args: &ReadArgs) -> anyhow::Result<Dataset> {
+    note_ignored(path);
     Ok(read_report(path, args)?.data)
 }
 

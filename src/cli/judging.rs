@@ -172,6 +172,30 @@ pub fn discount(metrics: &[String]) -> String {
     }
 }
 
+/// Says that nothing is relevant by some binary metrics although labels are above 0, as click rates are; nothing otherwise.
+pub fn unreached(metrics: &[Arc<dyn Metric>], labels: &[f32], offsets: &[usize]) -> Option<String> {
+    let highest = labels.iter().copied().fold(0.0, f32::max);
+    let is_unreached = |metric: &&Arc<dyn Metric>| {
+        row(&metric.name()).is_some_and(KnownMetric::is_binary)
+            && offsets.windows(2).all(|rows| metric.is_empty(&labels[rows[0]..rows[1]]))
+    };
+    let names: Vec<String> = metrics.iter().filter(is_unreached).map(|metric| metric.name()).collect();
+    (highest > 0.0 && !names.is_empty()).then(|| {
+        let is = if names.len() == 1 { "is" } else { "are" };
+        format!(
+            "{} {is} 0 for all queries: the highest label, {highest}, is below the threshold of relevant documents",
+            names.join(", ")
+        )
+    })
+}
+
+/// Notes on standard error that nothing in `file` is relevant by some binary metrics, and what to do about it.
+pub fn note_unreached(file: &str, metrics: &[Arc<dyn Metric>], labels: &[f32], offsets: &[usize]) {
+    if let Some(what) = unreached(metrics, labels, offsets) {
+        super::ui::note(&format!("{file}: {what}: lower --threshold, or name one, as in map:rel=0.5"));
+    }
+}
+
 /// Refuses unknown names before any file is read.
 pub fn known_metric(name: &str) -> Result<String, burnrank::Error> {
     parse(name).map(|_| name.to_owned())

@@ -33,7 +33,6 @@ impl Essentials {
         let ends = |labels: &[f32]| {
             labels.iter().fold((f32::INFINITY, 0.0f32), |(low, high), &label| (low.min(label), high.max(label)))
         };
-        let unequal = |labels: &[f32]| labels.iter().any(|label| *label != labels[0]);
         let width = data.n_features();
         Essentials {
             features: width,
@@ -43,7 +42,7 @@ impl Essentials {
                 && data.queries().all(|query| query.features.iter().step_by(width.max(1)).all(|&value| value == 0.0)),
             labels: ends(data.labels()),
             line,
-            has_pairs: data.queries().any(|query| unequal(query.labels)),
+            has_pairs: data.has_pairs(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Scores and labels, query by query, joined in one place for `evaluate` and `compare`.
 
-use super::judging::RunArgs;
+use super::judging::{RunArgs, note_unreached};
 use super::ui::{count, counted, printable};
 use super::{Usage, input, warnings, widths};
 use anyhow::bail;
@@ -9,6 +9,7 @@ use burnrank::metric::{Missing, Peer};
 use burnrank::{Conventions, Dataset, Metric, Model, device, judge};
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Scores and labels of the queries that are judged.
 pub struct Ranking {
@@ -70,6 +71,11 @@ impl Ranking {
             missing: Missing::Last,
             fit: None,
         }
+    }
+
+    /// Notes binary metrics that no label reaches.
+    pub fn note_unreached(&self, file: &str, metrics: &[Arc<dyn Metric>]) {
+        note_unreached(file, metrics, &self.labels, &self.offsets);
     }
 
     /// A model folder, a file of scores, or a run, on a data set called `data_name`.

@@ -2,7 +2,7 @@
 
 use super::Usage;
 use super::input::{self, ReadArgs};
-use super::judging::RunArgs;
+use super::judging::{RunArgs, note_unreached};
 use super::ranking::{Fit, Ranking};
 use anyhow::bail;
 use burnrank::metric::Missing;
@@ -64,6 +64,7 @@ pub fn read_systems(
     let bytes = (paths.len() as u64).saturating_mul(queries as u64).saturating_mul(each);
     let what = format!("the values of {} systems on {queries} queries", paths.len());
     burnrank::memory::ask(bytes, &what, "give fewer systems or measures")?;
+    data.iter().for_each(|fold| note_unreached(&fold.name, metrics, fold.data.labels(), fold.data.offsets()));
     let places = |fold: &Fold| -> HashMap<String, usize> {
         fold.data.query_ids().iter().enumerate().map(|(place, id)| (id.clone(), place)).collect()
     };

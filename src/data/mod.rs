@@ -28,5 +28,5 @@ pub use letor::{
 };
 pub use scale::{ScaleKind, Scaler};
 pub use scores::{parse_scores, read_scores, write_scores};
-pub use source::Compression;
+pub use source::{Compression, read_text};
 pub use table::{TableOptions, is_table};

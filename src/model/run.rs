@@ -41,6 +41,12 @@ pub struct EpochRecord {
     /// The member of an ensemble that it is of, counted from 0; nothing where there is but one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<usize>,
+    /// The setting that this run was trained with, where model selection compared several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setting: Option<String>,
+    /// The run of this setting, counted from 1; each is trained on other queries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setting_run: Option<usize>,
     /// How often training had started again from new weights.
     pub restart: usize,
     /// The objective's loss, the mean over queries.
@@ -78,6 +84,8 @@ mod tests {
         let record = EpochRecord {
             epoch: 3,
             member: None,
+            setting: None,
+            setting_run: None,
             restart: 0,
             loss: f64::INFINITY,
             train: 0.1,

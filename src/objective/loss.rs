@@ -58,6 +58,11 @@ pub trait Loss: Debug + Send + Sync {
         false
     }
 
+    /// Whether single documents teach something, so that queries whose labels are all equal can be trained on.
+    fn is_pointwise(&self) -> bool {
+        false
+    }
+
     /// Whether [`Query::seed`] matters.
     fn is_random(&self) -> bool {
         false

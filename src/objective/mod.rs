@@ -143,6 +143,11 @@ impl Objective {
         false
     }
 
+    /// Whether single documents teach something: see [`Loss::is_pointwise`].
+    pub fn is_pointwise(&self) -> bool {
+        self.loss.is_pointwise()
+    }
+
     /// Whether every query needs a seed.
     pub fn is_random(&self) -> bool {
         self.loss.is_random()

@@ -1,6 +1,7 @@
 //! Every setting of a training run, checked once, before any work starts.
 
 use super::method::Method;
+use super::registry::ModelKind;
 use super::{GROWS_TREES, OptimizerKind, StepRule};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
@@ -261,6 +262,43 @@ impl TrainConfig {
             "label {highest} is too high for {}, whose gain is 2^y - 1: give lower labels, or an objective without such \
              gains, as lambdarank:ndcg:linear or ranknet",
             self.objective
+        )))
+    }
+
+    /// Refuses training queries without an order to learn: in each of them, all documents have the same label.
+    ///
+    /// ```
+    /// use burnrank::{Dataset, Objective, TrainConfig};
+    /// let queries = vec![("a".into(), 1), ("b".into(), 1)];
+    /// let data = Dataset::new(1, vec![1.0, 2.0], vec![0.0, 1.0], queries)?;
+    /// assert!(TrainConfig::default().check_pairs(&data).is_err());
+    /// let objective = Objective::parse("squared-error")?;
+    /// TrainConfig { objective, ..TrainConfig::default() }.check_pairs(&data)?;
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When no query has documents of different labels, unless what is trained learns from single documents.
+    pub fn check_pairs(&self, train: &Dataset) -> Result<()> {
+        self.check_found_pairs(train.has_pairs())
+    }
+
+    /// As [`TrainConfig::check_pairs`], of data that was looked at before.
+    pub(super) fn check_found_pairs(&self, has_pairs: bool) -> Result<()> {
+        let is_pointwise = match &self.method {
+            Method::Baseline(settings) => ModelKind::of(&settings.name)?.is_pointwise(),
+            _ => self.objective.is_pointwise(),
+        };
+        if has_pairs || is_pointwise {
+            return Ok(());
+        }
+        let (system, model) = match &self.method {
+            Method::Baseline(settings) => (format!("{}: ", settings.name), "--model mlp "),
+            _ => (String::new(), ""),
+        };
+        Err(Error::Data(format!(
+            "{system}no training query has documents of different labels, so there is no order to learn: check the labels and \
+             the query ids, or train with {model}--objective squared-error, which needs no pairs"
         )))
     }
 

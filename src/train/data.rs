@@ -36,6 +36,8 @@ pub struct TrainingData<'a> {
     pub(super) info: [DataInfo; 2],
     /// Where several processes train together: who holds which queries. Those above are this one's.
     pub(super) spread: Option<Spread>,
+    /// Whether a training query of the whole run has documents of different labels; those above may be a part of it.
+    pub(super) has_pairs: bool,
 }
 
 impl<'a> TrainingData<'a> {
@@ -85,6 +87,7 @@ impl<'a> TrainingData<'a> {
         member.same(Error::Mismatch, "give all processes the same files", Ok(facts))?;
         let facts = vec![("scaling".into(), scaling.to_string()), ("shares".into(), shares.to_string())];
         member.same(Error::Config, "give all processes the same settings", Ok(facts))?;
+        let has_pairs = train.has_pairs();
         let spread = Spread::new(member.clone(), shares, [train.offsets(), valid.offsets()]);
         let own = |data: Dataset, set: usize| {
             if member.size() == 1 { data } else { data.select(&spread.own(set).collect::<Vec<_>>()) }
@@ -94,7 +97,7 @@ impl<'a> TrainingData<'a> {
         member.agree(Ok(()))?;
         let scaler = Scaler::fit_spread(scaling, member, &train, &spread.rows())?;
         let data = Self::scaled(scaler, train.into(), valid.into())?;
-        Ok(TrainingData { info, spread: Some(spread), ..data })
+        Ok(TrainingData { info, spread: Some(spread), has_pairs, ..data })
     }
 
     /// Other queries, scaled as these are: members of an ensemble see the same features in the same way.
@@ -104,13 +107,16 @@ impl<'a> TrainingData<'a> {
     pub fn alike(&self, train: impl Into<Cow<'a, Dataset>>, valid: impl Into<Cow<'a, Dataset>>) -> Result<Self> {
         let (train, valid) = (train.into(), valid.into());
         check(&train, &valid)?;
-        Self::scaled(self.scaler.clone(), train, valid)
+        let data = Self::scaled(self.scaler.clone(), train, valid)?;
+        Ok(TrainingData { has_pairs: data.has_pairs || self.has_pairs, ..data })
     }
 
-    /// Queries scaled by a scaling that was fitted before.
+    /// Queries scaled by a scaling that was fitted before; they are parts of data that [`TrainConfig::check_pairs`] accepted.
+    ///
+    /// [`TrainConfig::check_pairs`]: super::TrainConfig::check_pairs
     pub(crate) fn with_scaler(scaler: Scaler, train: &'a Dataset, valid: &'a Dataset) -> Result<Self> {
         check(train, valid)?;
-        Self::scaled(scaler, train.into(), valid.into())
+        Ok(TrainingData { has_pairs: true, ..Self::scaled(scaler, train.into(), valid.into())? })
     }
 
     fn scaled(scaler: Scaler, mut train: Cow<'a, Dataset>, mut valid: Cow<'a, Dataset>) -> Result<Self> {
@@ -119,7 +125,8 @@ impl<'a> TrainingData<'a> {
             apply(&scaler, &mut train)?;
             apply(&scaler, &mut valid)?;
         }
-        Ok(TrainingData { train, valid, scaler, info, spread: None })
+        let has_pairs = train.has_pairs();
+        Ok(TrainingData { train, valid, scaler, info, spread: None, has_pairs })
     }
 }
 

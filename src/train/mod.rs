@@ -33,6 +33,7 @@ pub use config::{GradientPath, TrainConfig};
 pub use data::TrainingData;
 pub use ensemble::Ensemble;
 pub(crate) use learner::{EpochStart, EpochTotals, Learner, score_all};
+pub(crate) use method::boosting_bytes;
 pub use method::{BaselineSettings, Method, TreeSettings};
 pub use optimizer::OptimizerKind;
 pub(crate) use registry::Make;

@@ -154,6 +154,11 @@ impl ModelKind {
         self.optimises.is_none()
     }
 
+    /// Whether it learns from single documents, without their order within a query: PRank learns thresholds between labels.
+    pub(super) fn is_pointwise(&self) -> bool {
+        matches!(self.name, "prank" | "prank-quadratic" | "oap-bpm")
+    }
+
     /// Its name with all that may follow it, as in `ranksvm:c=1`.
     pub fn pattern(&self) -> String {
         let settings = self.settings.iter().map(|setting| format!(":{}={}", setting.key, setting.default));

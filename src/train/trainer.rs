@@ -60,8 +60,8 @@ impl<'a> Trainer<'a> {
     /// scaled in the memory that it has; data that is lent is copied, unless the scaling is none.
     ///
     /// # Errors
-    /// Settings that make no sense, data that do not fit together, or labels that the objective or the measure has no value
-    /// for.
+    /// Settings that make no sense, data that do not fit together, labels that the objective or the measure has no value for, or
+    /// no query with documents of different labels ([`TrainConfig::check_pairs`]).
     pub fn new(
         config: TrainConfig,
         train: impl Into<Cow<'a, Dataset>>,
@@ -95,6 +95,10 @@ impl<'a> Trainer<'a> {
             }
         };
         config.check_labels(&data.train)?;
+        // Targets, which come later, may give an order where labels give none.
+        if !(config.method.is_gradient() && config.objective.takes_targets()) {
+            config.check_found_pairs(data.has_pairs)?;
+        }
         [&data.train, &data.valid].into_iter().try_for_each(|data| check_measure(&*metric, data))?;
         if !config.method.is_gradient() {
             // All but nets look at the features as one slice.
@@ -229,8 +233,12 @@ impl<'a> Trainer<'a> {
     /// Runs one epoch.
     ///
     /// # Errors
-    /// When the device fails, training diverged before there was any good epoch, or [`Trainer::with_stop`] says so.
+    /// When the device fails, training diverged before there was any good epoch, or [`Trainer::with_stop`] says so; and where
+    /// neither labels nor targets give an order to learn.
     pub fn epoch(&mut self) -> Result<EpochRecord> {
+        if self.targets.is_none() {
+            self.config.check_found_pairs(self.data.has_pairs)?;
+        }
         let start = Instant::now();
         let number = self.state.history.len() + 1;
         let restarts = self.config.restart > 0 && self.state.stalled >= self.config.restart;
@@ -260,6 +268,8 @@ impl<'a> Trainer<'a> {
         let record = EpochRecord {
             epoch: number,
             member: None,
+            setting: None,
+            setting_run: None,
             restart: self.state.restart,
             loss: totals.loss / self.data.info[0].queries as f64,
             train,

@@ -149,6 +149,53 @@ fn absurd_counts_are_refused_with_their_option() {
     }
 }
 
+/// The most memory that a command took, in bytes, and what it came to.
+#[cfg(target_os = "linux")]
+fn peak(place: &Place, command: &str) -> (u64, Ran) {
+    let child =
+        place.command(command).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let most = std::thread::spawn(move || {
+        let mut most = 0;
+        while let Ok(text) = std::fs::read_to_string(&status) {
+            let held = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let Some(held) = held.and_then(|held| held.split_whitespace().next()?.parse::<u64>().ok()) else { break };
+            most = most.max(held * 1024);
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        most
+    });
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    (most.join().unwrap(), ran)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_endless_space_is_refused() {
+    let place = Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:2\n")]);
+    let (most, ran) = peak(&place, "tune --train a.txt --space /dev/zero --max-memory 200MB");
+    let message = ran.bad(1);
+    assert!(message.contains("/dev/zero: more than 1.0 MB of text: is this the right file?"), "{message}");
+    assert!(most < 200_000_000, "{most}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn model_selection_asks_for_the_copies_that_it_makes() {
+    let place = Place::new(&[]);
+    place.run("generate net --queries 600 --documents 100 --features 50 --out a.txt --quiet").good();
+    let train = "train --train a.txt --out m --trials 17 --quiet";
+    // The data has 12 MB, of which model selection makes five copies and grows trees; pages of the program count, too.
+    let (most, ran) = peak(&place, &format!("{train} --max-memory 80MB"));
+    let message = ran.bad(1);
+    assert!(message.contains("the copies of the data that settings are compared on would take "), "{message}");
+    assert!(message.contains("name a model, as in --model linear"), "{message}");
+    assert!(most < 100_000_000, "{most}");
+    let (most, ran) = peak(&place, "train --train a.txt --out m --model linear --epochs 1 --quiet --max-memory 80MB");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(most < 100_000_000, "{most}");
+}
+
 #[test]
 fn absurd_numbers_of_threads_are_capped() {
     let place = Place::new(&[("a.txt", "1 qid:1 1:1\n0 qid:1 1:2\n")]);

@@ -297,7 +297,6 @@ fn training_says_what_is_odd_about_its_data() {
     let overlap = data(3, 3, 0) + &data(8, 3, 4).replace("qid:", "qid:x");
     std::fs::write(place.0.path().join("overlap.txt"), overlap).unwrap();
     for (options, expected) in [
-        ("--train constant.txt", "constant.txt: all documents have the label 1: there is no order to learn"),
         ("--train train.txt --valid constant.txt", "constant.txt: all documents have the label 1: "),
         ("--train high.txt --valid valid.txt", "high.txt: the highest label is 30, first on line 3: its gain 2^y - 1"),
         ("--train train.txt --valid train.txt", "train.txt: the same as the training data: "),

@@ -31,6 +31,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let (mut sets, targets) = Sets::read(args, train)?;
     sets.prepare(args)?;
+    sets.check_pairs(&config, args.targets.is_some())?;
     let names = args.names_of(&sets.train.data)?;
     let config = args.settings.suited(config, sets.train.data.n_queries());
     let config = auto::with_scaling(args, &sets, config, device)?;

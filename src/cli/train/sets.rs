@@ -3,8 +3,9 @@
 use super::Args;
 use super::progress::preparing;
 use super::warn::Warning;
-use crate::cli::input::{self, ReadArgs};
+use crate::cli::input::{self, Ignored, ReadArgs};
 use crate::cli::interrupt::Graceful;
+use crate::cli::judging::unreached;
 use crate::cli::oddities::Essentials;
 use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
@@ -36,6 +37,8 @@ pub struct Named {
     pub line: Option<usize>,
     /// Nothing until all sets have the same features.
     pub essentials: Option<Essentials>,
+    /// LightGBM's side files beside the file that are not read.
+    pub ignored: Vec<Ignored>,
 }
 
 impl Named {
@@ -47,13 +50,15 @@ impl Named {
             data,
             line: None,
             essentials: None,
+            ignored: Vec::new(),
         }
     }
 
     pub fn read(path: &Path, reading: &ReadArgs) -> anyhow::Result<Self> {
         let report = input::read_report(path, reading)?;
         let line = Some(report.highest_label.1).filter(|&line| line > 0);
-        Ok(Named { line, file: input::name(path), ..Named::new(path.display().to_string(), report.data) })
+        let ignored = input::ignored(path);
+        Ok(Named { line, ignored, file: input::name(path), ..Named::new(path.display().to_string(), report.data) })
     }
 
     /// Some queries for training and the others for validation; for members of an ensemble, each fifth once.
@@ -82,11 +87,11 @@ impl Named {
         }
         let targets = targets.iter().flat_map(|all| chosen.iter().map(move |queries| all.select(queries))).collect();
         let valid = self.data.take_out(&parts[1]);
-        let (file, line) = (self.file, self.line);
+        let (file, line, ignored) = (self.file, self.line, self.ignored);
         let each = if others.is_empty() { "" } else { ", other ones for each member" };
         let named = |which, data| {
             let named = Named::new(format!("{file}, {which} in 5 queries{each}"), data);
-            Named { file: file.clone(), line, ..named }
+            Named { file: file.clone(), line, ignored: ignored.clone(), ..named }
         };
         Ok((Sets { others, ..Sets::new(named("4", self.data), named("1", valid), None) }, targets))
     }
@@ -257,11 +262,24 @@ impl Sets {
         Ok(std::iter::once(first).chain(others).map(Arc::new).collect())
     }
 
-    /// Refuses labels that the chosen measure has no value for, before any work; tells of others that have none.
+    /// Refuses training data without an order to learn, before any work; target probabilities may give one.
+    pub fn check_pairs(&self, config: &TrainConfig, has_targets: bool) -> anyhow::Result<()> {
+        if has_targets {
+            return Ok(());
+        }
+        config.check_pairs(&self.train.data).map_err(|error| anyhow!("{}: {error}", ui::printable(&self.train.file)))
+    }
+
+    /// Refuses labels that the chosen measure has no value for, before any work; tells of others that have none, and of those that
+    /// no label reaches.
     pub fn check_measures(&self, config: &TrainConfig) -> anyhow::Result<Vec<Warning>> {
         let mut absent = Vec::new();
         let measures = metrics(config)?;
         for (_, set) in self.all() {
+            if let Some(what) = unreached(&measures, set.data.labels(), set.data.offsets()) {
+                let remedy = "'burnrank evaluate --threshold' sets another one, and so does --metric map:rel=0.5";
+                absent.push(Warning::new(&set.file, what, remedy));
+            }
             for (place, metric) in measures.iter().enumerate() {
                 // The best ranking has the largest sums: where it has a value, all have.
                 match set.judge(&**metric, set.data.labels()) {

@@ -32,8 +32,7 @@ impl SingleFeature {
     pub fn sample(valid: &Dataset, config: &TrainConfig) -> Option<Self> {
         let metric = burnrank::metric::parse(&config.metric).ok()?;
         let width = valid.n_features();
-        let unequal = |labels: &[f32]| labels.iter().any(|label| *label != labels[0]);
-        if width < 2 || !valid.queries().any(|query| unequal(query.labels)) {
+        if width < 2 || !valid.has_pairs() {
             return None;
         }
         let values = valid.n_documents() * width;

@@ -98,6 +98,7 @@ pub fn assist(args: &Args, train: &Path, config: TrainConfig, device: &Device, m
     let valid_queries = args.valid_query_file.as_ref();
     let mut sets = Sets::of_files(train, args.valid.as_deref(), &args.read, valid_queries, args.settings.seed)?;
     sets.prepare(args)?;
+    sets.check_pairs(&config, false)?;
     let config = args.settings.suited(config, sets.train.data.n_queries());
     let plan = Plan::hear(member)?;
     if plan == Plan::Nothing {

@@ -61,6 +61,12 @@ pub fn data(sets: &Sets, config: &TrainConfig) -> Vec<Warning> {
     }
     let mut warnings: Vec<Warning> =
         found.into_iter().map(|(oddity, files)| Warning { about: files.join(", "), oddity }).collect();
+    for ignored in sets.all().flat_map(|(_, set)| &set.ignored) {
+        let warning = Warning::new(&ignored.file, ignored.what(), "");
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
     let others = [Some(&sets.valid), sets.test.as_ref()];
     warnings.extend(others.into_iter().flatten().filter_map(|other| shared(&sets.train, "training", other)));
     warnings.extend(sets.test.as_ref().and_then(|test| shared(&sets.valid, "validation", test)));
@@ -147,6 +153,8 @@ fn divergence(
     );
     let kind = model.info.objective.split(':').next().and_then(|name| ModelKind::of(name).ok());
     let remedy = match kind.is_some_and(|kind| !kind.takes_objective()) {
+        // Model selection tries several learning rates by itself.
+        _ if last.setting.is_some() => String::new(),
         true => "scale the features with --scale".to_owned(),
         false => format!("lower --lr (it was {}), or scale the features with --scale", last.step_size),
     };

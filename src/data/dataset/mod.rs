@@ -112,6 +112,14 @@ impl Dataset {
         self.labels.len()
     }
 
+    /// Whether some query has documents of different labels, and so an order to learn or to evaluate.
+    pub fn has_pairs(&self) -> bool {
+        self.offsets.windows(2).any(|rows| {
+            let labels = &self.labels[rows[0]..rows[1]];
+            labels.iter().any(|label| *label != labels[0])
+        })
+    }
+
     /// The number of features of a document.
     pub fn n_features(&self) -> usize {
         self.width

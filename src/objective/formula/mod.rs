@@ -52,6 +52,11 @@ pub(super) trait Formula: Debug + Send + Sync {
         true
     }
 
+    /// Whether single documents teach something.
+    fn is_pointwise(&self) -> bool {
+        false
+    }
+
     /// The difference of scores over which slopes change smoothly.
     fn width(&self) -> f64 {
         1.0
@@ -94,6 +99,10 @@ impl<F: Formula> Loss for FormulaLoss<F> {
 
     fn is_cost(&self) -> bool {
         true
+    }
+
+    fn is_pointwise(&self) -> bool {
+        self.0.is_pointwise()
     }
 
     fn tensors(&self) -> Option<&dyn TensorLoss> {

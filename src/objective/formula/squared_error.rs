@@ -38,6 +38,10 @@ impl Formula for SquaredError {
     fn ignores_shifts(&self) -> bool {
         false
     }
+
+    fn is_pointwise(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::threads;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::train::boosting_bytes;
 use lightgbm3_sys::*;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -99,9 +100,7 @@ impl Binned {
                 "subsample {share} leaves none of {documents} documents: give a larger share"
             )));
         }
-        // A bin each, and per document: labels, scores, slopes, and where it is in the tree.
-        let bytes_of_bin = if growth.bins < 256 { 1 } else { 2 };
-        let bytes = (documents as u64).saturating_mul(bytes_of_bin * features as u64 + 40);
+        let bytes = boosting_bytes(documents as u64, features as u64, growth.bins);
         memory::ask(bytes, "the bins of the training documents", "give fewer --bins or documents")?;
         let values = documents.saturating_mul(features);
         let turn = Turn::take(threads::choose(values));

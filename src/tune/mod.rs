@@ -22,7 +22,7 @@ mod settings;
 mod space;
 mod together;
 
-pub use auto::{Auto, AutoProgress, AutoReport, Rival, Tried};
+pub use auto::{Auto, AutoProgress, AutoReport, Difference, Rival, Tried};
 pub use candidate::{Candidate, Judgement, better};
 pub use choices::{Choices, Range};
 pub use data::TuneData;

@@ -24,7 +24,7 @@ fn a_race_ends_in_one_model_that_every_command_takes() {
         place.run("train --train train.txt --valid valid.txt --test test.txt --out m --trials 12 --quiet").done();
     assert!(told.starts_with("lambdarank:ndcg: ndcg@10 0."), "{told}");
     assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
-    assert!(told.contains("\nsetting ") && told.contains("can be scored alone"), "{told}");
+    assert!(told.contains("\n  setting ") && told.contains("can be scored alone"), "{told}");
     let info = info(&place, "m");
     assert_eq!((&info["settings"]["model"], &info["settings"]["race"]["runs"]), (&"auto".into(), &12.into()));
     assert!(info["members"].as_array().is_some_and(|members| members.len() > 1), "{info}");
@@ -33,9 +33,89 @@ fn a_race_ends_in_one_model_that_every_command_takes() {
         let (found, expected) = (&judged["measures"][0]["mean"], &info["metrics"][split]["ndcg@10"]);
         assert!(found.is_f64() && found == expected, "{split}: {judged}, not {expected}");
     }
+    // The curves of all members are kept, and drawn.
+    let members = info["members"].as_array().map_or(0, Vec::len) as u64;
+    let log = place.read("m/training.jsonl");
+    let epochs: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let seen: std::collections::BTreeSet<u64> = epochs.iter().filter_map(|epoch| epoch["member"].as_u64()).collect();
+    assert_eq!(seen, (0..members).collect());
+    let chosen: Vec<&Value> = race_of(&info).iter().filter(|tried| tried["chosen"] == true).collect();
+    for epoch in &epochs {
+        assert!(chosen.iter().any(|tried| tried["name"] == epoch["setting"]), "{epoch}");
+        assert!(epoch["setting_run"].as_u64().is_some_and(|run| (1..=5).contains(&run)), "{epoch}");
+    }
+    place.run("report m --out page.html").good();
+    let page = place.read("page.html");
+    assert!(page.contains("of the selected settings on the queries") && !page.contains("No log of training"), "{page}");
     place.run("info m").good();
     assert_eq!(place.run("predict --model m --data test.txt").good().lines().count(), 80);
     place.run("certify --model m --data valid.txt --metric ndcg@10 --epsilon 0.5 --delta 0.5 --quiet").good();
+}
+
+/// All settings that were tried.
+fn race_of(info: &Value) -> &[Value] {
+    info["settings"]["race"]["tried"].as_array().map_or(&[], Vec::as_slice)
+}
+
+#[test]
+fn settings_are_compared_on_what_they_have_in_common() {
+    let place = place();
+    let told = place.run("train --train train.txt --valid valid.txt --out m --trials 25 --quiet").done();
+    let info = info(&place, "m");
+    let all = race_of(&info);
+    let selected = all.iter().filter(|tried| tried["chosen"] == true && tried["difference"].is_null()).count();
+    assert_eq!(selected, 1, "{info}");
+    let runs: std::collections::BTreeSet<u64> = all.iter().filter_map(|tried| tried["runs"].as_u64()).collect();
+    assert!(runs.len() > 1, "all settings have the same runs: {info}");
+    let mut last = f64::INFINITY;
+    for tried in all {
+        let difference = &tried["difference"];
+        let number = |key: &str| difference[key].as_f64();
+        let Some(mean) = number("mean") else {
+            assert!(last >= 0.0);
+            last = 0.0;
+            continue;
+        };
+        let common = number("value").zip(number("selected_value")).expect("both means");
+        assert!((common.0 - common.1 - mean).abs() < 1e-12, "{tried}");
+        assert!(number("standard_error").is_some_and(|error| error >= 0.0), "{tried}");
+        assert!(difference["runs"].as_u64() <= tried["runs"].as_u64(), "{tried}");
+        assert!(mean <= last, "the best first: {info}");
+        last = mean;
+    }
+    let heading = told.lines().find(|line| line.contains("setting ")).expect("a table");
+    assert!(heading.contains("difference") && heading.contains("error") && !heading.contains("ndcg@10"), "{told}");
+}
+
+#[test]
+fn each_fold_names_what_it_selected() {
+    let place = place();
+    for (fold, seed) in [("Fold1", 1), ("Fold2", 5)] {
+        std::fs::create_dir_all(place.path().join("folds").join(fold)).expect("a folder");
+        for (name, offset) in [("train", 0), ("vali", 1), ("test", 2)] {
+            let seed = seed + offset;
+            let make = format!("generate net --queries 12 --documents 8 --features 5 --seed {seed} --out");
+            place.run(&format!("{make} folds/{fold}/{name}.txt")).good();
+        }
+    }
+    let words = "train --folds folds --trials 5 --quiet";
+    let told = place.run(words).done();
+    assert!(told.starts_with("lambdarank:ndcg, model selected on each fold\n\nFold1  "), "{told}");
+    let found: Value = serde_json::from_str(&place.run(&format!("{words} --json")).done()).expect("JSON");
+    let text = told.replace('\n', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    for (place, fold) in ["Fold1", "Fold2"].into_iter().enumerate() {
+        let model = &found["models"][place];
+        assert_eq!(model["fold"], fold);
+        let selected = model["selected"].as_array().expect("settings");
+        assert!(!selected.is_empty() && model["race"]["tried"].is_array(), "{model}");
+        let words = [&model["model"], &model["scaling"], &selected[0]].map(|word| word.as_str().expect("words"));
+        let line = format!("{fold} {}, the average of ", words[0]);
+        assert!(text.contains(&line) && text.contains(words[1]) && text.contains(words[2]), "{line}: {told}");
+    }
+    // One line where all folds train the same.
+    let told = place.run("train --folds folds --model linear --epochs 2 --quiet").done();
+    assert!(told.starts_with("lambdarank:ndcg, linear net\n\ntest "), "{told}");
+    assert!(told.contains("\nvalidation ndcg@10, mean over folds: 0."), "{told}");
 }
 
 #[test]

@@ -9,11 +9,11 @@ use super::warn::Warning;
 use super::{Args, Out};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
-use crate::cli::prose::paragraph;
+use crate::cli::prose::{paragraph, signed};
 use crate::cli::ui::{self, Align, Bar, Table, Unit};
 use burnrank::model::Architecture;
 use burnrank::tune::{Auto, AutoReport};
-use burnrank::{Device, Error, Model, TrainConfig};
+use burnrank::{Device, Error, Model, ModelInfo, TrainConfig};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -28,6 +28,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let mut sets = Sets::whole(args, train)?;
     sets.prepare(args)?;
+    sets.check_pairs(&config, args.targets.is_some())?;
     let mut odd = warnings(&sets, &config)?;
     let names = args.names_of(&sets.train.data)?;
     // Not while files are read: an interrupt ends that at once.
@@ -130,8 +131,8 @@ fn report(
         return Ok(serde_json::to_string(&result)? + "\n");
     }
     let mut text = verdict(&args.settings.metric, model, race) + "\n";
-    text += &ui::table(&tried(&args.settings.metric, race));
-    text += &format!("\n{}", paragraph(&sureness(race)));
+    text += &ui::table(&tried(race));
+    text += &format!("\n{}", paragraph(&sureness(&args.settings.metric, race)));
     text += &format!("\n{}", ui::table(&splits(info)));
     if let Some(repeats) = repeats {
         text += &repeats.text();
@@ -141,13 +142,18 @@ fn report(
     Ok(text)
 }
 
-/// What came out, in a few lines.
-pub fn verdict(metric: &str, model: &Model, race: &AutoReport) -> String {
-    let info = &model.info;
+/// What a model is the average of, as in "15 nets".
+pub fn average_of(info: &ModelInfo) -> String {
     let kind = match info.ranker.architecture {
         Architecture::Trees { .. } => "trees",
         _ => "nets",
     };
+    ui::counted(info.members.len().max(1), kind.trim_end_matches('s'), kind)
+}
+
+/// What came out, in a few lines.
+pub fn verdict(metric: &str, model: &Model, race: &AutoReport) -> String {
+    let info = &model.info;
     let scaling = info.scaler.kind();
     let value = info.run.as_ref().and_then(|run| run.best_value).unwrap_or(f64::NAN);
     paragraph(&format!(
@@ -157,41 +163,43 @@ pub fn verdict(metric: &str, model: &Model, race: &AutoReport) -> String {
         ui::decimals(value),
         ui::count(race.queries),
         info.ranker.architecture,
-        ui::counted(info.members.len().max(1), kind.trim_end_matches('s'), kind),
+        average_of(info),
         scaling.serving(),
     ))
 }
 
-/// All settings, the best first.
-fn tried(metric: &str, race: &AutoReport) -> Table {
+/// All settings, the best by their difference from the selected one first.
+fn tried(race: &AutoReport) -> Table {
     let columns = [
-        ("setting", Align::Left),
-        (metric, Align::Right),
-        ("behind", Align::Right),
+        ("  setting", Align::Left),
+        ("difference", Align::Right),
         ("error", Align::Right),
+        ("queries", Align::Right),
         ("runs", Align::Right),
-        ("chosen", Align::Left),
     ];
     let mut table = Table::new(&columns);
     for setting in &race.tried {
-        let (behind, error) = setting
-            .behind
-            .map_or((String::new(), String::new()), |(behind, error)| (ui::decimals(behind), ui::decimals(error)));
-        let chosen = match (&setting.failure, setting.chosen) {
-            (Some(_), _) => "failed",
-            (None, true) => "yes",
-            (None, false) => "",
+        let name = format!("{} {}", if setting.chosen { '*' } else { ' ' }, setting.name);
+        let (difference, error, queries) = match (setting.difference, &setting.failure) {
+            (_, Some(_)) => ("failed".to_owned(), String::new(), String::new()),
+            (Some(found), None) => {
+                (signed(found.mean, 4), ui::decimals(found.standard_error), ui::count(found.queries))
+            }
+            (None, None) if setting.chosen => ("selected".to_owned(), String::new(), ui::count(race.queries)),
+            (None, None) => (ui::decimals(f64::NAN), String::new(), String::new()),
         };
-        let value = ui::decimals(setting.value);
-        table.row([setting.name.clone(), value, behind, error, setting.runs.to_string(), chosen.to_owned()]);
+        table.row([name, difference, error, queries, setting.runs.to_string()]);
     }
     table
 }
 
 /// How sure the choice is, in words.
-fn sureness(race: &AutoReport) -> String {
+fn sureness(metric: &str, race: &AutoReport) -> String {
     let cut = if race.cut_short { " The race was cut short." } else { "" };
-    let behind = "Behind: how much worse than the best chosen one, query by query, and its standard error.";
+    let behind = format!(
+        "Difference: {metric} of the setting minus that of the selected one, on the runs and queries that both have, with \
+         its standard error. * part of the model."
+    );
     let Some(rival) = &race.rival else {
         return format!("{behind} All settings are part of the model.{cut}");
     };

@@ -8,11 +8,13 @@ use super::single::SingleFeature;
 use super::warn::Warning;
 use super::{Args, auto};
 use crate::cli::interrupt::Graceful;
+use crate::cli::prose::named;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, Usage};
 use burnrank::data::{FoldFiles, find_folds};
+use burnrank::tune::AutoReport;
 use burnrank::{Conventions, Device, ModelInfo, TrainConfig};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Trains and judges on every fold; mean and spread over the folds.
@@ -28,22 +30,23 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
     let mut output = RunOutput::new(args.json);
     let mut odd = Vec::new();
     let mut repeats = Repeats::new(args, &config)?;
-    let mut judged: Vec<(String, ModelInfo)> = Vec::new();
+    let mut judged: Vec<Fold> = Vec::new();
     for (fold, out) in folds.iter().zip(&outs) {
         let read = |path: &Path| Named::read(path, &args.read);
         let mut sets = Sets::new(read(&fold.train)?, read(&fold.vali)?, Some(read(&fold.test)?));
         sets.prepare(args)?;
+        sets.check_pairs(&config, false)?;
         let names = args.names_of(&sets.train.data)?;
         odd.extend(warnings(&sets, &config)?);
         let single = SingleFeature::sample(&sets.valid.data, &config);
-        let mut again = Vec::new();
+        let (mut again, mut race) = (Vec::new(), None);
         let mut model = if args.is_auto()? {
             let _graceful = Graceful::new();
-            let choose =
-                |config: &TrainConfig| auto::choose(args, &sets, config, device, &fold.name).map(|found| found.0);
-            let model = choose(&config)?;
+            let choose = |config: &TrainConfig| auto::choose(args, &sets, config, device, &fold.name);
+            let (model, found) = choose(&config)?;
+            race = Some(found);
             if let Some(repeats) = &repeats {
-                again = repeats.one_by_one(&config, choose)?;
+                again = repeats.one_by_one(&config, |config| choose(config).map(|found| found.0))?;
             }
             model
         } else {
@@ -74,10 +77,68 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         if let (Some(repeats), Some(test)) = (&mut repeats, &sets.test) {
             repeats.add(&model, &again, &test.data)?;
         }
-        judged.push((fold.name.clone(), model.info));
+        judged.push(Fold { name: fold.name.clone(), info: model.info, race });
     }
     output.print(&report(args, &config, &judged, &odd, repeats.as_ref())?);
     output.end(&args.kept())
+}
+
+/// What came of a fold.
+struct Fold {
+    name: String,
+    info: ModelInfo,
+    /// How its model was selected, where it was.
+    race: Option<AutoReport>,
+}
+
+impl Fold {
+    /// The settings whose models are averaged, where they were selected.
+    fn selected(&self) -> Vec<&str> {
+        let chosen = self.race.iter().flat_map(|race| &race.tried).filter(|tried| tried.chosen);
+        chosen.map(|tried| tried.name.as_str()).collect()
+    }
+
+    /// The model in words, with what was selected for it.
+    fn words(&self) -> String {
+        let (architecture, scaling) = (&self.info.ranker.architecture, self.info.scaler.kind());
+        let settings = self.selected();
+        match settings.as_slice() {
+            [] => format!("{architecture}. Features: {scaling}."),
+            settings => format!(
+                "{architecture}, the average of {}. Features: {scaling}. Selected: {}.",
+                auto::average_of(&self.info),
+                settings.join("; ")
+            ),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let Fold { name, info, race } = self;
+        let mut fold = json!({
+            "fold": name, "architecture": info.ranker.architecture, "model": info.ranker.architecture.to_string(),
+            "scaling": info.scaler.kind(), "members": info.members.len().max(1),
+        });
+        if let Some(race) = race {
+            fold["selected"] = json!(self.selected());
+            fold["race"] = json!(race);
+        }
+        fold
+    }
+}
+
+/// What was trained: one line where all folds have the same model, else one for each.
+fn models(aim: &str, folds: &[Fold]) -> String {
+    let mut words: Vec<String> = folds.iter().map(Fold::words).collect();
+    words.dedup();
+    match (folds.first(), words.len()) {
+        (Some(first), 1) if first.race.is_none() => format!("{aim}, {}\n", first.info.ranker.architecture),
+        (Some(first), _) => {
+            let how = if first.race.is_some() { "model selected on each fold" } else { "models of the folds" };
+            let each = folds.iter().map(|fold| named(&fold.name, &fold.words()));
+            format!("{aim}, {how}\n\n{}", each.collect::<String>())
+        }
+        (None, _) => format!("{aim}\n"),
+    }
 }
 
 /// Mean and standard deviation.
@@ -91,7 +152,7 @@ fn spread(values: &[f64]) -> (f64, f64) {
 fn report(
     args: &Args,
     config: &TrainConfig,
-    folds: &[(String, ModelInfo)],
+    folds: &[Fold],
     odd: &[Warning],
     repeats: Option<&Repeats>,
 ) -> anyhow::Result<String> {
@@ -99,7 +160,8 @@ fn report(
     let value = |info: &ModelInfo, split: &str, name: &String| {
         info.metrics.get(split).and_then(|values| values.get(name)).copied().unwrap_or(f64::NAN)
     };
-    let all = |split: &str, name: &String| folds.iter().map(|(_, info)| value(info, split, name)).collect::<Vec<f64>>();
+    let all =
+        |split: &str, name: &String| folds.iter().map(|fold| value(&fold.info, split, name)).collect::<Vec<f64>>();
     if args.json {
         let spreads = |split: &str| -> serde_json::Value {
             let one = |name: &String| {
@@ -109,7 +171,8 @@ fn report(
             serde_json::Value::Object(names.iter().map(one).collect())
         };
         let mut result = json!({
-            "objective": config.aim(), "folds": folds.len(), "valid": spreads("valid"), "test": spreads("test"),
+            "objective": config.aim(), "folds": folds.len(),
+            "models": folds.iter().map(Fold::json).collect::<Vec<_>>(), "valid": spreads("valid"), "test": spreads("test"),
             "conventions": Conventions::default().to_string(),
             "odd": odd.iter().map(Warning::json).collect::<Vec<_>>(),
         });
@@ -121,9 +184,9 @@ fn report(
     let mut columns = vec![("test", Align::Left)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = Table::new(&columns);
-    for (fold, info) in folds {
-        let cells = names.iter().map(|name| ui::decimals(value(info, "test", name)));
-        table.row([fold.clone()].into_iter().chain(cells));
+    for fold in folds {
+        let cells = names.iter().map(|name| ui::decimals(value(&fold.info, "test", name)));
+        table.row([fold.name.clone()].into_iter().chain(cells));
     }
     for (title, pick) in [("mean", 0), ("deviation", 1)] {
         let cells = names.iter().map(|name| {
@@ -132,13 +195,15 @@ fn report(
         });
         table.row([title.to_owned()].into_iter().chain(cells));
     }
-    let architecture = folds.first().map(|(_, info)| info.ranker.architecture.to_string()).unwrap_or_default();
-    let title = format!("{}, {architecture}\n\n", config.aim());
+    let title = models(&config.aim(), folds) + "\n";
+    let valid = names.first().map_or(String::new(), |name| {
+        format!("\nvalidation {name}, mean over folds: {}\n", ui::decimals(spread(&all("valid", name)).0))
+    });
     let again = match repeats {
         Some(repeats) => format!("\nThe above is of seed {}.\n{}", repeats.first_seed(), repeats.text()),
         None => String::new(),
     };
-    Ok(title + &ui::table(&table) + &format!("{again}\n{}\n", Conventions::default()))
+    Ok(title + &ui::table(&table) + &format!("{valid}{again}\n{}\n", Conventions::default()))
 }
 
 /// Says which fold was not finished.

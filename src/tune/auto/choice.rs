@@ -21,6 +21,12 @@ const FAR: f64 = 2.0;
 /// Queries that tell too little to give up a setting.
 const FEW: usize = 10;
 
+/// Two settings on the runs that both have: all settings take part in the first rounds, so these are the first runs of each.
+pub(super) fn common(first: &Entrant, second: &Entrant) -> (usize, [Vec<Option<f64>>; 2]) {
+    let runs = first.models.len().min(second.models.len());
+    (runs, [first, second].map(|entrant| entrant.values_of(runs)))
+}
+
 /// How much better the first is than the second, query by query; positive is better, whatever the measure.
 pub(super) fn lead(better: Better, first: &[Option<f64>], second: &[Option<f64>]) -> Summary {
     match better {
@@ -102,7 +108,10 @@ pub(super) fn choose(better: Better, entrants: &[Entrant]) -> Option<Chosen> {
     let members = groups.iter().find(near).unwrap_or(best).members.clone();
     let first = &entrants[*members.first()?];
     let others = ranked(better, entrants).into_iter().filter(|place| !members.contains(place));
-    let leads = others.map(|place| (place, lead(better, &first.values(), &entrants[place].values())));
+    let leads = others.map(|place| {
+        let (_, [own, other]) = common(first, &entrants[place]);
+        (place, lead(better, &own, &other))
+    });
     let rival = leads.min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
     Some(Chosen { members, rival })
 }

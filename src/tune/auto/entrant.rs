@@ -11,8 +11,10 @@ pub(super) struct Entrant {
     pub config: TrainConfig,
     /// Its models, one per rotation.
     pub models: Vec<Model>,
-    /// For each training query, then for each validation query, the sum over runs and their number.
-    values: Vec<(f64, u32)>,
+    /// The metric of queries by their numbers, of each run; training queries come before validation queries.
+    judged: Vec<Vec<(usize, f64)>>,
+    /// The number of all queries.
+    queries: usize,
     pub seconds: f64,
     /// Why it was given up.
     pub failure: Option<String>,
@@ -21,23 +23,33 @@ pub(super) struct Entrant {
 impl Entrant {
     /// Before its first run, on so many training and validation queries.
     pub fn new(config: TrainConfig, queries: usize) -> Self {
-        Entrant { config, models: Vec::new(), values: vec![(0.0, 0); queries], seconds: 0.0, failure: None }
+        Entrant { config, models: Vec::new(), judged: Vec::new(), queries, seconds: 0.0, failure: None }
     }
 
     /// Takes in a run: its model, and the measure of queries by their numbers.
-    pub fn note(&mut self, model: Model, judged: impl IntoIterator<Item = (usize, Option<f64>)>) {
-        self.models.push(model);
-        for (query, value) in judged {
-            if let (Some((sum, runs)), Some(value)) = (self.values.get_mut(query), value) {
-                *sum += value;
-                *runs += 1;
-            }
+    pub fn note(&mut self, mut model: Model, judged: impl IntoIterator<Item = (usize, Option<f64>)>) {
+        let (setting, run) = (self.name(), self.models.len() + 1);
+        for epoch in &mut model.history {
+            (epoch.setting, epoch.setting_run) = (Some(setting.clone()), Some(run));
         }
+        self.models.push(model);
+        let counted = judged.into_iter().filter_map(|(query, value)| Some((query, value?)));
+        self.judged.push(counted.filter(|(query, _)| *query < self.queries).collect());
     }
 
-    /// The measure of each query that some run was judged by.
+    /// The metric of each query that some run was judged by.
     pub fn values(&self) -> Vec<Option<f64>> {
-        self.values.iter().map(|&(sum, runs)| (runs > 0).then(|| sum / f64::from(runs))).collect()
+        self.values_of(self.judged.len())
+    }
+
+    /// The metric of each query, the mean over those of the first `runs` runs that were judged by it.
+    pub fn values_of(&self, runs: usize) -> Vec<Option<f64>> {
+        let mut sums = vec![(0.0, 0_u32); self.queries];
+        for &(query, value) in self.judged.iter().take(runs).flatten() {
+            let (sum, runs) = &mut sums[query];
+            (*sum, *runs) = (*sum + value, *runs + 1);
+        }
+        sums.into_iter().map(|(sum, runs)| (runs > 0).then(|| sum / f64::from(runs))).collect()
     }
 
     /// The mean over queries.

@@ -23,15 +23,16 @@ use crate::data::Dataset;
 use crate::data::scale::{ScaleKind, Scaler};
 use crate::error::{Error, Result};
 use crate::hash::Hasher;
+use crate::memory;
 use crate::metric::{self, Conventions, Metric};
 use crate::model::{Architecture, DataInfo, Finish, Model, RunInfo, means};
 use crate::stop::Stop;
-use crate::train::{Ensemble, TrainConfig, Trainer, TrainingData};
+use crate::train::{Ensemble, Method, TrainConfig, Trainer, TrainingData, TreeSettings, boosting_bytes};
 use burn::tensor::Device;
 use entrant::Entrant;
-pub use report::{AutoReport, Rival, Tried};
+pub use report::{AutoReport, Difference, Rival, Tried};
 use rotation::Rotation;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -150,6 +151,7 @@ impl<'a> Race<'a> {
         stop: &'a Stop,
         on: &'a (dyn Fn(AutoProgress) + Sync),
     ) -> Result<Self> {
+        auto.base.check_pairs(train)?;
         let rotations = rotation::rotations(train.n_queries(), valid.map_or(0, Dataset::n_queries), auto.base.seed)?;
         let metric = metric::parse(&auto.base.metric)?;
         let better = if metric.is_cost() { Better::Lower } else { Better::Higher };
@@ -208,6 +210,36 @@ impl<'a> Race<'a> {
         self.auto.limit.is_some_and(|limit| passed + next / 2 > limit)
     }
 
+    /// Asks for the memory of a round, all at once: its runs are in parallel, so that what one of them asks for does not count what
+    /// the others are about to take.
+    fn ask(&self, entrants: &[Entrant], places: &[usize], rotation: &Rotation) -> Result<()> {
+        let configs = || places.iter().map(|&place| &entrants[place].config);
+        let documents = |data: &Dataset, queries: &[usize]| -> u64 {
+            let offsets = data.offsets();
+            queries.iter().map(|&query| (offsets[query + 1] - offsets[query]) as u64).sum()
+        };
+        let valid = self.valid.map_or(0, |valid| valid.n_documents() as u64);
+        let (train, judged) =
+            (documents(self.train, &rotation.train), documents(self.train, &rotation.held).saturating_add(valid));
+        let width = self.train.n_features() as u64;
+        // A mapped file is scaled as it is read; what is judged by is joined in memory.
+        let own = if self.train.is_mapped() { 0 } else { train };
+        let copy = memory::bytes_of::<f32>(own.saturating_add(judged).saturating_mul(width));
+        let kinds: BTreeSet<&str> =
+            configs().filter(|config| config.scaling != ScaleKind::None).map(|config| config.scaling.name()).collect();
+        // The parts, one copy of them for each scaling, and what is joined a second time while it is joined.
+        let joined = memory::bytes_of::<f32>(judged.saturating_mul(width));
+        let copies = copy.saturating_mul(1 + kinds.len() as u64).saturating_add(joined);
+        let workers = rayon::current_num_threads().min(places.len());
+        let trees = configs().filter(|config| matches!(config.method, Method::Boosting(_))).count().min(workers);
+        let bins = boosting_bytes(train, width, TreeSettings::default().bins).saturating_mul(trees as u64);
+        memory::ask(
+            copies.saturating_add(bins),
+            "the copies of the data that settings are compared on",
+            "name a model, as in --model linear, or a scaling, as in --scale quantile",
+        )
+    }
+
     /// One run of each of these settings; whether all came to their end.
     fn round(
         &self,
@@ -217,6 +249,7 @@ impl<'a> Race<'a> {
         seed: u64,
         round: usize,
     ) -> Result<bool> {
+        self.ask(entrants, places, rotation)?;
         let parts = rotation.data(self.train, self.valid)?;
         let halves = Halves::new(parts[1].n_queries(), seed)?;
         let mut scaled: BTreeMap<&'static str, Arc<TrainingData<'_>>> = BTreeMap::new();
@@ -286,7 +319,7 @@ impl<'a> Race<'a> {
             }
         }
         let model = trainer.finish()?;
-        Ok(Some((Model { history: Vec::new(), ..model }, judge.values().to_vec())))
+        Ok(Some((model, judge.values().to_vec())))
     }
 
     /// The average of all models of these settings, with all that is known of it.

@@ -4,12 +4,13 @@ use super::choice::{self, Chosen};
 use super::entrant::Entrant;
 use crate::analysis::significance::Better;
 use crate::metric::Summary;
+use crate::tune::paired;
 use serde::Serialize;
 
 /// What was tried, and what came of it.
 #[derive(Debug, Clone, Serialize)]
 pub struct AutoReport {
-    /// All settings, the best first.
+    /// All settings, the best by their difference from the selected one first.
     pub tried: Vec<Tried>,
     /// The runs of all of them.
     pub runs: usize,
@@ -26,10 +27,11 @@ pub struct AutoReport {
 pub struct Tried {
     /// In a few words.
     pub name: String,
-    /// The mean of the measure over queries that had no part in training or in the choice of the epoch.
+    /// The mean of the metric over queries that had no part in training or in the choice of the epoch. Settings of different
+    /// numbers of runs were evaluated on different queries: compare them by their difference.
     pub value: f64,
-    /// How much better the best one of the model is, query by query, and the standard error of that.
-    pub behind: Option<(f64, f64)>,
+    /// The difference from the selected setting, which is the best one of the model; none for itself.
+    pub difference: Option<Difference>,
     /// The runs that ended.
     pub runs: usize,
     /// Whether its models are part of the model.
@@ -38,6 +40,40 @@ pub struct Tried {
     pub seconds: f64,
     /// Why training failed.
     pub failure: Option<String>,
+}
+
+/// A setting minus the selected one, on the runs and queries that both have.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Difference {
+    /// The mean difference of the metric over queries.
+    pub mean: f64,
+    /// The standard error of that.
+    pub standard_error: f64,
+    /// The ends of its 95% interval.
+    pub interval: (f64, f64),
+    /// The number of common queries.
+    pub queries: usize,
+    /// The number of common runs.
+    pub runs: usize,
+    /// The mean of the setting on these queries and runs.
+    pub value: f64,
+    /// The mean of the selected setting on the same.
+    pub selected_value: f64,
+}
+
+impl Difference {
+    /// Nothing where too few queries are common.
+    fn of(selected: &Entrant, other: &Entrant) -> Option<Self> {
+        let (runs, [selected, own]) = choice::common(selected, other);
+        let Summary { mean, standard_error, interval, n: queries, .. } = paired(&own, &selected);
+        let both = |values: &[Option<f64>], others: &[Option<f64>]| {
+            let common: Vec<Option<f64>> = values.iter().zip(others).map(|(value, other)| other.and(*value)).collect();
+            Summary::of(&common).mean
+        };
+        let (value, selected_value) = (both(&own, &selected), both(&selected, &own));
+        let found = Difference { mean, standard_error, interval, queries, runs, value, selected_value };
+        (queries > 1).then_some(found)
+    }
 }
 
 /// The best of the settings that have no part in the model.
@@ -58,20 +94,30 @@ impl AutoReport {
         let failed = (0..entrants.len()).filter(|place| entrants[*place].failure.is_some());
         let tried = |place: usize| {
             let entrant = &entrants[place];
-            let lead: Option<Summary> = best.map(|best| choice::lead(better, &best.values(), &entrant.values()));
-            let behind = lead.filter(|lead| lead.n > 1).map(|lead| (lead.mean, lead.standard_error));
+            let is_selected = Some(&place) == chosen.members.first();
             Tried {
                 name: entrant.name(),
                 value: entrant.summary().mean,
-                behind: behind.filter(|_| Some(&place) != chosen.members.first()),
+                difference: best.filter(|_| !is_selected).and_then(|best| Difference::of(best, entrant)),
                 runs: entrant.models.len(),
                 chosen: chosen.members.contains(&place),
                 seconds: entrant.seconds,
                 failure: entrant.failure.clone(),
             }
         };
+        let selected = chosen.members.first().copied();
+        let others = order.iter().copied().filter(|&place| Some(place) != selected).chain(failed);
+        let mut tried: Vec<Tried> = selected.into_iter().chain(others).map(tried).collect();
+        let sign = if better == Better::Higher { 1.0 } else { -1.0 };
+        let rank = |tried: &Tried| match (&tried.difference, &tried.failure) {
+            (_, Some(_)) => f64::NEG_INFINITY,
+            (Some(difference), None) if difference.mean.is_finite() => sign * difference.mean,
+            // The selected one; none of the others is without queries in common.
+            _ => 0.0,
+        };
+        tried.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
         AutoReport {
-            tried: order.iter().copied().chain(failed).map(tried).collect(),
+            tried,
             runs: entrants.iter().map(|entrant| entrant.models.len()).sum(),
             queries: best.map_or(0, |best| best.summary().n),
             rival: chosen.rival.map(|(place, lead)| Rival {

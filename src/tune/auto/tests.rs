@@ -106,3 +106,21 @@ fn settings_of_one_kind_that_hardly_differ_are_averaged_and_far_ones_given_up() 
     let few = [entrant(config.clone(), &[0.9, 0.8]), entrant(config, &[0.1, 0.1])];
     assert_eq!(choice::survivors(Better::Higher, &few), [0, 1]);
 }
+
+#[test]
+fn settings_of_different_numbers_of_runs_are_compared_on_the_runs_that_both_have() {
+    let config = of_scaling(ScaleKind::ZScore);
+    // In the first round all queries are easy, in the second hard: a setting of one run has the higher mean.
+    let mut long = entrant(config.clone(), &around(0.3, 0.0));
+    let model = long.models[0].clone();
+    long.note(model, around(-0.2, 0.0).into_iter().map(Some).enumerate());
+    let short = entrant(config, &around(0.2, 0.0));
+    assert!(short.summary().mean > long.summary().mean);
+    let chosen = choice::Chosen { members: vec![0], rival: None };
+    let report = AutoReport::of(Better::Higher, &[long, short], &chosen, false);
+    assert_eq!(report.tried.iter().map(|tried| tried.runs).collect::<Vec<_>>(), [2, 1]);
+    let found = report.tried[1].difference.unwrap();
+    assert!((found.mean + 0.1).abs() < 1e-12 && found.standard_error < 1e-12, "{found:?}");
+    assert_eq!((found.queries, found.runs, report.tried[0].difference), (12, 1, None));
+    assert!((found.value - found.selected_value - found.mean).abs() < 1e-12, "{found:?}");
+}

@@ -9,6 +9,7 @@ pub(crate) mod letor;
 mod plain;
 pub(crate) mod scale;
 pub(crate) mod scores;
+mod small_text;
 pub(crate) mod source;
 pub mod synthetic;
 mod table;
@@ -28,5 +29,6 @@ pub use letor::{
 };
 pub use scale::{ScaleKind, Scaler};
 pub use scores::{parse_scores, read_scores, write_scores};
-pub use source::{Compression, read_text};
+pub use small_text::read_text;
+pub use source::Compression;
 pub use table::{TableOptions, is_table};

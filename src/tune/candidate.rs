@@ -49,6 +49,10 @@ pub struct Judgement {
     pub own: [f64; 2],
     /// The measure of each query after the epoch that the other half chose.
     pub values: Vec<Option<f64>>,
+    /// Metric on all validation queries at the best epoch, the mean over folds: the value that `burnrank train` reports. Missing
+    /// until training has ended on every fold.
+    #[serde(default)]
+    pub best: Option<f64>,
 }
 
 impl Judgement {
@@ -72,13 +76,24 @@ impl<'a> Candidate<'a> {
     /// # Errors
     /// As [`Trainer::on`].
     pub fn new(config: TrainConfig, data: &TuneData<'a>, device: &Device, stop: &Stop) -> Result<Self> {
-        let better = better(&config.metric)?;
-        let scaled = data.scaled(config.scaling)?;
-        let run = |(data, halves): (Arc<_>, &super::Halves)| {
-            let trainer = Trainer::on(config.clone(), data, device)?.with_stop(stop.clone());
+        Self::of_folds(vec![config; data.halves().len()], data, device, stop)
+    }
+
+    /// Before its first epoch, with a configuration for each fold; metric and scaling are those of the first.
+    pub(super) fn of_folds(
+        configs: Vec<TrainConfig>,
+        data: &TuneData<'a>,
+        device: &Device,
+        stop: &Stop,
+    ) -> Result<Self> {
+        let Some(first) = configs.first() else { return Ok(Candidate { runs: Vec::new() }) };
+        let better = better(&first.metric)?;
+        let scaled = data.scaled(first.scaling)?;
+        let run = |((config, data), halves): ((TrainConfig, Arc<_>), &super::Halves)| {
+            let trainer = Trainer::on(config, data, device)?.with_stop(stop.clone());
             Ok((trainer, CrossJudge::new(halves.clone(), better)))
         };
-        Ok(Candidate { runs: scaled.into_iter().zip(data.halves()).map(run).collect::<Result<_>>()? })
+        Ok(Candidate { runs: configs.into_iter().zip(scaled).zip(data.halves()).map(run).collect::<Result<_>>()? })
     }
 
     /// Goes on until every fold has so many epochs or is exhausted, and tells whether that was reached: `goes_on` is asked
@@ -112,6 +127,11 @@ impl<'a> Candidate<'a> {
             let (sum, queries) = chosen.fold((0.0, 0), |(sum, n), chosen| (sum + chosen.sum, n + chosen.queries));
             sum / queries as f64
         });
+        let best = |(trainer, _): &(Trainer<'_>, CrossJudge)| {
+            trainer.finished()?;
+            trainer.history().iter().rfind(|epoch| epoch.best).map(|epoch| epoch.valid)
+        };
+        let best: Option<Vec<f64>> = self.runs.iter().map(best).collect();
         let is_spent = |finish| matches!(finish, Finish::Patience | Finish::Converged | Finish::Diverged);
         Judgement {
             epochs: self.runs.iter().map(|(trainer, _)| trainer.history().len()).max().unwrap_or(0),
@@ -119,6 +139,7 @@ impl<'a> Candidate<'a> {
             chosen: judges().map(|judge| judge.chosen().map(|chosen| chosen.map_or(0, |c| c.epoch))).collect(),
             own,
             values: judges().flat_map(|judge| judge.values().iter().copied()).collect(),
+            best: best.map(|best| best.iter().sum::<f64>() / best.len() as f64),
         }
     }
 }

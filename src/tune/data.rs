@@ -38,6 +38,21 @@ impl<'a> TuneData<'a> {
         self.folds.iter().map(|[_, valid]| valid.n_queries()).sum()
     }
 
+    /// The training queries of each fold.
+    pub(super) fn training(&self) -> impl Iterator<Item = &'a Dataset> {
+        self.folds.iter().map(|[train, _]| *train)
+    }
+
+    /// The validation queries of each fold.
+    pub(super) fn validation(&self) -> impl Iterator<Item = &'a Dataset> {
+        self.folds.iter().map(|[_, valid]| *valid)
+    }
+
+    /// The number of training queries of each fold.
+    pub fn training_queries(&self) -> impl Iterator<Item = usize> {
+        self.folds.iter().map(|[train, _]| train.n_queries())
+    }
+
     /// The halves of each fold's validation queries.
     pub fn halves(&self) -> &[Halves] {
         &self.halves

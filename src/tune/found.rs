@@ -22,7 +22,7 @@ pub enum Ended {
 /// A configuration that was tried.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// Its number: 0 is the default of `burnrank train --model mlp`.
+    /// Its number: 0 is the default, see [`Search::trials`](super::Search::trials).
     pub number: usize,
     /// What was tried.
     pub config: TrainConfig,
@@ -62,15 +62,16 @@ pub(super) fn order(better: Better, a: &(usize, Judgement), b: &(usize, Judgemen
 }
 
 impl Found {
-    /// The trials with an estimate, the best first.
+    /// The trials with an estimate, the best first; those of later rungs first, because values after different shares of the
+    /// epochs do not compare, and because only a trial that had all its epochs is what its settings train to.
     pub fn ranked(&self) -> Vec<(&Trial, &Judgement)> {
         let mut keyed: Vec<_> =
             self.trials.iter().filter_map(|t| Some((t, (t.number, t.judgement.clone()?)))).collect();
-        keyed.sort_by(|a, b| order(self.better, &a.1, &b.1));
+        keyed.sort_by(|a, b| b.0.rung.cmp(&a.0.rung).then(order(self.better, &a.1, &b.1)));
         keyed.into_iter().filter_map(|(trial, _)| Some((trial, trial.judgement.as_ref()?))).collect()
     }
 
-    /// The default of `burnrank train --model mlp`, where it was tried.
+    /// The default, where it was tried.
     pub fn default_trial(&self) -> Option<&Trial> {
         self.trials.iter().find(|trial| trial.number == 0)
     }
@@ -107,7 +108,7 @@ mod tests {
     use crate::Synthetic;
 
     fn trial(number: usize, own: [f64; 2], values: Vec<Option<f64>>) -> Trial {
-        let judgement = Judgement { epochs: 1, exhausted: false, chosen: vec![[1, 1]], own, values };
+        let judgement = Judgement { epochs: 1, exhausted: false, chosen: vec![[1, 1]], own, values, best: None };
         let config = TrainConfig::default();
         Trial { number, config, rung: 1, judgement: Some(judgement), failure: None, seconds: 0.0 }
     }
@@ -137,5 +138,8 @@ mod tests {
         assert_eq!(found.held_out_gain(&data).unwrap().mean, (0.25 + 0.5) / 2.0);
         found.better = Better::Lower;
         assert_eq!(found.ranked()[0].0.number, 0);
+        // Values after fewer epochs do not compare.
+        found.trials[1].rung = 2;
+        assert_eq!(found.ranked()[0].0.number, 1);
     }
 }

@@ -5,6 +5,7 @@
 
 use super::search::Outcome;
 use crate::error::{Error, Result};
+use crate::memory;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -29,10 +30,15 @@ pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
     known: Known,
+    /// Why an outcome could not be written, the first time.
+    failure: Mutex<Option<Error>>,
 }
 
-/// Outcomes by trial and rung.
-type Known = BTreeMap<(usize, usize), Outcome>;
+/// Outcomes by trial and rung, with their lines in the file.
+type Known = BTreeMap<(usize, usize), (Outcome, usize)>;
+
+/// What to do about a journal that cannot be resumed.
+const REMEDY: &str = "--force discards it, or choose another --out";
 
 impl Journal {
     /// Opens the journal of the search of this identity, or starts one.
@@ -50,6 +56,12 @@ impl Journal {
             // Where the system locks no files, nothing keeps two searches apart.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
+        let metadata = file.metadata().map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(wrong(path, "not a file: choose another --out"));
+        }
+        // The text, and what it is parsed into.
+        memory::ask(metadata.len().saturating_mul(4), &format!("reading {}", path.display()), REMEDY)?;
         let text = std::fs::read(path).map_err(|error| Error::io(path, "read", error))?;
         let (length, known) = match before {
             Before::Discard => (0, Known::new()),
@@ -62,7 +74,7 @@ impl Journal {
             ));
         }
         file.set_len(length).map_err(failed)?;
-        let journal = Journal { path: path.to_path_buf(), file: Mutex::new(file), known };
+        let journal = Journal { path: path.to_path_buf(), file: Mutex::new(file), known, failure: Mutex::default() };
         if length == 0 {
             journal.write(identity)?;
         }
@@ -71,12 +83,19 @@ impl Journal {
 
     /// What a trial came to after a rung, if that is known from before.
     pub fn get(&self, trial: usize, rung: usize) -> Option<&Outcome> {
-        self.known.get(&(trial, rung))
+        self.known.get(&(trial, rung)).map(|(outcome, _)| outcome)
     }
 
-    /// All outcomes that are known from before.
-    pub(super) fn known(&self) -> Vec<&Outcome> {
-        self.known.values().collect()
+    /// All outcomes that are known from before, if `check` accepts each of them.
+    ///
+    /// # Errors
+    /// The first that it does not accept, with its line and what is wrong with it.
+    pub(super) fn known(&self, check: impl Fn(&Outcome) -> std::result::Result<(), String>) -> Result<Vec<&Outcome>> {
+        let checked = self.known.values().map(|(outcome, line)| match check(outcome) {
+            Ok(()) => Ok(outcome),
+            Err(why) => Err(wrong(&self.path, &format!("line {line}: {why}: {REMEDY}"))),
+        });
+        checked.collect()
     }
 
     /// The number of outcomes that are known from before.
@@ -84,13 +103,18 @@ impl Journal {
         self.known.len()
     }
 
-    /// Adds an outcome.
-    ///
-    /// # Errors
-    /// When the file cannot be written; no part of the line is left then.
-    pub fn add(&self, outcome: &Outcome) -> Result<()> {
-        let value = serde_json::to_value(outcome).map_err(|error| Error::Record(error.to_string()))?;
-        self.write(&value)
+    /// Adds an outcome. A failure is no reason to lose a search: it is kept for [`Journal::failure`], and no part of the line is
+    /// left in the file.
+    pub fn add(&self, outcome: &Outcome) {
+        let value = serde_json::to_value(outcome).map_err(|error| Error::Record(error.to_string()));
+        if let Err(error) = value.and_then(|value| self.write(&value)) {
+            self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+
+    /// Takes out why an outcome could not be written, the first of several; nothing where all were.
+    pub fn failure(&self) -> Option<Error> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn write(&self, value: &Value) -> Result<()> {
@@ -112,20 +136,19 @@ fn wrong(path: &Path, message: &str) -> Error {
 fn read(path: &Path, text: &[u8], identity: &Value) -> Result<(u64, Known)> {
     // What was being written when the process was killed is no whole line.
     let length = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let remedy = "--force discards it, or choose another --out";
     if length == 0 && !text.is_empty() && !identity.to_string().as_bytes().starts_with(text) {
-        return Err(wrong(path, &format!("not the journal of a search: {remedy}")));
+        return Err(wrong(path, &format!("not the journal of a search: {REMEDY}")));
     }
     let mut known = Known::new();
     for (place, line) in text[..length].split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let damaged = || wrong(path, &format!("line {} is not that of a journal: {remedy}", place + 1));
+        let damaged = || wrong(path, &format!("line {} is not that of a journal: {REMEDY}", place + 1));
         let value: Value = serde_json::from_slice(line).map_err(|_| damaged())?;
         if place > 0 {
             let outcome: Outcome = serde_json::from_value(value).map_err(|_| damaged())?;
-            known.insert((outcome.trial, outcome.rung), outcome);
+            known.insert((outcome.trial, outcome.rung), (outcome, place + 1));
         } else if value != *identity {
             let unlike = unlike(&value, identity).ok_or_else(damaged)?;
-            return Err(wrong(path, &format!("the journal of another search, by its {unlike}: {remedy}")));
+            return Err(wrong(path, &format!("the journal of another search, by its {unlike}: {REMEDY}")));
         }
     }
     Ok((length as u64, known))
@@ -151,7 +174,14 @@ mod tests {
 
     fn outcome(trial: usize) -> Outcome {
         let values = vec![Some(0.1 + 0.2), None, Some(1.0 / 3.0)];
-        let judgement = Judgement { epochs: 4, exhausted: false, chosen: vec![[1, 4]], own: [0.5, 0.25], values };
+        let judgement = Judgement {
+            epochs: 4,
+            exhausted: false,
+            chosen: vec![[1, 4]],
+            own: [0.5, 0.25],
+            values,
+            best: Some(0.375),
+        };
         Outcome { trial, rung: 1, judgement: Some(judgement), failure: None, seconds: 0.5 }
     }
 
@@ -161,9 +191,9 @@ mod tests {
         let path = folder.path().join("journal.jsonl");
         let identity = json!({"seed": 1, "space": {"lr": [1]}});
         let journal = Journal::open(&path, &identity, Before::Refuse).unwrap();
-        journal.add(&outcome(0)).unwrap();
+        journal.add(&outcome(0));
         let one = std::fs::read(&path).unwrap();
-        journal.add(&outcome(1)).unwrap();
+        journal.add(&outcome(1));
         let two = std::fs::read(&path).unwrap();
         let busy = Journal::open(&path, &identity, Before::GoOn).unwrap_err().to_string();
         assert!(busy.contains("another burnrank writes it"), "{busy}");
@@ -174,7 +204,8 @@ mod tests {
             assert_eq!(journal.get(0, 1), Some(&outcome(0)), "cut at {cut}");
             assert_eq!(journal.get(1, 1).is_some(), cut == two.len());
             assert_eq!(journal.n_known(), 1 + usize::from(cut == two.len()));
-            journal.add(&outcome(1)).unwrap();
+            journal.add(&outcome(1));
+            assert!(journal.failure().is_none());
             drop(journal);
             assert_eq!(Journal::open(&path, &identity, Before::GoOn).unwrap().get(1, 1), Some(&outcome(1)));
         }
@@ -190,7 +221,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         let identity = json!({"seed": 1, "space": 1, "data": 2});
-        Journal::open(&path, &identity, Before::Refuse).unwrap().add(&outcome(0)).unwrap();
+        Journal::open(&path, &identity, Before::Refuse).unwrap().add(&outcome(0));
         let before = std::fs::read(&path).unwrap();
         let refused = |other: Value, how| Journal::open(&path, &other, how).unwrap_err().to_string();
         let message = refused(json!({"seed": 2, "space": 2, "data": 2}), Before::GoOn);

@@ -9,6 +9,7 @@
 //! Test queries have no place here.
 
 mod auto;
+mod bounds;
 mod candidate;
 mod choices;
 mod data;

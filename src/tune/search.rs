@@ -1,5 +1,6 @@
 //! Successive halving: many settings are tried for a few epochs, the better third for three times as many, and so on.
 
+use super::bounds::known;
 use super::candidate::{Candidate, Judgement, better};
 use super::data::TuneData;
 use super::found::{Ended, Found, Trial, order};
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::model::Architecture;
 use crate::spread::{Fact, Member, setting_facts};
 use crate::stop::Stop;
-use crate::train::{Method, TrainConfig};
+use crate::train::{Method, StepRule, TrainConfig};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -31,7 +32,8 @@ pub const RUNGS: usize = 3;
 pub struct Search {
     /// What settings are drawn from.
     pub space: Space,
-    /// How many are tried; the first is always the default of `burnrank train --model mlp`.
+    /// How many are tried; the first is always the default: what `burnrank train` does with `--model mlp` and no further option,
+    /// or with `--model trees` where only trees are searched.
     pub trials: usize,
     /// The measure that epochs and settings are chosen by.
     pub metric: String,
@@ -96,27 +98,48 @@ impl Search {
             return Err(Error::Config("trials 0: expected a number of 1 or more".into()));
         }
         self.space.check()?;
-        self.config(0)?.check()?;
-        self.config(1)?.check()
+        self.config(0, 1)?.check()?;
+        self.config(1, 1)?.check()
     }
 
-    /// The configuration of a trial.
+    /// Refuses training queries without an order to learn, unless the objective of the default needs none.
+    ///
+    /// # Errors
+    /// As [`TrainConfig::check_pairs`], for the first fold that has none.
+    pub fn check_pairs(&self, data: &TuneData<'_>) -> Result<()> {
+        let config = self.config(0, 1)?;
+        data.training().try_for_each(|train| config.check_pairs(train))
+    }
+
+    /// The configuration of a trial on this number of training queries, which decides how long the default is trained.
     ///
     /// # Errors
     /// When the space holds what it should not.
-    pub fn config(&self, trial: usize) -> Result<TrainConfig> {
-        let drawn = if trial == 0 { self.space.default_config()? } else { self.space.draw(self.seed, trial as u64)? };
+    pub fn config(&self, trial: usize, queries: usize) -> Result<TrainConfig> {
+        let usual =
+            if trial == 0 { self.default_config(queries)? } else { self.space.draw(self.seed, trial as u64)? };
         let mut config = TrainConfig {
             metric: self.metric.clone(),
             seed: self.seed,
-            epochs: self.epochs.unwrap_or(drawn.epochs),
-            patience: self.patience.unwrap_or(drawn.patience),
-            ..drawn
+            epochs: self.epochs.unwrap_or(usual.epochs),
+            patience: self.patience.unwrap_or(usual.patience),
+            ..usual
         };
         if let Architecture::Trees { trees, .. } = &mut config.architecture {
             *trees = config.epochs;
         }
         Ok(config)
+    }
+
+    /// What `burnrank train` does on this number of training queries: a net is trained as long as suits them unless the number
+    /// of epochs is given, which also keeps its learning rate constant.
+    fn default_config(&self, queries: usize) -> Result<TrainConfig> {
+        let usual = self.space.default_config()?;
+        Ok(match (&usual.method, self.epochs) {
+            (Method::Gradient, None) => usual.suited_to(queries),
+            (Method::Gradient, Some(_)) => TrainConfig { step_rule: StepRule::Constant, ..usual },
+            _ => usual,
+        })
     }
 
     /// What tells searches apart, as far as it decides what a trial comes to; the number of trials may grow.
@@ -129,7 +152,7 @@ impl Search {
     /// The identity without the data.
     fn identity_of(&self, backend: &str) -> Value {
         json!({
-            "burnrank tune": 1,
+            "version": 2,
             "space": self.space,
             "metric": self.metric,
             "seed": self.seed,
@@ -150,8 +173,8 @@ impl Search {
     /// Runs the search: to its end, until it is stopped, or until its time is over.
     ///
     /// # Errors
-    /// When the data cannot be trained on by any settings, the journal cannot be written, or the machine fails. A trial
-    /// whose training fails is a result.
+    /// When the data cannot be trained on by any settings, the journal holds values that this search cannot have, or the machine
+    /// fails. A trial whose training fails is a result. A journal that cannot be written is reported by [`Journal::failure`].
     pub fn run(&self, data: &TuneData<'_>, around: &Surroundings<'_>) -> Result<Found> {
         self.check()?;
         let better = better(&self.metric)?;
@@ -160,7 +183,10 @@ impl Search {
             let remedy = "give all processes the same settings";
             around.member.same(Error::Config, remedy, Ok(self.facts(around.device)))?;
         }
-        let configs = (0..self.trials).map(|trial| self.config(trial)).collect::<Result<Vec<_>>>()?;
+        self.check_pairs(data)?;
+        // Folds of fewer queries have more epochs.
+        let queries = data.training_queries().min().unwrap_or(0);
+        let configs = (0..self.trials).map(|trial| self.config(trial, queries)).collect::<Result<Vec<_>>>()?;
         let run = Run {
             search: self,
             configs: &configs,
@@ -168,7 +194,7 @@ impl Search {
             around,
             carried: configs.iter().map(|_| Mutex::new(None)).collect(),
             outcomes: configs.iter().map(|_| Mutex::new(None)).collect(),
-            known: known(around)?,
+            known: known(self, data, around)?,
             owners: Mutex::new(vec![None; configs.len()]),
             written: Mutex::default(),
             stopped: AtomicBool::new(false),
@@ -235,14 +261,6 @@ struct Run<'r, 'd> {
     stopped: AtomicBool,
 }
 
-/// What the journal of the first process knows from before.
-fn known(around: &Surroundings<'_>) -> Result<BTreeMap<(usize, usize), Outcome>> {
-    let record = |error: serde_json::Error| Error::Record(error.to_string());
-    let own = || serde_json::to_vec(&around.journal.map_or(Vec::new(), Journal::known)).map_err(record);
-    let all: Vec<Outcome> = serde_json::from_slice(&around.member.from_leader(own)?).map_err(record)?;
-    Ok(all.into_iter().map(|outcome| ((outcome.trial, outcome.rung), outcome)).collect())
-}
-
 impl Run<'_, '_> {
     fn goes_on(&self) -> bool {
         !self.around.stop.asked() && self.search.until.is_none_or(|until| Instant::now() < until)
@@ -297,7 +315,7 @@ impl Run<'_, '_> {
             self.stopped.fetch_or(report.stopped, Ordering::Relaxed);
             for (outcome, new) in report.outcomes.into_iter().filter(|_| rank != self.around.member.rank()) {
                 if let Some(journal) = self.around.journal.filter(|_| new) {
-                    journal.add(&outcome)?;
+                    journal.add(&outcome);
                 }
                 let trial = outcome.trial;
                 *lock(&self.outcomes[trial]) = Some(outcome);
@@ -331,7 +349,7 @@ impl Run<'_, '_> {
         let seconds = before + start.elapsed().as_secs_f64();
         let outcome = Outcome { trial, rung, judgement, failure, seconds };
         if whole {
-            self.around.journal.map_or(Ok(()), |journal| journal.add(&outcome))?;
+            self.around.journal.inspect(|journal| journal.add(&outcome));
             lock(&self.written).insert(trial);
         }
         let is_judged = |judgement: &Judgement| judgement.chosen.iter().flatten().all(|&epoch| epoch > 0);
@@ -345,7 +363,11 @@ impl Run<'_, '_> {
         let config = &self.configs[trial];
         let mut candidate = match lock(&self.carried[trial]).take() {
             Some(candidate) => candidate,
-            None => Candidate::new(config.clone(), self.data, self.around.device, &self.around.stop)?,
+            None => {
+                let of_fold = |queries| self.search.config(trial, queries);
+                let configs = self.data.training_queries().map(of_fold).collect::<Result<_>>()?;
+                Candidate::of_folds(configs, self.data, self.around.device, &self.around.stop)?
+            }
         };
         let whole = candidate.train_to(epochs_after(rung, config), &|| self.goes_on())?;
         let judgement = candidate.judgement();

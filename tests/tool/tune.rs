@@ -46,7 +46,7 @@ fn the_printed_command_trains_the_winner() {
     let place = place();
     let shown = tune(&place, &["--trials", "8", "--out", "found"]).good();
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-    assert!(shown.contains("the default") && shown.contains("standard error"), "{shown}");
+    // The answer first, and it is the unbiased one.
     let results: serde_json::Value = serde_json::from_str(&place.read("found/results.json")).expect("JSON");
     let best = &results["trials"][0];
     assert_eq!((best["trial"].clone(), &results["whole"]), (results["best"].clone(), &true.into()));
@@ -58,9 +58,101 @@ fn the_printed_command_trains_the_winner() {
     let tool = place.command("").get_program().to_owned();
     let script = command.trim().replacen("burnrank", "\"$0\"", 1);
     let ran = std::process::Command::new("sh").arg("-c").arg(script).arg(tool).current_dir(place.path()).output();
-    assert!(ran.expect("a shell").status.success(), "{command}");
+    let ran = super::Ran::of(ran.expect("a shell")).done();
     let model: serde_json::Value = serde_json::from_str(&place.read("found/model/model.json")).expect("JSON");
     assert_eq!(model["settings"], best["config"]);
+    // It reports the value that was printed beside it.
+    let value = results["command_value"].as_f64().expect("a value");
+    assert_eq!(model["metrics"]["valid"]["ndcg@10"], value);
+    let printed = format!("{value:.4}");
+    let text = shown.replace('\n', " ");
+    assert!(text.contains(&format!("Its command reports ndcg@10 {printed} on the validation queries")), "{shown}");
+    assert!(ran.lines().any(|line| line.starts_with("valid ") && line.contains(&printed)), "{ran}");
+}
+
+#[test]
+fn the_unbiased_estimate_comes_first() {
+    let place = place();
+    let words = ["--trials", "8", "--out", "found"];
+    let shown = tune(&place, &words).good();
+    let results: serde_json::Value = serde_json::from_str(&place.read("found/results.json")).expect("JSON");
+    assert_ne!(results["best"], 0, "the default won: choose another seed");
+    let [mean, error] = ["mean", "standard_error"].map(|key| results["expected_gain"][key].as_f64().expect("a number"));
+    let first = format!("Expected gain over the default: ndcg@10 {mean:+.4} (standard error {error:.4}): ");
+    assert!(shown.replace('\n', " ").starts_with(&first), "{first}\n{shown}");
+    // The difference of the winner's own value is larger, and said to be biased.
+    let biased = results["selected_minus_default"]["mean"].as_f64().expect("a number");
+    assert!(biased >= mean, "{biased} {mean}");
+    assert!(shown.contains("biased") && shown.contains("'burnrank train --model mlp' does without"), "{shown}");
+}
+
+#[test]
+fn the_default_is_what_train_does() {
+    let place = place();
+    std::fs::write(place.path().join("space.toml"), "[nets]\nlr = [0.003]\n").expect("a file");
+    let found = run(&place, &[&TUNE[..], &["--trials", "1", "--json"]].concat()).json();
+    let command = "burnrank train --train train.txt --valid 'my vali.txt' --out model --model mlp";
+    assert_eq!((&found["command"], &found["default"]), (&command.into(), &"burnrank train --model mlp".into()));
+    let words =
+        ["train", "--quiet", "--train", "train.txt", "--valid", "my vali.txt", "--model", "mlp", "--out", "model"];
+    run(&place, &words).done();
+    let model: serde_json::Value = serde_json::from_str(&place.read("model/model.json")).expect("JSON");
+    assert_eq!(model["settings"], found["trials"][0]["config"]);
+    assert_eq!(model["metrics"]["valid"]["ndcg@10"], found["command_value"]);
+}
+
+#[test]
+fn a_search_without_a_result_is_an_error() {
+    let place = place();
+    let message = tune(&place, &["--trials", "4", "--seconds", "0.000001"]).bad(1);
+    assert!(
+        message.contains("no trial was finished in this time") && message.contains("allow more seconds"),
+        "{message}"
+    );
+    std::fs::write(place.path().join("space.toml"), "[nets]\nlr = [1e38]\n").expect("a file");
+    let found = tune(&place, &["--trials", "3", "--json"]).json();
+    assert_eq!(found["best"], 0);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_full_disk_does_not_lose_the_result() {
+    let place = place();
+    // A limit of 4 kB per file stands for the disk.
+    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
+    let tool = place.command("").get_program().to_owned();
+    let mut command = std::process::Command::new("sh");
+    command.arg("-c").arg(script).arg(tool).args(TUNE).args(["--epochs", "9", "--trials", "12", "--out", "found"]);
+    let ran = super::Ran::of(command.current_dir(place.path()).stdin(Stdio::null()).output().expect("a shell"));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.out.contains("\nTrain the best:\n  burnrank train "), "{ran:?}");
+    assert!(ran.err.contains("error: the journal is not complete"), "{ran:?}");
+    assert!(ran.err.contains("journal.jsonl: cannot write: ") && ran.err.contains("results.json: "), "{ran:?}");
+    // What was written is whole, and the search can be resumed to the same result.
+    let resumed = tune(&place, &["--trials", "12", "--out", "found", "--resume"]);
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    let timeless =
+        |text: &str| text.lines().filter(|line| !line.starts_with("searched")).collect::<Vec<_>>().join("\n");
+    assert_eq!(timeless(&resumed.out), timeless(&ran.out));
+}
+
+#[test]
+fn a_journal_with_values_that_no_search_has_is_refused() {
+    let place = place();
+    tune(&place, &["--trials", "3", "--out", "found"]).good();
+    let journal = place.read("found/journal.jsonl");
+    let second = journal.lines().nth(1).expect("an outcome");
+    let start = second.find("\"values\":[").expect("values") + "\"values\":[".len();
+    let end = start + second[start..].find(',').expect("a second value");
+    for value in ["1e300", "-0.25", "1.5"] {
+        let line = format!("{}{value}{}", &second[..start], &second[end..]);
+        std::fs::write(place.path().join("found/journal.jsonl"), journal.replace(second, &line)).expect("a file");
+        let ran = tune(&place, &["--trials", "3", "--out", "found", "--resume"]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{value}: {ran:?}");
+        let message = ran.err;
+        assert!(message.contains(&format!("found/journal.jsonl: line 2: ndcg@10 of {value} ")), "{value}: {message}");
+        assert!(message.contains("is not within 0 to 1: --force discards it"), "{value}: {message}");
+    }
 }
 
 #[test]
@@ -133,7 +225,7 @@ fn an_interrupt_prints_what_was_found_so_far() {
     let ran = super::Ran::of(child.wait_with_output().expect("the tool ends"));
     assert_eq!(ran.code, Some(130), "{ran:?}");
     assert!(ran.out.contains("cut short") && ran.out.contains("Train the best:"), "{ran:?}");
-    assert!(ran.err.contains("go on with --resume"), "{ran:?}");
+    assert!(ran.err.contains("continue with --resume"), "{ran:?}");
 }
 
 #[test]
@@ -144,6 +236,17 @@ fn folds_are_searched_together_and_test_files_are_not_read() {
     assert_eq!(found["queries"], 40);
     assert!(found["command"].as_str().expect("a command").starts_with("burnrank train --folds folds --out model"));
     assert_eq!(found["trials"][0]["chosen_epochs"].as_array().map(Vec::len), Some(2));
+    // The command reports the same mean over folds; it reads test files, which are data then.
+    for fold in ["Fold1", "Fold2"] {
+        let data = place.read(&format!("folds/{fold}/vali.txt"));
+        std::fs::write(place.path().join(format!("folds/{fold}/test.txt")), data).expect("a file");
+    }
+    let words = found["arguments"].as_array().expect("words").iter().map(|word| word.as_str().expect("a word"));
+    let words: Vec<&str> = ["train"].into_iter().chain(words).chain(["--json", "--quiet"]).collect();
+    let trained = run(&place, &words).done();
+    let last = trained.lines().last().expect("a result");
+    let trained: serde_json::Value = serde_json::from_str(last).expect("JSON");
+    assert_eq!(trained["valid"]["ndcg@10"]["mean"], found["command_value"]);
 }
 
 #[test]

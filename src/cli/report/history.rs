@@ -82,6 +82,8 @@ mod tests {
         EpochRecord {
             epoch,
             member,
+            setting: None,
+            setting_run: None,
             restart: 0,
             loss: 0.5,
             train: 0.5,

@@ -4,11 +4,14 @@ use super::Args;
 use burnrank::TrainConfig;
 use burnrank::model::Architecture;
 use burnrank::train::Method;
-use burnrank::tune::{preset, settings_of};
+use burnrank::tune::{Trial, preset, settings_of};
 use std::path::Path;
 
-/// The arguments of `burnrank train` that train by this configuration, an option and its value at a time.
-pub fn train_arguments(args: &Args, config: &TrainConfig) -> burnrank::Result<Vec<Vec<String>>> {
+/// The arguments of `burnrank train` that train as a trial did, an option and its value at a time.
+pub fn train_arguments(args: &Args, trial: &Trial) -> burnrank::Result<Vec<Vec<String>>> {
+    let config = &trial.config;
+    // How long the default is trained depends on the data, as without options; all others have a number of epochs.
+    let is_default = trial.number == 0;
     let mut all: Vec<Vec<String>> = Vec::new();
     let mut add = |option: &str, value: Option<String>| {
         all.extend(value.map(|value| vec![option.to_owned(), value]));
@@ -19,13 +22,14 @@ pub fn train_arguments(args: &Args, config: &TrainConfig) -> burnrank::Result<Ve
     add("--folds", path(&args.folds));
     let out = args.out.as_deref().map_or_else(|| Path::new("model").to_path_buf(), |out| out.join("model"));
     add("--out", Some(out.display().to_string()));
-    all.extend(config_arguments(config)?);
+    all.extend(if is_default { default_arguments(config)? } else { config_arguments(config)? });
     let mut add = |option: &str, value: Option<String>| {
         all.extend(value.map(|value| vec![option.to_owned(), value]));
     };
     add("--metric", Some(args.metric.clone()).filter(|metric| metric != "ndcg@10"));
     // A net's own are among the settings.
-    let given = |given: Option<usize>| given.filter(|_| !config.architecture.is_net()).map(|number| number.to_string());
+    let is_open = is_default || !config.architecture.is_net();
+    let given = |given: Option<usize>| given.filter(|_| is_open).map(|number| number.to_string());
     add("--epochs", given(args.epochs));
     add("--patience", given(args.patience));
     add("--seed", Some(args.seed.to_string()).filter(|_| args.seed != 1));
@@ -41,6 +45,25 @@ pub fn train_arguments(args: &Args, config: &TrainConfig) -> burnrank::Result<Ve
     Ok(all)
 }
 
+/// The arguments of the default: its model, and the objective where that is not the usual one.
+fn default_arguments(config: &TrainConfig) -> burnrank::Result<Vec<Vec<String>>> {
+    let mut all = vec![vec!["--model".to_owned(), model_name(config).unwrap_or("mlp").to_owned()]];
+    if config.objective.name() != preset(config)?.objective.name() {
+        all.push(vec!["--objective".to_owned(), config.objective.name()]);
+    }
+    Ok(all)
+}
+
+/// The name of a net or of trees, as `--model` takes it.
+pub fn model_name(config: &TrainConfig) -> Option<&'static str> {
+    match config.architecture {
+        Architecture::Linear => Some("linear"),
+        Architecture::Trees { .. } => Some("trees"),
+        Architecture::Mlp { .. } => Some("mlp"),
+        Architecture::Kernel { .. } => None,
+    }
+}
+
 /// The arguments that say what is trained, and how: the model, and every setting that is not usual for it.
 pub fn config_arguments(config: &TrainConfig) -> burnrank::Result<Vec<Vec<String>>> {
     let mut all: Vec<Vec<String>> = Vec::new();
@@ -51,15 +74,7 @@ pub fn config_arguments(config: &TrainConfig) -> burnrank::Result<Vec<Vec<String
         add("--model", Some(settings.to_string()));
         return Ok(all);
     }
-    add(
-        "--model",
-        match config.architecture {
-            Architecture::Linear => Some("linear".into()),
-            Architecture::Trees { .. } => Some("trees".into()),
-            Architecture::Mlp { .. } => Some("mlp".into()),
-            Architecture::Kernel { .. } => None,
-        },
-    );
+    add("--model", model_name(config).map(str::to_owned));
     let usual = preset(config)?;
     let usual_rule = config.step_rule == usual.step_rule;
     let usual: Vec<(&str, String)> = settings_of(&usual).map(|(setting, value)| (setting.key, value)).collect();

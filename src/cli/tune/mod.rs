@@ -11,6 +11,7 @@ use super::oddities::Essentials;
 use super::train::{Named, Sets, Warning, features, odd_data};
 use super::ui::{self, Bar, Unit};
 use super::{Interrupted, Usage};
+use anyhow::anyhow;
 use burnrank::data::find_folds;
 use burnrank::files::write_text;
 use burnrank::spread::Member;
@@ -35,9 +36,11 @@ Examples:
   burnrank tune --print-space > space.toml
   burnrank tune --train train.txt --space space.toml --trials 100
 
-The first trial is what 'burnrank train --model mlp' does, for as many epochs. All trials are trained for a ninth of their epochs, the best \
-third goes on to a third, the best third of these to all of them, and the default always does. Values are those of the \
-validation queries: each half is judged after the epoch that the other half chose.
+The first trial is the default: what 'burnrank train --model mlp' does without further options ('--model trees' if only \
+trees are searched). All trials are trained for a ninth of their epochs, the best third for a third, the best third of \
+these and the default for all of them. Values are those of the validation queries: each half is evaluated after the \
+epoch that the other half chose. The expected gain over the default is estimated in the same way: settings chosen on one \
+half are evaluated on the other.
 
 --out keeps journal.jsonl (every trial, query by query; --resume goes on with it), results.json and figure.svg (the value \
 against each setting). Ctrl-C prints what was found so far, and exits with code 130. With --trials alone the same seed \
@@ -156,17 +159,35 @@ impl Args {
                 self.seed,
             )?);
         }
-        let (config, mut warnings) = (search.config(0)?, Vec::new());
+        let (config, mut warnings) = (search.config(0, 1)?, Vec::new());
         for sets in &mut all {
             sets.fit_widths(self.features)?;
             for set in [&mut sets.train, &mut sets.valid] {
                 set.essentials = Some(Essentials::of(&set.data, self.read.first_index, set.line));
             }
-            sets.check_measures(&config)?;
+            sets.check_pairs(&config, false)?;
+            warnings.extend(sets.check_measures(&config)?);
             warnings.extend(odd_data(sets, &config));
         }
         warnings.iter().for_each(Warning::tell);
         Ok((all, warnings))
+    }
+
+    /// Why there is nothing to print, and what to do about it.
+    fn without_result(&self, found: &Found, resume: &str) -> anyhow::Error {
+        if found.ended == Ended::Stopped {
+            ui::note(&format!("interrupted before a trial was finished: there is no result{resume}"));
+            return Interrupted.into();
+        }
+        let failed = ui::counted(found.trials.len(), "trial", "trials");
+        match found.trials.iter().find_map(|trial| trial.failure.as_deref()) {
+            Some(why) => anyhow!("there is no result: {failed} failed, the first: {why}"),
+            None => anyhow!(
+                "--seconds {}: no trial was finished in this time, there is no result: allow more seconds, or lower \
+                 --epochs{resume}",
+                self.seconds.unwrap_or_default()
+            ),
+        }
     }
 
     fn before(&self) -> Before {
@@ -221,20 +242,30 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
         },
     )?;
     drop(shown);
+    let resume = if out.is_some() { "; continue with --resume" } else { "" };
+    if found.ranked().is_empty() {
+        return Err(args.without_result(&found, resume));
+    }
     let report = report::Report::new(args, &found, &data, &warnings)?;
-    if let Some(out) = out {
-        keep(out, &report, &found)?;
-    }
-    match args.json {
-        true => ui::print_json(&report.json)?,
-        false => ui::print(&report.text(&found, start.elapsed().as_secs_f64()))?,
-    }
+    // The result first: a full disk must not lose it.
+    let printed = match args.json {
+        true => ui::print_json(&report.json),
+        false => ui::print(&report.text(&found, start.elapsed().as_secs_f64())),
+    };
+    let kept = out.map_or(Ok(()), |out| keep(out, &report, &found));
+    let unwritten = journal.as_ref().and_then(Journal::failure).map(|error| {
+        anyhow::Error::new(error).context("the journal is not complete, so --resume repeats what it lacks")
+    });
+    let failures = [printed.err(), unwritten, kept.err()];
+    let mut failures = failures.into_iter().flatten();
     if found.ended == Ended::Stopped {
-        let go_on = if out.is_some() { "; go on with --resume" } else { "" };
-        ui::note(&format!("interrupted: this is what was found so far{go_on}"));
+        failures.for_each(|error| ui::note(&format!("{error:#}")));
+        ui::note(&format!("interrupted: this is what was found so far{resume}"));
         return Err(Interrupted.into());
     }
-    Ok(())
+    let first = failures.next();
+    failures.for_each(|error| ui::note(&format!("{error:#}")));
+    first.map_or(Ok(()), Err)
 }
 
 /// Refuses a folder that is something else.

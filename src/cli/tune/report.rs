@@ -1,4 +1,4 @@
-//! What `tune` tells: the verdict, the best trials, how far to trust them, and the command that trains the winner.
+//! What `tune` prints: the gain to expect, the best trials, how both were computed, and the command that trains the winner.
 
 use super::{Args, command};
 use crate::cli::prose::{fixed, named, paragraph, signed};
@@ -29,7 +29,7 @@ impl Report {
         let held_out = found.held_out_gain(data);
         let ranked = found.ranked();
         let arguments = match ranked.first() {
-            Some((best, _)) => command::train_arguments(args, &best.config)?,
+            Some((best, _)) => command::train_arguments(args, best)?,
             None => Vec::new(),
         };
         let trials = ranked.iter().map(|(trial, judgement)| trial_json(found, trial, Some(judgement), &ranked));
@@ -43,10 +43,12 @@ impl Report {
             "trials_asked": found.asked,
             "whole": found.ended == Ended::Whole,
             "best": ranked.first().map(|(trial, _)| trial.number),
-            "gain": found.gain().map(difference_json),
-            "gain_is_more_than_one_standard_error": found.gain().map(|gain| is_clear(found.better, &gain)),
-            "held_out_gain": held_out.map(difference_json),
+            "expected_gain": held_out.map(difference_json),
+            "expected_gain_is_more_than_one_standard_error": held_out.map(|gain| is_clear(found.better, &gain)),
+            "selected_minus_default": found.gain().map(difference_json),
+            "default": default_command(found),
             "command": ranked.first().map(|_| command::line(&arguments)),
+            "command_value": ranked.first().and_then(|(_, judgement)| judgement.best),
             "arguments": arguments.iter().flatten().collect::<Vec<_>>(),
             "trials": trials.chain(failed.map(|trial| trial_json(found, trial, None, &ranked))).collect::<Vec<_>>(),
             "odd": warnings.iter().map(Warning::json).collect::<Vec<_>>(),
@@ -56,22 +58,27 @@ impl Report {
 
     pub fn text(&self, found: &Found, seconds: f64) -> String {
         let ranked = found.ranked();
-        let Some((best, judgement)) = ranked.first() else {
-            let why = found.trials.iter().find_map(|trial| trial.failure.as_deref());
-            let why = why.map_or("no trial was finished".to_owned(), |why| format!("all of them failed: {why}"));
-            return paragraph(&format!("There is no result: {why}."));
-        };
+        let Some((best, judgement)) = ranked.first() else { return String::new() };
         let mut text =
             paragraph(&self.verdict(found, best, judgement)) + "\n" + &ui::table(&table(found, &ranked)) + "\n";
-        if let Some(gain) = self.held_out.filter(|_| found.trials.len() > 1) {
+        if let Some(command) = default_command(found) {
             let what = format!(
-                "{} (standard error {}) over the default, where settings are chosen by one half of the queries and judged \
-                 by the other: the best of many is partly luck, and this is what is left without it",
-                signed(gain.mean, 4),
-                fixed(gain.standard_error, 4)
+                "what '{command}' does without further options. 'burnrank train' alone selects several models and averages \
+                 them: it is not part of this comparison"
             );
-            text += &named("held out", &what);
+            text += &named("default", &what);
         }
+        if let (Some(gain), true) = (found.gain(), best.number != 0) {
+            let what = format!(
+                "settings and epoch are chosen on one half of the queries and evaluated on the other, both ways. The \
+                 difference in the table, {}, is biased: its trial was selected on the same queries",
+                signed(gain.mean, 4)
+            );
+            text += &named("expected", &what);
+        }
+        let what = "each half of the queries is evaluated after the epoch that the other half chose; trials that had all their \
+                    epochs come first";
+        text += &named("values", what);
         let failed: Vec<&Trial> = found.trials.iter().filter(|trial| trial.judgement.is_none()).collect();
         if let Some(why) = failed.first().and_then(|trial| trial.failure.as_ref()) {
             let failed = counted(failed.len(), "trial", "trials");
@@ -84,6 +91,7 @@ impl Report {
         let tried = counted(found.trials.len(), "trial", "trials");
         text += &named("searched", &format!("{tried}{ended}, in {}", duration(seconds)));
         text += &named("judged", &Conventions::default().to_string());
+        text += &format!("\n{}", paragraph(&self.reproduced(found, best, judgement)));
         text + "\nTrain the best:\n" + &command::lines(&self.arguments)
     }
 
@@ -98,18 +106,41 @@ impl Report {
         if best.number == 0 {
             return format!("None of {among} is better than the default: {value}.");
         }
-        let Some(gain) = found.gain() else {
-            return format!("Trial {} is the best of {among}: {value}.", best.number);
+        let best = format!("Trial {} is the best of {among}: {value}.", best.number);
+        let Some(gain) = self.held_out else { return best };
+        let gained = if found.better == Better::Higher { gain.mean } else { -gain.mean };
+        let clear = match gained {
+            _ if is_clear(found.better, &gain) => "more than one standard error",
+            gained if gained > 0.0 => "within one standard error, so it may be chance",
+            _ => "no gain is expected",
         };
-        let clear = if is_clear(found.better, &gain) { "more than" } else { "within" };
         format!(
-            "Trial {} is the best of {among}: {value}, {} better than the default (standard error {}), which is {clear} one \
-             standard error.",
-            best.number,
-            fixed(gain.mean.abs(), 4),
+            "Expected gain over the default: {} {} (standard error {}): {clear}. {best}",
+            found.metric,
+            signed(gain.mean, 4),
             fixed(gain.standard_error, 4)
         )
     }
+
+    /// What the command for the best trial comes to.
+    fn reproduced(&self, found: &Found, best: &Trial, judgement: &Judgement) -> String {
+        let Some(value) = judgement.best else {
+            let (done, all) = (judgement.epochs, counted(best.config.epochs, "epoch", "epochs"));
+            return format!("Trial {} had {done} of {all}; its command trains all of them.", best.number);
+        };
+        let folds = if judgement.chosen.len() > 1 { ", the mean over folds" } else { "" };
+        format!(
+            "Its command reports {} {} on the validation queries{folds}: at the epoch that all of them choose.",
+            found.metric,
+            fixed(value, 4)
+        )
+    }
+}
+
+/// The command that the default is.
+fn default_command(found: &Found) -> Option<String> {
+    let model = command::model_name(&found.default_trial()?.config)?;
+    Some(format!("burnrank train --model {model}"))
 }
 
 /// Whether a difference is an improvement of more than one standard error.
@@ -132,6 +163,7 @@ fn trial_json(found: &Found, trial: &Trial, judgement: Option<&&Judgement>, rank
         "trial": trial.number,
         "value": summary.map(|summary| summary.mean),
         "standard_error": summary.map(|summary| summary.standard_error),
+        "train_value": judgement.and_then(|judgement| judgement.best),
         "to_best": to_best,
         "rung": trial.rung,
         "epochs": judgement.map(|judgement| judgement.epochs),

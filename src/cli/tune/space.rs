@@ -1,6 +1,6 @@
 //! `--space FILE`: what is searched, as TOML.
 
-use anyhow::Context;
+use burnrank::data::read_text;
 use burnrank::suggest::nearest;
 use burnrank::tune::{Choices, Range, SETTINGS, Section, Setting, Space};
 use burnrank::{Error, ParseError};
@@ -8,10 +8,12 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// More text than anyone writes about a search.
+const MOST_TEXT: usize = 1 << 20;
+
 /// Reads a file.
 pub fn read(path: &Path) -> anyhow::Result<Space> {
-    let bytes = std::fs::read(path).map_err(|error| Error::io(path, "read", error))?;
-    let text = String::from_utf8(bytes).with_context(|| format!("{}: not a text", path.display()))?;
+    let text = read_text(path, MOST_TEXT)?;
     Ok(parse(&path.display().to_string(), &text).map_err(Error::from)?)
 }
 

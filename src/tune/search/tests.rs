@@ -61,7 +61,7 @@ fn the_better_third_goes_on_and_so_does_the_default() {
         assert!(judgement.exhausted || judgement.epochs == [1, 3, 9][trial.rung - 1], "{trial:?}");
         assert_eq!(judgement.values.len(), 30);
         // A trial is the same whatever ran before.
-        assert_eq!(format!("{:?}", search.config(trial.number).unwrap()), format!("{:?}", trial.config));
+        assert_eq!(format!("{:?}", search.config(trial.number, 30).unwrap()), format!("{:?}", trial.config));
     }
     assert!(found.ranked()[0].1.summary().mean > 0.6, "{:?}", found.ranked()[0].1.summary());
 }

@@ -33,6 +33,45 @@ fn every_packing_and_layout_gives_the_same_documents() {
 }
 
 #[test]
+fn other_compressions_are_named_with_those_that_are_read() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/parquet");
+    for (file, name) in [("brotli.parquet", "Brotli"), ("lz4.parquet", "LZ4")] {
+        let error = refusal(&folder.join(file), &ReadOptions::default());
+        let expected = format!(
+            "{file}: column 'x' is compressed with {name}, which is not supported: write the file with Snappy, gzip, \
+             Zstandard or no compression"
+        );
+        assert!(error.starts_with(&expected), "{error}");
+    }
+}
+
+/// Long ids that compress well: what they take is limited, whatever the size of the file.
+#[test]
+fn long_ids_are_read_a_few_at_a_time_and_refused_where_they_do_not_fit() {
+    let place = support::Place::new(&[]);
+    let (rows, long) = (2000, "x".repeat(60_000));
+    let write = |name: &str, each: usize| {
+        let id = |row: usize| Some(format!("{}{long}", row / each).into_bytes());
+        let columns = [
+            required("int64 label", Values::i64((0..rows as i64).map(|row| row % 3))),
+            required("binary qid (UTF8)", Values::Bytes((0..rows).map(id).collect())),
+            required("double x", Values::f64((0..rows).map(|row| (row % 7) as f64))),
+        ];
+        let properties = properties().set_compression(Compression::ZSTD(ZstdLevel::default()));
+        parquet(&place.path().join(name), &columns, rows, properties.set_dictionary_enabled(false));
+    };
+    // 120 MB of ids: of 10 queries, 600 kB are kept, of 2,000 all.
+    write("few.parquet", 200);
+    write("many.parquet", 1);
+    let limit = "--max-memory 80MB --quiet --json";
+    let report = place.run(&format!("data few.parquet {limit}")).json();
+    assert_eq!(report["files"][0]["queries"], 10);
+    let message = place.run(&format!("data many.parquet {limit}")).bad(1);
+    assert!(message.contains("the ids of queries and documents of many.parquet would take"), "{message}");
+    assert!(message.contains("shorten the ids"), "{message}");
+}
+
+#[test]
 fn numbers_of_all_widths_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");

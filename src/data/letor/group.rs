@@ -91,7 +91,9 @@ fn by_id(
 ) -> Result<Vec<Query>> {
     let name = origin.name;
     let runs: usize = outcomes.iter().map(|outcome| outcome.runs.len()).sum();
-    memory::ask((runs as u64).saturating_mul(QUERY_BYTES), &format!("the queries of {name}"), "split the file")?;
+    let text: usize = outcomes.iter().flat_map(|outcome| &outcome.runs).map(|run| run.id.len()).sum();
+    let bytes = (runs as u64).saturating_mul(QUERY_BYTES).saturating_add(text as u64);
+    memory::ask(bytes, &format!("the queries of {name}"), "split the file, or shorten the ids")?;
     let mut queries: Vec<Query> = Vec::with_capacity(runs + 1);
     let mut places: HashMap<&str, usize> = HashMap::with_capacity(runs + 1);
     if let Some((id, line)) = open {

@@ -70,8 +70,9 @@ impl CsvRows {
                 sink.refuse(self.unequal(sink.origin.name, line))?;
                 continue;
             }
-            if let Err((bad, column, role)) = row_of(record, row, line, sink) {
-                sink.bad(bad, line, column, role)?;
+            match row_of(record, row, sink) {
+                Ok((label, query, document)) => sink.good(row, line, label, query, document)?,
+                Err((bad, column, role)) => sink.bad(bad, line, column, role)?,
             }
         }
         Ok(true)
@@ -86,13 +87,13 @@ impl CsvRows {
     }
 }
 
-/// Takes in one row, or tells which cell is bad.
-fn row_of(
-    record: &::csv::ByteRecord,
+/// Takes in the features of one row, and returns its label, query and document; or tells which cell is bad.
+#[allow(clippy::type_complexity)] // what a row holds beside its features, or where it is wrong
+fn row_of<'r>(
+    record: &'r ::csv::ByteRecord,
     row: usize,
-    line: usize,
     sink: &mut Sink<'_>,
-) -> std::result::Result<(), (BadCell, usize, Role)> {
+) -> std::result::Result<(f32, &'r [u8], Option<&'r [u8]>), (BadCell, usize, Role)> {
     let (columns, null) = (sink.columns, sink.null());
     let cell = |place: usize| record.get(place).unwrap_or_default();
     let label = match columns.label {
@@ -114,8 +115,7 @@ fn row_of(
     for (to, &place) in cells.iter_mut().zip(&columns.features) {
         *to = cell::feature(null, cell::number(cell(place))).map_err(|bad| (bad, place, Role::Feature))?;
     }
-    sink.good(row, line, label, query, document);
-    Ok(())
+    Ok((label, query, document))
 }
 
 /// Reads one record; `false` at the end.

@@ -8,8 +8,9 @@ use super::columns::Columns;
 use super::sink::Sink;
 use crate::data::plain::Stamp;
 use crate::data::source::{display_name, whole_file};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, printable};
 use crate::memory;
+use ::parquet::basic::Compression;
 use ::parquet::column::reader::ColumnReader;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -23,6 +24,9 @@ use std::sync::Arc;
 
 /// About the size of a page, of which each column keeps one.
 const PAGE: u64 = 1 << 20;
+
+/// Bytes of ids that are read at once, about.
+const IDS: u64 = 1 << 24;
 
 /// The rows of a Parquet file.
 pub(super) struct ParquetRows {
@@ -38,6 +42,8 @@ pub(super) struct ParquetRows {
     group: usize,
     readers: Vec<ColumnReader>,
     left: usize,
+    /// Rows that are read at once, at most: long ids are read a few at a time.
+    most: usize,
     /// Rows that were read.
     done: usize,
 }
@@ -55,7 +61,7 @@ impl ParquetRows {
         }
         let reader = guarded(&name, || SerializedFileReader::new(Shared::new(file.clone(), size)))?;
         let (leaves, readers) = (Vec::new(), Vec::new());
-        Ok(ParquetRows { name, reader, file, stamp, size, leaves, group: 0, readers, left: 0, done: 0 })
+        Ok(ParquetRows { name, reader, file, stamp, size, leaves, group: 0, readers, left: 0, most: 0, done: 0 })
     }
 
     /// As errors name the file.
@@ -77,6 +83,28 @@ impl ParquetRows {
         let others = others.into_iter().filter_map(|(place, role)| place.map(|place| (place, role)));
         let leaf = |(place, role)| Leaf::of(&self.name, place, role, &schema.column(place));
         self.leaves = features.chain(others).map(leaf).collect::<Result<_>>()?;
+        self.check_compression()
+    }
+
+    /// Refuses columns that are compressed in a way that is not read.
+    fn check_compression(&self) -> Result<()> {
+        for group in self.reader.metadata().row_groups() {
+            for column in self.leaves.iter().filter_map(|leaf| group.columns().get(leaf.place)) {
+                let found = match column.compression() {
+                    Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) | Compression::ZSTD(_) => {
+                        continue;
+                    }
+                    Compression::BROTLI(_) => "Brotli",
+                    Compression::LZ4 | Compression::LZ4_RAW => "LZ4",
+                    Compression::LZO => "LZO",
+                };
+                let name = printable(&column.column_path().string());
+                let problem = format!("column '{name}' is compressed with {found}, which is not supported");
+                let remedy = "write the file with Snappy, gzip, Zstandard or no compression, as in pandas' \
+                              df.to_parquet(path, compression='zstd')";
+                return Err(whole_file(&self.name, &problem, remedy));
+            }
+        }
         Ok(())
     }
 
@@ -104,7 +132,7 @@ impl ParquetRows {
             }
             self.next_group()?;
         }
-        let rows = most.min(self.left);
+        let rows = most.min(self.left).min(self.most);
         let name = &self.name;
         let leaves = self.leaves.par_iter_mut().zip(&mut self.readers);
         let cells: Vec<Cells> =
@@ -121,6 +149,11 @@ impl ParquetRows {
         let pages = self.leaves.iter().map(|leaf| metadata.columns().get(leaf.place));
         let bytes = pages.flatten().map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(0).min(PAGE));
         memory::ask(bytes.sum(), &format!("a page of each column of {}", self.name), "keep fewer columns")?;
+        let ids = self.leaves.iter().filter(|leaf| leaf.is_id).filter_map(|leaf| metadata.columns().get(leaf.place));
+        let ids: u64 = ids.map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(0)).sum();
+        let each = ids / u64::try_from(metadata.num_rows()).unwrap_or(0).max(1);
+        self.most = usize::try_from(IDS / each.max(1)).unwrap_or(usize::MAX).max(1);
+        memory::ask(each.min(ids), &format!("the ids of {}", self.name), "shorten the ids")?;
         let rows = usize::try_from(metadata.num_rows());
         self.left = rows.map_err(|_| damaged(&self.name, "a row group of fewer than 0 rows"))?;
         let (reader, leaves, group) = (&self.reader, &self.leaves, self.group);
@@ -172,7 +205,7 @@ fn take_in(cells: &[Cells], rows: usize, first: usize, sink: &mut Sink<'_>) -> R
         });
         match (found, feature) {
             (Ok((label, query, document)), None) => {
-                sink.good(start + row, line, label, query.unwrap_or_default(), document);
+                sink.good(start + row, line, label, query.unwrap_or_default(), document)?;
             }
             (Ok(_), Some((problem, column, role))) => sink.bad(problem, line, column, role)?,
             (Err((problem, column, role)), _) => sink.bad(problem, line, column.unwrap_or(0), role)?,
@@ -191,7 +224,7 @@ fn label_of(cells: Option<&Cells>, row: usize) -> std::result::Result<f32, BadCe
 fn id_of(cells: Option<&Cells>, row: usize) -> std::result::Result<Option<&[u8]>, BadCell> {
     match cells {
         Some(Cells::Ids(ids)) => match &ids[row] {
-            Some(id) => cell::id(id).map(Some),
+            Some(id) => cell::id(id.bytes()).map(Some),
             None => Err(BadCell::Missing),
         },
         _ => Ok(None),

@@ -60,10 +60,24 @@ impl<'a> Sink<'a> {
     }
 
     /// Says what is known of a row that was added: its place, its line, its label, its query, its own id.
-    pub(super) fn good(&mut self, row: usize, line: usize, label: f32, query: &[u8], document: Option<&[u8]>) {
+    pub(super) fn good(
+        &mut self,
+        row: usize,
+        line: usize,
+        label: f32,
+        query: &[u8],
+        document: Option<&[u8]>,
+    ) -> Result<()> {
+        let names = &mut self.block.names;
+        let more = query.len() + document.map_or(0, <[u8]>::len);
+        if names.capacity() - names.len() < more {
+            let what = format!("the ids of queries and documents of {}", self.origin.name);
+            memory::reserve(names, more.max(names.len() / 2), &what, "shorten the ids, or split the file")?;
+        }
         self.parsed.labels[row] = label;
         self.block.measure(self.parsed.width, self.parsed.width, line);
         self.block.add_document(row, line, label, (query, 0), document);
+        Ok(())
     }
 
     /// A row with a bad cell: an error, or counted.

@@ -20,9 +20,10 @@ pub(super) struct Like {
 impl Like {
     pub(super) fn new(rows: Dataset) -> Result<Like> {
         let queries: Vec<usize> = (0..rows.n_queries()).filter(|&query| !rows.query(query).labels.is_empty()).collect();
-        match queries.is_empty() {
-            true => Err(Error::Data("there are no rows: give at least one query with documents".into())),
-            false => Ok(Like { rows: Arc::new(rows), queries }),
+        match (queries.is_empty(), rows.n_features()) {
+            (true, _) => Err(Error::Data("there are no rows: give at least one query with documents".into())),
+            (_, 0) => Err(Error::Data("the documents have no features: give data with at least one feature".into())),
+            _ => Ok(Like { rows: Arc::new(rows), queries }),
         }
     }
 
@@ -90,5 +91,7 @@ mod tests {
         // One in ten is drawn anew, and of those about 7 in 10 from another document.
         assert!((0.05..0.09).contains(&(other as f64 / all as f64)), "{other} of {all}");
         assert!(Like::new(Dataset::new(1, vec![], vec![], vec![]).unwrap()).is_err());
+        let bare = Dataset::new(0, vec![], vec![1.0, 0.0], vec![("a".into(), 2)]).unwrap();
+        assert!(Like::new(bare).unwrap_err().to_string().contains("have no features"));
     }
 }

@@ -5,7 +5,7 @@ use crate::data::table::cell::Role;
 use crate::error::{Result, printable};
 use ::parquet::basic::{ConvertedType, LogicalType, Type};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use ::parquet::data_type::DataType;
+use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::ParquetError;
 use ::parquet::schema::types::ColumnDescriptor;
 
@@ -16,7 +16,23 @@ type Outcome<T> = std::result::Result<T, ParquetError>;
 pub(super) enum Cells {
     /// NaN where there is none.
     Numbers(Vec<f32>),
-    Ids(Vec<Option<Vec<u8>>>),
+    Ids(Vec<Option<Id>>),
+}
+
+/// An id: a part of the page that it is on, or made of a number.
+#[derive(Debug)]
+pub(super) enum Id {
+    Text(ByteArray),
+    Number(Vec<u8>),
+}
+
+impl Id {
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Id::Text(text) => text.data(),
+            Id::Number(digits) => digits,
+        }
+    }
 }
 
 /// How the bytes of a column are to be understood.
@@ -39,7 +55,7 @@ enum Meaning {
 pub(super) struct Leaf {
     pub place: usize,
     meaning: Meaning,
-    is_id: bool,
+    pub is_id: bool,
     /// The definition level of a value that is there.
     whole: i16,
     levels: Vec<i16>,
@@ -116,18 +132,20 @@ impl Leaf {
         let unsigned = self.meaning == Meaning::Unsigned;
         let ids = match reader {
             ColumnReader::Int32ColumnReader(reader) => self.ids(reader, rows, |&v| match unsigned {
-                true => (v as u32).to_string().into_bytes(),
-                false => v.to_string().into_bytes(),
+                true => digits(v as u32),
+                false => digits(v),
             }),
             ColumnReader::Int64ColumnReader(reader) => self.ids(reader, rows, |&v| match unsigned {
-                true => (v as u64).to_string().into_bytes(),
-                false => v.to_string().into_bytes(),
+                true => digits(v as u64),
+                false => digits(v),
             }),
             // Whole numbers become fractions where pandas has met a missing value.
             ColumnReader::FloatColumnReader(reader) => self.ids(reader, rows, |&v| id_of(f64::from(v))),
             ColumnReader::DoubleColumnReader(reader) => self.ids(reader, rows, |&v| id_of(v)),
-            ColumnReader::ByteArrayColumnReader(reader) => self.ids(reader, rows, |v| v.data().to_vec()),
-            ColumnReader::FixedLenByteArrayColumnReader(reader) => self.ids(reader, rows, |v| v.data().to_vec()),
+            ColumnReader::ByteArrayColumnReader(reader) => self.ids(reader, rows, |v| Id::Text(v.clone())),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                self.ids(reader, rows, |v| Id::Text(ByteArray::clone(v)))
+            }
             ColumnReader::BoolColumnReader(_) | ColumnReader::Int96ColumnReader(_) => return Err(other_type()),
         };
         ids.map(Cells::Ids)
@@ -146,8 +164,8 @@ impl Leaf {
         &mut self,
         reader: &mut ColumnReaderImpl<T>,
         rows: usize,
-        to: impl Fn(&T::T) -> Vec<u8>,
-    ) -> Outcome<Vec<Option<Vec<u8>>>> {
+        to: impl Fn(&T::T) -> Id,
+    ) -> Outcome<Vec<Option<Id>>> {
         self.spread(reader, rows, |value| value.map(&to))
     }
 
@@ -226,8 +244,12 @@ fn half(bits: u16) -> f32 {
 }
 
 /// A number as an id: empty, which is none, where it is not a number.
-fn id_of(value: f64) -> Vec<u8> {
-    if value.is_nan() { Vec::new() } else { value.to_string().into_bytes() }
+fn id_of(value: f64) -> Id {
+    if value.is_nan() { Id::Number(Vec::new()) } else { digits(value) }
+}
+
+fn digits(value: impl ToString) -> Id {
+    Id::Number(value.to_string().into_bytes())
 }
 
 fn other_type() -> ParquetError {

@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::temporary::{Purpose, parent, sync_folder};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempPath;
@@ -38,14 +38,53 @@ pub enum Outlasts {
 /// # Errors
 /// When the folder or the file cannot be written, and whatever `fill` returns.
 pub fn write_whole(path: &Path, outlasts: Outlasts, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    write_by(path, outlasts, fill, Staged::publish)
+}
+
+/// As [`write_whole`], but never replaces a file.
+///
+/// ```
+/// use burnrank::files::{Outlasts, write_new};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("a.txt");
+/// std::fs::write(&path, "old").unwrap();
+/// assert!(write_new(&path, Outlasts::Program, |_| Ok(())).is_err());
+/// assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+/// ```
+///
+/// # Errors
+/// Those of [`write_whole`], and when a file exists under this name by the time that the new one is complete.
+pub fn write_new(path: &Path, outlasts: Outlasts, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    write_by(path, outlasts, fill, Staged::publish_new)
+}
+
+fn write_by(
+    path: &Path,
+    outlasts: Outlasts,
+    fill: impl FnOnce(&mut dyn Write) -> Result<()>,
+    publish: impl FnOnce(Staged) -> Result<()>,
+) -> Result<()> {
+    let target = target_of(path);
     if std::fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
         let file = File::create(&target).map_err(|error| Error::io(path, "create", error))?;
         let mut writer = BufWriter::new(file);
         fill(&mut writer)?;
         return writer.flush().map_err(|error| Error::io(path, "write", error));
     }
-    Staged::new(path, target, outlasts, fill)?.publish()
+    publish(Staged::new(path, target, outlasts, fill)?)
+}
+
+/// Links that lead to links; the system gives up at as many.
+const MOST_LINKS: usize = 40;
+
+/// Where a name leads: links are followed, also to a file that does not exist yet.
+pub fn target_of(path: &Path) -> PathBuf {
+    let mut target = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        let Ok(link) = std::fs::read_link(&target) else { break };
+        target = parent(&target).join(link);
+    }
+    std::fs::canonicalize(path).unwrap_or(target)
 }
 
 /// As [`write_whole`], for a text that is there.
@@ -110,6 +149,31 @@ impl Staged {
             sync_folder(parent(&self.target));
         }
         Ok(())
+    }
+
+    /// As [`Staged::publish`], unless something has that name already.
+    ///
+    /// # Errors
+    /// Those of [`Staged::publish`], and when the name is taken.
+    pub fn publish_new(self) -> Result<()> {
+        let failed = |error| Error::io(&self.target, "create", error);
+        persist_new(self.file, &self.target).map_err(failed)?;
+        if self.outlasts == Outlasts::Power {
+            sync_folder(parent(&self.target));
+        }
+        Ok(())
+    }
+}
+
+/// Gives a temporary file its name, in one step that fails where the name is taken.
+pub(crate) fn persist_new(file: TempPath, target: &Path) -> std::io::Result<()> {
+    match file.persist_noclobber(target) {
+        Ok(()) => Ok(()),
+        // Some file systems have no such step.
+        Err(error) if error.error.kind() != ErrorKind::AlreadyExists && std::fs::symlink_metadata(target).is_err() => {
+            error.path.persist(target).map_err(|error| error.error)
+        }
+        Err(error) => Err(error.error),
     }
 }
 
@@ -194,6 +258,34 @@ mod tests {
         let path = folder.path().join("n".repeat(250));
         write_text(&path, "text").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "text");
+    }
+
+    #[test]
+    fn a_new_file_never_replaces_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let write = |text: &'static [u8]| {
+            write_new(&path, Outlasts::Program, |writer| writer.write_all(text).map_err(|e| Error::io("x", "write", e)))
+        };
+        write(b"first").unwrap();
+        assert!(matches!(write(b"second"), Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists));
+        // Also one that appears while the new one is written.
+        std::fs::remove_file(&path).unwrap();
+        let late = |_: &mut dyn Write| std::fs::write(&path, "late").map_err(|error| Error::io("x", "write", error));
+        assert!(write_new(&path, Outlasts::Power, late).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "late");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_missing_file_makes_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        write_new(&link, Outlasts::Program, |_| Ok(())).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(real.is_file());
     }
 
     #[cfg(unix)]

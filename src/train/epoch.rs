@@ -47,6 +47,7 @@ pub(super) fn run(
     let count = batches.len() as f64;
     for (place, batch) in batches.enumerate() {
         context.config.objective.stop().check()?;
+        context.data.check_unchanged()?;
         order.reach(place * context.config.batch_queries, context.data);
         let parts = if parted { shard::split(context.data, batch) } else { vec![batch] };
         let gradients = match parts[..] {

@@ -287,6 +287,7 @@ impl<'a> Trainer<'a> {
     /// What the epoch that was tried comes to on the queries that are here.
     fn judged(&mut self, train: &[f32]) -> Result<Judged> {
         let scores = self.learner.score_valid(&self.data.valid, self.config.objective.stop())?;
+        [&self.data.train, &self.data.valid].into_iter().try_for_each(|data| data.check_unchanged())?;
         Ok(Judged {
             diverged: scores.iter().any(|score| !score.is_finite()) || !self.learner.is_finite(),
             valid: self.judge(&scores, &self.data.valid)?,

@@ -59,13 +59,8 @@ pub(super) fn build_by(
         let report = read(input, reading)?;
         writer.push(&report.data).map_err(|error| named(error, input))?;
         let (sparse, highest_label) = (report.data.is_sparse(), report.highest_label);
-        return writer.finish_with(TextFacts {
-            origin,
-            sparse,
-            highest_label,
-            bytes: report.bytes,
-            skipped: report.skipped,
-        });
+        let facts = TextFacts { origin, sparse, highest_label, bytes: report.bytes, skipped: report.skipped };
+        return writer.finish_with(facts).map_err(|error| named(error, input));
     }
     let mut chunks = Chunks::open(input, reading)?.with_chunk_bytes(chunk).with_progress(progress);
     let (sender, receiver) = sync_channel::<(Dataset, u64)>(1);
@@ -97,7 +92,7 @@ pub(super) fn build_by(
         bytes: chunks.bytes(),
         skipped: chunks.skipped().clone(),
     };
-    writer.finish_with(facts)
+    writer.finish_with(facts).map_err(|error| named(error, input))
 }
 
 fn write_all(mut writer: CacheWriter, parts: &Receiver<(Dataset, u64)>, input: &Path) -> Result<CacheWriter> {

@@ -89,7 +89,7 @@ pub fn check(path: impl AsRef<Path>) -> Result<()> {
     if survey::ids_checksum(file.bytes(), file.header()) != file.header().ids_checksum {
         return Err(damaged(&name, "the ids of documents are not what was written"));
     }
-    Ok(())
+    file.check_unchanged()
 }
 
 /// Blocks that are verified together.

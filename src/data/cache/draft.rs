@@ -1,7 +1,7 @@
 //! A file that has no name until it is whole, so that nothing of it stays when the program is killed.
 
 use crate::error::{Error, Result};
-use crate::files::Unfinished;
+use crate::files::{Unfinished, persist_new, target_of};
 use crate::temporary::{Purpose, parent};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(super) struct Draft {
 impl Draft {
     /// Begins what is to be the file at `path`; a link stays a link.
     pub fn new(path: &Path) -> Result<Self> {
-        let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let target = target_of(path);
         if std::fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
             let message = format!("{}: a cache is a file, which this is not: choose another --out", path.display());
             return Err(Error::Data(message));
@@ -39,13 +39,21 @@ impl Draft {
         Ok(Draft { file, path: path.to_path_buf(), target, named })
     }
 
-    /// Gives the file its name; one that is there already is replaced.
-    pub fn publish(self) -> Result<()> {
+    /// Gives the file its name; `replace` says whether an existing file is replaced or an error.
+    pub fn publish(self, replace: bool) -> Result<()> {
         let failed = |error| Error::io(&self.path, "create", error);
         match self.named {
-            Some((path, _unfinished)) => path.persist(&self.target).map_err(|error| failed(error.error)),
-            None => link(&self.file, &self.target).map_err(failed),
+            Some((path, _unfinished)) => persist(path, &self.target, replace),
+            None => link(&self.file, &self.target, replace),
         }
+        .map_err(failed)
+    }
+}
+
+fn persist(file: TempPath, target: &Path, replace: bool) -> std::io::Result<()> {
+    match replace {
+        true => file.persist(target).map_err(|error| error.error),
+        false => persist_new(file, target),
     }
 }
 
@@ -70,9 +78,9 @@ fn place(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Names a file without a name, in place of what has the name.
+/// Names a file without a name.
 #[cfg(target_os = "linux")]
-fn link(file: &File, target: &Path) -> std::io::Result<()> {
+fn link(file: &File, target: &Path, replace: bool) -> std::io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
     // A new name first, which then takes the place of the old file in one step.
     let folder = Purpose::New.builder(target.file_name().unwrap_or_default(), |builder| {
@@ -80,11 +88,11 @@ fn link(file: &File, target: &Path) -> std::io::Result<()> {
             linkat(CWD, place(file), CWD, path, AtFlags::SYMLINK_FOLLOW).map_err(std::io::Error::from)
         })
     })?;
-    folder.into_temp_path().persist(target).map_err(|error| error.error)
+    persist(folder.into_temp_path(), target, replace)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn link(_: &File, _: &Path) -> std::io::Result<()> {
+fn link(_: &File, _: &Path, _: bool) -> std::io::Result<()> {
     Err(std::io::Error::from(std::io::ErrorKind::Unsupported))
 }
 
@@ -102,10 +110,12 @@ mod tests {
             draft.file.write_all(text.as_bytes()).unwrap();
             let before = std::fs::read_dir(folder.path()).unwrap().count();
             assert_eq!(before, usize::from(text == "second") + usize::from(draft.named.is_some()));
-            draft.publish().unwrap();
+            draft.publish(true).unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         }
+        assert!(Draft::new(&path).unwrap().publish(false).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "second");
         drop(Draft::new(&path).unwrap());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(Draft::new(folder.path()).is_err());

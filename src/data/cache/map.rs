@@ -1,6 +1,7 @@
 //! A cache in the address space of this process: pages come from the file when they are looked at, and go when memory is short.
 
 use super::header::{Header, Section};
+use super::watch::Watch;
 use crate::data::scale::KnownColumns;
 use crate::data::source::{display_name, whole_file};
 use crate::error::{Error, Result};
@@ -11,6 +12,7 @@ use memmap2::Mmap;
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What becomes of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +27,8 @@ pub(crate) enum Advice {
 pub(super) fn map(file: &File, path: &Path) -> Result<Mmap> {
     // SAFETY: the bytes of a map must not change while they are borrowed. Caches are written under another name and renamed
     // when they are whole, never written to again, and the tool replaces them by renaming too, which leaves the mapped file as
-    // it was. Who writes into a cache by other means while it is in use gets wrong numbers, or where it is cut a signal that
-    // ends the process, as with every program that maps files.
+    // it was. Where others write into a cache or cut it while it is in use, every pattern of bits is still a number, lost pages
+    // read as zeros, and what was computed is discarded: see `watch.rs`.
     let mapped = unsafe { Mmap::map(file) };
     mapped.map_err(|error| match error.kind() {
         std::io::ErrorKind::OutOfMemory => {
@@ -45,15 +47,22 @@ pub(super) fn map(file: &File, path: &Path) -> Result<Mmap> {
 /// An open cache, of which every place was checked to be inside the file.
 #[derive(Debug)]
 pub(crate) struct CacheMap {
+    // Dropped before the map: no handler looks at addresses that are another's.
+    watch: Option<Arc<Watch>>,
     map: Mmap,
     header: Header,
     columns: Option<KnownColumns>,
 }
 
 impl CacheMap {
-    /// A file whose header fits its length; `columns` are what it says of its features.
-    pub(super) fn new(map: Mmap, header: Header, columns: Option<KnownColumns>) -> Self {
-        CacheMap { map, header, columns }
+    /// A file whose header fits its length; `columns` are what it says of its features, `watch` whether it is still the same.
+    pub(super) fn new(map: Mmap, header: Header, columns: Option<KnownColumns>, watch: Option<Arc<Watch>>) -> Self {
+        CacheMap { watch, map, header, columns }
+    }
+
+    /// Fails when the file was changed since it was opened.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
+        self.watch.as_ref().map_or(Ok(()), |watch| watch.check())
     }
 
     pub(super) fn header(&self) -> &Header {

@@ -40,6 +40,12 @@
 //!
 //! The checksum is FNV-1a over 64-bit words, see `src/hash.rs`. Opening a file verifies all but the features and the ids of
 //! documents, which [`check()`] does.
+//!
+//! # Changes while a cache is in use
+//!
+//! Features are used where they are mapped, without a copy. A file that is cut short or written to meanwhile ends in an error,
+//! not in a signal or in wrong numbers: reads from lost pages give zeros (`region.rs`), and the length and time of the file are
+//! compared before results are used (`watch.rs`).
 
 mod build;
 mod check;
@@ -50,17 +56,20 @@ mod map;
 mod open;
 mod origin;
 mod parts;
+mod region;
 mod spread;
 mod survey;
 #[cfg(test)]
 mod tests;
 mod values;
+mod watch;
 mod write;
 
 pub use build::build;
 pub use check::{CacheInfo, check, info};
 pub use open::is_cache;
 pub use values::Rounding;
+pub use watch::check_in_use;
 pub use write::{CacheOptions, CacheReport, CacheWriter};
 
 pub(crate) use map::{Advice, CacheMap};

@@ -4,10 +4,12 @@ use super::header::{self, AGAIN, Header, Section, damaged};
 use super::map::{CacheMap, map, word};
 use super::origin::Origin;
 use super::survey;
+use super::watch::Watch;
 use crate::data::dataset::Dataset;
 use crate::data::letor::{ReadOptions, ReadReport, Rows, Skipped};
 use crate::data::source::{display_name, is_stdin, whole_file};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, printable};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -74,17 +76,19 @@ pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<ReadReport> {
 pub(crate) fn open(path: &Path, stale: bool) -> Result<(Arc<CacheMap>, Dataset)> {
     let name = display_name(path);
     let file = File::open(path).map_err(|error| Error::io(path, "read", error))?;
-    if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+    let watch = Watch::new(file, path)?;
+    if watch.file().metadata().is_ok_and(|metadata| metadata.len() == 0) {
         return Err(whole_file(&name, "the file is empty", AGAIN));
     }
-    let map = map(&file, path)?;
+    let map = map(watch.file(), path)?;
+    watch.guard(&map);
     let header = Header::parse(&name, &map[..map.len().min(header::BYTES)], map.len() as u64)?;
     if header::checksum(&map[..header::BYTES], &map, &header.sections) != header.checksum {
         return Err(damaged(&name, "its labels, queries or header are not what was written"));
     }
     let columns = survey::columns(&map[header.section(Section::Columns)], header.width as usize);
     let columns = columns.ok_or_else(|| damaged(&name, "what it says of its features makes no sense"))?;
-    let file = CacheMap::new(map, header, Some(columns));
+    let file = CacheMap::new(map, header, Some(columns), Some(watch));
     if file.header().source && !stale {
         Origin::check(&name, file.header(), &source(&file).unwrap_or_default())?;
     }
@@ -92,6 +96,11 @@ pub(crate) fn open(path: &Path, stale: bool) -> Result<(Arc<CacheMap>, Dataset)>
     let labels = labels(&file).ok_or_else(|| broken("a label is no number of 0 or more"))?;
     let offsets = offsets(&file, labels.len()).ok_or_else(|| broken("its queries do not follow one another"))?;
     let ids = query_ids(&file).ok_or_else(|| broken("an id of a query is no text"))?;
+    let mut seen = HashSet::with_capacity(ids.len());
+    if let Some(twice) = ids.iter().find(|id| !seen.insert(id.as_str())) {
+        return Err(broken(&format!("two of its queries have the id '{}'", printable(twice))));
+    }
+    file.check_unchanged()?;
     let (names, file) = (feature_names(&file), Arc::new(file));
     let mut data = Dataset::mapped(file.clone(), labels, ids, offsets);
     if !names.is_empty() {

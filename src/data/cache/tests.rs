@@ -26,7 +26,7 @@ fn options() -> ReadOptions {
 }
 
 fn make(files: &Files, half: bool, chunk: usize) -> CacheReport {
-    let made = CacheOptions { half, ..CacheOptions::default() };
+    let made = CacheOptions { half, allow_underflow: true, ..CacheOptions::default() };
     build_by(chunk, &files.text, &files.cache, made, &options(), |_| ()).unwrap()
 }
 
@@ -214,6 +214,61 @@ fn any_damage_is_refused_or_found_by_the_full_check() {
     }
     let longer = [&whole[..], b"x"].concat();
     assert!(opened(&longer).unwrap_err().to_string().contains("another size than was written"));
+}
+
+/// Every byte is as somebody wrote it, but two queries have one id.
+#[test]
+fn a_query_id_that_comes_twice_is_refused() {
+    let files = files("1 qid:a 1:1\n0 qid:b 1:2\n");
+    make(&files, false, 100);
+    let mut bytes = std::fs::read(&files.cache).unwrap();
+    let header = header::Header::parse("a", &bytes[..header::BYTES], bytes.len() as u64).unwrap();
+    let ids = header.section(Section::QueryText);
+    assert_eq!(bytes[ids.clone()], *b"ab");
+    bytes[ids].copy_from_slice(b"aa");
+    let checksum = header::checksum(&bytes[..header::BYTES], &bytes, &header.sections);
+    bytes[24..32].copy_from_slice(&checksum.to_le_bytes());
+    std::fs::write(&files.cache, bytes).unwrap();
+    for error in [read(&files.cache, &options()).unwrap_err(), check(&files.cache).unwrap_err()] {
+        assert!(error.to_string().contains("a damaged cache: two of its queries have the id 'a'"), "{error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_cache_that_changes_while_it_is_open_is_an_error() {
+    let opened = || {
+        let files = files(&many());
+        make(&files, false, 1 << 20);
+        let data = read(&files.cache, &options()).unwrap().data;
+        data.check_unchanged().unwrap();
+        (files, data)
+    };
+    let in_use = |data: &Dataset| {
+        let error = data.check_unchanged().unwrap_err().to_string();
+        assert!(error.contains("was overwritten, cut short or could not be read while it was in use"), "{error}");
+        assert!(check_in_use().is_err());
+        assert!(data.for_rows(100, |_, _| Ok(())).is_err());
+        assert!(data.load().is_err());
+    };
+    // Cut short: what is lost reads as zeros, and ends nothing.
+    let (short, data) = opened();
+    let file = std::fs::File::options().write(true).open(&short.cache).unwrap();
+    file.set_len(header::BYTES as u64).unwrap();
+    assert!(data.features().iter().all(|&value| value == 0.0));
+    in_use(&data);
+    // Of the same length again, and written to at another time.
+    let (other, data) = opened();
+    let bytes = std::fs::read(&other.cache).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    std::fs::write(&other.cache, bytes).unwrap();
+    in_use(&data);
+    // A file that takes its name is another file.
+    let (replaced, data) = opened();
+    let before = data.features().to_vec();
+    make(&replaced, true, 1 << 20);
+    assert_eq!(data.features(), before);
+    data.check_unchanged().unwrap();
 }
 
 #[test]

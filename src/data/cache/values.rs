@@ -12,12 +12,19 @@ pub struct Rounding {
     pub error: f32,
     /// The value that has it.
     pub value: f32,
-    /// The largest distance as a share of the value's size, of values of at least 2^-14, where f16 has all its digits.
+    /// The largest distance as a share of the value's size, of values that do not become 0.
     pub relative: f32,
+    /// Number of values other than 0 that become 0, because they are too small for f16.
+    pub underflows: u64,
 }
 
-/// The smallest f16 with all its digits.
-const NORMAL: f32 = 6.103_515_6e-5;
+/// A value that is too small for f16: where it is first, and what it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Underflow {
+    document: usize,
+    feature: usize,
+    value: f32,
+}
 
 /// The bytes of a file's features, row by row.
 #[derive(Debug, Default)]
@@ -25,6 +32,7 @@ pub(super) struct Encoder {
     half: bool,
     first_index: usize,
     pub rounding: Rounding,
+    first_underflow: Option<Underflow>,
     bytes: Vec<u8>,
     halves: Vec<f16>,
     padded: Vec<f32>,
@@ -65,9 +73,10 @@ impl Encoder {
         self.halves.convert_from_f32_slice(values);
         for (place, (&value, half)) in values.iter().zip(&self.halves).enumerate() {
             let error = (value - half.to_f32()).abs();
+            let at = || (first + place / width.max(1) + 1, place % width.max(1) + self.first_index);
             // Also where a value is not a number, which no text has.
             if !error.is_finite() {
-                let (document, feature) = (first + place / width.max(1) + 1, place % width.max(1) + self.first_index);
+                let (document, feature) = at();
                 return Err(Error::Data(format!(
                     "feature {feature} of document {document} is {value}, and f16 ends at 65504: leave out --half",
                 )));
@@ -75,11 +84,28 @@ impl Encoder {
             if error > self.rounding.error {
                 (self.rounding.error, self.rounding.value) = (error, value);
             }
-            if value.abs() >= NORMAL {
+            if error == value.abs() && error > 0.0 {
+                self.rounding.underflows += 1;
+                self.first_underflow.get_or_insert_with(|| {
+                    let (document, feature) = at();
+                    Underflow { document, feature, value }
+                });
+            } else if error > 0.0 {
                 self.rounding.relative = self.rounding.relative.max(error / value.abs());
             }
         }
         Ok(())
+    }
+
+    /// Fails when values other than 0 became 0.
+    pub fn check_underflow(&self) -> Result<()> {
+        let Some(Underflow { document, feature, value }) = self.first_underflow else { return Ok(()) };
+        let count = self.rounding.underflows;
+        let becomes = if count == 1 { "value other than 0 becomes" } else { "values other than 0 become" };
+        Err(Error::Data(format!(
+            "{count} {becomes} 0 in f16, first feature {feature} of document {document}, {value:e}: leave out --half, scale the \
+             features, or accept the loss with --force"
+        )))
     }
 }
 
@@ -97,7 +123,23 @@ mod tests {
         assert_eq!(encoder.encode(&[1.0, 0.1], 0..1, 2, 2).unwrap(), [0x00, 0x3c, 0x66, 0x2e]);
         // 0.1 becomes 1638 / 2^14.
         let error = (0.1f32 - 1638.0 / 16384.0).abs();
-        assert_eq!(encoder.rounding, Rounding { error, value: 0.1, relative: error / 0.1 });
+        assert_eq!(encoder.rounding, Rounding { error, value: 0.1, relative: error / 0.1, underflows: 0 });
+    }
+
+    #[test]
+    fn values_that_become_zero_are_counted_and_refused() {
+        let mut encoder = Encoder::new(true, 1);
+        // The smallest f16 is 2^-24, and half of it rounds to 0.
+        let (smallest, lost) = (2f32.powi(-24), 2f32.powi(-25));
+        encoder.encode(&[0.0, -0.0, smallest, 1.6 * smallest], 0..4, 1, 1).unwrap();
+        encoder.check_underflow().unwrap();
+        let relative = (1.6f32 * smallest - 2.0 * smallest) / (1.6 * smallest);
+        assert_eq!(encoder.rounding.relative, relative.abs());
+        encoder.encode(&[1.0, 1e-9, -lost, 2.0], 4..6, 2, 2).unwrap();
+        assert_eq!((encoder.rounding.underflows, encoder.rounding.relative), (2, relative.abs()));
+        let error = encoder.check_underflow().unwrap_err().to_string();
+        let wanted = "2 values other than 0 become 0 in f16, first feature 2 of document 5, 1e-9: leave out --half";
+        assert!(error.starts_with(wanted), "{error}");
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub struct CacheOptions {
     pub feature_names: Option<FeatureNames>,
     /// The index that the text, and the user, count features from: 0 or 1.
     pub first_index: u32,
+    /// Write the cache even if values other than 0 become 0 in f16.
+    pub allow_underflow: bool,
+    /// Fail if a file exists under this name when the cache is complete, instead of replacing it.
+    pub keep_existing: bool,
 }
 
 /// What was written.
@@ -206,7 +210,8 @@ impl CacheWriter {
     /// [`Dataset::is_sparse`].
     ///
     /// # Errors
-    /// When there is no document, a query id comes twice, a feature is named that is not there, or the file cannot be written.
+    /// When there is no document, a query id comes twice, a feature is named that is not there, a value becomes 0 in f16 unless
+    /// [`CacheOptions::allow_underflow`], or the file cannot be written.
     pub fn finish(self, sparse: bool) -> Result<CacheReport> {
         let highest = self.labels.iter().fold(0.0, |best: f32, &label| best.max(label));
         let highest_label = (highest, 0);
@@ -216,6 +221,9 @@ impl CacheWriter {
     pub(super) fn finish_with(mut self, facts: TextFacts) -> Result<CacheReport> {
         if self.labels.is_empty() {
             return Err(Error::Data("there is no document to write".into()));
+        }
+        if !self.options.allow_underflow {
+            self.encoder.check_underflow()?;
         }
         let own = self.names.take().filter(|names| names.len() == self.width);
         let given = self.options.feature_names.as_ref().map(|names| names.of_width(self.width)).transpose()?;
@@ -278,7 +286,7 @@ impl CacheWriter {
         let bytes = self.seal(header)?;
         let rounding = self.options.half.then_some(self.encoder.rounding);
         let (queries, documents, features) = (queries as usize, documents as usize, self.width);
-        self.draft.publish()?;
+        self.draft.publish(!self.options.keep_existing)?;
         Ok(CacheReport { queries, documents, features, bytes, rounding, skipped: facts.skipped })
     }
 
@@ -302,7 +310,7 @@ impl CacheWriter {
     fn survey(&mut self, header: &Header, query_text: &[u8]) -> Result<survey::Found> {
         self.file.flush().map_err(|error| Error::io(&self.path, "write", error))?;
         let map = map(&self.draft.file, &self.path)?;
-        let file = Arc::new(CacheMap::new(map, header.clone(), None));
+        let file = Arc::new(CacheMap::new(map, header.clone(), None, None));
         let mut start = 0;
         let ids = self.query_ends.iter().map(|&end| {
             let id = String::from_utf8_lossy(&query_text[start..end as usize]).into_owned();

@@ -49,7 +49,19 @@ impl Dataset {
             memory::ask(bytes, &what, "use fewer queries, or a model that reads them from the file: linear or mlp")?;
             self.features();
         }
-        Ok(())
+        self.check_unchanged()
+    }
+
+    /// Fails when the mapped file that features are read from was changed since it was opened: what was computed from them must
+    /// not be used.
+    ///
+    /// # Errors
+    /// With the name of the file.
+    pub fn check_unchanged(&self) -> Result<()> {
+        match &self.features {
+            Store::Memory(_) => Ok(()),
+            Store::Mapped(mapped) => mapped.file.check_unchanged(),
+        }
     }
 
     /// All features as one slice, read into memory where they are not one.
@@ -196,7 +208,7 @@ impl Dataset {
     /// of whole queries.
     ///
     /// # Errors
-    /// Whatever `work` returns.
+    /// Whatever `work` returns, and when the rows are those of a file that was changed meanwhile.
     pub(crate) fn for_rows(&self, most: usize, mut work: impl FnMut(Range<usize>, &[f32]) -> Result<()>) -> Result<()> {
         let (documents, width) = (self.n_documents(), self.width.max(1));
         let at_once = (most / width).max(1);
@@ -206,7 +218,7 @@ impl Dataset {
                 self.will_need(rows.end..documents.min(rows.end + at_once));
                 work(rows.clone(), &all[rows.start * self.width..rows.end * self.width])?;
             }
-            return Ok(());
+            return self.check_unchanged();
         }
         let (mut start, mut values) = (0, Vec::new());
         while start < self.n_queries() {
@@ -219,7 +231,7 @@ impl Dataset {
             work(rows, &values)?;
             start = end;
         }
-        Ok(())
+        self.check_unchanged()
     }
 
     /// Leaves it to the rows of a mapped file to be scaled when they are read; says no where they are in memory.

@@ -250,8 +250,10 @@ fn lambda_tells_fields_apart() {
     let held = json(at, "lambda --objective ranknet --alpha 0.5 --queries 2");
     assert!((held["smallest_eigenvalue"].as_f64().unwrap() - 0.5).abs() < 1e-6);
     for scores in ["", "--model model", "--scores scores.txt"] {
-        let words =
-            text(at, &format!("lambda --objective lambdarank:map --data all.txt --query-id 7 --figure f.svg {scores}"));
+        let words = text(
+            at,
+            &format!("lambda --objective lambdarank:map --data all.txt --query-id 7 --figure f.svg --force {scores}"),
+        );
         assert!(words.contains("query 7") && words.contains("jump at tie"), "{words}");
         is_picture(&at.join("f.svg"));
     }

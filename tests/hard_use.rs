@@ -22,6 +22,8 @@ mod messages;
 mod models;
 #[path = "hard_use/objectives.rs"]
 mod objectives;
+#[path = "hard_use/overwriting.rs"]
+mod overwriting;
 #[path = "hard_use/reading.rs"]
 mod reading;
 #[path = "hard_use/scoring.rs"]

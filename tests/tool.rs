@@ -381,6 +381,9 @@ fn web_data_is_made_alone_or_like_rows_of_ones_own() {
     let trouble = place.run("generate web --like flat.txt").bad(1);
     assert!(trouble.contains("flat.txt: there is nothing to learn") && trouble.contains("give rows"), "{trouble}");
     assert!(place.run("generate web --like missing.txt").bad(1).contains("missing.txt: cannot"));
+    std::fs::write(place.path().join("bare.txt"), "1 qid:1\n0 qid:1\n").expect("a file");
+    let trouble = place.run("generate web --like bare.txt --queries 2").bad(1);
+    assert!(trouble.contains("bare.txt: the documents have no features"), "{trouble}");
 }
 
 #[test]
@@ -396,9 +399,10 @@ fn conversion_is_canonical() {
     let sparse = place.run("convert clean.txt --sparse --to-first-index 0 --out -").good();
     assert_eq!(sparse, "1 qid:b 0:0.5 2:1\n0 qid:b 0:7\n2 qid:a 1:-0\n");
     assert_eq!(place.run_with("convert - --first-index 0 --out -", sparse.as_bytes()).good(), clean);
-    // In place, too.
-    place.run("convert clean.txt --sparse --force --out clean.txt").good();
-    assert_eq!(place.run("convert clean.txt --out -").good(), clean);
+    // Not in place.
+    let message = place.run("convert clean.txt --sparse --force --out clean.txt").bad(1);
+    assert!(message.contains("clean.txt is read by this command and is never overwritten"), "{message}");
+    assert_eq!(place.read("clean.txt"), clean);
     let json = place.run("convert clean.txt --out c.txt --json").json();
     assert_eq!(json, serde_json::json!({ "file": "c.txt", "queries": 2, "documents": 3, "features": 3 }));
 }
@@ -478,9 +482,9 @@ fn a_split_replaces_nothing_unasked() {
     place.run("split all.txt --out parts").good();
     let before = (place.list(), place.read("parts/train.txt"));
     let message = place.run("split all.txt --out parts --seed 9").bad(1);
-    assert!(message.contains("exists already: choose another folder, or replace it with --force"), "{message}");
+    assert!(message.contains("exists already: choose another --out, or replace it with --force"), "{message}");
     assert!(place.run("split all.txt --out parts --folds 3 --force").bad(1).contains("belongs to another split"));
-    assert!(place.run("split parts/train.txt --out parts --force").bad(1).contains("a part of itself"));
+    assert!(place.run("split parts/train.txt --out parts --force").bad(1).contains("is read by this command"));
     assert!(place.run("split all.txt --out all.txt").bad(1).contains("all.txt: cannot read"));
     assert_eq!((place.list(), place.read("parts/train.txt")), before);
     place.run("split all.txt --out parts --seed 9 --force").good();

@@ -88,7 +88,7 @@ impl Bench<'_> {
         let queries = if self.quick { 24 } else { net.queries };
         let data = self.folder.join(format!("{queries}.txt"));
         for (path, queries) in [(&data, queries), (&self.folder.join("valid.txt"), 12)] {
-            let sizes = format!("--queries {queries} --documents {DOCUMENTS} --features {FEATURES} --seed 3");
+            let sizes = format!("--queries {queries} --documents {DOCUMENTS} --features {FEATURES} --seed 3 --force");
             output(Command::new(&self.tool).args(["generate", "net"]).args(sizes.split(' ')).arg("--out").arg(path))?;
         }
         for batch in net.batches.into_iter().filter(|batch| *batch <= queries) {

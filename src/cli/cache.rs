@@ -2,6 +2,7 @@
 
 use super::convert::Args;
 use super::input;
+use super::output::Output;
 use super::ui::{self, Bar, Unit, count};
 use burnrank::data::FeatureNames;
 use burnrank::data::cache::{CacheOptions, CacheReport, build};
@@ -10,16 +11,17 @@ use serde_json::json;
 use std::io::IsTerminal;
 use std::path::Path;
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, out: &Output) -> anyhow::Result<()> {
     let reading = args.reading.for_data(&args.file)?;
     let feature_names = args.feature_names.as_ref().map(|path| FeatureNames::read(path, reading.first_index));
     let feature_names = feature_names.transpose()?;
-    let options = CacheOptions { half: args.half, feature_names, ..CacheOptions::default() };
+    let (half, keep_existing, allow_underflow) = (args.half, !args.force, args.force);
+    let options = CacheOptions { half, feature_names, keep_existing, allow_underflow, ..CacheOptions::default() };
     if input::is_stdin(&args.file) && std::io::stdin().is_terminal() {
         ui::note("reading standard input; end it with Ctrl-D");
     }
     let bar = Bar::new(&input::name(&args.file), Unit::Bytes);
-    let report = build(&args.file, &args.out, options, &reading.options(), bar.updates())?;
+    let report = out.explain(build(&args.file, out.path(), options, &reading.options(), bar.updates()))?;
     drop(bar);
     input::tell_skipped(&input::name(&args.file), &report.skipped);
     if args.json {
@@ -47,8 +49,13 @@ pub fn text(path: &Path, report: &CacheReport) -> String {
         readable(report.bytes)
     );
     if let Some(rounding) = report.rounding {
+        let lost = match rounding.underflows {
+            0 => String::new(),
+            1 => " One value other than 0 became 0.".into(),
+            many => format!(" {} values other than 0 became 0.", count(many as usize)),
+        };
         text += &format!(
-            "Rounded to f16: the largest error is {:e}, of the value {}; {:.3}% of a value at most.\n",
+            "Rounded to f16: the largest error is {:e}, of the value {}; {:.3}% of a value at most.{lost}\n",
             rounding.error,
             rounding.value,
             100.0 * rounding.relative

@@ -4,6 +4,7 @@ use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
 use super::judging::{JudgeArgs, known_metric, note_unreached};
+use super::output::Output;
 use super::prose::{number, paragraph};
 use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading};
 use super::widths;
@@ -68,6 +69,9 @@ pub struct Args {
     /// Draw the measure along a few directions, and the envelope of all, as SVG
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    /// Replace the figure if it exists
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     judging: JudgeArgs,
     /// Where to compute: auto, or a name that 'burnrank devices' lists
@@ -81,6 +85,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    let figure = Output::of_option(args.figure.as_deref(), "--figure", args.force)?;
     let options = options(args)?;
     let metric = args.judging.metric(&args.metric)?;
     let device = device::open(&args.device)?;
@@ -99,8 +104,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     });
     let control = control.transpose()?;
     let alone = args.each_weight.then(|| weights(ranker, &data, &*metric, &device, &options)).transpose()?;
-    if let Some(path) = &args.figure {
-        figure::certificate(path, &found)?;
+    if let Some(figure) = &figure {
+        figure::certificate(figure, &found)?;
     }
     if args.json {
         let mut report =

@@ -11,6 +11,7 @@ use super::Usage;
 use super::figure;
 use super::input::ReadArgs;
 use super::judging::{RunArgs, known_metric};
+use super::output::Output;
 use super::systems::{System, names, read_folds, read_systems};
 use super::ui::{self, Bar, Unit};
 use anyhow::bail;
@@ -80,6 +81,9 @@ pub struct Args {
     /// Draw the sorted differences of each pair by query as SVG
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    /// Replace the figure if it exists
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     judging: RunArgs,
     /// Print JSON for machines
@@ -137,6 +141,7 @@ struct Found {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    let figure = Output::of_option(args.figure.as_deref(), "--figure", args.force)?;
     check(args)?;
     let metrics = args.judging.metrics(&args.metrics)?;
     let panels = args.pairs().len() * metrics.len();
@@ -160,8 +165,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let values = metrics.iter().enumerate().map(of).collect::<anyhow::Result<Vec<_>>>()?;
     drop(data);
     let mut found = find(args, &systems, &values)?;
-    if let Some(path) = &args.figure {
-        figure::differences(path, &found.comparisons)?;
+    if let Some(figure) = &figure {
+        figure::differences(figure, &found.comparisons)?;
     }
     if args.ranks() {
         // The differences of many pairs on all queries are more than anybody reads.

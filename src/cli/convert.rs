@@ -1,7 +1,7 @@
 //! `burnrank convert`: the same data in canonical form, or as TREC files; and the trees of other programs as a model.
 
 use super::input::{self, ReadArgs};
-use super::output::{self, Watched};
+use super::output::{self, Output, Watched};
 use super::ui::{self, count};
 use super::{Usage, cache, import};
 use anyhow::{Context, bail};
@@ -96,8 +96,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.to == Format::Model {
         return import::run(args);
     }
+    let out = Output::new(&args.out, "--out", args.force)?;
     if args.to == Format::Cache {
-        return cache::run(args);
+        return cache::run(args, &out);
     }
     let mut data = input::read_data(&args.file, &args.reading).map_err(|error| {
         if !import::looks_like_a_model(&args.file) {
@@ -108,14 +109,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     match (args.to, &args.scores) {
         (Format::Run, Some(scores)) => {
             let scores = read_scores(scores, data.n_documents())?;
-            output::write_text(&args.out, &TrecFile::from_scores(&data, &scores)?.to_run(&args.tag)?)?;
+            out.write_text(&TrecFile::from_scores(&data, &scores)?.to_run(&args.tag)?)?;
         }
-        (Format::Qrels, _) => output::write_text(&args.out, &TrecFile::from_labels(&data).to_qrels()?)?,
+        (Format::Qrels, _) => out.write_text(&TrecFile::from_labels(&data).to_qrels()?)?,
         _ => {
             data = scaled(data, args)?;
             let zeros = if args.sparse { Zeros::Omit } else { Zeros::Keep };
             let options = WriteOptions { first_index: args.to_first_index, zeros };
-            output::write(&args.out, |writer| write_to(&mut Watched::new(&args.out, writer), &data, &options))?;
+            out.write(|writer| write_to(&mut Watched::new(&args.out, writer), &data, &options))?;
         }
     }
     let (queries, documents, features) = (data.n_queries(), data.n_documents(), data.n_features());
@@ -149,17 +150,9 @@ fn check(args: &Args) -> anyhow::Result<()> {
     } else if args.scale == ScaleKind::None && args.scale_on.is_some() {
         "--scale-on needs a scaling: add --scale zscore, for example"
     } else {
-        return check_out(args);
+        return Ok(());
     };
     bail!(Usage(problem.into()))
-}
-
-/// Refuses to write over a file, unless it may be replaced.
-fn check_out(args: &Args) -> anyhow::Result<()> {
-    if args.out.is_file() && !args.force && !output::is_stdout(&args.out) {
-        bail!("{} exists already: choose another --out, or replace it with --force", args.out.display());
-    }
-    Ok(())
 }
 
 fn scaled(mut data: Dataset, args: &Args) -> anyhow::Result<Dataset> {

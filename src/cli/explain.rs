@@ -9,6 +9,7 @@ use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
 use super::judging::{JudgeArgs, known_metric, note_unreached};
+use super::output;
 use super::ui::{self, Bar, Unit};
 use super::widths;
 use anyhow::{Context, bail};
@@ -65,6 +66,9 @@ pub struct Args {
     /// Draw all of it as SVG into this folder
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
+    /// Replace figures that exist
+    #[arg(long)]
+    force: bool,
     /// Names of the features, lines of 'index name' [default: those of the model]
     #[arg(long, value_name = "FILE")]
     feature_names: Option<PathBuf>,
@@ -78,6 +82,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    if let Some(folder) = &args.figures {
+        output::check_folder(folder, "--figures", args.force, figure::is_of_an_explanation)?;
+    }
     args.judging.check()?;
     if let Some(baseline) = args.baseline.as_ref().filter(|path| !path.is_dir()) {
         args.reading.check_keeps_lines()?;
@@ -108,7 +115,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     };
     let found = explained(&model, data, &input::name(&args.data), &*metric, args.baseline.as_deref(), &options)?;
     if let Some(folder) = &args.figures {
-        figure::explanation(folder, &found, args.top)?;
+        figure::explanation((folder, args.force), &found, args.top)?;
     }
     if args.json {
         return ui::print_json(&as_json(args, &found)?);

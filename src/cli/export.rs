@@ -1,6 +1,6 @@
 //! `burnrank export`: a model as a file of a search engine or of another program.
 
-use super::output;
+use super::output::{self, Output};
 use super::ui::{self, counted};
 use super::{Usage, prose};
 use anyhow::bail;
@@ -58,6 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.json && to_stdout {
         bail!(Usage("--json describes the written file: say where with --out FILE".into()));
     }
+    let out = Output::new(&args.out, "--out", args.force)?;
     let names = args.feature_names.as_ref().map(|path| FeatureNames::read(path, args.first_index)).transpose()?;
     let model = Model::load(&args.model, &device::open("auto")?)?;
     let mut request = Request::new(&model, &name(if to_stdout { &args.model } else { &args.out }));
@@ -65,7 +66,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         request.feature_names = names.of_width(model.info.ranker.features)?;
     }
     let exported = args.format.export(&request)?;
-    let files = write(args, &exported)?;
+    let files = write(args, &out, &exported)?;
     if args.json {
         let report = json!({
             "files": files, "format": args.format.name, "name": request.name, "features": request.feature_names,
@@ -96,7 +97,7 @@ fn name(path: &Path) -> String {
 }
 
 /// Writes all files or none, and tells their names.
-fn write(args: &Args, exported: &Exported) -> anyhow::Result<Vec<String>> {
+fn write(args: &Args, out: &Output, exported: &Exported) -> anyhow::Result<Vec<String>> {
     let put = |path: &Path, bytes: &[u8]| {
         let path = path.to_path_buf();
         let bytes = bytes.to_vec();
@@ -104,28 +105,30 @@ fn write(args: &Args, exported: &Exported) -> anyhow::Result<Vec<String>> {
     };
     let shown = |path: &Path| ui::printable(&path.display().to_string());
     if output::is_stdout(&args.out) {
-        output::write(&args.out, put(&args.out, &exported.bytes))?;
+        out.write(put(&args.out, &exported.bytes))?;
         if let Some((ending, _)) = &exported.beside {
             ui::note(&format!("the file that belongs to it, NAME{ending}, is written beside --out FILE"));
         }
         return Ok(Vec::new());
     }
     let beside = exported.beside.as_ref().map(|(ending, bytes)| (beside(&args.out, ending), bytes));
-    let paths = [Some(&args.out), beside.as_ref().map(|(path, _)| path)];
-    for path in paths.into_iter().flatten() {
-        if path.is_file() && !args.force {
-            bail!("{} exists already: choose another --out, or replace it with --force", path.display());
-        }
-    }
     let mut files = vec![shown(&args.out)];
     let mut other = None;
     if let Some((path, bytes)) = &beside {
+        if *path == args.out {
+            bail!(Usage(format!(
+                "--out {}: the file that belongs to it would have the same name: choose another ending",
+                shown(path)
+            )));
+        }
         files.push(shown(path));
-        other = Some(output::stage(path, put(path, bytes))?);
+        let beside = Output::new(path, "--out", args.force)?;
+        let staged = beside.stage(put(path, bytes))?;
+        other = Some((beside, staged));
     }
-    output::write(&args.out, put(&args.out, &exported.bytes))?;
-    if let Some(other) = other {
-        other.publish()?;
+    out.write(put(&args.out, &exported.bytes))?;
+    if let Some((beside, staged)) = other {
+        beside.publish(staged)?;
     }
     Ok(files)
 }

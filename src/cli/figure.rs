@@ -11,18 +11,17 @@ mod settings;
 
 pub use curves::certificate;
 pub use differences::{difference, differences};
-pub use explain::{HIGH, LOW, NARROW, dependence, explanation, importance, parts};
+pub use explain::{HIGH, LOW, NARROW, dependence, explanation, importance, is_of_an_explanation, parts};
 pub use forces::forces;
 pub use series::{Curve, lines};
 pub use settings::settings;
 
-use super::output;
+use super::output::Output;
 use burnrank::program::figure::{self, Area, FONT, clipped, decimal, failed, legend, svg, whole};
 use burnrank::program::palette;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use std::ops::Range;
-use std::path::Path;
 
 const WIDTH: u32 = 720;
 const HEIGHT: u32 = 420;
@@ -33,7 +32,7 @@ type Chart<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<RangedCoordf64
 
 /// Draws on a white sheet of `panels` panels above each other, and writes the file.
 fn draw(
-    path: &Path,
+    out: &Output,
     panels: usize,
     height: u32,
     paint: impl Fn(usize, &Area) -> anyhow::Result<()>,
@@ -42,7 +41,7 @@ fn draw(
         let mut panels = sheet.split_evenly((panels, 1)).into_iter().enumerate();
         panels.try_for_each(|(index, panel)| paint(index, &panel))
     })?;
-    Ok(output::write_text(path, &picture)?)
+    out.write_text(&picture)
 }
 
 /// A range with some room, never empty.

@@ -1,8 +1,8 @@
 //! `burnrank completions` and `burnrank man`: what shells and `man` want to know of the command line.
 
+use super::output::{Output, check_folder};
 use super::{Cli, ui};
 use anyhow::Context;
-use burnrank::files::write_text;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -34,6 +34,9 @@ pub struct ManArgs {
     /// Writes burnrank.1, burnrank-train.1 and so on into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Replace pages that exist
+    #[arg(long)]
+    force: bool,
 }
 
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
@@ -51,15 +54,16 @@ pub fn man(args: &ManArgs) -> anyhow::Result<()> {
     let mut tool = Cli::command();
     tool.build();
     let Some(folder) = &args.out else { return ui::print(&page(tool)?) };
-    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create", folder.display()))?;
     let mut written = vec![("burnrank".to_owned(), page(tool.clone())?)];
     for command in tool.get_subcommands().filter(|command| command.get_name() != "help") {
         // A command's page is found by `man burnrank-train`.
         let name = format!("burnrank-{}", command.get_name());
         written.push((name.clone(), page(command.clone().name(name))?));
     }
+    check_folder(folder, "--out", args.force, |file| written.iter().any(|(name, _)| file == format!("{name}.1")))?;
+    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create", folder.display()))?;
     for (name, text) in &written {
-        write_text(&folder.join(format!("{name}.1")), text)?;
+        Output::new(&folder.join(format!("{name}.1")), "--out", args.force)?.write_text(text)?;
     }
     ui::print(&format!("{}: {} pages\n", folder.display(), written.len()))
 }

@@ -1,7 +1,7 @@
 //! `burnrank convert --to model`: the trees of LightGBM or XGBoost as a model folder.
 
 use super::convert::Args;
-use super::{Usage, input, output, ui, warnings};
+use super::{Usage, input, output, protect, ui, warnings};
 use anyhow::{Context, bail};
 use burnrank::files::Unfinished;
 use burnrank::model::{Forest, ModelPlace};
@@ -14,11 +14,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         bail!(Usage("a model is a folder: say where with --out DIR".into()));
     }
     let place = ModelPlace::claim(&args.out)?;
+    protect::check_holds_no_input(place.folder(), "--out")?;
     let made = place.made_folders().iter().map(|path| &**path).chain([place.lock_file()]);
     let _unfinished: Vec<Unfinished> = made.map(Unfinished::new).collect();
     if place.model()?.is_some() && !args.force {
-        let out = args.out.display();
-        bail!("{out}: there is a model already: choose another --out, or --force to replace it");
+        return Err(protect::exists(&args.out, "--out"));
     }
     let mut forest = Forest::read(&args.file)?;
     let file = input::name(&args.file);
@@ -27,6 +27,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         forest = forest.without_first_column().with_context(|| format!("{file}: --first-index 0"))?;
     }
     let model = forest.into_model(format!("imported from {file}")).with_context(|| file.clone())?;
+    if place.model()?.is_some() && !args.force {
+        return Err(protect::exists(&args.out, "--out"));
+    }
     model.save_to(&place)?;
     notes.iter().for_each(|note| ui::note(&format!("{file}: {note}")));
     warnings::tell(&model, &args.out);

@@ -84,7 +84,7 @@ impl ReadArgs {
 }
 
 /// What a query file beside `path` may be called, as in train.txt.query.
-fn query_file_names(path: &Path) -> Vec<PathBuf> {
+pub fn query_file_names(path: &Path) -> Vec<PathBuf> {
     side_file_names(path, &["query", "group"])
 }
 

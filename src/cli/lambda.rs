@@ -3,6 +3,7 @@
 use super::Usage;
 use super::figure;
 use super::input::{self, ReadArgs};
+use super::output::Output;
 use super::prose::{fixed, number, paragraph};
 use super::ui::{self, Align, Bar, Table, Unit, heading};
 use super::widths;
@@ -63,6 +64,9 @@ pub struct Args {
     /// Draw the forces on the documents of the first query as SVG
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    /// Replace the figure if it exists
+    #[arg(long)]
+    force: bool,
     /// Print JSON for machines
     #[arg(long)]
     json: bool,
@@ -78,6 +82,7 @@ struct Query {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    let figure = Output::of_option(args.figure.as_deref(), "--figure", args.force)?;
     if !(args.alpha >= 0.0 && args.alpha.is_finite()) {
         bail!(Usage(format!("--alpha {}: expected a number of 0 or more", args.alpha)));
     }
@@ -96,8 +101,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         bar.update(reports.len() as u64, Some(queries.len() as u64));
     }
     drop(bar);
-    if let Some(path) = &args.figure {
-        figure::forces(path, &reports[0])?;
+    if let Some(figure) = &figure {
+        figure::forces(figure, &reports[0])?;
     }
     let all = Summary::of(&reports);
     if args.json {

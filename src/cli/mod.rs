@@ -25,6 +25,7 @@ mod pairs;
 mod predict;
 mod progress;
 mod prose;
+mod protect;
 mod ranking;
 mod report;
 mod serve;

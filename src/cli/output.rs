@@ -1,19 +1,27 @@
 //! Where results go: standard output, or files that appear when they are complete and are packed by their name's ending.
+//!
+//! Every file that a command writes is an [`Output`], which refuses to overwrite what must stay: when it is made, before any
+//! work, and again when it is written.
 
+use super::protect;
 use super::ui::{Bar, Unit};
+use burnrank::data::cache::check_in_use;
 use burnrank::data::write_to;
-use burnrank::files::{Outlasts, Staged, write_whole};
+use burnrank::files::{Outlasts, Staged, target_of, write_new, write_whole};
 use burnrank::text::harmless;
 use burnrank::{Dataset, Error, Result, WriteOptions};
-use std::io::{BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 /// Feature values that are turned into text at a time.
 const VALUES_AT_ONCE: usize = 1 << 22;
 
+/// The names of standard output.
+const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
 /// Whether `path` means standard output.
 pub fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == "-"
+    STDOUT.iter().any(|name| path.as_os_str() == *name)
 }
 
 /// Whether `path` means a file that is not packed.
@@ -22,27 +30,100 @@ pub fn is_plain_file(path: &Path) -> bool {
     !is_stdout(path) && !ending.is_some_and(|ending| ending == "gz" || ending == "zst")
 }
 
-/// Calls `fill` with a writer for `path`; a file appears, or is replaced, only when `fill` succeeded.
-pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    if is_stdout(path) {
-        let (name, stdout) = (Path::new("<stdout>"), std::io::stdout().lock());
-        // Ids and names in files may steer a terminal; what a program reads stays as it is.
-        if stdout.is_terminal() {
-            return pack(name, Harmless { writer: stdout, line: Vec::new() }, fill);
-        }
-        return pack(name, BufWriter::with_capacity(1 << 18, stdout), fill);
+/// A file that a command writes: neither one that it reads, nor one that exists, unless that may be replaced.
+#[derive(Debug, Clone)]
+pub struct Output {
+    path: PathBuf,
+    /// The option that names it.
+    option: &'static str,
+    force: bool,
+}
+
+impl Output {
+    /// The file that `option` names, or standard output; `force` allows to replace a file that exists.
+    pub fn new(path: &Path, option: &'static str, force: bool) -> anyhow::Result<Self> {
+        let output = Output { path: path.to_path_buf(), option, force };
+        output.check()?;
+        Ok(output)
     }
-    write_whole(path, Outlasts::Program, |writer| pack(path, writer, fill))
+
+    /// The same for an option that may be left out.
+    pub fn of_option(path: Option<&Path>, option: &'static str, force: bool) -> anyhow::Result<Option<Self>> {
+        path.map(|path| Output::new(path, option, force)).transpose()
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        if is_stdout(&self.path) {
+            return Ok(());
+        }
+        protect::check(&self.path, self.option, self.force)
+    }
+
+    /// As the user calls it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Calls `fill` with a writer; a file appears, or is replaced, only when `fill` succeeded.
+    pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> anyhow::Result<()> {
+        if is_stdout(&self.path) {
+            let (name, stdout) = (Path::new("<stdout>"), std::io::stdout().lock());
+            // Ids and names in files may steer a terminal; what a program reads stays as it is.
+            match stdout.is_terminal() {
+                true => pack(name, Harmless { writer: stdout, line: Vec::new() }, fill)?,
+                false => pack(name, BufWriter::with_capacity(1 << 18, stdout), fill)?,
+            }
+            return Ok(());
+        }
+        self.check()?;
+        let fill = |writer: &mut dyn Write| pack(&self.path, writer, fill);
+        self.explain(match self.force {
+            true => write_whole(&self.path, Outlasts::Program, fill),
+            false => write_new(&self.path, Outlasts::Program, fill),
+        })
+    }
+
+    /// As [`Output::write`], for a text.
+    pub fn write_text(&self, text: &str) -> anyhow::Result<()> {
+        self.write(|writer| writer.write_all(text.as_bytes()).map_err(|error| Error::io(&self.path, "write", error)))
+    }
+
+    /// As [`Output::write`], but the file gets its name later, from [`Output::publish`].
+    pub fn stage(&self, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Staged> {
+        Staged::new(&self.path, target_of(&self.path), Outlasts::Program, |writer| pack(&self.path, writer, fill))
+    }
+
+    /// Gives a complete file its name.
+    pub fn publish(&self, staged: Staged) -> anyhow::Result<()> {
+        self.check()?;
+        self.explain(if self.force { staged.publish() } else { staged.publish_new() })
+    }
+
+    /// The result of writing; that a file appeared meanwhile is reported as one that was there before is.
+    pub fn explain<T>(&self, written: Result<T>) -> anyhow::Result<T> {
+        match written {
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists && !self.force => {
+                Err(protect::exists(&self.path, self.option))
+            }
+            other => Ok(other?),
+        }
+    }
 }
 
-/// As [`write`], for a text that is there.
-pub fn write_text(path: &Path, text: &str) -> Result<()> {
-    write(path, |writer| writer.write_all(text.as_bytes()).map_err(|error| Error::io(path, "write", error)))
-}
-
-/// As [`write`], but the file has to be given its name.
-pub fn stage(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Staged> {
-    Staged::new(path, path.to_path_buf(), Outlasts::Program, |writer| pack(path, writer, fill))
+/// Refuses a folder with files that a command would write, unless they may be replaced; `is_own` knows the names of these.
+pub fn check_folder(
+    folder: &Path,
+    option: &'static str,
+    force: bool,
+    is_own: impl Fn(&str) -> bool,
+) -> anyhow::Result<()> {
+    protect::check_not_model(folder, option)?;
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(&is_own) {
+            Output::new(&entry.path(), option, force)?;
+        }
+    }
+    Ok(())
 }
 
 /// A writer of lines that do not steer a terminal.
@@ -137,7 +218,8 @@ fn pack<W: Write>(path: &Path, mut writer: W, fill: impl FnOnce(&mut dyn Write) 
         }
         _ => fill(&mut writer).map_err(named)?,
     }
-    writer.flush().map_err(failed)
+    writer.flush().map_err(failed)?;
+    check_in_use()
 }
 
 #[cfg(test)]
@@ -151,7 +233,8 @@ mod tests {
         let text = b"1 qid:a 1:2\n";
         for (name, magic) in [("a.txt", &text[..2]), ("a.txt.gz", &[0x1f, 0x8b]), ("a.ZST", &[0x28, 0xb5])] {
             let path = folder.path().join(name);
-            write(&path, |writer| writer.write_all(text).map_err(|error| Error::io("x", "write", error))).unwrap();
+            let output = Output::new(&path, "--out", false).unwrap();
+            output.write(|writer| writer.write_all(text).map_err(|error| Error::io("x", "write", error))).unwrap();
             assert!(std::fs::read(&path).unwrap().starts_with(magic), "{name}");
             assert_eq!(read(&path, &ReadOptions::default()).unwrap().data.labels(), [1.0]);
         }
@@ -173,10 +256,29 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.gz");
         std::fs::write(&path, "old").unwrap();
-        let error = write(&path, |_| Err(Error::io("output", "write", std::io::Error::other("full")))).unwrap_err();
+        let output = Output::new(&path, "--out", true).unwrap();
+        let error = output.write(|_| Err(Error::io("output", "write", std::io::Error::other("full")))).unwrap_err();
         assert_eq!(error.to_string(), format!("{}: cannot write: full", path.display()));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_exists_is_replaced_only_where_that_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        let output = Output::new(&path, "--figure", false).unwrap();
+        std::fs::write(&path, "late").unwrap();
+        let expected =
+            format!("{} exists already: choose another --figure, or replace it with --force", path.display());
+        assert_eq!(output.write_text("new").unwrap_err().to_string(), expected);
+        assert_eq!(Output::new(&path, "--figure", false).unwrap_err().to_string(), expected);
+        // The file may appear between the last look and the end of writing.
+        let late = Err::<(), _>(Error::io(&path, "create", ErrorKind::AlreadyExists.into()));
+        assert_eq!(output.explain(late).unwrap_err().to_string(), expected);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "late");
+        Output::new(&path, "--figure", true).unwrap().write_text("new").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
     }
 
     #[test]

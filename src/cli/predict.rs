@@ -1,9 +1,10 @@
 //! `burnrank predict`: scores for a file of any size, in constant memory.
 
 use super::input::{self, ReadArgs};
+use super::output::Output;
 use super::ui::{self, Bar, Unit};
+use super::warnings;
 use super::widths::{self, Held};
-use super::{output, warnings};
 use burnrank::data::Chunks;
 use burnrank::data::trec::TrecFile;
 use burnrank::{Dataset, Error, Model, device};
@@ -35,6 +36,9 @@ pub struct Args {
     /// Where to write; '-' is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
     /// Where to compute: auto, or a name that 'burnrank devices' lists
     #[arg(long, value_name = "NAME", default_value = "auto")]
     device: String,
@@ -43,6 +47,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    let out = Output::new(&args.out, "--out", args.force)?;
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
     warnings::tell(&model, &args.model);
@@ -53,7 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let report = input::read_report(&args.data, &read)?;
         let scores = widths::score(&model, &report.data, &name)?;
         check_finite(&name, &report.data, &scores)?;
-        output::write(&args.out, |writer| {
+        out.write(|writer| {
             let text = match args.format.as_str() {
                 "trec" => run_text(&report.data, &scores)?,
                 _ => scores_text(&report.rows.spread(&scores, f32::NAN)),
@@ -64,7 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     } else {
         let bar = Bar::new(&name, Unit::Bytes);
         let mut chunks = Chunks::open(&args.data, &read.options())?.with_progress(bar.updates());
-        output::write(&args.out, |writer| write_chunks(writer, &mut chunks, &model, args))?;
+        out.write(|writer| write_chunks(writer, &mut chunks, &model, args))?;
         drop(bar);
         input::tell_skipped(&name, chunks.skipped());
         chunks.skipped().clone()

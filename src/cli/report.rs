@@ -11,7 +11,7 @@ use super::Usage;
 use super::explain::explained;
 use super::input::{self, ReadArgs};
 use super::judging::{RunArgs, known_metric};
-use super::output;
+use super::output::{self, Output};
 use super::prose;
 use super::systems::names;
 use super::ui::{self, counted};
@@ -88,9 +88,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     args.judging.check()?;
     let metrics = args.judging.metrics(std::slice::from_ref(&args.metric))?;
-    if args.out.is_file() && !args.force {
-        bail!("{} exists already: choose another --out, or replace it with --force", args.out.display());
-    }
+    let out = Output::new(&args.out, "--out", args.force)?;
     let systems: Vec<String> = args.models.iter().chain(&args.baseline).cloned().collect();
     let all_names = names(&systems)?;
     let shown =
@@ -117,7 +115,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
     };
     let text = written(args, &shown, judged.as_ref(), &explained_models)?;
-    output::write_text(&args.out, &text)?;
+    out.write_text(&text)?;
     if to_stdout {
         return Ok(());
     }

@@ -2,10 +2,11 @@
 
 use super::Usage;
 use super::input::{self, ReadArgs};
-use super::output::{Watched, stage, write_queries};
+use super::output::{Output, Watched, write_queries};
+use super::protect;
 use super::ui::{self, Align, Table, count};
 use anyhow::bail;
-use burnrank::files::{Staged, Unfinished};
+use burnrank::files::Unfinished;
 use burnrank::{Dataset, Error, WriteOptions, kfold, memory};
 use serde::Serialize;
 use serde_json::json;
@@ -87,7 +88,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         None => burnrank::split(data.n_queries(), &args.parts, args.seed)?,
     };
     let parts: Vec<Part> = files.into_iter().zip(chosen).map(|(file, queries)| Part { file, queries }).collect();
-    write(&data, &parts, &args.out)?;
+    write(&data, &parts, args)?;
     report(&data, parts, args)
 }
 
@@ -113,6 +114,7 @@ fn rotate(parts: &[Vec<usize>]) -> Vec<Vec<usize>> {
 
 /// Refuses a folder that holds another split, unless all of its files are to be replaced.
 fn check_folder(folder: &Path, files: &[PathBuf], args: &Args) -> anyhow::Result<()> {
+    protect::check_not_model(folder, "--out")?;
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -123,17 +125,13 @@ fn check_folder(folder: &Path, files: &[PathBuf], args: &Args) -> anyhow::Result
         let Some(name) = name.to_str().filter(|name| is_of_a_split(name)) else { continue };
         let place = folder.join(name);
         if !args.force {
-            bail!("{} exists already: choose another folder, or replace it with --force", place.display());
+            return Err(protect::exists(&place, "--out"));
         }
         if files.iter().all(|file| !file.starts_with(name)) {
             bail!("{} belongs to another split: remove it, or choose another folder", place.display());
         }
     }
-    let input = std::fs::canonicalize(&args.file).ok();
-    if input.is_some() && files.iter().any(|file| std::fs::canonicalize(folder.join(file)).ok() == input) {
-        bail!("{} would be replaced by a part of itself: choose another folder", args.file.display());
-    }
-    Ok(())
+    files.iter().try_for_each(|file| protect::check_not_input(&folder.join(file), "--out"))
 }
 
 /// Whether a file or folder of this name would be taken for part of a split.
@@ -144,18 +142,20 @@ fn is_of_a_split(name: &str) -> bool {
 }
 
 /// Writes all files, and names them when the last is complete.
-fn write(data: &Dataset, parts: &[Part], folder: &Path) -> burnrank::Result<()> {
+fn write(data: &Dataset, parts: &[Part], args: &Args) -> anyhow::Result<()> {
     let mut made = MadeFolders::default();
-    made.make(folder)?;
+    made.make(&args.out)?;
     let options = WriteOptions::default();
     let mut staged = Vec::with_capacity(parts.len());
     for Part { file, queries } in parts {
-        let target = folder.join(file);
+        let target = args.out.join(file);
         target.parent().map_or(Ok(()), |parent| made.make(parent))?;
         let fill = |writer: &mut dyn Write| write_queries(&mut Watched::new(&target, writer), data, queries, &options);
-        staged.push(stage(&target, fill)?);
+        let output = Output::new(&target, "--out", args.force)?;
+        let file = output.stage(fill)?;
+        staged.push((output, file));
     }
-    staged.into_iter().try_for_each(Staged::publish)?;
+    staged.into_iter().try_for_each(|(output, file)| output.publish(file))?;
     made.keep();
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::prose;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
+use burnrank::data::cache::check_in_use;
 use burnrank::text::fixed;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -41,8 +42,10 @@ pub fn is_silent() -> bool {
 /// Begin and end of a heading, until they are written: characters that stand for nothing.
 const HEADING: [char; 2] = ['\u{fdd0}', '\u{fdd1}'];
 
-/// Writes to standard output, nothing of which steers a terminal but headings.
+/// Writes to standard output, nothing of which steers a terminal but headings; nor what was computed from a cache that was
+/// changed meanwhile.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    check_in_use()?;
     if is_silent() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! The command line as it is read, and what is said about one that makes no sense.
 
-use super::{prose, ui};
+use super::{prose, protect, ui};
 use burnrank::suggest::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, FromArgMatches};
@@ -96,7 +96,10 @@ pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, ExitCode> {
         ui::refuse(&text);
         return Err(ExitCode::from(2));
     }
-    let found = command.clone().try_get_matches().and_then(|matches| T::from_arg_matches(&matches));
+    let found = command.clone().try_get_matches().and_then(|matches| {
+        protect::note_inputs(&command, &matches);
+        T::from_arg_matches(&matches)
+    });
     found.map_err(|error| {
         match explanation(&command, &arguments, &error) {
             Some(text) => ui::refuse(&text),

@@ -10,6 +10,7 @@ use crate::memory;
 use crate::temporary::parent;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::io::Read;
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"burnrkc1";
@@ -28,6 +29,14 @@ pub(super) fn write<H: Serialize>(path: &Path, header: &H, parts: &[&[u8]]) -> R
         let written = [&MAGIC[..], &checksum, &body].into_iter().try_for_each(|part| file.write_all(part));
         written.map_err(|source| Error::io(path, "write", source))
     })
+}
+
+/// Whether the file at `path` starts as a checkpoint does.
+pub fn is_checkpoint(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    // A pipe can be opened only once.
+    let mut read = || std::fs::File::open(path)?.read_exact(&mut start);
+    path.is_file() && read().is_ok() && start == *MAGIC
 }
 
 /// Reads what [`write`] wrote.

@@ -29,6 +29,7 @@ mod trainer;
 #[cfg(feature = "trees")]
 mod trees;
 
+pub use checkpoint::is_checkpoint;
 pub use config::{GradientPath, TrainConfig};
 pub use data::TrainingData;
 pub use ensemble::Ensemble;

@@ -109,6 +109,56 @@ fn features_that_may_not_be_in_memory_are_trained_on_scored_and_counted() {
     // What needs all of it at once asks before.
     let message = place.run(&format!("train --train a.cache --model ranksvm --out other {limit}")).bad(1);
     assert!(message.contains("would take") && message.contains("linear or mlp"), "{message}");
-    place.run(&format!("convert a.cache --to cache --half --out half.cache {limit}")).done();
+    // Few of so many values are too small for f16, but some may be.
+    place.run(&format!("convert a.cache --to cache --half --force --out half.cache {limit}")).done();
     place.run(&format!("train --train half.cache --model linear --epochs 1 --force --out model {limit}")).done();
+}
+
+/// What is done to a file, and its name.
+#[cfg(unix)]
+type Change<'a> = (&'a str, &'a dyn Fn(&std::fs::File));
+
+/// A run on a cache, and what is done to the file in its midst.
+#[cfg(unix)]
+#[test]
+fn a_cache_that_is_cut_or_overwritten_while_training_ends_the_run() {
+    use std::os::unix::fs::FileExt;
+    let place = Place::new(&[]);
+    let at = |name: &str| place.path().join(name);
+    let data = "generate net --queries 400 --documents 50 --features 50 --quiet";
+    place.run(&format!("{data} --seed 2 --out whole.cache")).done();
+    place.run(&format!("{data} --seed 3 --out other.cache")).done();
+    let cut = |file: &std::fs::File| file.set_len(1 << 20).unwrap();
+    let zeros = |file: &std::fs::File| file.write_all_at(&[0; 1 << 16], 1 << 20).unwrap();
+    let other = std::fs::read(at("other.cache")).unwrap();
+    let replace = |file: &std::fs::File| file.write_all_at(&other, 0).unwrap();
+    let changes: [Change<'_>; 3] = [("cut", &cut), ("zeros", &zeros), ("replace", &replace)];
+    for (name, change) in changes {
+        std::fs::copy(at("whole.cache"), at("a.cache")).unwrap();
+        let train = "train --train a.cache --model linear --lr 1e-9 --epochs 1000000 --patience 0 --checkpoint-every 0 --quiet --out m";
+        let mut command = place.command(train);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        super::support::wait_for_checkpoint(&mut child, &at("m.checkpoint"));
+        change(&std::fs::File::options().write(true).open(at("a.cache")).unwrap());
+        let message = super::support::Ran::of(child.wait_with_output().unwrap()).bad(1);
+        assert!(message.contains("a.cache: the cache was overwritten, cut short"), "{name}: {message}");
+        assert!(!at("m").exists(), "{name}");
+        std::fs::remove_file(at("m.checkpoint")).unwrap();
+        let left = place.list();
+        assert_eq!(left, ["a.cache", "other.cache", "whole.cache"], "{name}");
+    }
+}
+
+#[test]
+fn values_that_are_too_small_for_f16_are_refused_unless_forced() {
+    let place = Place::new(&[("a.txt", "1 qid:a 1:1e-9 2:1\n0 qid:a 1:2 2:-1e-8\n")]);
+    let convert = "convert a.txt --to cache --half --out a.cache";
+    let message = place.run(convert).bad(1);
+    let expected =
+        "a.txt: 2 values other than 0 become 0 in f16, first feature 1 of document 1, 1e-9: leave out --half";
+    assert!(message.contains(expected) && message.contains("--force"), "{message}");
+    assert_eq!(place.list(), ["a.txt"]);
+    let told = place.run(&format!("{convert} --force")).good();
+    assert!(told.contains("2 values other than 0 became 0."), "{told}");
+    assert_eq!(place.run(&format!("{convert} --force --json")).json()["rounding"]["underflows"], 2);
 }

@@ -97,13 +97,16 @@ fn resume_never_replaces_a_finished_model() {
     assert_ne!(bytes(&place, "model"), before);
 }
 
+/// What a checkpoint starts with, and more.
+const CHECKPOINT: &str = "burnrkc1 hours of work";
+
 #[test]
 fn a_checkpoint_is_not_lost_unasked() {
-    let place = Place::new(&[("train.txt", &data()), ("model.checkpoint", "hours of work")]);
+    let place = Place::new(&[("train.txt", &data()), ("model.checkpoint", CHECKPOINT)]);
     let message = place.run(&format!("{TRAIN} --out model")).bad(1);
     assert!(message.contains("model.checkpoint: the checkpoint of a run that was interrupted"), "{message}");
     assert!(message.contains("--resume") && message.contains("--force"), "{message}");
-    assert_eq!(place.read("model.checkpoint"), "hours of work");
+    assert_eq!(place.read("model.checkpoint"), CHECKPOINT);
     assert_eq!(names(&place), ["model.checkpoint"]);
     place.run(&format!("{TRAIN} --out model --force")).good();
     assert_eq!(names(&place), ["model"]);
@@ -124,10 +127,10 @@ fn folds_and_the_demonstration_keep_the_same_rules() {
     let message = place.run(&format!("{train} --force")).bad(1);
     assert!(message.contains("Fold2: holds 'thesis.txt'"), "{message}");
     fs::remove_file(path(&place, "models/all/Fold2/thesis.txt")).expect("a file");
-    fs::write(path(&place, "models/all/Fold1.checkpoint"), "hours of work").expect("a file");
+    fs::write(path(&place, "models/all/Fold1.checkpoint"), CHECKPOINT).expect("a file");
     assert!(place.run(train).bad(1).contains("Fold1.checkpoint: the checkpoint"));
     assert_eq!(place.run(&format!("{train} --force")).code, Some(0));
-    assert!(place.run(train).bad(1).contains("there is a model already"));
+    assert!(place.run(train).bad(1).contains("exists already: choose another --out"));
     let inside = |folder: &str| {
         let names = fs::read_dir(path(&place, folder)).expect(folder);
         let mut names: Vec<_> = names.map(|entry| entry.expect("an entry").file_name()).collect();
@@ -220,7 +223,7 @@ mod unix {
         }
         assert!(!path(&place, "first.checkpoint").exists());
         let refused = |out: &str| place.run(&format!("{TRAIN} --out {out} --seed 2")).bad(1);
-        fs::write(path(&place, "far/away.checkpoint"), "hours of work").expect("a file");
+        fs::write(path(&place, "far/away.checkpoint"), CHECKPOINT).expect("a file");
         assert!(
             refused("first").contains("far/away.checkpoint") && refused("far/away").contains("far/away.checkpoint")
         );
@@ -261,7 +264,7 @@ mod unix {
             assert_eq!(bytes(&place, "model"), before, "{command}");
         }
         hide();
-        assert!(place.run(&format!("{TRAIN} --out model")).bad(1).contains("there is a model already"));
+        assert!(place.run(&format!("{TRAIN} --out model")).bad(1).contains("model exists already"));
         assert_eq!(names(&place), ["model"]);
     }
 

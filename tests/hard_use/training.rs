@@ -413,10 +413,16 @@ fn a_log_never_replaces_what_is_not_a_log() {
     let place = place();
     let before = place.read("train.txt");
     for log in ["train.txt", "valid.txt"] {
-        let message = place.run(&format!("{TRAIN} --log {log}")).bad(1);
-        assert!(message.contains(&format!("{log}: not the log of a training run")), "{message}");
+        let message = place.run(&format!("{TRAIN} --log {log} --force")).bad(1);
+        assert!(message.contains(&format!("{log} is read by this command")), "{message}");
     }
     assert_eq!(place.read("train.txt"), before);
+    std::fs::write(place.0.path().join("diary"), "my diary\n").unwrap();
+    for (force, words) in [("", "diary exists already"), ("--force", "diary: not the log of a training run")] {
+        let message = place.run(&format!("{TRAIN} --log diary {force}")).bad(1);
+        assert!(message.contains(words), "{message}");
+    }
+    assert_eq!(place.read("diary"), "my diary\n");
     place.run(&format!("{TRAIN} --log log.jsonl")).good();
     place.run(&format!("{TRAIN} --force --log log.jsonl")).good();
     assert_eq!(place.read("log.jsonl").lines().count(), 3);

@@ -1,15 +1,14 @@
 //! What a measure does along random directions.
 
-use super::{Area, FONT, HEIGHT, decimal, draw, failed, legend, palette, room};
+use super::{Area, FONT, HEIGHT, Output, decimal, draw, failed, legend, palette, room};
 use burnrank::Certificate;
 use burnrank::analysis::optimality::StepReport;
 use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
-use std::path::Path;
 
 /// The measure along a few directions within the envelope of all, one panel per set of steps.
-pub fn certificate(path: &Path, found: &Certificate) -> anyhow::Result<()> {
-    draw(path, found.reports.len(), HEIGHT, |index, area| curves(area, found, &found.reports[index]))
+pub fn certificate(out: &Output, found: &Certificate) -> anyhow::Result<()> {
+    draw(out, found.reports.len(), HEIGHT, |index, area| curves(area, found, &found.reports[index]))
 }
 
 fn curves(area: &Area, found: &Certificate, report: &StepReport) -> anyhow::Result<()> {

@@ -1,16 +1,15 @@
 //! Differences of two systems, query by query.
 
 use super::key::{self, Sign};
-use super::{Area, FONT, HEIGHT, LETTERS, clipped, decimal, draw, failed, palette, room, svg, whole};
+use super::{Area, FONT, HEIGHT, LETTERS, Output, clipped, decimal, draw, failed, palette, room, svg, whole};
 use crate::cli::prose::signed;
 use burnrank::Comparison;
 use burnrank::analysis::significance::Better;
 use plotters::prelude::*;
-use std::path::Path;
 
 /// The differences of each comparison, sorted, one panel each.
-pub fn differences(path: &Path, comparisons: &[Comparison]) -> anyhow::Result<()> {
-    draw(path, comparisons.len(), HEIGHT, |index, area| panel(area, &comparisons[index], [16, 13]))
+pub fn differences(out: &Output, comparisons: &[Comparison]) -> anyhow::Result<()> {
+    draw(out, comparisons.len(), HEIGHT, |index, area| panel(area, &comparisons[index], [16, 13]))
 }
 
 /// The same for one comparison, as a picture of a size.

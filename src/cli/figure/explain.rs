@@ -1,7 +1,7 @@
 //! What a model learnt, as small figures: importances, dependences, parts of scores.
 
 use super::{
-    Chart, Curve, FONT, LETTERS, clipped, decimal, difference, failed, figure, lines, output, palette, svg, whole,
+    Chart, Curve, FONT, LETTERS, Output, clipped, decimal, difference, failed, figure, lines, palette, svg, whole,
 };
 use burnrank::analysis::explain::{Axis, Change, Dependence, Explanation};
 use burnrank::text::shorten;
@@ -18,10 +18,17 @@ pub const HIGH: u32 = LOW + 57;
 /// The most characters of a name.
 const CHARACTERS: usize = 17;
 
+/// Whether [`explanation`] may write a file of this name.
+pub fn is_of_an_explanation(name: &str) -> bool {
+    let Some(stem) = name.strip_suffix(".svg") else { return false };
+    let kind = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    ["importance", "queries"].contains(&stem) || (kind != stem && ["dependence-", "won-", "lost-"].contains(&kind))
+}
+
 /// Writes all figures into a folder.
-pub fn explanation(folder: &Path, found: &Explanation, top: usize) -> anyhow::Result<()> {
+pub fn explanation((folder, force): (&Path, bool), found: &Explanation, top: usize) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| burnrank::Error::io(folder, "create", error))?;
-    let write = |name: String, text: String| output::write_text(&folder.join(name), &text);
+    let write = |name: String, text: String| Output::new(&folder.join(name), "--figures", force)?.write_text(&text);
     write("importance.svg".into(), importance(found, top)?)?;
     for (place, dependence) in found.dependences.iter().enumerate() {
         write(format!("dependence-{}.svg", place + 1), self::dependence(found, dependence)?)?;

@@ -1,20 +1,19 @@
 //! Forces on the documents of one query.
 
-use super::{Area, Chart, FONT, decimal, draw, failed, legend, palette, room, whole};
+use super::{Area, Chart, FONT, Output, decimal, draw, failed, legend, palette, room, whole};
 use burnrank::analysis::field::FieldReport;
 use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use std::path::Path;
 
 /// More labels than this are not all in the legend.
 const MOST_NAMED: usize = 6;
 
 /// One query: a row per document by rank, its score on a line, an arrow for its lambda, its label by shade.
-pub fn forces(path: &Path, report: &FieldReport) -> anyhow::Result<()> {
+pub fn forces(out: &Output, report: &FieldReport) -> anyhow::Result<()> {
     let row = row_height(report.scores.len());
     let height = (row * report.scores.len() as f64) as u32 + 160;
-    draw(path, 1, height, |_, area| panel(area, report, row))
+    draw(out, 1, height, |_, area| panel(area, report, row))
 }
 
 /// Many documents have lower rows, down to what the eye still tells apart.

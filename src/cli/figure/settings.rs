@@ -1,11 +1,10 @@
 //! What mattered in a search: the value against each setting, one small panel each.
 
-use super::{Area, FONT, clipped, decimal, failed, figure, output, palette, svg};
+use super::{Area, FONT, Output, clipped, decimal, failed, figure, palette, svg};
 use burnrank::text::number;
 use burnrank::tune::{Found, RUNGS, SETTINGS, Setting};
 use plotters::prelude::*;
 use std::ops::Range;
-use std::path::Path;
 
 const PANEL: (u32, u32) = (420, 250);
 const COLUMNS: usize = 2;
@@ -23,7 +22,7 @@ struct Dot {
 }
 
 /// Draws the panels of all settings that were not the same in all trials.
-pub fn settings(path: &Path, found: &Found) -> anyhow::Result<()> {
+pub fn settings(out: &Output, found: &Found) -> anyhow::Result<()> {
     let panels: Vec<(&Setting, Vec<Dot>)> =
         SETTINGS.iter().map(|setting| (setting, dots(found, setting))).filter(|(_, dots)| varies(dots)).collect();
     let rows = panels.len().div_ceil(COLUMNS).max(1);
@@ -43,7 +42,7 @@ pub fn settings(path: &Path, found: &Found) -> anyhow::Result<()> {
         let areas = rest.split_evenly((rows, COLUMNS));
         areas.iter().zip(&panels).try_for_each(|(area, (setting, dots))| panel(area, found, setting, dots, &shared))
     })?;
-    Ok(output::write_text(path, &picture)?)
+    out.write_text(&picture)
 }
 
 fn dots(found: &Found, setting: &Setting) -> Vec<Dot> {

@@ -3,7 +3,7 @@
 mod web;
 
 use super::Usage;
-use super::output;
+use super::output::{self, Output};
 use super::ui::{self, Bar, Unit, count};
 use anyhow::bail;
 use burnrank::data::cache::{CacheOptions, CacheWriter};
@@ -62,6 +62,9 @@ pub struct Args {
     /// File to write; packed when it ends in .gz or .zst, a cache when it ends in .cache; '-' is standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     out: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
     /// Index of the first feature: 0 or 1
     #[arg(long, value_name = "INDEX", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1))]
     first_index: u32,
@@ -136,6 +139,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.json && output::is_stdout(&args.out) {
         bail!(Usage("--json describes the written file: say where with --out FILE".into()));
     }
+    let out = Output::new(&args.out, "--out", args.force)?;
     let source = match args.kind {
         Kind::Web => Source::Web(web::generator(args)?),
         _ => Source::Plain(settings(args)?.generator()?),
@@ -156,12 +160,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Ok(())
     };
     if args.out.extension().is_some_and(|ending| ending == "cache") {
-        let first_index = args.first_index;
-        let mut writer = CacheWriter::create(&args.out, CacheOptions { first_index, ..CacheOptions::default() })?;
+        let (first_index, keep_existing) = (args.first_index, !args.force);
+        let options = CacheOptions { first_index, keep_existing, ..CacheOptions::default() };
+        let mut writer = CacheWriter::create(&args.out, options)?;
         each(&mut |part| writer.push(part))?;
-        writer.finish(false)?;
+        out.explain(writer.finish(false))?;
     } else {
-        output::write(&args.out, |writer| each(&mut |part| write_to(writer, part, &options)))?;
+        out.write(|writer| each(&mut |part| write_to(writer, part, &options)))?;
     }
     drop(bar);
     if args.json {

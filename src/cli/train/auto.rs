@@ -37,7 +37,7 @@ pub fn run(
     let (mut model, race) = choose(args, &sets, &config, device, "")?;
     sets.describe(&mut model, &config)?;
     model.info.feature_names = names;
-    model.save_to(&claimed.place)?;
+    claimed.save(&model)?;
     claimed.discard_checkpoint();
     let single = SingleFeature::sample(&sets.valid.data, &config);
     odd.extend(after(args, &config, &model, single.as_ref(), ""));

@@ -100,7 +100,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
             (model.info.best_epoch, model.history.iter().map(|epoch| epoch.seconds).sum::<f64>());
         if let Some(out) = out {
             // Without the log, which holds times: the models that ship are the same whenever they are made.
-            Model { history: vec![], ..model }.save_to(&out.place)?;
+            out.save(&Model { history: vec![], ..model })?;
             out.discard_checkpoint();
         }
         let cells = [objective.clone(), best_epoch.to_string(), format!("{seconds:.1}")];

@@ -70,7 +70,7 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
         sets.describe(&mut model, &config)?;
         model.info.feature_names = names;
         if let Some(out) = out {
-            model.save_to(&out.place)?;
+            out.save(&model)?;
             out.discard_checkpoint();
         }
         odd.extend(after(args, &config, &model, single.as_ref(), &fold.name));

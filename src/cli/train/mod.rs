@@ -19,14 +19,17 @@ pub use warn::{Warning, data as odd_data};
 
 use super::Usage;
 use super::input::ReadArgs;
+use super::output::Output;
 use super::prose::indented;
+use super::protect;
 use super::ui;
+use burnrank::data::cache::check_in_use;
 use burnrank::data::{FeatureNames, MAX_FEATURES};
 use burnrank::files::Unfinished;
 use burnrank::model::ModelPlace;
 use burnrank::spread::Member;
-use burnrank::train::{Ensemble, ModelKind, models};
-use burnrank::{Dataset, Finish, KNOWN_OBJECTIVES, device};
+use burnrank::train::{Ensemble, ModelKind, is_checkpoint, models};
+use burnrank::{Dataset, Finish, KNOWN_OBJECTIVES, Model, device};
 use settings::{Choice, Settings};
 use std::path::{Path, PathBuf};
 
@@ -115,7 +118,7 @@ pub struct Args {
     /// Where the model folder goes; required with --train
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace a model that is there already, and discard the checkpoint of an interrupted run unless --resume is given;
+    /// Replace an existing model and log, and discard the checkpoint of an interrupted run unless --resume is given;
     /// nothing else is replaced
     #[arg(long)]
     force: bool,
@@ -153,13 +156,27 @@ fn is_inside(file: &Path, folder: &Path) -> bool {
 /// Where a model goes, held against other processes until training is over.
 struct Out {
     place: ModelPlace,
+    /// Whether a model that is there may be replaced.
+    replaces: bool,
     _unfinished: Vec<Unfinished>,
 }
 
 impl Out {
     /// Removes the checkpoint that the saved model makes worthless.
     fn discard_checkpoint(&self) {
-        let _ = std::fs::remove_file(self.place.checkpoint());
+        let checkpoint = self.place.checkpoint();
+        if is_checkpoint(&checkpoint) {
+            let _ = std::fs::remove_file(checkpoint);
+        }
+    }
+
+    /// Writes the model, unless one came there during training that must stay.
+    fn save(&self, model: &Model) -> anyhow::Result<()> {
+        if self.place.model()?.is_some() && !self.replaces {
+            return Err(protect::exists(self.place.folder(), "--out"));
+        }
+        check_in_use()?;
+        Ok(model.save_to(&self.place)?)
     }
 }
 
@@ -210,11 +227,24 @@ impl Args {
         Ok(names.of_width(features)?)
     }
 
+    /// Refuses a log that would replace another file; the log of a run that is resumed is continued.
+    fn check_log(&self) -> anyhow::Result<()> {
+        Output::of_option(self.log.as_deref(), "--log", self.force || self.resume).map(drop)
+    }
+
     /// Claims the place of a model, and refuses to write over anything unasked, before any work is done.
     fn claim(&self, out: &Path) -> anyhow::Result<Out> {
         let place = ModelPlace::claim(out)?;
         let model = place.model()?;
         let checkpoint = place.checkpoint();
+        protect::check_holds_no_input(place.folder(), "--out")?;
+        protect::check_not_input(&checkpoint, "--out")?;
+        if checkpoint.exists() && !is_checkpoint(&checkpoint) {
+            anyhow::bail!(
+                "{} exists and is not a checkpoint, which training would write there: move it, or choose another --out",
+                checkpoint.display()
+            );
+        }
         if checkpoint.exists() && !self.force && !self.resume {
             let go_on = match (self.train.is_some(), model.is_some()) {
                 (true, false) => "--resume goes on from it, ",
@@ -228,18 +258,22 @@ impl Args {
             );
         }
         if model.is_some() && !self.force && !self.resume {
-            anyhow::bail!(
-                "{}: there is a model already: choose another --out, or --force to replace it",
-                out.display()
-            );
+            return Err(protect::exists(out, "--out"));
         }
         if let Some(log) = self.log.as_ref().filter(|log| is_inside(log, place.folder())) {
             let message = format!("--log {}: a model folder holds nothing but its model: log elsewhere", log.display());
             return Err(Usage(message).into());
         }
+        for (what, path) in [("checkpoint", checkpoint.as_path()), ("model", place.folder())] {
+            if let Some(log) = self.log.as_ref().filter(|log| protect::is_same(log, path)) {
+                let message = format!("--log {}: the {what} is written there: log elsewhere", log.display());
+                return Err(Usage(message).into());
+            }
+        }
+        let replaces = self.force || self.resume;
         // The lock last, to be removed first: the folders are empty then.
         let made = place.made_folders().iter().map(PathBuf::as_path).chain([place.lock_file()]);
-        Ok(Out { _unfinished: made.map(Unfinished::new).collect(), place })
+        Ok(Out { _unfinished: made.map(Unfinished::new).collect(), place, replaces })
     }
 
     /// Whether `--resume` finds its own run finished. A model of another run is refused.
@@ -298,6 +332,9 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
     let device = device::open(&args.settings.nets.device)?;
     if let Some(said) = device::chosen(&args.settings.nets.device, &device) {
         ui::note(&said);
+    }
+    if member.is_none_or(Member::leads) {
+        args.check_log()?;
     }
     match (&args.train, &args.folds) {
         (Some(train), _) => {

@@ -1,6 +1,7 @@
 //! What training prints and logs while it works: a closed pipe or a full disk never stops it, and is told at the end.
 
 use super::log::Log;
+use crate::cli::output::Output;
 use crate::cli::ui;
 use burnrank::EpochRecord;
 use serde_json::{Map, Value};
@@ -24,8 +25,10 @@ impl RunOutput {
     }
 
     /// Opens the log, unless it is open, for a run that goes on after the epochs of `history`.
-    pub fn open_log(&mut self, path: Option<&Path>, history: &[EpochRecord]) -> anyhow::Result<()> {
+    /// `existing` says whether the file may be there already.
+    pub fn open_log(&mut self, path: Option<&Path>, history: &[EpochRecord], existing: bool) -> anyhow::Result<()> {
         if let (Some(path), None, None) = (path, &self.log, &self.incomplete_log) {
+            Output::new(path, "--log", existing)?;
             self.log = Some(Log::open(path, history)?);
         }
         Ok(())

@@ -68,7 +68,7 @@ pub fn run(
     };
     sets.describe(&mut model, &config)?;
     model.info.feature_names = names;
-    if let Err(error) = model.save_to(&claimed.place) {
+    if let Err(error) = claimed.save(&model) {
         let there =
             if checkpoint.exists() { "; when that is mended, --resume saves it from its checkpoint" } else { "" };
         anyhow::bail!("{error}{there}");
@@ -179,7 +179,7 @@ pub fn train_with(
         };
         ui::note(&format!("going on after epoch {done}{past}"));
     }
-    output.open_log(args.log.as_deref(), &members.history(0))?;
+    output.open_log(args.log.as_deref(), &members.history(0), args.force || args.resume)?;
     let mut progress = TrainingProgress::new(config, title, members.epochs());
     let mut checkpoint = checkpoint.map(|(path, _)| Checkpoint { path, saved: Instant::now(), failed: false });
     // Several processes end together, at what an epoch says.

@@ -8,12 +8,13 @@ use super::figure;
 use super::input::ReadArgs;
 use super::interrupt::Graceful;
 use super::oddities::Essentials;
+use super::output::Output;
+use super::protect;
 use super::train::{Named, Sets, Warning, features, odd_data};
 use super::ui::{self, Bar, Unit};
 use super::{Interrupted, Usage};
 use anyhow::anyhow;
 use burnrank::data::find_folds;
-use burnrank::files::write_text;
 use burnrank::spread::Member;
 use burnrank::tune::{
     Before, Choices, Ended, Found, Journal, Progress, RUNGS, Search, Section, Space, Surroundings, TuneData,
@@ -215,7 +216,7 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
     // Only the first of several processes writes.
     let member = member.cloned().unwrap_or_else(Member::alone);
     let out = args.out.as_deref().filter(|_| member.leads());
-    out.map_or(Ok(()), check_free)?;
+    out.map_or(Ok(()), |out| check_free(out, args))?;
     let (sets, warnings) = args.read(&search)?;
     let data = TuneData::new(sets.iter().map(|sets| [&sets.train.data, &sets.valid.data]).collect(), args.seed)?;
     let journal = match out {
@@ -252,7 +253,7 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
         true => ui::print_json(&report.json),
         false => ui::print(&report.text(&found, start.elapsed().as_secs_f64())),
     };
-    let kept = out.map_or(Ok(()), |out| keep(out, &report, &found));
+    let kept = out.map_or(Ok(()), |out| keep(out, args, &report, &found));
     let unwritten = journal.as_ref().and_then(Journal::failure).map(|error| {
         anyhow::Error::new(error).context("the journal is not complete, so --resume repeats what it lacks")
     });
@@ -268,19 +269,32 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
     first.map_or(Ok(()), Err)
 }
 
-/// Refuses a folder that is something else.
-fn check_free(out: &Path) -> anyhow::Result<()> {
-    if out.join("model.json").exists() {
-        anyhow::bail!("{}: a model folder holds nothing but its model: choose another --out", out.display());
+/// Refuses a folder that is something else, or holds another search, before any data is read.
+fn check_free(out: &Path, args: &Args) -> anyhow::Result<()> {
+    protect::check_not_model(out, "--out")?;
+    let journal = out.join("journal.jsonl");
+    protect::check_not_input(&journal, "--out")?;
+    let started = journal.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+    if started && !args.force && !args.resume {
+        let (journal, or) = (journal.display(), "choose another --out, or replace it with --force");
+        anyhow::bail!("{journal} exists already: continue this search with --resume, {or}");
+    }
+    for name in [RESULTS, FIGURE] {
+        Output::new(&out.join(name), "--out", args.force || (args.resume && journal.is_file()))?;
     }
     Ok(())
 }
 
+/// The files beside the journal.
+const RESULTS: &str = "results.json";
+const FIGURE: &str = "figure.svg";
+
 /// Writes what was found, beside the journal.
-fn keep(out: &Path, report: &report::Report, found: &Found) -> anyhow::Result<()> {
-    write_text(&out.join("results.json"), &(serde_json::to_string_pretty(&report.json)? + "\n"))?;
+fn keep(out: &Path, args: &Args, report: &report::Report, found: &Found) -> anyhow::Result<()> {
+    let output = |name: &str| Output::new(&out.join(name), "--out", args.force || args.resume);
+    output(RESULTS)?.write_text(&(serde_json::to_string_pretty(&report.json)? + "\n"))?;
     if found.ranked().len() > 1 {
-        figure::settings(&out.join("figure.svg"), found)?;
+        figure::settings(&output(FIGURE)?, found)?;
     }
     Ok(())
 }

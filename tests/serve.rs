@@ -181,7 +181,7 @@ fn json_and_bytes_are_scored_as_predict_scores_them() {
         let place = Place::new(&[]);
         case.model.save(&place.path().join("model")).unwrap();
         write(place.path().join("data.txt"), &case.data, &WriteOptions::default()).unwrap();
-        let text = place.run("predict --model model --data data.txt").good();
+        let text = place.run("predict --model model --data data.txt").done();
         let predicted: Vec<f32> = text.lines().map(|line| line.parse().unwrap()).collect();
 
         let running = Running::new(place, "");

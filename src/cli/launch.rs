@@ -18,11 +18,25 @@ fn number(names: &[&str]) -> Option<usize> {
     names.iter().find_map(|name| std::env::var(name).ok()?.trim().parse().ok())
 }
 
+/// Whether this is one of several processes for a command that they run together, by its name on the command line.
+fn is_together() -> bool {
+    is_wanted() && std::env::args_os().nth(1).is_some_and(|word| word == "train" || word == "tune")
+}
+
 /// Before the command line is read: what is wrong with it is said by the first process alone.
 pub fn hush() {
-    let together = std::env::args_os().nth(1).is_some_and(|word| word == "train" || word == "tune");
-    if is_wanted() && together && number(&RANKS).is_some_and(|rank| rank > 0) {
+    if is_together() && number(&RANKS).is_some_and(|rank| rank > 0) {
         ui::set_silent();
+    }
+}
+
+/// Reports a command line that is wrong to the other processes: theirs may be right.
+pub fn report(code: u8, message: String) {
+    if code != 0
+        && is_together()
+        && let Ok(Some(member)) = join()
+    {
+        member.end(Some(Failure { code, message }));
     }
 }
 

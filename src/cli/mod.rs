@@ -145,9 +145,10 @@ pub fn run() -> ExitCode {
     launch::hush();
     let cli: Cli = match usage::parse() {
         Ok(cli) => cli,
-        Err(code) => {
+        Err(none) => {
+            launch::report(none.code, none.message);
             launch::linger();
-            return code;
+            return ExitCode::from(none.code);
         }
     };
     // A server has its own answers to signals.
@@ -173,9 +174,10 @@ pub fn run() -> ExitCode {
     let member = match member {
         Ok(member) => member,
         Err(error) => {
-            ui::refuse(&error.to_string());
+            let failure = failure(&error.into());
+            failure.iter().for_each(|failure| ui::refuse(&failure.message));
             launch::linger();
-            return ExitCode::from(1);
+            return ExitCode::from(failure.map_or(1, |failure| failure.code));
         }
     };
     let done = run_command(cli.command, cli.threads, member.as_ref());

@@ -5,7 +5,6 @@ use burnrank::suggest::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, FromArgMatches};
 use std::io::IsTerminal;
-use std::process::ExitCode;
 
 /// What other tools call our options (LightGBM, XGBoost, RankLib, allRank, TF-Ranking and others): theirs, and the names here, of
 /// which a command has one.
@@ -84,8 +83,16 @@ const COMMANDS: [(&str, &[&str]); 14] = [
     ("split", &["folds", "kfold", "partition"]),
 ];
 
-/// Reads the command line; what it says instead is printed, with the exit code to end with.
-pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, ExitCode> {
+/// A command line that runs no command: it is wrong, or asks for help. All of it has been printed.
+pub struct NoCommand {
+    /// The exit code to end with.
+    pub code: u8,
+    /// What is wrong; empty where nothing is.
+    pub message: String,
+}
+
+/// Reads the command line; what it says instead is printed.
+pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, NoCommand> {
     let mut command = prose::fold_help(with_negative_numbers(T::command()));
     if !std::io::stdout().is_terminal() && std::env::var_os("COLUMNS").is_none() {
         // Help that goes into a file or another program is as wide as most terminals.
@@ -94,20 +101,25 @@ pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, ExitCode> {
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(text) = single_dash(&command, &arguments) {
         ui::refuse(&text);
-        return Err(ExitCode::from(2));
+        return Err(NoCommand { code: 2, message: text });
     }
     let found = command.clone().try_get_matches().and_then(|matches| {
         protect::note_inputs(&command, &matches);
         T::from_arg_matches(&matches)
     });
     found.map_err(|error| {
-        match explanation(&command, &arguments, &error) {
-            Some(text) => ui::refuse(&text),
+        let explanation = explanation(&command, &arguments, &error);
+        match &explanation {
+            Some(text) => ui::refuse(text),
             None if ui::is_silent() => {}
             // When nobody reads it, there is nobody to tell.
             None => drop(error.print()),
         }
-        ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+        if !error.use_stderr() {
+            return NoCommand { code: 0, message: String::new() };
+        }
+        let message = explanation.unwrap_or_else(|| error.to_string().trim_start_matches("error: ").trim().to_owned());
+        NoCommand { code: 2, message }
     })
 }
 

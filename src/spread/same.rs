@@ -22,7 +22,7 @@ impl Member {
         let all: Vec<Vec<Fact>> = self.share(packed)?.iter().map(|words| unpacked(words)).collect();
         let Some(rank) = all.iter().position(|facts| *facts != all[0]) else { return Ok(()) };
         let (first, other) = (self.group().name(0), self.group().name(rank));
-        let differences = differences(&all[0], &all[rank], &first);
+        let differences = differences(&all[0], &all[rank]);
         Err(kind(format!("{other} differs from {first}: {}: {remedy}", differences.join("; "))))
     }
 
@@ -48,8 +48,8 @@ fn unpacked(words: &[u32]) -> Vec<Fact> {
     serde_json::from_slice(&bytes_of(words)).unwrap_or_default()
 }
 
-/// Each difference of `other` from the facts of `first`.
-fn differences(facts: &[Fact], other: &[Fact], first: &str) -> Vec<String> {
+/// Each difference of `other` from the facts of the first member.
+fn differences(facts: &[Fact], other: &[Fact]) -> Vec<String> {
     let value = |facts: &[Fact], name: &str| {
         let found = facts.iter().find(|(own, _)| own == name);
         found.map_or("nothing".to_owned(), |(_, value)| value.clone())
@@ -59,7 +59,7 @@ fn differences(facts: &[Fact], other: &[Fact], first: &str) -> Vec<String> {
     let pairs = names.map(|name| (name, value(facts, name), value(other, name)));
     pairs
         .filter(|(_, own, other)| own != other)
-        .map(|(name, own, other)| format!("{name} {other}, and {own} in {first}"))
+        .map(|(name, own, other)| format!("{name} {other} instead of {own}"))
         .collect()
 }
 
@@ -99,8 +99,7 @@ mod tests {
             member.end(None);
             error.to_string()
         });
-        let expected =
-            "process 2 of 3 differs from process 0 of 3: shares 6, and 4 in process 0 of 3: give the same --shares";
+        let expected = "process 2 of 3 differs from process 0 of 3: shares 6 instead of 4: give the same --shares";
         assert_eq!(errors, [expected; 3]);
     }
 
@@ -110,7 +109,7 @@ mod tests {
             0 => member.same(Error::Mismatch, "r", facts(["4", "7"])).unwrap_err().to_string(),
             _ => member.from_leader(|| Ok(Vec::new())).map(|_| String::new()).unwrap(),
         });
-        assert!(errors[0].contains("shares nothing, and 4 in process 0 of 2; seed nothing, and 7"), "{}", errors[0]);
+        assert!(errors[0].contains("shares nothing instead of 4; seed nothing instead of 7"), "{}", errors[0]);
     }
 
     #[test]
@@ -118,6 +117,6 @@ mod tests {
         assert!(each(2, |member| member.same_program("train")).iter().all(Result::is_ok));
         let commands = ["train", "tune"];
         let errors = each(2, |member| member.same_program(commands[member.rank()]).unwrap_err().to_string());
-        assert!(errors[0].contains("command tune, and train in process 0 of 2"), "{}", errors[0]);
+        assert!(errors[0].contains("command tune instead of train"), "{}", errors[0]);
     }
 }

@@ -155,13 +155,10 @@ fn processes_with_other_data_or_settings_are_named() {
         ((short, valid.clone(), base.clone()), "training data of 3 queries, 39 documents and 7 features"),
         ((train.clone(), train.clone(), base.clone()), "validation data of 37 queries"),
         ((narrow.clone(), narrow, base.clone()), "1 documents and 1 features"),
-        ((train.clone(), valid.clone(), TrainConfig { shares: 4, ..base.clone() }), "shares 4, and 5 in process 0"),
-        ((train.clone(), valid.clone(), config(ScaleKind::None)), "scaling none, and zscore in process 0"),
-        ((train.clone(), valid.clone(), TrainConfig { seed: 7, ..base.clone() }), "seed 7, and 1 in process 0"),
-        (
-            (train, valid, TrainConfig { epochs: 7, l2: 0.5, ..base.clone() }),
-            "epochs 7, and 3 in process 0 of 3; l2 0.5",
-        ),
+        ((train.clone(), valid.clone(), TrainConfig { shares: 4, ..base.clone() }), "shares 4 instead of 5"),
+        ((train.clone(), valid.clone(), config(ScaleKind::None)), "scaling none instead of zscore"),
+        ((train.clone(), valid.clone(), TrainConfig { seed: 7, ..base.clone() }), "seed 7 instead of 1"),
+        ((train, valid, TrainConfig { epochs: 7, l2: 0.5, ..base.clone() }), "epochs 7 instead of 3; l2 0.5"),
     ];
     for ((train, valid, config), difference) in others {
         let errors = each_with(3, 1, |member| {

@@ -64,11 +64,10 @@ fn differences(facts: &[Fact], other: &[Fact]) -> Vec<String> {
 }
 
 /// Data as facts state it.
-pub(crate) fn data_fact(name: impl Into<String>, data: &Dataset, fingerprint: &str) -> Fact {
+pub(crate) fn data_fact(name: &str, data: &Dataset, fingerprint: &str) -> Fact {
     let (queries, documents, features) = (data.n_queries(), data.n_documents(), data.n_features());
-    let value =
-        format!("of {queries} queries, {documents} documents and {features} features (fingerprint {fingerprint})");
-    (name.into(), value)
+    let value = format!("{queries} queries, {documents} documents and {features} features (fingerprint {fingerprint})");
+    (format!("{name} of"), value)
 }
 
 /// The fields of settings in JSON as facts.

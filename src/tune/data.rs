@@ -72,8 +72,8 @@ impl<'a> TuneData<'a> {
     pub(super) fn facts(&self) -> Vec<Fact> {
         let names = ["training data", "validation data"];
         let facts = self.folds.iter().zip(self.fingerprints()).enumerate().flat_map(|(fold, (data, prints))| {
-            let fold = if self.folds.len() == 1 { String::new() } else { format!("of fold {} ", fold + 1) };
-            [0, 1].map(|set| data_fact(format!("{} {fold}", names[set]).trim_end(), data[set], &prints[set]))
+            let fold = if self.folds.len() == 1 { String::new() } else { format!(" in fold {}", fold + 1) };
+            [0, 1].map(|set| data_fact(&format!("{}{fold}", names[set]), data[set], &prints[set]))
         });
         facts.collect()
     }

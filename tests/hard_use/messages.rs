@@ -18,9 +18,11 @@ fn place() -> Place {
 #[test]
 fn a_run_of_other_settings_cannot_be_resumed_and_is_told_what_can_be_done() {
     use crate::support::{signal, wait_for_checkpoint};
+    use std::process::Stdio;
     let place = place();
     let train = "train --train train.txt --valid vali.txt --model linear --epochs 1000000 --patience 0 --out model";
-    let mut child = place.command(&format!("{train} --checkpoint-every 0 --quiet")).spawn().unwrap();
+    let mut child = place.command(&format!("{train} --checkpoint-every 0 --quiet"));
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_for_checkpoint(&mut child, &place.path().join("model.checkpoint"));
     wait_for_checkpoint(&mut child, &place.path().join("model.checkpoint"));
     signal(&child, "INT");

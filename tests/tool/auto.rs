@@ -140,7 +140,7 @@ fn options_of_one_model_are_not_for_the_choice() {
         ("--model mlp --trials 3", "--trials is for --model auto"),
         ("--epochs 3 --seconds 3", "--seconds is for --model auto"),
         ("--seconds -1", "expected a number of seconds"),
-        ("--trials 0", "0 is not in 1.."),
+        ("--trials 0", "expected a whole number of 1 or more"),
     ] {
         let ran = place.run(&format!("train --train train.txt --out m {arguments}"));
         assert_eq!(ran.code, Some(2), "{arguments}: {}", ran.err);

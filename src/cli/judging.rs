@@ -181,11 +181,7 @@ pub fn unreached(metrics: &[Arc<dyn Metric>], labels: &[f32], offsets: &[usize])
     };
     let names: Vec<String> = metrics.iter().filter(is_unreached).map(|metric| metric.name()).collect();
     (highest > 0.0 && !names.is_empty()).then(|| {
-        let is = if names.len() == 1 { "is" } else { "are" };
-        format!(
-            "{} {is} 0 for all queries: the highest label, {highest}, is below the threshold of relevant documents",
-            names.join(", ")
-        )
+        format!("no document is relevant by {}: the highest label, {highest}, is below the threshold", names.join(", "))
     })
 }
 

@@ -149,7 +149,7 @@ fn scored_data(data_path: &Path, scores_path: &Path, args: &Args) -> anyhow::Res
 
 fn modelled_data(data_path: &Path, folder: &Path, args: &Args) -> anyhow::Result<(Ranking, Sources, Vec<String>)> {
     let model = Model::load(folder, &device::open("auto")?)?;
-    warnings::tell(&model, folder);
+    warnings::print(&model, folder);
     let data = input::read_data(data_path, &args.reading)?;
     let data_name = input::name(data_path);
     let bar = Bar::working("scoring");

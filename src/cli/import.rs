@@ -32,7 +32,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     model.save_to(&place)?;
     notes.iter().for_each(|note| ui::note(&format!("{file}: {note}")));
-    warnings::tell(&model, &args.out);
+    warnings::print(&model, &args.out);
     let shape = &model.info.ranker;
     let folder = args.out.display().to_string();
     if args.json {

@@ -19,7 +19,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let model = Model::load(&args.model, &device::open("auto")?)?;
     let info = &model.info;
-    warnings::tell(&model, &args.model);
+    warnings::print(&model, &args.model);
     if args.json {
         let mut value = serde_json::to_value(info)?;
         if let Some(fields) = value.as_object_mut() {

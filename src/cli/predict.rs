@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let out = Output::new(&args.out, "--out", args.force)?;
     let device = device::open(&args.device)?;
     let model = Model::load(&args.model, &device)?;
-    warnings::tell(&model, &args.model);
+    warnings::print(&model, &args.model);
     let mut read = args.read.for_data(&args.data)?;
     read.table.unlabelled = true;
     let name = input::name(&args.data);

@@ -82,7 +82,7 @@ impl Ranking {
     pub fn of_system(path: &Path, data: &Dataset, data_name: &str, args: &RunArgs) -> anyhow::Result<Self> {
         let scored = if !input::is_stdin(path) && path.is_dir() {
             let model = Model::load(path, &device::open("auto")?)?;
-            warnings::tell(&model, path);
+            warnings::print(&model, path);
             return Self::of_model(&model, data, data_name, args);
         } else {
             read_run_or_scores(path, data.n_documents())?

@@ -5,6 +5,6 @@ use burnrank::Model;
 use std::path::Path;
 
 /// Prints the warnings about a model on standard error.
-pub fn tell(model: &Model, folder: &Path) {
+pub fn print(model: &Model, folder: &Path) {
     model.warnings().iter().for_each(|warning| ui::note(&format!("{}: {warning}", input::name(folder))));
 }

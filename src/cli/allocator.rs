@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Memory {
 pub fn give_back_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        /// `M_MMAP_THRESHOLD`: from so many bytes on, a block is mapped by itself.
+        /// `M_MMAP_THRESHOLD`: number of bytes from which a block is mapped by itself.
         const MAPPED_FROM: i32 = -3;
         unsafe extern "C" {
             fn mallopt(parameter: i32, value: i32) -> i32;

@@ -28,9 +28,8 @@ Examples:
 
 The importance of a feature is how far the measure falls when documents exchange its values: those of one query, or with \
 --permute file those of the whole file. Intervals and p-values are over queries, corrected for the number of features by \
-Holm's method. Queries that won and lost are told with the two \
-documents that decided most, and the parts of features in the difference of their scores: exact for linear nets and \
-trees, by integrated gradients within 0.1% for other nets.";
+Holm's method. For the queries with the largest gain and loss, shows the two documents responsible, and the part of each \
+feature in the difference of their scores: exact for linear nets and trees, by integrated gradients within 0.1% for other nets.";
 
 /// What a model learnt: which features matter, how, and why queries won or lost
 #[derive(Debug, clap::Args)]

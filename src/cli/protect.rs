@@ -117,7 +117,7 @@ fn add_files(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// What tells a file from all others.
+/// Identifies a file whatever its name.
 #[derive(Debug, PartialEq, Eq)]
 enum Identity {
     /// Device and number of a file.

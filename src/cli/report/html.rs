@@ -48,7 +48,7 @@ summary{cursor:pointer;padding:.3rem 0}
 @media print{nav{display:none}figure{break-inside:avoid}}
 ";
 
-/// What a browser allows the page: styles of its own, and nothing else.
+/// Content security policy of the page: its inline styles, and nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// A page of a title, what comes before the sections, and the sections, each with an anchor, a heading and its content.

@@ -270,13 +270,17 @@ impl Sets {
         config.check_pairs(&self.train.data).map_err(|error| anyhow!("{}: {error}", ui::printable(&self.train.file)))
     }
 
-    /// Refuses labels that the chosen measure has no value for, before any work; tells of others that have none, and of those that
-    /// no label reaches.
+    /// Refuses labels that the chosen metric has no value for, before any work. Returns warnings about other metrics without a value,
+    /// and about those whose threshold no label reaches.
     pub fn check_measures(&self, config: &TrainConfig) -> anyhow::Result<Vec<Warning>> {
         let mut absent = Vec::new();
+        let mut unreached_in = Vec::new();
         let measures = metrics(config)?;
         for (_, set) in self.all() {
-            if let Some(what) = unreached(&measures, set.data.labels(), set.data.offsets()) {
+            let what = unreached(&measures, set.data.labels(), set.data.offsets());
+            // Training and validation queries may come from one file.
+            if let Some(what) = what.filter(|_| !unreached_in.contains(&&set.file)) {
+                unreached_in.push(&set.file);
                 let remedy = "'burnrank evaluate --threshold' sets another one, and so does --metric map:rel=0.5";
                 absent.push(Warning::new(&set.file, what, remedy));
             }
@@ -301,20 +305,20 @@ impl Sets {
             model.info.data.insert(split.into(), set.info.clone());
             if split == "test" {
                 let judged = match Graceful::asked() {
-                    // Whoever interrupts waits for no more than a look.
+                    // An interrupted user does not wait for a full evaluation.
                     true => model.judge_until(&set.data, &measures, &Stop::after(Duration::from_millis(300))),
                     false => model.judge(&set.data, &measures),
                 };
                 match judged {
                     Ok(values) => _ = model.info.metrics.insert(split.into(), values),
                     Err(Error::Stopped) => {
-                        ui::note(&format!("{}: not judged: interrupted", ui::printable(&set.source)));
+                        ui::note(&format!("{}: not evaluated: interrupted", ui::printable(&set.source)));
                     }
-                    Err(error) => ui::note(&format!("{}: not judged: {error}", ui::printable(&set.source))),
+                    Err(error) => ui::note(&format!("{}: not evaluated: {error}", ui::printable(&set.source))),
                 }
             } else if !model.info.metrics.contains_key(split) {
                 let why = if Graceful::asked() { "interrupted" } else { "the device failed" };
-                ui::note(&format!("{}: not judged: {why}", ui::printable(&set.source)));
+                ui::note(&format!("{}: not evaluated: {why}", ui::printable(&set.source)));
             }
         }
         Ok(())

@@ -28,7 +28,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         return ui::print_json(&value);
     }
-    // What a file says has no line of its own.
+    // Text from the file, made safe to print.
     let said = |text: &str| ui::printable(text);
     let mut text = format!(
         "{}\n  {}, {} features{}\n  {}\n  scaling: {}\n  written by burnrank {}, Burn {}, format {}\n",

@@ -47,7 +47,7 @@ pub fn linger() {
     }
 }
 
-/// This process as a member of those that were started together for a command; nothing where it was started by itself.
+/// This process as a member of those that were started together for a command; `None` if it was started alone.
 pub fn member(command: &str) -> burnrank::Result<Option<Member>> {
     let member = if is_wanted() { join()? } else { None };
     match &member {

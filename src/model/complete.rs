@@ -128,7 +128,7 @@ pub(crate) fn means(measures: &[Arc<dyn Metric>], scores: &[f32], data: &Dataset
     measures.iter().filter_map(|metric| mean(metric, scores, data)).collect()
 }
 
-/// As [`means`]; nothing where they are asked to stop before all of them are there.
+/// As [`means`]; `None` if stopped before all values are computed.
 pub(crate) fn means_until(
     measures: &[Arc<dyn Metric>],
     scores: &[f32],

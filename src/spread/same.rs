@@ -43,7 +43,7 @@ impl Member {
     }
 }
 
-/// What [`Member::same`] was given by another; nothing where that is at another exchange.
+/// The facts that another process gave to [`Member::same`]; empty if that process is at another exchange.
 fn unpacked(words: &[u32]) -> Vec<Fact> {
     serde_json::from_slice(&bytes_of(words)).unwrap_or_default()
 }

@@ -92,7 +92,7 @@ pub(crate) struct EpochTotals {
     pub scores: Vec<f32>,
 }
 
-/// The most and the fewest documents to score between two looks at whether to stop; whole blocks of what is scored at once.
+/// Maximum and minimum number of documents scored between two checks of `Stop`; multiples of the block size.
 const BETWEEN_LOOKS: [usize; 2] = [1 << 16, 1 << 10];
 
 /// Multiplications between two looks at whether to stop.

@@ -112,7 +112,7 @@ impl Journal {
         }
     }
 
-    /// Takes out why an outcome could not be written, the first of several; nothing where all were.
+    /// Takes the first error of writing an outcome; `None` if all were written.
     pub fn failure(&self) -> Option<Error> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -51,7 +51,7 @@ pub struct PairTest {
     pub adjusted: Option<Adjusted>,
 }
 
-/// Corrects the p-values of all pairs of systems on so many queries by Holm's method, each test for itself, and returns the
+/// Corrects the p-values of all pairs of systems by Holm's method, separately for each test, and returns the
 /// number of pairs of different systems.
 ///
 /// Systems that are equal on every query are one system: their pair is not tested, and their pairs with a third system are one

@@ -159,7 +159,7 @@ fn is_stopped(model: &Model) -> bool {
     model.info.run.as_ref().is_some_and(|run| run.finish == Finish::Stopped)
 }
 
-/// Trains with a progress bar, a log and checkpoints, to the end or to Ctrl-C; nothing where that came before the first epoch.
+/// Trains with a progress bar, a log and checkpoints, to the end or to Ctrl-C; `None` if that came before the first epoch.
 pub fn train_with(
     args: &Args,
     config: &TrainConfig,

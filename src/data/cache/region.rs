@@ -2,7 +2,7 @@
 //!
 //! Where a mapped file is cut short, or its disk fails, the system answers a read from a lost page with the signal SIGBUS, which
 //! ends a process without a word. The handler here puts pages of zeros in the place of the lost ones and notes the loss, so
-//! that the read goes on; whoever read asks [`Region::is_lost`] before the numbers are used. Reading with `pread` into buffers
+//! that the read continues; the reader checks [`Region::is_lost`] before it uses the numbers. Reading with `pread` into buffers
 //! would need no handler, but a copy of all features where slices of the map do.
 //!
 //! The handler is installed with the first map. A SIGBUS at any other address is left to the handler before ours.
@@ -45,7 +45,7 @@ mod unix {
     }
 
     static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
-    /// The handler before ours; nothing where it is unknown.
+    /// The handler before ours; `None` if it is unknown.
     static BEFORE: OnceLock<Option<sigaction>> = OnceLock::new();
 
     /// A map that survives the loss of its pages, until this value is dropped.
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!((sum(&map), region.is_lost()), (7 * (3 << 16), false));
         file.set_len(1 << 16).unwrap();
         assert_eq!((sum(&map), region.is_lost()), (7 << 16, true));
-        // Another map is none of its business.
+        // Other maps are left alone.
         let mut other = tempfile::tempfile().unwrap();
         other.write_all(&[1; 10]).unwrap();
         // SAFETY: nothing changes it.

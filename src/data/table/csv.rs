@@ -87,7 +87,7 @@ impl CsvRows {
     }
 }
 
-/// Takes in the features of one row, and returns its label, query and document; or tells which cell is bad.
+/// Reads the features of one row. Returns its label, query and document, or the cell that is bad.
 #[allow(clippy::type_complexity)] // what a row holds beside its features, or where it is wrong
 fn row_of<'r>(
     record: &'r ::csv::ByteRecord,

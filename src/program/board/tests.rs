@@ -1,7 +1,7 @@
 use super::*;
 use crate::analysis::significance::{CompareOptions, PerQuery};
 
-/// Boards of systems whose values are 1 on so many of ten queries.
+/// Boards of systems with the value 1 on the given number of ten queries.
 fn boards(measures: &[&str], systems: &[(&str, usize)]) -> Vec<Leaderboard> {
     let ones = |number| (0..10).map(|query| f64::from(u8::from(query < number))).collect::<Vec<f64>>();
     let values: Vec<(&str, Vec<f64>)> = systems.iter().map(|&(name, number)| (name, ones(number))).collect();

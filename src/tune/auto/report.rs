@@ -62,7 +62,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Nothing where too few queries are common.
+    /// Returns `None` if too few queries are common.
     fn of(selected: &Entrant, other: &Entrant) -> Option<Self> {
         let (runs, [selected, own]) = choice::common(selected, other);
         let Summary { mean, standard_error, interval, n: queries, .. } = paired(&own, &selected);

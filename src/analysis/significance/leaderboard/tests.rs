@@ -10,7 +10,7 @@ fn board(names: &[&str], values: &[Vec<f64>], options: &CompareOptions) -> Resul
     Leaderboard::new("map", &per_query(names, values), 0.05, options, &|_, _| ())
 }
 
-/// Values of 1 on so many of ten queries, and of 0 on the others.
+/// Values of ten queries: 1 on the first `number`, 0 on the others.
 fn ones(number: usize) -> Vec<f64> {
     (0..10).map(|query| f64::from(u8::from(query < number))).collect()
 }

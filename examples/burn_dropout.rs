@@ -7,7 +7,7 @@ use burn::nn::{Dropout, DropoutConfig, Linear, LinearConfig};
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::activation::relu;
 use burnrank::metric::Ndcg;
-use burnrank::{Batch, Conventions, Dataset, Device, Objective, Summary, Synthetic, Tensor, device, judge};
+use burnrank::{Batch, Conventions, Dataset, Device, Objective, Summary, Synthetic, Tensor, device, evaluate};
 
 #[derive(Module, Debug)]
 struct Net {
@@ -49,14 +49,14 @@ fn main() -> burnrank::Result<()> {
             // Without gradients there is no dropout either.
             let scores = net.valid().forward(features(&test, &device));
             let scores: Vec<f32> = scores.try_into_vec_as().unwrap_or_default();
-            let values = judge(&Ndcg::default(), &scores, test.labels(), test.offsets(), &Conventions::default())?;
+            let values = evaluate(&Ndcg::default(), &scores, test.labels(), test.offsets(), &Conventions::default())?;
             println!("epoch {epoch:2}: nDCG {:.4} on the test queries", Summary::of(&values).mean);
         }
         let queries: Vec<usize> = (0..train.n_queries()).collect();
         for queries in queries.chunks(20) {
             let part = train.select(queries);
             let scores = net.forward(features(&part, &device.clone().autodiff()));
-            let loss = objective.loss(scores, Batch { labels: part.labels(), offsets: part.offsets() })?;
+            let loss = objective.tensor_loss(scores, Batch { labels: part.labels(), offsets: part.offsets() })?;
             let gradients = GradientsParams::from_grads(loss.backward(), &net);
             net = optimizer.step(0.005, net, gradients);
         }

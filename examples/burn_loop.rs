@@ -6,7 +6,7 @@ use burn::module::Module;
 use burn::nn::LinearConfig;
 use burn::optim::{AdamConfig, GradientsParams};
 use burnrank::metric::Ndcg;
-use burnrank::{Batch, Conventions, Objective, Summary, Synthetic, Tensor, device, judge};
+use burnrank::{Batch, Conventions, Objective, Summary, Synthetic, Tensor, device, evaluate};
 
 fn main() -> burnrank::Result<()> {
     let data = Synthetic { queries: 100, documents: 20, ..Synthetic::net() }.generator()?.dataset()?;
@@ -20,10 +20,10 @@ fn main() -> burnrank::Result<()> {
     let mut optimizer = AdamConfig::new().init();
     for epoch in 0..=50 {
         let scores = net.forward(features.clone()).reshape([-1]);
-        let loss = objective.loss(scores.clone(), batch)?;
+        let loss = objective.tensor_loss(scores.clone(), batch)?;
         if epoch % 25 == 0 {
             let scores: Vec<f32> = scores.try_into_vec_as().unwrap_or_default();
-            let values = judge(&Ndcg::default(), &scores, data.labels(), data.offsets(), &Conventions::default())?;
+            let values = evaluate(&Ndcg::default(), &scores, data.labels(), data.offsets(), &Conventions::default())?;
             let value: f32 = loss.clone().into_scalar();
             println!("step {epoch}: loss {value:.3} bits, nDCG {:.4}", Summary::of(&values).mean);
         }

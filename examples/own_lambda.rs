@@ -1,6 +1,6 @@
 //! Train with a lambda function of one's own: forces on documents that need not come from any cost.
 
-use burnrank::analysis::field::FieldReport;
+use burnrank::analysis::lambda_field::FieldReport;
 use burnrank::{LambdaField, Objective, Synthetic, TrainConfig, Trainer, device};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //!
 //! Run with `cargo run --release --example own_metric`.
 
-use burnrank::{Conventions, Metric, Objective, Summary, Synthetic, TrainConfig, Trainer, device, judge};
+use burnrank::{Conventions, Metric, Objective, Summary, Synthetic, TrainConfig, Trainer, device, evaluate};
 use std::sync::Arc;
 
 /// How good the best of the first three documents is, as a share of the best label there is.
@@ -34,7 +34,7 @@ fn main() -> burnrank::Result<()> {
         trainer.epoch()?;
     }
     let scores = trainer.finish()?.score(&test)?;
-    let values = judge(&BestOfThree, &scores, test.labels(), test.offsets(), &Conventions::default())?;
+    let values = evaluate(&BestOfThree, &scores, test.labels(), test.offsets(), &Conventions::default())?;
     println!("best of three on {} test queries: {:.4}", test.n_queries(), Summary::of(&values).mean);
     Ok(())
 }

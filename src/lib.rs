@@ -36,7 +36,7 @@
 //!   ([`LambdaField`]), or anything else with a gradient ([`Loss`]);
 //! - [`model`]: what scores (nets, trees, kernels), and the folder it is saved in; [`train`]: how it gets there, for every
 //!   [kind of model](train::models), the papers' rivals among them;
-//! - [`spread`]: training over several processes, by MPI with the feature `mpi`;
+//! - [`distributed`]: training over several processes, by MPI with the feature `mpi`;
 //! - [`tune`]: which settings, by search on the validation queries;
 //! - [`analysis`]: local optimality, costs of lambdas, significance, what a model learnt;
 //! - [`export`]: models as files of search engines and other programs ([`FORMATS`](export::FORMATS));
@@ -47,6 +47,7 @@ pub mod analysis;
 mod baseline;
 pub mod data;
 pub mod device;
+pub mod distributed;
 mod error;
 pub mod export;
 #[doc(hidden)] // for the programs of this project
@@ -63,7 +64,6 @@ pub mod program;
 #[cfg(feature = "serve")]
 pub mod serve;
 mod simd;
-pub mod spread;
 mod stop;
 #[doc(hidden)] // for the programs of this project
 pub mod suggest;
@@ -87,7 +87,7 @@ pub use data::{
 #[doc(inline)]
 pub use error::{Error, ParseError, Result};
 #[doc(inline)]
-pub use metric::{Conventions, Empty, KNOWN_METRICS, Metric, Summary, Ties, judge};
+pub use metric::{Conventions, Empty, KNOWN_METRICS, Metric, Summary, Ties, evaluate};
 #[doc(inline)]
 pub use model::{
     Activation, Architecture, EpochRecord, Finish, Init, Model, ModelInfo, Ranker, RankerConfig, Scorer, score,

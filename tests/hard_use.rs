@@ -4,8 +4,6 @@ mod support;
 
 #[path = "hard_use/attention.rs"]
 mod attention;
-#[path = "hard_use/board.rs"]
-mod board;
 #[path = "hard_use/cache.rs"]
 mod cache;
 #[path = "hard_use/compare.rs"]
@@ -14,6 +12,8 @@ mod compare;
 mod families;
 #[path = "hard_use/harmless.rs"]
 mod harmless;
+#[path = "hard_use/leaderboard.rs"]
+mod leaderboard;
 #[path = "hard_use/memory.rs"]
 mod memory;
 #[path = "hard_use/messages.rs"]

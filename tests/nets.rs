@@ -287,12 +287,13 @@ fn every_objective_trains_a_net_of_ones_own() {
         let ndcg = |net: &plain::Own| {
             let scores: Vec<f32> = net.valid().forward(features(&cpu())).try_into_vec_as().unwrap();
             let metric = burnrank::metric::Ndcg::default();
-            let values = burnrank::judge(&metric, &scores, batch.labels, batch.offsets, &Default::default()).unwrap();
+            let values =
+                burnrank::evaluate(&metric, &scores, batch.labels, batch.offsets, &Default::default()).unwrap();
             burnrank::Summary::of(&values).mean
         };
         let (before, mut optimizer) = (ndcg(&net), AdamConfig::new().init());
         for _ in 0..30 {
-            let loss = objective.loss(net.forward(features(&device)), batch).unwrap();
+            let loss = objective.tensor_loss(net.forward(features(&device)), batch).unwrap();
             let gradients = GradientsParams::from_grads(loss.backward(), &net);
             net = optimizer.step(0.01, net, gradients);
         }

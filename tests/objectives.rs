@@ -106,7 +106,7 @@ fn on_device(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], devi
 fn autodiff(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], device: &Device) -> (f64, Vec<f32>) {
     let objective = Objective::parse(name).unwrap();
     let scores = Tensor::<1>::from_floats(scores, &device.clone().autodiff()).require_grad();
-    let loss = objective.loss(scores.clone(), Batch { labels, offsets }).unwrap();
+    let loss = objective.tensor_loss(scores.clone(), Batch { labels, offsets }).unwrap();
     let gradients = loss.backward();
     (f64::from(loss.into_scalar::<f32>()), scores.grad(&gradients).unwrap().try_into_vec_as().unwrap())
 }
@@ -224,7 +224,7 @@ fn the_gradient_is_that_of_the_loss_with_weights_held_still() {
     for (seed, name) in ALL.iter().enumerate() {
         let (scores, labels, _) = random_batch(100 + seed as u64, &[11]);
         let objective = Objective::parse(name).unwrap();
-        let kernel = objective.trained().as_pairs().unwrap();
+        let kernel = objective.loss().as_pairs().unwrap();
         let mut weights = vec![];
         kernel.for_each_weight(&scores, &labels, |i, j, weight| weights.push((i, j, weight)));
         let loss = |scores: &[f64]| -> f64 {
@@ -381,7 +381,7 @@ fn what_has_lambdas_but_no_loss_is_refused_on_the_tensor_path() {
     let scores = || Tensor::<1>::from_floats(SCORES, &device::open("auto").unwrap());
     for objective in [sampled, constructed] {
         for refused in [
-            objective.loss(scores(), batch).unwrap_err(),
+            objective.tensor_loss(scores(), batch).unwrap_err(),
             objective.tensor_gradient(scores(), batch, PAIR_BUDGET).unwrap_err(),
         ] {
             assert!(refused.to_string().contains("no loss"), "{objective}: {refused}");

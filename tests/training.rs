@@ -293,7 +293,7 @@ fn a_finished_model_knows_its_run() {
     assert_eq!(model.info.metrics["valid"].keys().collect::<Vec<_>>(), ["map", "ndcg@10"]);
     assert_eq!(
         model.info.metrics["train"],
-        model.judge(&train, &[parse("map").unwrap(), parse("ndcg@10").unwrap()]).unwrap()
+        model.evaluate(&train, &[parse("map").unwrap(), parse("ndcg@10").unwrap()]).unwrap()
     );
     assert_eq!(model.info.data["train"].fingerprint, format!("{:016x}", train.fingerprint()));
     assert_eq!(model.info.settings["scaling"], "query-zscore");

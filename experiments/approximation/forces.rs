@@ -2,7 +2,7 @@
 
 use crate::harness::Session;
 use crate::harness::facts::Checked;
-use burnrank::analysis::field::{FieldReport, Potential, Regularised, eigenvalues};
+use burnrank::analysis::lambda_field::{FieldReport, Potential, Regularised, eigenvalues};
 use burnrank::metric::{discount, order};
 use burnrank::{LambdaField, Objective};
 use rand::{RngExt, SeedableRng};

@@ -5,7 +5,7 @@ use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Figure, Panel, Series, draw};
 use crate::harness::{Claim, Control, Execution, Experiment, Kind, Paper, Report, Session};
 use burnrank::Objective;
-use burnrank::analysis::field::FieldReport;
+use burnrank::analysis::lambda_field::FieldReport;
 use burnrank::text::Table;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use crate::harness::Session;
 use crate::harness::facts::Checked;
 use burnrank::LambdaField;
-use burnrank::analysis::field::{FieldReport, MarginLambda};
+use burnrank::analysis::lambda_field::{FieldReport, MarginLambda};
 use burnrank::numeric::sigmoid;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

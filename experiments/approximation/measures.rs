@@ -2,7 +2,7 @@
 
 use crate::harness::Session;
 use crate::harness::facts::Checked;
-use burnrank::metric::{judge_query, parse};
+use burnrank::metric::{evaluate_query, parse};
 use burnrank::objective::{Batch, Want};
 use burnrank::{Conventions, Objective, Ties};
 use rand::{RngExt, SeedableRng};
@@ -66,7 +66,8 @@ pub fn measures_are_flat(session: &Session) -> anyhow::Result<Checked> {
         let gap = sorted.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
         for (place, name) in MEASURES.iter().enumerate() {
             let measure = parse(name)?;
-            let value = |scores: &[f64]| anyhow::Ok(judge_query(&*measure, scores, &labels, &Conventions::default())?);
+            let value =
+                |scores: &[f64]| anyhow::Ok(evaluate_query(&*measure, scores, &labels, &Conventions::default())?);
             let here = value(&scores)?;
             for document in 0..12 {
                 let mut moved = scores.clone();
@@ -97,7 +98,7 @@ pub fn no_wrong_pair_is_perfect(session: &Session) -> anyhow::Result<Checked> {
         labels[0] = 1.0;
         let scores: Vec<f64> = labels.iter().map(|&label| f64::from(label) + random.random_range(0.0..0.5)).collect();
         for name in ["ndcg", "ndcg@10", "mrr", "wta"] {
-            let value = judge_query(&*parse(name)?, &scores, &labels, &Conventions::default())?.unwrap_or(0.0);
+            let value = evaluate_query(&*parse(name)?, &scores, &labels, &Conventions::default())?.unwrap_or(0.0);
             worst = worst.max(1.0 - value);
         }
         queries += 1;
@@ -146,7 +147,7 @@ pub fn area_is_pair_accuracy(session: &Session) -> anyhow::Result<Checked> {
                 .collect();
         let mut labels: Vec<f32> = (0..n).map(|_| f32::from(random.random_range(0..2u8))).collect();
         (labels[0], labels[1]) = (1.0, 0.0);
-        let share = judge_query(&*pairs, &scores, &labels, &conventions)?.unwrap_or(0.0);
+        let share = evaluate_query(&*pairs, &scores, &labels, &conventions)?.unwrap_or(0.0);
         worst = worst.max((area_under_roc(&scores, &labels) - share).abs());
     }
     Checked::new(worst < 1e-12, format!("1000 random queries, half with equal scores: largest difference {worst:.0e}"))

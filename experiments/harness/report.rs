@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, Control, Evidence, Test};
 use super::figure::Figure;
-use super::verdict::{CANNOT_HOLD, Counts, Judged, Verdict, judge, p_cell};
+use super::verdict::{CANNOT_HOLD, Counts, Judged, Verdict, evaluate, p_cell};
 use super::{Experiment, Session};
 use burnrank::text::{Table, counted, duration};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ pub struct Told<'a> {
 impl Report {
     /// Judges the claims of an experiment by the evidence.
     pub fn judge<'a>(&'a self, experiment: &'a Experiment, session: &Session) -> anyhow::Result<Told<'a>> {
-        let judged = judge((experiment.claims)(session), &self.evidence)?;
+        let judged = evaluate((experiment.claims)(session), &self.evidence)?;
         Ok(Told { experiment, report: self, judged })
     }
 }
@@ -231,7 +231,7 @@ mod tests {
     };
 
     fn told<'a>(report: &'a Report, claims: Vec<Claim>) -> Told<'a> {
-        let judged = judge(claims, &report.evidence).unwrap();
+        let judged = evaluate(claims, &report.evidence).unwrap();
         Told { experiment: &NOTHING, report, judged }
     }
 

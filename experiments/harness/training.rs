@@ -4,7 +4,7 @@ use super::{Execution, Ticker};
 use burnrank::metric::parse;
 use burnrank::model::DataInfo;
 use burnrank::train::TrainingData;
-use burnrank::{Conventions, Dataset, EpochRecord, Model, TrainConfig, Trainer, judge};
+use burnrank::{Conventions, Dataset, EpochRecord, Model, TrainConfig, Trainer, evaluate};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ impl Execution<'_> {
 /// The value of a measure for each query, under the default conventions.
 pub fn per_query(model: &Model, data: &Dataset, measure: &str) -> anyhow::Result<Vec<f64>> {
     let scores = model.score(data)?;
-    let values = judge(&*parse(measure)?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
+    let values = evaluate(&*parse(measure)?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
     Ok(values.into_iter().flatten().collect())
 }
 

@@ -128,7 +128,7 @@ impl Verdict {
 ///
 /// # Errors
 /// When a claim has no evidence, or evidence belongs to no claim: programs must say of each claim what they found.
-pub fn judge(claims: Vec<Claim>, evidence: &[(String, Evidence)]) -> anyhow::Result<Vec<Judged>> {
+pub fn evaluate(claims: Vec<Claim>, evidence: &[(String, Evidence)]) -> anyhow::Result<Vec<Judged>> {
     for (number, claim) in claims.iter().enumerate() {
         if claims[..number].iter().any(|other| other.id == claim.id) {
             bail!("the claim '{}' stands twice", claim.id);
@@ -280,7 +280,7 @@ mod tests {
 
     fn outcomes(claims: Vec<Claim>, evidence: &[(&str, Evidence)]) -> Vec<Outcome> {
         let evidence: Vec<(String, Evidence)> = evidence.iter().map(|(id, e)| (id.to_string(), e.clone())).collect();
-        judge(claims, &evidence).unwrap().iter().map(|judged| judged.outcome).collect()
+        evaluate(claims, &evidence).unwrap().iter().map(|judged| judged.outcome).collect()
     }
 
     #[test]
@@ -337,7 +337,7 @@ mod tests {
     fn every_test_of_units_says_what_it_could_have_seen() {
         let seen = |test, values: &[f64]| {
             let evidence = vec![("a".to_owned(), Evidence::rounded(values.to_vec(), 1))];
-            judge(vec![claim("a", test)], &evidence).unwrap()[0].could_see.clone()
+            evaluate(vec![claim("a", test)], &evidence).unwrap()[0].could_see.clone()
         };
         // Five units of deviation 1: (t(0.975, 4) + t(0.8, 4)) / sqrt(5) = (2.776 + 0.941) / 2.236.
         let values = [0.0, 0.0, 1.0, 2.0, 2.0];
@@ -381,7 +381,7 @@ mod tests {
     fn claims_and_evidence_belong_together() {
         let fact = || Evidence::fact(true, "1");
         let error =
-            |claims: Vec<Claim>, evidence: &[(String, Evidence)]| judge(claims, evidence).unwrap_err().to_string();
+            |claims: Vec<Claim>, evidence: &[(String, Evidence)]| evaluate(claims, evidence).unwrap_err().to_string();
         assert!(error(vec![claim("a", Test::Fact)], &[]).contains("has no evidence"));
         assert!(error(vec![], &[("a".into(), fact())]).contains("belongs to no claim"));
         assert!(error(vec![claim("a", Test::Above)], &[("a".into(), fact())]).contains("another kind"));

@@ -6,7 +6,7 @@ use super::small_net::{FixedPairs, SmallNet, fixed_pairs};
 use crate::harness::finding::{Finding, no_share};
 use burnrank::metric::parse;
 use burnrank::objective::{Batch, Want};
-use burnrank::{Conventions, Dataset, Objective, Summary, judge};
+use burnrank::{Conventions, Dataset, Objective, Summary, evaluate};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,8 @@ pub fn em(
 }
 
 fn ndcg(net: &SmallNet, data: &Dataset) -> anyhow::Result<f64> {
-    let values = judge(&*parse(MEASURE)?, &net.scores(data), data.labels(), data.offsets(), &Conventions::default())?;
+    let values =
+        evaluate(&*parse(MEASURE)?, &net.scores(data), data.labels(), data.offsets(), &Conventions::default())?;
     Ok(Summary::of(&values).mean)
 }
 

@@ -14,7 +14,7 @@ pub type FixedPairs = Vec<(usize, usize, f64)>;
 pub fn fixed_pairs(objective: &Objective, scores: &[f32], labels: &[f32]) -> FixedPairs {
     let order = training_order(scores);
     let ranked: Vec<f32> = order.iter().map(|&document| labels[document]).collect();
-    let Some(loss) = objective.trained().as_pairs() else { return vec![] };
+    let Some(loss) = objective.loss().as_pairs() else { return vec![] };
     let weights = loss.weights(&ranked);
     let mut pairs = vec![];
     for i in 0..ranked.len() {

@@ -67,7 +67,7 @@ fn largest_gap_to_lambdarank(k: Option<usize>) -> f64 {
         let ranked = random_ranked(n, &mut random);
         let gains = gains(&ranked, k);
         for objective in &objectives {
-            let Some(loss) = objective.trained().as_pairs() else { return f64::INFINITY };
+            let Some(loss) = objective.loss().as_pairs() else { return f64::INFINITY };
             let weights = loss.weights(&ranked);
             for i in 0..n {
                 for j in (0..n).filter(|&j| ranked[i] > ranked[j]) {

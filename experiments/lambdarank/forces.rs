@@ -4,7 +4,7 @@ mod report;
 
 use crate::harness::finding::Finding;
 use crate::harness::{Claim, Execution, Experiment, Job, Kind, Paper, Report, Scale, Session, Test};
-use burnrank::analysis::field::{FieldReport, Potential, Regularised};
+use burnrank::analysis::lambda_field::{FieldReport, Potential, Regularised};
 use burnrank::metric::{order, parse};
 use burnrank::numeric::standard_normal;
 use burnrank::{KNOWN_METRICS, KNOWN_OBJECTIVES, LambdaField, Objective};

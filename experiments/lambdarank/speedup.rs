@@ -10,7 +10,7 @@ use crate::speed::v1::EveryPair;
 use crate::speed::{epoch, machine, shape};
 use burnrank::metric::parse;
 use burnrank::objective::Method;
-use burnrank::{Conventions, Dataset, Device, GradientPath, Summary, TrainConfig, Trainer, judge};
+use burnrank::{Conventions, Dataset, Device, GradientPath, Summary, TrainConfig, Trainer, evaluate};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -238,7 +238,8 @@ fn by_pairs(
             pairs.step(query)?;
         }
         let seconds = start.elapsed().as_secs_f64();
-        let values = judge(&*metric, &pairs.scores(valid)?, valid.labels(), valid.offsets(), &Conventions::default())?;
+        let values =
+            evaluate(&*metric, &pairs.scores(valid)?, valid.labels(), valid.offsets(), &Conventions::default())?;
         epochs.push((seconds, Summary::of(&values).mean));
     }
     Ok(Course::of(&epochs))

@@ -3,7 +3,7 @@
 use crate::harness::NetShape;
 use crate::harness::units::mean;
 use burnrank::objective::{Batch, Want};
-use burnrank::{Activation, Conventions, Dataset, Device, Init, Metric, Objective, Ranker, RankerConfig, judge};
+use burnrank::{Activation, Conventions, Dataset, Device, Init, Metric, Objective, Ranker, RankerConfig, evaluate};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -129,7 +129,7 @@ impl Net {
 }
 
 fn values_of(scores: &[f32], data: &Dataset, measure: &dyn Metric) -> anyhow::Result<Vec<f64>> {
-    let values = judge(measure, scores, data.labels(), data.offsets(), &Conventions::default())?;
+    let values = evaluate(measure, scores, data.labels(), data.offsets(), &Conventions::default())?;
     Ok(values.into_iter().flatten().collect())
 }
 

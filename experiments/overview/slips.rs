@@ -4,7 +4,7 @@ use crate::approximation::{forces, margin};
 use crate::harness::Session;
 use crate::harness::facts::Checked;
 use burnrank::Objective;
-use burnrank::analysis::field::{FieldReport, Regularised};
+use burnrank::analysis::lambda_field::{FieldReport, Regularised};
 use burnrank::analysis::probability::combine;
 use burnrank::metric::{discount, order, parse};
 
@@ -122,7 +122,7 @@ fn ranknet_matrices() -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
 pub fn hessian_is_minus_jacobian(_: &Session) -> anyhow::Result<Checked> {
     let (hessian, jacobian) = ranknet_matrices()?;
     let off = |sign: f64| hessian.iter().zip(&jacobian).map(|(h, j)| (h - sign * j).abs()).fold(0.0, f64::max);
-    let spectrum = burnrank::analysis::field::eigenvalues(&jacobian)?;
+    let spectrum = burnrank::analysis::lambda_field::eigenvalues(&jacobian)?;
     let ours = format!(
         "RankNet's convex cost: the Hessian differs from J by {:.2}, from -J by {:.0e}; J's eigenvalues are {:.2} to \
          {:.0e}: never positive",

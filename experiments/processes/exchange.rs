@@ -9,7 +9,7 @@ const WORDS: [usize; 4] = [1, 1_381, 100_741, 9_974_001];
 /// Measures in processes that a launcher started; the first prints.
 #[cfg(feature = "mpi")]
 pub fn child(transport: &str) -> anyhow::Result<()> {
-    use burnrank::spread::{Group, Mpi};
+    use burnrank::distributed::{Group, Mpi};
     let mpi = Mpi::start()?;
     let mut found = Vec::new();
     for words in WORDS {

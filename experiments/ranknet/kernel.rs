@@ -5,7 +5,7 @@ use super::kernel_solver::{Kernel, Problem, rows};
 use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Panel, Series, Whose, draw};
 use crate::harness::{Claim, Control, Execution, Experiment, Kind, Paper, Report, Session};
-use burnrank::metric::{judge, parse};
+use burnrank::metric::{evaluate, parse};
 use burnrank::text::Table;
 use burnrank::{Conventions, Dataset};
 use serde_json::{Value, json};
@@ -195,7 +195,8 @@ fn penalties(session: &Session) -> anyhow::Result<(Table, Panel)> {
             let percent = |data: &Dataset| -> anyhow::Result<f64> {
                 let scores: Vec<f64> =
                     rows(data).iter().map(|row| score(kernel, &rows(&train), &alphas, row)).collect();
-                let values = judge(&*parse("pairs")?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
+                let values =
+                    evaluate(&*parse("pairs")?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
                 let values: Vec<f64> = values.into_iter().flatten().collect();
                 Ok(100.0 * values.iter().sum::<f64>() / values.len().max(1) as f64)
             };

@@ -3,7 +3,7 @@
 use super::kernel_solver::{Kernel, Problem, dot, linear, parts, rows, solve};
 use crate::harness::facts::Checked;
 use crate::harness::{Scale, Session};
-use burnrank::analysis::field::eigenvalues;
+use burnrank::analysis::lambda_field::eigenvalues;
 use burnrank::train::ModelChoice;
 use burnrank::{Architecture, Dataset, Objective, OptimizerKind, ScaleKind, StepRule, Synthetic, TrainConfig, Trainer};
 use rand::{RngExt, SeedableRng};

@@ -18,7 +18,7 @@ use burnrank::metric::parse;
 use burnrank::model::RankerConfig;
 use burnrank::text::Table;
 use burnrank::train::TrainingData;
-use burnrank::{Conventions, Dataset, TrainConfig, judge};
+use burnrank::{Conventions, Dataset, TrainConfig, evaluate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -183,7 +183,7 @@ pub fn first_net(config: &TrainConfig, features: usize) -> PairNet {
 
 fn shares(net: &PairNet, data: &Dataset) -> anyhow::Result<Vec<f64>> {
     let scores = net.scores(data);
-    let values = judge(&*parse("pairs")?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
+    let values = evaluate(&*parse("pairs")?, &scores, data.labels(), data.offsets(), &Conventions::default())?;
     Ok(values.into_iter().flatten().collect())
 }
 

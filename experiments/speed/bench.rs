@@ -8,7 +8,7 @@ use super::{LAMBDA_BATCHES, LONG, MAIN, OBJECTIVES, PEERS, Sizes, TENSOR_BATCHES
 use crate::harness::{Execution, NetShape, Scale};
 use burnrank::metric::parse;
 use burnrank::text::three_digits;
-use burnrank::{Activation, Conventions, Dataset, Device, GradientPath, Init, RankerConfig, judge, read, score};
+use burnrank::{Activation, Conventions, Dataset, Device, GradientPath, Init, RankerConfig, evaluate, read, score};
 use std::path::Path;
 use std::time::Instant;
 
@@ -117,7 +117,7 @@ impl Bench<'_> {
         // The second is what a trainer judges in each epoch here.
         for measure in ["ndcg@10", epoch::METRIC] {
             let (metric, conventions) = (parse(measure)?, Conventions::default());
-            let judge = || Ok(judge(&*metric, &scores, data.labels(), data.offsets(), &conventions)?);
+            let judge = || Ok(evaluate(&*metric, &scores, data.labels(), data.offsets(), &conventions)?);
             let (timing, peak) = with_peak(|| patience.time(judge))?;
             let row = Row { peak, ..Row::plain("evaluate", timing, data.n_documents()) };
             self.keep(rows, Row { objective: Some(measure.into()), ..row })?;

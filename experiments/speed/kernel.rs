@@ -33,7 +33,7 @@ pub fn short(lists: usize, seed: u64, patience: Patience) -> anyhow::Result<(Row
     let lists: Vec<List> = (0..lists).map(|_| list(SHORT, &mut random)).collect();
     let objective = "lambdarank:ndcg";
     let loss = Objective::parse(objective)?;
-    let loss = loss.trained().as_pairs().context("no sum over pairs")?;
+    let loss = loss.loss().as_pairs().context("no sum over pairs")?;
     let (mut gradient, mut scratch) = (vec![0.0; SHORT], Scratch::default());
     let timing = patience.time(|| {
         for (scores, labels) in &lists {
@@ -98,7 +98,7 @@ pub fn long(
     let mut time = |documents: usize| {
         let (scores, labels) = list(documents, &mut random);
         let mut gradient = vec![0.0; documents];
-        patience.time(|| Ok(query(loss.trained(), &scores, &labels, &mut gradient, &mut scratch)?))
+        patience.time(|| Ok(query(loss.loss(), &scores, &labels, &mut gradient, &mut scratch)?))
     };
     let mut points = vec![];
     for &length in lengths {

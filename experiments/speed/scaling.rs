@@ -102,7 +102,7 @@ pub fn measure(sizes: Sizes, subject: Subject, seed: u64, device: &Device) -> an
 
 /// The same objective, whose sums over pairs are computed in a given way.
 pub fn by(objective: &Objective, method: Method) -> anyhow::Result<Objective> {
-    let pairs = objective.trained().as_pairs().context("no sum over pairs")?.clone();
+    let pairs = objective.loss().as_pairs().context("no sum over pairs")?.clone();
     Ok(Objective::of(Arc::new(PairLoss { method, ..pairs })))
 }
 

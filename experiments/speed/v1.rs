@@ -45,7 +45,7 @@ impl EveryPair {
         let device = device.clone().autodiff();
         let shape = RankerConfig { features, architecture: epoch::architecture(net) };
         Ok(EveryPair {
-            loss: Objective::parse(objective)?.trained().as_pairs().context("no sum over pairs")?.clone(),
+            loss: Objective::parse(objective)?.loss().as_pairs().context("no sum over pairs")?.clone(),
             ranker: shape.init(Init::Burn, seed, &device)?,
             optimizer: AdamConfig::new().init(),
             device,

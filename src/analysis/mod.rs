@@ -1,7 +1,7 @@
 //! What can be proved about a result, and what a model learnt.
 
 pub mod explain;
-pub mod field;
+pub mod lambda_field;
 pub mod optimality;
 pub mod probability;
 pub mod significance;

@@ -13,7 +13,7 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::metric::{Conventions, Empty, MetricKind, judge};
+use crate::metric::{Conventions, Empty, MetricKind, evaluate};
 use crate::model::{Architecture, Scorer};
 use crate::train::{Learner, Make, ModelKind};
 use burn::tensor::Device;
@@ -110,7 +110,7 @@ impl AdaRank {
 /// The measure of each query that has something to find.
 fn measure(round: &Round<'_>, scores: &[f64]) -> Result<Vec<f64>> {
     let (data, conventions) = (round.train, Conventions { empty: Empty::Skip, ..Conventions::default() });
-    let values = judge(round.metric, scores, data.labels(), data.offsets(), &conventions)?;
+    let values = evaluate(round.metric, scores, data.labels(), data.offsets(), &conventions)?;
     Ok(values.into_iter().flatten().collect())
 }
 

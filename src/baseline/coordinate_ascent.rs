@@ -203,7 +203,7 @@ impl<'a> Search<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{self, Empty, Summary, judge};
+    use crate::metric::{self, Empty, Summary, evaluate};
 
     fn noisy(seed: u64, queries: usize) -> Dataset {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -227,7 +227,7 @@ mod tests {
         let score = |row: &[f32]| row.iter().zip(weights).map(|(&x, w)| f64::from(x) * w).sum::<f64>() as f32;
         let scores: Vec<f32> = rows.map(score).collect();
         let conventions = Conventions { empty: Empty::Skip, ..Conventions::default() };
-        Summary::of(&judge(metric, &scores, data.labels(), data.offsets(), &conventions).unwrap()).mean
+        Summary::of(&evaluate(metric, &scores, data.labels(), data.offsets(), &conventions).unwrap()).mean
     }
 
     #[test]

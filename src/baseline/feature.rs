@@ -7,7 +7,7 @@ use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
-use crate::metric::{Conventions, Metric, Summary, judge};
+use crate::metric::{Conventions, Metric, Summary, evaluate};
 use crate::model::{Architecture, Scorer};
 use crate::stop::Stop;
 use crate::train::{Learner, Make, ModelKind, Setting};
@@ -72,7 +72,7 @@ pub(crate) fn best_feature(
             stop.check()?;
             let (feature, weight) = (choice / 2, if choice % 2 == 0 { 1.0 } else { -1.0 });
             let scores: Vec<f32> = data.features().chunks_exact(width).map(|row| weight * row[feature]).collect();
-            let values = judge(metric, &scores, data.labels(), data.offsets(), conventions)?;
+            let values = evaluate(metric, &scores, data.labels(), data.offsets(), conventions)?;
             Ok(Summary::of(&values).mean)
         })
         .collect::<Result<_>>()?;

@@ -238,7 +238,7 @@ mod tests {
         let (data, stop) = (noisy(2, 30), Stop::new());
         let metric = metric::Ndcg { k: Some(4), gain: Gain::Exponential };
         let scores: Vec<f64> = data.features().chunks(3).map(|row| f64::from(row[0] - row[2])).collect();
-        let values = metric::judge(&metric, &scores, data.labels(), data.offsets(), &Default::default()).unwrap();
+        let values = metric::evaluate(&metric, &scores, data.labels(), data.offsets(), &Default::default()).unwrap();
         let expected = values.iter().flatten().sum::<f64>() / 30.0;
         let (loss, _) = smooth(&data, Some(4), 1e-12, &stop).loss(&[1.0, 0.0, -1.0], &[0.0; 3], 0.0).unwrap();
         assert!((loss + expected).abs() < 1e-9, "{loss} instead of -{expected}");

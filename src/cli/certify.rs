@@ -1,9 +1,9 @@
 //! `burnrank certify`: is a model at a local optimum of a measure, and how sure is that?
 
 use super::Usage;
+use super::evaluation::{EvaluationArgs, known_metric, note_unreached};
 use super::figure;
 use super::input::{self, ReadArgs};
-use super::judging::{JudgeArgs, known_metric, note_unreached};
 use super::output::Output;
 use super::prose::{number, paragraph};
 use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading};
@@ -73,7 +73,7 @@ pub struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    judging: JudgeArgs,
+    judging: EvaluationArgs,
     /// Where to compute: auto, or a name that 'burnrank devices' lists
     #[arg(long, value_name = "NAME", default_value = "auto")]
     device: String,

@@ -1,23 +1,23 @@
 //! `burnrank compare`: is the difference between systems real, and which is best?
 
-mod board;
 mod common;
+mod leaderboard;
 mod report;
 
 pub use common::{Common, Values, compare_pairs, usual_draws};
 pub use report::{equal_pairs, fit_text, interval_text, is_equal, is_real, tests_text, verdict};
 
 use super::Usage;
+use super::evaluation::{RunArgs, known_metric};
 use super::figure;
 use super::input::ReadArgs;
-use super::judging::{RunArgs, known_metric};
 use super::output::Output;
 use super::systems::{System, names, read_folds, read_systems};
 use super::ui::{self, Bar, Unit};
 use anyhow::bail;
 use burnrank::analysis::significance::{CompareOptions, Leaderboard, draws_needed};
 use burnrank::metric::Missing;
-use burnrank::program::board::{csv, families, markdown};
+use burnrank::program::leaderboard::{csv, families, markdown};
 use burnrank::{Comparison, Conventions, Metric};
 use common::all_pairs;
 use serde_json::{Map, Value, json};
@@ -176,7 +176,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Args { json: true, .. } => ui::print_json(&as_json(args, &common, &systems, &conventions, &found)),
         Args { csv: true, .. } => ui::print(&csv(&found.boards)),
         Args { markdown: true, .. } => ui::print(&markdown(&found.boards)),
-        _ if args.ranks() => ui::print(&board::text(args, &common, &systems, &conventions, &found.boards)),
+        _ if args.ranks() => ui::print(&leaderboard::text(args, &common, &systems, &conventions, &found.boards)),
         _ => ui::print(&report::text(args, &common, &systems, &conventions, &found)),
     }
 }

@@ -1,7 +1,7 @@
 //! `burnrank data`: what a file is made of.
 
+use super::data_problems::DataProblem;
 use super::input::{self, ReadArgs};
-use super::oddities::Oddity;
 use super::pairs::EffectivePairs;
 use super::prose::paragraph;
 use super::statistics::{LabelCount, Labels, Statistics};
@@ -68,14 +68,14 @@ struct File {
     statistics: Statistics,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     effective_pairs: Vec<EffectivePairs>,
-    odd: Vec<Oddity>,
+    odd: Vec<DataProblem>,
 }
 
 /// A folder of folds.
 #[derive(Debug, Serialize)]
 struct Folder {
     folder: String,
-    odd: Vec<Oddity>,
+    odd: Vec<DataProblem>,
 }
 
 /// All that is to be printed.
@@ -157,7 +157,7 @@ fn look_at_folder(path: &Path, args: &Args) -> anyhow::Result<(Folder, Vec<File>
     }
     let widths = |files: &[File]| files.iter().map(|file| file.statistics.features).collect::<HashSet<_>>().len();
     if widths(&files) > 1 {
-        odd.push(Oddity {
+        odd.push(DataProblem {
             what: "the files have different numbers of features".into(),
             remedy: "harmless when the last features are 0 somewhere; otherwise files of different data are mixed"
                 .into(),
@@ -166,8 +166,8 @@ fn look_at_folder(path: &Path, args: &Args) -> anyhow::Result<(Folder, Vec<File>
     Ok((Folder { folder: input::name(path), odd }, files))
 }
 
-fn shared(fold: &str, split: &str, other: &str, queries: usize) -> Option<Oddity> {
-    (queries > 0).then(|| Oddity {
+fn shared(fold: &str, split: &str, other: &str, queries: usize) -> Option<DataProblem> {
+    (queries > 0).then(|| DataProblem {
         what: format!("{fold}: {} in both {other} and {split}", counted(queries, "query is", "queries are")),
         remedy: "what is trained on must not be tested on: split again with 'burnrank split'".into(),
     })
@@ -236,7 +236,7 @@ fn labels_text(labels: &Labels) -> String {
     ui::table(&table)
 }
 
-fn odd_text(odd: &[Oddity]) -> String {
+fn odd_text(odd: &[DataProblem]) -> String {
     if odd.is_empty() {
         return "\nNothing is odd.\n".into();
     }

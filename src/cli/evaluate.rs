@@ -1,7 +1,7 @@
 //! `burnrank evaluate`: how good a ranking is.
 
+use super::evaluation::{RunArgs, discount, known_metric};
 use super::input::{self, ReadArgs};
-use super::judging::{RunArgs, discount, known_metric};
 use super::prose::{fixed, named, paragraph};
 use super::ranking::{Ranking, size};
 use super::ui::{self, Align, Bar, Table, count, counted};
@@ -88,7 +88,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     ranking.note_unreached(&labelled, &metrics);
     let conventions = Conventions { missing: ranking.missing, ..args.judging.conventions() };
     let judged = |metric: Arc<dyn Metric>| {
-        let values = ranking.judge(&*metric, &conventions)?;
+        let values = ranking.evaluate(&*metric, &conventions)?;
         Ok(Judgement { metric, summary: Summary::of(&values), values })
     };
     let bar = Bar::working("judging");

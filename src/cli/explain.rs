@@ -6,9 +6,9 @@ mod text;
 pub use text::{DO_NOT_ADD_UP, decision, methods, summary};
 
 use super::Usage;
+use super::evaluation::{EvaluationArgs, known_metric, note_unreached};
 use super::figure;
 use super::input::{self, ReadArgs};
-use super::judging::{JudgeArgs, known_metric, note_unreached};
 use super::output;
 use super::ui::{self, Bar, Unit};
 use super::widths;
@@ -72,7 +72,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     feature_names: Option<PathBuf>,
     #[command(flatten)]
-    judging: JudgeArgs,
+    judging: EvaluationArgs,
     /// Print JSON for machines, with all features
     #[arg(long)]
     json: bool,

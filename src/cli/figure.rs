@@ -4,15 +4,15 @@
 mod curves;
 mod differences;
 mod explain;
-mod forces;
 mod key;
+mod lambdas;
 mod series;
 mod settings;
 
 pub use curves::certificate;
 pub use differences::{difference, differences};
 pub use explain::{HIGH, LOW, NARROW, dependence, explanation, importance, is_of_an_explanation, parts};
-pub use forces::forces;
+pub use lambdas::forces;
 pub use series::{Curve, lines};
 pub use settings::settings;
 

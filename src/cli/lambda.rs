@@ -8,7 +8,7 @@ use super::prose::{fixed, number, paragraph};
 use super::ui::{self, Align, Bar, Table, Unit, heading};
 use super::widths;
 use anyhow::{Context, bail};
-use burnrank::analysis::field::{FieldReport, MOST_DOCUMENTS, Potential, Regularised};
+use burnrank::analysis::lambda_field::{FieldReport, MOST_DOCUMENTS, Potential, Regularised};
 use burnrank::data::read_scores;
 use burnrank::{LambdaField, Model, Objective, device};
 use rand::{RngExt, SeedableRng};

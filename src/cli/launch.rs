@@ -1,7 +1,7 @@
 //! Processes that an MPI launcher started together, as in `mpirun -n 4 burnrank train ...`.
 
 use super::ui;
-use burnrank::spread::{Failure, Member};
+use burnrank::distributed::{Failure, Member};
 
 /// Where launchers tell a process its number: Open MPI, MPICH and Intel MPI, PMIx.
 const RANKS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];
@@ -68,7 +68,7 @@ pub fn member(command: &str) -> burnrank::Result<Option<Member>> {
 
 #[cfg(feature = "mpi")]
 fn join() -> burnrank::Result<Option<Member>> {
-    use burnrank::spread::Mpi;
+    use burnrank::distributed::Mpi;
     Ok(if Mpi::is_launched() { Some(Member::of(std::sync::Arc::new(Mpi::start()?))) } else { None })
 }
 

@@ -1,12 +1,12 @@
 //! Scores and labels, query by query, joined in one place for `evaluate` and `compare`.
 
-use super::judging::{RunArgs, note_unreached};
+use super::evaluation::{RunArgs, note_unreached};
 use super::ui::{count, counted, printable};
 use super::{Usage, input, warnings, widths};
 use anyhow::bail;
 use burnrank::data::trec::{Scored, TrecFile, join_run, read_run_or_scores};
 use burnrank::metric::{Missing, Peer};
-use burnrank::{Conventions, Dataset, Metric, Model, device, judge};
+use burnrank::{Conventions, Dataset, Metric, Model, device, evaluate};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -197,10 +197,10 @@ impl Ranking {
     }
 
     /// The measure of each query, `None` for those that do not count.
-    pub fn judge(&self, metric: &dyn Metric, conventions: &Conventions) -> burnrank::Result<Vec<Option<f64>>> {
+    pub fn evaluate(&self, metric: &dyn Metric, conventions: &Conventions) -> burnrank::Result<Vec<Option<f64>>> {
         let conventions = Conventions { missing: self.missing, ..*conventions };
         let Some(judged) = self.judged.as_ref().filter(|_| is_bpref(metric)) else {
-            return judge(metric, &self.scores, &self.labels, &self.offsets, &conventions);
+            return evaluate(metric, &self.scores, &self.labels, &self.offsets, &conventions);
         };
         let kept = |row: &usize| judged[*row];
         let scores: Vec<f64> = (0..judged.len()).filter(kept).map(|row| self.scores[row]).collect();
@@ -211,7 +211,7 @@ impl Ranking {
             end += (rows[0]..rows[1]).filter(kept).count();
             offsets.push(end);
         }
-        judge(metric, &scores, &labels, &offsets, &conventions)
+        evaluate(metric, &scores, &labels, &offsets, &conventions)
     }
 }
 

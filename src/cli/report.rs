@@ -1,16 +1,16 @@
 //! `burnrank report`: one page about one model or several.
 
+mod evaluation;
+mod explanation;
 mod history;
 mod html;
-mod judged;
-mod learnt;
 mod model;
 mod reproduce;
 
 use super::Usage;
+use super::evaluation::{RunArgs, known_metric};
 use super::explain::explained;
 use super::input::{self, ReadArgs};
-use super::judging::{RunArgs, known_metric};
 use super::output::{self, Output};
 use super::prose;
 use super::systems::names;
@@ -18,8 +18,8 @@ use super::ui::{self, counted};
 use anyhow::bail;
 use burnrank::analysis::explain::{ExplainOptions, Explanation};
 use burnrank::{EpochRecord, Model, device};
+use evaluation::Judged;
 use html::{Section, aside, page, paragraph};
-use judged::Judged;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -163,7 +163,7 @@ fn written(args: &Args, shown: &[Shown], judged: Option<&Judged>, explained: &[E
     }
     for (place, (shown, found)) in shown.iter().zip(explained).enumerate() {
         let title = format!("What {} learnt", shown.name);
-        sections.push(Section::new(&format!("learnt-{}", place + 1), &title, learnt::section(found)?));
+        sections.push(Section::new(&format!("learnt-{}", place + 1), &title, explanation::section(found)?));
     }
     sections.push(Section::new("training", "Training", model::training(shown)?));
     sections.push(Section::new("configuration", "Configuration", model::configuration(shown)));

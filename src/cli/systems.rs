@@ -1,8 +1,8 @@
 //! What `compare` compares: model folders, scores files and TREC runs, judged query by query.
 
 use super::Usage;
+use super::evaluation::{RunArgs, note_unreached};
 use super::input::{self, ReadArgs};
-use super::judging::{RunArgs, note_unreached};
 use super::ranking::{Fit, Ranking};
 use anyhow::bail;
 use burnrank::metric::Missing;
@@ -113,7 +113,7 @@ impl System {
         queries.iter().flatten().for_each(|&query| self.ranked[query] = true);
         for (metric, values) in metrics.iter().zip(&mut self.values) {
             values.resize(start + places.len(), None);
-            for (query, value) in queries.iter().zip(ranking.judge(&**metric, conventions)?) {
+            for (query, value) in queries.iter().zip(ranking.evaluate(&**metric, conventions)?) {
                 query.iter().for_each(|&query| values[query] = value);
             }
         }

@@ -1,6 +1,6 @@
 //! Text from a path: block by block when plain, unpacked when gzip or Zstandard by content, read when standard input.
 
-use super::plain::{MARK, Plain, Stamp};
+use super::plain_file::{MARK, Plain, Stamp};
 use crate::error::{Error, ParseError, Result};
 use crate::memory;
 use std::fs::File;

@@ -1,12 +1,12 @@
 //! Judging a query again and again while its scores change little by little.
 
+use super::evaluate::Rejudge;
 use super::gain::{discounts, max_dcg};
-use super::judge::Rejudge;
 use super::order::tie_breaker;
 use super::{Conventions, Gain, Metric, MetricKind, Missing, Ties};
 use crate::numeric::order::private::Key;
 
-/// What stays the same about a query, however it is ranked. It must have passed [`judge`](super::judge) and not be empty.
+/// What stays the same about a query, however it is ranked. It must have passed [`evaluate`](super::judge) and not be empty.
 pub(crate) struct LabelledQuery<'a> {
     labels: &'a [f32],
     /// What decides between equal scores.
@@ -113,7 +113,7 @@ fn settle(ranks: &mut [(u64, u32)]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{judge_query, parse};
+    use super::super::{evaluate_query, parse};
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -139,7 +139,7 @@ mod tests {
                     for _ in 0..5 {
                         let rounded: Vec<f32> = scores.iter().map(|s| (s * 20.0).round() / 20.0).collect();
                         let found = judge.value(&query, &rounded);
-                        let expected = judge_query(&*metric, &rounded, &labels, &conventions).unwrap().unwrap();
+                        let expected = evaluate_query(&*metric, &rounded, &labels, &conventions).unwrap().unwrap();
                         assert_eq!(found, expected, "{name} {ties} {n}");
                         assert_eq!(judge.order().count(), n);
                         scores.iter_mut().for_each(|s| *s += pace * random.random_range(-1.0f32..1.0));

@@ -1,6 +1,6 @@
 //! Values that other programs gave for the same lists.
 
-use super::{Conventions, Missing, Ties, judge_query, parse};
+use super::{Conventions, Missing, Ties, evaluate_query, parse};
 
 fn assert_close(name: &str, ours: f64, theirs: f64) {
     assert!((ours - theirs).abs() < 1e-12, "{name}: {ours} instead of {theirs}");
@@ -14,7 +14,7 @@ fn ndcg_and_dcg_agree_with_scikit_learn() {
     for (scores, labels, values) in SCIKIT_LEARN {
         for (cut, ndcg, dcg) in *values {
             for (name, theirs) in [(format!("ndcg:linear{cut}"), ndcg), (format!("dcg:linear{cut}"), dcg)] {
-                let ours = judge_query(&*parse(&name).unwrap(), scores, labels, &conventions).unwrap().unwrap();
+                let ours = evaluate_query(&*parse(&name).unwrap(), scores, labels, &conventions).unwrap().unwrap();
                 assert_close(&name, ours, *theirs);
             }
         }
@@ -73,7 +73,7 @@ fn measures_agree_with_trec_eval() {
     let conventions = Conventions { missing: Missing::Absent, ..Conventions::default() };
     for (scores, labels, values) in TREC_EVAL {
         for (name, theirs) in *values {
-            let ours = judge_query(&*parse(name).unwrap(), scores, labels, &conventions).unwrap().unwrap();
+            let ours = evaluate_query(&*parse(name).unwrap(), scores, labels, &conventions).unwrap().unwrap();
             assert_close(name, ours, *theirs);
         }
     }
@@ -87,7 +87,7 @@ fn err_and_ndcg_agree_with_gdeval() {
     let conventions = Conventions { missing: Missing::Absent, ..Conventions::default() };
     for ((scores, labels, _), values) in TREC_EVAL.iter().zip(GDEVAL) {
         for (name, theirs) in ["err@5", "err@20", "ndcg@5", "ndcg@20"].into_iter().zip(values) {
-            let ours = judge_query(&*parse(name).unwrap(), scores, labels, &conventions).unwrap().unwrap();
+            let ours = evaluate_query(&*parse(name).unwrap(), scores, labels, &conventions).unwrap().unwrap();
             assert!((ours - theirs).abs() < 0.6e-5, "{name}: {ours} instead of {theirs}");
         }
     }

@@ -21,7 +21,7 @@ fn all() -> impl Iterator<Item = Arc<dyn Metric>> {
 
 fn judged(name: &str, scores: &[f32], labels: &[f32], ties: Ties) -> f64 {
     let conventions = Conventions { ties, ..Conventions::default() };
-    judge_query(&*parse(name).unwrap(), scores, labels, &conventions).unwrap().unwrap()
+    evaluate_query(&*parse(name).unwrap(), scores, labels, &conventions).unwrap().unwrap()
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_metric_of_two_methods_is_complete() {
     let prepared = parse("ndcg@2").unwrap().swaps(&ranked).delta(0, 2);
     assert!((plain.swaps(&ranked).delta(0, 2) - prepared).abs() < 1e-15);
     assert_eq!(plain.kind(), MetricKind::Other);
-    let value = judge_query(&*plain, &[4.0, 3.0, 2.0, 1.0], &ranked, &Conventions::default()).unwrap();
+    let value = evaluate_query(&*plain, &[4.0, 3.0, 2.0, 1.0], &ranked, &Conventions::default()).unwrap();
     assert_eq!(value, Some(plain.value(&ranked)));
 }
 
@@ -148,7 +148,7 @@ fn nothing_relevant_is_zero_and_empty() {
             let scores = vec![0.5f32; labels.len()];
             for (empty, expected) in [(Empty::Zero, Some(0.0)), (Empty::One, Some(1.0)), (Empty::Skip, None)] {
                 let conventions = Conventions { empty, ..Conventions::default() };
-                assert_eq!(judge_query(&*metric, &scores, &labels, &conventions).unwrap(), expected);
+                assert_eq!(evaluate_query(&*metric, &scores, &labels, &conventions).unwrap(), expected);
             }
         }
     }
@@ -204,12 +204,12 @@ proptest! {
     #[test]
     fn rules_for_equal_scores_are_ordered((scores, labels) in query()) {
         for metric in all() {
-            let judge = |ties| judge_query(&*metric, &scores, &labels, &Conventions { ties, ..Conventions::default() });
+            let evaluated = |ties| evaluate_query(&*metric, &scores, &labels, &Conventions { ties, ..Conventions::default() });
             let sign = if metric.is_cost() { -1.0 } else { 1.0 };
-            let value = |ties| judge(ties).unwrap().unwrap() * sign;
+            let value = |ties| evaluated(ties).unwrap().unwrap() * sign;
             let (low, high) = (value(Ties::Pessimistic) - 1e-12, value(Ties::Optimistic) + 1e-12);
             prop_assert!(low <= value(Ties::Document) && value(Ties::Document) <= high, "{}", metric.name());
-            if judge(Ties::Average).is_ok() {
+            if evaluated(Ties::Average).is_ok() {
                 prop_assert!(low <= value(Ties::Average) && value(Ties::Average) <= high, "{}", metric.name());
             }
         }
@@ -238,9 +238,9 @@ proptest! {
         for metric in all() {
             for ties in Ties::ALL {
                 let conventions = Conventions { ties, ..Conventions::default() };
-                let value = judge_query(&*metric, &scores, &labels, &conventions).ok();
-                prop_assert_eq!(value, judge_query(&*metric, &moved, &labels, &conventions).ok());
-                prop_assert_eq!(value, judge_query(&*metric, &wide, &labels, &conventions).ok());
+                let value = evaluate_query(&*metric, &scores, &labels, &conventions).ok();
+                prop_assert_eq!(value, evaluate_query(&*metric, &moved, &labels, &conventions).ok());
+                prop_assert_eq!(value, evaluate_query(&*metric, &wide, &labels, &conventions).ok());
             }
         }
     }

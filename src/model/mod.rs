@@ -4,17 +4,17 @@
 mod activation;
 mod architecture;
 mod columns;
-mod complete;
 mod config;
 #[cfg(feature = "cubecl")]
 mod device;
 mod earlier;
 mod ensemble;
-mod fold;
 mod folder;
 mod host;
 mod init;
 mod kernel;
+#[expect(clippy::module_inception, reason = "the file of the type Model")]
+mod model;
 mod ranker;
 mod record;
 mod run;
@@ -23,22 +23,22 @@ mod scorer;
 mod serving;
 mod trees;
 mod units;
+mod weighted_sum;
 
 pub use activation::Activation;
 pub use architecture::Architecture;
 pub(crate) use columns::{Columns, GROUP};
-pub use complete::Model;
-pub(crate) use complete::{means, means_until};
 pub use config::RankerConfig;
 #[cfg(feature = "cubecl")]
 pub(crate) use device::NarrowNet;
 pub use ensemble::MemberInfo;
 pub(crate) use ensemble::{fold, spread};
-pub(crate) use fold::shape_of_sum;
 pub use folder::{DataInfo, ModelInfo, ModelPlace};
 pub(crate) use host::{HostRanker, to_host};
 pub use init::Init;
 pub use kernel::{KernelKind, KernelRanker};
+pub use model::Model;
+pub(crate) use model::{means, means_until};
 pub use ranker::Ranker;
 pub(crate) use record::{is_finite, ranker_from_bytes, ranker_to_bytes};
 pub use run::{EpochRecord, Finish, RunInfo};
@@ -49,3 +49,4 @@ pub use serving::{Ranked, Scratch, ServingScorer};
 pub(crate) use trees::ZERO;
 pub use trees::{Branch, Child, Forest, Rule, Tree, WhenMissing};
 pub(crate) use units::add_moved_unit;
+pub(crate) use weighted_sum::shape_of_sum;

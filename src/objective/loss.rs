@@ -1,6 +1,6 @@
 //! What can be trained: a function of one query's scores and labels that has a gradient.
 
-use super::field::LambdaField;
+use super::lambda_field::LambdaField;
 use super::pairwise::{PairLoss, Scratch};
 use super::tensor::TensorLoss;
 use crate::error::{Error, Result};

@@ -3,14 +3,14 @@
 mod batch;
 #[cfg(feature = "cubecl")]
 pub(crate) mod device;
-pub(crate) mod field;
-mod form;
-mod formula;
+pub(crate) mod lambda_field;
 mod lambda_tensor;
 mod loss;
 mod name;
+mod pair_form;
 mod pairwise;
 mod registry;
+mod smooth;
 mod surrogate;
 mod tensor;
 mod tile;
@@ -18,10 +18,10 @@ mod weight;
 
 pub use batch::Batch;
 pub(crate) use batch::mean_over;
-pub use field::{Construction, LambdaField};
-pub use form::Form;
+pub use lambda_field::{Construction, LambdaField};
 pub use lambda_tensor::LambdaTensor;
 pub use loss::{Loss, Query, QueryResult, Slopes, Want};
+pub use pair_form::PairForm;
 pub use pairwise::{Assignment, LogBase, Method, PairLoss, Scratch, ranknet_pairs};
 pub use registry::{KNOWN_OBJECTIVES, KnownObjective};
 pub use surrogate::surrogate;
@@ -32,7 +32,7 @@ use crate::data::PairTarget;
 use crate::error::Result;
 use crate::metric::Metric;
 use crate::stop::Stop;
-use field::{Constructed, FieldLoss};
+use lambda_field::{Constructed, FieldLoss};
 use std::sync::Arc;
 
 /// A training objective: a loss and its name.
@@ -100,7 +100,7 @@ impl Objective {
     }
 
     /// What is minimised.
-    pub fn trained(&self) -> &dyn Loss {
+    pub fn loss(&self) -> &dyn Loss {
         &*self.loss
     }
 
@@ -156,7 +156,7 @@ impl Objective {
     /// Whether [`Objective::target_gradient`] makes sense for it: RankNet without truncation.
     pub fn takes_targets(&self) -> bool {
         self.loss.as_pairs().is_some_and(|pairs| {
-            matches!(pairs.weight.form(), Some(Form::Constant { .. })) && pairs.truncation.is_none()
+            matches!(pairs.weight.form(), Some(PairForm::Constant { .. })) && pairs.truncation.is_none()
         })
     }
 

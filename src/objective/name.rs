@@ -1,6 +1,6 @@
 //! An objective's name is its identity: it parses, prints and appears in results the same way.
 
-use super::field::Construction;
+use super::lambda_field::Construction;
 use super::pairwise::Assignment;
 pub(super) use super::pairwise::number;
 use super::{KNOWN_OBJECTIVES, KnownObjective, Objective};

@@ -1,11 +1,11 @@
 //! Every objective by name: one row each. Names, help, suggestions and errors are made from it.
 
 use super::Objective;
-use super::field::Construction;
-use super::formula::{ApproxNdcg, Exponential, FormulaLoss, Hinge, ListNet, RankCosine, SoftRank, SquaredError};
+use super::lambda_field::Construction;
 use super::loss::Loss;
 use super::name::Parts;
 use super::pairwise::{LogBase, PairLoss};
+use super::smooth::{ApproxNdcg, Exponential, Hinge, ListNet, RankCosine, SmoothLoss, SoftRank, SquaredError};
 use super::weight::{Arp1, Arp2, MrrSwap, Ndcg1, Ndcg2, PairWeight, RankNet, RrGap, lambdarank};
 use crate::metric::{self, MetricKind};
 use std::sync::Arc;
@@ -108,7 +108,7 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
         suffix: "",
         help: "cross entropy of the chances to be on top, of labels and of scores (ListNet)",
         settings: &[],
-        make: |_| Ok(Arc::new(FormulaLoss(ListNet))),
+        make: |_| Ok(Arc::new(SmoothLoss(ListNet))),
     },
     KnownObjective {
         name: "approx-ndcg",
@@ -117,7 +117,7 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
         settings: &["alpha"],
         make: |parts| {
             let alpha = parts.number("alpha", 1e-6..=1e6)?.unwrap_or(10.0);
-            Ok(Arc::new(FormulaLoss(ApproxNdcg { alpha })))
+            Ok(Arc::new(SmoothLoss(ApproxNdcg { alpha })))
         },
     },
     KnownObjective {
@@ -127,7 +127,7 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
         settings: &[],
         make: |parts| {
             let sigma = parts.number("sigma", 1e-6..=1e6)?.unwrap_or(1.0);
-            Ok(Arc::new(FormulaLoss(SoftRank { sigma })))
+            Ok(Arc::new(SmoothLoss(SoftRank { sigma })))
         },
     },
     KnownObjective {
@@ -135,28 +135,28 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
         suffix: "",
         help: "the angle between scores and labels (RankCosine)",
         settings: &[],
-        make: |_| Ok(Arc::new(FormulaLoss(RankCosine))),
+        make: |_| Ok(Arc::new(SmoothLoss(RankCosine))),
     },
     KnownObjective {
         name: "hinge",
         suffix: "",
         help: "max(0, 1 - (s_i - s_j)) summed over pairs (RankSVM)",
         settings: &[],
-        make: |_| Ok(Arc::new(FormulaLoss(Hinge))),
+        make: |_| Ok(Arc::new(SmoothLoss(Hinge))),
     },
     KnownObjective {
         name: "exponential",
         suffix: "",
         help: "exp(s_j - s_i) summed over pairs (RankBoost)",
         settings: &[],
-        make: |_| Ok(Arc::new(FormulaLoss(Exponential))),
+        make: |_| Ok(Arc::new(SmoothLoss(Exponential))),
     },
     KnownObjective {
         name: "squared-error",
         suffix: "",
         help: "(s_i - y_i)^2 / 2 summed over documents (MART)",
         settings: &[],
-        make: |_| Ok(Arc::new(FormulaLoss(SquaredError))),
+        make: |_| Ok(Arc::new(SmoothLoss(SquaredError))),
     },
 ];
 

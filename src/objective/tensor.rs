@@ -150,7 +150,7 @@ impl Objective {
     /// let device = device::open("auto")?.autodiff();
     /// let scores = Tensor::<1>::from_floats([0.9, 0.1, -0.4, 1.5, 0.3], &device).require_grad();
     /// let batch = Batch { labels: &[0.0, 1.0, 2.0, 0.0, 3.0], offsets: &[0, 5] };
-    /// let loss = Objective::parse("ndcg-loss2")?.loss(scores.clone(), batch)?;
+    /// let loss = Objective::parse("ndcg-loss2")?.tensor_loss(scores.clone(), batch)?;
     /// let slope: Vec<f32> = scores.grad(&loss.backward()).unwrap().into_data().to_vec().unwrap();
     /// assert!((loss.into_scalar::<f32>() - 1.095203).abs() < 1e-5);
     /// assert!((slope[4] + 0.544197).abs() < 1e-5);
@@ -159,7 +159,7 @@ impl Objective {
     ///
     /// # Errors
     /// When the objective has lambdas but no loss in tensor operations ([`Objective::is_lambda_only`]).
-    pub fn loss(&self, scores: Tensor<1>, batch: Batch<'_>) -> Result<Tensor<1>> {
+    pub fn tensor_loss(&self, scores: Tensor<1>, batch: Batch<'_>) -> Result<Tensor<1>> {
         let tensors = self.tensors()?;
         let queries = batch.n_queries().max(1) as f64;
         let scores = safe(scores);
@@ -206,7 +206,7 @@ impl Objective {
 
     /// Refuses what the tensor path cannot compute.
     pub(crate) fn tensors(&self) -> Result<&dyn TensorLoss> {
-        self.trained().tensors().ok_or_else(|| {
+        self.loss().tensors().ok_or_else(|| {
             Error::Config(format!(
                 "{self} has lambdas but no loss in tensor operations: take the lambda path, without --gradient tensor"
             ))

@@ -1,9 +1,9 @@
 //! What the programs of this project share, and libraries do without: the answer to Ctrl-C, figures, leaderboards,
 //! errors in words.
 
-pub mod board;
 pub mod figure;
 pub mod interrupt;
+pub mod leaderboard;
 pub mod palette;
 
 /// An error and its causes, as far as they say something new.

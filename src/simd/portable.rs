@@ -186,7 +186,7 @@ mod tests {
             for objective in ["ranknet", "lambdarank:ndcg", "lambdarank:map", "ndcg-loss2++", "arp-loss2"] {
                 for method in [Method::Direct, Method::Fast] {
                     let objective = Objective::parse(objective).unwrap();
-                    let kernel = PairLoss { method, ..objective.trained().as_pairs().unwrap().clone() };
+                    let kernel = PairLoss { method, ..objective.loss().as_pairs().unwrap().clone() };
                     PORTABLE.set(true);
                     let baseline = bytes(&kernel, &scores, &labels);
                     WIDER.set(true);

@@ -1,12 +1,12 @@
 //! The queries of a run as its ranker sees them: scaled by the training queries.
 
-use super::spread::Spread;
+use super::distributed::Partition;
 use crate::data::Dataset;
 use crate::data::scale::{ScaleKind, Scaler};
+use crate::distributed::{Member, data_fact};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::DataInfo;
-use crate::spread::{Member, data_fact};
 use std::borrow::Cow;
 
 /// Training and validation queries, scaled; several runs may share them.
@@ -35,7 +35,7 @@ pub struct TrainingData<'a> {
     /// Of both, as they were before scaling.
     pub(super) info: [DataInfo; 2],
     /// Where several processes train together: who holds which queries. Those above are this one's.
-    pub(super) spread: Option<Spread>,
+    pub(super) partition: Option<Partition>,
     /// Whether a training query of the whole run has documents of different labels; those above may be a part of it.
     pub(super) has_pairs: bool,
 }
@@ -62,21 +62,27 @@ impl<'a> TrainingData<'a> {
     ///
     /// ```
     /// use burnrank::{Synthetic, TrainConfig, Trainer, device};
-    /// use burnrank::spread::Member;
+    /// use burnrank::distributed::Member;
     /// use burnrank::train::TrainingData;
     /// use std::sync::Arc;
     /// let member = Member::alone(); // or one of an MPI launch
     /// let generator = Synthetic { queries: 30, ..Synthetic::net() }.generator()?;
     /// let (train, valid) = (generator.part(0..20)?.0, generator.part(20..30)?.0);
     /// let config = TrainConfig { shares: 8, ..TrainConfig::default() };
-    /// let data = Arc::new(TrainingData::spread(&member, config.shares, config.scaling, train, valid)?);
+    /// let data = Arc::new(TrainingData::distributed(&member, config.shares, config.scaling, train, valid)?);
     /// Trainer::on(config, data, &device::open("auto")?)?.epoch()?;
     /// # Ok::<(), burnrank::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`TrainingData::new`], when another process fails, and when processes differ in queries, scaling or shares.
-    pub fn spread(member: &Member, shares: usize, scaling: ScaleKind, train: Dataset, valid: Dataset) -> Result<Self> {
+    pub fn distributed(
+        member: &Member,
+        shares: usize,
+        scaling: ScaleKind,
+        train: Dataset,
+        valid: Dataset,
+    ) -> Result<Self> {
         check(&train, &valid)?;
         let info = [&train, &valid].map(|data| DataInfo::of("", data));
         // Before anything is cut or exchanged by them.
@@ -88,16 +94,16 @@ impl<'a> TrainingData<'a> {
         let facts = vec![("scaling".into(), scaling.to_string()), ("shares".into(), shares.to_string())];
         member.same(Error::Config, "give all processes the same settings", Ok(facts))?;
         let has_pairs = train.has_pairs();
-        let spread = Spread::new(member.clone(), shares, [train.offsets(), valid.offsets()]);
+        let partition = Partition::new(member.clone(), shares, [train.offsets(), valid.offsets()]);
         let own = |data: Dataset, set: usize| {
-            if member.size() == 1 { data } else { data.select(&spread.own(set).collect::<Vec<_>>()) }
+            if member.size() == 1 { data } else { data.select(&partition.own(set).collect::<Vec<_>>()) }
         };
         let (train, valid) = (own(train, 0), own(valid, 1));
         // All must be here before rows are exchanged.
         member.agree(Ok(()))?;
-        let scaler = Scaler::fit_spread(scaling, member, &train, &spread.rows())?;
+        let scaler = Scaler::fit_spread(scaling, member, &train, &partition.rows())?;
         let data = Self::scaled(scaler, train.into(), valid.into())?;
-        Ok(TrainingData { info, spread: Some(spread), has_pairs, ..data })
+        Ok(TrainingData { info, partition: Some(partition), has_pairs, ..data })
     }
 
     /// Other queries, scaled as these are: members of an ensemble see the same features in the same way.
@@ -126,7 +132,7 @@ impl<'a> TrainingData<'a> {
             apply(&scaler, &mut valid)?;
         }
         let has_pairs = train.has_pairs();
-        Ok(TrainingData { train, valid, scaler, info, spread: None, has_pairs })
+        Ok(TrainingData { train, valid, scaler, info, partition: None, has_pairs })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::config::{GradientPath, TrainConfig};
 use super::learner::EpochTotals;
 use super::order::Order;
-use super::shard::{self, PartGradient};
+use super::part::{self, PartGradient};
 use crate::data::Dataset;
 use crate::data::Targets;
 use crate::error::Result;
@@ -49,10 +49,10 @@ pub(super) fn run(
         context.config.objective.stop().check()?;
         context.data.check_unchanged()?;
         order.reach(place * context.config.batch_queries, context.data);
-        let parts = if parted { shard::split(context.data, batch) } else { vec![batch] };
+        let parts = if parted { part::split(context.data, batch) } else { vec![batch] };
         let gradients = match parts[..] {
             [only] => {
-                let found = shard::run(context, &ranker, only, batch.len(), seed)?;
+                let found = part::run(context, &ranker, only, batch.len(), seed)?;
                 totals.add(context.data, only, &found, batch.len());
                 found.gradients
             }
@@ -61,7 +61,7 @@ pub(super) fn run(
                 let work: Vec<(&[usize], Ranker)> =
                     parts.into_iter().map(|part| (part, ranker.clone().fork(context.device))).collect();
                 let run = |(part, ranker): (_, Ranker)| {
-                    shard::run(context, &ranker, part, batch.len(), seed).map(|found| (part, found))
+                    part::run(context, &ranker, part, batch.len(), seed).map(|found| (part, found))
                 };
                 let gradients_of_parts: Result<Vec<(&[usize], PartGradient)>> = work.into_par_iter().map(run).collect();
                 let mut sum = GradientsAccumulator::new();

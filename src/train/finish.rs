@@ -35,8 +35,8 @@ impl Trainer<'_> {
         let splits = [("train", &self.data.train), ("valid", &self.data.valid)];
         for ((split, data), about) in splits.into_iter().zip(&self.data.info) {
             info.data.insert(split.into(), about.clone());
-            let means = match &self.spread {
-                Some(spread) => spread.means(&self.measures, scores(&scorer, data, &hurry).as_deref(), data)?,
+            let means = match &self.partition {
+                Some(partition) => partition.means(&self.measures, scores(&scorer, data, &hurry).as_deref(), data)?,
                 None => evaluated(&scorer, data, &self.measures, &hurry),
             };
             info.metrics.extend(means.map(|means| (split.into(), means)));

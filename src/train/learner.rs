@@ -1,7 +1,7 @@
 //! What a training run trains: nets, trees and the papers' other systems all learn one epoch at a time.
 
 use super::config::TrainConfig;
-use super::spread::Spread;
+use super::distributed::Partition;
 use crate::data::{Dataset, Targets};
 use crate::device::Transfers;
 use crate::error::Result;
@@ -71,7 +71,7 @@ pub(crate) struct EpochStart<'a> {
     pub data: &'a Dataset,
     pub targets: Option<&'a Targets>,
     /// How the queries are spread over shares and processes, where they are; the data are then those of this process.
-    pub spread: Option<&'a Spread>,
+    pub partition: Option<&'a Partition>,
     /// Counted from 1, over all restarts.
     pub number: usize,
     /// The number of the restart that this epoch begins with, counted from 1, where it does.

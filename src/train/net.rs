@@ -1,12 +1,12 @@
 //! Nets, by gradient descent on batches of queries.
 
 use super::config::{GradientPath, TrainConfig};
+use super::distributed;
 use super::epoch::{self, RunContext};
 use super::learner::{EpochStart, EpochTotals, Learner, score_all};
 #[cfg(feature = "cubecl")]
 use super::on_device::OnDevice;
 use super::order::Order;
-use super::spread;
 use crate::data::Dataset;
 use crate::device;
 #[cfg(feature = "cubecl")]
@@ -108,11 +108,13 @@ impl NetLearner {
             path: self.path,
             device: &self.device,
             host: device::on_host(&self.device),
-            first: epoch.spread.map_or(0, |spread| spread.own(0).start),
+            first: epoch.partition.map_or(0, |partition| partition.own(0).start),
         };
         let draws = seed ^ number << 32;
-        let (ranker, totals) = match epoch.spread {
-            Some(spread) => spread::run(&context, spread, ranker, &mut optimizer, number, epoch.step_sizes, draws)?,
+        let (ranker, totals) = match epoch.partition {
+            Some(partition) => {
+                distributed::run(&context, partition, ranker, &mut optimizer, number, epoch.step_sizes, draws)?
+            }
             None => {
                 let order = Order::draw(epoch.data, seed, number);
                 epoch::run(&context, ranker, &mut optimizer, &order, epoch.step_sizes, draws)?

@@ -24,9 +24,9 @@ impl Trainer<'_> {
     /// A file that is missing, damaged, or of a run with other settings or data.
     pub fn resume(mut self, path: &Path) -> Result<Self> {
         let read = || checkpoint::bytes(path);
-        let bytes = match &self.spread {
+        let bytes = match &self.partition {
             // The file may be where the first process is, and nowhere else.
-            Some(spread) => spread.member.from_leader(read)?,
+            Some(partition) => partition.member.from_leader(read)?,
             None => read()?,
         };
         match checkpoint::parse(path, &bytes)? {

@@ -2,21 +2,21 @@
 
 use super::config::TrainConfig;
 use super::data::TrainingData;
+use super::distributed::{Evaluated, Partition};
 use super::identity;
 use super::learner::{EpochStart, Learner};
 use super::method::{Method, TreeSettings};
 use super::net::NetLearner;
 use super::registry::ModelKind;
-use super::spread::{Judged, Spread};
 use super::state::RunState;
 use super::step::TrainingValues;
 use crate::baseline::BaselineStart;
 use crate::data::{Dataset, Targets};
 use crate::device::{self, Backend, Transfers};
+use crate::distributed::{Fact, setting_facts};
 use crate::error::{Error, Result};
 use crate::metric::{self, Conventions, Metric, Summary};
 use crate::model::{DataInfo, EpochRecord, Finish};
-use crate::spread::{Fact, setting_facts};
 use crate::stop::Stop;
 use burn::tensor::Device;
 use std::borrow::Cow;
@@ -48,7 +48,7 @@ pub struct Trainer<'a> {
     pub(super) learner: Box<dyn Learner>,
     pub(super) state: RunState,
     /// Where queries are spread over shares: who holds which.
-    pub(super) spread: Option<Spread>,
+    pub(super) partition: Option<Partition>,
     /// Of the last epoch, one per validation query.
     valid_values: Vec<Option<f64>>,
 }
@@ -85,12 +85,12 @@ impl<'a> Trainer<'a> {
             return Err(Error::Config(format!("scaling {}: the data is scaled by {found}", config.scaling)));
         }
         let metric = metric::parse(&config.metric)?;
-        let spread = match (&data.spread, config.shares) {
+        let partition = match (&data.partition, config.shares) {
             (None, 0) => None,
-            (None, shares) => Some(Spread::alone(shares, &data.train, &data.valid)),
-            (Some(spread), shares) if spread.shares() == shares => Some(spread.clone()),
-            (Some(spread), shares) => {
-                let message = format!("shares {shares}: the data is spread over {}", spread.shares());
+            (None, shares) => Some(Partition::alone(shares, &data.train, &data.valid)),
+            (Some(partition), shares) if partition.shares() == shares => Some(partition.clone()),
+            (Some(partition), shares) => {
+                let message = format!("shares {shares}: the data is spread over {}", partition.shares());
                 return Err(Error::Config(message));
             }
         };
@@ -112,9 +112,9 @@ impl<'a> Trainer<'a> {
                 ModelKind::of(&settings.name)?.start(&BaselineStart { settings, metric, train, device })?
             }
         };
-        if let Some(spread) = &spread {
+        if let Some(partition) = &partition {
             let remedy = "give all processes the same settings, and --portable where their CPUs differ";
-            spread.member.same(Error::Config, remedy, Ok(facts(&config, device)))?;
+            partition.member.same(Error::Config, remedy, Ok(facts(&config, device)))?;
         }
         let worst = if metric.is_cost() { f64::INFINITY } else { f64::NEG_INFINITY };
         let identity = identity::identity(&config, &data.info);
@@ -126,7 +126,7 @@ impl<'a> Trainer<'a> {
             measures: vec![metric.clone()],
             metric,
             learner,
-            spread,
+            partition,
             valid_values: Vec::new(),
         })
     }
@@ -156,7 +156,7 @@ impl<'a> Trainer<'a> {
             let message = "target probabilities train nets: set --model linear or --model mlp";
             return Err(Error::Config(message.into()));
         }
-        if self.spread.as_ref().is_some_and(|spread| spread.member.size() > 1) {
+        if self.partition.as_ref().is_some_and(|partition| partition.member.size() > 1) {
             let message = "target probabilities are for all queries: train on them in one process";
             return Err(Error::Config(message.into()));
         }
@@ -247,14 +247,14 @@ impl<'a> Trainer<'a> {
             config: &self.config,
             data: &self.data.train,
             targets: self.targets,
-            spread: self.spread.as_ref(),
+            partition: self.partition.as_ref(),
             number,
             restart: restarts.then_some(self.state.restart + 1),
             step_sizes: self.config.step_rule.fall(number, self.config.epochs).map(|factor| factor * step_size),
         })?;
         let own = self.judged(&totals.scores);
-        let Judged { diverged, valid: valid_values, train } = match &self.spread {
-            Some(spread) => spread.judged(own)?,
+        let Evaluated { diverged, valid: valid_values, train } = match &self.partition {
+            Some(partition) => partition.judged(own)?,
             None => own?,
         };
         let (valid, train) = (Summary::of(&valid_values).mean, Summary::of(&train).mean);
@@ -285,19 +285,19 @@ impl<'a> Trainer<'a> {
     }
 
     /// What the epoch that was tried comes to on the queries that are here.
-    fn judged(&mut self, train: &[f32]) -> Result<Judged> {
+    fn judged(&mut self, train: &[f32]) -> Result<Evaluated> {
         let scores = self.learner.score_valid(&self.data.valid, self.config.objective.stop())?;
         [&self.data.train, &self.data.valid].into_iter().try_for_each(|data| data.check_unchanged())?;
-        Ok(Judged {
+        Ok(Evaluated {
             diverged: scores.iter().any(|score| !score.is_finite()) || !self.learner.is_finite(),
-            valid: self.judge(&scores, &self.data.valid)?,
-            train: self.judge(train, &self.data.train)?,
+            valid: self.evaluate(&scores, &self.data.valid)?,
+            train: self.evaluate(train, &self.data.train)?,
         })
     }
 
-    fn judge(&self, scores: &[f32], data: &Dataset) -> Result<Vec<Option<f64>>> {
+    fn evaluate(&self, scores: &[f32], data: &Dataset) -> Result<Vec<Option<f64>>> {
         self.config.objective.stop().check()?;
-        metric::judge(&*self.metric, scores, data.labels(), data.offsets(), &Conventions::default())
+        metric::evaluate(&*self.metric, scores, data.labels(), data.offsets(), &Conventions::default())
     }
 
     fn is_better(&self, value: f64) -> bool {
@@ -343,7 +343,7 @@ fn facts(config: &TrainConfig, device: &Device) -> Vec<Fact> {
 
 /// Refuses labels that the measure has no value for, by the best ranking, whose sums are the largest.
 fn check_measure(metric: &dyn Metric, data: &Dataset) -> Result<()> {
-    metric::judge(metric, data.labels(), data.labels(), data.offsets(), &Conventions::default()).map(|_| ())
+    metric::evaluate(metric, data.labels(), data.labels(), data.offsets(), &Conventions::default()).map(|_| ())
 }
 
 /// What grows trees.

@@ -28,7 +28,8 @@ impl<'s> Bounds<'s> {
         for valid in data.validation() {
             let reversed: Vec<f32> = valid.labels().iter().map(|label| -label).collect();
             for scores in [valid.labels(), &reversed] {
-                let values = metric::judge(&*metric, scores, valid.labels(), valid.offsets(), &Conventions::default())?;
+                let values =
+                    metric::evaluate(&*metric, scores, valid.labels(), valid.offsets(), &Conventions::default())?;
                 values.into_iter().flatten().for_each(|value| (low, high) = (low.min(value), high.max(value)));
             }
         }

@@ -3,8 +3,8 @@
 use super::estimate::Halves;
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
+use crate::distributed::{Fact, data_fact};
 use crate::error::{Error, Result};
-use crate::spread::{Fact, data_fact};
 use crate::train::TrainingData;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

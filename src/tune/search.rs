@@ -3,15 +3,15 @@
 use super::bounds::known;
 use super::candidate::{Candidate, Judgement, better};
 use super::data::TuneData;
-use super::found::{Ended, Found, Trial, order};
+use super::distributed::{Report, assign};
 use super::journal::Journal;
+use super::outcome::{Ended, Found, Trial, order};
 use super::parallel;
 use super::space::Space;
-use super::together::{Report, assign};
 use crate::device::{self, Backend};
+use crate::distributed::{Fact, Member, setting_facts};
 use crate::error::{Error, Result};
 use crate::model::Architecture;
-use crate::spread::{Fact, Member, setting_facts};
 use crate::stop::Stop;
 use crate::train::{Method, StepRule, TrainConfig};
 use burn::tensor::Device;

@@ -2,7 +2,7 @@
 //! that is stopped leaves no trace.
 
 use super::support::Place;
-use burnrank::analysis::field::FieldReport;
+use burnrank::analysis::lambda_field::FieldReport;
 use burnrank::objective::{PAIR_BUDGET, Pairs};
 use burnrank::{
     Batch, Error, Model, Objective, OptimizerKind, PairWeight, Stop, Synthetic, Tensor, TrainConfig, Trainer, Want,

@@ -13,7 +13,7 @@ use crate::harness::{Control, Evidence, Execution, Report, Scale};
 use burnrank::analysis::significance::{CompareOptions, Leaderboard, PerQuery, Standing};
 use burnrank::text::{Table, counted};
 use burnrank::train::GROWS_TREES;
-use burnrank::{Conventions, judge};
+use burnrank::{Conventions, evaluate};
 
 /// One system over all folds of a set: a value for each test query, the means of other measures over folds, settings.
 struct Line {
@@ -60,7 +60,7 @@ fn stored(set: &Set, name: &str) -> anyhow::Result<Option<Line>> {
         let test = &fold.sets[2];
         let values = |measure: &str| -> anyhow::Result<Vec<f64>> {
             let metric = burnrank::metric::parse(measure)?;
-            let values = judge(&*metric, scores, test.labels(), test.offsets(), &Conventions::default())?;
+            let values = evaluate(&*metric, scores, test.labels(), test.offsets(), &Conventions::default())?;
             Ok(values.into_iter().flatten().collect())
         };
         measured.push([MEASURE].iter().chain(&ALSO).map(|measure| values(measure)).collect::<anyhow::Result<_>>()?);

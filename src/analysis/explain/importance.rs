@@ -4,7 +4,7 @@ use crate::analysis::significance::{holm, holm_levels, t_test};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::metric::{Conventions, Metric, Summary, judge, judge_query};
+use crate::metric::{Conventions, Metric, Summary, evaluate, evaluate_query};
 use crate::model::Scorer;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -128,7 +128,7 @@ pub fn importances(
     let each = (longest as u64).saturating_mul(width as u64 + 4) + 4 * data.n_documents() as u64;
     memory::ask(threads.saturating_mul(each).saturating_mul(4), "permuted features", "give fewer --threads")?;
     let scores = scorer.score_rows(data.features(), width)?;
-    let values = judge(metric, &scores, data.labels(), data.offsets(), conventions)?;
+    let values = evaluate(metric, &scores, data.labels(), data.offsets(), conventions)?;
     let work =
         Work { scorer, data, metric, conventions, permute, repeats, seed, values: &values, blocks: blocks(data) };
     let done = AtomicUsize::new(0);
@@ -265,7 +265,7 @@ impl Work<'_> {
         for query in block.clone() {
             let documents = data.offsets()[query]..data.offsets()[query + 1];
             let scores = &scores[documents.start - start..documents.end - start];
-            if let Some(value) = judge_query(self.metric, scores, &data.labels()[documents], self.conventions)? {
+            if let Some(value) = evaluate_query(self.metric, scores, &data.labels()[documents], self.conventions)? {
                 tell(query, value);
             }
         }

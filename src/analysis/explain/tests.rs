@@ -327,7 +327,7 @@ fn every_kind_of_model_is_explained() {
             assert_eq!((found.importances.len(), found.learnt.values.len(), found.queries), (FEATURES, FEATURES, 8));
             assert!(found.importances.windows(2).all(|pair| pair[0].fall >= pair[1].fall));
             serde_json::to_string(&found).unwrap();
-            let expected = model.judge(&data, &[parse("map").unwrap()]).unwrap()["map"];
+            let expected = model.evaluate(&data, &[parse("map").unwrap()]).unwrap()["map"];
             assert!((found.value.mean - expected).abs() < 1e-12);
         }
     }

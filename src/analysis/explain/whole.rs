@@ -4,12 +4,12 @@ use super::changes::{Changes, Moved, QueryChange, moved};
 use super::dependence::{Axis, Dependence, axis, dependence, grids};
 use super::explainer::{Counts, Explainer, Method, row_of};
 use super::importance::{ALPHA, Importance, Permute, importances};
-use super::learnt::{Learnt, learnt};
+use super::model_importance::{ModelImportance, learnt};
 use crate::analysis::significance::{Better, CompareOptions, Comparison, Leaderboard, PerQuery};
 use crate::baseline::best_feature;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::metric::{Conventions, Metric, Summary, judge};
+use crate::metric::{Conventions, Metric, Summary, evaluate};
 use crate::model::Model;
 use crate::stop::Stop;
 use serde::Serialize;
@@ -78,7 +78,7 @@ pub struct Explanation {
     /// All features, the most important first.
     pub importances: Vec<Importance>,
     /// What the model itself says of each feature, in the order of features.
-    pub learnt: Learnt,
+    pub learnt: ModelImportance,
     /// Of the most important features.
     pub dependences: Vec<Dependence>,
     /// The model against the baseline.
@@ -127,7 +127,7 @@ pub fn explain(
     let feature_names = model.info.names_of_features();
     let data = model.info.fit(data)?;
     let conventions = &options.conventions;
-    let judged = |scores: &[f64]| judge(metric, scores, data.labels(), data.offsets(), conventions);
+    let judged = |scores: &[f64]| evaluate(metric, scores, data.labels(), data.offsets(), conventions);
     let single = match baseline {
         Some(_) => None,
         None => Some(single_feature(&data, metric, conventions, &feature_names)?),
@@ -142,7 +142,7 @@ pub fn explain(
         return Err(Error::Mismatch(format!("{}: {found} scores for {documents} documents", baseline.name)));
     }
     let scores = model.score(&data)?;
-    let values = judge(metric, &scores, data.labels(), data.offsets(), conventions)?;
+    let values = evaluate(metric, &scores, data.labels(), data.offsets(), conventions)?;
     let baseline_values = judged(baseline.scores)?;
     let comparison = compared(&data, metric, options, (&values, &baseline_values), baseline.name)?;
     let rankings = (&scores[..], &values[..], baseline.scores, &baseline_values[..]);

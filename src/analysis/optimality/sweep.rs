@@ -64,7 +64,7 @@ impl<'a> Sweep<'a> {
             return Err(Error::Mismatch(format!("the model scores {net} features, the data has {data}")));
         }
         // The checked way first, because the fast one trusts its labels.
-        metric::judge(metric, &vec![0.0f32; data.n_documents()], data.labels(), data.offsets(), &conventions)?;
+        metric::evaluate(metric, &vec![0.0f32; data.n_documents()], data.labels(), data.offsets(), &conventions)?;
         let live = |labels| (!metric.is_empty(labels)).then(|| LabelledQuery::new(metric, labels, &conventions));
         let subjects: Vec<Option<LabelledQuery>> = data.queries().map(|query| live(query.labels)).collect();
         let empty = subjects.iter().filter(|subject| subject.is_none()).count();

@@ -7,7 +7,7 @@ use crate::cli::ranking::of;
 use crate::cli::systems::System;
 use crate::cli::ui::{self, Align, Table, count, counted, heading};
 use burnrank::analysis::significance::Better;
-use burnrank::program::board::{families, family};
+use burnrank::program::leaderboard::{families, family};
 use burnrank::{Comparison, Conventions};
 
 /// More comparisons than this are counted first, instead of told one by one.

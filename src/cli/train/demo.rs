@@ -94,7 +94,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
         conventions = model.info.conventions.clone();
         odd.extend(warn::training(&model, &objective).inspect(Warning::tell));
         let test = sets.test.as_ref().map_or(&sets.valid.data, |test| &test.data);
-        let found = model.judge(test, &measures)?;
+        let found = model.evaluate(test, &measures)?;
         let values: Vec<f64> = names.iter().map(|name| found.get(name).copied().unwrap_or(f64::NAN)).collect();
         let (best_epoch, seconds) =
             (model.info.best_epoch, model.history.iter().map(|epoch| epoch.seconds).sum::<f64>());

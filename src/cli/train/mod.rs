@@ -2,6 +2,7 @@
 
 mod auto;
 mod demo;
+mod distributed;
 mod folds;
 mod log;
 mod output;
@@ -11,7 +12,6 @@ mod run;
 mod sets;
 mod settings;
 mod single;
-mod together;
 mod warn;
 
 pub use sets::{Named, Sets};
@@ -25,9 +25,9 @@ use super::protect;
 use super::ui;
 use burnrank::data::cache::check_in_use;
 use burnrank::data::{FeatureNames, MAX_FEATURES};
+use burnrank::distributed::Member;
 use burnrank::files::Unfinished;
 use burnrank::model::ModelPlace;
-use burnrank::spread::Member;
 use burnrank::train::{Ensemble, ModelKind, is_checkpoint, models};
 use burnrank::{Dataset, Finish, KNOWN_OBJECTIVES, Model, device};
 use settings::{Choice, Settings};
@@ -317,7 +317,7 @@ impl Args {
 pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
     let mut config = args.settings.config()?;
     if let Some(member) = member {
-        config = together::settings(args, config, member)?;
+        config = distributed::settings(args, config, member)?;
     }
     config.check_build()?;
     args.settings.check_ensemble(&config, args.train.is_some() && args.valid.is_none())?;
@@ -339,7 +339,7 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
     match (&args.train, &args.folds) {
         (Some(train), _) => {
             if let Some(member) = member.filter(|member| !member.leads()) {
-                return together::assist(args, train, config, &device, member);
+                return distributed::assist(args, train, config, &device, member);
             }
             let Some(out) = &args.out else {
                 return Err(Usage("--train needs --out DIR: where shall the model go?".into()).into());

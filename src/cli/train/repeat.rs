@@ -10,7 +10,7 @@ use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use burnrank::data::Targets;
 use burnrank::train::{Ensemble, TrainingData};
-use burnrank::{Conventions, Dataset, Device, Error, Metric, Model, Summary, TrainConfig, judge};
+use burnrank::{Conventions, Dataset, Device, Error, Metric, Model, Summary, TrainConfig, evaluate};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Repeats {
     /// Judges the models of all seeds on the test queries, of one fold where there are several.
     pub fn add(&mut self, first: &Model, others: &[Model], test: &Dataset) -> anyhow::Result<()> {
         for (place, model) in std::iter::once(first).chain(others).enumerate() {
-            self.judge(place, model, test)?;
+            self.evaluate(place, model, test)?;
         }
         Ok(())
     }
@@ -108,10 +108,10 @@ impl Repeats {
         self.seeds[0]
     }
 
-    fn judge(&mut self, place: usize, model: &Model, test: &Dataset) -> anyhow::Result<()> {
+    fn evaluate(&mut self, place: usize, model: &Model, test: &Dataset) -> anyhow::Result<()> {
         let scores = model.score(test)?;
         for (metric, found) in self.measures.iter().zip(&mut self.found) {
-            let values = judge(&**metric, &scores, test.labels(), test.offsets(), &Conventions::default());
+            let values = evaluate(&**metric, &scores, test.labels(), test.offsets(), &Conventions::default());
             // A measure without a value on these labels was told of before.
             let values = values.unwrap_or_else(|_| vec![None; test.n_queries()]);
             found[place].folds.push(Summary::of(&values).mean);

@@ -1,11 +1,11 @@
 //! One training run, from data to a model folder.
 
+use super::distributed::Plan;
 use super::output::RunOutput;
 use super::progress::TrainingProgress;
 use super::repeat::Repeats;
 use super::sets::{Sets, metrics};
 use super::single::SingleFeature;
-use super::together::Plan;
 use super::warn::{self, Warning};
 use super::{Args, Out, auto};
 use crate::cli::Interrupted;
@@ -13,7 +13,7 @@ use crate::cli::interrupt::Graceful;
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use burnrank::data::Targets;
-use burnrank::spread::Member;
+use burnrank::distributed::Member;
 use burnrank::train::{Ensemble, TrainingData};
 use burnrank::{Device, Finish, Model, ModelInfo, TrainConfig, Trainer};
 use serde_json::{Value, json};

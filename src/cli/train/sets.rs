@@ -3,17 +3,19 @@
 use super::Args;
 use super::progress::preparing;
 use super::warn::Warning;
+use crate::cli::data_problems::Essentials;
+use crate::cli::evaluation::unreached;
 use crate::cli::input::{self, Ignored, ReadArgs};
 use crate::cli::interrupt::Graceful;
-use crate::cli::judging::unreached;
-use crate::cli::oddities::Essentials;
 use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
 use burnrank::data::Targets;
+use burnrank::distributed::Member;
 use burnrank::model::DataInfo;
-use burnrank::spread::Member;
 use burnrank::train::TrainingData;
-use burnrank::{Conventions, Dataset, Error, Metric, Model, Stop, Summary, TrainConfig, judge, kfold, memory, split};
+use burnrank::{
+    Conventions, Dataset, Error, Metric, Model, Stop, Summary, TrainConfig, evaluate, kfold, memory, split,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,8 +104,8 @@ impl Named {
         anyhow!("{}: {error}{line}", ui::printable(&self.file))
     }
 
-    fn judge(&self, metric: &dyn Metric, scores: &[f32]) -> burnrank::Result<f64> {
-        let values = judge(metric, scores, self.data.labels(), self.data.offsets(), &Conventions::default())?;
+    fn evaluate(&self, metric: &dyn Metric, scores: &[f32]) -> burnrank::Result<f64> {
+        let values = evaluate(metric, scores, self.data.labels(), self.data.offsets(), &Conventions::default())?;
         Ok(Summary::of(&values).mean)
     }
 }
@@ -253,7 +255,7 @@ impl Sets {
             preparing((values(&train) + values(&valid)) * (self.others.len() + 1))
         };
         if let Some(member) = member.filter(|_| config.shares > 0) {
-            return Ok(vec![Arc::new(TrainingData::spread(member, config.shares, scaling, train, valid)?)]);
+            return Ok(vec![Arc::new(TrainingData::distributed(member, config.shares, scaling, train, valid)?)]);
         }
         let first = TrainingData::new(scaling, train, valid)?;
         let others = std::mem::take(&mut self.others).into_iter();
@@ -286,7 +288,7 @@ impl Sets {
             }
             for (place, metric) in measures.iter().enumerate() {
                 // The best ranking has the largest sums: where it has a value, all have.
-                match set.judge(&**metric, set.data.labels()) {
+                match set.evaluate(&**metric, set.data.labels()) {
                     Ok(_) => {}
                     Err(error) if place == 0 => return Err(set.locate(error)),
                     Err(error) => absent.push(Warning::left_out(&metric.name(), &set.locate(error))),
@@ -307,7 +309,7 @@ impl Sets {
                 let judged = match Graceful::asked() {
                     // An interrupted user does not wait for a full evaluation.
                     true => model.judge_until(&set.data, &measures, &Stop::after(Duration::from_millis(300))),
-                    false => model.judge(&set.data, &measures),
+                    false => model.evaluate(&set.data, &measures),
                 };
                 match judged {
                     Ok(values) => _ = model.info.metrics.insert(split.into(), values),

@@ -1,7 +1,7 @@
 //! Whether one feature alone ranks the validation queries as well as the model does.
 
 use super::warn::Warning;
-use burnrank::{Conventions, Dataset, Metric, Model, Summary, TrainConfig, judge};
+use burnrank::{Conventions, Dataset, Metric, Model, Summary, TrainConfig, evaluate};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl SingleFeature {
             let sign = if highest_first { 1.0 } else { -1.0 };
             let scores: Vec<f32> = queries.features().iter().skip(feature).step_by(width).map(|x| sign * x).collect();
             let values =
-                judge(&**metric, &scores, queries.labels(), queries.offsets(), &Conventions::default()).ok()?;
+                evaluate(&**metric, &scores, queries.labels(), queries.offsets(), &Conventions::default()).ok()?;
             let mean = Summary::of(&values).mean;
             Some((if metric.is_cost() { -mean } else { mean }, Ranking { feature, highest_first, values }))
         };
@@ -69,7 +69,7 @@ impl SingleFeature {
     pub fn warning(&self, model: &Model, first_index: u32, run: &str) -> Option<Warning> {
         let (data, best) = (&self.queries, self.best()?);
         let scores = model.score(data).ok()?;
-        let values = judge(&*self.metric, &scores, data.labels(), data.offsets(), &Conventions::default()).ok()?;
+        let values = evaluate(&*self.metric, &scores, data.labels(), data.offsets(), &Conventions::default()).ok()?;
         let sign = if self.metric.is_cost() { -1.0 } else { 1.0 };
         let gain = |(model, feature): (&Option<f64>, &Option<f64>)| Some(sign * ((*model)? - (*feature)?));
         let gain = Summary::of(&values.iter().zip(&best.values).map(gain).collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! What a user should know about the data of a training run, and about a run that diverged.
 
 use super::sets::{Named, Sets};
-use crate::cli::oddities::{Essentials, Oddity};
+use crate::cli::data_problems::{DataProblem, Essentials};
 use crate::cli::ui;
 use burnrank::train::{Method, ModelKind};
 use burnrank::{Architecture, Dataset, Finish, Model, StepRule, TrainConfig};
@@ -13,12 +13,12 @@ use std::collections::HashSet;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Warning {
     about: String,
-    oddity: Oddity,
+    oddity: DataProblem,
 }
 
 impl Warning {
     pub fn new(about: &str, what: String, remedy: &str) -> Self {
-        Warning { about: about.to_owned(), oddity: Oddity { what, remedy: remedy.to_owned() } }
+        Warning { about: about.to_owned(), oddity: DataProblem { what, remedy: remedy.to_owned() } }
     }
 
     /// Of training itself; `run` names the run where there are several.
@@ -33,7 +33,7 @@ impl Warning {
 
     /// Tells it on standard error.
     pub fn tell(&self) {
-        let Oddity { what, remedy } = &self.oddity;
+        let DataProblem { what, remedy } = &self.oddity;
         let remedy = if remedy.is_empty() { String::new() } else { format!(": {remedy}") };
         ui::note(&format!("{}: {}{remedy}", ui::printable(&self.about), ui::printable(what)));
     }
@@ -45,7 +45,7 @@ impl Warning {
 
 /// What is odd about the data of a run.
 pub fn data(sets: &Sets, config: &TrainConfig) -> Vec<Warning> {
-    let mut found: Vec<(Oddity, Vec<String>)> = Vec::new();
+    let mut found: Vec<(DataProblem, Vec<String>)> = Vec::new();
     for (_, set) in sets.all() {
         for oddity in set.essentials.iter().flat_map(Essentials::oddities) {
             // High labels matter only where 2^y - 1 does.

@@ -4,10 +4,10 @@ pub mod command;
 mod report;
 mod space;
 
+use super::data_problems::Essentials;
 use super::figure;
 use super::input::ReadArgs;
 use super::interrupt::Graceful;
-use super::oddities::Essentials;
 use super::output::Output;
 use super::protect;
 use super::train::{Named, Sets, Warning, features, odd_data};
@@ -15,7 +15,7 @@ use super::ui::{self, Bar, Unit};
 use super::{Interrupted, Usage};
 use anyhow::anyhow;
 use burnrank::data::find_folds;
-use burnrank::spread::Member;
+use burnrank::distributed::Member;
 use burnrank::tune::{
     Before, Choices, Ended, Found, Journal, Progress, RUNGS, Search, Section, Space, Surroundings, TuneData,
 };

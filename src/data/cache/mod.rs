@@ -57,12 +57,12 @@ mod open;
 mod origin;
 mod parts;
 mod region;
-mod spread;
 mod survey;
 #[cfg(test)]
 mod tests;
 mod values;
 mod watch;
+mod widen;
 mod write;
 
 pub use build::build;

@@ -5,9 +5,9 @@ use super::header::{self, Header, Section};
 use super::ids::Ids;
 use super::map::{CacheMap, map};
 use super::origin::Origin;
-use super::spread::spread_rows;
 use super::survey;
 use super::values::{Encoder, Rounding};
+use super::widen::widen_rows;
 use crate::data::dataset::Dataset;
 use crate::data::letor::{MAX_FEATURES, Skipped};
 use crate::data::source::whole_file;
@@ -233,7 +233,7 @@ impl CacheWriter {
         if !self.narrow.is_empty() {
             self.narrow.push((self.wide, self.width));
             let value = if self.options.half { 2 } else { 4 };
-            let spread = spread_rows(&mut self.draft.file, &self.narrow, self.width, value);
+            let spread = widen_rows(&mut self.draft.file, &self.narrow, self.width, value);
             spread.map_err(|error| Error::io(&self.path, "write", error))?;
         }
         let (documents, queries) = (self.labels.len() as u64, self.query_ends.len() as u64);

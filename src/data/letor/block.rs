@@ -2,7 +2,7 @@
 
 use super::line::{self, Extent, Rules};
 use super::options::Skipped;
-use crate::data::plain::changed;
+use crate::data::plain_file::changed;
 use crate::data::source::Text;
 use crate::error::{ParseError, Result};
 use crate::memory;

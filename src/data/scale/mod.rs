@@ -1,10 +1,10 @@
 //! Feature scaling: fitted on the training split, saved with the model, applied to every split.
 
+mod distributed;
 mod fit;
 mod kind;
 mod known;
 pub(crate) mod quantile;
-mod spread;
 
 pub use kind::ScaleKind;
 pub(crate) use known::KnownColumns;

@@ -6,7 +6,7 @@ mod shared;
 use super::cell::{self, BadCell, Role};
 use super::columns::Columns;
 use super::sink::Sink;
-use crate::data::plain::Stamp;
+use crate::data::plain_file::Stamp;
 use crate::data::source::{display_name, whole_file};
 use crate::error::{Error, Result, printable};
 use crate::memory;

@@ -42,7 +42,7 @@ impl DeviceLambdas {
     /// # Errors
     /// When a label is too high for the objective, or there are more documents than a device can number.
     pub fn new(objective: &Objective, labels: &[f32], offsets: &[usize], cube: &Cube) -> Result<Option<Self>> {
-        let Some(loss) = objective.trained().as_pairs() else { return Ok(None) };
+        let Some(loss) = objective.loss().as_pairs() else { return Ok(None) };
         let Some(plan) = Plan::new(loss, labels, offsets)? else { return Ok(None) };
         // The longest buffers hold four numbers per document.
         let bytes = 16 * labels.len() as u64;

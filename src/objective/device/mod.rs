@@ -9,7 +9,7 @@
 //!
 //! 1. [`rank`] counts the rank of each document, or sorts long lists, and lays score, class and value down in rank order;
 //! 2. [`scan`] walks down each list, where values depend on what is above or below (average precision and its like);
-//! 3. [`pairs`] lets each document sum its pairs: one kernel per [`Form`](super::Form), not per objective. Where only the
+//! 3. [`pairs`] lets each document sum its pairs: one kernel per [`PairForm`](super::PairForm), not per objective. Where only the
 //!    top `k` ranks count, a document behind them looks at `k` others;
 //! 4. [`sums`] adds up loss and pairs per query, and keeps the scores for the end of the epoch.
 //!

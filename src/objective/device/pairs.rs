@@ -1,6 +1,6 @@
 //! Each document sums its pairs: one kernel per form.
 
-use super::super::form::Form;
+use super::super::pair_form::PairForm;
 use crate::device::cube::layout::{Place, query_of, start_of};
 use burn_cubecl::cubecl::{self, prelude::*};
 
@@ -18,17 +18,17 @@ pub(super) enum PairForm {
     Own,
 }
 
-impl From<Form> for PairForm {
-    fn from(form: Form) -> Self {
+impl From<PairForm> for PairForm {
+    fn from(form: PairForm) -> Self {
         match form {
-            Form::Constant { ties: false } => PairForm::Constant,
-            Form::Constant { ties: true } => PairForm::ConstantOrTied,
-            Form::Gap => PairForm::Gap,
-            Form::Discounts => PairForm::Discounts,
-            Form::Rest => PairForm::Rest,
-            Form::Distance { .. } => PairForm::Distance,
-            Form::FallOrRise => PairForm::FallOrRise,
-            Form::Own => PairForm::Own,
+            PairForm::Constant { ties: false } => PairForm::Constant,
+            PairForm::Constant { ties: true } => PairForm::ConstantOrTied,
+            PairForm::Gap => PairForm::Gap,
+            PairForm::Discounts => PairForm::Discounts,
+            PairForm::Rest => PairForm::Rest,
+            PairForm::Distance { .. } => PairForm::Distance,
+            PairForm::FallOrRise => PairForm::FallOrRise,
+            PairForm::Own => PairForm::Own,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What kernels need to know of the queries of a data set, made once on the host.
 
-use super::super::form::{Form, nearness};
 use super::super::loss::{Query, Slopes};
+use super::super::pair_form::{PairForm, nearness};
 use super::super::pairwise::{Assignment, PairLoss};
 use super::super::weight::{RankedList, ValueRule, Values};
 use super::pairs::PairForm;
@@ -70,7 +70,7 @@ impl Plan {
         // One rank more than there are documents, for what is not there.
         let mut tables = table(loss, rule, longest + 2);
         let table_length = tables.len();
-        if let Form::Distance { share } = form {
+        if let PairForm::Distance { share } = form {
             tables.extend((0..longest).map(|distance| (share * nearness(distance)) as f32));
         }
         let mut fixed = classes;

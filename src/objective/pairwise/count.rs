@@ -4,7 +4,7 @@
 //! some rank on: a sweep from the bottom keeps count of the labels seen, O(n log L) for L labels.
 
 use super::super::loss::SATURATED;
-use super::Form;
+use super::PairForm;
 use super::ranked::Ranked;
 use crate::numeric::fenwick::Fenwick;
 
@@ -49,10 +49,10 @@ pub(super) struct Count {
 
 impl Count {
     /// The numbers of pairs with a weight and of saturated ones among them.
-    pub fn pairs(&mut self, form: Option<Form>, ranked: &Ranked) -> (u64, u64) {
+    pub fn pairs(&mut self, form: Option<PairForm>, ranked: &Ranked) -> (u64, u64) {
         match form {
-            Some(Form::Own) => count_all(ranked, ranked.top, |place| ranked.values.first[place] != 0.0),
-            Some(Form::Constant { ties }) => self.of_classes(ranked, ties),
+            Some(PairForm::Own) => count_all(ranked, ranked.top, |place| ranked.values.first[place] != 0.0),
+            Some(PairForm::Constant { ties }) => self.of_classes(ranked, ties),
             _ => self.of_classes(ranked, false),
         }
     }

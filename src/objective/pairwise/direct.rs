@@ -2,19 +2,19 @@
 
 use super::grid::{Grid, GridTask, Sums};
 use super::ranked::Ranked;
-use super::{Form, PairLoss};
+use super::{PairForm, PairLoss};
 
 impl PairLoss {
     /// Adds the sums of all pairs; returns the loss in nats when asked.
     pub(super) fn direct(
         &self,
-        form: Form,
+        form: PairForm,
         ranked: &Ranked,
         grid: &mut Grid,
         task: GridTask<'_>,
         sums: &mut Sums,
     ) -> f64 {
-        if form == Form::FallOrRise {
+        if form == PairForm::FallOrRise {
             return fall_or_rise(ranked, grid, task, sums);
         }
         let by_label = form.goes_by_label() && ranked.top == ranked.len();
@@ -30,17 +30,17 @@ impl PairLoss {
     }
 
     /// Rows ranked above their columns: each of the top ranks against all below it.
-    fn lay_out_by_rank(&self, form: Form, ranked: &Ranked, grid: &mut Grid) {
+    fn lay_out_by_rank(&self, form: PairForm, ranked: &Ranked, grid: &mut Grid) {
         let n = ranked.len();
         match form {
-            Form::Constant { .. } => grid.first.extend(ranked.classes(self.weight.classes())),
+            PairForm::Constant { .. } => grid.first.extend(ranked.classes(self.weight.classes())),
             _ => grid.first.extend(ranked.values.first.iter().map(|&value| value as f32)),
         }
         grid.second.extend(ranked.values.second.iter().map(|&value| value as f32));
         grid.second.resize(n, 0.0);
         match form {
-            Form::Distance { share } => ranked.values.add_nearness(n, share, &mut grid.near),
-            Form::Rest => grid.upper.extend(ranked.values.first.iter().map(|&first| (1.0 - first).recip() as f32)),
+            PairForm::Distance { share } => ranked.values.add_nearness(n, share, &mut grid.near),
+            PairForm::Rest => grid.upper.extend(ranked.values.first.iter().map(|&first| (1.0 - first).recip() as f32)),
             _ => {}
         }
         grid.starts.extend(1..=ranked.top as u32);
@@ -80,7 +80,7 @@ fn fall_or_rise(ranked: &Ranked, grid: &mut Grid, task: GridTask<'_>, sums: &mut
         grid.starts.extend(starts);
         grid.first.extend(places.clone().map(|place| ranked.values.first[place as usize] as f32));
         grid.take(ranked, places);
-        loss += Form::FallOrRise.lanes(grid, task, true);
+        loss += PairForm::FallOrRise.lanes(grid, task, true);
         grid.scatter(sums);
     }
     // All relevant documents, wanted above others of the top that are above; the lowest of those first.
@@ -92,7 +92,7 @@ fn fall_or_rise(ranked: &Ranked, grid: &mut Grid, task: GridTask<'_>, sums: &mut
         grid.starts.extend(above.map(|above| rows + columns - above));
         grid.first.extend(places.clone().map(|place| -ranked.values.second[place as usize] as f32));
         grid.take(ranked, places);
-        loss += Form::FallOrRise.lanes(grid, task, true);
+        loss += PairForm::FallOrRise.lanes(grid, task, true);
         grid.scatter(sums);
     }
     loss

@@ -20,10 +20,10 @@
 mod any;
 mod count;
 mod direct;
-mod field;
 mod grid;
 mod lanes;
 mod name;
+mod pairs;
 mod ranked;
 mod sampled;
 mod sweep;
@@ -38,9 +38,9 @@ pub(super) use sweep::{Document, Moments, Node, Side};
 pub use targets::ranknet_pairs;
 pub(super) use tensor::PairTensors;
 
-use super::field::LambdaField;
-use super::form::Form;
+use super::lambda_field::LambdaField;
 use super::loss::{Loss, Query, QueryResult, Slopes, Want};
+use super::pair_form::PairForm;
 use super::tensor::TensorLoss;
 use super::weight::{Classes, PairWeight, PairWeights, Pairs};
 use crate::error::{Error, Result};
@@ -152,10 +152,10 @@ impl PairLoss {
         // What a form is written for; anything else would silently be another weight.
         let refuse = |form: &str, needs: &str| Err(Error::Config(format!("the form {form} needs {needs}")));
         match (self.weight.form(), self.weight.classes(), self.weight.pairs()) {
-            (Some(Form::FallOrRise), Classes::Labels | Classes::UpTo(_), _) => {
+            (Some(PairForm::FallOrRise), Classes::Labels | Classes::UpTo(_), _) => {
                 return refuse("FallOrRise", "labels in two classes, Classes::AtLeast");
             }
-            (Some(Form::Own), _, Pairs::Ordered) => return refuse("Own", "all pairs, Pairs::All"),
+            (Some(PairForm::Own), _, Pairs::Ordered) => return refuse("Own", "all pairs, Pairs::All"),
             _ => {}
         }
         self.assignment.check()?;
@@ -176,14 +176,14 @@ impl PairLoss {
     /// Whether to compute a query in near-linear time.
     ///
     /// The choice depends on the query alone, so that a gradient never depends on what else is asked for.
-    fn goes_fast(&self, form: Option<Form>, ranked: &Ranked) -> bool {
+    fn goes_fast(&self, form: Option<PairForm>, ranked: &Ranked) -> bool {
         let (n, top) = (ranked.len(), ranked.top);
         self.has_fast_method()
             && match (self.method, form) {
                 (Method::Direct, _) => false,
                 (Method::Fast, _) => true,
                 // Directly the product of two counts, which is small unless many are relevant.
-                (Method::Auto, Some(Form::FallOrRise)) => match *ranked.levels.ends.as_slice() {
+                (Method::Auto, Some(PairForm::FallOrRise)) => match *ranked.levels.ends.as_slice() {
                     [relevant, _] => (relevant as usize * (n - relevant as usize)).min(n * top) >= 250 * n,
                     _ => false,
                 },

@@ -2,7 +2,7 @@
 
 use super::super::weight::{Classes, RankedList, Values};
 use super::lanes::NARROW;
-use super::{Form, PairLoss};
+use super::{PairForm, PairLoss};
 use crate::error::Result;
 use crate::numeric::exp::exponentials;
 use crate::numeric::levels::Levels;
@@ -84,7 +84,7 @@ impl Ranked {
     ///
     /// # Errors
     /// When values are missing that a form needs.
-    pub fn weigh(&mut self, loss: &PairLoss, form: Option<Form>) -> Result<()> {
+    pub fn weigh(&mut self, loss: &PairLoss, form: Option<PairForm>) -> Result<()> {
         let (n, weight) = (self.len(), &*loss.weight);
         let classes = weight.classes();
         if classes != Classes::Labels {
@@ -92,12 +92,12 @@ impl Ranked {
             self.classes.extend(self.labels.iter().map(|&label| classes.of(label)));
         }
         let of_classes = if classes == Classes::Labels { &self.labels } else { &self.classes };
-        if form != Some(Form::Own) {
+        if form != Some(PairForm::Own) {
             self.levels.fill(of_classes);
         }
         self.values.clear(n);
         if let Some(form) = form {
-            let by_label = classes == Classes::Labels && form != Form::Own;
+            let by_label = classes == Classes::Labels && form != PairForm::Own;
             let list = RankedList { labels: &self.labels, levels: by_label.then_some(&self.levels) };
             weight.values(list, &mut self.values);
             self.values.check(form, n)?;

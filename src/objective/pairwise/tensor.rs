@@ -8,7 +8,7 @@
 
 use super::super::tensor::{TensorLoss, TensorTile, TilePart};
 use super::super::weight::{Classes, RankedList, Values};
-use super::{Form, PairLoss, Pairs};
+use super::{PairForm, PairLoss, Pairs};
 use crate::error::Result;
 use crate::numeric::levels::Levels;
 use crate::numeric::order::training_order;
@@ -36,7 +36,7 @@ impl TensorLoss for PairLoss {
 
 impl PairLoss {
     /// The weights of a tile's ordered pairs, 0 where a pair does not count: `[queries, rows, longest]`.
-    fn weights_by_form(&self, form: Form, tile: &TensorTile<'_>) -> Result<Tensor<3>> {
+    fn weights_by_form(&self, form: PairForm, tile: &TensorTile<'_>) -> Result<Tensor<3>> {
         let pairs = PairTensors::new(self, form, tile)?;
         let (present_i, present_j) = tile.sides(&tile.present);
         let both = present_i * present_j;
@@ -44,7 +44,7 @@ impl PairLoss {
         let better = || class_i.clone().greater(class_j.clone()).float() * both.clone();
         let others = || both.clone() * tile.off_diagonal();
         let weights = match (self.weight.pairs(), form) {
-            (_, Form::Constant { ties: true }) => {
+            (_, PairForm::Constant { ties: true }) => {
                 better() + class_i.clone().equal(class_j.clone()).float().mul_scalar(0.5) * others()
             }
             (Pairs::Ordered, _) => form.tensors(&pairs) * better(),
@@ -85,7 +85,7 @@ pub(in super::super) struct PairTensors<'a> {
 }
 
 impl<'a> PairTensors<'a> {
-    fn new(loss: &PairLoss, form: Form, tile: &'a TensorTile<'a>) -> Result<Self> {
+    fn new(loss: &PairLoss, form: PairForm, tile: &'a TensorTile<'a>) -> Result<Self> {
         const FIELDS: usize = 7;
         let (mut values, mut levels) = (Values::default(), Levels::default());
         let length = tile.shape()[0] * tile.shape()[2];

@@ -1,6 +1,6 @@
 //! LambdaRank for average precision.
 
-use super::{Classes, Form, PairWeight, RankedList, ValueRule, Values};
+use super::{Classes, PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Metric};
 
 /// The change of AP@k when a relevant document and another swap.
@@ -28,8 +28,8 @@ impl PairWeight for ApSwap {
         self.k
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::FallOrRise)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::FallOrRise)
     }
 
     fn rule(&self) -> Option<ValueRule> {

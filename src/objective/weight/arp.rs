@@ -1,6 +1,6 @@
 //! LambdaRank for the average relevance position.
 
-use super::{Form, PairWeight, RankedList, ValueRule, Values};
+use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Metric};
 
 /// `|y_i - y_j| |i - j|`, divided by the sum of labels for the mean: the change of ARP when `i` and `j` swap.
@@ -12,8 +12,8 @@ impl PairWeight for ArpSwap {
         self.0.swap_delta(ranked, i, j).abs()
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::Discounts)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::Discounts)
     }
 
     fn rule(&self) -> Option<ValueRule> {

@@ -1,6 +1,6 @@
 //! ARP-Loss1.
 
-use super::{Form, PairWeight, Pairs, RankedList, ValueRule, Values};
+use super::{PairForm, PairWeight, Pairs, RankedList, ValueRule, Values};
 
 /// `y_i`, all pairs (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]
@@ -15,8 +15,8 @@ impl PairWeight for Arp1 {
         Pairs::All
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::Own)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::Own)
     }
 
     fn rule(&self) -> Option<ValueRule> {

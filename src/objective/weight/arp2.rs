@@ -1,6 +1,6 @@
 //! ARP-Loss2.
 
-use super::{Form, PairWeight, RankedList, ValueRule, Values};
+use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 
 /// `|y_i - y_j|` for `y_i > y_j` (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]
@@ -11,8 +11,8 @@ impl PairWeight for Arp2 {
         (f64::from(ranked[i]) - f64::from(ranked[j])).abs()
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::Gap)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::Gap)
     }
 
     fn rule(&self) -> Option<ValueRule> {

@@ -1,6 +1,6 @@
 //! LambdaRank for binary preference.
 
-use super::{Classes, Form, PairWeight, RankedList, ValueRule, Values};
+use super::{Classes, PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, BprefSwaps, Metric};
 
 /// The change of bpref when a relevant document and another swap: a difference of one value of each, see [`BprefSwaps`].
@@ -16,8 +16,8 @@ impl PairWeight for BprefSwap {
         Classes::AtLeast(self.0.threshold)
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::FallOrRise)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::FallOrRise)
     }
 
     fn rule(&self) -> Option<ValueRule> {

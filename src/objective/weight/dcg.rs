@@ -1,6 +1,6 @@
 //! LambdaRank for DCG.
 
-use super::{Form, PairWeight, RankedList, ValueRule, Values};
+use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Gain, Metric};
 
 /// `|1/D_i - 1/D_j| |g_i - g_j|`, the change of DCG@k when `i` and `j` swap.
@@ -19,8 +19,8 @@ impl PairWeight for DcgSwap {
         self.k
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::Discounts)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::Discounts)
     }
 
     fn rule(&self) -> Option<ValueRule> {

@@ -1,6 +1,6 @@
 //! LambdaRank for the expected reciprocal rank.
 
-use super::{Classes, Form, PairWeight, RankedList, ValueRule, Values};
+use super::{Classes, PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{ErrSwaps, ExpectedRr, Metric};
 
 /// `|R_i - R_j| (E_i - E_j) / (1 - R_i)` for `i` above `j`, the change of ERR when they swap: see [`ErrSwaps`].
@@ -20,8 +20,8 @@ impl PairWeight for ErrSwap {
         self.0.k
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::Rest)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::Rest)
     }
 
     fn rule(&self) -> Option<ValueRule> {

@@ -1,7 +1,7 @@
 //! What a pair of ranked documents weighs: one weight per file.
 //!
 //! A weight is a function of labels and ranks, never of scores. It states its formula, [`PairWeight::exact`]; if it is also
-//! made of one or two values per document that a [`Form`] joins, it is fast on every path without code of its own.
+//! made of one or two values per document that a [`PairForm`] joins, it is fast on every path without code of its own.
 //!
 //! Ranks `i`, `j` count from 1, `D_i = log2(1 + i)`, `G_i` is the gain of document `i` divided by the ideal DCG.
 
@@ -36,7 +36,7 @@ pub(super) use rr_gap::RrGap;
 pub use rule::ValueRule;
 pub use values::{RankedList, Values};
 
-use super::form::Form;
+use super::pair_form::PairForm;
 use crate::error::Result;
 use crate::metric::{Metric, MetricKind};
 use std::fmt::Debug;
@@ -80,7 +80,7 @@ pub trait PairWeight: Debug + Send + Sync {
     }
 
     /// How the values of two documents make their weight, if they do.
-    fn form(&self) -> Option<Form> {
+    fn form(&self) -> Option<PairForm> {
         None
     }
 
@@ -225,7 +225,7 @@ mod tests {
             let ranked: Vec<f32> = order.iter().map(|&document| labels[document]).collect();
             for name in ALL {
                 let objective = Objective::parse(name).unwrap();
-                let loss = objective.trained().as_pairs().unwrap();
+                let loss = objective.loss().as_pairs().unwrap();
                 let weights = loss.weights(&ranked);
                 let top = loss.truncation.unwrap_or(n);
                 for i in 0..n {
@@ -247,21 +247,21 @@ mod tests {
 
     /// A weight that names a form and forgets what the form needs.
     #[derive(Debug)]
-    struct Careless(super::Form);
+    struct Careless(super::PairForm);
 
     impl super::PairWeight for Careless {
         fn exact(&self, _: &[f32], _: usize, _: usize) -> f64 {
             1.0
         }
 
-        fn form(&self) -> Option<super::Form> {
+        fn form(&self) -> Option<super::PairForm> {
             Some(self.0)
         }
     }
 
     #[test]
     fn a_form_that_does_not_fit_is_refused() {
-        for form in [super::Form::FallOrRise, super::Form::Own] {
+        for form in [super::PairForm::FallOrRise, super::PairForm::Own] {
             let objective = Objective::custom("careless", std::sync::Arc::new(Careless(form)));
             let batch = crate::objective::Batch { labels: &[1.0, 0.0], offsets: &[0, 2] };
             let result = objective.lambda_gradient(&[0.0; 2], batch, &mut [0.0; 2], Default::default(), &[]);
@@ -271,8 +271,12 @@ mod tests {
 
     #[test]
     fn values_that_are_not_one_per_document_are_refused() {
-        for form in [super::Form::Gap, super::Form::Discounts, super::Form::Rest, super::Form::Distance { share: 1.0 }]
-        {
+        for form in [
+            super::PairForm::Gap,
+            super::PairForm::Discounts,
+            super::PairForm::Rest,
+            super::PairForm::Distance { share: 1.0 },
+        ] {
             let objective = Objective::custom("careless", std::sync::Arc::new(Careless(form)));
             let batch = crate::objective::Batch { labels: &[1.0, 0.0, 2.0], offsets: &[0, 3] };
             let result = objective.lambda_gradient(&[0.0; 3], batch, &mut [0.0; 3], Default::default(), &[]);
@@ -282,7 +286,7 @@ mod tests {
                 "{message}"
             );
             // Whatever asks for weights one by one gets those of the formula.
-            let loss = objective.trained().as_pairs().unwrap();
+            let loss = objective.loss().as_pairs().unwrap();
             assert_eq!(loss.weights(&[2.0, 1.0, 0.0]).get(0, 1), 1.0);
         }
     }
@@ -307,8 +311,8 @@ mod tests {
             self.0
         }
 
-        fn form(&self) -> Option<super::Form> {
-            Some(if self.1 == super::Pairs::All { super::Form::Own } else { super::Form::Gap })
+        fn form(&self) -> Option<super::PairForm> {
+            Some(if self.1 == super::Pairs::All { super::PairForm::Own } else { super::PairForm::Gap })
         }
 
         fn values(&self, list: super::RankedList<'_>, values: &mut super::Values) {

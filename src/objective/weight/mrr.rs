@@ -1,7 +1,7 @@
 //! LambdaRank for the reciprocal rank, as the 2009 paper defines it.
 
 use super::ap::inverse_rank;
-use super::{Classes, Form, PairWeight, RankedList, ValueRule, Values};
+use super::{Classes, PairForm, PairWeight, RankedList, ValueRule, Values};
 
 /// `1/r_j - 1/r` for a relevant document `i` and another `j` with `r_j < r <= r_i`, else 0, where `r` is the rank of the top
 /// relevant document (Eq. 11): what the reciprocal rank gains when `i` takes the place of `j`. Where the top document is
@@ -31,8 +31,8 @@ impl PairWeight for Mrr {
         self.k
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::FallOrRise)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::FallOrRise)
     }
 
     fn rule(&self) -> Option<ValueRule> {

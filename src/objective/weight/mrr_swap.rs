@@ -2,7 +2,7 @@
 
 use super::ap::inverse_rank;
 use super::mrr::first_relevant;
-use super::{Classes, Form, PairWeight, RankedList, ValueRule, Values};
+use super::{Classes, PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Metric};
 
 /// The change of the reciprocal rank when a relevant document and another swap, also where the swap would lower it: only
@@ -26,8 +26,8 @@ impl PairWeight for MrrSwap {
         self.k
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::FallOrRise)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::FallOrRise)
     }
 
     fn rule(&self) -> Option<ValueRule> {

@@ -1,6 +1,6 @@
 //! LambdaRank for NDCG.
 
-use super::{Form, PairWeight, RankedList, ValueRule, Values};
+use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Gain, Metric};
 
 /// `|1/D_i - 1/D_j| |G_i - G_j|`, the change of NDCG@k when `i` and `j` swap: the discount is 0 beyond `k`.
@@ -19,8 +19,8 @@ impl PairWeight for NdcgSwap {
         self.k
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::Discounts)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::Discounts)
     }
 
     fn rule(&self) -> Option<ValueRule> {

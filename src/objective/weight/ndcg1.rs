@@ -1,6 +1,6 @@
 //! NDCG-Loss1.
 
-use super::{Form, PairWeight, Pairs, RankedList, ValueRule, Values};
+use super::{PairForm, PairWeight, Pairs, RankedList, ValueRule, Values};
 use crate::metric::{Gain, discount, max_dcg};
 
 /// `G_i / D_i`, all pairs (LambdaLoss, section 5.2); the ideal DCG is taken at `k`.
@@ -19,8 +19,8 @@ impl PairWeight for Ndcg1 {
         Pairs::All
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::Own)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::Own)
     }
 
     fn rule(&self) -> Option<ValueRule> {

@@ -1,6 +1,6 @@
 //! NDCG-Loss2 and NDCG-Loss2++.
 
-use super::{Form, PairWeight, RankedList, ValueRule, Values};
+use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::error::{Error, Result};
 use crate::metric::{Gain, discount, max_dcg};
 
@@ -25,8 +25,8 @@ impl PairWeight for Ndcg2 {
         (self.rho * rho + self.delta * delta) * (gain(i) - gain(j)).abs()
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(if self.delta == 0.0 { Form::Discounts } else { Form::Distance { share: self.delta } })
+    fn form(&self) -> Option<PairForm> {
+        Some(if self.delta == 0.0 { PairForm::Discounts } else { PairForm::Distance { share: self.delta } })
     }
 
     fn rule(&self) -> Option<ValueRule> {

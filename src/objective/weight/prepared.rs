@@ -2,7 +2,7 @@
 
 use super::{Classes, PairWeight, Pairs, RankedList, Values};
 use crate::numeric::levels::Levels;
-use crate::objective::form::Form;
+use crate::objective::pair_form::PairForm;
 
 /// The weights of the pairs of one ranked list, see [`PairLoss::weights`](crate::objective::PairLoss::weights).
 pub struct PairWeights<'a> {
@@ -14,7 +14,7 @@ pub struct PairWeights<'a> {
 }
 
 enum Source<'a> {
-    Form(Form, Values),
+    Form(PairForm, Values),
     Own(Box<dyn Fn(usize, usize) -> f64 + 'a>),
 }
 
@@ -60,8 +60,8 @@ impl<'a> PairWeights<'a> {
         }
         let (own, other) = (self.classes[i], self.classes[j]);
         match &self.source {
-            Source::Form(Form::Constant { ties: true }, _) if own == other => 0.5,
-            Source::Form(Form::Constant { .. }, _) if own < other => 0.0,
+            Source::Form(PairForm::Constant { ties: true }, _) if own == other => 0.5,
+            Source::Form(PairForm::Constant { .. }, _) if own < other => 0.0,
             _ if self.pairs == Pairs::Ordered && own <= other => 0.0,
             Source::Form(form, values) => form.weight(values, i, j),
             Source::Own(weight) => weight(i, j),

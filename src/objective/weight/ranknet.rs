@@ -1,6 +1,6 @@
 //! RankNet: every pair counts the same.
 
-use super::{Form, PairWeight, Pairs, ValueRule};
+use super::{PairForm, PairWeight, Pairs, ValueRule};
 use std::cmp::Ordering;
 
 /// 1 for `y_i > y_j` (RankNet, Eq. 3); with ties 1/2 for each order of `y_i = y_j`, the target probability of 1/2: in every
@@ -23,8 +23,8 @@ impl PairWeight for RankNet {
         if self.ties { Pairs::All } else { Pairs::Ordered }
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::Constant { ties: self.ties })
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::Constant { ties: self.ties })
     }
 
     fn rule(&self) -> Option<ValueRule> {

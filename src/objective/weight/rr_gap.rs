@@ -1,6 +1,6 @@
 //! A weight of our own: gains discounted by reciprocal ranks.
 
-use super::{Form, PairWeight, RankedList, ValueRule, Values};
+use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{Gain, max_dcg};
 
 /// `|1/i - 1/j| |G_i - G_j|`, the change of `sum of G_i / i` when `i` and `j` swap; the ideal DCG of `G` is taken at `k`.
@@ -20,8 +20,8 @@ impl PairWeight for RrGap {
         if ideal > 0.0 { gap / ideal * discounts } else { 0.0 }
     }
 
-    fn form(&self) -> Option<Form> {
-        Some(Form::Discounts)
+    fn form(&self) -> Option<PairForm> {
+        Some(PairForm::Discounts)
     }
 
     fn rule(&self) -> Option<ValueRule> {

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::metric::{Gain, discount, discounts};
 use crate::numeric::levels::Levels;
-use crate::objective::form::Form;
+use crate::objective::pair_form::PairForm;
 use std::borrow::Cow;
 
 /// A ranked list as a weight sees it.
@@ -49,13 +49,13 @@ impl Values {
     }
 
     /// Refuses values that are not one per document, as far as the form needs them.
-    pub(in super::super) fn check(&self, form: Form, n: usize) -> Result<()> {
+    pub(in super::super) fn check(&self, form: PairForm, n: usize) -> Result<()> {
         let needed = match form {
-            Form::Constant { .. } => [0, 0],
-            Form::Gap | Form::Own => [1, 0],
+            PairForm::Constant { .. } => [0, 0],
+            PairForm::Gap | PairForm::Own => [1, 0],
             // The second ones may be left out.
-            Form::Distance { .. } => [1, usize::from(!self.second.is_empty())],
-            Form::Discounts | Form::Rest | Form::FallOrRise => [1, 1],
+            PairForm::Distance { .. } => [1, usize::from(!self.second.is_empty())],
+            PairForm::Discounts | PairForm::Rest | PairForm::FallOrRise => [1, 1],
         };
         for (which, needed, found) in [("first", needed[0], self.first.len()), ("second", needed[1], self.second.len())]
         {

@@ -170,7 +170,7 @@ fn trees_are_grown_anew_on_each_rung_to_the_same_values() {
 
 #[test]
 fn several_processes_find_what_one_finds_and_go_on_with_its_journal() {
-    use crate::spread::threads::each;
+    use crate::distributed::threads::each;
     let [train, valid] = sets();
     let data = TuneData::new(vec![[&train, &valid]], 4).unwrap();
     let search = search(7);

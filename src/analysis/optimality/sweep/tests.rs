@@ -29,7 +29,7 @@ fn oracle(
         .collect();
     let device = device::open("auto").unwrap();
     let scores = score(&config.from_weights(&split, &device).unwrap(), data, &device).unwrap();
-    Summary::of(&metric::judge(metric, &scores, data.labels(), data.offsets(), conventions).unwrap()).mean
+    Summary::of(&metric::evaluate(metric, &scores, data.labels(), data.offsets(), conventions).unwrap()).mean
 }
 
 #[test]

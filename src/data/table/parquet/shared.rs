@@ -1,6 +1,6 @@
 //! One file that several columns are read from at once: every read says where.
 
-use crate::data::plain::read_at;
+use crate::data::plain_file::read_at;
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::reader::{ChunkReader, Length};
 use bytes::Bytes;

@@ -2,7 +2,7 @@
 
 use super::Document;
 use super::node::Node;
-use crate::objective::form::FallOrRise;
+use crate::objective::pair_form::FallOrRise;
 
 impl Node<'_> {
     /// The sums of [`MetricKind::Pairs`](crate::MetricKind::Pairs): a pair of the higher label `h` and the lower label `l`

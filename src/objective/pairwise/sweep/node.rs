@@ -5,7 +5,7 @@ use super::super::ranked::Ranked;
 use super::scan::Scan;
 use super::{Document, Moments};
 use crate::numeric::exp::exponentials;
-use crate::objective::form::{Form, Own};
+use crate::objective::pair_form::{Own, PairForm};
 use crate::simd::dispatch;
 use crate::stop::Stop;
 
@@ -27,7 +27,7 @@ const LINES: usize = 7;
 impl SweepMemory {
     /// Adds the sums over all pairs of a list; returns the loss in nats when asked. No form: the weights of
     /// [`Pairs`](crate::metric::Pairs).
-    pub fn run(&mut self, form: Option<Form>, ranked: &Ranked, loss: bool, stop: &Stop, sums: &mut Sums) -> f64 {
+    pub fn run(&mut self, form: Option<PairForm>, ranked: &Ranked, loss: bool, stop: &Stop, sums: &mut Sums) -> f64 {
         let n = ranked.len();
         let value = |of: &[f64], place: usize| of.get(place).copied().unwrap_or_default();
         let (first, second) = (&ranked.values.first, &ranked.values.second);
@@ -38,7 +38,7 @@ impl SweepMemory {
             place: place as u32,
             ..Document::default()
         }));
-        if form != Some(Form::Own) {
+        if form != Some(PairForm::Own) {
             ranked.levels.for_each(|place, level| self.documents[place].level = level);
         }
         self.spare.resize(n, Document::default());
@@ -82,10 +82,10 @@ pub(in super::super::super) struct Node<'a> {
 }
 
 impl Node<'_> {
-    fn start<const LOSS: bool, const SECOND: bool>(self, form: Option<Form>, ends: &[u32]) -> f64 {
+    fn start<const LOSS: bool, const SECOND: bool>(self, form: Option<PairForm>, ends: &[u32]) -> f64 {
         match form {
             None => self.each_label::<LOSS, SECOND>(ends),
-            Some(Form::Own) => self.all::<LOSS, SECOND>(),
+            Some(PairForm::Own) => self.all::<LOSS, SECOND>(),
             Some(form) => self.split::<LOSS, SECOND>(form, ends, 0),
         }
     }
@@ -100,13 +100,13 @@ impl Node<'_> {
 
     /// All pairs of different classes; `ends` are the ends of the groups of equal ones in their order, the first of which
     /// has the index `first`.
-    fn split<const LOSS: bool, const SECOND: bool>(mut self, form: Form, ends: &[u32], first: u32) -> f64 {
+    fn split<const LOSS: bool, const SECOND: bool>(mut self, form: PairForm, ends: &[u32], first: u32) -> f64 {
         let n = self.documents.len();
         if self.stop.asked() {
             return 0.0;
         }
         if ends.len() < 2 {
-            if form != (Form::Constant { ties: true }) {
+            if form != (PairForm::Constant { ties: true }) {
                 return 0.0;
             }
             self.documents.iter_mut().for_each(|document| document.values[0] = 0.5);

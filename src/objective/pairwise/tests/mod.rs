@@ -11,10 +11,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 mod check_values;
+mod direct;
 mod edges;
-mod formula;
 mod long;
-mod measures;
+mod metrics;
 mod oracle;
 mod second;
 mod speed;

@@ -1,6 +1,6 @@
 //! Second derivatives: every way against the formula, and against differences of the gradient.
 
-use super::measures::{SWEPT, swaps};
+use super::metrics::{SWEPT, swaps};
 use super::*;
 
 fn second(kernel: &Kernel, query: &Query) -> (Vec<f32>, Vec<f32>) {

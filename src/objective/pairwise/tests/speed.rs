@@ -61,7 +61,7 @@ fn seconds_by_length_of_the_list() {
     let mut random = ChaCha8Rng::seed_from_u64(21);
     let sizes = [4_000, 16_000, 64_000, 200_000, 512_000, 1_000_000];
     let lists: Vec<Query> = sizes.iter().map(|&n| query(n, 10.0, 1e6, 5, &mut random)).collect();
-    let swaps = ["dcg", "arp", "err", "bpref", "pairs", "wta"].map(measures::swaps);
+    let swaps = ["dcg", "arp", "err", "bpref", "pairs", "wta"].map(metrics::swaps);
     for weighting in formulas().into_iter().chain(swaps) {
         let kernel = Kernel::new(weighting);
         let loss = kernel.loss();
@@ -93,7 +93,7 @@ fn where_a_sweep_is_faster_than_a_look_at_every_pair() {
             let list = query(n, 6.0, 1e6, 5, &mut random);
             let mut gradient = vec![0.0; n];
             let times = [Method::Direct, Method::Fast].map(|method| {
-                let loss = Kernel { method, ..Kernel::new(measures::swaps(name)) }.loss();
+                let loss = Kernel { method, ..Kernel::new(metrics::swaps(name)) }.loss();
                 let want = Want { loss: true, pairs: true };
                 seconds(300, || ask(&loss, &list, &mut gradient, &mut scratch, want).unwrap())
             });

@@ -1,0 +1,198 @@
+//! What all commands that judge rankings ask for.
+
+use super::Usage;
+use anyhow::bail;
+use burnrank::metric::{KnownMetric, Missing, Peer, parse, parse_with};
+use burnrank::{Conventions, Empty, Metric, Ties};
+use std::sync::Arc;
+
+/// The conventions that decide what a measure is.
+#[derive(Debug, clap::Args)]
+pub struct EvaluationArgs {
+    /// Which of equally scored documents ranks first: document (the earlier one; in a run the greater id, as in
+    /// trec_eval), pessimistic, optimistic, or average over all orders
+    #[arg(long, value_name = "RULE", default_value_t)]
+    ties: Ties,
+    /// What a query with nothing relevant counts: zero, one, or skip
+    #[arg(long, value_name = "RULE", default_value = "zero")]
+    empty: Empty,
+    /// Lowest relevant label, for binary measures
+    #[arg(long, value_name = "LABEL", default_value_t = 1.0)]
+    pub threshold: f32,
+}
+
+impl EvaluationArgs {
+    /// Refuses what makes no sense before any file is read.
+    pub fn check(&self) -> anyhow::Result<()> {
+        if !(self.threshold > 0.0 && self.threshold.is_finite()) {
+            bail!(Usage(format!("--threshold {}: expected a positive number", self.threshold)));
+        }
+        Ok(())
+    }
+
+    pub fn conventions(&self) -> Conventions {
+        Conventions { ties: self.ties, empty: self.empty, ..Conventions::default() }
+    }
+
+    pub fn metric(&self, name: &str) -> anyhow::Result<Arc<dyn Metric>> {
+        let metric = parse_with(name, self.threshold)?;
+        if self.ties == Ties::Average && metric.value_over_ties(&[1.0, 0.0], &[2], 2).is_none() {
+            bail!(Usage(format!(
+                "--ties average: {} has no closed form for it: choose document, pessimistic or optimistic",
+                metric.name()
+            )));
+        }
+        Ok(metric)
+    }
+}
+
+/// The program of a name.
+fn peer(name: &str) -> Result<Peer, String> {
+    let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-', ' '], "");
+    let wanted = match plain(name).as_str() {
+        "sklearn" => plain("scikit-learn"),
+        "letor4" | "letor4.0" => plain("letor"),
+        other => other.to_owned(),
+    };
+    Peer::ALL.into_iter().find(|peer| plain(peer.name()) == wanted).ok_or_else(|| {
+        let known = Peer::ALL.map(Peer::name);
+        match burnrank::suggest::nearest(name, known) {
+            Some(meant) => format!("unknown program: did you mean '{meant}'?"),
+            None => format!("unknown program: expected {}", known.join(", ")),
+        }
+    })
+}
+
+/// What commands ask for that also judge runs.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    own: EvaluationArgs,
+    /// Judge as this program does, to its last printed digit: trec_eval, scikit-learn, lightgbm, xgboost or letor (LETOR 4.0's
+    /// script); docs/conventions.md says how they differ
+    #[arg(long, value_name = "PROGRAM", value_parser = peer, conflicts_with_all = ["ties", "empty"])]
+    like: Option<Peer>,
+    /// Count judged queries that a run lacks, with nothing retrieved, instead of leaving them out
+    #[arg(long)]
+    pub complete: bool,
+}
+
+impl RunArgs {
+    /// As [`EvaluationArgs::check`].
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.own.check()
+    }
+
+    /// Whether scores are to be compared, and ranked when equal, as trec_eval does.
+    pub fn like_trec_eval(&self) -> bool {
+        self.like == Some(Peer::TrecEval)
+    }
+
+    /// The program whose numbers are asked for.
+    pub fn like(&self) -> Option<Peer> {
+        self.like
+    }
+
+    pub fn threshold(&self) -> f32 {
+        self.own.threshold
+    }
+
+    pub fn conventions(&self) -> Conventions {
+        match self.like {
+            // Joining a run puts equal scores into trec_eval's order.
+            Some(peer) => peer.conventions(),
+            None => self.own.conventions(),
+        }
+    }
+
+    /// The metrics for a user who names none: with `--like` those of the program.
+    pub fn usual_metrics(&self) -> Vec<String> {
+        let usual = self.like.map_or(&["ndcg@10", "map", "mrr"][..], Peer::usual_metrics);
+        usual.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    /// The measures of these names, each once.
+    pub fn metrics(&self, names: &[String]) -> anyhow::Result<Vec<Arc<dyn Metric>>> {
+        let mut metrics: Vec<Arc<dyn Metric>> = Vec::new();
+        for name in names {
+            let metric = match self.like {
+                Some(peer) => peer.metric(name, self.own.threshold)?,
+                None => self.own.metric(name)?,
+            };
+            if metrics.iter().all(|known| known.name() != metric.name()) {
+                metrics.push(metric);
+            }
+        }
+        Ok(metrics)
+    }
+
+    /// The conventions that these measures depend on, in words.
+    pub fn words(&self, conventions: &Conventions, measures: &[String]) -> String {
+        let any = |is: fn(&KnownMetric) -> bool| measures.iter().filter_map(|name| row(name)).any(is);
+        let ties = match self.like {
+            Some(peer) => peer.words().to_owned(),
+            None => conventions.ties.to_string(),
+        };
+        let mut words = format!("equal scores: {ties}; nothing relevant: {}", conventions.empty);
+        if any(|row| row.has_gain() || is_letor(row)) {
+            let discount = discount(measures);
+            words += &format!("; gain 2^y - 1, or y where the name says linear; discount {discount}");
+        }
+        if any(KnownMetric::is_binary) {
+            words += &format!("; relevant: label of {} or more, where the name states none", self.own.threshold);
+        }
+        if any(|row| row.name == "map") {
+            words += "; average precision over all of these";
+        }
+        if conventions.missing == Missing::Absent {
+            words += "; judged but not retrieved: without a rank; retrieved but not judged: not relevant";
+            words += if any(|row| row.name == "bpref") { ", left out by bpref" } else { "" };
+        }
+        words
+    }
+}
+
+fn row(name: &str) -> Option<&'static KnownMetric> {
+    name.split([':', '@']).next().and_then(KnownMetric::find)
+}
+
+fn is_letor(row: &KnownMetric) -> bool {
+    row.name == "letor-ndcg"
+}
+
+/// The discount of these metrics: LETOR's script has another.
+pub fn discount(metrics: &[String]) -> String {
+    const USUAL: &str = "1 / log2(1 + rank)";
+    const LETOR: &str = "1 at ranks 1 and 2, then 1 / log2(rank)";
+    let rows = || metrics.iter().filter_map(|name| row(name));
+    match (rows().any(is_letor), rows().any(KnownMetric::has_gain)) {
+        (false, _) => USUAL.to_owned(),
+        (true, false) => LETOR.to_owned(),
+        (true, true) => format!("{USUAL}, of letor-ndcg {LETOR}"),
+    }
+}
+
+/// Says that nothing is relevant by some binary metrics although labels are above 0, as click rates are; nothing otherwise.
+pub fn unreached(metrics: &[Arc<dyn Metric>], labels: &[f32], offsets: &[usize]) -> Option<String> {
+    let highest = labels.iter().copied().fold(0.0, f32::max);
+    let is_unreached = |metric: &&Arc<dyn Metric>| {
+        row(&metric.name()).is_some_and(KnownMetric::is_binary)
+            && offsets.windows(2).all(|rows| metric.is_empty(&labels[rows[0]..rows[1]]))
+    };
+    let names: Vec<String> = metrics.iter().filter(is_unreached).map(|metric| metric.name()).collect();
+    (highest > 0.0 && !names.is_empty()).then(|| {
+        format!("no document is relevant by {}: the highest label, {highest}, is below the threshold", names.join(", "))
+    })
+}
+
+/// Notes on standard error that nothing in `file` is relevant by some binary metrics, and what to do about it.
+pub fn note_unreached(file: &str, metrics: &[Arc<dyn Metric>], labels: &[f32], offsets: &[usize]) {
+    if let Some(what) = unreached(metrics, labels, offsets) {
+        super::ui::note(&format!("{file}: {what}: lower --threshold, or name one, as in map:rel=0.5"));
+    }
+}
+
+/// Refuses unknown names before any file is read.
+pub fn known_metric(name: &str) -> Result<String, burnrank::Error> {
+    parse(name).map(|_| name.to_owned())
+}

@@ -1,0 +1,57 @@
+//! Rows that were written with fewer features than turned out to be there.
+
+use super::header;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+
+/// Bytes that are moved at a time, about.
+const AT_ONCE: usize = 1 << 22;
+
+/// Gives all rows `width` features of `value` bytes, zeros at their ends, in the place where they are.
+///
+/// `parts` says how many rows have how many features, in the order of the file. Rows only move towards the end, so the last ones
+/// move first.
+pub(super) fn widen_rows(file: &mut File, parts: &[(usize, usize)], width: usize, value: usize) -> std::io::Result<()> {
+    let wide = width * value;
+    let mut row: usize = parts.iter().map(|(rows, _)| rows).sum();
+    let mut end = header::BYTES + parts.iter().map(|(rows, width)| rows * width * value).sum::<usize>();
+    let at_once = (AT_ONCE / wide.max(1)).max(1);
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    for &(rows, width) in parts.iter().rev() {
+        let narrow = width * value;
+        let mut left = rows;
+        while left > 0 {
+            let count = left.min(at_once);
+            (left, row, end) = (left - count, row - count, end - count * narrow);
+            from.resize(count * narrow, 0);
+            file.seek(SeekFrom::Start(end as u64))?;
+            file.read_exact(&mut from)?;
+            to.clear();
+            to.resize(count * wide, 0);
+            for (place, row) in to.chunks_exact_mut(wide).enumerate() {
+                row[..narrow].copy_from_slice(&from[place * narrow..][..narrow]);
+            }
+            file.seek(SeekFrom::Start((header::BYTES + row * wide) as u64))?;
+            file.write_all(&to)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_keep_their_order_and_are_filled_with_zeros() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[9; header::BYTES]).unwrap();
+        file.write_all(&[1, 2, 3, 3, 4, 4, 5, 5, 5]).unwrap();
+        widen_rows(&mut file, &[(2, 1), (1, 0), (2, 2), (1, 3)], 3, 1).unwrap();
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes[..header::BYTES], [9; header::BYTES]);
+        assert_eq!(bytes[header::BYTES..], [1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 3, 0, 4, 4, 0, 5, 5, 5]);
+    }
+}

@@ -1,0 +1,170 @@
+//! The fit over several processes, each with its own rows: the same bits as that of one process with all of them.
+//!
+//! Moments and ranges: the same fixed blocks of rows, each made by the process that has its first row and gets the others of it,
+//! and added up in their order by all. Quantiles: the same sample of documents, each feature's values brought to one process.
+
+use super::fit::{BLOCK, Column, Measure, columns_of, joined};
+use super::quantile;
+use super::{ScaleKind, Scaler};
+use crate::data::dataset::Dataset;
+use crate::distributed::{Member, doubles_of, of_doubles, owned};
+use crate::error::{Error, Result};
+use crate::numeric::order::ascending;
+use rayon::prelude::*;
+use std::ops::Range;
+
+impl Scaler {
+    /// Learns the scaling of `kind` from the documents of all members; `rows` are those that each has, `data` has this one's.
+    ///
+    /// # Errors
+    /// When a member is gone.
+    pub(crate) fn fit_spread(
+        kind: ScaleKind,
+        member: &Member,
+        data: &Dataset,
+        rows: &[Range<usize>],
+    ) -> Result<Scaler> {
+        if member.size() == 1 || data.n_features() == 0 {
+            return Ok(Scaler::fit(kind, data));
+        }
+        let fit = DistributedFit { member, own: data.features(), width: data.n_features(), rows };
+        let numbers = match kind.measure() {
+            Some(measure) if !kind.is_per_query() => fit.columns(measure, kind.takes_log())?,
+            _ => (Vec::new(), Vec::new()),
+        };
+        let knots = if kind == ScaleKind::Quantile { fit.knots()? } else { Vec::new() };
+        Ok(Scaler::of(kind, data.n_features(), numbers, knots))
+    }
+}
+
+struct DistributedFit<'a> {
+    member: &'a Member,
+    own: &'a [f32],
+    width: usize,
+    /// Of each member, one behind the other.
+    rows: &'a [Range<usize>],
+}
+
+impl DistributedFit<'_> {
+    /// The first rows of a member, of a block that begins before them.
+    fn head(&self, rank: usize) -> Range<usize> {
+        let rows = &self.rows[rank];
+        rows.start..rows.start.next_multiple_of(BLOCK).min(rows.end)
+    }
+
+    /// Who makes the block that has this row.
+    fn maker(&self, row: usize) -> usize {
+        let first = row / BLOCK * BLOCK;
+        self.rows.iter().position(|rows| rows.contains(&first)).unwrap_or(0)
+    }
+
+    /// The rows of the last block of this member that others have.
+    fn rest(&self) -> Result<Vec<f32>> {
+        let (rank, size) = (self.member.rank(), self.member.size());
+        let sent = |from: usize, to: usize| {
+            let head = self.head(from);
+            if head.is_empty() || self.maker(head.start) != to { 0 } else { head.len() * self.width }
+        };
+        let out: Vec<u32> = self.own[..self.head(rank).len() * self.width].iter().map(|x| x.to_bits()).collect();
+        let out_lengths: Vec<usize> = (0..size).map(|to| sent(rank, to)).collect();
+        let lengths: Vec<usize> = (0..size).map(|from| sent(from, rank)).collect();
+        let into = self.member.exchange(&out, &out_lengths, &lengths)?;
+        Ok(into.into_iter().map(f32::from_bits).collect())
+    }
+
+    fn columns(&self, measure: Measure, takes_log: bool) -> Result<(Vec<f64>, Vec<f64>)> {
+        let block = |rows: &[f32]| columns_of(measure, takes_log, rows, self.width);
+        let rest = self.rest()?;
+        let rows = &self.own[self.head(self.member.rank()).len() * self.width..];
+        let whole = rows.len() / (BLOCK * self.width) * BLOCK * self.width;
+        let mut blocks: Vec<Vec<Column>> = rows[..whole].par_chunks(BLOCK * self.width).map(block).collect();
+        let last = [&rows[whole..], &rest].concat();
+        if !last.is_empty() {
+            blocks.push(block(&last));
+        }
+        let words = of_doubles(blocks.iter().flatten().flat_map(|column| column.numbers().map(f64::to_bits)));
+        let all = self.member.share(Ok(words))?.concat();
+        let numbers: Vec<f64> = doubles_of(&all).map(f64::from_bits).collect();
+        let columns: Vec<Column> = numbers.as_chunks().0.iter().map(|numbers| Column::of(*numbers)).collect();
+        let blocks: Vec<Vec<Column>> = columns.chunks(self.width).map(<[Column]>::to_vec).collect();
+        Ok(joined(measure, self.width, &blocks))
+    }
+
+    fn knots(&self) -> Result<Vec<f32>> {
+        let (rank, size) = (self.member.rank(), self.member.size());
+        let documents = self.rows.last().map_or(0, |rows| rows.end);
+        let mut counts = vec![0; size];
+        let mut sample = Vec::new();
+        for document in quantile::sampled(documents) {
+            let place = self.rows.iter().position(|rows| rows.contains(&document));
+            let holder = place.ok_or_else(|| Error::Data("a document that no process holds".into()))?;
+            counts[holder] += 1;
+            if holder == rank {
+                sample.push((document - self.rows[rank].start) * self.width);
+            }
+        }
+        let features = |rank: usize| owned(self.width, rank, size);
+        let mut out = Vec::with_capacity(sample.len() * self.width);
+        for to in 0..size {
+            for feature in features(to) {
+                out.extend(sample.iter().map(|row| self.own[row + feature].to_bits()));
+            }
+        }
+        let out_lengths: Vec<usize> = (0..size).map(|to| sample.len() * features(to).len()).collect();
+        let lengths: Vec<usize> = counts.iter().map(|count| count * features(rank).len()).collect();
+        let into = self.member.exchange(&out, &out_lengths, &lengths)?;
+        let shares = quantile::shares();
+        let knots = |place: usize| {
+            let mut at = 0;
+            let mut keys = Vec::with_capacity(counts.iter().sum());
+            for (count, length) in counts.iter().zip(&lengths) {
+                let values = into[at + place * count..][..*count].iter().map(|&word| f32::from_bits(word));
+                keys.extend(values.filter(|x| x.is_finite()).map(ascending));
+                at += length;
+            }
+            quantile::column_knots(&mut keys, &shares)
+        };
+        let own: Vec<u32> = (0..features(rank).len()).into_par_iter().flat_map_iter(knots).map(f32::to_bits).collect();
+        Ok(self.member.share(Ok(own))?.concat().into_iter().map(f32::from_bits).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distributed::threads::each;
+
+    /// Rows of three features, with values that are not finite here and there.
+    fn data(documents: usize) -> Dataset {
+        let value = |i: usize| {
+            let random = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+            if random.is_multiple_of(97) { f32::NAN } else { random as f32 * [1e-3, 1e3, 1.0][i % 3] }
+        };
+        let queries = (0..documents).map(|document| (document.to_string(), 1)).collect();
+        Dataset::new(3, (0..documents * 3).map(value).collect(), vec![0.0; documents], queries).unwrap()
+    }
+
+    #[test]
+    fn the_fit_has_the_same_bits_whatever_the_number_of_processes() {
+        let kinds =
+            [ScaleKind::None, ScaleKind::ZScore, ScaleKind::MinMax, ScaleKind::Log1pZScore, ScaleKind::Quantile];
+        for documents in [1, 5, 1000, BLOCK, 5 * BLOCK + 7] {
+            let all = data(documents);
+            for kind in kinds {
+                let expected = Scaler::fit(kind, &all);
+                for size in [2, 3, 4, 7] {
+                    let rows: Vec<Range<usize>> = (0..size).map(|rank| owned(documents, rank, size)).collect();
+                    let found = each(size, |member| {
+                        let own = all.select(&rows[member.rank()].clone().collect::<Vec<_>>());
+                        Scaler::fit_spread(kind, member, &own, &rows).unwrap()
+                    });
+                    let bits = |scaler: &Scaler| {
+                        let numbers = scaler.center.iter().chain(&scaler.spread).map(|x| x.to_bits());
+                        (numbers.collect::<Vec<_>>(), scaler.knots.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+                    };
+                    assert!(found.iter().all(|found| bits(found) == bits(&expected)), "{kind}, {documents}, {size}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Judging scores: the conventions that a value depends on, and one value per query.
+
+use super::order::Ranking;
+use super::{KNOWN_METRICS, KnownMetric, Metric, Score, Ties, parse};
+use crate::error::{Error, Result};
+use rayon::prelude::*;
+use std::fmt;
+use std::str::FromStr;
+
+/// The value of a query with nothing relevant to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Empty {
+    /// 0, as trec_eval does; for costs too.
+    #[default]
+    Zero,
+    /// 1, as LightGBM does; for costs too.
+    One,
+    /// None: the query does not count.
+    Skip,
+}
+
+impl Empty {
+    /// All rules, in the order of the enum.
+    pub const ALL: [Empty; 3] = [Empty::Zero, Empty::One, Empty::Skip];
+}
+
+impl fmt::Display for Empty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Empty::Zero => "0",
+            Empty::One => "1",
+            Empty::Skip => "skip",
+        })
+    }
+}
+
+impl FromStr for Empty {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.to_ascii_lowercase().as_str() {
+            "0" | "zero" => Ok(Empty::Zero),
+            "1" | "one" => Ok(Empty::One),
+            "skip" => Ok(Empty::Skip),
+            _ => Err(Error::Config(format!(
+                "unknown rule for queries with nothing relevant '{text}': expected 0, 1 or skip"
+            ))),
+        }
+    }
+}
+
+/// What a score of minus infinity (or NaN) says about a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Missing {
+    /// It ranks last.
+    #[default]
+    Last,
+    /// It was not retrieved: it counts in ideals and totals, but has no rank, as in trec_eval.
+    Absent,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Missing::Last => "last",
+            Missing::Absent => "absent",
+        })
+    }
+}
+
+/// What the papers leave open and a value depends on. Prints as a report's header states it.
+///
+/// ```
+/// use burnrank::Conventions;
+/// assert_eq!(
+///     Conventions::default().to_string(),
+///     "equal scores: pessimistic; nothing relevant: 0; scores of -inf or NaN: last"
+/// );
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Conventions {
+    /// Which of several equally scored documents ranks first.
+    pub ties: Ties,
+    /// The value of a query with nothing relevant.
+    pub empty: Empty,
+    /// What the lowest scores mean.
+    pub missing: Missing,
+}
+
+impl fmt::Display for Conventions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Conventions { ties, empty, missing } = self;
+        write!(f, "equal scores: {ties}; nothing relevant: {empty}; scores of -inf or NaN: {missing}")
+    }
+}
+
+/// The measure of one query, `None` when it does not count.
+///
+/// ```
+/// use burnrank::{Conventions, Ties};
+/// use burnrank::metric::{evaluate_query, parse};
+/// let ndcg = parse("ndcg")?;
+/// let conventions = Conventions { ties: Ties::Optimistic, ..Conventions::default() };
+/// assert_eq!(evaluate_query(&*ndcg, &[0.5, 0.5, 0.5], &[1.0, 0.0, 2.0], &conventions)?, Some(1.0));
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// When there is not one score per label, a label is negative or not finite or refused by the measure, the measure has no
+/// closed form for averaged ties when these are asked for, or its value is not finite.
+pub fn evaluate_query<S: Score>(
+    metric: &dyn Metric,
+    scores: &[S],
+    labels: &[f32],
+    conventions: &Conventions,
+) -> Result<Option<f64>> {
+    if scores.len() != labels.len() {
+        return Err(Error::Mismatch(format!("{} scores for {} labels", scores.len(), labels.len())));
+    }
+    judge_one(metric, scores, labels, conventions, &mut Ranking::new())
+}
+
+/// The measure of each query, `None` for those that do not count, in parallel.
+///
+/// Query `q` has the documents `offsets[q]..offsets[q + 1]`, as [`Dataset::offsets`](crate::Dataset::offsets) says.
+///
+/// ```
+/// use burnrank::{Conventions, evaluate};
+/// use burnrank::metric::parse;
+/// let (scores, labels) = ([0.1, 0.9, 0.3, 0.2], [1.0, 0.0, 0.0, 2.0]);
+/// let values = evaluate(&*parse("mrr")?, &scores, &labels, &[0, 2, 4], &Conventions::default())?;
+/// assert_eq!(values, [Some(0.5), Some(0.5)]);
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// When lengths do not fit together, or as [`evaluate_query`] for the first query with a problem.
+pub fn evaluate<S: Score>(
+    metric: &dyn Metric,
+    scores: &[S],
+    labels: &[f32],
+    offsets: &[usize],
+    conventions: &Conventions,
+) -> Result<Vec<Option<f64>>> {
+    if scores.len() != labels.len() {
+        return Err(Error::Mismatch(format!("{} scores for {} documents", scores.len(), labels.len())));
+    }
+    let fits = offsets.is_sorted() && offsets.first().is_none_or(|&first| first == 0);
+    if !fits || offsets.last().copied().unwrap_or(0) != labels.len() {
+        return Err(Error::Mismatch(format!("the queries do not divide {} documents", labels.len())));
+    }
+    // All results first, so that of several errors always the first query's is reported.
+    let judged: Vec<Result<Option<f64>>> = offsets
+        .par_windows(2)
+        .with_min_len(8)
+        .map_init(Ranking::new, |ranking, rows| {
+            judge_one(metric, &scores[rows[0]..rows[1]], &labels[rows[0]..rows[1]], conventions, ranking)
+        })
+        .collect();
+    judged.into_iter().enumerate().map(|(query, value)| value.map_err(|error| at_query(query, error))).collect()
+}
+
+fn at_query(query: usize, error: Error) -> Error {
+    match error {
+        Error::Mismatch(message) => Error::Mismatch(format!("query {} of the data: {message}", query + 1)),
+        other => other,
+    }
+}
+
+fn judge_one<S: Score>(
+    metric: &dyn Metric,
+    scores: &[S],
+    labels: &[f32],
+    conventions: &Conventions,
+    ranking: &mut Ranking<S>,
+) -> Result<Option<f64>> {
+    if let Some(label) = labels.iter().find(|label| !(**label >= 0.0 && label.is_finite())) {
+        return Err(Error::Mismatch(format!("label {label}: expected a number of 0 or more")));
+    }
+    if u32::try_from(labels.len()).is_err() {
+        return Err(Error::Mismatch("more than 2^32 documents".to_owned()));
+    }
+    metric.check(labels)?;
+    if metric.is_empty(labels) {
+        return Ok(match conventions.empty {
+            Empty::Zero => Some(0.0),
+            Empty::One => Some(1.0),
+            Empty::Skip => None,
+        });
+    }
+    let value = ranked_value(metric, scores, labels, conventions, ranking).ok_or_else(|| no_average(metric))?;
+    if value.is_finite() {
+        return Ok(Some(value));
+    }
+    let highest = labels.iter().copied().fold(0.0, f32::max);
+    Err(Error::Mismatch(format!(
+        "{} is not finite: label {highest} is too high for the gain 2^y - 1, use a linear gain as in 'ndcg:linear'",
+        metric.name()
+    )))
+}
+
+/// The measure of a query with something to find; `None` when averaged ties are asked for and have no closed form.
+fn ranked_value<S: Score>(
+    metric: &dyn Metric,
+    scores: &[S],
+    labels: &[f32],
+    conventions: &Conventions,
+    ranking: &mut Ranking<S>,
+) -> Option<f64> {
+    ranking.rank(scores, labels, conventions.ties, metric.depth());
+    let retrieved = match conventions.missing {
+        Missing::Last => scores.len(),
+        Missing::Absent => scores.iter().filter(|score| score.is_above_bottom()).count(),
+    };
+    let value = match conventions.ties {
+        Ties::Average => metric.value_over_ties(&ranking.ranked, &ranking.ends, retrieved),
+        _ if retrieved < scores.len() => Some(metric.value_of_retrieved(&ranking.ranked, retrieved)),
+        _ => Some(metric.value(&ranking.ranked)),
+    };
+    // A sum of nothing is -0.
+    value.map(|value| value + 0.0)
+}
+
+/// Judges queries that passed [`evaluate`] and are not empty under other scores, without checking anew or taking memory.
+pub(super) struct Rejudge {
+    ranking: Ranking<f32>,
+}
+
+impl Rejudge {
+    pub(super) fn new() -> Self {
+        Rejudge { ranking: Ranking::new() }
+    }
+
+    pub(super) fn value(
+        &mut self,
+        metric: &dyn Metric,
+        scores: &[f32],
+        labels: &[f32],
+        conventions: &Conventions,
+    ) -> f64 {
+        ranked_value(metric, scores, labels, conventions, &mut self.ranking).unwrap_or(f64::NAN)
+    }
+}
+
+fn no_average(metric: &dyn Metric) -> Error {
+    let has_average = |row: &KnownMetric| {
+        let metric = parse(&row.shortest()).ok()?;
+        metric.value_over_ties(&[1.0], &[1], 1).map(|_| row.name)
+    };
+    let known: Vec<&str> = KNOWN_METRICS.iter().filter_map(has_average).collect();
+    Error::Config(format!(
+        "{} has no closed form for averaged ties, only {} have: choose document, pessimistic or optimistic",
+        metric.name(),
+        known.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Summary;
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn message<T>(result: Result<T>) -> String {
+        result.err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    fn random_queries(queries: usize, documents: usize) -> (Vec<f32>, Vec<f32>, Vec<usize>) {
+        let mut random = ChaCha8Rng::seed_from_u64(5);
+        let scores = (0..queries * documents).map(|_| random.random::<f32>()).collect();
+        let labels = (0..queries * documents).map(|_| random.random_range(0..5u8).saturating_sub(1).into()).collect();
+        (scores, labels, (0..=queries).map(|query| query * documents).collect())
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let ndcg = parse("ndcg").unwrap();
+        let all = Conventions::default();
+        assert_eq!(message(evaluate_query(&*ndcg, &[1.0], &[], &all)), "1 scores for 0 labels");
+        assert!(message(evaluate(&*ndcg, &[1.0], &[1.0, 2.0], &[0, 2], &all)).contains("1 scores for 2 documents"));
+        for offsets in [&[0, 1][..], &[1, 2], &[0, 2, 1, 2], &[0, 3], &[]] {
+            assert!(message(evaluate(&*ndcg, &[1.0, 2.0], &[1.0, 2.0], offsets, &all)).contains("do not divide"));
+        }
+        for label in [-1.0, f32::NAN, f32::INFINITY] {
+            assert!(message(evaluate_query(&*ndcg, &[1.0], &[label], &all)).contains("expected a number of 0 or more"));
+        }
+        let labels = [1.0, 0.0, 2000.0, 0.0];
+        let told = message(evaluate(&*ndcg, &[1.0, 2.0, 3.0, 4.0], &labels, &[0, 2, 4], &all));
+        assert!(told.starts_with("query 2 of the data: ndcg is not finite: label 2000"), "{told}");
+        assert!(message(evaluate_query(&*parse("err@5").unwrap(), &[1.0], &[5.0], &all)).contains("err:max=5"));
+        let average = Conventions { ties: Ties::Average, ..all };
+        assert!(
+            message(evaluate_query(&*parse("map").unwrap(), &[1.0], &[1.0], &average))
+                .contains("only ndcg, dcg, wta, wta-error, pairs, pair-error, arp, p, recall have")
+        );
+        assert_eq!(evaluate::<f32>(&*ndcg, &[], &[], &[0], &all).unwrap(), []);
+        assert_eq!(evaluate::<f32>(&*ndcg, &[], &[], &[], &all).unwrap(), []);
+    }
+
+    #[test]
+    fn absent_documents_count_in_totals_only() {
+        let (scores, labels) = ([2.0, f32::NEG_INFINITY, f32::NAN], [1.0, 1.0, 0.0]);
+        let value = |name: &str, ties| {
+            let conventions = Conventions { missing: Missing::Absent, ties, ..Conventions::default() };
+            evaluate_query(&*parse(name).unwrap(), &scores, &labels, &conventions).unwrap().unwrap()
+        };
+        assert_eq!(value("map", Ties::Pessimistic), 1.0 / 2.0);
+        assert_eq!(value("recall@10", Ties::Pessimistic), 1.0 / 2.0);
+        assert_eq!(value("ndcg", Ties::Average), 1.0 / (1.0 + 1.0 / 3f64.log2()));
+        let last = evaluate_query(&*parse("map").unwrap(), &scores, &labels, &Conventions::default()).unwrap();
+        assert_eq!(last, Some((1.0 + 2.0 / 3.0) / 2.0), "NaN is minus infinity, and of equals the worse comes first");
+    }
+
+    #[test]
+    fn nothing_retrieved_is_zero_and_not_minus_zero() {
+        let conventions = Conventions { missing: Missing::Absent, ..Conventions::default() };
+        for name in KNOWN_METRICS.iter().map(KnownMetric::shortest) {
+            let metric = parse(&name).unwrap();
+            let value = evaluate_query(&*metric, &[f32::NEG_INFINITY; 2], &[1.0, 0.0], &conventions).unwrap().unwrap();
+            assert!(value.is_sign_positive(), "{name}: {value:?}");
+        }
+    }
+
+    #[test]
+    fn threads_and_calls_make_no_difference() {
+        let (scores, labels, offsets) = random_queries(300, 40);
+        for name in ["ndcg@10", "map", "pairs"] {
+            let metric = parse(name).unwrap();
+            let all = Conventions::default();
+            let judge_with = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| evaluate(&*metric, &scores, &labels, &offsets, &all).unwrap())
+            };
+            let one = judge_with(1);
+            assert_eq!(one, judge_with(4));
+            assert_eq!(Summary::of(&one), Summary::of(&judge_with(3)));
+            for (query, rows) in offsets.windows(2).enumerate() {
+                let alone = evaluate_query(&*metric, &scores[rows[0]..rows[1]], &labels[rows[0]..rows[1]], &all);
+                assert_eq!(one[query], alone.unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn a_query_of_fifty_thousand_documents_is_nothing_special() {
+        let (scores, labels, offsets) = random_queries(1, 50_000);
+        for row in KNOWN_METRICS {
+            let metric = parse(&row.shortest()).unwrap();
+            let value = evaluate(&*metric, &scores, &labels, &offsets, &Conventions::default()).unwrap()[0].unwrap();
+            assert!(value.is_finite());
+            let swaps = metric.swaps(&labels);
+            // Some metrics evaluate the whole list for a swap.
+            assert!((0..50_000).step_by(251).all(|i| swaps.delta(i, 49_999 - i).is_finite()));
+        }
+    }
+
+    /// `cargo test --release -- --ignored --nocapture speed_of_judging`
+    #[test]
+    #[ignore = "a measurement"]
+    fn speed_of_judging() {
+        for (queries, documents) in [(8_000, 125), (20, 50_000)] {
+            let (scores, labels, offsets) = random_queries(queries, documents);
+            for name in ["ndcg@10", "ndcg", "map", "mrr", "pairs", "err@10"] {
+                let metric = parse(name).unwrap();
+                let start = std::time::Instant::now();
+                let values = evaluate(&*metric, &scores, &labels, &offsets, &Conventions::default()).unwrap();
+                let seconds = start.elapsed().as_secs_f64();
+                let million = labels.len() as f64 / 1e6;
+                println!(
+                    "{queries} x {documents} {name}: {seconds:.4} s, {:.1} M documents/s, mean {:.4}",
+                    million / seconds,
+                    Summary::of(&values).mean
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn conventions_parse_as_they_print() {
+        for empty in Empty::ALL {
+            assert_eq!(empty.to_string().parse::<Empty>().unwrap(), empty);
+        }
+        assert_eq!("zero".parse::<Empty>().unwrap(), Empty::Zero);
+        assert!("2".parse::<Empty>().is_err());
+    }
+}

@@ -1,0 +1,205 @@
+//! A lambda function of one's own: forces on documents, whether or not they come from a cost.
+
+use crate::error::{Error, Result};
+use crate::metric::order;
+use crate::numeric::order::safe;
+use crate::objective::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};
+use crate::objective::pairwise::Scratch;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A lambda function: what pushes each document of a query, given scores, labels and the order that scores make
+/// (Learning to Rank with Nonsmooth Cost Functions, section 4).
+///
+/// It need not be the derivative of anything; [`FieldReport`](crate::analysis::lambda_field::FieldReport) says whether it is.
+/// [`Objective::field`](crate::Objective::field) trains with it.
+///
+/// ```
+/// use burnrank::analysis::lambda_field::FieldReport;
+/// use burnrank::objective::LambdaField;
+/// /// Every document is pulled towards its label, as by a spring.
+/// #[derive(Debug)]
+/// struct Springs;
+/// impl LambdaField for Springs {
+///     fn name(&self) -> String {
+///         "springs".into()
+///     }
+///     fn lambdas(&self, scores: &[f64], labels: &[f32], _order: &[usize]) -> Vec<f64> {
+///         scores.iter().zip(labels).map(|(score, &label)| f64::from(label) - score).collect()
+///     }
+/// }
+/// let report = FieldReport::new(&Springs, &[0.5, -1.0], &[0.0, 2.0])?;
+/// assert!(report.conservative() && report.convex() && !report.balanced());
+/// assert!((report.smallest_eigenvalue - 1.0).abs() < 1e-6);
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+pub trait LambdaField: Debug + Send + Sync {
+    /// What it is called in reports.
+    fn name(&self) -> String;
+
+    /// One force per document, in document order: `lambda_i = -dC/ds_i` where there is a cost `C`, so positive is up.
+    ///
+    /// `order` holds the documents from the highest score to the lowest, equal scores in document order.
+    fn lambdas(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Vec<f64>;
+
+    /// The cost whose negative slope the lambdas are, where it is known; what training records as its loss.
+    fn cost(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Option<f64> {
+        let _ = (scores, labels, order);
+        None
+    }
+
+    /// `d lambda_i / d s_j`, row-major, between ties, where there is a closed form.
+    fn jacobian(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Option<Vec<f64>> {
+        let _ = (scores, labels, order);
+        None
+    }
+
+    /// Whether forces depend on differences of scores only, so that an analysis may move all of them to where numbers are
+    /// finest.
+    fn ignores_shifts(&self) -> bool {
+        false
+    }
+
+    /// The strength of springs to the origin among the forces, `-spring s_i`. They are linear, so an analysis does not measure
+    /// jumps and asymmetries by their size.
+    fn spring(&self) -> f64 {
+        0.0
+    }
+
+    /// The difference of scores over which forces change smoothly: analyses take steps that are a small part of it.
+    fn width(&self) -> f64 {
+        1.0
+    }
+}
+
+impl<F: LambdaField + ?Sized> LambdaField for &F {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
+    fn lambdas(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Vec<f64> {
+        (**self).lambdas(scores, labels, order)
+    }
+
+    fn cost(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Option<f64> {
+        (**self).cost(scores, labels, order)
+    }
+
+    fn jacobian(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Option<Vec<f64>> {
+        (**self).jacobian(scores, labels, order)
+    }
+
+    fn ignores_shifts(&self) -> bool {
+        (**self).ignores_shifts()
+    }
+
+    fn spring(&self) -> f64 {
+        (**self).spring()
+    }
+
+    fn width(&self) -> f64 {
+        (**self).width()
+    }
+}
+
+/// The forces at some scores.
+pub(crate) fn forces(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Vec<f64> {
+    field.lambdas(scores, labels, &order(scores))
+}
+
+/// Training with a lambda function of one's own.
+#[derive(Debug)]
+pub(in super::super) struct FieldLoss(pub Arc<dyn LambdaField>);
+
+impl Loss for FieldLoss {
+    fn name(&self) -> String {
+        format!("field:{}", self.0.name())
+    }
+
+    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut Scratch) -> Result<QueryResult> {
+        train_with(&*self.0, query, to, |scores, order| self.0.lambdas(scores, query.labels, order))
+    }
+
+    fn field(&self) -> Option<&dyn LambdaField> {
+        Some(&*self.0)
+    }
+}
+
+/// The slopes of a field for training: minus its lambdas.
+///
+/// Second derivatives are those of the field's Jacobian; a field without one gets 1, so that a Newton step is a step along the
+/// forces.
+pub(super) fn train_with(
+    field: &dyn LambdaField,
+    query: Query<'_>,
+    to: Slopes<'_>,
+    lambdas: impl FnOnce(&[f64], &[usize]) -> Vec<f64>,
+) -> Result<QueryResult> {
+    query.check(&to, f32::MAX)?;
+    let scores: Vec<f64> = query.scores.iter().map(|&score| f64::from(safe(score))).collect();
+    let order = order(&scores);
+    let lambdas = lambdas(&scores, &order);
+    if lambdas.len() != scores.len() {
+        let (lambdas, scores) = (lambdas.len(), scores.len());
+        return Err(Error::Mismatch(format!("{}: {lambdas} lambdas for {scores} documents", field.name())));
+    }
+    let mut result =
+        QueryResult { loss: field.cost(&scores, query.labels, &order).unwrap_or(0.0), pairs: 0, saturated: 0 };
+    for (slope, lambda) in to.gradient.iter_mut().zip(lambdas) {
+        *slope = -lambda as f32;
+        if !slope.is_finite() {
+            return Err(Error::Mismatch(format!("{}: a lambda of {lambda}, not a finite number", field.name())));
+        }
+        result.pairs += u64::from(lambda != 0.0);
+        result.saturated += u64::from(lambda != 0.0 && lambda.abs() < SATURATED);
+    }
+    if let Some(second) = to.second {
+        match field.jacobian(&scores, query.labels, &order) {
+            Some(jacobian) => {
+                let diagonal = jacobian.iter().step_by(scores.len() + 1);
+                second.iter_mut().zip(diagonal).for_each(|(to, slope)| *to = -slope as f32);
+            }
+            None => second.fill(1.0),
+        }
+    }
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective::{Batch, Objective};
+
+    #[test]
+    fn an_objectives_field_is_its_gradient_turned_round() {
+        let (scores, labels) = ([0.9, 0.1, -0.4, 1.5, 0.3], [0.0, 1.0, 2.0, 0.0, 3.0]);
+        for name in [
+            "ranknet",
+            "ranknet:ties",
+            "arp-loss1",
+            "ndcg-loss1",
+            "ndcg-loss2++@3:mu=5",
+            "lambdarank:ndcg@2:sigma=2",
+            "lambdarank:map",
+            "lambdarank:err",
+            "lambdarank:mrr:springsmooth",
+            "lambdarank:ndcg:localcost",
+        ] {
+            let objective = Objective::parse(name).unwrap();
+            let field = objective.as_field().unwrap();
+            let single = scores.map(|s| s as f32);
+            let mut gradient = [0.0; 5];
+            let batch = Batch { labels: &labels, offsets: &[0, 5] };
+            let want = Want { loss: true, pairs: true };
+            let result = objective.lambda_gradient(&single, batch, &mut gradient, want, &[]).unwrap();
+            let order = order(&scores);
+            for (lambda, slope) in field.lambdas(&scores, &labels, &order).iter().zip(gradient) {
+                assert!((lambda + f64::from(slope)).abs() < 1e-5, "{name}: {lambda} {slope}");
+            }
+            if let Some(cost) = field.cost(&scores, &labels, &order) {
+                assert!((cost - result.loss).abs() < 1e-5 * cost.max(1.0), "{name}");
+            }
+        }
+        assert!(Objective::parse("ndcg-loss2:gaussian=4").unwrap().as_field().is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! How the queries of a run are spread over shares, and the shares over processes.
+//!
+//! Training queries are cut into shares: contiguous ranges of about the same number of documents, by the data alone. Each process
+//! holds whole shares. An epoch visits the queries of all shares in turn, so that every batch takes as much from each. The
+//! gradient of a batch is a sum over shares, added up by a fixed tree: the number of processes, and that of their threads, changes no bit.
+
+mod epoch;
+mod evaluated;
+mod flat;
+#[cfg(test)]
+mod tests;
+
+pub(super) use epoch::run;
+pub(super) use evaluated::Evaluated;
+
+use crate::data::Dataset;
+use crate::distributed::{Member, Tree, cut, owned};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use std::ops::Range;
+
+/// Who holds which queries of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Partition {
+    pub member: Member,
+    /// Where each share of the training queries begins, and last where all end.
+    bounds: Vec<usize>,
+    /// The share of the query at each place of an epoch's order.
+    pattern: Vec<u32>,
+    tree: Tree,
+    /// The first document of each training and validation query of all members, and last the number of documents.
+    offsets: [Vec<usize>; 2],
+    /// The training and validation queries that each member holds.
+    held: [Vec<Range<usize>>; 2],
+}
+
+impl Partition {
+    /// Over so many shares, of training and validation queries with these offsets.
+    pub fn new(member: Member, shares: usize, offsets: [&[usize]; 2]) -> Self {
+        let (shares, size) = (shares.max(1), member.size());
+        let bounds = cut(offsets[0], shares);
+        let train = (0..size).map(|rank| {
+            let own = owned(shares, rank, size);
+            bounds[own.start]..bounds[own.end]
+        });
+        let parts = cut(offsets[1], size);
+        Partition {
+            held: [train.collect(), parts.windows(2).map(|pair| pair[0]..pair[1]).collect()],
+            pattern: pattern(&bounds),
+            tree: Tree::new(shares, size),
+            offsets: offsets.map(<[usize]>::to_vec),
+            bounds,
+            member,
+        }
+    }
+
+    /// Of one process that holds all.
+    pub fn alone(shares: usize, train: &Dataset, valid: &Dataset) -> Self {
+        Self::new(Member::alone(), shares, [train.offsets(), valid.offsets()])
+    }
+
+    /// The number of shares.
+    pub fn shares(&self) -> usize {
+        self.bounds.len() - 1
+    }
+
+    /// The training (0) or validation (1) queries that this member holds.
+    pub fn own(&self, set: usize) -> Range<usize> {
+        self.held[set][self.member.rank()].clone()
+    }
+
+    /// The training documents that each member holds.
+    pub fn rows(&self) -> Vec<Range<usize>> {
+        let offsets = &self.offsets[0];
+        self.held[0].iter().map(|queries| offsets[queries.start]..offsets[queries.end]).collect()
+    }
+
+    /// The order in which an epoch visits all training queries, drawn anew from (seed, epoch).
+    fn order(&self, seed: u64, epoch: u64) -> Vec<usize> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(epoch);
+        let mut queries: Vec<usize> = (0..self.pattern.len()).collect();
+        self.bounds.windows(2).for_each(|share| queries[share[0]..share[1]].shuffle(&mut random));
+        let mut next = self.bounds.clone();
+        let visit = |&share: &u32| {
+            let place = &mut next[share as usize];
+            *place += 1;
+            queries[*place - 1]
+        };
+        self.pattern.iter().map(visit).collect()
+    }
+}
+
+/// The shares in turn, each at equal distances: the k-th of n queries stands at (k + u) / n, u being the share's place in the order
+/// of reversed bits, by which neighbours, which one process holds, are far apart.
+fn pattern(bounds: &[usize]) -> Vec<u32> {
+    let shares = bounds.len() - 1;
+    let bits = usize::BITS - (shares - 1).leading_zeros();
+    let reversed = |share: usize| if bits == 0 { 0 } else { share.reverse_bits() >> (usize::BITS - bits) };
+    let mut turns: Vec<usize> = (0..shares).collect();
+    turns.sort_by_key(|&share| reversed(share));
+    let mut places = Vec::with_capacity(bounds[shares]);
+    for (turn, &share) in turns.iter().enumerate() {
+        let queries = (bounds[share + 1] - bounds[share]) as u128;
+        let denominator = queries * shares as u128;
+        places.extend((0..queries).map(|k| (k * shares as u128 + turn as u128, denominator, turn, share as u32)));
+    }
+    places.sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)).then(a.2.cmp(&b.2)));
+    places.into_iter().map(|place| place.3).collect()
+}

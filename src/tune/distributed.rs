@@ -1,0 +1,67 @@
+//! Which of several processes runs which trials, and what they tell each other after a rung.
+
+use super::search::Outcome;
+use crate::distributed::{Member, bytes_of, of_bytes};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// What a process comes to on a rung.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Report {
+    /// Whether all of its trials came to the end of the rung.
+    pub whole: bool,
+    /// Whether it was asked to stop.
+    pub stopped: bool,
+    /// What its trials came to, and whether that is for the journal.
+    pub outcomes: Vec<(Outcome, bool)>,
+}
+
+impl Report {
+    /// The reports of all processes, in their order.
+    ///
+    /// # Errors
+    /// That of `own`, for all.
+    pub fn share(member: &Member, own: Result<Report>) -> Result<Vec<Report>> {
+        let record = |error: serde_json::Error| Error::Record(error.to_string());
+        let own = own.and_then(|own| serde_json::to_vec(&own).map_err(record)).map(|bytes| of_bytes(&bytes));
+        let all = member.share(own)?;
+        all.iter().map(|words| serde_json::from_slice(&bytes_of(words)).map_err(record)).collect()
+    }
+}
+
+/// Who runs which of the open trials: who ran it before, unless that leaves others idle.
+///
+/// `owners` has one place per trial of the search, and is the same in all processes.
+pub(super) fn assign(owners: &mut [Option<usize>], open: &[usize], size: usize) {
+    let most = open.len().div_ceil(size.max(1));
+    let mut loads = vec![0; size];
+    let mut moved = Vec::new();
+    for &trial in open {
+        match owners[trial] {
+            Some(owner) if loads[owner] < most => loads[owner] += 1,
+            _ => moved.push(trial),
+        }
+    }
+    for trial in moved {
+        let free = (0..size).min_by_key(|&rank| (loads[rank], rank)).unwrap_or(0);
+        loads[free] += 1;
+        owners[trial] = Some(free);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trials_stay_where_they_were_and_nobody_is_idle() {
+        let mut owners = vec![None; 6];
+        assign(&mut owners, &[0, 1, 2, 3, 4, 5], 2);
+        assert_eq!(owners, [0, 1, 0, 1, 0, 1].map(Some));
+        assign(&mut owners, &[0, 2, 3], 2);
+        assert_eq!([owners[0], owners[2], owners[3]], [0, 0, 1].map(Some));
+        assign(&mut owners, &[0, 2], 2);
+        assert_eq!([owners[0], owners[2]], [0, 1].map(Some));
+        assign(&mut owners, &[0], 1);
+    }
+}

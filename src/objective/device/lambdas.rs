@@ -2,7 +2,7 @@
 
 use super::super::Objective;
 use super::super::loss::QueryResult;
-use super::pairs::{PairForm, pairs};
+use super::pairs::{KernelForm, pairs};
 use super::plan::Plan;
 use super::rank::{LONG, Ranks, count_up, merge, rank};
 use super::scan::{Scan, walk};
@@ -16,7 +16,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct DeviceLambdas {
     cube: Cube,
-    form: PairForm,
+    form: KernelForm,
     scan: Option<Scan>,
     sorts: bool,
     sigma: f32,

@@ -6,7 +6,7 @@ use burn_cubecl::cubecl::{self, prelude::*};
 
 /// A form as a kernel is compiled for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum PairForm {
+pub(super) enum KernelForm {
     Constant,
     /// The same, and half of the weight each way for documents of one class.
     ConstantOrTied,
@@ -18,17 +18,17 @@ pub(super) enum PairForm {
     Own,
 }
 
-impl From<PairForm> for PairForm {
+impl From<PairForm> for KernelForm {
     fn from(form: PairForm) -> Self {
         match form {
-            PairForm::Constant { ties: false } => PairForm::Constant,
-            PairForm::Constant { ties: true } => PairForm::ConstantOrTied,
-            PairForm::Gap => PairForm::Gap,
-            PairForm::Discounts => PairForm::Discounts,
-            PairForm::Rest => PairForm::Rest,
-            PairForm::Distance { .. } => PairForm::Distance,
-            PairForm::FallOrRise => PairForm::FallOrRise,
-            PairForm::Own => PairForm::Own,
+            PairForm::Constant { ties: false } => KernelForm::Constant,
+            PairForm::Constant { ties: true } => KernelForm::ConstantOrTied,
+            PairForm::Gap => KernelForm::Gap,
+            PairForm::Discounts => KernelForm::Discounts,
+            PairForm::Rest => KernelForm::Rest,
+            PairForm::Distance { .. } => KernelForm::Distance,
+            PairForm::FallOrRise => KernelForm::FallOrRise,
+            PairForm::Own => KernelForm::Own,
         }
     }
 }
@@ -47,15 +47,15 @@ fn weight(
     upper: f32,
     near: f32,
     rises: bool,
-    #[comptime] form: PairForm,
+    #[comptime] form: KernelForm,
 ) -> f32 {
     match form {
-        PairForm::Constant | PairForm::ConstantOrTied | PairForm::Own => 1.0f32.runtime(),
-        PairForm::Gap => (a - a_other).abs(),
-        PairForm::Discounts => (a - a_other).abs() * (b - b_other).abs(),
-        PairForm::Rest => (a - a_other).abs() * (b - b_other).abs() / (1.0f32 - upper),
-        PairForm::Distance => (a - a_other).abs() * ((b - b_other).abs() + near),
-        PairForm::FallOrRise => select(rises, (b - b_other).abs(), (a - a_other).abs()),
+        KernelForm::Constant | KernelForm::ConstantOrTied | KernelForm::Own => 1.0f32.runtime(),
+        KernelForm::Gap => (a - a_other).abs(),
+        KernelForm::Discounts => (a - a_other).abs() * (b - b_other).abs(),
+        KernelForm::Rest => (a - a_other).abs() * (b - b_other).abs() / (1.0f32 - upper),
+        KernelForm::Distance => (a - a_other).abs() * ((b - b_other).abs() + near),
+        KernelForm::FallOrRise => select(rises, (b - b_other).abs(), (a - a_other).abs()),
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn pairs(
     sigma: f32,
     scale: f32,
     loss_scale: f32,
-    #[comptime] form: PairForm,
+    #[comptime] form: KernelForm,
     #[comptime] by_table: bool,
 ) {
     let p = ABSOLUTE_POS as u32;
@@ -119,16 +119,19 @@ pub(super) fn pairs(
                 if comptime!(by_table) { tables[(q - start) as usize] } else { ranked[(3u32 * batch + q) as usize] };
             let x = sigma * (score - other);
             let wanted = class > other_class;
-            if comptime!(form == PairForm::Own || form == PairForm::ConstantOrTied) {
+            if comptime!(form == KernelForm::Own || form == KernelForm::ConstantOrTied) {
                 // Both orders of a pair may have a weight.
                 let small = (-x.abs()).exp();
                 let sum = 1.0f32 / (1.0f32 + small);
                 let keeps = select(x >= 0.0f32, small * sum, sum);
                 let swaps = select(x >= 0.0f32, sum, small * sum);
                 let tied = select(class == other_class, 0.5f32, 0.0f32);
-                let up = if comptime!(form == PairForm::Own) { a } else { select(wanted, 1.0f32, tied) };
-                let down =
-                    if comptime!(form == PairForm::Own) { a_other } else { select(class < other_class, 1.0f32, tied) };
+                let up = if comptime!(form == KernelForm::Own) { a } else { select(wanted, 1.0f32, tied) };
+                let down = if comptime!(form == KernelForm::Own) {
+                    a_other
+                } else {
+                    select(class < other_class, 1.0f32, tied)
+                };
                 let other_document = q != p;
                 let up = select(other_document, up, 0.0f32);
                 let down = select(other_document, down, 0.0f32);
@@ -143,7 +146,7 @@ pub(super) fn pairs(
                 let sum = 1.0f32 / (1.0f32 + small);
                 let pull = select(y >= 0.0f32, small * sum, sum);
                 let distance = max(p, q) - min(p, q);
-                let near = if comptime!(form == PairForm::Distance) {
+                let near = if comptime!(form == KernelForm::Distance) {
                     tables[(table_length + distance) as usize]
                 } else {
                     0.0f32.runtime()

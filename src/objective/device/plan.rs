@@ -4,7 +4,7 @@ use super::super::loss::{Query, Slopes};
 use super::super::pair_form::{PairForm, nearness};
 use super::super::pairwise::{Assignment, PairLoss};
 use super::super::weight::{RankedList, ValueRule, Values};
-use super::pairs::PairForm;
+use super::pairs::KernelForm;
 use super::scan::Scan;
 use crate::error::Result;
 use crate::metric::discount;
@@ -14,7 +14,7 @@ use crate::stop::Stop;
 /// Which kernels to run, and the numbers that never change while scores do.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub form: PairForm,
+    pub form: KernelForm,
     /// What makes the values of a ranked list, where they are more than a table.
     pub scan: Option<Scan>,
     /// Whether ranks matter.

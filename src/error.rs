@@ -9,8 +9,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong through no fault of the code.
 ///
-/// [`Error::Config`] is what the caller asked for and can be known before any file is read; all others come from
-/// files, data and the machine.
+/// [`Error::Setting`] and [`Error::Config`] are what the caller asked for and can be known before any file is read; all others
+/// come from files, data and the machine.
 ///
 /// ```
 /// use burnrank::{Error, Objective};
@@ -35,7 +35,18 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// A setting, an argument or a combination of them makes no sense, whatever the data.
+    /// A setting has a value that it cannot have. Programs that have another name for the setting, as `--lr` for `lr`, print
+    /// that name instead of the key.
+    #[error("{key} {}: expected {expected}", printable(value))]
+    Setting {
+        /// Key of the setting, as in `lr`.
+        key: &'static str,
+        /// The value as text.
+        value: String,
+        /// Values that the setting can have, as in "a number above 0".
+        expected: String,
+    },
+    /// An argument or a combination of settings makes no sense, whatever the data.
     #[error("{0}")]
     Config(String),
     /// Data that cannot be used for what was asked, as in no query at all.
@@ -97,6 +108,16 @@ impl Error {
     /// An [`Error::Io`] for `path`.
     pub fn io(path: impl AsRef<Path>, action: &'static str, source: std::io::Error) -> Self {
         Error::Io { path: path.as_ref().to_path_buf(), action, source }
+    }
+
+    /// An [`Error::Setting`].
+    ///
+    /// ```
+    /// let error = burnrank::Error::setting("lr", 0, "a number above 0");
+    /// assert_eq!(error.to_string(), "lr 0: expected a number above 0");
+    /// ```
+    pub fn setting(key: &'static str, value: impl ToString, expected: impl Into<String>) -> Self {
+        Error::Setting { key, value: value.to_string(), expected: expected.into() }
     }
 }
 

@@ -42,7 +42,7 @@ mod widths;
 
 use anyhow::Context;
 use burnrank::distributed::{Failure, Member};
-use burnrank::program::{interrupt, is_bad_usage, message};
+use burnrank::program::{interrupt, is_bad_usage, message_by};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -211,7 +211,7 @@ fn failure(error: &anyhow::Error) -> Option<Failure> {
             _ => 1,
         },
     };
-    Some(Failure { code, message: message(error) })
+    Some(Failure { code, message: message_by(error, usage::text) })
 }
 
 fn run_command(command: Command, threads: u16, member: Option<&Member>) -> anyhow::Result<()> {

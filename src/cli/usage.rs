@@ -155,11 +155,19 @@ fn subcommand<'a>(command: &'a Command, word: &str) -> Option<&'a str> {
     ours.and_then(|name| own().find(|own| *own == name)).or_else(|| nearest(&word, own()))
 }
 
+/// An error of the library in the words of the tool: settings are options.
+pub fn text(error: &burnrank::Error) -> String {
+    match error {
+        burnrank::Error::Setting { .. } => format!("--{error}"),
+        error => error.to_string(),
+    }
+}
+
 /// What is wrong with the value of an option.
 fn bad_value(option: &str, value: &str, source: &(dyn std::error::Error + 'static)) -> String {
-    if source.is::<burnrank::Error>() {
+    if let Some(error) = source.downcast_ref::<burnrank::Error>() {
         // These name the value, and what it was meant to be.
-        return source.to_string();
+        return text(error);
     }
     let text = source.to_string();
     let range = text.split_once(" is not in ").and_then(|(_, range)| range.split_once(".."));

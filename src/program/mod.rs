@@ -8,8 +8,14 @@ pub mod palette;
 
 /// An error and its causes, as far as they say something new.
 pub fn message(error: &anyhow::Error) -> String {
-    let mut text = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
+    message_by(error, crate::Error::to_string)
+}
+
+/// As [`message`], with the program's own text of this library's errors, as with `--` before the key of a setting.
+pub fn message_by(error: &anyhow::Error, text: impl Fn(&crate::Error) -> String) -> String {
+    let mut causes = error.chain().map(|cause| cause.downcast_ref().map_or_else(|| cause.to_string(), &text));
+    let mut text = causes.next().unwrap_or_default();
+    for cause in causes {
         if !text.ends_with(&cause) {
             text.push_str(&format!(": {cause}"));
         }
@@ -19,7 +25,8 @@ pub fn message(error: &anyhow::Error) -> String {
 
 /// Whether the command line is at fault, and not the data or the machine.
 pub fn is_bad_usage(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(crate::Error::Config(_))))
+    use crate::Error::{Config, Setting};
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(Setting { .. } | Config(_))))
 }
 
 #[cfg(test)]

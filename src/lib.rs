@@ -97,4 +97,4 @@ pub use objective::{Batch, KNOWN_OBJECTIVES, LambdaField, Loss, Objective, PairW
 #[doc(inline)]
 pub use stop::Stop;
 #[doc(inline)]
-pub use train::{GradientPath, OptimizerKind, StepRule, TrainConfig, Trainer};
+pub use train::{GradientPath, OptimizerKind, Schedule, TrainConfig, Trainer};

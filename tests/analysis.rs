@@ -3,7 +3,7 @@
 use burnrank::analysis::optimality::certify_control;
 use burnrank::metric::parse;
 use burnrank::{
-    Architecture, CertifyOptions, Dataset, Device, LambdaField, Model, Objective, OptimizerKind, ScaleKind, StepRule,
+    Architecture, CertifyOptions, Dataset, Device, LambdaField, Model, Objective, OptimizerKind, ScaleKind, Schedule,
     Synthetic, TrainConfig, Trainer, certify, device,
 };
 use serde_json::Value;
@@ -32,7 +32,7 @@ fn lambdarank(objective: &str, metric: &str, epochs: usize, data: &Dataset, devi
         patience: 0,
         learning_rate: 0.01,
         optimizer: OptimizerKind::Sgd,
-        step_rule: StepRule::ShrinkSometimes,
+        schedule: Schedule::ShrinkSometimes,
         ..TrainConfig::default()
     };
     train(config, data, device)

@@ -5,7 +5,7 @@ use burnrank::metric::parse;
 use burnrank::train::TrainingData;
 use burnrank::{
     Activation, Architecture, Dataset, Device, EpochRecord, Finish, GradientPath, Model, Objective, OptimizerKind,
-    ScaleKind, Scaler, StepRule, Synthetic, TrainConfig, Trainer, device, score, split,
+    ScaleKind, Scaler, Schedule, Synthetic, TrainConfig, Trainer, device, score, split,
 };
 use std::fs;
 use std::path::Path;
@@ -118,7 +118,7 @@ fn resuming_gives_the_bytes_of_an_uninterrupted_run() {
     let folder = tempfile::tempdir().unwrap();
     for objective in ["lambdarank:ndcg", "ndcg-loss2:gaussian=2"] {
         for optimizer in [OptimizerKind::Adam, OptimizerKind::Momentum, OptimizerKind::Sgd] {
-            let config = TrainConfig { optimizer, step_rule: StepRule::ShrinkSometimes, ..config(objective) };
+            let config = TrainConfig { optimizer, schedule: Schedule::ShrinkSometimes, ..config(objective) };
             let whole = bytes(&train(config.clone()));
             for stop in [1, 3, 5] {
                 let path = folder.path().join(format!("{stop}.checkpoint"));

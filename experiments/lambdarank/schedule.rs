@@ -6,7 +6,7 @@ use crate::harness::{Execution, NetShape, Ticker, once, train, train_until};
 use anyhow::Context;
 use burnrank::train::TrainingData;
 use burnrank::{
-    Activation, Architecture, EpochRecord, Init, Model, Objective, OptimizerKind, ScaleKind, StepRule, TrainConfig,
+    Activation, Architecture, EpochRecord, Init, Model, Objective, OptimizerKind, ScaleKind, Schedule, TrainConfig,
 };
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub fn config(method: Method, net: NetShape, epochs: usize, seed: u64) -> anyhow
         learning_rate: step_sizes(method)[2],
         optimizer: OptimizerKind::Sgd,
         batch_queries: 1,
-        step_rule: StepRule::Shrink,
+        schedule: Schedule::Shrink,
         patience: 0,
         seed,
         ..TrainConfig::default()
@@ -64,7 +64,7 @@ pub fn config(method: Method, net: NetShape, epochs: usize, seed: u64) -> anyhow
 }
 
 /// A whole training.
-pub struct Schedule {
+pub struct Trained {
     /// That of the best validation value over all starts.
     pub model: Model,
     pub valid: f64,
@@ -82,9 +82,9 @@ pub fn run(
     config: &TrainConfig,
     data: &Arc<TrainingData<'_>>,
     (ticker, (from, to)): (&Ticker<'_>, (f64, f64)),
-) -> anyhow::Result<Schedule> {
+) -> anyhow::Result<Trained> {
     let is_cost = config.objective.is_cost();
-    let (mut best, mut used, mut starts): (Option<Schedule>, usize, usize) = (None, 0, 0);
+    let (mut best, mut used, mut starts): (Option<Trained>, usize, usize) = (None, 0, 0);
     while used < config.epochs {
         let share = |epochs: usize| from + (to - from) * epochs.min(config.epochs) as f64 / config.epochs as f64;
         let seed = config.seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(starts as u64));
@@ -97,12 +97,12 @@ pub fn run(
         let (run, best_epoch) = (&model.history, used + model.info.best_epoch);
         used += run.len() + if frozen(run) && !stalled(run, is_cost) { idle(run, is_cost) } else { 0 };
         if best.as_ref().is_none_or(|best| valid > best.valid) {
-            best = Some(Schedule { model, valid, epochs: 0, restarts: 0, best_epoch });
+            best = Some(Trained { model, valid, epochs: 0, restarts: 0, best_epoch });
         }
         starts += 1;
     }
     let best = best.context("no epoch was asked for")?;
-    Ok(Schedule { epochs: used.min(config.epochs), restarts: starts - 1, ..best })
+    Ok(Trained { epochs: used.min(config.epochs), restarts: starts - 1, ..best })
 }
 
 /// The training cost of an epoch: its loss, or how far NDCG is from where it could be.
@@ -129,7 +129,7 @@ fn idle(history: &[EpochRecord], is_cost: bool) -> usize {
 
 fn frozen(history: &[EpochRecord]) -> bool {
     match history {
-        [first, .., last] => last.step_size < FROZEN * first.step_size,
+        [first, .., last] => last.learning_rate < FROZEN * first.learning_rate,
         _ => false,
     }
 }
@@ -162,7 +162,7 @@ pub fn search(
 mod tests {
     use super::*;
 
-    fn record(loss: f64, train: f64, step_size: f64) -> EpochRecord {
+    fn record(loss: f64, train: f64, learning_rate: f64) -> EpochRecord {
         EpochRecord {
             epoch: 1,
             member: None,
@@ -173,7 +173,7 @@ mod tests {
             train,
             valid: 0.5,
             best: false,
-            step_size,
+            learning_rate,
             effective_pairs: 0,
             saturated_pairs: 0,
             seconds: 0.0,

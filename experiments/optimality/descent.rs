@@ -307,7 +307,7 @@ fn epoch(plan: &Plan<'_>, net: &mut Net, data: &Dataset, rate: f64, number: usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burnrank::{Architecture, OptimizerKind, ScaleKind, StepRule, Synthetic, TrainConfig, Trainer};
+    use burnrank::{Architecture, OptimizerKind, ScaleKind, Schedule, Synthetic, TrainConfig, Trainer};
 
     /// The program's own training, to the rounding.
     #[test]
@@ -330,7 +330,7 @@ mod tests {
                     learning_rate: 0.03,
                     optimizer: OptimizerKind::Sgd,
                     batch_queries,
-                    step_rule: StepRule::ShrinkSometimes,
+                    schedule: Schedule::ShrinkSometimes,
                     patience: 0,
                     seed: 5,
                     ..TrainConfig::default()

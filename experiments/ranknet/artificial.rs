@@ -4,7 +4,7 @@ use crate::harness::figure::Point;
 use crate::harness::{NetShape, Packed, Spread, per_query};
 use burnrank::data::synthetic::{Generator, Target, TargetActivation};
 use burnrank::{
-    Activation, Architecture, Dataset, Init, Model, Objective, OptimizerKind, ScaleKind, StepRule, Synthetic,
+    Activation, Architecture, Dataset, Init, Model, Objective, OptimizerKind, ScaleKind, Schedule, Synthetic,
     TrainConfig,
 };
 use serde::{Deserialize, Serialize};
@@ -126,7 +126,7 @@ pub fn config(architecture: Architecture, epochs: usize, seed: u64) -> anyhow::R
         learning_rate: 0.001,
         optimizer: OptimizerKind::Sgd,
         batch_queries: 1,
-        step_rule: StepRule::Halve,
+        schedule: Schedule::Halve,
         patience: 0,
         seed,
         ..TrainConfig::default()

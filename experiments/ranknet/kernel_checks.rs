@@ -5,7 +5,7 @@ use crate::harness::facts::Checked;
 use crate::harness::{Scale, Session};
 use burnrank::analysis::lambda_field::eigenvalues;
 use burnrank::train::ModelChoice;
-use burnrank::{Architecture, Dataset, Objective, OptimizerKind, ScaleKind, StepRule, Synthetic, TrainConfig, Trainer};
+use burnrank::{Architecture, Dataset, Objective, OptimizerKind, ScaleKind, Schedule, Synthetic, TrainConfig, Trainer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -194,7 +194,7 @@ pub fn linear_net(session: &Session) -> anyhow::Result<Checked> {
             learning_rate: 0.01,
             optimizer: OptimizerKind::Sgd,
             batch_queries: train.n_queries(),
-            step_rule: StepRule::Constant,
+            schedule: Schedule::Constant,
             patience: 0,
             // The cost is a mean over queries, and the penalty's slope is l2 w.
             l2: 2.0 * LAMBDA / queries,

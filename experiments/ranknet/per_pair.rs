@@ -169,7 +169,7 @@ fn run_cell(execution: &Execution<'_>, job: &Job<Cell>, ticker: &Ticker<'_>) -> 
             test: Tested::of(&model, &test)?,
             valid: Packed::new(model.history.iter().map(|epoch| epoch.valid)),
             best_epoch: model.info.best_epoch,
-            last_step: model.history.last().map_or(f64::NAN, |epoch| epoch.step_size),
+            last_step: model.history.last().map_or(f64::NAN, |epoch| epoch.learning_rate),
         });
     };
     descend(&config, update, [&training, &valid, &test], ticker)

@@ -5,7 +5,7 @@ use super::pair_net::Update;
 use super::per_pair::{NETS, Sizes, first_net, settings};
 use crate::harness::{Control, Execution, NetShape};
 use burnrank::text::Table;
-use burnrank::{Dataset, StepRule, TrainConfig, Trainer};
+use burnrank::{Dataset, Schedule, TrainConfig, Trainer};
 use std::time::Instant;
 
 /// How far the costs of the plain loops may be from the trainer's, relative to these: both round differently.
@@ -25,7 +25,7 @@ pub fn same_as_trainer(execution: &Execution<'_>, net: NetShape, documents: usiz
     // Larger steps for the single pair, so that it moves at all.
     let learning_rate = if documents == 2 { 0.1 } else { 0.001 };
     let paper = settings(net, &Sizes { vectors: &[], functions: 1, epochs }, training_seed(session.seed, 0, 0))?;
-    let config = TrainConfig { learning_rate, step_rule: StepRule::Constant, metric: "pair-error".into(), ..paper };
+    let config = TrainConfig { learning_rate, schedule: Schedule::Constant, metric: "pair-error".into(), ..paper };
     let mut own = first_net(&config, 50);
     let mut trainer = Trainer::new(config.clone(), &data, &data, &session.device)?;
     let mut farthest: f64 = 0.0;

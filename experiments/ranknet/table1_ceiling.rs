@@ -10,7 +10,7 @@ use super::table1::BEST;
 use crate::harness::finding::{Finding, no_epoch, outside};
 use crate::harness::{Claim, Execution, NetShape, Scale, Session, Test, Ticker, train};
 use burnrank::train::TrainingData;
-use burnrank::{Init, OptimizerKind, StepRule, TrainConfig};
+use burnrank::{Init, OptimizerKind, Schedule, TrainConfig};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ fn settings((units, hidden): (Units, usize), sizes: &Sizes, seed: u64) -> anyhow
         optimizer: OptimizerKind::Adam,
         init: Init::Burn,
         learning_rate: 0.02,
-        step_rule: StepRule::Cosine,
+        schedule: Schedule::Cosine,
         batch_queries: 10,
         ..config(architecture(NetShape::TwoLayer, hidden, units), sizes.epochs, seed)?
     })

@@ -7,7 +7,7 @@ use burnrank::data::{PairTarget, Targets};
 use burnrank::numeric::softplus;
 use burnrank::objective::Batch;
 use burnrank::text::Table;
-use burnrank::{Architecture, Dataset, Objective, OptimizerKind, ScaleKind, StepRule, TrainConfig, Trainer};
+use burnrank::{Architecture, Dataset, Objective, OptimizerKind, ScaleKind, Schedule, TrainConfig, Trainer};
 
 /// Pairs of items 0, 1 and 2 and the probability that the first is the better one.
 pub struct Set {
@@ -103,7 +103,7 @@ impl Set {
             epochs: EPOCHS,
             learning_rate: STEP,
             optimizer: OptimizerKind::Sgd,
-            step_rule: StepRule::Constant,
+            schedule: Schedule::Constant,
             patience: 0,
             seed: session.seed,
             ..TrainConfig::default()

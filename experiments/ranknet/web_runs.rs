@@ -7,7 +7,7 @@ use crate::harness::units::mean;
 use crate::harness::{Execution, Packed, Scale, Ticker, per_query, train};
 use anyhow::Context;
 use burnrank::train::{ModelChoice, TrainingData};
-use burnrank::{Dataset, Model, Objective, ScaleKind, StepRule, TrainConfig};
+use burnrank::{Dataset, Model, Objective, ScaleKind, Schedule, TrainConfig};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -119,8 +119,8 @@ impl System {
         let called = match self.tuned {
             Tuned::Step => {
                 config.objective = Objective::parse("ranknet")?;
-                (config.scaling, config.step_rule, config.learning_rate) =
-                    (ScaleKind::QueryMinMax, StepRule::Constant, value);
+                (config.scaling, config.schedule, config.learning_rate) =
+                    (ScaleKind::QueryMinMax, Schedule::Constant, value);
                 (config.epochs, config.patience) = (sizes.epochs, 20);
                 format!("step {value}")
             }

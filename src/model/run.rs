@@ -60,8 +60,8 @@ pub struct EpochRecord {
     pub valid: f64,
     /// Whether this is the best epoch so far.
     pub best: bool,
-    /// The step size of this epoch.
-    pub step_size: f64,
+    /// The learning rate of this epoch.
+    pub learning_rate: f64,
     /// Pairs with a nonzero lambda.
     pub effective_pairs: u64,
     /// Of these, pairs whose sigmoid factor is below 0.001.
@@ -91,7 +91,7 @@ mod tests {
             train: 0.1,
             valid: 0.2,
             best: false,
-            step_size: 0.5,
+            learning_rate: 0.5,
             effective_pairs: 1,
             saturated_pairs: 0,
             seconds: 0.25,

@@ -2,7 +2,7 @@
 
 use super::method::Method;
 use super::registry::ModelKind;
-use super::{GROWS_TREES, OptimizerKind, StepRule};
+use super::{GROWS_TREES, OptimizerKind, Schedule};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
@@ -70,14 +70,14 @@ pub struct TrainConfig {
     pub metric: String,
     /// The most epochs.
     pub epochs: usize,
-    /// The first step size.
+    /// The first learning rate.
     pub learning_rate: f64,
     /// The rule that turns gradients into steps.
     pub optimizer: OptimizerKind,
     /// Queries per batch; 1 is the papers' batch per query.
     pub batch_queries: usize,
-    /// When the step size shrinks.
-    pub step_rule: StepRule,
+    /// When the learning rate shrinks.
+    pub schedule: Schedule,
     /// Stop after this many epochs without a better validation value; 0 never stops.
     pub patience: usize,
     /// Start again from new random weights after this many epochs without a better validation value; 0 never does.
@@ -123,7 +123,7 @@ impl Default for TrainConfig {
             learning_rate: 0.001,
             optimizer: OptimizerKind::Adam,
             batch_queries: 10,
-            step_rule: StepRule::Constant,
+            schedule: Schedule::Constant,
             patience: 20,
             restart: 0,
             l2: 0.0,
@@ -159,7 +159,7 @@ impl TrainConfig {
     pub(crate) fn lasting(self, queries: usize, updates: usize, epochs: usize) -> Self {
         let per_epoch = queries.div_ceil(self.batch_queries.max(1)).max(1);
         let epochs = updates.div_ceil(per_epoch).max(epochs);
-        TrainConfig { epochs, patience: (epochs / 2).max(20), restart: 0, step_rule: StepRule::Cosine, ..self }
+        TrainConfig { epochs, patience: (epochs / 2).max(20), restart: 0, schedule: Schedule::Cosine, ..self }
     }
 
     /// What is optimised, as models and reports state it: the objective, or the system that has its own.
@@ -199,8 +199,8 @@ impl TrainConfig {
                 self.restart, self.patience
             )));
         }
-        if self.restart > 0 && self.step_rule == StepRule::Cosine {
-            let message = "restart: the cosine step rule falls over the whole run: choose another --step-rule";
+        if self.restart > 0 && self.schedule == Schedule::Cosine {
+            let message = "restart: the cosine schedule falls over the whole run: choose another --schedule";
             return Err(Error::Config(message.into()));
         }
         self.method.check(self)?;

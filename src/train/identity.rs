@@ -1,7 +1,7 @@
 //! What tells training runs apart: settings, data and targets, as far as they decide what comes out.
 
 use super::config::TrainConfig;
-use super::step::StepRule;
+use super::schedule::Schedule;
 use crate::data::Targets;
 use crate::hash::Hasher;
 use crate::model::{Architecture, DataInfo};
@@ -11,7 +11,7 @@ use crate::model::{Architecture, DataInfo};
 /// The number of epochs does not count, unless step sizes depend on it: it may grow. Data count as they are before scaling, which is one of the settings.
 pub(super) fn identity(config: &TrainConfig, [train, valid]: &[DataInfo; 2]) -> String {
     let mut timeless = config.clone();
-    if config.step_rule != StepRule::Cosine {
+    if config.schedule != Schedule::Cosine {
         timeless.epochs = 1;
     }
     if let Architecture::Trees { trees, .. } = &mut timeless.architecture {

@@ -23,8 +23,8 @@ mod order;
 mod part;
 mod registry;
 mod resume;
+mod schedule;
 mod state;
-mod step;
 mod trainer;
 #[cfg(feature = "trees")]
 mod trees;
@@ -39,7 +39,7 @@ pub use method::{BaselineSettings, Method, TreeSettings};
 pub use optimizer::OptimizerKind;
 pub(crate) use registry::Make;
 pub use registry::{ModelChoice, ModelKind, Setting, models};
-pub use step::StepRule;
+pub use schedule::Schedule;
 pub use trainer::Trainer;
 
 /// Whether this build grows trees; all builds score with them.

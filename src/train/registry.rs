@@ -3,7 +3,7 @@
 use super::config::TrainConfig;
 use super::learner::Learner;
 use super::method::{BaselineSettings, Method, TreeSettings};
-use super::step::StepRule;
+use super::schedule::Schedule;
 use crate::baseline::{BASELINES, BaselineStart};
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
@@ -248,7 +248,7 @@ impl ModelChoice {
             learning_rate: kind.learning_rate,
             scaling: kind.scaling,
             // Measured on artificial data and on validation queries: never worse than constant steps, and better on few queries.
-            step_rule: if matches!(kind.make, Make::Net) { StepRule::Cosine } else { StepRule::Constant },
+            schedule: if matches!(kind.make, Make::Net) { Schedule::Cosine } else { Schedule::Constant },
             ..TrainConfig::default()
         }
     }

@@ -1,7 +1,7 @@
 //! Everything of a run that is not a tensor.
 
 use super::exact;
-use super::step::{StepRule, TrainingValues};
+use super::schedule::{Schedule, TrainingValues};
 use crate::model::EpochRecord;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub(super) struct RunState {
     pub identity: String,
     pub restart: usize,
     #[serde(with = "exact::number")]
-    pub step_size: f64,
+    pub learning_rate: f64,
     /// Epochs since the best one, and since the last restart or best epoch.
     pub waited: usize,
     pub stalled: usize,
@@ -28,11 +28,11 @@ pub(super) struct RunState {
 
 impl RunState {
     /// Before the first epoch; `worst` is the value of the measure that every other is better than.
-    pub fn new(identity: String, step_size: f64, worst: f64) -> Self {
+    pub fn new(identity: String, learning_rate: f64, worst: f64) -> Self {
         RunState {
             identity,
             restart: 0,
-            step_size,
+            learning_rate,
             waited: 0,
             stalled: 0,
             best_epoch: 0,
@@ -44,11 +44,11 @@ impl RunState {
     }
 
     /// Training starts again from new weights.
-    pub fn restarted(&mut self, step_size: f64) {
+    pub fn restarted(&mut self, learning_rate: f64) {
         self.restart += 1;
         self.stalled = 0;
         self.before = None;
-        self.step_size = step_size;
+        self.learning_rate = learning_rate;
     }
 
     /// Notes an epoch that did not diverge: whether it is the best, and how long to wait on.
@@ -62,10 +62,10 @@ impl RunState {
         }
     }
 
-    /// The step size after an epoch of these values.
-    pub fn adapt(&mut self, rule: StepRule, now: TrainingValues, loss_is_cost: bool, seed: u64, epoch: u64) {
+    /// The learning rate after an epoch of these values.
+    pub fn adapt(&mut self, rule: Schedule, now: TrainingValues, loss_is_cost: bool, seed: u64, epoch: u64) {
         if let Some((loss, goodness)) = self.before {
-            self.step_size *= rule.factor(TrainingValues { loss, goodness }, now, loss_is_cost, seed, epoch);
+            self.learning_rate *= rule.factor(TrainingValues { loss, goodness }, now, loss_is_cost, seed, epoch);
         }
         self.before = Some((now.loss, now.goodness));
     }

@@ -8,8 +8,8 @@ use super::learner::{EpochStart, Learner};
 use super::method::{Method, TreeSettings};
 use super::net::NetLearner;
 use super::registry::ModelKind;
+use super::schedule::TrainingValues;
 use super::state::RunState;
-use super::step::TrainingValues;
 use crate::baseline::BaselineStart;
 use crate::data::{Dataset, Targets};
 use crate::device::{self, Backend, Transfers};
@@ -242,7 +242,7 @@ impl<'a> Trainer<'a> {
         let start = Instant::now();
         let number = self.state.history.len() + 1;
         let restarts = self.config.restart > 0 && self.state.stalled >= self.config.restart;
-        let step_size = if restarts { self.config.learning_rate } else { self.state.step_size };
+        let step_size = if restarts { self.config.learning_rate } else { self.state.learning_rate };
         let totals = self.learner.try_epoch(&EpochStart {
             config: &self.config,
             data: &self.data.train,
@@ -250,7 +250,7 @@ impl<'a> Trainer<'a> {
             partition: self.partition.as_ref(),
             number,
             restart: restarts.then_some(self.state.restart + 1),
-            step_sizes: self.config.step_rule.fall(number, self.config.epochs).map(|factor| factor * step_size),
+            step_sizes: self.config.schedule.fall(number, self.config.epochs).map(|factor| factor * step_size),
         })?;
         let own = self.judged(&totals.scores);
         let Evaluated { diverged, valid: valid_values, train } = match &self.partition {
@@ -275,7 +275,7 @@ impl<'a> Trainer<'a> {
             train,
             valid,
             best,
-            step_size: self.state.step_size * self.config.step_rule.fall(number, self.config.epochs)[0],
+            learning_rate: self.state.learning_rate * self.config.schedule.fall(number, self.config.epochs)[0],
             effective_pairs: totals.pairs,
             saturated_pairs: totals.saturated,
             seconds: start.elapsed().as_secs_f64(),
@@ -314,7 +314,7 @@ impl<'a> Trainer<'a> {
                 let lower = match self.config.method {
                     // These have no learning rate.
                     Method::Baseline(_) => String::new(),
-                    _ => format!("lower --lr (now {}), or ", state.step_size),
+                    _ => format!("lower --lr (now {}), or ", state.learning_rate),
                 };
                 return Err(Error::Training(format!(
                     "training diverged in epoch {}: scores are no longer finite; {lower}scale the features with --scale",
@@ -327,7 +327,7 @@ impl<'a> Trainer<'a> {
         state.note(record);
         let goodness = if self.metric.is_cost() { -record.train } else { record.train };
         let now = TrainingValues { loss: record.loss, goodness };
-        let (rule, cost) = (self.config.step_rule, self.config.objective.is_cost());
+        let (rule, cost) = (self.config.schedule, self.config.objective.is_cost());
         state.adapt(rule, now, cost, self.config.seed, record.epoch as u64);
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::distributed::{Fact, Member, setting_facts};
 use crate::error::{Error, Result};
 use crate::model::Architecture;
 use crate::stop::Stop;
-use crate::train::{Method, StepRule, TrainConfig};
+use crate::train::{Method, Schedule, TrainConfig};
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -137,7 +137,7 @@ impl Search {
         let usual = self.space.default_config()?;
         Ok(match (&usual.method, self.epochs) {
             (Method::Gradient, None) => usual.suited_to(queries),
-            (Method::Gradient, Some(_)) => TrainConfig { step_rule: StepRule::Constant, ..usual },
+            (Method::Gradient, Some(_)) => TrainConfig { schedule: Schedule::Constant, ..usual },
             _ => usual,
         })
     }

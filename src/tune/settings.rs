@@ -127,7 +127,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         section: Section::Nets,
         key: "lr",
-        help: "step size",
+        help: "learning rate",
         kind: Kind::Number,
         standard: Standard::Log(0.0003, 0.03),
         apply: |config, text| number(&mut config.learning_rate, text),
@@ -180,12 +180,12 @@ pub static SETTINGS: &[Setting] = &[
     },
     Setting {
         section: Section::Nets,
-        key: "step-rule",
-        help: "when the step size shrinks",
+        key: "schedule",
+        help: "when the learning rate shrinks",
         kind: Kind::Word,
         standard: Standard::List(&["constant", "shrink"]),
-        apply: |config, text| word(&mut config.step_rule, text),
-        show: |config| of_nets(config, config.step_rule),
+        apply: |config, text| word(&mut config.schedule, text),
+        show: |config| of_nets(config, config.schedule),
     },
     Setting {
         section: Section::Trees,

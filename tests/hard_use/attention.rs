@@ -61,7 +61,7 @@ fn queries_are_known_again_under_another_id_and_in_another_order() {
 #[test]
 fn the_last_epoch_allowed_is_told_of_when_it_is_the_best() {
     let place = place();
-    let train = format!("{TRAIN} --patience 0 --lr 0.002 --step-rule constant --json");
+    let train = format!("{TRAIN} --patience 0 --lr 0.002 --schedule constant --json");
     let ran = place.run(&format!("{train} --epochs 60"));
     let epochs: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let found = |best: bool| {

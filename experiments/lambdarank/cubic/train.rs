@@ -5,7 +5,7 @@ use super::{DEPTHS, Sizes};
 use crate::harness::shuffled::with_shuffled_labels;
 use crate::harness::units::mean;
 use crate::harness::{Execution, Job, Packed, Ticker, export, per_query};
-use crate::lambdarank::schedule::{self, Schedule, config, step_sizes};
+use crate::lambdarank::schedule::{self, Trained, config, step_sizes};
 use burnrank::data::synthetic::LabelMix;
 use burnrank::train::TrainingData;
 use burnrank::{Dataset, Synthetic, TrainConfig};
@@ -70,7 +70,7 @@ pub fn at(
     let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed_of(execution, &job.what))?;
     let data = Arc::new(TrainingData::new(config.scaling, training, valid)?);
     let mut full = vec![];
-    let mut best: Option<(f64, Schedule)> = None;
+    let mut best: Option<(f64, Trained)> = None;
     for (number, &learning_rate) in steps.iter().enumerate() {
         let place = |n: usize| done + (1.0 - done) * n as f64 / steps.len() as f64;
         let config = TrainConfig { learning_rate, ..config.clone() };
@@ -81,7 +81,7 @@ pub fn at(
             best = Some((learning_rate, run));
         }
     }
-    let Some((step_size, Schedule { model, epochs, restarts, best_epoch, valid: reached })) = best else {
+    let Some((step_size, Trained { model, epochs, restarts, best_epoch, valid: reached })) = best else {
         anyhow::bail!("no step size to train with")
     };
     let (judged, per_query) = judged(&model, test)?;

@@ -2,7 +2,7 @@
 
 use super::{MEASURE, Sizes};
 use burnrank::train::{GROWS_TREES, Method, ModelChoice};
-use burnrank::{Architecture, Objective, ScaleKind, StepRule, TrainConfig};
+use burnrank::{Architecture, Objective, ScaleKind, Schedule, TrainConfig};
 
 /// What draws at random, so that one seed says little.
 pub const SEEDED: [&str; 6] = ["linear", "mlp", "prank", "prank-quadratic", "oap-bpm", "coordinate-ascent"];
@@ -119,7 +119,7 @@ impl System {
         (config.metric, config.seed) = (MEASURE.into(), seed);
         if config.architecture.is_net() && config.method == Method::Gradient {
             // What nets were tuned around when the results were made.
-            (config.scaling, config.step_rule) = (ScaleKind::QueryMinMax, StepRule::Constant);
+            (config.scaling, config.schedule) = (ScaleKind::QueryMinMax, Schedule::Constant);
         }
         config.epochs = sizes.epochs.map_or(config.epochs, |most| most.min(config.epochs));
         let called = match self.tuned {

@@ -89,7 +89,7 @@ mod tests {
             train: 0.5,
             valid: 0.5,
             best,
-            step_size: 0.1,
+            learning_rate: 0.1,
             effective_pairs: 1,
             saturated_pairs: 0,
             seconds: 0.1,

@@ -222,7 +222,7 @@ mod tests {
         let record = |setting: &str, run: usize, epoch: usize, valid: f64| -> EpochRecord {
             let value = serde_json::json!({
                 "epoch": epoch, "member": run, "setting": setting, "setting_run": run, "restart": 0, "loss": 1, "train": 0,
-                "valid": valid, "best": true, "step_size": 1, "effective_pairs": 1, "saturated_pairs": 0, "seconds": 0,
+                "valid": valid, "best": true, "learning_rate": 1, "effective_pairs": 1, "saturated_pairs": 0, "seconds": 0,
             });
             serde_json::from_value(value).unwrap()
         };

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn epoch(epoch: usize) -> EpochRecord {
-        let zero = "\"loss\":1,\"train\":0,\"valid\":0,\"best\":true,\"step_size\":1,\"effective_pairs\":1";
+        let zero = "\"loss\":1,\"train\":0,\"valid\":0,\"best\":true,\"learning_rate\":1,\"effective_pairs\":1";
         let text = format!("{{\"epoch\":{epoch},\"restart\":0,{zero},\"saturated_pairs\":0,\"seconds\":{epoch}}}");
         serde_json::from_str(&text).unwrap()
     }

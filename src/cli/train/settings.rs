@@ -5,7 +5,7 @@ mod nets;
 mod trees;
 
 use burnrank::train::{Ensemble, Method, ModelChoice};
-use burnrank::{Architecture, Error, Objective, ScaleKind, StepRule, TrainConfig};
+use burnrank::{Architecture, Error, Objective, ScaleKind, Schedule, TrainConfig};
 use choices::{ModelArg, ScaleArg};
 use nets::NetSettings;
 use trees::TreeArgs;
@@ -162,7 +162,7 @@ impl Settings {
         TrainConfig {
             learning_rate: self.nets.lr.unwrap_or(0.01),
             scaling: self.scaling().unwrap_or(usual.scaling),
-            step_rule: self.nets.step_rule.unwrap_or(usual.step_rule),
+            schedule: self.nets.schedule.unwrap_or(usual.schedule),
             epochs: self.epochs.unwrap_or(usual.epochs),
             patience: self.patience.unwrap_or(usual.patience),
             ..config
@@ -214,7 +214,7 @@ impl Settings {
             learning_rate: self.nets.lr.or(self.trees.shrinkage).unwrap_or(preset.learning_rate),
             optimizer: self.nets.optimizer.unwrap_or(preset.optimizer),
             batch_queries: self.nets.batch_queries.unwrap_or(preset.batch_queries),
-            step_rule: self.nets.step_rule.unwrap_or(if can_grow { StepRule::Constant } else { preset.step_rule }),
+            schedule: self.nets.schedule.unwrap_or(if can_grow { Schedule::Constant } else { preset.schedule }),
             patience: self.patience.unwrap_or(preset.patience),
             restart,
             l2: self.l2,

@@ -4,7 +4,7 @@ use super::sets::{Named, Sets};
 use crate::cli::data_problems::{DataProblem, Essentials};
 use crate::cli::ui;
 use burnrank::train::{Method, ModelKind};
-use burnrank::{Architecture, Dataset, Finish, Model, StepRule, TrainConfig};
+use burnrank::{Architecture, Dataset, Finish, Model, Schedule, TrainConfig};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -156,7 +156,7 @@ fn divergence(
         // Model selection tries several learning rates by itself.
         _ if last.setting.is_some() => String::new(),
         true => "scale the features with --scale".to_owned(),
-        false => format!("lower --lr (it was {}), or scale the features with --scale", last.step_size),
+        false => format!("lower --lr (it was {}), or scale the features with --scale", last.learning_rate),
     };
     Some(Warning::new(about, what, &remedy))
 }
@@ -169,7 +169,7 @@ const TRIAL: usize = 10;
 pub fn too_few_epochs(config: &TrainConfig, model: &Model, run: &str) -> Option<Warning> {
     let (best, finish) = (model.info.best_epoch, model.info.run.as_ref()?.finish);
     let last = model.history.iter().map(|epoch| epoch.epoch).max()?;
-    let falls = config.method == Method::Gradient && config.step_rule == StepRule::Cosine;
+    let falls = config.method == Method::Gradient && config.schedule == Schedule::Cosine;
     if finish != Finish::Epochs || best != last || best < TRIAL || falls {
         return None;
     }

@@ -76,7 +76,7 @@ pub fn config_arguments(config: &TrainConfig) -> burnrank::Result<Vec<Vec<String
     }
     add("--model", model_name(config).map(str::to_owned));
     let usual = preset(config)?;
-    let usual_rule = config.step_rule == usual.step_rule;
+    let usual_rule = config.schedule == usual.schedule;
     let usual: Vec<(&str, String)> = settings_of(&usual).map(|(setting, value)| (setting.key, value)).collect();
     for (setting, value) in settings_of(config) {
         let is_usual = usual.contains(&(setting.key, value.clone()));
@@ -86,7 +86,7 @@ pub fn config_arguments(config: &TrainConfig) -> burnrank::Result<Vec<Vec<String
     // Without it, a net is trained as long as suits the data; with it, steps would else be constant.
     let of_net = |value: String| Some(value).filter(|_| config.architecture.is_net());
     add("--epochs", of_net(config.epochs.to_string()));
-    add("--step-rule", of_net(config.step_rule.to_string()).filter(|_| usual_rule));
+    add("--schedule", of_net(config.schedule.to_string()).filter(|_| usual_rule));
     add("--patience", of_net(config.patience.to_string()));
     Ok(all)
 }

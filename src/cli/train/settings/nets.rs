@@ -1,6 +1,6 @@
 //! The options that only nets have.
 
-use burnrank::{Activation, Error, GradientPath, Init, OptimizerKind, StepRule};
+use burnrank::{Activation, Error, GradientPath, Init, OptimizerKind, Schedule};
 use std::fmt;
 use std::str::FromStr;
 
@@ -26,11 +26,11 @@ pub struct NetSettings {
     /// Queries per batch; 1 is the papers' batch per query [default: 10]
     #[arg(long, value_name = "N")]
     pub batch_queries: Option<usize>,
-    /// When the step size shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), shrink-sometimes
+    /// When the learning rate shrinks: constant, halve (worse loss: halved), shrink (worse: times 0.8), shrink-sometimes
     /// (worse training metric: times 0.8 with probability 0.3), or cosine (to 0 over all epochs) [default: cosine, or
     /// constant with --epochs or --restart]
     #[arg(long, value_name = "RULE")]
-    pub step_rule: Option<StepRule>,
+    pub schedule: Option<Schedule>,
     /// Start again from new random weights after this many epochs without a better validation value; 0 never does
     /// [default: 0]
     #[arg(long, value_name = "EPOCHS")]
@@ -89,7 +89,7 @@ impl NetSettings {
             ("--lr", self.lr.is_some()),
             ("--optimizer", self.optimizer.is_some()),
             ("--batch-queries", self.batch_queries.is_some()),
-            ("--step-rule", self.step_rule.is_some()),
+            ("--schedule", self.schedule.is_some()),
             ("--restart", self.restart.is_some()),
             ("--clip", self.clip.is_some()),
             ("--gradient", self.gradient.is_some()),

@@ -1,4 +1,4 @@
-//! Rules for the step size: the papers', and a fall over the whole run.
+//! Schedules of the learning rate: the papers', and a fall over the whole run.
 
 use crate::error::{Error, Result};
 use rand::{RngExt, SeedableRng};
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// When and how the step size shrinks: by what an epoch did to the training set, or by how much of the run is over.
+/// When and how the learning rate shrinks: by what an epoch did to the training set, or by how much of the run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum StepRule {
+pub enum Schedule {
     /// Never.
     Constant,
     /// Halved when the loss of an epoch is above the one before (RankNet paper, section 5.1).
@@ -20,7 +20,7 @@ pub enum StepRule {
     Shrink,
     /// Times 0.8, with probability 0.3, when the training metric fell (local optimality paper of 2009, section 7).
     ShrinkSometimes,
-    /// Half a wave of the cosine from the first step size to 0 over all epochs, batch by batch (Loshchilov and Hutter
+    /// Half a wave of the cosine from the first learning rate to 0 over all epochs, batch by batch (Loshchilov and Hutter
     /// 2017, without restarts). The number of epochs is then part of a run.
     Cosine,
 }
@@ -33,20 +33,20 @@ pub(super) struct TrainingValues {
     pub goodness: f64,
 }
 
-impl StepRule {
-    /// The factors of the step size before and after an epoch, counted from 1, of so many; batches between take what lies
+impl Schedule {
+    /// The factors of the learning rate before and after an epoch, counted from 1, of so many; batches between take what lies
     /// between.
     pub(super) fn fall(self, epoch: usize, epochs: usize) -> [f64; 2] {
         let share = |passed: usize| (passed as f64 / epochs.max(1) as f64).min(1.0);
         match self {
-            StepRule::Cosine => {
+            Schedule::Cosine => {
                 [epoch - 1, epoch].map(|passed| 0.5 + 0.5 * (std::f64::consts::PI * share(passed)).cos())
             }
             _ => [1.0; 2],
         }
     }
 
-    /// The factor of the step size after an epoch.
+    /// The factor of the learning rate after an epoch.
     pub(super) fn factor(
         self,
         before: TrainingValues,
@@ -58,9 +58,9 @@ impl StepRule {
         let costlier = now.loss > before.loss;
         let fell = now.goodness < before.goodness;
         match self {
-            StepRule::Halve if costlier => 0.5,
-            StepRule::Shrink if (loss_is_cost && costlier) || (!loss_is_cost && fell) => 0.8,
-            StepRule::ShrinkSometimes if fell => {
+            Schedule::Halve if costlier => 0.5,
+            Schedule::Shrink if (loss_is_cost && costlier) || (!loss_is_cost && fell) => 0.8,
+            Schedule::ShrinkSometimes if fell => {
                 // Drawn anew from (seed, epoch), so that a resumed run draws the same.
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
                 random.set_stream(epoch);
@@ -71,26 +71,26 @@ impl StepRule {
     }
 }
 
-const NAMES: [(StepRule, &str); 5] = [
-    (StepRule::Constant, "constant"),
-    (StepRule::Halve, "halve"),
-    (StepRule::Shrink, "shrink"),
-    (StepRule::ShrinkSometimes, "shrink-sometimes"),
-    (StepRule::Cosine, "cosine"),
+const NAMES: [(Schedule, &str); 5] = [
+    (Schedule::Constant, "constant"),
+    (Schedule::Halve, "halve"),
+    (Schedule::Shrink, "shrink"),
+    (Schedule::ShrinkSometimes, "shrink-sometimes"),
+    (Schedule::Cosine, "cosine"),
 ];
 
-impl FromStr for StepRule {
+impl FromStr for Schedule {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
         NAMES.iter().find(|(_, known)| *known == name).map(|(rule, _)| *rule).ok_or_else(|| {
             let names = NAMES.map(|(_, name)| name).join(", ");
-            Error::Config(format!("unknown step rule '{name}': expected one of {names}"))
+            Error::Config(format!("unknown schedule '{name}': expected one of {names}"))
         })
     }
 }
 
-impl fmt::Display for StepRule {
+impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = NAMES.iter().find(|(rule, _)| rule == self).map_or("constant", |(_, name)| name);
         f.write_str(name)
@@ -111,16 +111,16 @@ mod tests {
         for (rule, _) in NAMES {
             assert_eq!(rule.factor(BEFORE, BETTER, true, 1, 1), 1.0);
         }
-        assert_eq!(StepRule::Constant.factor(BEFORE, WORSE, true, 1, 1), 1.0);
-        assert_eq!(StepRule::Halve.factor(BEFORE, WORSE, false, 1, 1), 0.5);
-        assert_eq!(StepRule::Shrink.factor(BEFORE, MIXED, true, 1, 1), 0.8);
-        assert_eq!(StepRule::Shrink.factor(BEFORE, MIXED, false, 1, 1), 1.0);
+        assert_eq!(Schedule::Constant.factor(BEFORE, WORSE, true, 1, 1), 1.0);
+        assert_eq!(Schedule::Halve.factor(BEFORE, WORSE, false, 1, 1), 0.5);
+        assert_eq!(Schedule::Shrink.factor(BEFORE, MIXED, true, 1, 1), 0.8);
+        assert_eq!(Schedule::Shrink.factor(BEFORE, MIXED, false, 1, 1), 1.0);
     }
 
     #[test]
     fn a_cosine_falls_from_one_to_zero_over_all_epochs() {
-        assert_eq!(StepRule::Halve.fall(3, 4), [1.0; 2]);
-        let ends = |epoch| StepRule::Cosine.fall(epoch, 4);
+        assert_eq!(Schedule::Halve.fall(3, 4), [1.0; 2]);
+        let ends = |epoch| Schedule::Cosine.fall(epoch, 4);
         assert_eq!((ends(1)[0], ends(4)[1]), (1.0, 0.0));
         for epoch in 1..4 {
             assert_eq!(ends(epoch)[1], ends(epoch + 1)[0]);
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn sometimes_is_about_three_in_ten_and_repeatable() {
         let factors =
-            |seed| (0..1000).map(|e| StepRule::ShrinkSometimes.factor(BEFORE, WORSE, true, seed, e)).collect();
+            |seed| (0..1000).map(|e| Schedule::ShrinkSometimes.factor(BEFORE, WORSE, true, seed, e)).collect();
         let first: Vec<f64> = factors(3);
         let second: Vec<f64> = factors(3);
         assert_eq!(first, second);
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn names_round_trip() {
         for (rule, name) in NAMES {
-            assert_eq!(name.parse::<StepRule>().unwrap(), rule);
+            assert_eq!(name.parse::<Schedule>().unwrap(), rule);
             assert_eq!(rule.to_string(), name);
         }
-        assert!("half".parse::<StepRule>().is_err());
+        assert!("half".parse::<Schedule>().is_err());
     }
 }

@@ -9,6 +9,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong through no fault of the code.
 ///
+/// Messages name settings in backticks, as in `` `null` ``: the name of a field or a setting's key. Programs show what their users
+/// call it instead, as in `--null`.
+///
 /// [`Error::Setting`] and [`Error::Config`] are what the caller asked for and can be known before any file is read; all others
 /// come from files, data and the machine.
 ///
@@ -66,7 +69,7 @@ pub enum Error {
     Training(String),
     /// Work that would take more memory than it may.
     #[error(
-        "{what} would take {}, and {} may be taken: {remedy}{}allow more with --max-memory",
+        "{what} would take {}, and {} may be taken: {remedy}{}allow more with `max_memory`",
         crate::memory::readable(*needed),
         crate::memory::readable(*left),
         if remedy.is_empty() { "" } else { ", or " }

@@ -25,7 +25,7 @@ pub fn limit() -> u64 {
     }
 }
 
-/// Sets the most memory that this process takes, in bytes.
+/// Sets the most memory that this process takes, in bytes: the setting `max_memory`.
 pub fn set_limit(bytes: u64) {
     LIMIT.store(bytes.max(1), Ordering::Relaxed);
 }
@@ -45,7 +45,7 @@ pub fn left() -> u64 {
 /// Refuses an allocation of `bytes` for `what`, as in "the features of train.txt", that does not fit beside what is taken already.
 ///
 /// # Errors
-/// When it does not fit; `remedy` says what makes it smaller, as in "give fewer --resamples".
+/// When it does not fit; `remedy` says what makes it smaller, as in "give fewer `resamples`".
 pub fn ask(bytes: u64, what: &str, remedy: &str) -> Result<()> {
     // Small requests are not worth a look at the system.
     if bytes < 1 << 20 && bytes < limit() {
@@ -102,7 +102,7 @@ pub fn readable(bytes: u64) -> String {
 
 /// The memory of the machine, of the container or of the shell's limit, whichever is least.
 ///
-/// Only Linux tells all this in files. Elsewhere a usual machine is assumed, and `--max-memory` says it better.
+/// Only Linux tells all this in files. Elsewhere a usual machine is assumed, and [`set_limit`] says it better.
 pub(crate) fn machine() -> u64 {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let total = number_after(&read("/proc/meminfo"), "MemTotal:").map(|kib| kib.saturating_mul(1024));
@@ -135,7 +135,7 @@ mod tests {
         ask(1000, "a little", "").unwrap();
         let error = ask(u64::MAX, "the features of a.txt", "use fewer features").unwrap_err().to_string();
         assert!(error.starts_with("the features of a.txt would take "), "{error}");
-        assert!(error.contains("use fewer features, or allow more with --max-memory"), "{error}");
+        assert!(error.contains("use fewer features, or allow more with `max_memory`"), "{error}");
         assert_eq!(bytes_of::<f32>(u64::MAX), u64::MAX);
     }
 

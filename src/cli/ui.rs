@@ -1,6 +1,7 @@
 //! What all commands print with: numbers, tables and colours.
 
 use super::prose;
+use super::usage::with_options;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use burnrank::data::cache::check_in_use;
@@ -77,7 +78,7 @@ fn tell(style: Style, kind: &str, text: &str) {
         return;
     }
     let stderr = std::io::stderr();
-    let mut text = format!("{kind} {}", printable_lines(text));
+    let mut text = format!("{kind} {}", printable_lines(&with_options(text)));
     if stderr.is_terminal() {
         text = prose::lines(&text);
     }

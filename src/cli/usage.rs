@@ -7,7 +7,9 @@ use burnrank::suggest::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, FromArgMatches};
 use other_tools::{COMMANDS, INSTEAD, OPTIONS};
+use std::collections::HashSet;
 use std::io::IsTerminal;
+use std::sync::OnceLock;
 
 /// A command line that runs no command: it is wrong, or asks for help. All of it has been printed.
 pub struct NoCommand {
@@ -163,6 +165,28 @@ pub fn text(error: &burnrank::Error) -> String {
     }
 }
 
+/// A message with options in the place of settings: the library names them in backticks, as in `first_index`, because it knows
+/// no options.
+pub fn with_options(text: &str) -> String {
+    static KNOWN: OnceLock<HashSet<String>> = OnceLock::new();
+    let options = KNOWN.get_or_init(|| {
+        let root = super::Cli::command();
+        let commands: Vec<&Command> = std::iter::once(&root).chain(root.get_subcommands()).collect();
+        longs(&commands).map(str::to_owned).collect()
+    });
+    let mut parts = text.split('`');
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    while let Some(name) = parts.next() {
+        let option = name.replace('_', "-");
+        match parts.next() {
+            Some(rest) if options.contains(&option) => shown += &format!("--{option}{rest}"),
+            Some(rest) => shown += &format!("`{name}`{rest}"),
+            None => shown += &format!("`{name}"),
+        }
+    }
+    shown
+}
+
 /// What is wrong with the value of an option.
 fn bad_value(option: &str, value: &str, source: &(dyn std::error::Error + 'static)) -> String {
     if let Some(error) = source.downcast_ref::<burnrank::Error>() {
@@ -296,6 +320,14 @@ mod tests {
         }
         for (name, _) in COMMANDS {
             assert!(command.find_subcommand(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn settings_in_messages_are_options() {
+        assert_eq!(with_options("give `first_index` 0 or `null`: `x`"), "give --first-index 0 or --null: `x`");
+        for text in ["", "none", "one ` alone", "`label", "``", "`a` and ` b"] {
+            assert_eq!(with_options(text), text);
         }
     }
 

@@ -35,7 +35,7 @@
 //! - [`objective`]: losses by name ([`KNOWN_OBJECTIVES`]) or of one's own: a pair weight ([`PairWeight`]), forces on documents
 //!   ([`LambdaField`]), or anything else with a gradient ([`Loss`]);
 //! - [`model`]: what scores (nets, trees, kernels), and the folder it is saved in; [`train`]: how it gets there, for every
-//!   [kind of model](train::models), the papers' rivals among them;
+//!   [kind of model](setting::models), the papers' rivals among them;
 //! - [`distributed`]: training over several processes, by MPI with the feature `mpi`;
 //! - [`tune`]: which settings, by search on the validation queries;
 //! - [`analysis`]: local optimality, costs of lambdas, significance, what a model learnt;
@@ -63,6 +63,7 @@ pub mod objective;
 pub mod program;
 #[cfg(feature = "serve")]
 pub mod serve;
+pub mod setting;
 mod simd;
 mod stop;
 #[doc(hidden)] // for the programs of this project
@@ -95,6 +96,8 @@ pub use model::{
 #[doc(inline)]
 pub use objective::{Batch, KNOWN_OBJECTIVES, LambdaField, Loss, Objective, PairWeight, Want};
 #[doc(inline)]
+pub use setting::{GradientPath, TrainConfig};
+#[doc(inline)]
 pub use stop::Stop;
 #[doc(inline)]
-pub use train::{GradientPath, OptimizerKind, Schedule, TrainConfig, Trainer};
+pub use train::{OptimizerKind, Schedule, Trainer};

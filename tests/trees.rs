@@ -2,7 +2,7 @@
 //! evaluator gives LightGBM's own predictions.
 
 use burnrank::model::Forest;
-use burnrank::train::ModelChoice;
+use burnrank::setting::ModelChoice;
 use burnrank::{Dataset, KNOWN_OBJECTIVES, Model, Objective, Scorer, Synthetic, TrainConfig, Trainer, device};
 use lightgbm3_sys::*;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -62,7 +62,7 @@ fn the_same_seed_grows_the_same_trees_whatever_the_threads() {
     let run = |threads: usize, seed: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         let mut config = TrainConfig { seed, ..config("lambdarank:ndcg", 6) };
-        let burnrank::train::Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
+        let burnrank::setting::Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
         (settings.subsample, settings.feature_fraction) = (0.4, 0.5);
         text(&pool.install(|| train(config, &data)))
     };
@@ -84,7 +84,7 @@ fn goes_on(subsample: f64, feature_fraction: f64) {
     let folder = tempfile::tempdir().expect("a folder");
     let checkpoint = folder.path().join("checkpoint");
     let mut config = config("ndcg-loss2++:mu=5", 9);
-    let burnrank::train::Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
+    let burnrank::setting::Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
     (settings.subsample, settings.feature_fraction) = (subsample, feature_fraction);
     let start =
         || Trainer::new(config.clone(), &train, &valid, &device::open("auto").expect("a device")).expect("a run");
@@ -111,7 +111,7 @@ fn what_cannot_be_grown_is_said() {
     let (train, valid) = data();
     let device = device::open("auto").expect("a device");
     let mut config = config("lambdarank:ndcg", 3);
-    let burnrank::train::Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
+    let burnrank::setting::Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
     settings.min_data = 5_000;
     let error = Trainer::new(config, &train, &valid, &device).expect("a run").epoch().expect_err("no tree");
     assert!(error.to_string().contains("lower --min-data"), "{error}");
@@ -272,7 +272,8 @@ fn lightgbm_reads_a_sum_of_forests_and_scores_as_we_do() {
 
 #[test]
 fn an_ensemble_of_trees_is_one_forest_whatever_the_threads() {
-    use burnrank::train::{Ensemble, Method, TrainingData};
+    use burnrank::setting::Method;
+    use burnrank::train::{Ensemble, TrainingData};
     let (train, valid) = data();
     let mut config = config("lambdarank:ndcg", 5);
     assert!(Ensemble::needs_no_seed(&config));

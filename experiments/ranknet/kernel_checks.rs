@@ -4,7 +4,7 @@ use super::kernel_solver::{Kernel, Problem, dot, linear, parts, rows, solve};
 use crate::harness::facts::Checked;
 use crate::harness::{Scale, Session};
 use burnrank::analysis::lambda_field::eigenvalues;
-use burnrank::train::ModelChoice;
+use burnrank::setting::ModelChoice;
 use burnrank::{Architecture, Dataset, Objective, OptimizerKind, ScaleKind, Schedule, Synthetic, TrainConfig, Trainer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

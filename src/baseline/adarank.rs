@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::metric::{Conventions, Empty, MetricKind, evaluate};
 use crate::model::{Architecture, Scorer};
-use crate::train::{Learner, Make, ModelKind};
+use crate::setting::{Kinds, ModelKind};
+use crate::train::Learner;
 use burn::tensor::Device;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -25,12 +26,13 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "adarank",
     help: "AdaRank: features are added one by one, by boosting",
     optimises: Some("the measure of --metric on the training queries, by boosting; for MAP and NDCG"),
-    settings: &[],
+    parameters: &[],
     epochs: 500,
     patience: 0,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Linear, start),
+    architecture: Architecture::Linear,
+    kinds: Kinds::BASELINES,
 };
 
 /// φ of a perfect feature is taken to be this much below 1, so that its α is finite.
@@ -45,7 +47,7 @@ struct AdaRank {
     alone: Option<Arc<Vec<Vec<f64>>>>,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     if !matches!(start.metric.kind(), MetricKind::Ap { .. } | MetricKind::Ndcg { .. }) {
         return Err(Error::Config(format!(
             "adarank: it is for MAP and NDCG, not for {}: set --metric to one, as ndcg@10 or map",

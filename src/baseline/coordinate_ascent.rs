@@ -13,8 +13,9 @@ use crate::data::scale::ScaleKind;
 use crate::error::Result;
 use crate::metric::{Conventions, IncrementalJudge, LabelledQuery, Metric};
 use crate::model::{Architecture, Scorer};
+use crate::setting::{Kinds, ModelKind, Parameter};
 use crate::stop::Stop;
-use crate::train::{Learner, Make, ModelKind, Setting};
+use crate::train::Learner;
 use burn::tensor::Device;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -26,16 +27,17 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "coordinate-ascent",
     help: "coordinate ascent: a search for the best weights, one by one",
     optimises: Some("the measure of --metric on the training queries, one weight at a time"),
-    settings: &[
-        Setting { key: "restarts", default: 5.0, valid: 1.0..=1e6, help: "starts, the first from equal weights" },
-        Setting { key: "steps", default: 25.0, valid: 1.0..=60.0, help: "steps tried to each side of a weight" },
-        Setting { key: "tolerance", default: 0.001, valid: 0.0..=1.0, help: "the least gain of a pass that goes on" },
+    parameters: &[
+        Parameter { key: "restarts", default: 5.0, valid: 1.0..=1e6, help: "starts, the first from equal weights" },
+        Parameter { key: "steps", default: 25.0, valid: 1.0..=60.0, help: "steps tried to each side of a weight" },
+        Parameter { key: "tolerance", default: 0.001, valid: 0.0..=1.0, help: "the least gain of a pass that goes on" },
     ],
     epochs: 200,
     patience: 0,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Linear, start),
+    architecture: Architecture::Linear,
+    kinds: Kinds::BASELINES,
 };
 
 /// The shortest step; each further one is twice as long.
@@ -54,7 +56,7 @@ struct CoordinateAscent {
     begins: bool,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let features = start.train.n_features();
     let state = CoordinateAscent {
         weights: vec![1.0 / features.max(1) as f64; features],

@@ -9,8 +9,9 @@ use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::metric::{Conventions, Metric, Summary, evaluate};
 use crate::model::{Architecture, Scorer};
+use crate::setting::{Kinds, ModelKind, Parameter};
 use crate::stop::Stop;
-use crate::train::{Learner, Make, ModelKind, Setting};
+use crate::train::Learner;
 use burn::tensor::Device;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -19,12 +20,18 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "feature",
     help: "a single feature: that of an index, or the best one",
     optimises: Some("the measure of --metric on the training queries, by the choice of the feature"),
-    settings: &[Setting { key: "index", default: 0.0, valid: 0.0..=1e9, help: "its index, from 1; 0 takes the best" }],
+    parameters: &[Parameter {
+        key: "index",
+        default: 0.0,
+        valid: 0.0..=1e9,
+        help: "its index, from 1; 0 takes the best",
+    }],
     epochs: 1,
     patience: 0,
     learning_rate: 1.0,
     scaling: ScaleKind::None,
-    make: Make::Baseline(Architecture::Linear, start),
+    architecture: Architecture::Linear,
+    kinds: Kinds::BASELINES,
 };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -34,7 +41,7 @@ struct SingleFeature {
     index: usize,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let (index, features) = (start.number("index") as usize, start.train.n_features());
     if index > features {
         return Err(Error::Config(format!("feature {index}: the data has {features} features")));

@@ -15,8 +15,9 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, KernelKind, KernelRanker, Scorer};
+use crate::setting::{Kinds, ModelKind, Parameter};
 use crate::stop::Stop;
-use crate::train::{Learner, Make, ModelKind, Setting};
+use crate::train::Learner;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -25,16 +26,19 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "kernel-ranknet",
     help: "RankNet with a Gaussian kernel, for small data",
     optimises: Some("RankNet's loss with a penalty on the norm of the function"),
-    settings: &[
-        Setting { key: "gamma", default: 0.0, valid: 0.0..=1e9, help: "γ of exp(-γ |x - z|²); 0 for 1 / features" },
-        Setting { key: "lambda", default: 1.0, valid: 1e-9..=1e9, help: "the penalty on the norm of the function" },
-        Setting { key: "most", default: 20_000.0, valid: 1.0..=1e6, help: "the most documents that are in pairs" },
+    parameters: &[
+        Parameter {
+            key: "gamma", default: 0.0, valid: 0.0..=1e9, help: "γ of exp(-γ |x - z|²); 0 for 1 / features"
+        },
+        Parameter { key: "lambda", default: 1.0, valid: 1e-9..=1e9, help: "the penalty on the norm of the function" },
+        Parameter { key: "most", default: 20_000.0, valid: 1.0..=1e6, help: "the most documents that are in pairs" },
     ],
     epochs: 30,
     patience: 0,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Kernel { points: 0 }, start),
+    architecture: Architecture::Kernel { points: 0 },
+    kinds: Kinds::BASELINES,
 };
 
 /// A step is solved for until what is left of the equation is this share of it.
@@ -64,7 +68,7 @@ struct Problem {
     lambda: f64,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let gamma = match start.number("gamma") {
         0.0 => 1.0 / start.train.n_features().max(1) as f64,
         gamma => gamma,

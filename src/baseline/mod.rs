@@ -29,11 +29,12 @@ mod thresholds;
 mod worst_ranking;
 
 use crate::data::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::metric::Metric;
 use crate::model::{RankerConfig, Scorer};
+use crate::setting::{BaselineSettings, ModelKind};
 use crate::stop::Stop;
-use crate::train::{BaselineSettings, ModelKind};
+use crate::train::Learner;
 use burn::tensor::Device;
 pub(crate) use feature::best_feature;
 pub(crate) use rounds::Rounds;
@@ -41,21 +42,33 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
+/// Starts to train a baseline.
+type Start = fn(&BaselineStart<'_>) -> Result<Box<dyn Learner>>;
+
 /// All of them, in the order of the list of models.
-pub(crate) const BASELINES: &[ModelKind] = &[
-    feature::KIND,
-    prank::KIND,
-    prank_quadratic::KIND,
-    oap_bpm::KIND,
-    rankprop::KIND,
-    ranksvm::KIND,
-    svm_map::KIND,
-    rankboost::KIND,
-    adarank::KIND,
-    coordinate_ascent::KIND,
-    smoothrank::KIND,
-    kernel_ranknet::KIND,
+pub(crate) const BASELINES: &[(ModelKind, Start)] = &[
+    (feature::KIND, feature::start),
+    (prank::KIND, prank::start),
+    (prank_quadratic::KIND, prank_quadratic::start),
+    (oap_bpm::KIND, oap_bpm::start),
+    (rankprop::KIND, rankprop::start),
+    (ranksvm::KIND, ranksvm::start),
+    (svm_map::KIND, svm_map::start),
+    (rankboost::KIND, rankboost::start),
+    (adarank::KIND, adarank::start),
+    (coordinate_ascent::KIND, coordinate_ascent::start),
+    (smoothrank::KIND, smoothrank::start),
+    (kernel_ranknet::KIND, kernel_ranknet::start),
 ];
+
+/// The learner of the baseline that is named in the settings.
+pub(crate) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+    let name = start.settings.name.as_str();
+    match BASELINES.iter().find(|(kind, _)| kind.name == name) {
+        Some((_, begin)) => begin(start),
+        None => Err(Error::Config(format!("unknown baseline '{name}'"))),
+    }
+}
 
 /// A system that learns in rounds. What it has learnt is its own value: it is copied before a round, and written to
 /// checkpoints as JSON.

@@ -13,7 +13,8 @@ use crate::data::scale::ScaleKind;
 use crate::error::Result;
 use crate::memory;
 use crate::model::{Architecture, Scorer};
-use crate::train::{Learner, Make, ModelKind, Setting};
+use crate::setting::{Kinds, ModelKind, Parameter};
+use crate::train::Learner;
 use burn::tensor::Device;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -24,15 +25,16 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "oap-bpm",
     help: "the mean of PRank perceptrons on random documents",
     optimises: super::prank::KIND.optimises,
-    settings: &[
-        Setting { key: "tau", default: 0.3, valid: 0.001..=1.0, help: "the share of documents that each is shown" },
-        Setting { key: "perceptrons", default: 100.0, valid: 1.0..=10_000.0, help: "how many" },
+    parameters: &[
+        Parameter { key: "tau", default: 0.3, valid: 0.001..=1.0, help: "the share of documents that each is shown" },
+        Parameter { key: "perceptrons", default: 100.0, valid: 1.0..=10_000.0, help: "how many" },
     ],
     epochs: 100,
     patience: 20,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Linear, start),
+    architecture: Architecture::Linear,
+    kinds: Kinds::BASELINES,
 };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,7 +49,7 @@ struct Perceptron {
     thresholds: LabelBounds,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let (tau, count, width) = (start.number("tau"), start.number("perceptrons") as usize, start.train.n_features());
     let thresholds = LabelBounds::new(start.train, KIND.name)?;
     let numbers = (width as u64).saturating_add(2 * thresholds.bounds.len() as u64).saturating_mul(count as u64);

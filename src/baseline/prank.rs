@@ -11,7 +11,8 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Scorer};
-use crate::train::{Learner, Make, ModelKind};
+use crate::setting::{Kinds, ModelKind};
+use crate::train::Learner;
 use burn::tensor::Device;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -22,12 +23,13 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "prank",
     help: "PRank: a perceptron with a threshold between labels",
     optimises: Some("the distance of a document's label from the predicted one"),
-    settings: &[],
+    parameters: &[],
     epochs: 100,
     patience: 20,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Linear, start),
+    architecture: Architecture::Linear,
+    kinds: Kinds::BASELINES,
 };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -36,7 +38,7 @@ struct Prank {
     thresholds: LabelBounds,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let thresholds = LabelBounds::new(start.train, KIND.name)?;
     Rounds::start(start, Prank { weights: vec![0.0; start.train.n_features()], thresholds })
 }

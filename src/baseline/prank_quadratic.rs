@@ -11,7 +11,8 @@ use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::{Architecture, KernelKind, KernelRanker, Scorer};
-use crate::train::{Learner, Make, ModelKind};
+use crate::setting::{Kinds, ModelKind};
+use crate::train::Learner;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
@@ -19,12 +20,13 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "prank-quadratic",
     help: "PRank on features and their products",
     optimises: super::prank::KIND.optimises,
-    settings: &[],
+    parameters: &[],
     epochs: 100,
     patience: 20,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Kernel { points: 0 }, start),
+    architecture: Architecture::Kernel { points: 0 },
+    kinds: Kinds::BASELINES,
 };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,7 +35,7 @@ struct QuadraticPrank {
     thresholds: LabelBounds,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let thresholds = LabelBounds::new(start.train, KIND.name)?;
     let features = start.train.n_features() as u64;
     let products = features.saturating_mul(features.saturating_add(3)) / 2;

@@ -15,8 +15,9 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Branch, Child, Forest, Rule, Scorer, Tree, WhenMissing};
+use crate::setting::{Kinds, ModelKind, Parameter};
 use crate::stop::Stop;
-use crate::train::{Learner, Make, ModelKind, Setting};
+use crate::train::Learner;
 use burn::tensor::Device;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "rankboost",
     help: "RankBoost: thresholds on features, added one by one",
     optimises: Some("an exponential loss over pairs, by boosting"),
-    settings: &[Setting {
+    parameters: &[Parameter {
         key: "thresholds",
         default: 10.0,
         valid: 0.0..=1e6,
@@ -38,7 +39,8 @@ pub(super) const KIND: ModelKind = ModelKind {
     patience: 0,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Trees { trees: 300, leaves: 2 }, start),
+    architecture: Architecture::Trees { trees: 300, leaves: 2 },
+    kinds: Kinds::BASELINES,
 };
 
 /// |r| of a perfect weak ranker is taken to be this much below 1, so that its α is finite.
@@ -76,7 +78,7 @@ struct Prepared {
     pairs: f64,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let thresholds = start.number("thresholds") as usize;
     Rounds::start(start, RankBoost { added: Vec::new(), thresholds, prepared: None, sums: None })
 }

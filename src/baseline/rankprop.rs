@@ -13,7 +13,8 @@ use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Scorer};
 use crate::numeric::order::compare;
-use crate::train::{Learner, Make, ModelKind};
+use crate::setting::{Kinds, ModelKind};
+use crate::train::Learner;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
@@ -21,12 +22,13 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "rankprop",
     help: "RankProp: regression on ranks that follow its own scores",
     optimises: Some("the squared error of the ranks that labels and current scores give"),
-    settings: &[],
+    parameters: &[],
     epochs: 100,
     patience: 20,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Linear, start),
+    architecture: Architecture::Linear,
+    kinds: Kinds::BASELINES,
 };
 
 /// The fall of the error, as part of it, that counts as none.
@@ -42,7 +44,7 @@ struct RankProp {
     error: Option<f64>,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     if !start.train.queries().any(|query| is_telling(query.labels)) {
         let message =
             "rankprop: no training query has documents of different labels, so that there is nothing to learn";

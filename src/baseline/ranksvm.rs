@@ -19,8 +19,9 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Scorer};
+use crate::setting::{Kinds, ModelKind, Parameter};
 use crate::stop::Stop;
-use crate::train::{Learner, Make, ModelKind, Setting};
+use crate::train::Learner;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "ranksvm",
     help: "RankSVM: the widest margin between documents of a query",
     optimises: Some("squared hinge losses of pairs, and the length of the weights"),
-    settings: &[Setting {
+    parameters: &[Parameter {
         key: "c",
         default: 0.0,
         valid: 0.0..=1e6,
@@ -38,7 +39,8 @@ pub(super) const KIND: ModelKind = ModelKind {
     patience: 0,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Linear, start),
+    architecture: Architecture::Linear,
+    kinds: Kinds::BASELINES,
 };
 
 /// The values of C that are tried, two for each power of ten.
@@ -57,7 +59,7 @@ struct RankSvm {
     weights: Vec<f64>,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     if !Margins::new(start.train, &Stop::new()).has_pairs() {
         let message = "ranksvm: no training query has documents of different labels, so that there is nothing to learn";
         return Err(Error::Data(message.into()));

@@ -14,8 +14,9 @@ use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::metric::{Gain, MetricKind, discounts, max_dcg, order};
 use crate::model::{Architecture, Scorer};
+use crate::setting::{Kinds, ModelKind, Parameter};
 use crate::stop::Stop;
-use crate::train::{Learner, Make, ModelKind, Setting};
+use crate::train::Learner;
 use burn::tensor::Device;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -24,16 +25,22 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "smoothrank",
     help: "SmoothRank: a smooth approximation of NDCG",
     optimises: Some("a smooth approximation of the NDCG of --metric"),
-    settings: &[
-        Setting { key: "sigma", default: 64.0, valid: 1e-6..=1e9, help: "the first σ; each epoch halves it" },
-        Setting { key: "lambda", default: 0.001, valid: 0.0..=1e9, help: "the penalty on moving from the regression" },
-        Setting { key: "steps", default: 50.0, valid: 1.0..=1e6, help: "conjugate gradients per epoch" },
+    parameters: &[
+        Parameter { key: "sigma", default: 64.0, valid: 1e-6..=1e9, help: "the first σ; each epoch halves it" },
+        Parameter {
+            key: "lambda",
+            default: 0.001,
+            valid: 0.0..=1e9,
+            help: "the penalty on moving from the regression",
+        },
+        Parameter { key: "steps", default: 50.0, valid: 1.0..=1e6, help: "conjugate gradients per epoch" },
     ],
     epochs: 20,
     patience: 0,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Linear, start),
+    architecture: Architecture::Linear,
+    kinds: Kinds::BASELINES,
 };
 
 /// Documents that one thread sums up at once.
@@ -49,7 +56,7 @@ struct SmoothRank {
     steps: usize,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     ndcg(start.metric.kind(), &start.metric.name())?;
     let state = SmoothRank {
         weights: vec![0.0; start.train.n_features()],

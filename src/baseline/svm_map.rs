@@ -19,8 +19,9 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::metric::{Metric, MetricKind};
 use crate::model::{Architecture, Scorer};
+use crate::setting::{Kinds, ModelKind, Parameter};
 use crate::stop::Stop;
-use crate::train::{Learner, Make, ModelKind, Setting};
+use crate::train::Learner;
 use burn::tensor::Device;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -29,20 +30,21 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "svm-map",
     help: "SVM-map: a margin to rankings of lower average precision",
     optimises: Some("a bound on lost average precision, and the length of the weights"),
-    settings: &[
-        Setting {
+    parameters: &[
+        Parameter {
             key: "c",
             default: 0.0,
             valid: 0.0..=1e6,
             help: "what a loss of 1 costs; 0 takes one of a grid per epoch",
         },
-        Setting { key: "epsilon", default: 0.001, valid: 1e-6..=1.0, help: "the violation that is small enough" },
+        Parameter { key: "epsilon", default: 0.001, valid: 1e-6..=1.0, help: "the violation that is small enough" },
     ],
     epochs: GRID,
     patience: 0,
     learning_rate: 1.0,
     scaling: ScaleKind::QueryMinMax,
-    make: Make::Baseline(Architecture::Linear, start),
+    architecture: Architecture::Linear,
+    kinds: Kinds::BASELINES,
 };
 
 /// The values of C that are tried, two for each power of ten.
@@ -64,7 +66,7 @@ struct SvmMap {
     planes: Planes,
 }
 
-fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
+pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let threshold = threshold(&*start.metric);
     if !start.train.queries().any(|query| has_both(query.labels, threshold)) {
         return Err(Error::Data(format!(

@@ -6,8 +6,9 @@ use crate::data::scale::ScaleKind;
 use crate::device;
 use crate::error::Error;
 use crate::model::Model;
+use crate::setting::{ModelChoice, TrainConfig};
 use crate::stop::Stop;
-use crate::train::{ModelChoice, TrainConfig, Trainer};
+use crate::train::Trainer;
 
 /// Epochs that are enough to tell one run from another.
 const EPOCHS: usize = 6;
@@ -79,7 +80,7 @@ fn a_run_that_goes_on_from_a_checkpoint_ends_in_the_same_bytes_whatever_the_thre
     let (train, valid) = (noisy(12, 1), noisy(5, 2));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
-    for kind in BASELINES {
+    for (kind, _) in BASELINES {
         let config = config(kind.name, Some(EPOCHS));
         let whole = finish(trainer(&config, &train, &valid));
         assert!(!whole.history.is_empty(), "{}", kind.name);
@@ -104,7 +105,7 @@ fn a_run_that_goes_on_from_a_checkpoint_ends_in_the_same_bytes_whatever_the_thre
 #[test]
 fn what_one_feature_tells_apart_is_ranked_without_a_mistake() {
     let data = separable(8);
-    for kind in BASELINES {
+    for (kind, _) in BASELINES {
         let model = finish(trainer(&config(kind.name, None), &data, &data));
         assert_eq!(model.best_value(), Some(1.0), "{}", kind.name);
     }
@@ -114,7 +115,7 @@ fn what_one_feature_tells_apart_is_ranked_without_a_mistake() {
 fn a_model_is_saved_and_scores_as_before() {
     let (train, valid) = (noisy(12, 1), noisy(5, 2));
     let folder = tempfile::tempdir().unwrap();
-    for kind in BASELINES {
+    for (kind, _) in BASELINES {
         let path = folder.path().join(kind.name);
         let model = finish(trainer(&config(kind.name, Some(2)), &train, &valid));
         model.save(&path).unwrap();
@@ -126,7 +127,7 @@ fn a_model_is_saved_and_scores_as_before() {
 #[test]
 fn a_round_that_is_to_stop_stops() {
     let (train, valid) = (noisy(12, 1), noisy(5, 2));
-    for kind in BASELINES {
+    for (kind, _) in BASELINES {
         let stop = Stop::new();
         stop.ask();
         let mut trainer = trainer(&config(kind.name, None), &train, &valid).with_stop(stop);

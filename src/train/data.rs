@@ -119,7 +119,7 @@ impl<'a> TrainingData<'a> {
 
     /// Queries scaled by a scaling that was fitted before; they are parts of data that [`TrainConfig::check_pairs`] accepted.
     ///
-    /// [`TrainConfig::check_pairs`]: super::TrainConfig::check_pairs
+    /// [`TrainConfig::check_pairs`]: crate::setting::TrainConfig::check_pairs
     pub(crate) fn with_scaler(scaler: Scaler, train: &'a Dataset, valid: &'a Dataset) -> Result<Self> {
         check(train, valid)?;
         Ok(TrainingData { has_pairs: true, ..Self::scaled(scaler, train.into(), valid.into())? })

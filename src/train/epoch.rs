@@ -1,6 +1,5 @@
 //! One epoch: every training query is visited once.
 
-use super::config::{GradientPath, TrainConfig};
 use super::learner::EpochTotals;
 use super::order::Order;
 use super::part::{self, PartGradient};
@@ -8,6 +7,7 @@ use crate::data::Dataset;
 use crate::data::Targets;
 use crate::error::Result;
 use crate::model::Ranker;
+use crate::setting::{GradientPath, TrainConfig};
 use burn::module::Module;
 use burn::optim::{GradientsAccumulator, ModuleOptimizer};
 use burn::tensor::Device;

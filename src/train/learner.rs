@@ -1,12 +1,12 @@
 //! What a training run trains: nets, trees and the papers' other systems all learn one epoch at a time.
 
-use super::config::TrainConfig;
 use super::distributed::Partition;
 use crate::data::{Dataset, Targets};
 use crate::device::Transfers;
 use crate::error::Result;
 use crate::model::Scorer;
 use crate::objective::Objective;
+use crate::setting::TrainConfig;
 use crate::stop::Stop;
 
 /// What learns, one epoch at a time. The run around it validates, keeps the best, stops, saves and goes on.

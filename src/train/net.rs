@@ -1,6 +1,5 @@
 //! Nets, by gradient descent on batches of queries.
 
-use super::config::{GradientPath, TrainConfig};
 use super::distributed;
 use super::epoch::{self, RunContext};
 use super::learner::{EpochStart, EpochTotals, Learner, score_all};
@@ -13,6 +12,7 @@ use crate::device;
 use crate::device::{Transfers, cube::Cube};
 use crate::error::{Error, Result};
 use crate::model::{Ranker, RankerConfig, Scorer, is_finite, ranker_from_bytes, ranker_to_bytes, score_rows};
+use crate::setting::{GradientPath, TrainConfig};
 use crate::stop::Stop;
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;

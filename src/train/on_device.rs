@@ -1,6 +1,5 @@
 //! An epoch that stays on a GPU: features, lambdas and steps there, scores and sums back once.
 
-use super::config::TrainConfig;
 use super::feed::Feed;
 use super::learner::EpochTotals;
 use super::order::Order;
@@ -10,6 +9,7 @@ use crate::device::cube::Cube;
 use crate::error::Result;
 use crate::model::{NarrowNet, Ranker};
 use crate::objective::device::{DeviceEpoch, DeviceLambdas};
+use crate::setting::TrainConfig;
 use crate::stop::Stop;
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};

@@ -1,11 +1,11 @@
 //! The rules that turn gradients into steps: Burn's, of which Adam has a kernel of our own on a GPU.
 
-use super::TrainConfig;
 #[cfg(feature = "cubecl")]
 use super::adam::DeviceAdam;
 #[cfg(feature = "cubecl")]
 use crate::device::cube::Cube;
 use crate::error::{Error, Result};
+use crate::setting::TrainConfig;
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::grad_clipping::GradientClippingConfig;
 use burn::optim::momentum::MomentumConfig;

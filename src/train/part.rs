@@ -1,6 +1,5 @@
 //! A part of a batch: whole queries, few enough to stay in a core's cache from the forward pass to the backward pass.
 
-use super::config::GradientPath;
 use super::epoch::RunContext;
 use super::learner::query_seeds;
 use crate::data::Dataset;
@@ -8,6 +7,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::model::{Ranker, to_host};
 use crate::objective::{Batch, QueryResult, Slopes, Want, mean_over, surrogate};
+use crate::setting::GradientPath;
 use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, TensorData};
 use std::cell::Cell;
@@ -172,7 +172,7 @@ mod tests {
         use crate::data::synthetic::Synthetic;
         use crate::device;
         use crate::model::{Activation, Init, RankerConfig};
-        use crate::train::TrainConfig;
+        use crate::setting::TrainConfig;
         use burn::module::{ModuleVisitor, Param};
 
         struct Slopes<'a>(&'a GradientsParams, Vec<f32>);

@@ -1,22 +1,21 @@
 //! A training run, epoch by epoch.
 
-use super::config::TrainConfig;
 use super::data::TrainingData;
 use super::distributed::{Evaluated, Partition};
 use super::identity;
 use super::learner::{EpochStart, Learner};
-use super::method::{Method, TreeSettings};
 use super::net::NetLearner;
-use super::registry::ModelKind;
 use super::schedule::TrainingValues;
 use super::state::RunState;
-use crate::baseline::BaselineStart;
+use crate::baseline::{self, BaselineStart};
 use crate::data::{Dataset, Targets};
 use crate::device::{self, Backend, Transfers};
 use crate::distributed::{Fact, setting_facts};
 use crate::error::{Error, Result};
 use crate::metric::{self, Conventions, Metric, Summary};
 use crate::model::{DataInfo, EpochRecord, Finish};
+use crate::setting::TrainConfig;
+use crate::setting::{Method, TreeSettings};
 use crate::stop::Stop;
 use burn::tensor::Device;
 use std::borrow::Cow;
@@ -109,7 +108,7 @@ impl<'a> Trainer<'a> {
             Method::Boosting(settings) => trees(&config, settings, &data.train)?,
             Method::Baseline(settings) => {
                 let (metric, train) = (metric.clone(), &*data.train);
-                ModelKind::of(&settings.name)?.start(&BaselineStart { settings, metric, train, device })?
+                baseline::start(&BaselineStart { settings, metric, train, device })?
             }
         };
         if let Some(partition) = &partition {

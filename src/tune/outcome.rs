@@ -5,7 +5,7 @@ use super::data::TuneData;
 use super::estimate::{is_better, paired};
 use crate::analysis::significance::Better;
 use crate::metric::Summary;
-use crate::train::TrainConfig;
+use crate::setting::TrainConfig;
 use std::cmp::Ordering;
 
 /// How a search ended.

@@ -4,8 +4,8 @@ use super::choices::{Choices, Range};
 use super::settings::{LINEAR, SETTINGS};
 use crate::error::{Error, Result};
 use crate::model::Architecture;
+use crate::setting::{ModelChoice, TrainConfig};
 use crate::suggest::nearest;
-use crate::train::{ModelChoice, TrainConfig};
 
 /// What a setting belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

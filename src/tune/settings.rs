@@ -5,7 +5,7 @@ use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::Architecture;
 use crate::objective::Objective;
-use crate::train::{Method, TrainConfig, TreeSettings};
+use crate::setting::{Method, TrainConfig, TreeSettings};
 use std::fmt::Display;
 use std::str::FromStr;
 

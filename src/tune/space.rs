@@ -5,7 +5,7 @@ use super::setting::{Section, Setting};
 use super::settings::SETTINGS;
 use crate::error::{Error, Result};
 use crate::objective::Objective;
-use crate::train::{GROWS_TREES, ModelChoice, TrainConfig};
+use crate::setting::{GROWS_TREES, ModelChoice, TrainConfig};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Serialize, Serializer};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 ///
 /// ```
 /// use burnrank::tune::{Choices, Range, Section, Space};
-/// use burnrank::train::ModelChoice;
+/// use burnrank::setting::ModelChoice;
 /// let mut space = Space::new();
 /// space.set(Section::Nets, "lr", Choices::Range(Range { low: 0.001, high: 0.1, log: true, zero: 0.0 }))?;
 /// space.check()?;

@@ -7,7 +7,8 @@ use crate::harness::{Execution, Packed, Session, Ticker, per_query, real, train}
 use anyhow::Context;
 use burnrank::data::FoldFiles;
 use burnrank::data::synthetic::{Web, WebGenerator};
-use burnrank::train::{GROWS_TREES, Method, TrainingData, TreeSettings};
+use burnrank::setting::{GROWS_TREES, Method, TreeSettings};
+use burnrank::train::TrainingData;
 use burnrank::{Architecture, Dataset, Model, Objective, ScaleKind, TrainConfig};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

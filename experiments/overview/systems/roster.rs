@@ -1,7 +1,7 @@
 //! The systems, and the settings that each is tried with.
 
 use super::{MEASURE, Sizes};
-use burnrank::train::{GROWS_TREES, Method, ModelChoice};
+use burnrank::setting::{GROWS_TREES, Method, ModelChoice};
 use burnrank::{Architecture, Objective, ScaleKind, Schedule, TrainConfig};
 
 /// What draws at random, so that one seed says little.
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_model_that_can_be_trained_is_in_the_table() {
-        for kind in burnrank::train::models() {
+        for kind in burnrank::setting::models() {
             assert!(SYSTEMS.iter().any(|system| system.model == kind.name), "{} is missing", kind.name);
         }
         for system in SYSTEMS {

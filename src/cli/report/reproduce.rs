@@ -3,7 +3,7 @@
 use super::html::{aside, commands, paragraph};
 use super::{Args, Shown};
 use crate::cli::tune::command::{config_arguments, line, quoted};
-use burnrank::train::Method;
+use burnrank::setting::Method;
 use burnrank::{Architecture, ModelInfo, TrainConfig};
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};

@@ -9,7 +9,7 @@ use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
-use burnrank::train::Method;
+use burnrank::setting::Method;
 use burnrank::{Device, Model, Objective, Synthetic, TrainConfig};
 use serde_json::json;
 

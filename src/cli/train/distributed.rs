@@ -7,7 +7,7 @@ use crate::cli::input::is_stdin;
 use crate::cli::interrupt::Graceful;
 use crate::cli::{Interrupted, Usage, ui};
 use burnrank::distributed::Member;
-use burnrank::train::Method;
+use burnrank::setting::Method;
 use burnrank::{Device, Error, TrainConfig};
 use std::path::Path;
 

@@ -4,7 +4,8 @@ mod choices;
 mod nets;
 mod trees;
 
-use burnrank::train::{Ensemble, Method, ModelChoice};
+use burnrank::setting::{Method, ModelChoice};
+use burnrank::train::Ensemble;
 use burnrank::{Architecture, Error, Objective, ScaleKind, Schedule, TrainConfig};
 use choices::{ModelArg, ScaleArg};
 use nets::NetSettings;

@@ -3,7 +3,7 @@
 use super::sets::{Named, Sets};
 use crate::cli::data_problems::{DataProblem, Essentials};
 use crate::cli::ui;
-use burnrank::train::{Method, ModelKind};
+use burnrank::setting::{Method, ModelKind};
 use burnrank::{Architecture, Dataset, Finish, Model, Schedule, TrainConfig};
 use rayon::prelude::*;
 use serde_json::{Value, json};

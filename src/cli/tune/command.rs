@@ -3,7 +3,7 @@
 use super::Args;
 use burnrank::TrainConfig;
 use burnrank::model::Architecture;
-use burnrank::train::Method;
+use burnrank::setting::Method;
 use burnrank::tune::{Trial, preset, settings_of};
 use std::path::Path;
 

@@ -6,8 +6,9 @@ use crate::distributed::threads::each_with;
 use crate::error::{Error, Result};
 use crate::model::{Model, Scorer, ranker_to_bytes};
 use crate::objective::Objective;
+use crate::setting::TrainConfig;
 use crate::stop::Stop;
-use crate::train::{TrainConfig, Trainer, TrainingData};
+use crate::train::{Trainer, TrainingData};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -6,10 +6,10 @@ mod resume;
 mod tests;
 
 use super::trainer::Trainer;
-use super::{Method, TrainConfig};
 use crate::error::{Error, Result};
 use crate::metric::Metric;
 use crate::model::{EpochRecord, Finish, RankerConfig, shape_of_sum};
+use crate::setting::{Method, TrainConfig};
 use crate::stop::Stop;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -3,13 +3,13 @@
 mod lightgbm;
 mod threads;
 
-use super::config::TrainConfig;
 use super::learner::{EpochStart, EpochTotals, Learner, query_seeds};
-use super::method::TreeSettings;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Forest, Scorer};
 use crate::objective::{Batch, Slopes, Want};
+use crate::setting::TrainConfig;
+use crate::setting::TreeSettings;
 use crate::stop::Stop;
 use lightgbm::{Binned, Grown, Growth};
 use std::sync::Arc;

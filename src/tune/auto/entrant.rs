@@ -3,7 +3,7 @@
 use crate::data::scale::ScaleKind;
 use crate::metric::Summary;
 use crate::model::{Activation, Architecture, Model};
-use crate::train::{GROWS_TREES, Method, TrainConfig, TreeSettings};
+use crate::setting::{GROWS_TREES, Method, TrainConfig, TreeSettings};
 
 /// A setting, its runs so far, and the measure of each query that they were judged by.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@ use super::super::journal::Before;
 use super::super::{Choices, Section};
 use super::*;
 use crate::data::Dataset;
-use crate::train::ModelChoice;
+use crate::setting::ModelChoice;
 use crate::{Synthetic, device};
 
 fn sets() -> [Dataset; 2] {

@@ -1,6 +1,6 @@
 //! Options that name one thing, or leave the choice to the data.
 
-use burnrank::train::{ModelChoice, ModelKind, models};
+use burnrank::setting::{ModelChoice, ModelKind, models};
 use burnrank::{Error, ScaleKind};
 use std::str::FromStr;
 

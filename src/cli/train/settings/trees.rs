@@ -1,6 +1,6 @@
 //! The options that only trees have.
 
-use burnrank::train::TreeSettings;
+use burnrank::setting::TreeSettings;
 
 /// What trees have, and nothing else has.
 #[derive(Debug, Clone, clap::Args)]

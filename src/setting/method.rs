@@ -1,7 +1,7 @@
 //! How a model is trained: gradient descent, boosting, or the way of one of the papers' other systems.
 
 use super::config::TrainConfig;
-use super::registry::ModelKind;
+use super::model::ModelKind;
 use crate::error::{Error, Result};
 use crate::model::Architecture;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub enum Method {
 
 impl Method {
     /// Whether it is gradient descent, which settings in JSON leave out.
-    pub(super) fn is_gradient(&self) -> bool {
+    pub(crate) fn is_gradient(&self) -> bool {
         *self == Method::Gradient
     }
 
@@ -97,20 +97,10 @@ pub struct BaselineSettings {
 impl fmt::Display for BaselineSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
-        let settings = ModelKind::of(&self.name).map_or(&[][..], |kind| kind.settings);
+        let settings = ModelKind::of(&self.name).map_or(&[][..], |kind| kind.parameters);
         let mut changed = self.numbers.iter().filter(|(key, value)| {
             !settings.iter().any(|setting| setting.key == key.as_str() && setting.default == **value)
         });
         changed.try_for_each(|(key, value)| write!(f, ":{key}={value}"))
     }
-}
-/// Documents that LightGBM looks at to find bins, at most.
-const SAMPLE: u64 = 200_000;
-
-/// The memory that LightGBM takes for training documents: a bin for each feature, 40 bytes for labels, scores, gradients and the
-/// place in the tree, and the sample that bins are found by, a value of 8 bytes and a row of 4 for each feature.
-pub(crate) fn boosting_bytes(documents: u64, features: u64, bins: usize) -> u64 {
-    let bytes_of_bin = if bins < 256 { 1 } else { 2 };
-    let of_bins = documents.saturating_mul(features.saturating_mul(bytes_of_bin).saturating_add(40));
-    of_bins.saturating_add(documents.min(SAMPLE).saturating_mul(features).saturating_mul(12))
 }

@@ -1,13 +1,14 @@
 //! Every setting of a training run, checked once, before any work starts.
 
+use super::GROWS_TREES;
 use super::method::Method;
-use super::registry::ModelKind;
-use super::{GROWS_TREES, OptimizerKind, Schedule};
+use super::model::ModelKind;
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Activation, Architecture, Init, RankerConfig};
 use crate::objective::{Batch, Objective, PAIR_BUDGET, Want};
+use crate::train::{OptimizerKind, Schedule};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -284,7 +285,7 @@ impl TrainConfig {
     }
 
     /// As [`TrainConfig::check_pairs`], of data that was looked at before.
-    pub(super) fn check_found_pairs(&self, has_pairs: bool) -> Result<()> {
+    pub(crate) fn check_found_pairs(&self, has_pairs: bool) -> Result<()> {
         let is_pointwise = match &self.method {
             Method::Baseline(settings) => ModelKind::of(&settings.name)?.is_pointwise(),
             _ => self.objective.is_pointwise(),

@@ -1,14 +1,13 @@
 //! What can be trained, by name: one row each.
 
 use super::config::TrainConfig;
-use super::learner::Learner;
 use super::method::{BaselineSettings, Method, TreeSettings};
-use super::schedule::Schedule;
-use crate::baseline::{BASELINES, BaselineStart};
+use crate::baseline::BASELINES;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
-use crate::model::Architecture;
+use crate::model::{Activation, Architecture};
 use crate::suggest::nearest;
+use crate::train::Schedule;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -22,34 +21,52 @@ pub struct ModelKind {
     pub help: &'static str,
     /// What it optimises; nothing where that is the objective's to say.
     pub optimises: Option<&'static str>,
-    /// What may follow the name, as in `ranksvm:c=0.1`.
-    pub settings: &'static [Setting],
-    /// The most epochs, where [`TrainConfig::suited_to`] does not say how many the data needs.
+    /// Numbers that may follow the name, as in `ranksvm:c=0.1`.
+    pub parameters: &'static [Parameter],
+    /// Maximum number of epochs, where [`TrainConfig::suited_to`] does not say how many the data needs.
     pub epochs: usize,
     /// Epochs without a better validation value before training stops; 0 never stops.
     pub patience: usize,
-    /// The first step size.
+    /// Initial learning rate.
     pub learning_rate: f64,
-    /// What is done to features.
+    /// Feature scaling.
     pub scaling: ScaleKind,
-    /// How it is made.
-    pub(crate) make: Make,
+    /// What scores; the settings of nets and trees decide on its size.
+    pub architecture: Architecture,
+    /// Which settings it has.
+    pub kinds: Kinds,
 }
 
-/// How a kind of model is made.
-#[derive(Debug)]
-pub(crate) enum Make {
-    /// A net, by gradient descent.
-    Net,
-    /// Trees, by boosting.
-    Trees,
-    /// One of the papers' other systems, which ends in such a model.
-    Baseline(Architecture, fn(&BaselineStart<'_>) -> Result<Box<dyn Learner>>),
+/// A set of kinds of models: those that have a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kinds(u8);
+
+impl Kinds {
+    /// Nets without hidden layers.
+    pub const LINEAR: Kinds = Kinds(1);
+    /// Nets with hidden layers.
+    pub const MLP: Kinds = Kinds(2);
+    /// All nets.
+    pub const NETS: Kinds = Self::LINEAR.or(Self::MLP);
+    /// Boosted trees.
+    pub const TREES: Kinds = Kinds(4);
+    /// Systems that the papers compare with.
+    pub const BASELINES: Kinds = Kinds(8);
+
+    /// Those of both.
+    pub const fn or(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+
+    /// Whether all of `other` are among them.
+    pub const fn has(self, other: Kinds) -> bool {
+        self.0 & other.0 == other.0
+    }
 }
 
 /// A number that may follow a model's name.
 #[derive(Debug)]
-pub struct Setting {
+pub struct Parameter {
     /// Its name, as in `c` of `ranksvm:c=0.1`.
     pub key: &'static str,
     /// Its value where it is not given.
@@ -66,34 +83,37 @@ const OWN: &[ModelKind] = &[
         name: "linear",
         help: "one weight per feature",
         optimises: None,
-        settings: &[],
+        parameters: &[],
         epochs: 100,
         patience: 20,
         learning_rate: 0.03,
         scaling: ScaleKind::Quantile,
-        make: Make::Net,
+        architecture: Architecture::Linear,
+        kinds: Kinds::LINEAR,
     },
     ModelKind {
         name: "mlp",
         help: "a net with hidden layers",
         optimises: None,
-        settings: &[],
+        parameters: &[],
         epochs: 100,
         patience: 20,
         learning_rate: 0.01,
         scaling: ScaleKind::Quantile,
-        make: Make::Net,
+        architecture: Architecture::Mlp { hidden: Vec::new(), activation: Activation::Tanh },
+        kinds: Kinds::MLP,
     },
     ModelKind {
         name: "trees",
         help: "boosted trees; with lambdarank:ndcg that is LambdaMART, with squared-error MART",
         optimises: None,
-        settings: &[],
+        parameters: &[],
         epochs: 500,
         patience: 50,
         learning_rate: 0.1,
         scaling: ScaleKind::None,
-        make: Make::Trees,
+        architecture: Architecture::Trees { trees: 0, leaves: 0 },
+        kinds: Kinds::TREES,
     },
 ];
 
@@ -116,7 +136,7 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
 
 /// All kinds of models: nets and trees first, then the systems that the papers compare with.
 pub fn models() -> impl Iterator<Item = &'static ModelKind> {
-    OWN.iter().chain(BASELINES)
+    OWN.iter().chain(BASELINES.iter().map(|(kind, _)| kind))
 }
 
 impl ModelKind {
@@ -141,27 +161,19 @@ impl ModelKind {
         })
     }
 
-    /// The learner of a system of the papers.
-    pub(super) fn start(&self, start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
-        match &self.make {
-            Make::Baseline(_, make) => make(start),
-            _ => Err(Error::Config(format!("{}: not trained in rounds of its own", self.name))),
-        }
-    }
-
     /// Whether it is trained with the objective that is chosen; others have an aim of their own.
     pub fn takes_objective(&self) -> bool {
         self.optimises.is_none()
     }
 
     /// Whether it learns from single documents, without their order within a query: PRank learns thresholds between labels.
-    pub(super) fn is_pointwise(&self) -> bool {
+    pub(crate) fn is_pointwise(&self) -> bool {
         matches!(self.name, "prank" | "prank-quadratic" | "oap-bpm")
     }
 
     /// Its name with all that may follow it, as in `ranksvm:c=1`.
     pub fn pattern(&self) -> String {
-        let settings = self.settings.iter().map(|setting| format!(":{}={}", setting.key, setting.default));
+        let settings = self.parameters.iter().map(|number| format!(":{}={}", number.key, number.default));
         std::iter::once(self.name.to_owned()).chain(settings).collect()
     }
 }
@@ -169,7 +181,7 @@ impl ModelKind {
 /// A kind of model with what followed its name.
 ///
 /// ```
-/// use burnrank::train::ModelChoice;
+/// use burnrank::setting::ModelChoice;
 /// assert_eq!("linear".parse::<ModelChoice>()?.kind.help, "one weight per feature");
 /// let error = "liner".parse::<ModelChoice>().unwrap_err();
 /// assert_eq!(error.to_string(), "unknown model 'liner': did you mean 'linear'?");
@@ -191,12 +203,12 @@ impl std::str::FromStr for ModelChoice {
         let mut parts = lower.split(':');
         let kind = ModelKind::of(parts.next().unwrap_or_default())?;
         let mut settings: BTreeMap<String, f64> =
-            kind.settings.iter().map(|setting| (setting.key.to_owned(), setting.default)).collect();
+            kind.parameters.iter().map(|setting| (setting.key.to_owned(), setting.default)).collect();
         for part in parts {
             let wrong = |what: String| Error::Config(format!("model '{text}': {what}"));
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            let Some(setting) = kind.settings.iter().find(|setting| setting.key == key) else {
-                let known: Vec<&str> = kind.settings.iter().map(|setting| setting.key).collect();
+            let Some(setting) = kind.parameters.iter().find(|setting| setting.key == key) else {
+                let known: Vec<&str> = kind.parameters.iter().map(|setting| setting.key).collect();
                 return Err(wrong(match known.as_slice() {
                     [] => format!("unknown setting '{part}': {} has none", kind.name),
                     known => format!("unknown setting '{part}': known are {}", known.join(", ")),
@@ -228,17 +240,17 @@ impl ModelChoice {
     /// How a model of this kind is trained unless told otherwise.
     pub fn config(&self) -> TrainConfig {
         let kind = self.kind;
-        let (architecture, method) = match &kind.make {
-            Make::Net if kind.name == "linear" => (Architecture::Linear, Method::Gradient),
-            Make::Net => (TrainConfig::default().architecture, Method::Gradient),
-            Make::Trees => {
+        let (architecture, method) = match kind.kinds {
+            Kinds::TREES => {
                 let architecture = Architecture::Trees { trees: kind.epochs, leaves: 31 };
                 (architecture, Method::Boosting(TreeSettings::default()))
             }
-            Make::Baseline(architecture, _) => {
+            Kinds::BASELINES => {
                 let settings = BaselineSettings { name: kind.name.into(), numbers: self.settings.clone() };
-                (architecture.clone(), Method::Baseline(settings))
+                (kind.architecture.clone(), Method::Baseline(settings))
             }
+            Kinds::MLP => (TrainConfig::default().architecture, Method::Gradient),
+            _ => (kind.architecture.clone(), Method::Gradient),
         };
         TrainConfig {
             architecture,
@@ -248,7 +260,7 @@ impl ModelChoice {
             learning_rate: kind.learning_rate,
             scaling: kind.scaling,
             // Measured on artificial data and on validation queries: never worse than constant steps, and better on few queries.
-            schedule: if matches!(kind.make, Make::Net) { Schedule::Cosine } else { Schedule::Constant },
+            schedule: if Kinds::NETS.has(kind.kinds) { Schedule::Cosine } else { Schedule::Constant },
             ..TrainConfig::default()
         }
     }
@@ -265,7 +277,7 @@ mod tests {
             assert!(!names[..place].contains(name), "{name} twice");
             let choice: ModelChoice = name.parse().unwrap();
             assert_eq!((choice.kind.name, choice.to_string().as_str()), (*name, *name));
-            for setting in choice.kind.settings {
+            for setting in choice.kind.parameters {
                 assert!(setting.valid.contains(&setting.default), "{name}:{}", setting.key);
                 let text = format!("{name}:{}={}", setting.key, setting.valid.start());
                 assert_eq!(text.parse::<ModelChoice>().unwrap().settings[setting.key], *setting.valid.start());

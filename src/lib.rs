@@ -56,6 +56,7 @@ mod hash;
 pub mod memory;
 pub mod metric;
 pub mod model;
+pub mod name;
 pub mod numeric;
 pub mod objective;
 #[cfg(feature = "cli")]

@@ -46,23 +46,6 @@ impl EvaluationArgs {
     }
 }
 
-/// The program of a name.
-fn peer(name: &str) -> Result<Peer, String> {
-    let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-', ' '], "");
-    let wanted = match plain(name).as_str() {
-        "sklearn" => plain("scikit-learn"),
-        "letor4" | "letor4.0" => plain("letor"),
-        other => other.to_owned(),
-    };
-    Peer::ALL.into_iter().find(|peer| plain(peer.name()) == wanted).ok_or_else(|| {
-        let known = Peer::ALL.map(Peer::name);
-        match burnrank::suggest::nearest(name, known) {
-            Some(meant) => format!("unknown program: did you mean '{meant}'?"),
-            None => format!("unknown program: expected {}", known.join(", ")),
-        }
-    })
-}
-
 /// What commands ask for that also judge runs.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
@@ -70,7 +53,7 @@ pub struct RunArgs {
     own: EvaluationArgs,
     /// Judge as this program does, to its last printed digit: trec_eval, scikit-learn, lightgbm, xgboost or letor (LETOR 4.0's
     /// script); docs/conventions.md says how they differ
-    #[arg(long, value_name = "PROGRAM", value_parser = peer, conflicts_with_all = ["ties", "empty"])]
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["ties", "empty"])]
     like: Option<Peer>,
     /// Count judged queries that a run lacks, with nothing retrieved, instead of leaving them out
     #[arg(long)]

@@ -9,6 +9,7 @@ pub use list::{DeviceInfo, chosen, list};
 pub use transfers::{Copies, Transfers};
 
 use crate::error::{Error, Result};
+use crate::name::words;
 pub use crate::simd::{instruction_set, portable, set_portable};
 use crate::suggest;
 use burn::tensor::{Device, Tensor};
@@ -23,44 +24,28 @@ compile_error!(
      flex | ndarray | wgpu | vulkan | metal | cuda | rocm"
 );
 
-/// What computes: one of Burn's backends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Backend {
-    /// Nvidia's GPUs.
-    Cuda,
-    /// AMD's GPUs.
-    Rocm,
-    /// Apple's GPUs.
-    Metal,
-    /// GPUs through Vulkan.
-    Vulkan,
-    /// The CPU.
-    Flex,
-    /// The CPU, through Burn's older backend.
-    Ndarray,
-    /// GPUs through whichever interface the system has.
-    Wgpu,
+words! {
+    /// What computes: one of Burn's backends, the preferred one first. Its name is also that of the feature that compiles it in.
+    #[non_exhaustive]
+    pub enum Backend: "device" {
+        /// Nvidia's GPUs.
+        Cuda = "cuda",
+        /// AMD's GPUs.
+        Rocm = "rocm",
+        /// Apple's GPUs.
+        Metal = "metal",
+        /// GPUs through Vulkan.
+        Vulkan = "vulkan",
+        /// The CPU.
+        Flex = "flex",
+        /// The CPU, through Burn's older backend.
+        Ndarray = "ndarray",
+        /// GPUs through whichever interface the system has.
+        Wgpu = "wgpu",
+    }
 }
 
 impl Backend {
-    /// Every backend, the preferred one first.
-    pub const ALL: [Backend; 7] =
-        [Backend::Cuda, Backend::Rocm, Backend::Metal, Backend::Vulkan, Backend::Flex, Backend::Ndarray, Backend::Wgpu];
-
-    /// Its name on the command line, which is also that of the feature that compiles it in.
-    pub fn name(self) -> &'static str {
-        match self {
-            Backend::Cuda => "cuda",
-            Backend::Rocm => "rocm",
-            Backend::Metal => "metal",
-            Backend::Vulkan => "vulkan",
-            Backend::Flex => "flex",
-            Backend::Ndarray => "ndarray",
-            Backend::Wgpu => "wgpu",
-        }
-    }
-
     /// Whether it is compiled into this build.
     pub fn is_compiled(self) -> bool {
         match self {
@@ -139,12 +124,6 @@ impl Backend {
     }
 }
 
-impl std::fmt::Display for Backend {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// The backends compiled into this build, the preferred one first.
 pub fn backends() -> Vec<Backend> {
     Backend::ALL.into_iter().filter(|backend| backend.is_compiled()).collect()
@@ -178,8 +157,9 @@ fn resolve_backend(name: &str) -> Result<Backend> {
     if name == "auto" {
         return Ok(compiled[0]);
     }
-    if let Some(found) = compiled.iter().find(|backend| backend.name() == name) {
-        return Ok(*found);
+    if let Ok(backend) = name.parse::<Backend>() {
+        let missing = || Error::Config(format!("device '{name}' {}", backend.another_build()));
+        return backend.is_compiled().then_some(backend).ok_or_else(missing);
     }
     let find = |fits: fn(Backend) -> bool| compiled.iter().copied().find(|&backend| fits(backend));
     let meant = match name.to_ascii_lowercase().as_str() {
@@ -187,9 +167,7 @@ fn resolve_backend(name: &str) -> Result<Backend> {
         "gpu" => Some(find(|backend| !backend.is_host()).unwrap_or(Backend::Wgpu).name()),
         other => suggest::nearest(other, Backend::ALL.into_iter().map(Backend::name).chain(["auto"])),
     };
-    let known = meant.and_then(|meant| Backend::ALL.into_iter().find(|backend| backend.name() == meant));
-    Err(Error::Config(match (meant, known) {
-        (_, Some(backend)) if backend.name() == name => format!("device '{name}' {}", backend.another_build()),
+    Err(Error::Config(match (meant, meant.and_then(|meant| meant.parse::<Backend>().ok())) {
         (_, Some(backend)) if !backend.is_compiled() => {
             format!("unknown device '{name}': '{backend}' {}", backend.another_build())
         }
@@ -323,13 +301,14 @@ mod tests {
     #[test]
     fn a_mistyped_device_is_corrected() {
         if cfg!(feature = "flex") {
-            for (wrong, meant) in [("flxe", "flex"), ("FLEX", "flex"), ("cpu", "flex"), ("atuo", "auto")] {
+            for (wrong, meant) in [("flxe", "flex"), ("cpu", "flex"), ("atuo", "auto")] {
                 let message = resolve(wrong).unwrap_err().to_string();
                 assert!(
                     message.starts_with(&format!("unknown device '{wrong}': did you mean '{meant}'?")),
                     "{message}"
                 );
             }
+            assert_eq!(resolve("FLEX").unwrap(), Backend::Flex);
         }
         assert!(resolve("gpu").unwrap_err().to_string().starts_with("unknown device 'gpu': "));
     }

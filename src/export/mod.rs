@@ -36,7 +36,7 @@ mod vespa;
 
 use crate::error::{Error, Result};
 use crate::model::{Model, Scorer};
-use crate::suggest::nearest;
+use crate::name::unknown;
 use std::fmt;
 use std::str::FromStr;
 
@@ -103,11 +103,7 @@ impl Format {
         if let Some(format) = FORMATS.iter().find(|format| format.name == wanted) {
             return Ok(*format);
         }
-        let names = || FORMATS.iter().map(|format| format.name);
-        Err(Error::Config(match nearest(&wanted, names()) {
-            Some(meant) => format!("unknown format '{name}': did you mean '{meant}'?"),
-            None => format!("unknown format '{name}': known are {}", names().collect::<Vec<_>>().join(", ")),
-        }))
+        Err(unknown("format", name, FORMATS.iter().map(|format| format.name)))
     }
 
     /// Writes a model in this format, to memory.

@@ -3,68 +3,33 @@
 use super::order::Ranking;
 use super::{KNOWN_METRICS, KnownMetric, Metric, Score, Ties, parse};
 use crate::error::{Error, Result};
+use crate::name::words;
 use rayon::prelude::*;
 use std::fmt;
-use std::str::FromStr;
 
-/// The value of a query with nothing relevant to find.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Empty {
-    /// 0, as trec_eval does; for costs too.
-    #[default]
-    Zero,
-    /// 1, as LightGBM does; for costs too.
-    One,
-    /// None: the query does not count.
-    Skip,
-}
-
-impl Empty {
-    /// All rules, in the order of the enum.
-    pub const ALL: [Empty; 3] = [Empty::Zero, Empty::One, Empty::Skip];
-}
-
-impl fmt::Display for Empty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Empty::Zero => "0",
-            Empty::One => "1",
-            Empty::Skip => "skip",
-        })
+words! {
+    /// The value of a query with nothing relevant to find.
+    #[derive(Default)]
+    pub enum Empty: "rule for queries without relevant documents" {
+        /// 0, as trec_eval does; for costs too.
+        #[default]
+        Zero = "0" | "zero",
+        /// 1, as LightGBM does; for costs too.
+        One = "1" | "one",
+        /// None: the query does not count.
+        Skip = "skip",
     }
 }
 
-impl FromStr for Empty {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text.to_ascii_lowercase().as_str() {
-            "0" | "zero" => Ok(Empty::Zero),
-            "1" | "one" => Ok(Empty::One),
-            "skip" => Ok(Empty::Skip),
-            _ => Err(Error::Config(format!(
-                "unknown rule for queries with nothing relevant '{text}': expected 0, 1 or skip"
-            ))),
-        }
-    }
-}
-
-/// What a score of minus infinity (or NaN) says about a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Missing {
-    /// It ranks last.
-    #[default]
-    Last,
-    /// It was not retrieved: it counts in ideals and totals, but has no rank, as in trec_eval.
-    Absent,
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Missing::Last => "last",
-            Missing::Absent => "absent",
-        })
+words! {
+    /// What a score of minus infinity (or NaN) says about a document.
+    #[derive(Default)]
+    pub enum Missing: "rule for scores of -inf or NaN" {
+        /// It ranks last.
+        #[default]
+        Last = "last",
+        /// It was not retrieved: it counts in ideals and totals, but has no rank, as in trec_eval.
+        Absent = "absent",
     }
 }
 

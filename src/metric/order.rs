@@ -1,50 +1,23 @@
 //! From scores to a ranking: descending, total and deterministic, with a rule for equal scores.
 
 use crate::error::{Error, Result};
+use crate::name::words;
 use crate::numeric::Score;
 use crate::numeric::order::{ascending, from_ascending};
-use std::fmt;
-use std::str::FromStr;
 
-/// Which of several documents with equal scores ranks first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Ties {
-    /// The one that comes first in the data.
-    Document,
-    /// The less relevant one: what a ranking is worth at least (at most, for a cost).
-    #[default]
-    Pessimistic,
-    /// The more relevant one.
-    Optimistic,
-    /// None: the measure's mean over all orders, for measures that have a closed form for it.
-    Average,
-}
-
-impl Ties {
-    /// All rules, in the order of the enum.
-    pub const ALL: [Ties; 4] = [Ties::Document, Ties::Pessimistic, Ties::Optimistic, Ties::Average];
-}
-
-impl fmt::Display for Ties {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Ties::Document => "document",
-            Ties::Pessimistic => "pessimistic",
-            Ties::Optimistic => "optimistic",
-            Ties::Average => "average",
-        })
-    }
-}
-
-impl FromStr for Ties {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Ties::ALL.into_iter().find(|ties| ties.to_string().eq_ignore_ascii_case(text)).ok_or_else(|| {
-            Error::Config(format!(
-                "unknown rule for equal scores '{text}': expected document, pessimistic, optimistic or average"
-            ))
-        })
+words! {
+    /// Which of several documents with equal scores ranks first.
+    #[derive(Default)]
+    pub enum Ties: "rule for equal scores" {
+        /// The one that comes first in the data.
+        Document = "document",
+        /// The less relevant one: what a ranking is worth at least (at most, for a cost).
+        #[default]
+        Pessimistic = "pessimistic",
+        /// The more relevant one.
+        Optimistic = "optimistic",
+        /// None: the measure's mean over all orders, for measures that have a closed form for it.
+        Average = "average",
     }
 }
 

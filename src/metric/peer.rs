@@ -2,51 +2,39 @@
 
 use super::{Conventions, Empty, Metric, Missing, Ties, parse_like_trec_eval, parse_with};
 use crate::error::{Error, Result};
+use crate::name::words;
 use std::sync::Arc;
 
-/// A program whose numbers are to be had.
-///
-/// ```
-/// use burnrank::metric::Peer;
-/// assert_eq!(Peer::LightGbm.metric("map@10", 1.0)?.name(), "capped-map@10");
-/// assert_eq!(Peer::XgBoost.metric("ndcg", 1.0)?.name(), "ndcg@32");
-/// assert_eq!(Peer::Letor.metric("ndcg@10", 1.0)?.name(), "letor-ndcg@10");
-/// assert!(Peer::ScikitLearn.metric("err@10", 1.0).is_err());
-/// # Ok::<(), burnrank::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Peer {
-    /// NIST's trec_eval: scores compared as f32, equal ones by document id, the linear gain.
-    TrecEval,
-    /// `ndcg_score` and `dcg_score` of scikit-learn: the linear gain, the mean over all orders of equal scores.
-    ScikitLearn,
-    /// LightGBM's `ndcg` and `map`: equal scores in the order of the file, 1 where nothing is relevant.
-    LightGbm,
-    /// XGBoost's `ndcg` and `map`: as LightGBM's, with scores compared as f32, and cut at rank 32 where the name has no
-    /// cutoff, as XGBoost 2.0 and later do whatever the objective's settings.
-    XgBoost,
-    /// LETOR 4.0's Eval-Score script: a discount of its own, and 0 for lists shorter than k.
-    Letor,
+words! {
+    /// A program whose numbers are to be had.
+    ///
+    /// ```
+    /// use burnrank::metric::Peer;
+    /// assert_eq!(Peer::LightGbm.metric("map@10", 1.0)?.name(), "capped-map@10");
+    /// assert_eq!(Peer::XgBoost.metric("ndcg", 1.0)?.name(), "ndcg@32");
+    /// assert_eq!(Peer::Letor.metric("ndcg@10", 1.0)?.name(), "letor-ndcg@10");
+    /// assert!(Peer::ScikitLearn.metric("err@10", 1.0).is_err());
+    /// # Ok::<(), burnrank::Error>(())
+    /// ```
+    pub enum Peer: "program" {
+        /// NIST's trec_eval: scores compared as f32, equal ones by document id, the linear gain.
+        TrecEval = "trec_eval" | "treceval",
+        /// `ndcg_score` and `dcg_score` of scikit-learn: the linear gain, the mean over all orders of equal scores.
+        ScikitLearn = "scikit-learn" | "scikitlearn" | "sklearn",
+        /// LightGBM's `ndcg` and `map`: equal scores in the order of the file, 1 where nothing is relevant.
+        LightGbm = "lightgbm" | "light-gbm",
+        /// XGBoost's `ndcg` and `map`: as LightGBM's, with scores compared as f32, and cut at rank 32 where the name has no
+        /// cutoff, as XGBoost 2.0 and later do whatever the objective's settings.
+        XgBoost = "xgboost" | "xg-boost",
+        /// LETOR 4.0's Eval-Score script: a discount of its own, and 0 for lists shorter than k.
+        Letor = "letor" | "letor4" | "letor4.0",
+    }
 }
 
 /// The last rank of XGBoost's `ndcg` and `map` without a cutoff.
 const XGBOOST_RANKS: usize = 32;
 
 impl Peer {
-    /// All of them.
-    pub const ALL: [Peer; 5] = [Peer::TrecEval, Peer::ScikitLearn, Peer::LightGbm, Peer::XgBoost, Peer::Letor];
-
-    /// As command lines call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Peer::TrecEval => "trec_eval",
-            Peer::ScikitLearn => "scikit-learn",
-            Peer::LightGbm => "lightgbm",
-            Peer::XgBoost => "xgboost",
-            Peer::Letor => "letor",
-        }
-    }
-
     /// How it ranks equal scores and counts queries with nothing relevant.
     ///
     /// trec_eval's order of equal scores is that of document ids: whoever has these puts documents into that order first.

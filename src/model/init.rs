@@ -1,23 +1,20 @@
 //! Where weights start.
 
 use super::RankerConfig;
-use crate::error::{Error, Result};
+use crate::name::words;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
-/// The distribution of a net's first weights, drawn from our own generator so that no global seed is involved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Init {
-    /// The RankNet paper's, section 5.1: first layer zero, second layer uniform in \[-0.1, 0.1\]; further layers, which the
-    /// paper does not have, start as the second does. A linear net, whose only layer would stay at an equal score for all
-    /// documents, is uniform in \[-0.1, 0.1\].
-    Paper,
-    /// What Burn's `Linear` uses: uniform in \[-1/sqrt(inputs), 1/sqrt(inputs)\], for weights and biases.
-    Burn,
+words! {
+    /// The distribution of a net's first weights, drawn from our own generator so that no global seed is involved.
+    pub enum Init: "initialisation" {
+        /// The RankNet paper's, section 5.1: first layer zero, second layer uniform in \[-0.1, 0.1\]; further layers, which the
+        /// paper does not have, start as the second does. A linear net, whose only layer would stay at an equal score for all
+        /// documents, is uniform in \[-0.1, 0.1\].
+        Paper = "paper",
+        /// What Burn's `Linear` uses: uniform in \[-1/sqrt(inputs), 1/sqrt(inputs)\], for weights and biases.
+        Burn = "burn",
+    }
 }
 
 impl Init {
@@ -39,27 +36,6 @@ impl Init {
             }
         };
         shapes.iter().enumerate().map(start).collect()
-    }
-}
-
-impl FromStr for Init {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name.to_ascii_lowercase().as_str() {
-            "paper" => Ok(Init::Paper),
-            "burn" => Ok(Init::Burn),
-            _ => Err(Error::Config(format!("unknown initialisation '{name}': expected paper or burn"))),
-        }
-    }
-}
-
-impl fmt::Display for Init {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Init::Paper => "paper",
-            Init::Burn => "burn",
-        })
     }
 }
 

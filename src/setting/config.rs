@@ -7,46 +7,22 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Activation, Architecture, Init, RankerConfig};
+use crate::name::words;
 use crate::objective::{Batch, Objective, PAIR_BUDGET, Want};
 use crate::train::{OptimizerKind, Schedule};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
-/// Which way the gradient of an objective is computed; both give the same numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GradientPath {
-    /// Lambda on CPU devices, and on others where the objective has kernels ([`Objective::has_kernels`]); else tensor, where it
-    /// has a formula in tensor operations.
-    Auto,
-    /// Lambdas in closed form and linear memory, injected as a surrogate gradient: computed on a GPU where the objective has
-    /// kernels, and on the host where it has not.
-    Lambda,
-    /// A loss in Burn's operations, differentiated by autodiff on the device.
-    Tensor,
-}
-
-impl FromStr for GradientPath {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "auto" => Ok(GradientPath::Auto),
-            "lambda" => Ok(GradientPath::Lambda),
-            "tensor" => Ok(GradientPath::Tensor),
-            _ => Err(Error::Config(format!("unknown gradient path '{name}': expected auto, lambda or tensor"))),
-        }
-    }
-}
-
-impl fmt::Display for GradientPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            GradientPath::Auto => "auto",
-            GradientPath::Lambda => "lambda",
-            GradientPath::Tensor => "tensor",
-        })
+words! {
+    /// Which way the gradient of an objective is computed; both give the same numbers.
+    pub enum GradientPath: "gradient path" {
+        /// Lambda on CPU devices, and on others where the objective has kernels ([`Objective::has_kernels`]); else tensor, where it
+        /// has a formula in tensor operations.
+        Auto = "auto",
+        /// Lambdas in closed form and linear memory, injected as a surrogate gradient: computed on a GPU where the objective has
+        /// kernels, and on the host where it has not.
+        Lambda = "lambda",
+        /// A loss in Burn's operations, differentiated by autodiff on the device.
+        Tensor = "tensor",
     }
 }
 

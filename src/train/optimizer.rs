@@ -4,31 +4,28 @@
 use super::adam::DeviceAdam;
 #[cfg(feature = "cubecl")]
 use crate::device::cube::Cube;
-use crate::error::{Error, Result};
+use crate::name::words;
 use crate::setting::TrainConfig;
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::grad_clipping::GradientClippingConfig;
 use burn::optim::momentum::MomentumConfig;
 use burn::optim::{AdamConfig, ModuleOptimizer, SgdConfig};
 use burn::tensor::Device;
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// The rates at which Adam's moments forget, and what keeps their quotient finite.
 pub(super) const BETAS: [f32; 2] = [0.9, 0.999];
 pub(super) const EPSILON: f32 = 1e-8;
 
-/// The rule that turns gradients into steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OptimizerKind {
-    /// Plain stochastic gradient descent, as in the papers.
-    Sgd,
-    /// The same with momentum 0.9.
-    Momentum,
-    /// Adam with its usual moments, 0.9 and 0.999.
-    Adam,
+words! {
+    /// The rule that turns gradients into steps.
+    pub enum OptimizerKind: "optimizer" {
+        /// Plain stochastic gradient descent, as in the papers.
+        Sgd = "sgd",
+        /// The same with momentum 0.9.
+        Momentum = "momentum",
+        /// Adam with its usual moments, 0.9 and 0.999.
+        Adam = "adam",
+    }
 }
 
 impl OptimizerKind {
@@ -60,28 +57,5 @@ impl OptimizerKind {
                 adam.init()
             }
         }
-    }
-}
-
-impl FromStr for OptimizerKind {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "sgd" => Ok(OptimizerKind::Sgd),
-            "momentum" => Ok(OptimizerKind::Momentum),
-            "adam" => Ok(OptimizerKind::Adam),
-            _ => Err(Error::Config(format!("unknown optimizer '{name}': expected sgd, momentum or adam"))),
-        }
-    }
-}
-
-impl fmt::Display for OptimizerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            OptimizerKind::Sgd => "sgd",
-            OptimizerKind::Momentum => "momentum",
-            OptimizerKind::Adam => "adam",
-        })
     }
 }

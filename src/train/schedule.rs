@@ -1,28 +1,25 @@
 //! Schedules of the learning rate: the papers', and a fall over the whole run.
 
-use crate::error::{Error, Result};
+use crate::name::words;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
-/// When and how the learning rate shrinks: by what an epoch did to the training set, or by how much of the run is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Schedule {
-    /// Never.
-    Constant,
-    /// Halved when the loss of an epoch is above the one before (RankNet paper, section 5.1).
-    Halve,
-    /// Times 0.8 when the epoch was worse than the one before (LambdaRank paper, section 6.3): by the loss where the
-    /// objective is a cost of its own (RankNet), else by the training metric.
-    Shrink,
-    /// Times 0.8, with probability 0.3, when the training metric fell (local optimality paper of 2009, section 7).
-    ShrinkSometimes,
-    /// Half a wave of the cosine from the first learning rate to 0 over all epochs, batch by batch (Loshchilov and Hutter
-    /// 2017, without restarts). The number of epochs is then part of a run.
-    Cosine,
+words! {
+    /// When and how the learning rate shrinks: by what an epoch did to the training set, or by how much of the run is over.
+    pub enum Schedule: "schedule" {
+        /// Never.
+        Constant = "constant",
+        /// Halved when the loss of an epoch is above the one before (RankNet paper, section 5.1).
+        Halve = "halve",
+        /// Times 0.8 when the epoch was worse than the one before (LambdaRank paper, section 6.3): by the loss where the
+        /// objective is a cost of its own (RankNet), else by the training metric.
+        Shrink = "shrink",
+        /// Times 0.8, with probability 0.3, when the training metric fell (local optimality paper of 2009, section 7).
+        ShrinkSometimes = "shrink-sometimes",
+        /// Half a wave of the cosine from the first learning rate to 0 over all epochs, batch by batch (Loshchilov and Hutter
+        /// 2017, without restarts). The number of epochs is then part of a run.
+        Cosine = "cosine",
+    }
 }
 
 /// What an epoch did to the training set.
@@ -71,32 +68,6 @@ impl Schedule {
     }
 }
 
-const NAMES: [(Schedule, &str); 5] = [
-    (Schedule::Constant, "constant"),
-    (Schedule::Halve, "halve"),
-    (Schedule::Shrink, "shrink"),
-    (Schedule::ShrinkSometimes, "shrink-sometimes"),
-    (Schedule::Cosine, "cosine"),
-];
-
-impl FromStr for Schedule {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        NAMES.iter().find(|(_, known)| *known == name).map(|(rule, _)| *rule).ok_or_else(|| {
-            let names = NAMES.map(|(_, name)| name).join(", ");
-            Error::Config(format!("unknown schedule '{name}': expected one of {names}"))
-        })
-    }
-}
-
-impl fmt::Display for Schedule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = NAMES.iter().find(|(rule, _)| rule == self).map_or("constant", |(_, name)| name);
-        f.write_str(name)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,7 +79,7 @@ mod tests {
 
     #[test]
     fn steps_shrink_only_when_worse() {
-        for (rule, _) in NAMES {
+        for rule in Schedule::ALL {
             assert_eq!(rule.factor(BEFORE, BETTER, true, 1, 1), 1.0);
         }
         assert_eq!(Schedule::Constant.factor(BEFORE, WORSE, true, 1, 1), 1.0);
@@ -137,14 +108,5 @@ mod tests {
         assert_eq!(first, second);
         let shrunk = first.iter().filter(|&&f| f == 0.8).count();
         assert!((250..350).contains(&shrunk), "{shrunk}");
-    }
-
-    #[test]
-    fn names_round_trip() {
-        for (rule, name) in NAMES {
-            assert_eq!(name.parse::<Schedule>().unwrap(), rule);
-            assert_eq!(rule.to_string(), name);
-        }
-        assert!("half".parse::<Schedule>().is_err());
     }
 }

@@ -98,7 +98,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         (
             "--model model --format tarball -o m",
             2,
-            "unknown format 'tarball': known are onnx, solr, elasticsearch, vespa",
+            "unknown format 'tarball': expected onnx, solr, elasticsearch, vespa",
         ),
         ("--model model --format json -o - --json", 2, "--json describes the written file"),
         ("--model nothing --format json -o m", 1, "nothing: not a model folder"),

@@ -6,44 +6,23 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::metric::{Conventions, Metric, Summary, evaluate, evaluate_query};
 use crate::model::Scorer;
+use crate::name::words;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Between which documents the values of a feature are exchanged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Permute {
-    /// Between the documents of a query: what the feature tells about them is lost, what it tells about the query stays.
-    #[default]
-    Query,
-    /// Between all documents of the file: what it tells about queries is lost too.
-    File,
-}
-
-impl fmt::Display for Permute {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Permute::Query => "query",
-            Permute::File => "file",
-        })
-    }
-}
-
-impl FromStr for Permute {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text.to_ascii_lowercase().as_str() {
-            "query" => Ok(Permute::Query),
-            "file" => Ok(Permute::File),
-            _ => Err(Error::Config(format!("unknown way to permute '{text}': expected query or file"))),
-        }
+words! {
+    /// Between which documents the values of a feature are exchanged.
+    #[derive(Default)]
+    pub enum Permute: "kind of permutation" {
+        /// Between the documents of a query: what the feature tells about them is lost, what it tells about the query stays.
+        #[default]
+        Query = "query",
+        /// Between all documents of the file: what it tells about queries is lost too.
+        File = "file",
     }
 }
 

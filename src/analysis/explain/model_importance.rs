@@ -4,34 +4,25 @@ use super::explainer::{Explainer, row_of, spread};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::Scorer;
+use crate::name::words;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// What the numbers of [`ModelImportance`] are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ModelImportanceKind {
-    /// The weight of the scaled feature.
-    Weight,
-    /// The gain of all splits on the feature, over all trees.
-    Gain,
-    /// The number of splits on the feature, of trees that do not tell their gain.
-    Splits,
-    /// The mean absolute slope of the score in the scaled feature, over documents.
-    Slope,
+words! {
+    /// What the numbers of [`ModelImportance`] are.
+    pub enum ModelImportanceKind: "importance" {
+        /// The weight of the scaled feature.
+        Weight = "weight",
+        /// The gain of all splits on the feature, over all trees.
+        Gain = "gain",
+        /// The number of splits on the feature, of trees that do not tell their gain.
+        Splits = "splits",
+        /// The mean absolute slope of the score in the scaled feature, over documents.
+        Slope = "slope",
+    }
 }
 
 impl ModelImportanceKind {
-    /// The heading of a column.
-    pub fn name(self) -> &'static str {
-        match self {
-            ModelImportanceKind::Weight => "weight",
-            ModelImportanceKind::Gain => "gain",
-            ModelImportanceKind::Splits => "splits",
-            ModelImportanceKind::Slope => "slope",
-        }
-    }
-
     /// What it is, for people.
     pub fn words(self) -> &'static str {
         match self {

@@ -53,9 +53,9 @@ pub struct Args {
     /// Hidden units of the net [default: 10]
     #[arg(long, value_name = "N")]
     hidden: Option<usize>,
-    /// Function of the net's hidden units [default: sigmoid]
+    /// Function of the net's hidden units: sigmoid or tanh [default: sigmoid]
     #[arg(long, value_name = "NAME")]
-    activation: Option<HiddenUnits>,
+    activation: Option<TargetActivation>,
     /// What all random numbers follow from; web: all but the teacher
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -85,12 +85,6 @@ enum Kind {
     Lambdarank,
     /// Semi-artificial: pages of words, links and clicks, or rows of your own, labelled by a fitted teacher plus noise
     Web,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum HiddenUnits {
-    Sigmoid,
-    Tanh,
 }
 
 /// What makes the data, part by part.
@@ -202,11 +196,7 @@ fn settings(args: &Args) -> anyhow::Result<Synthetic> {
     match &mut settings.target {
         Target::Net { hidden, activation } => {
             *hidden = args.hidden.unwrap_or(*hidden);
-            *activation = match args.activation {
-                Some(HiddenUnits::Sigmoid) => TargetActivation::Sigmoid,
-                Some(HiddenUnits::Tanh) => TargetActivation::Tanh,
-                None => *activation,
-            };
+            *activation = args.activation.unwrap_or(*activation);
         }
         Target::Polynomial if args.hidden.is_some() || args.activation.is_some() => {
             bail!(Usage("--hidden and --activation are for 'generate net': a polynomial has no hidden units".into()))

@@ -1,18 +1,19 @@
 //! The random two-layer net of the RankNet paper's section 5.1.
 
+use crate::name::words;
 use crate::numeric::sigmoid;
 use rand::{Rng, RngExt};
-use serde::{Deserialize, Serialize};
 
-/// The function of a hidden unit. The paper does not say which it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TargetActivation {
-    /// 1 / (1 + e^-z).
-    #[default]
-    Sigmoid,
-    /// tanh z.
-    Tanh,
+words! {
+    /// The function of a hidden unit. The paper does not say which it has.
+    #[derive(Default)]
+    pub enum TargetActivation: "activation" {
+        /// 1 / (1 + e^-z).
+        #[default]
+        Sigmoid = "sigmoid",
+        /// tanh z.
+        Tanh = "tanh",
+    }
 }
 
 impl TargetActivation {

@@ -57,9 +57,6 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if !info.feature_names.is_empty() {
         text += &format!("  features: {}\n", some_names(&info.feature_names));
     }
-    if info.format < 2 {
-        text += "  checksum: covers the weights, but neither the shape nor the scaling, which later formats have\n";
-    }
     if let Some(run) = &info.run {
         let state = if run.finish == Finish::Stopped { "interrupted, can go on" } else { "finished" };
         text += &format!("  run: {}, {state}\n", said(&run.identity));

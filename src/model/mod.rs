@@ -7,7 +7,6 @@ mod columns;
 mod config;
 #[cfg(feature = "cubecl")]
 mod device;
-mod earlier;
 mod ensemble;
 mod folder;
 mod host;

@@ -52,7 +52,6 @@ pub struct Judgement {
     pub values: Vec<Option<f64>>,
     /// Metric on all validation queries at the best epoch, the mean over folds: the value that `burnrank train` reports. Missing
     /// until training has ended on every fold.
-    #[serde(default)]
     pub best: Option<f64>,
 }
 

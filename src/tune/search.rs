@@ -153,7 +153,7 @@ impl Search {
     /// The identity without the data.
     fn identity_of(&self, backend: &str) -> Value {
         json!({
-            "version": 2,
+            "version": 1,
             "space": self.space,
             "metric": self.metric,
             "seed": self.seed,

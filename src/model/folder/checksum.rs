@@ -4,25 +4,18 @@ use super::info::ModelInfo;
 use crate::hash::Hasher;
 use crate::model::{Activation, Architecture};
 
-/// The first format, whose checksum covers the record alone.
-const RECORD_ONLY: u32 = 1;
-/// The last format of nets of one hidden layer at most.
-const ONE_HIDDEN_LAYER: u32 = 2;
-
 /// The code of trees, where nets have that of their hidden units' function.
 const TREES: u64 = 4;
 
-/// The checksum that a folder of `info.format` states.
+/// The checksum that a folder states.
 ///
 /// Numbers count by their bits and names by codes of their own, so that neither spaces nor the way in which a number is
 /// written in `model.json` matter.
 pub(super) fn of(info: &ModelInfo, record: &[u8]) -> String {
     let mut hasher = Hasher::new();
-    if info.format != RECORD_ONLY {
-        hasher.word(u64::from(info.format));
-        shape(&mut hasher, info);
-        scaling(&mut hasher, info);
-    }
+    hasher.word(u64::from(info.format));
+    shape(&mut hasher, info);
+    scaling(&mut hasher, info);
     hasher.bytes(record);
     format!("{:016x}", hasher.finish())
 }
@@ -44,10 +37,7 @@ fn shape(hasher: &mut Hasher, info: &ModelInfo) {
         Some(Activation::Relu) => 3,
     });
     let hidden = info.ranker.architecture.hidden();
-    // Before, there was one hidden layer at most.
-    if info.format > ONE_HIDDEN_LAYER {
-        hasher.word(hidden.len() as u64);
-    }
+    hasher.word(hidden.len() as u64);
     hidden.iter().for_each(|&units| hasher.word(units as u64));
 }
 
@@ -60,7 +50,6 @@ fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
         hasher.word(numbers.len() as u64);
         numbers.iter().for_each(|number| hasher.word(number.to_bits()));
     }
-    // Other scalings have none, and keep the checksums that they had before there were knots.
     scaler.knots().flatten().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
 }
 
@@ -97,11 +86,5 @@ mod tests {
         ];
         others.iter().for_each(|other| assert_ne!(*other, good));
         assert_eq!(others.iter().collect::<std::collections::HashSet<_>>().len(), others.len());
-    }
-
-    #[test]
-    fn the_first_format_covers_the_record_alone() {
-        let first = ModelInfo { format: 1, ..info(RankerConfig::linear(2), ScaleKind::None, 1.0) };
-        assert_eq!(of(&first, b"record"), format!("{:016x}", Hasher::of(b"record")));
     }
 }

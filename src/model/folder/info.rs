@@ -1,6 +1,6 @@
 //! What is known about a model: the content of `model.json`.
 
-use crate::data::scale::{ScaleKind, Scaler};
+use crate::data::scale::Scaler;
 use crate::data::{Dataset, check_names, default_feature_names};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -11,21 +11,8 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// The version of the folder's format that nets are written in.
-///
-/// Earlier ones are still read: whoever has such a folder may have nothing else. In format 1 the checksum covers the record
-/// alone; up to format 2 the weights of linear nets and of nets of one hidden layer, the only ones, have other names in the
-/// record. Saving writes the newest that the model needs.
-pub(super) const FORMAT: u32 = 3;
-
-/// The version for what is no net: nets stay readable for earlier versions.
-pub(super) const NO_NET: u32 = 4;
-
-/// The version for features that are scaled by quantiles.
-pub(super) const QUANTILES: u32 = 5;
-
-/// The newest version that this crate reads.
-const NEWEST: u32 = QUANTILES;
+/// The version of the folder's format, which docs/model-folder.md describes.
+pub(super) const FORMAT: u32 = 1;
 
 /// The version of Burn that records are written with.
 pub(super) const BURN: &str = "0.22.1";
@@ -100,7 +87,7 @@ impl ModelInfo {
     /// A description with nothing known but the shape and the scaler.
     pub fn new(ranker: RankerConfig, scaler: Scaler, objective: impl Into<String>) -> Self {
         ModelInfo {
-            format: format(&ranker, &scaler),
+            format: FORMAT,
             burnrank: env!("CARGO_PKG_VERSION").into(),
             burn: BURN.into(),
             ranker,
@@ -143,15 +130,7 @@ impl ModelInfo {
     }
 }
 
-/// The format that a model of this shape and scaling is written in: the oldest that has both.
-pub(super) fn format(ranker: &RankerConfig, scaler: &Scaler) -> u32 {
-    if scaler.kind() == ScaleKind::Quantile {
-        return QUANTILES;
-    }
-    if ranker.architecture.is_net() { FORMAT } else { NO_NET }
-}
-
-/// What a folder's `model.json` says, which must be a model's of a format that this crate knows.
+/// The content of a folder's `model.json`, which must be a model's of this format.
 pub(super) fn read_info(folder: &Path) -> Result<ModelInfo> {
     let path = folder.join("model.json");
     let json = get(&path, u64::MAX).map_err(|error| match error {
@@ -167,10 +146,9 @@ pub(super) fn read_info(folder: &Path) -> Result<ModelInfo> {
     // The version first: a newer format may differ in everything else.
     let value: serde_json::Value = serde_json::from_slice(&json).map_err(damaged)?;
     match value.get("format").and_then(serde_json::Value::as_u64) {
-        Some(0) => return Err(wrong(&path, "damaged: there is no format 0".into())),
-        Some(format) if format <= u64::from(NEWEST) => {}
+        Some(format) if format == u64::from(FORMAT) => {}
         Some(format) => {
-            let message = format!("format {format} is newer than this burnrank reads ({NEWEST}): update burnrank");
+            let message = format!("format {format}, and this burnrank reads format {FORMAT}: update burnrank");
             return Err(wrong(&path, message));
         }
         None => return Err(wrong(&path, "not a model's: it states no format".into())),

@@ -16,7 +16,7 @@ use super::{Model, Scorer};
 use crate::error::{Error, Result};
 use crate::memory;
 use burn::tensor::Device;
-use info::{BURN, format, get, read_info, wrong};
+use info::{BURN, FORMAT, get, read_info, wrong};
 use place::{occupant, resolve};
 use replace::{publish, recover_for_reading, stage};
 use std::fs;
@@ -49,8 +49,7 @@ impl Model {
         self.check_finite()?;
         let record = self.scorer.to_bytes()?;
         let mut info = self.info.clone();
-        (info.format, info.burnrank, info.burn) =
-            (format(&info.ranker, &info.scaler), env!("CARGO_PKG_VERSION").into(), BURN.into());
+        (info.format, info.burnrank, info.burn) = (FORMAT, env!("CARGO_PKG_VERSION").into(), BURN.into());
         // JSON has no word for them, and a folder must read back.
         info.metrics.values_mut().for_each(|values| values.retain(|_, value| value.is_finite()));
         info.checksum = checksum::of(&info, &record);
@@ -92,7 +91,7 @@ impl Model {
     /// Reads a folder, and checks all of it.
     ///
     /// # Errors
-    /// A folder that is missing, damaged, not a model's, or of a newer version.
+    /// A folder that is missing, damaged, not a model's, or of another version.
     pub fn load(folder: &Path, device: &Device) -> Result<Self> {
         if !folder.exists() {
             recover_for_reading(folder)?;

@@ -1,7 +1,7 @@
 //! What is saved loads, what is damaged does not, and nothing foreign is replaced.
 
 use super::checksum;
-use super::info::{FORMAT, ModelInfo, NO_NET, QUANTILES};
+use super::info::{FORMAT, ModelInfo};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::data::scale::Scaler;
@@ -48,13 +48,13 @@ fn kernels() -> Model {
 }
 
 #[test]
-fn a_sum_of_kernels_is_a_folder_of_the_newest_format() {
+fn a_sum_of_kernels_is_saved_and_loads() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     let model = kernels();
     model.save(&path).unwrap();
     let back = Model::load(&path, &cpu()).unwrap();
-    assert_eq!((back.info.format, good().info.format), (NO_NET, FORMAT));
+    assert_eq!(back.info.format, FORMAT);
     assert_eq!(back.score(&data()).unwrap(), model.score(&data()).unwrap());
     assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("`kernel.json` is all points and weights"));
     // Nothing of the model that was there before is left behind.
@@ -71,25 +71,15 @@ fn a_sum_of_kernels_is_a_folder_of_the_newest_format() {
     assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("damaged"));
 }
 
-/// Makes a folder of the first format of one that was just saved.
-fn to_first_format(folder: &Path) {
-    let record = fs::read(folder.join("model.bpk")).unwrap();
-    change(folder, |value| {
-        value["format"] = json!(1);
-        value["checksum"] = json!(format!("{:016x}", crate::hash::Hasher::of(&record)));
-    });
-}
-
 #[test]
 fn all_that_decides_scores_is_under_the_checksum() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
-    let changes: [fn(&mut serde_json::Value); 7] = [
+    let changes: [fn(&mut serde_json::Value); 6] = [
         |value| value["ranker"]["architecture"]["activation"] = json!("relu"),
         |value| value["scaler"]["kind"] = json!("minmax"),
         |value| value["scaler"]["center"][0] = json!(1.8333333333333337),
         |value| value["scaler"]["spread"][1] = json!(2.0),
-        |value| value["format"] = json!(1),
         |value| value["checksum"] = json!("0000000000000000"),
         |value| {
             value["ranker"] =
@@ -112,32 +102,11 @@ fn all_that_decides_scores_is_under_the_checksum() {
 }
 
 #[test]
-fn the_first_format_is_read_with_its_own_check_and_saved_in_the_newest() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model");
-    good().save(&path).unwrap();
-    let record = fs::read(path.join("model.bpk")).unwrap();
-    to_first_format(&path);
-    let loaded = Model::load(&path, &cpu()).unwrap();
-    assert_eq!(loaded.info.format, 1);
-    loaded.save(&path).unwrap();
-    assert_eq!(fs::read(path.join("model.bpk")).unwrap(), record);
-    assert_eq!(Model::load(&path, &cpu()).unwrap().info.format, FORMAT);
-
-    to_first_format(&path);
-    let mut flipped = record.clone();
-    *flipped.last_mut().unwrap() ^= 1;
-    fs::write(path.join("model.bpk"), flipped).unwrap();
-    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("damaged"));
-}
-
-#[test]
 fn sizes_are_compared_before_memory_is_taken() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
-    for features in [3u64, 100_000_000, 1 << 62, u64::MAX] {
+    for features in [100_000_000, 1 << 62, u64::MAX] {
         good().save(&path).unwrap();
-        to_first_format(&path);
         change(&path, |value| {
             value["ranker"]["features"] = json!(features);
             value["scaler"] = json!({"kind": "none", "width": features, "center": [], "spread": []});
@@ -161,7 +130,7 @@ fn numbers_that_are_not_finite_are_neither_saved_nor_loaded() {
         // As a program without that check would have written it.
         good().save(&path).unwrap();
         let record = model.scorer.to_bytes().unwrap();
-        let sum = checksum::of(&ModelInfo { format: FORMAT, ..model.info.clone() }, &record);
+        let sum = checksum::of(&model.info, &record);
         fs::write(path.join("model.bpk"), record).unwrap();
         change(&path, |value| value["checksum"] = json!(sum));
         assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("infinite or not a number"));
@@ -263,31 +232,14 @@ fn a_net_of_several_hidden_layers_is_saved_and_loads() {
 }
 
 #[test]
-fn records_of_earlier_versions_are_read_and_saved_as_they_are_today() {
-    // A model of format 2 that ships, and its weights as its own record tells them.
-    let ships = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/net-ranknet");
-    let old = Model::load(&ships, &cpu()).unwrap();
-    assert_eq!((old.info.format, old.info.ranker.architecture.hidden()), (2, &[10][..]));
-    let weights = old.scorer.net().unwrap().weights().unwrap();
-    let record = fs::read(ships.join("model.bpk")).unwrap();
-    let bytes: Vec<u8> = weights[..500].iter().flat_map(|weight| weight.to_le_bytes()).collect();
-    assert!(record.windows(bytes.len()).any(|window| window == bytes), "the first layer, as it is in the file");
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model");
-    old.save(&path).unwrap();
-    let new = Model::load(&path, &cpu()).unwrap();
-    assert_eq!((new.info.format, new.scorer.net().unwrap().weights().unwrap()), (FORMAT, weights));
-}
-
-#[test]
-fn quantiles_have_a_format_of_their_own_and_are_under_the_checksum() {
+fn quantiles_are_under_the_checksum_and_another_format_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     let mut model = good();
     model.info.scaler = Scaler::fit(ScaleKind::Quantile, &data());
     model.save(&path).unwrap();
     let back = Model::load(&path, &cpu()).unwrap();
-    assert_eq!((back.info.format, &back.info.scaler), (QUANTILES, &model.info.scaler));
+    assert_eq!(back.info.scaler, model.info.scaler);
     assert_eq!(back.score(&data()).unwrap(), model.score(&data()).unwrap());
 
     change(&path, |value| value["scaler"]["knots"][0] = json!(0.25));
@@ -295,6 +247,9 @@ fn quantiles_have_a_format_of_their_own_and_are_under_the_checksum() {
     change(&path, |value| value["scaler"]["knots"][0] = json!(1e30));
     let error = Model::load(&path, &cpu()).unwrap_err().to_string();
     assert!(error.contains("model.json: damaged") && error.contains("62 knots"), "{error}");
-    change(&path, |value| value["format"] = json!(QUANTILES + 1));
-    assert!(Model::load(&path, &cpu()).unwrap_err().to_string().contains("update burnrank"));
+    for format in [0, FORMAT + 1] {
+        change(&path, |value| value["format"] = json!(format));
+        let error = Model::load(&path, &cpu()).unwrap_err().to_string();
+        assert!(error.contains(&format!("format {format}, and this burnrank reads format 1")), "{error}");
+    }
 }

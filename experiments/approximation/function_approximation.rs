@@ -271,7 +271,7 @@ fn controls() -> anyhow::Result<Vec<Control>> {
     for (name, expected) in [("ranknet", true), ("lambdarank:ndcg", false)] {
         let report = FieldReport::new(&Objective::parse(name)?.as_field()?, &scores, &labels)?;
         controls.push(Control {
-            what: format!("{name} has one cost for all orders"),
+            description: format!("{name} has one cost for all orders"),
             expected: expected.to_string(),
             ours: format!("{}, asymmetry {:.0e}", report.conservative(), report.asymmetry),
             holds: report.conservative() == expected && report.symmetric(),

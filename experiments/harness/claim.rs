@@ -28,7 +28,7 @@ pub enum Test {
     /// The numbers are paired differences, above 0 on average.
     Above,
     /// The numbers are differences that do not matter: on average within ± the margin.
-    Alike { margin: f64 },
+    Equivalent { margin: f64 },
     /// The numbers are on average at least this.
     AtLeast { bound: f64 },
     /// The numbers are on average at most this.
@@ -48,7 +48,7 @@ impl Test {
                             0.05; reversed when the mean is below 0 and p below 0.05; else undecided"
                     .into()
             }
-            Test::Alike { margin } => format!(
+            Test::Equivalent { margin } => format!(
                 "holds when the 95% interval of the mean is within ±{margin}, reversed when it is wholly outside, else undecided"
             ),
             Test::AtLeast { bound } => format!(
@@ -137,7 +137,7 @@ impl Evidence {
 /// for the same thing. When it does not, the experiment itself is wrong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Control {
-    pub what: String,
+    pub description: String,
     pub expected: String,
     pub ours: String,
     pub holds: bool,

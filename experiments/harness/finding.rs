@@ -25,10 +25,10 @@ pub fn no_share(name: &str, values: impl IntoIterator<Item = f64>) -> Option<Str
     outside(name, 0.0..=1.0, values)
 }
 
-/// The first of the step sizes that no training has.
-pub fn no_step_size(values: impl IntoIterator<Item = f64>) -> Option<String> {
+/// The first of the learning rates that no training has.
+pub fn no_learning_rate(values: impl IntoIterator<Item = f64>) -> Option<String> {
     let value = values.into_iter().find(|&value| value <= 0.0 || !value.is_finite())?;
-    Some(format!("the step size is {value}, not above 0"))
+    Some(format!("the learning rate is {value}, not above 0"))
 }
 
 /// A best epoch that was never trained.
@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(no_share("NDCG", [0.5, 7.0]).as_deref(), Some("NDCG is 7, not from 0 to 1"));
         assert!(no_share("NDCG", [f64::NAN]).is_some() && no_share("NDCG", [-0.1]).is_some());
         assert_eq!(outside("pairs", 0.0..=100.0, [100.5]).as_deref(), Some("pairs is 100.5, not from 0 to 100"));
-        assert_eq!((no_step_size([1e-6]), no_epoch(3, 3)), (None, None));
-        assert!(no_step_size([-1e-6]).is_some() && no_epoch(4, 3).is_some());
+        assert_eq!((no_learning_rate([1e-6]), no_epoch(3, 3)), (None, None));
+        assert!(no_learning_rate([-1e-6]).is_some() && no_epoch(4, 3).is_some());
     }
 }

@@ -95,7 +95,7 @@ impl Told<'_> {
         };
         let (tested, seen) = (
             self.of(primary).any(|judged| judged.p.is_some()),
-            self.of(primary).any(|judged| judged.could_see.is_some()),
+            self.of(primary).any(|judged| judged.detectable.is_some()),
         );
         let shown = |cells: [String; 6]| {
             let needed = [true, true, true, tested, seen, true];
@@ -109,7 +109,7 @@ impl Told<'_> {
                 judged.claim.paper.clone(),
                 judged.ours.clone(),
                 p_cell(judged),
-                judged.could_see.clone().unwrap_or_else(|| "-".into()),
+                judged.detectable.clone().unwrap_or_else(|| "-".into()),
                 judged.outcome.word().into(),
             ]));
         }
@@ -119,8 +119,9 @@ impl Told<'_> {
     /// What the columns of the claims' tables mean, as far as there are such claims.
     pub fn legend(&self) -> String {
         let any = |such: fn(&Test) -> bool| self.judged.iter().any(|judged| such(&judged.claim.test));
-        let of_mean =
-            |test: &Test| matches!(test, Test::Above | Test::Alike { .. } | Test::AtLeast { .. } | Test::AtMost { .. });
+        let of_mean = |test: &Test| {
+            matches!(test, Test::Above | Test::Equivalent { .. } | Test::AtLeast { .. } | Test::AtMost { .. })
+        };
         let mut parts = vec![];
         if any(of_mean) {
             parts.push("*here*: mean over the units ± half of its 95% interval (Student's t)".to_owned());
@@ -151,7 +152,7 @@ impl Told<'_> {
                     .into(),
             );
         }
-        if self.judged.iter().any(|judged| judged.could_see.as_ref().is_some_and(|seen| seen.starts_with(CANNOT_HOLD)))
+        if self.judged.iter().any(|judged| judged.detectable.as_ref().is_some_and(|seen| seen.starts_with(CANNOT_HOLD)))
         {
             parts.push(
                 "*cannot hold*: the interval is wider than the margin, so that no mean could have been near enough with units \
@@ -171,8 +172,8 @@ impl Told<'_> {
             "Controls, which must come out so whatever the paper says, else nothing is concluded:",
             &["control", "expected", "here", "passed"],
         );
-        for Control { what, expected, ours, holds } in &self.report.controls {
-            table.row([what.clone(), expected.clone(), ours.clone(), if *holds { "yes" } else { "no" }.into()]);
+        for Control { description, expected, ours, holds } in &self.report.controls {
+            table.row([description.clone(), expected.clone(), ours.clone(), if *holds { "yes" } else { "no" }.into()]);
         }
         (!self.report.controls.is_empty()).then_some(table)
     }

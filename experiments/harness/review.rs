@@ -93,7 +93,7 @@ fn claims(entry: &Entry<'_>, outcome: Outcome) -> Vec<String> {
 
 fn line(judged: &Judged) -> String {
     let p = judged.p.map_or(String::new(), |p| format!(", p {}", p_value(Some(p))));
-    let seen = match (&judged.could_see, judged.outcome) {
+    let seen = match (&judged.detectable, judged.outcome) {
         (Some(nothing), Outcome::Undecided) if nothing.starts_with(CANNOT_HOLD) => format!("; {nothing}"),
         (Some(least), Outcome::Undecided) => format!("; could see {least}"),
         _ => String::new(),
@@ -120,14 +120,14 @@ mod tests {
 
     fn judged(statement: &str, outcome: Outcome, ours: &str) -> Judged {
         let claim = Claim::secondary(statement, statement, Test::Fact).paper("yes");
-        Judged { claim, outcome, ours: ours.into(), p: Some(0.3), could_see: Some("0.02".into()), units: vec![] }
+        Judged { claim, outcome, ours: ours.into(), p: Some(0.3), detectable: Some("0.02".into()), units: vec![] }
     }
 
     #[test]
     fn a_line_says_what_both_have() {
         let open = judged("a above b", Outcome::Undecided, "+0.01");
         assert_eq!(line(&open), "  - a above b *(not counted)*. Paper: yes. Here: +0.01, p 0.3000; could see 0.02");
-        let never = Judged { could_see: Some(format!("{CANNOT_HOLD}: ± over 0.5")), ..open };
+        let never = Judged { detectable: Some(format!("{CANNOT_HOLD}: ± over 0.5")), ..open };
         assert!(line(&never).ends_with(", p 0.3000; cannot hold: ± over 0.5"));
         let missing = [judged("a", Outcome::NotTested, "needs x"), judged("b", Outcome::NotTested, "needs x")];
         assert_eq!(reasons(&missing.iter().collect::<Vec<_>>()), ["  - 2 claims: needs x"]);

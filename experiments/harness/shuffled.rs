@@ -29,7 +29,7 @@ pub fn of_random_order(data: &Dataset, k: usize) -> f64 {
 /// Labels in random order teach less than the true ones: what a ranker reaches with either, and a random order, in percent.
 pub fn control(what: String, own: f64, shuffled: f64, random: f64) -> Control {
     Control {
-        what,
+        description: what,
         expected: format!("below {own:.2}, that of the true labels (a random order: {random:.2})"),
         ours: format!("{shuffled:.2}"),
         holds: shuffled < own,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Tuned {
     pub best: f64,
     /// Each value with what it reached on validation, in rising order.
-    pub tried: Vec<(f64, f64)>,
+    pub trials: Vec<(f64, f64)>,
     /// Whether the best is still at the end of what was tried.
     pub at_edge: bool,
 }
@@ -17,28 +17,28 @@ pub struct Tuned {
 ///
 /// `value` is what a setting reaches on validation queries, larger is better. Of equal ones the smaller setting is taken.
 pub fn tune(grid: &[f64], more: usize, mut value: impl FnMut(f64) -> anyhow::Result<f64>) -> anyhow::Result<Tuned> {
-    let mut tried: Vec<(f64, f64)> = vec![];
+    let mut trials: Vec<(f64, f64)> = vec![];
     for &setting in grid {
-        tried.push((setting, value(setting)?));
+        trials.push((setting, value(setting)?));
     }
     let factor =
         if grid.len() > 1 { (grid[grid.len() - 1] / grid[0]).powf(1.0 / (grid.len() - 1) as f64) } else { 3.0 };
-    let place = |tried: &[(f64, f64)]| {
-        let best = tried.iter().map(|tried| tried.1).fold(f64::NEG_INFINITY, f64::max);
-        tried.iter().position(|tried| tried.1 == best)
+    let place = |trials: &[(f64, f64)]| {
+        let best = trials.iter().map(|trial| trial.1).fold(f64::NEG_INFINITY, f64::max);
+        trials.iter().position(|trial| trial.1 == best)
     };
     let mut left = more;
     loop {
-        let best = place(&tried).context("no setting reached a number")?;
-        let at_edge = best == 0 || best + 1 == tried.len();
+        let best = place(&trials).context("no setting reached a number")?;
+        let at_edge = best == 0 || best + 1 == trials.len();
         if !at_edge || left == 0 {
-            return Ok(Tuned { best: tried[best].0, tried, at_edge });
+            return Ok(Tuned { best: trials[best].0, trials, at_edge });
         }
         left -= 1;
         // Two digits, so that tables show what was tried.
-        let setting = rounded(if best == 0 { tried[0].0 / factor } else { tried[best].0 * factor });
+        let setting = rounded(if best == 0 { trials[0].0 / factor } else { trials[best].0 * factor });
         let reached = (setting, value(setting)?);
-        if best == 0 { tried.insert(0, reached) } else { tried.push(reached) }
+        if best == 0 { trials.insert(0, reached) } else { trials.push(reached) }
     }
 }
 
@@ -54,11 +54,11 @@ mod tests {
     fn the_grid_grows_towards_the_best() {
         let peak = |at: f64| move |x: f64| Ok(-(x.ln() - at.ln()).abs());
         let inside = tune(&[0.01, 0.1, 1.0], 3, peak(0.1)).unwrap();
-        assert_eq!((inside.best, inside.tried.len(), inside.at_edge), (0.1, 3, false));
+        assert_eq!((inside.best, inside.trials.len(), inside.at_edge), (0.1, 3, false));
         let below = tune(&[0.01, 0.1, 1.0], 3, peak(0.0001)).unwrap();
-        assert_eq!((below.best, below.tried.len(), below.at_edge), (0.0001, 6, false));
+        assert_eq!((below.best, below.trials.len(), below.at_edge), (0.0001, 6, false));
         let beyond = tune(&[0.01, 0.1, 1.0], 2, peak(1000.0)).unwrap();
         assert_eq!((beyond.best, beyond.at_edge), (100.0, true));
-        assert!(beyond.tried.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(beyond.trials.windows(2).all(|pair| pair[0].0 < pair[1].0));
     }
 }

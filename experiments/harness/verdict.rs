@@ -56,7 +56,7 @@ pub struct Judged {
     pub p: Option<f64>,
     /// The smallest distance of the mean from 0, or from the claim's bound, that would have been seen four times in five; for
     /// a number of the paper, the range that would have held; or that nothing could have held.
-    pub could_see: Option<String>,
+    pub detectable: Option<String>,
     /// One number per unit.
     pub units: Vec<f64>,
 }
@@ -160,7 +160,7 @@ fn alone(claim: Claim, evidence: &Evidence) -> anyhow::Result<Judged> {
         outcome,
         ours: ours.into(),
         p: None,
-        could_see: None,
+        detectable: None,
         units: vec![],
     };
     match (claim.test, evidence) {
@@ -192,18 +192,18 @@ fn of_units(claim: Claim, values: &[f64], spread: &Spread, decimals: usize) -> a
     let interval = |mean: String| format!("{mean} ± {} ({n} units)", fixed(half, decimals));
     // Units that do not differ would show any difference.
     let seen = || detectable(values, 1).filter(|&least| least > 0.0).map(three_digits);
-    let (outcome, ours, p, could_see) = match claim.test {
+    let (outcome, ours, p, detectable) = match claim.test {
         Test::Fact => bail!("the claim '{}' has evidence of another kind", claim.id),
         Test::Above => {
             let p = t_test(values).map_or(if mean == 0.0 { 1.0 } else { 0.0 }, |test| test.p);
             // Decided once all p-values are known, and so is what could have been seen.
             (by(mean > 0.0, mean < 0.0), interval(signed(mean, decimals)), Some(p), None)
         }
-        Test::Alike { margin } => {
+        Test::Equivalent { margin } => {
             let outcome = by(low >= -margin && high <= margin, low > margin || high < -margin);
             // An interval that is wider than the margin does not lie in it, wherever its middle is.
-            let could_see = if half > margin { Some(format!("{CANNOT_HOLD}: ± over {margin}")) } else { seen() };
-            (outcome, interval(signed(mean, decimals)), None, could_see)
+            let detectable = if half > margin { Some(format!("{CANNOT_HOLD}: ± over {margin}")) } else { seen() };
+            (outcome, interval(signed(mean, decimals)), None, detectable)
         }
         Test::AtLeast { bound } => (by(low >= bound, high < bound), interval(fixed(mean, decimals)), None, seen()),
         Test::AtMost { bound } => (by(high <= bound, low > bound), interval(fixed(mean, decimals)), None, seen()),
@@ -217,7 +217,7 @@ fn of_units(claim: Claim, values: &[f64], spread: &Spread, decimals: usize) -> a
             (by(z.abs() < Z, true), ours, None, Some(ends.join(" to ")))
         }
     };
-    Ok(Judged { claim, outcome, ours, p, could_see, units: values.to_vec() })
+    Ok(Judged { claim, outcome, ours, p, detectable, units: values.to_vec() })
 }
 
 /// Holm's correction over the tests of a family, and what each of them could have seen.
@@ -231,7 +231,7 @@ fn correct(judged: &mut [Judged], primary: bool) {
         if p >= ALPHA {
             judged.outcome = Outcome::Undecided;
         }
-        judged.could_see = detectable(&judged.units, tests).map(three_digits);
+        judged.detectable = detectable(&judged.units, tests).map(three_digits);
     }
 }
 
@@ -305,9 +305,9 @@ mod tests {
     fn other_tests_look_at_the_interval_or_the_spread() {
         let near = || Evidence::units([0.9, 1.0, 1.1, 1.0]);
         for (test, expected) in [
-            (Test::Alike { margin: 2.0 }, Outcome::Holds),
-            (Test::Alike { margin: 0.5 }, Outcome::Reversed),
-            (Test::Alike { margin: 1.0 }, Outcome::Undecided),
+            (Test::Equivalent { margin: 2.0 }, Outcome::Holds),
+            (Test::Equivalent { margin: 0.5 }, Outcome::Reversed),
+            (Test::Equivalent { margin: 1.0 }, Outcome::Undecided),
             (Test::AtLeast { bound: 0.5 }, Outcome::Holds),
             (Test::AtLeast { bound: 1.0 }, Outcome::Undecided),
             (Test::AtLeast { bound: 2.0 }, Outcome::Reversed),
@@ -337,17 +337,17 @@ mod tests {
     fn every_test_of_units_says_what_it_could_have_seen() {
         let seen = |test, values: &[f64]| {
             let evidence = vec![("a".to_owned(), Evidence::rounded(values.to_vec(), 1))];
-            evaluate(vec![claim("a", test)], &evidence).unwrap()[0].could_see.clone()
+            evaluate(vec![claim("a", test)], &evidence).unwrap()[0].detectable.clone()
         };
         // Five units of deviation 1: (t(0.975, 4) + t(0.8, 4)) / sqrt(5) = (2.776 + 0.941) / 2.236.
         let values = [0.0, 0.0, 1.0, 2.0, 2.0];
         for test in
-            [Test::Above, Test::Alike { margin: 2.0 }, Test::AtLeast { bound: 1.0 }, Test::AtMost { bound: 1.0 }]
+            [Test::Above, Test::Equivalent { margin: 2.0 }, Test::AtLeast { bound: 1.0 }, Test::AtMost { bound: 1.0 }]
         {
             assert_eq!(seen(test, &values).as_deref(), Some("1.66"), "{test:?}");
         }
         // Half of the interval is 2.776 / sqrt(5) = 1.24: no mean would have been alike.
-        assert_eq!(seen(Test::Alike { margin: 1.0 }, &values).as_deref(), Some("cannot hold: ± over 1"));
+        assert_eq!(seen(Test::Equivalent { margin: 1.0 }, &values).as_deref(), Some("cannot hold: ± over 1"));
         // 1 ± 2 sqrt(1 + 1/5).
         assert_eq!(seen(Test::Number { paper: 1.0 }, &values).as_deref(), Some("-1.2 to 3.2"));
         assert_eq!(seen(Test::Above, &values[..1]), None);
@@ -361,7 +361,7 @@ mod tests {
                 outcome,
                 ours: String::new(),
                 p: None,
-                could_see: None,
+                detectable: None,
                 units: vec![],
             };
             Verdict::of(&outcomes.iter().map(judged).collect::<Vec<_>>(), &[])
@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(verdict(&[Holds, Holds, Holds, Reversed]), Verdict::NotReproduced);
         assert_eq!(verdict(&[NotTested]), Verdict::NotTested);
         assert_eq!(verdict(&[]), Verdict::NotTested);
-        let control = Control { what: "a".into(), expected: "b".into(), ours: "c".into(), holds: false };
+        let control = Control { description: "a".into(), expected: "b".into(), ours: "c".into(), holds: false };
         assert_eq!(Verdict::of(&[], &[control]), Verdict::Void);
     }
 

@@ -50,8 +50,8 @@ fn sizes(scale: Scale) -> Sizes {
         seeds: 1,
         epochs,
         patience: 0,
-        steps: &[STEP],
-        wider: 0,
+        learning_rates: &[STEP],
+        extensions: 0,
         ..Plan::FULL
     };
     scale.pick(
@@ -82,7 +82,7 @@ fn claims(_: &Session) -> Vec<Claim> {
                 format!(
                     "{name}: training NDCG@5 of the last fifth of the epochs less that of the fifth before, points"
                 ),
-                Test::Alike { margin: REST },
+                Test::Equivalent { margin: REST },
             )
             .paper("convergence")
             .unit(unit)
@@ -104,7 +104,7 @@ fn claims(_: &Session) -> Vec<Claim> {
         Claim::secondary(
             "as good",
             "long M-steps: training NDCG@5 after the last iteration, going on less starting anew, points",
-            Test::Alike { margin: 1.0 },
+            Test::Equivalent { margin: 1.0 },
         )
         .paper("the model \"can be built from scratch\"")
         .unit(unit)
@@ -130,10 +130,10 @@ fn arms() -> anyhow::Result<Vec<Arm>> {
 fn protocol(session: &Session) -> anyhow::Result<Value> {
     let sizes = sizes(session.scale);
     let em = json!({
-        "queries": sizes.em_queries, "short": sizes.short, "long": sizes.long, "step": SMALL_STEP,
+        "queries": sizes.em_queries, "short": sizes.short, "long": sizes.long, "learning_rate": SMALL_STEP,
         "loss": LOSSES[EM_LOSS].objective(None), "hidden": nets::HIDDEN,
     });
-    Ok(json!({"nets": nets::protocol(session, &sizes.plan, &arms()?), "step": STEP, "em": em}))
+    Ok(json!({"nets": nets::protocol(session, &sizes.plan, &arms()?), "learning_rate": STEP, "em": em}))
 }
 
 /// One way of the EM procedure.

@@ -44,8 +44,10 @@ impl RealFolds {
         for (name, found) in self.arms.iter().zip(&self.found) {
             for found in found {
                 // Chosen once for all seeds.
-                let at_edge = |seed: usize| found.steps.as_ref().filter(|_| seed == 0).map(|steps| steps.0.at_edge);
-                let step = Some(found.step_size);
+                let at_edge = |seed: usize| {
+                    found.learning_rates.as_ref().filter(|_| seed == 0).map(|learning_rates| learning_rates.0.at_edge)
+                };
+                let step = Some(found.learning_rate);
                 let one = |(seed, &best): (usize, &usize)| Went {
                     step,
                     at_edge: at_edge(seed),
@@ -104,7 +106,7 @@ fn on_fold(
     parts: &Parts,
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<Found> {
-    let trainings = (plan.steps.len() as u64 + plan.seeds) as f64;
+    let trainings = (plan.learning_rates.len() as u64 + plan.seeds) as f64;
     let mut done = 0.0;
     let mut one = |step: f64, seed: u64| {
         let share = (ticker, (done / trainings, (done + 1.0) / trainings));
@@ -112,7 +114,7 @@ fn on_fold(
         nets::one(execution, &format!("{key} {step}"), plan, arm, parts, step, seed, share)
     };
     let mut tried: Vec<(f64, Model)> = vec![];
-    let tuned = tune(plan.steps, plan.wider, |step| {
+    let tuned = tune(plan.learning_rates, plan.extensions, |step| {
         let model = one(step, 0)?;
         let value = model.best_value().context("no epoch was trained")?;
         tried.push((step, model));
@@ -124,5 +126,5 @@ fn on_fold(
         models.push(one(tuned.best, seed)?);
     }
     let found = nets::judged(arm, &models, tuned.best, &parts.sets, &[MEASURE])?;
-    Ok(Found { steps: Some(nets::Steps(tuned)), ..found })
+    Ok(Found { learning_rates: Some(nets::LearningRates(tuned)), ..found })
 }

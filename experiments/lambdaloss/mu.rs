@@ -53,7 +53,7 @@ fn claims(_: &Session) -> Vec<Claim> {
         Claim::primary(
             format!("alike {}", MUS[mu]),
             format!("mu = {} less mu = 5, points of NDCG@5", MUS[mu]),
-            Test::Alike { margin: MARGIN },
+            Test::Equivalent { margin: MARGIN },
         )
         .paper("relatively stable")
         .unit(unit)

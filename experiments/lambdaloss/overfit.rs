@@ -3,7 +3,7 @@
 use super::losses::{LAMBDARANK, LOSSES, NDCG2, NDCG2PP, TABLE5};
 use super::nets::{self, Arm, Parts, Plan, gap_text, mean_text, point};
 use crate::harness::figure::{self, Panel, Series, Whose};
-use crate::harness::finding::{Finding, no_share, no_step_size};
+use crate::harness::finding::{Finding, no_learning_rate, no_share};
 use crate::harness::tuning::Tuned;
 use crate::harness::units::{less, mean};
 use crate::harness::{
@@ -126,7 +126,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
 /// One loss and width on one function.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Found {
-    step_size: f64,
+    learning_rate: f64,
     /// Means of the last epochs: training queries as each batch saw them, and held-out queries, which chose nothing
     /// here.
     train_end: f64,
@@ -138,7 +138,7 @@ struct Found {
 
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
-        no_step_size([self.step_size]).or_else(|| no_share("NDCG@5", [self.train_end, self.held_out_end]))
+        no_learning_rate([self.learning_rate]).or_else(|| no_share("NDCG@5", [self.train_end, self.held_out_end]))
     }
 }
 
@@ -158,12 +158,12 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let found = execution.run_all(&jobs, |job, ticker| {
         let (function, arm) = job.what;
         let parts = kept.get(function, || Parts::of_function(execution.session, function, plan.queries))?;
-        let step_size = tuned[arm / COMPARED.len()].best;
+        let learning_rate = tuned[arm / COMPARED.len()].best;
         let whole = Plan { patience: 0, ..plan };
-        let model = nets::one(execution, &job.key, &whole, &arms[arm], &parts, step_size, 0, (ticker, (0.0, 1.0)))?;
+        let model = nets::one(execution, &job.key, &whole, &arms[arm], &parts, learning_rate, 0, (ticker, (0.0, 1.0)))?;
         let end = &model.history[model.history.len().saturating_sub(LAST)..];
         Ok(Found {
-            step_size,
+            learning_rate,
             train_end: mean(&end.iter().map(|epoch| epoch.train).collect::<Vec<_>>()),
             held_out_end: mean(&end.iter().map(|epoch| epoch.valid).collect::<Vec<_>>()),
             best_epoch: model.info.best_epoch,

@@ -113,7 +113,7 @@ fn claims(_: &Session) -> Vec<Claim> {
             Claim::secondary(
                 *name,
                 format!("NDCG-Loss2, {name}, less the hard assignment, points of NDCG@5"),
-                Test::Alike { margin: MARGIN },
+                Test::Equivalent { margin: MARGIN },
             )
             .paper("left for future work")
             .unit("random function")

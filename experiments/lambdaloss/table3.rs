@@ -115,7 +115,7 @@ fn claims(_: &Session) -> Vec<Claim> {
 
 fn protocol(session: &Session) -> anyhow::Result<Value> {
     let runs = nets::protocol(session, &plan(session.scale), &arms()?);
-    Ok(json!({"nets": runs, "real scaling": ScaleKind::Log1pZScore, "shuffled": SHUFFLED}))
+    Ok(json!({"nets": runs, "real_scaling": ScaleKind::Log1pZScore, "shuffled": SHUFFLED}))
 }
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
@@ -199,7 +199,10 @@ fn controls(shuffled: &[Vec<f64>]) -> Vec<Control> {
     for (loss, gaps) in SHUFFLED.iter().zip(shuffled) {
         let p = t_test(gaps).map_or(1.0, |test| test.p);
         all.push(Control {
-            what: format!("{} trained on shuffled labels, test NDCG@5 less that of a random order", LOSSES[*loss].name),
+            description: format!(
+                "{} trained on shuffled labels, test NDCG@5 less that of a random order",
+                LOSSES[*loss].name
+            ),
             expected: "0 (p > 0.001 over functions)".into(),
             ours: format!("{}, p {}", gap_text(gaps), p_value(Some(p))),
             holds: p > 0.001,
@@ -274,7 +277,7 @@ fn fold_table(set: &RealFolds) -> Table {
     for (arm, [name, pairs]) in names().into_iter().enumerate() {
         let found = set.found(arm);
         let gap = if arm == base_of(arm) { "-".into() } else { gap_text(&set.less(arm, base_of(arm))) };
-        let steps: Vec<String> = found.iter().map(|found| found.step_size.to_string()).collect();
+        let steps: Vec<String> = found.iter().map(|found| found.learning_rate.to_string()).collect();
         let of = |value: fn(&Found) -> f64| fixed(100.0 * mean(&found.iter().map(value).collect::<Vec<_>>()), 2);
         table.row([
             name,

@@ -45,7 +45,10 @@ pub fn same_as_lambdarank(ks: &[Option<usize>]) -> Control {
     let names: Vec<String> =
         ks.iter().map(|k| k.map_or("of all pairs".to_owned(), |k| format!("truncated at {k}"))).collect();
     Control {
-        what: format!("NDCG-Loss2++ with mu = 0 has LambdaRank's weights ({}), 200 random lists", names.join(", ")),
+        description: format!(
+            "NDCG-Loss2++ with mu = 0 has LambdaRank's weights ({}), 200 random lists",
+            names.join(", ")
+        ),
         expected: "equal to 1e-12".into(),
         ours: format!("largest difference {gap:.1e}"),
         holds: gap < 1e-12,

@@ -4,7 +4,7 @@ mod cells;
 mod report;
 mod train;
 
-use super::schedule::{self, METHODS, Method, NETS, STALLED, config, step_sizes};
+use super::schedule::{self, METHODS, Method, NETS, STALLED, config, learning_rates};
 use crate::harness::{Claim, Experiment, Kind, NetShape, Paper, Scale, Session, Test};
 use burnrank::Synthetic;
 use cells::Labels;
@@ -59,7 +59,7 @@ struct Sizes {
     /// How many of the best step sizes are trained at full length.
     candidates: usize,
     /// How often the grid of step sizes may grow.
-    wider: usize,
+    extensions: usize,
 }
 
 impl Sizes {
@@ -79,7 +79,7 @@ fn sizes(scale: Scale) -> Sizes {
             epochs: [100, 200],
             control_epochs: 5,
             candidates: 3,
-            wider: 3,
+            extensions: 3,
         },
         Scale::Quick => Sizes {
             functions: 2,
@@ -90,7 +90,7 @@ fn sizes(scale: Scale) -> Sizes {
             epochs: [6, 8],
             control_epochs: 2,
             candidates: 2,
-            wider: 0,
+            extensions: 0,
         },
     }
 }
@@ -132,7 +132,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
         "stalled": STALLED,
         "frozen": schedule::FROZEN,
         "labels": [Labels::Paper.mix(), Labels::Plain.mix()],
-        "step_sizes": METHODS.map(step_sizes),
+        "learning_rates": METHODS.map(learning_rates),
         "ranknet": config(Method::RankNet, NetShape::TwoLayer, sizes.epochs[1], session.seed)?,
         "lambdarank": config(Method::LambdaRank, NetShape::TwoLayer, sizes.epochs[1], session.seed)?,
         "data": Synthetic::lambdarank(),

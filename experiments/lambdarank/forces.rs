@@ -156,7 +156,7 @@ struct Found {
     smallest: f64,
     /// The largest difference of -dC/ds from lambda over the largest lambda, where the field is conservative and the cost
     /// known.
-    slope_error: Option<f64>,
+    gradient_error: Option<f64>,
     /// By range, then by length: the force at rank 2 over that at rank n, and nothing where there is neither.
     ratios: Vec<Vec<Option<f64>>>,
 }
@@ -203,7 +203,7 @@ fn examine(field: &dyn LambdaField, points: &[Point], near_top: bool) -> anyhow:
         balanced: 0,
         regularised: 0,
         smallest: f64::INFINITY,
-        slope_error: None,
+        gradient_error: None,
         ratios: vec![],
     };
     let mut largest = 0.0_f64;
@@ -221,9 +221,9 @@ fn examine(field: &dyn LambdaField, points: &[Point], near_top: bool) -> anyhow:
             found.regularised += usize::from(FieldReport::new(&Regularised { field, alpha }, scores, labels)?.psd());
         }
         if report.potential == Potential::Conservative
-            && let Some(error) = slope_error(field, scores, labels)
+            && let Some(error) = gradient_error(field, scores, labels)
         {
-            found.slope_error = Some(found.slope_error.unwrap_or(0.0).max(error));
+            found.gradient_error = Some(found.gradient_error.unwrap_or(0.0).max(error));
         }
     }
     found.smallest = if largest > 0.0 { found.smallest / largest } else { 0.0 };
@@ -234,7 +234,7 @@ fn examine(field: &dyn LambdaField, points: &[Point], near_top: bool) -> anyhow:
 }
 
 /// How far the slope of the cost by central differences is from the lambdas, over the largest lambda.
-fn slope_error(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Option<f64> {
+fn gradient_error(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Option<f64> {
     let at = |scores: &[f64]| field.cost(scores, labels, &order(scores));
     let lambdas = field.lambdas(scores, labels, &order(scores));
     let size = lambdas.iter().fold(0.0_f64, |most, lambda| most.max(lambda.abs()));

@@ -31,7 +31,7 @@ pub const NETS: [NetShape; 2] = [NetShape::Linear, NetShape::TwoLayer];
 ///
 /// RankNet's gradient sums over some hundred pairs of weight 1, LambdaRank's over the same pairs with weights that are a
 /// hundred times smaller: each has its own range.
-pub fn step_sizes(method: Method) -> [f64; 5] {
+pub fn learning_rates(method: Method) -> [f64; 5] {
     match method {
         Method::RankNet => [1e-5, 3e-5, 1e-4, 3e-4, 1e-3],
         Method::LambdaRank => [1e-3, 3e-3, 1e-2, 3e-2, 1e-1],
@@ -53,7 +53,7 @@ pub fn config(method: Method, net: NetShape, epochs: usize, seed: u64) -> anyhow
         scaling: ScaleKind::None,
         metric: "ndcg@10".into(),
         epochs,
-        learning_rate: step_sizes(method)[2],
+        learning_rate: learning_rates(method)[2],
         optimizer: OptimizerKind::Sgd,
         batch_queries: 1,
         schedule: Schedule::Shrink,
@@ -140,10 +140,10 @@ pub fn search(
     key: &str,
     config: &TrainConfig,
     data: &Arc<TrainingData<'_>>,
-    (grid, wider): (&[f64], usize),
+    (grid, extensions): (&[f64], usize),
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<Vec<(f64, f64)>> {
-    let tuned = tune(grid, wider, |learning_rate| {
+    let tuned = tune(grid, extensions, |learning_rate| {
         let key = format!("{key} step {learning_rate}");
         once(execution, &key, || {
             let config = TrainConfig { learning_rate, ..config.clone() };
@@ -155,7 +155,7 @@ pub fn search(
             }
         })
     })?;
-    Ok(tuned.tried)
+    Ok(tuned.trials)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 mod report;
 
-use super::schedule::{self, METHODS, Method, NETS, config, step_sizes};
-use crate::harness::finding::{Finding, no_share, no_step_size};
+use super::schedule::{self, METHODS, Method, NETS, config, learning_rates};
+use crate::harness::finding::{Finding, no_learning_rate, no_share};
 use crate::harness::real::{self, MQ2007, RealSet, WEB};
 use crate::harness::{
     Claim, Execution, Experiment, Job, Kind, NetShape, Packed, Paper, Report, Scale, Session, Test, Ticker, per_query,
@@ -86,8 +86,8 @@ struct Cell {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Found {
-    step_size: f64,
-    tried: Vec<(f64, f64)>,
+    learning_rate: f64,
+    trials: Vec<(f64, f64)>,
     /// The best validation NDCG@10 of each seed.
     valid: Vec<f64>,
     /// For each depth, NDCG of each test query, the mean over seeds.
@@ -96,8 +96,8 @@ struct Found {
 
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
-        no_step_size(self.tried.iter().map(|tried| tried.0).chain([self.step_size])).or_else(|| {
-            no_share("a validation NDCG@10", self.tried.iter().map(|tried| tried.1).chain(self.valid.clone()))
+        no_learning_rate(self.trials.iter().map(|trial| trial.0).chain([self.learning_rate])).or_else(|| {
+            no_share("a validation NDCG@10", self.trials.iter().map(|trial| trial.1).chain(self.valid.clone()))
         })
     }
 }
@@ -113,7 +113,7 @@ struct Sizes {
     /// The same on the whole set.
     whole_search: usize,
     whole_epochs: usize,
-    wider: usize,
+    extensions: usize,
 }
 
 fn sizes(scale: Scale) -> Sizes {
@@ -126,7 +126,7 @@ fn sizes(scale: Scale) -> Sizes {
             epochs: 200,
             whole_search: 5,
             whole_epochs: 150,
-            wider: 2,
+            extensions: 2,
         },
         Scale::Quick => Sizes {
             queries: 20,
@@ -136,7 +136,7 @@ fn sizes(scale: Scale) -> Sizes {
             epochs: 3,
             whole_search: 1,
             whole_epochs: 2,
-            wider: 0,
+            extensions: 0,
         },
     }
 }
@@ -178,7 +178,7 @@ fn claims(_: &Session) -> Vec<Claim> {
         Claim::primary(
             "alike",
             "largest set: linear LambdaRank less two-layer RankNet, mean of NDCG at 6 to 10",
-            Test::Alike { margin: MARGIN },
+            Test::Equivalent { margin: MARGIN },
         )
         .paper("\"on top of\"")
         .unit(fold),
@@ -201,7 +201,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
         "epochs": [sizes.search_epochs, sizes.epochs, sizes.whole_search, sizes.whole_epochs],
         "stalled": schedule::STALLED,
         "frozen": schedule::FROZEN,
-        "step_sizes": METHODS.map(step_sizes),
+        "learning_rates": METHODS.map(learning_rates),
         "config": scaled(config(Method::LambdaRank, NetShape::TwoLayer, sizes.epochs, session.seed)?),
         "data": largest(session)?.map(|(set, _)| set.folder),
     }))
@@ -338,11 +338,12 @@ fn run_cell(
     let config = scaled(config(method, net, epochs, seed_of(0))?);
     let shared = Arc::new(TrainingData::new(config.scaling, training, valid)?);
     let short = TrainConfig { epochs: search, ..config.clone() };
-    let tried = schedule::search(execution, &job.key, &short, &shared, (&step_sizes(method), sizes.wider), ticker)?;
-    let best = tried
+    let trials =
+        schedule::search(execution, &job.key, &short, &shared, (&learning_rates(method), sizes.extensions), ticker)?;
+    let best = trials
         .iter()
         .copied()
-        .fold((f64::NAN, f64::NEG_INFINITY), |best, tried| if tried.1 > best.1 { tried } else { best });
+        .fold((f64::NAN, f64::NEG_INFINITY), |best, trial| if trial.1 > best.1 { trial } else { best });
     let mut sums = vec![vec![0.0; test.n_queries()]; DEPTHS.len()];
     let mut reached = vec![];
     let seeds = sizes.seeds[usize::from(data == Data::Whole)];
@@ -357,7 +358,7 @@ fn run_cell(
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / seeds as f64);
         }
     }
-    Ok(Found { step_size: best.0, tried, valid: reached, test: sums.into_iter().map(Packed::new).collect() })
+    Ok(Found { learning_rate: best.0, trials, valid: reached, test: sums.into_iter().map(Packed::new).collect() })
 }
 
 #[cfg(test)]

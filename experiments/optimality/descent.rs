@@ -161,7 +161,7 @@ pub struct Plan<'a> {
     pub objective: &'a Objective,
     /// What the step size goes by on training queries, and the best epoch on validation queries.
     pub measure: &'a dyn Metric,
-    pub rate: f64,
+    pub learning_rate: f64,
     pub updates: Updates,
     pub epochs: usize,
     /// After so many idle epochs there is a new start; 0 for never.
@@ -213,7 +213,7 @@ pub fn descend(
     mut tick: impl FnMut(f64),
 ) -> anyhow::Result<Trained> {
     let mut net = start;
-    let (mut rate, mut before, mut waited, mut starts) = (plan.rate, f64::NEG_INFINITY, 0, 1);
+    let (mut learning_rate, mut before, mut waited, mut starts) = (plan.learning_rate, f64::NEG_INFINITY, 0, 1);
     let mut judged_before = f64::NAN;
     let mut found = Trained {
         best: net.clone(),
@@ -231,10 +231,11 @@ pub fn descend(
                 break;
             }
             let seed = plan.seed.wrapping_add((starts as u64) << 40);
-            (net, rate, before, waited) = (Net::random(net.features, net.shape, seed), plan.rate, f64::NEG_INFINITY, 0);
+            (net, learning_rate, before, waited) =
+                (Net::random(net.features, net.shape, seed), plan.learning_rate, f64::NEG_INFINITY, 0);
             (starts, leads) = (starts + 1, false);
         }
-        let (scores, pairs) = epoch(plan, &mut net, train, rate, number)?;
+        let (scores, pairs) = epoch(plan, &mut net, train, learning_rate, number)?;
         let judged = net.scores(valid);
         if judged.iter().chain(&scores).any(|score| !score.is_finite()) {
             break;
@@ -255,10 +256,10 @@ pub fn descend(
             found.kept.push((number, net.clone()));
         }
         if now < before && drawn(plan.seed, number).random_bool(SHRINK_CHANCE) {
-            rate *= SHRINK;
+            learning_rate *= SHRINK;
         }
         before = now;
-        if rate < plan.frozen * plan.rate {
+        if learning_rate < plan.frozen * plan.learning_rate {
             break;
         }
         tick(number as f64 / plan.epochs as f64);
@@ -274,14 +275,20 @@ fn drawn(seed: u64, epoch: usize) -> ChaCha8Rng {
 
 /// Every training query once, in an order drawn from seed and epoch: the scores before each update, and the pairs
 /// with a force.
-fn epoch(plan: &Plan<'_>, net: &mut Net, data: &Dataset, rate: f64, number: usize) -> anyhow::Result<(Vec<f32>, u64)> {
+fn epoch(
+    plan: &Plan<'_>,
+    net: &mut Net,
+    data: &Dataset,
+    learning_rate: f64,
+    number: usize,
+) -> anyhow::Result<(Vec<f32>, u64)> {
     let mut order: Vec<usize> = (0..data.n_queries()).collect();
     order.shuffle(&mut drawn(plan.seed, number));
     let (mut pass, mut slopes) = (Pass::default(), vec![]);
     let mut gradient = vec![0.0; net.weights.len()];
     let (mut all, mut pairs) = (vec![0.0; data.n_documents()], 0);
-    let step = |net: &mut Net, gradient: &mut [f32], rate: f64| {
-        net.weights.iter_mut().zip(&*gradient).for_each(|(weight, slope)| *weight -= rate as f32 * slope);
+    let step = |net: &mut Net, gradient: &mut [f32], learning_rate: f64| {
+        net.weights.iter_mut().zip(&*gradient).for_each(|(weight, slope)| *weight -= learning_rate as f32 * slope);
         gradient.fill(0.0);
     };
     for query in order {
@@ -295,11 +302,11 @@ fn epoch(plan: &Plan<'_>, net: &mut Net, data: &Dataset, rate: f64, number: usiz
         net.backward(&view.features, &pass, &slopes, &mut gradient);
         all[rows].copy_from_slice(&pass.scores);
         if plan.updates == Updates::PerQuery {
-            step(net, &mut gradient, rate);
+            step(net, &mut gradient, learning_rate);
         }
     }
     if plan.updates == Updates::FullBatch {
-        step(net, &mut gradient, rate / data.n_queries() as f64);
+        step(net, &mut gradient, learning_rate / data.n_queries() as f64);
     }
     Ok((all, pairs))
 }
@@ -344,7 +351,7 @@ mod tests {
                 let plan = Plan {
                     objective: &objective,
                     measure: &*measure,
-                    rate: 0.03,
+                    learning_rate: 0.03,
                     updates,
                     epochs: 6,
                     restart: 0,

@@ -84,14 +84,28 @@ fn sizes(scale: Scale) -> Sizes {
             train: [2_000, 4_400],
             valid: 1_000,
             test: 5_000,
-            schedule: Schedule { rates: &RATES, more: 5, search_epochs: 8, epochs: 300, restart: 30, ..PATIENT },
+            schedule: Schedule {
+                learning_rates: &RATES,
+                extensions: 5,
+                search_epochs: 8,
+                epochs: 300,
+                restart: 30,
+                ..PATIENT
+            },
         },
         Scale::Quick => Sizes {
             functions: 2,
             train: [60, 130],
             valid: 40,
             test: 100,
-            schedule: Schedule { rates: &RATES, more: 2, search_epochs: 2, epochs: 8, restart: 4, ..PATIENT },
+            schedule: Schedule {
+                learning_rates: &RATES,
+                extensions: 2,
+                search_epochs: 2,
+                epochs: 8,
+                restart: 4,
+                ..PATIENT
+            },
         },
     }
 }
@@ -137,7 +151,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
         "valid": sizes.valid,
         "test": sizes.test,
         "schedule": sizes.schedule,
-        "measures": MEASURES.map(|measure| measure.name),
+        "metrics": MEASURES.map(|measure| measure.name),
         "data": data(FEATURES, session.seed),
     }))
 }
@@ -283,8 +297,8 @@ fn stored_values(runs: &[(&Cell, &Found)]) -> Control {
         .flat_map(|(_, found)| found.test.iter().zip(&found.means))
         .fold(0.0f64, |worst, (test, whole)| worst.max((mean(test.values()) - whole).abs()));
     Control {
-        what: "the stored values of the test queries have the means that are tested, and are as many for every net"
-            .into(),
+        description:
+            "the stored values of the test queries have the means that are tested, and are as many for every net".into(),
         expected: "equal to 0.00001".into(),
         ours: format!("largest difference {worst:.7}"),
         holds: worst < 1e-5 && counts.iter().all(|count| *count == counts[0]),

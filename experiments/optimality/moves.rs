@@ -14,7 +14,7 @@ pub const ROUNDING: f64 = 1e-12;
 pub struct Moved {
     /// The measure without a step.
     pub value: f64,
-    pub tried: usize,
+    pub directions: usize,
     /// Directions that do not lower the measure at some step: the paper's count.
     pub not_worse: usize,
     /// Directions that raise it at some step.
@@ -45,7 +45,7 @@ pub fn moved(
         let found = certify(&net.ranker(device)?, train, &*measure.metric()?, device, &options, &mut |_| ())?;
         let answer = |report: &StepReport| Moved {
             value: found.value,
-            tried: report.tried,
+            directions: report.tried,
             not_worse: count(&report.curves, |value| value - found.value >= -ROUNDING),
             better: count(&report.curves, |value| value - found.value > ROUNDING),
             change: report

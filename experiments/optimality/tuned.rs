@@ -1,7 +1,7 @@
 //! Training with the step size that validation queries choose, alike for all that is compared.
 
 use super::descent::{Net, Plan, Trained, Updates, descend};
-use crate::harness::finding::{no_epoch, no_share, no_step_size};
+use crate::harness::finding::{no_epoch, no_learning_rate, no_share};
 use crate::harness::trainings::Went;
 use crate::harness::tuning::{Tuned, tune};
 use crate::harness::{NetShape, Ticker};
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Schedule {
     /// Rising; where the best is at an end, the search goes on beyond, so many times at most.
-    pub rates: &'static [f64],
-    pub more: usize,
+    pub learning_rates: &'static [f64],
+    pub extensions: usize,
     /// The epochs that each step size is tried for.
     pub search_epochs: usize,
     pub epochs: usize,
@@ -27,8 +27,16 @@ pub struct Schedule {
 }
 
 /// One start, which ends when validation does not get better.
-pub const PATIENT: Schedule =
-    Schedule { rates: &[], more: 0, search_epochs: 0, epochs: 0, restart: 0, starts: 1, constant: false, frozen: 0.0 };
+pub const PATIENT: Schedule = Schedule {
+    learning_rates: &[],
+    extensions: 0,
+    search_epochs: 0,
+    epochs: 0,
+    restart: 0,
+    starts: 1,
+    constant: false,
+    frozen: 0.0,
+};
 
 /// Chooses the step size by the best validation value of the first epochs, then trains with it.
 pub fn train_tuned(
@@ -39,20 +47,31 @@ pub fn train_tuned(
     (ticker, share): (&Ticker<'_>, [f64; 2]),
 ) -> anyhow::Result<(Tuned, Trained)> {
     let Schedule { restart, starts, constant, frozen, search_epochs, epochs, .. } = *schedule;
-    let go = |rate: f64, epochs: usize, tick: &mut dyn FnMut(f64)| {
-        let plan =
-            Plan { objective, measure, rate, updates, epochs, restart, constant, frozen, starts, seed, keep: &[] };
+    let go = |learning_rate: f64, epochs: usize, tick: &mut dyn FnMut(f64)| {
+        let plan = Plan {
+            objective,
+            measure,
+            learning_rate,
+            updates,
+            epochs,
+            restart,
+            constant,
+            frozen,
+            starts,
+            seed,
+            keep: &[],
+        };
         descend(&plan, Net::random(train.n_features(), shape, seed), train, valid, tick)
     };
-    let expected = (schedule.rates.len() * search_epochs) as f64;
+    let expected = (schedule.learning_rates.len() * search_epochs) as f64;
     let searched = expected / (expected + epochs as f64);
     let within = |part: f64| ticker.tick(share[0] + (share[1] - share[0]) * part);
     let mut trials = 0.0;
-    let tuned = tune(schedule.rates, schedule.more, |rate| {
+    let tuned = tune(schedule.learning_rates, schedule.extensions, |learning_rate| {
         trials += 1.0;
         // What diverges at once reached nothing.
-        let value = go(rate, search_epochs, &mut |_| ())?.valid.max(0.0);
-        within((searched * trials / schedule.rates.len() as f64).min(searched));
+        let value = go(learning_rate, search_epochs, &mut |_| ())?.valid.max(0.0);
+        within((searched * trials / schedule.learning_rates.len() as f64).min(searched));
         Ok(value)
     })?;
     let trained = go(tuned.best, epochs, &mut |part| within(searched + (1.0 - searched) * part))?;
@@ -62,35 +81,40 @@ pub fn train_tuned(
 /// How a training went, as results store it beside what it found.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Course {
-    pub rate: f64,
+    pub learning_rate: f64,
     /// Each step size of the search with what it reached on validation queries.
-    pub tried: Vec<(f64, f64)>,
+    pub trials: Vec<(f64, f64)>,
     pub at_edge: bool,
     pub best_epoch: usize,
     pub epochs: usize,
 }
 
 impl Course {
-    pub fn of(Tuned { best: rate, tried, at_edge }: Tuned, trained: &Trained) -> Course {
-        Course { rate, tried, at_edge, best_epoch: trained.best_epoch, epochs: trained.epochs.len() }
+    pub fn of(Tuned { best: learning_rate, trials, at_edge }: Tuned, trained: &Trained) -> Course {
+        Course { learning_rate, trials, at_edge, best_epoch: trained.best_epoch, epochs: trained.epochs.len() }
     }
 
     /// One line of the table of limits.
     pub fn went(&self, what: impl Into<String>, schedule: &Schedule) -> Went {
-        Went { step: Some(self.rate), at_edge: Some(self.at_edge), ..Went::new(what, self.best_epoch, schedule.epochs) }
+        Went {
+            step: Some(self.learning_rate),
+            at_edge: Some(self.at_edge),
+            ..Went::new(what, self.best_epoch, schedule.epochs)
+        }
     }
 
     /// Why no training can have gone so, if so.
     pub fn impossible(&self) -> Option<String> {
-        no_step_size(self.tried.iter().map(|tried| tried.0).chain([self.rate]))
-            .or_else(|| no_share("a validation value", self.tried.iter().map(|tried| tried.1)))
+        no_learning_rate(self.trials.iter().map(|trial| trial.0).chain([self.learning_rate]))
+            .or_else(|| no_share("a validation value", self.trials.iter().map(|trial| trial.1)))
             .or_else(|| no_epoch(self.best_epoch, self.epochs))
     }
 }
 
 /// How the step size is chosen and training ends, in words.
 pub fn words(schedule: &Schedule, factor: &str) -> String {
-    let rates: Vec<String> = schedule.rates.iter().map(|rate| burnrank::text::number(*rate)).collect();
+    let learning_rates: Vec<String> =
+        schedule.learning_rates.iter().map(|learning_rate| burnrank::text::number(*learning_rate)).collect();
     let idle =
         if schedule.constant { "whose validation value stays the same" } else { "without a better validation value" };
     let end = match schedule.starts {
@@ -106,7 +130,7 @@ pub fn words(schedule: &Schedule, factor: &str) -> String {
          value of {} epochs; everything that is compared has the same grid. Then up to {} epochs; when the training \
          value fell, the step size is multiplied by 0.8 with probability 0.3 (section 7 of the paper); after {} \
          epochs {idle} {end}.{frozen}",
-        rates.join(", "),
+        learning_rates.join(", "),
         schedule.search_epochs,
         schedule.epochs,
         schedule.restart

@@ -171,7 +171,7 @@ fn zero_function(session: &Session) -> anyhow::Result<Control> {
     }
     let expected = pairs as f64 * 2f64.ln();
     Ok(Control {
-        what: format!("Eq. 17 of the function 0 over {pairs} pairs"),
+        description: format!("Eq. 17 of the function 0 over {pairs} pairs"),
         expected: format!("{expected:.6}"),
         ours: format!("{found:.6}"),
         holds: (found - expected).abs() < 1e-9 * expected,

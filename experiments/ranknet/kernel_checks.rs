@@ -75,9 +75,9 @@ pub fn representer(session: &Session) -> anyhow::Result<Checked> {
     for (train, unseen) in data(session)? {
         let own = Problem::new(&train, &[], GAUSSIAN, LAMBDA);
         let value = own.least(&vec![0.0; own.points])?.1;
-        let wider = Problem::new(&train, &rows(&unseen), GAUSSIAN, LAMBDA);
+        let extensions = Problem::new(&train, &rows(&unseen), GAUSSIAN, LAMBDA);
         // A start that uses them all.
-        let (alphas, wide) = wider.least(&vec![0.1; wider.points])?;
+        let (alphas, wide) = extensions.least(&vec![0.1; extensions.points])?;
         lower = lower.max((value - wide) / value);
         weights = weights.max(largest(alphas[own.points..].iter().copied()));
     }
@@ -96,14 +96,14 @@ pub fn orthogonal(session: &Session) -> anyhow::Result<Checked> {
             let point: Vec<f32> = (0..FEATURES).map(|_| random.random_range(-1.0..1.0)).collect();
             let across: Vec<f64> = rows(&train).iter().map(|row| GAUSSIAN.value(row, &point)).collect();
             let projection = solve(problem.kernel.clone(), across.clone())?;
-            let wider = Problem::new(&train, &[&point], GAUSSIAN, LAMBDA);
+            let extensions = Problem::new(&train, &[&point], GAUSSIAN, LAMBDA);
             let norm = GAUSSIAN.value(&point, &point) - dot(&projection, &across);
             for size in [-1.0, -0.1, 0.1, 1.0] {
                 let mut moved: Vec<f64> = alphas.iter().zip(&projection).map(|(alpha, p)| alpha - size * p).collect();
                 moved.push(size);
-                let (before, after) = (problem.scores(&alphas), wider.scores(&moved));
+                let (before, after) = (problem.scores(&alphas), extensions.scores(&moved));
                 changes = changes.max(largest(before.iter().zip(&after).map(|(before, after)| before - after)));
-                let gain = wider.value(&moved)? - value;
+                let gain = extensions.value(&moved)? - value;
                 raised &= gain > 0.0;
                 as_expected = as_expected.max((gain - LAMBDA * size * size * norm).abs());
             }

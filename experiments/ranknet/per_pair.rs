@@ -79,7 +79,7 @@ fn claims(session: &Session) -> Vec<Claim> {
             };
             let claim = |id: &str, words: &str| {
                 let statement = format!("{} net, {vectors} vectors: {name} less per list, {words}, points", net.name());
-                let claim = Claim::primary(key(id, net, vectors, name), statement, Test::Alike { margin: MARGIN });
+                let claim = Claim::primary(key(id, net, vectors, name), statement, Test::Equivalent { margin: MARGIN });
                 told(Claim { primary: *way == Some(Update::Pair), ..claim })
             };
             claims.push(claim("test", "test pairs right at the epoch that validation chose"));
@@ -120,14 +120,14 @@ struct Found {
     valid: Packed,
     best_epoch: usize,
     /// The step size of the last epoch.
-    last_step: f64,
+    last_learning_rate: f64,
 }
 
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
         let epochs = self.valid.values().len();
         outside("a percentage of pairs", 0.0..=100.0, [self.test.percent])
-            .or_else(|| no_share("a step size", [self.last_step]))
+            .or_else(|| no_share("a step size", [self.last_learning_rate]))
             .or_else(|| no_epoch(self.best_epoch, epochs))
             .or_else(|| (epochs == 0).then(|| "there is no epoch".into()))
     }
@@ -169,7 +169,7 @@ fn run_cell(execution: &Execution<'_>, job: &Job<Cell>, ticker: &Ticker<'_>) -> 
             test: Tested::of(&model, &test)?,
             valid: Packed::new(model.history.iter().map(|epoch| epoch.valid)),
             best_epoch: model.info.best_epoch,
-            last_step: model.history.last().map_or(f64::NAN, |epoch| epoch.learning_rate),
+            last_learning_rate: model.history.last().map_or(f64::NAN, |epoch| epoch.learning_rate),
         });
     };
     descend(&config, update, [&training, &valid, &test], ticker)
@@ -195,11 +195,11 @@ fn descend(
     ticker: &Ticker<'_>,
 ) -> anyhow::Result<Found> {
     let mut net = first_net(config, training.n_features());
-    let (mut step, mut last_step, mut before) = (config.learning_rate, config.learning_rate, f64::INFINITY);
+    let (mut step, mut last_learning_rate, mut before) = (config.learning_rate, config.learning_rate, f64::INFINITY);
     let (mut best, mut best_epoch, mut best_net) = (f64::NEG_INFINITY, 0, net.clone());
     let mut curve = vec![];
     for epoch in 1..=config.epochs {
-        last_step = step;
+        last_learning_rate = step;
         let cost = net.epoch(training, update, step, config.seed, epoch as u64).cost;
         if cost > before {
             step *= 0.5;
@@ -217,7 +217,7 @@ fn descend(
         test: Tested { percent: 100.0 * mean(&tested), lists: Packed::new(tested) },
         valid: Packed::new(curve),
         best_epoch,
-        last_step,
+        last_learning_rate,
     })
 }
 
@@ -266,7 +266,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
                 gap(&gaps[0]),
                 number(&curves(net, vectors, way)),
                 gap(&gaps[1]),
-                burnrank::text::three_digits(averaged(|found| found.last_step)),
+                burnrank::text::three_digits(averaged(|found| found.last_learning_rate)),
             ]);
             if update.is_some() {
                 largest = largest.max(mean(&gaps[0]).abs());

@@ -36,7 +36,7 @@ pub fn same_as_trainer(execution: &Execution<'_>, net: NetShape, documents: usiz
         farthest = farthest.max((theirs - ours).abs() / theirs.abs().max(1e-9));
     }
     Ok(Control {
-        what: format!(
+        description: format!(
             "{} net, one list of {documents} documents, {epochs} updates: the plain loops and the trainer have the \
              same costs",
             net.name()

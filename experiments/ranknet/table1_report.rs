@@ -77,9 +77,10 @@ fn shuffled(runs: &Cells<'_>) -> Control {
     let over: Vec<f64> = chosen.collect();
     let p = t_test(&over).map_or(1.0, |test| test.p);
     Control {
-        what: "random net, linear, 500 vectors, labels shuffled within the training and validation lists: % of test \
+        description:
+            "random net, linear, 500 vectors, labels shuffled within the training and validation lists: % of test \
                pairs right"
-            .into(),
+                .into(),
         expected: "50 on average over functions, p above 0.001".into(),
         ours: format!("{:.2} on average, p {}", 50.0 + mean(&over), p_value(Some(p))),
         holds: p > 0.001,

@@ -76,7 +76,7 @@ fn claims(session: &Session) -> Vec<Claim> {
     for Row { vectors, percent, .. } in rows {
         let statement = format!("{vectors} vectors: all ties less no ties, points of the test pairs");
         let paper = format!("{:+.1}", percent[1] - percent[0]);
-        let test = Test::Alike { margin: MARGIN };
+        let test = Test::Equivalent { margin: MARGIN };
         claims.push(told(Claim::primary(format!("ties {vectors}"), statement, test).paper(paper)));
     }
     for (Row { vectors, percent, .. }, ties) in rows.iter().flat_map(|row| [(row, 0), (row, 1)]) {
@@ -223,9 +223,10 @@ fn report(sizes: &Sizes, runs: &[(&Cell, &Found)]) -> anyhow::Result<Report> {
     Ok(Report {
         evidence,
         controls: vec![Control {
-            what: "training visits the pairs that it is meant to: those of different labels, and each tie in both \
+            description:
+                "training visits the pairs that it is meant to: those of different labels, and each tie in both \
                    orders, with half of the weight each"
-                .into(),
+                    .into(),
             expected: format!("{all} of {all} runs"),
             ours: format!("{right} of {all} runs"),
             holds: right == all,

@@ -116,7 +116,9 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
         let (run, _) = system.config(system.first(&sizes), &sizes, session.seed)?;
         all.push(json!({"name": system.name, "seeds": system.seeds.min(sizes.seeds), "run": run}));
     }
-    Ok(json!({"systems": all, "steps": sizes.steps, "more": sizes.more, "settings": sizes.settings, "taus": TAUS}))
+    Ok(
+        json!({"systems": all, "learning_rates": sizes.learning_rates, "extensions": sizes.extensions, "settings": sizes.settings, "taus": TAUS}),
+    )
 }
 
 pub struct Set {
@@ -259,7 +261,7 @@ mod tests {
         for scale in [Scale::Paper, Scale::Quick] {
             for system in systems() {
                 let values: &[f64] = match system.tuned {
-                    Tuned::Step => sizes(scale).steps,
+                    Tuned::Step => sizes(scale).learning_rates,
                     Tuned::Tau => &TAUS,
                     Tuned::Scaling => &[0.0, 1.0, 2.0, 3.0],
                 };

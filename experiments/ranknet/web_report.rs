@@ -188,7 +188,7 @@ pub fn protocol_text(scale: Scale, sets: &[Set]) -> Vec<String> {
              paper) with {} perceptrons, and the scaling of features for PRank, quadratic PRank and RankProp, which \
              have no constant. Nets and OAP-BPM see features that are brought to 0 to 1 within each query \
              (query-minmax). The two-layer net has 10 hidden units.",
-            sizes.epochs, sizes.steps, sizes.more, sizes.perceptrons
+            sizes.epochs, sizes.learning_rates, sizes.extensions, sizes.perceptrons
         ),
         format!(
             "{} averaged query by query; OAP-BPM has one, as it is a mean of perceptrons itself, and \

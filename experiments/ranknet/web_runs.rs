@@ -57,9 +57,9 @@ const SCALINGS: [ScaleKind; 4] = [ScaleKind::None, ScaleKind::QueryMinMax, Scale
 pub struct Sizes {
     pub seeds: u64,
     /// The first step sizes of nets.
-    pub steps: &'static [f64],
+    pub learning_rates: &'static [f64],
     /// How often the grid may grow.
-    pub more: usize,
+    pub extensions: usize,
     pub settings: usize,
     pub epochs: usize,
     pub perceptrons: usize,
@@ -67,8 +67,15 @@ pub struct Sizes {
 
 pub fn sizes(scale: Scale) -> Sizes {
     scale.pick(
-        Sizes { seeds: 2, steps: &[0.001, 0.003, 0.01, 0.03], more: 3, settings: 4, epochs: 100, perceptrons: 100 },
-        Sizes { seeds: 1, steps: &[0.01, 0.03], more: 0, settings: 2, epochs: 10, perceptrons: 5 },
+        Sizes {
+            seeds: 2,
+            learning_rates: &[0.001, 0.003, 0.01, 0.03],
+            extensions: 3,
+            settings: 4,
+            epochs: 100,
+            perceptrons: 100,
+        },
+        Sizes { seeds: 1, learning_rates: &[0.01, 0.03], extensions: 0, settings: 2, epochs: 10, perceptrons: 5 },
     )
 }
 
@@ -77,7 +84,7 @@ pub fn sizes(scale: Scale) -> Sizes {
 pub struct Found {
     pub setting: String,
     /// Each setting with its validation value.
-    pub tried: Vec<(String, f64)>,
+    pub trials: Vec<(String, f64)>,
     /// Whether the best step size or tau is at the end of what was tried.
     pub at_edge: bool,
     pub best_epochs: Vec<usize>,
@@ -93,7 +100,7 @@ pub struct Found {
 
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
-        no_share("a validation value", self.tried.iter().map(|tried| tried.1).chain([self.valid]))
+        no_share("a validation value", self.trials.iter().map(|trial| trial.1).chain([self.valid]))
             .or_else(|| no_share("a test value", self.test.values().iter().copied().chain([self.train])))
     }
 }
@@ -102,7 +109,7 @@ impl System {
     /// The first setting that is tried.
     pub fn first(&self, sizes: &Sizes) -> f64 {
         match self.tuned {
-            Tuned::Step => sizes.steps[0],
+            Tuned::Step => sizes.learning_rates[0],
             Tuned::Tau => TAUS[0],
             Tuned::Scaling => 0.0,
         }
@@ -158,7 +165,7 @@ impl System {
         let session_seed = execution.session.seed;
         let training = self.training(own, session_seed.wrapping_mul(1000))?;
         let seeds = self.seeds.min(sizes.seeds);
-        let most = (4 + sizes.more) as f64 + seeds as f64;
+        let most = (4 + sizes.extensions) as f64 + seeds as f64;
         let mut done = 0.0;
         let mut one = |value: f64, seed: u64| -> anyhow::Result<(Model, String)> {
             let seed = session_seed.wrapping_mul(1000).wrapping_add(seed);
@@ -168,16 +175,16 @@ impl System {
             done += 1.0;
             Ok((train(execution, &format!("{key} {called} seed {seed}"), &config, &data, share, |_| false)?, called))
         };
-        let mut tried: Vec<(f64, String, Model)> = vec![];
+        let mut trials: Vec<(f64, String, Model)> = vec![];
         let mut value = |setting: f64| -> anyhow::Result<f64> {
             let (model, called) = one(setting, 0)?;
             let reached = model.best_value().unwrap_or(0.0);
-            tried.push((setting, called, model));
+            trials.push((setting, called, model));
             Ok(reached)
         };
         let (best, at_edge) = match self.tuned {
             Tuned::Step => {
-                let tuned = tune(sizes.steps, sizes.more, &mut value)?;
+                let tuned = tune(sizes.learning_rates, sizes.extensions, &mut value)?;
                 (tuned.best, tuned.at_edge)
             }
             Tuned::Tau => {
@@ -191,9 +198,9 @@ impl System {
                 (best_of(&numbers, &mut value)?, false)
             }
         };
-        let all = tried.iter().map(|(_, called, model)| (called.clone(), model.best_value().unwrap_or(0.0))).collect();
-        let place = tried.iter().position(|(setting, ..)| *setting == best).context("no setting was tried")?;
-        let (_, setting, model) = tried.swap_remove(place);
+        let all = trials.iter().map(|(_, called, model)| (called.clone(), model.best_value().unwrap_or(0.0))).collect();
+        let place = trials.iter().position(|(setting, ..)| *setting == best).context("no setting was tried")?;
+        let (_, setting, model) = trials.swap_remove(place);
         let mut models = vec![model];
         for seed in 1..seeds {
             models.push(one(best, seed)?.0);
@@ -209,7 +216,7 @@ impl System {
         Ok(Found {
             setting,
             valid: models[0].best_value().unwrap_or(0.0),
-            tried: all,
+            trials: all,
             at_edge,
             best_epochs: models.iter().map(|model| model.info.best_epoch).collect(),
             epochs: models.iter().map(|model| model.history.len()).collect(),

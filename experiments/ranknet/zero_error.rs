@@ -234,7 +234,7 @@ fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
     Ok(Report {
         evidence,
         controls: vec![Control {
-            what: "each net is trained twice, once to count wrong training pairs after each epoch and once to count wrong \
+            description: "each net is trained twice, once to count wrong training pairs after each epoch and once to count wrong \
                    validation pairs: what is counted does not change the training"
                 .into(),
             expected: format!("the same cost in every epoch, {} of {} nets", all.len(), all.len()),

@@ -49,7 +49,7 @@ pub fn weakened(seed: u64) -> anyhow::Result<Control> {
     // The first six checks are those of losses.
     let broken = found.excess[..6].iter().filter(|&&excess| excess > ROUNDING).count();
     Ok(Control {
-        what: "the same checks of the six losses divided by a hundred, 100 random lists".into(),
+        description: "the same checks of the six losses divided by a hundred, 100 random lists".into(),
         expected: "all six bounds fail".into(),
         ours: format!("{broken} of 6 fail"),
         holds: broken == 6,

@@ -74,7 +74,7 @@ fn claims(_: &Session) -> Vec<Claim> {
 fn protocol(session: &Session) -> anyhow::Result<Value> {
     let Sizes { lists, functions, queries, epochs } = sizes(session.scale);
     Ok(json!({
-        "lists": lists, "functions": functions, "queries": queries, "epochs": epochs, "step": STEP,
+        "lists": lists, "functions": functions, "queries": queries, "epochs": epochs, "learning_rate": STEP,
         "sigmas": SIGMAS, "scales": SCALES,
         "losses": LOSSES.map(|loss| loss.objective(None)),
     }))

@@ -7,7 +7,7 @@ mod study;
 
 pub use parts::{Parts, binary_function, function};
 pub use plan::Plan;
-pub use study::{Found, Steps, Study, gap_text, judged, mean_text, point};
+pub use study::{Found, LearningRates, Study, gap_text, judged, mean_text, point};
 
 use crate::harness::tuning::{Tuned, tune};
 use crate::harness::units::mean;
@@ -120,7 +120,7 @@ pub fn choose_steps(execution: &Execution<'_>, plan: &Plan, arms: &[Arm]) -> any
             (0..plan.tuning_functions).map(part).collect::<anyhow::Result<Vec<Parts>>>()
         })?;
         let mut done = 0.0;
-        let tuned = tune(plan.steps, plan.wider, |step| {
+        let tuned = tune(plan.learning_rates, plan.extensions, |step| {
             let mut values = vec![];
             for (number, parts) in all.iter().enumerate() {
                 let key = format!("{} {step} {number}", job.key);
@@ -131,9 +131,9 @@ pub fn choose_steps(execution: &Execution<'_>, plan: &Plan, arms: &[Arm]) -> any
             }
             Ok(mean(&values))
         })?;
-        Ok(Steps(tuned))
+        Ok(LearningRates(tuned))
     })?;
-    Ok(found.into_iter().map(|steps| steps.0).collect())
+    Ok(found.into_iter().map(|learning_rates| learning_rates.0).collect())
 }
 
 /// One training.

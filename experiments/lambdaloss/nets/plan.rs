@@ -15,9 +15,9 @@ pub struct Plan {
     pub epochs: usize,
     pub patience: usize,
     /// Step sizes that are tried for every arm.
-    pub steps: &'static [f64],
+    pub learning_rates: &'static [f64],
     /// How often the grid may grow beyond an end that is the best.
-    pub wider: usize,
+    pub extensions: usize,
     /// Whether labels are 0 and 1 (3% of the documents) in place of 0 to 4.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub binary: bool,
@@ -32,8 +32,8 @@ impl Plan {
         seeds: 2,
         epochs: 300,
         patience: 50,
-        steps: &[1e-3, 3e-3, 1e-2],
-        wider: 2,
+        learning_rates: &[1e-3, 3e-3, 1e-2],
+        extensions: 2,
         binary: false,
     };
 
@@ -45,8 +45,8 @@ impl Plan {
         seeds: 1,
         epochs: 4,
         patience: 2,
-        steps: &[3e-3, 1e-2],
-        wider: 1,
+        learning_rates: &[3e-3, 1e-2],
+        extensions: 1,
         binary: false,
     };
 
@@ -78,8 +78,8 @@ impl Plan {
                  at an end, the one with the best mean validation value over {} that are not judged. \
                  Test queries are looked at once. A query with nothing relevant counts 0, equal scores are ranked \
                  pessimistically.",
-                self.steps,
-                self.wider,
+                self.learning_rates,
+                self.extensions,
                 counted(self.tuning_functions as usize, "further function", "further functions")
             ),
         ]

@@ -2,7 +2,7 @@
 
 use super::{Arm, Plan};
 use crate::harness::figure::Point;
-use crate::harness::finding::{Finding, no_share, no_step_size};
+use crate::harness::finding::{Finding, no_learning_rate, no_share};
 use crate::harness::trainings::{self, Went};
 use crate::harness::tuning::Tuned;
 use crate::harness::units::{less, mean};
@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 /// What a search over step sizes found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Steps(pub Tuned);
+pub struct LearningRates(pub Tuned);
 
-impl Finding for Steps {
+impl Finding for LearningRates {
     fn impossible(&self) -> Option<String> {
-        no_step_size(self.0.tried.iter().map(|tried| tried.0).chain([self.0.best]))
-            .or_else(|| no_share("a validation value", self.0.tried.iter().map(|tried| tried.1)))
+        no_learning_rate(self.0.trials.iter().map(|trial| trial.0).chain([self.0.best]))
+            .or_else(|| no_share("a validation value", self.0.trials.iter().map(|trial| trial.1)))
     }
 }
 
@@ -29,8 +29,8 @@ impl Finding for Steps {
 pub struct Found {
     /// What was tried, where the step size was chosen on this fold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<Steps>,
-    pub step_size: f64,
+    pub learning_rates: Option<LearningRates>,
+    pub learning_rate: f64,
     pub best_epochs: Vec<usize>,
     /// How many epochs each run had.
     pub epochs: Vec<usize>,
@@ -45,8 +45,8 @@ pub struct Found {
 
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
-        no_step_size([self.step_size])
-            .or_else(|| self.steps.as_ref().and_then(Finding::impossible))
+        no_learning_rate([self.learning_rate])
+            .or_else(|| self.learning_rates.as_ref().and_then(Finding::impossible))
             .or_else(|| no_share("a mean", self.test.values().copied().chain([self.train, self.valid])))
     }
 }
@@ -55,7 +55,7 @@ impl Finding for Found {
 pub fn judged(
     arm: &Arm,
     models: &[Model],
-    step_size: f64,
+    learning_rate: f64,
     sets: &[Dataset; 3],
     measures: &[&str],
 ) -> anyhow::Result<Found> {
@@ -73,8 +73,8 @@ pub fn judged(
         test.insert(measure.to_owned(), mean(&over_seeds(&sets[2], measure)?));
     }
     Ok(Found {
-        steps: None,
-        step_size,
+        learning_rates: None,
+        learning_rate,
         best_epochs: models.iter().map(|model| model.info.best_epoch).collect(),
         epochs: models.iter().map(|model| model.history.len()).collect(),
         train: mean(&over_seeds(&sets[0], &arm.metric)?),

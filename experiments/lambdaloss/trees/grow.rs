@@ -61,7 +61,7 @@ pub struct Plan {
     pub hessians: &'static [f64],
     pub documents_in_leaf: &'static [f64],
     /// How often a grid may grow beyond an end that is the best.
-    pub wider: usize,
+    pub extensions: usize,
 }
 
 /// The number of the teacher that settings are chosen on: it is not judged.
@@ -217,7 +217,7 @@ impl Search {
 impl Finding for Search {
     fn impossible(&self) -> Option<String> {
         let all = [&self.leaves, &self.hessian, &self.documents];
-        no_share("a validation value", all.iter().flat_map(|tuned| &tuned.tried).map(|tried| tried.1))
+        no_share("a validation value", all.iter().flat_map(|tuned| &tuned.trials).map(|trial| trial.1))
     }
 }
 
@@ -242,12 +242,13 @@ pub fn search(
     let middle = |grid: &[f64]| grid[grid.len() / 2];
     let mut shape =
         Shape { min_hessian: middle(plan.hessians), min_data: middle(plan.documents_in_leaf) as usize, ..LIGHTGBM };
-    let leaves = tune(plan.leaves, plan.wider, |leaves| value(Shape { leaves: whole_leaves(leaves), ..shape }))?;
+    let leaves = tune(plan.leaves, plan.extensions, |leaves| value(Shape { leaves: whole_leaves(leaves), ..shape }))?;
     shape.leaves = whole_leaves(leaves.best);
-    let hessian = tune(plan.hessians, plan.wider, |min_hessian| value(Shape { min_hessian, ..shape }))?;
+    let hessian = tune(plan.hessians, plan.extensions, |min_hessian| value(Shape { min_hessian, ..shape }))?;
     shape.min_hessian = hessian.best;
-    let documents =
-        tune(plan.documents_in_leaf, plan.wider, |fewest| value(Shape { min_data: whole_documents(fewest), ..shape }))?;
+    let documents = tune(plan.documents_in_leaf, plan.extensions, |fewest| {
+        value(Shape { min_data: whole_documents(fewest), ..shape })
+    })?;
     Ok(Search { leaves, hessian, documents })
 }
 

@@ -48,7 +48,7 @@ fn plan(scale: Scale) -> Plan {
             leaves: &[10.0, 30.0, 90.0],
             hessians: &[0.1, 1.0, 10.0],
             documents_in_leaf: &[5.0, 20.0, 80.0],
-            wider: 2,
+            extensions: 2,
         },
         Scale::Quick => Plan {
             queries: [20, 10, 20],
@@ -59,7 +59,7 @@ fn plan(scale: Scale) -> Plan {
             leaves: &[5.0, 10.0],
             hessians: &[0.1, 1.0],
             documents_in_leaf: &[5.0, 20.0],
-            wider: 0,
+            extensions: 0,
         },
     }
 }
@@ -351,7 +351,9 @@ fn same_trees(execution: &Execution<'_>, plan: &Plan) -> anyhow::Result<Control>
     })?;
     let gap = 100.0 * (found[0].train - found[1].train).abs();
     Ok(Control {
-        what: format!("{trees} trees of NDCG-Loss2++ with mu = 0 and of LambdaRank, all pairs: training {MEASURE}"),
+        description: format!(
+            "{trees} trees of NDCG-Loss2++ with mu = 0 and of LambdaRank, all pairs: training {MEASURE}"
+        ),
         expected: "equal to 0.05 points".into(),
         ours: format!("differ by {gap:.4} points"),
         holds: gap < 0.05,

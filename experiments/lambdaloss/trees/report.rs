@@ -260,7 +260,7 @@ fn settings_table(study: &Study) -> Table {
             |best: String, tuned: &Tuned| format!("{best}{}", if tuned.at_edge { " (at the edge)" } else { "" });
         let tried = |what: &str, tuned: &Tuned, called: &dyn Fn(f64) -> String| {
             let one = |(setting, value): &(f64, f64)| format!("{}: {}", called(*setting), fixed(100.0 * value, 2));
-            format!("{what} {}", tuned.tried.iter().map(one).collect::<Vec<_>>().join(", "))
+            format!("{what} {}", tuned.trials.iter().map(one).collect::<Vec<_>>().join(", "))
         };
         table.row([
             LOSSES[*loss].name.into(),
@@ -334,8 +334,9 @@ fn panel(
 
 fn words(plan: &Plan) -> Vec<String> {
     let [n_train, n_valid, n_test] = plan.queries;
-    let Plan { documents, teachers, untruncated_teachers, trees, leaves, hessians, documents_in_leaf, wider, .. } =
-        plan;
+    let Plan {
+        documents, teachers, untruncated_teachers, trees, leaves, hessians, documents_in_leaf, extensions, ..
+    } = plan;
     vec![
         format!(
             "Data: semi-artificial web pages (`burnrank generate web`): 136 features of words, links and clicks in the order of \
@@ -368,7 +369,7 @@ fn words(plan: &Plan) -> Vec<String> {
         format!(
             "Tuning for Table 4, the same for each loss: leaves of {leaves:?}, then the smallest sum of second derivatives of \
              {hessians:?}, then the fewest documents of a leaf of {documents_in_leaf:?}, each wider by the same factor while the best \
-             is at an end, at most {wider} times; by validation NDCG@5 of one more teacher, which is not judged."
+             is at an end, at most {extensions} times; by validation NDCG@5 of one more teacher, which is not judged."
         ),
         "Test queries are looked at once. A query with nothing relevant counts 0, equal scores are ranked pessimistically. Losses are \
          truncated at 5 as in Eq. 18 (a pair counts in full when one of its documents is in the top 5; maxDCG at 5); mu is 5."

@@ -1,7 +1,7 @@
 //! What is run: each method and net on each function, and what came out.
 
 use super::{Sizes, train};
-use crate::harness::finding::{Finding, no_epoch, no_share, no_step_size};
+use crate::harness::finding::{Finding, no_epoch, no_learning_rate, no_share};
 use crate::harness::units::{by_unit, less};
 use crate::harness::{Execution, Job, NetShape, OneEntryCache, Packed, Report, Ticker};
 use crate::lambdarank::schedule::{METHODS, Method, NETS};
@@ -49,9 +49,9 @@ pub struct Cell {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Found {
-    pub step_size: f64,
+    pub learning_rate: f64,
     /// Each step size of the short search, and the best validation NDCG@10 that it reached.
-    pub tried: Vec<(f64, f64)>,
+    pub trials: Vec<(f64, f64)>,
     /// The best of them at full length, the same.
     pub full: Vec<(f64, f64)>,
     pub best_epoch: usize,
@@ -67,9 +67,9 @@ pub struct Found {
 
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
-        let tried = self.tried.iter().chain(&self.full);
-        no_step_size(tried.clone().map(|tried| tried.0).chain([self.step_size]))
-            .or_else(|| no_share("a validation NDCG@10", tried.map(|tried| tried.1).chain([self.valid])))
+        let trials = self.trials.iter().chain(&self.full);
+        no_learning_rate(trials.clone().map(|trial| trial.0).chain([self.learning_rate]))
+            .or_else(|| no_share("a validation NDCG@10", trials.map(|trial| trial.1).chain([self.valid])))
             .or_else(|| no_share("a test NDCG", self.test.iter().copied()))
             .or_else(|| no_epoch(self.best_epoch, self.epochs))
     }
@@ -113,7 +113,7 @@ pub fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let shuffled = each(&control, &|job, parts, ticker| train::shuffled(execution, &sizes, job, parts, ticker))?;
     let mut found = each(&jobs, &|job, parts, ticker| train::tuned(execution, &sizes, job, parts, ticker))?;
     let chosen: Vec<(String, f64)> =
-        jobs.iter().zip(&found).map(|(job, found)| (job.key.clone(), found.step_size)).collect();
+        jobs.iter().zip(&found).map(|(job, found)| (job.key.clone(), found.learning_rate)).collect();
     found.extend(each(&again, &|job, parts, ticker| {
         let first = job.key.replace(&format!("seed {}", job.what.seed), "seed 0");
         let step = chosen.iter().find(|(key, _)| *key == first).map_or(f64::NAN, |(_, step)| *step);

@@ -56,7 +56,7 @@ fn control(shuffled: &Runs) -> Control {
     let gaps = shuffled.gaps(NetShape::Linear, 10);
     let p = t_test(&gaps).map_or(1.0, |test| test.p);
     Control {
-        what:
+        description:
             "labels of training and validation shuffled within queries, linear nets: LambdaRank less RankNet, NDCG@10"
                 .into(),
         expected: format!("no difference (p >= {CHANCE})"),
@@ -85,12 +85,12 @@ fn table(runs: &Runs) -> Table {
 
 fn went(sizes: &Sizes, runs: &Runs) -> Table {
     let one = |(cell, found): &(Cell, Found)| {
-        let tried = || found.tried.iter().map(|tried| tried.0);
+        let tried = || found.trials.iter().map(|trial| trial.0);
         let ends = [tried().fold(f64::INFINITY, f64::min), tried().fold(f64::NEG_INFINITY, f64::max)];
         Went {
-            step: Some(found.step_size),
+            step: Some(found.learning_rate),
             // Further seeds take over the step size of the first.
-            at_edge: (!found.tried.is_empty()).then(|| ends.contains(&found.step_size)),
+            at_edge: (!found.trials.is_empty()).then(|| ends.contains(&found.learning_rate)),
             ..Went::new(format!("{:?}, {}", cell.method, cell.net.name()), found.best_epoch, sizes.epochs(cell.net))
         }
     };

@@ -5,7 +5,7 @@ use super::{DEPTHS, Sizes};
 use crate::harness::shuffled::with_shuffled_labels;
 use crate::harness::units::mean;
 use crate::harness::{Execution, Job, Packed, Ticker, export, per_query};
-use crate::lambdarank::schedule::{self, Trained, config, step_sizes};
+use crate::lambdarank::schedule::{self, Trained, config, learning_rates};
 use burnrank::data::synthetic::LabelMix;
 use burnrank::train::TrainingData;
 use burnrank::{Dataset, Synthetic, TrainConfig};
@@ -46,11 +46,17 @@ pub fn tuned(
     let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed_of(execution, &job.what))?;
     let data = Arc::new(TrainingData::new(config.scaling, &parts[0], &parts[1])?);
     let search = TrainConfig { epochs: sizes.search_epochs, ..config };
-    let mut tried =
-        schedule::search(execution, &job.key, &search, &data, (&step_sizes(job.what.method), sizes.wider), ticker)?;
-    let all = tried.clone();
-    tried.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let steps: Vec<f64> = tried.iter().take(sizes.candidates).map(|tried| tried.0).collect();
+    let mut trials = schedule::search(
+        execution,
+        &job.key,
+        &search,
+        &data,
+        (&learning_rates(job.what.method), sizes.extensions),
+        ticker,
+    )?;
+    let all = trials.clone();
+    trials.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let steps: Vec<f64> = trials.iter().take(sizes.candidates).map(|trial| trial.0).collect();
     let share = (all.len() * sizes.search_epochs) as f64;
     let share = share / (share + (steps.len() * sizes.epochs(job.what.net)) as f64);
     ticker.tick(share);
@@ -64,7 +70,7 @@ pub fn at(
     job: &Job<Cell>,
     [training, valid, test]: &Parts,
     steps: &[f64],
-    tried: Vec<(f64, f64)>,
+    trials: Vec<(f64, f64)>,
     (ticker, done): (&Ticker<'_>, f64),
 ) -> anyhow::Result<Found> {
     let config = config(job.what.method, job.what.net, sizes.epochs(job.what.net), seed_of(execution, &job.what))?;
@@ -81,7 +87,7 @@ pub fn at(
             best = Some((learning_rate, run));
         }
     }
-    let Some((step_size, Trained { model, epochs, restarts, best_epoch, valid: reached })) = best else {
+    let Some((learning_rate, Trained { model, epochs, restarts, best_epoch, valid: reached })) = best else {
         anyhow::bail!("no step size to train with")
     };
     let (judged, per_query) = judged(&model, test)?;
@@ -96,8 +102,8 @@ pub fn at(
         export(execution, "lambdarank-cubic", &model, &sets, values)?;
     }
     Ok(Found {
-        step_size,
-        tried,
+        learning_rate,
+        trials,
         full,
         best_epoch,
         epochs,
@@ -135,8 +141,8 @@ pub fn shuffled(
     let place = (ticker, (0.0, 1.0));
     let model = crate::harness::train(execution, &job.key, &config, &Arc::new(data), place, |_| false)?;
     Ok(Found {
-        step_size: config.learning_rate,
-        tried: vec![],
+        learning_rate: config.learning_rate,
+        trials: vec![],
         full: vec![],
         best_epoch: model.info.best_epoch,
         epochs: config.epochs,

@@ -69,7 +69,7 @@ pub fn report(seed: u64, all: &[(&str, &Found)], points: &[Point]) -> anyhow::Re
         eq9.symmetric == n && eq9.conservative < n,
         format!("symmetric at {} of {n} points, of one cost over ties at {}", eq9.symmetric, eq9.conservative),
     );
-    let known: Vec<f64> = all.iter().filter_map(|(_, found)| found.slope_error).collect();
+    let known: Vec<f64> = all.iter().filter_map(|(_, found)| found.gradient_error).collect();
     let worst = known.iter().copied().fold(0.0, f64::max);
     given("eq 3", worst < ROUNDING, format!("{} objectives, largest difference {worst:.0e}", known.len()));
     let failed = |bad: &dyn Fn(&Found) -> bool| {

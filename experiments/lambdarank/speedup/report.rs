@@ -48,7 +48,7 @@ pub fn report(scale: Scale, sizes: &Sizes, training: &Dataset, found: &[Found]) 
     Ok(Report {
         evidence,
         controls: vec![Control {
-            what: "V1 and V2 differ by nothing but rounding".into(),
+            description: "V1 and V2 differ by nothing but rounding".into(),
             expected: format!("<= {SAME:.0e}"),
             ours: format!("{:.0e}", linear.difference.max(deep.difference)),
             holds: linear.difference.max(deep.difference) <= SAME,

@@ -57,12 +57,26 @@ fn sizes(scale: Scale) -> Sizes {
         Scale::Paper => Sizes {
             functions: 8,
             queries: [1_000, 500, 3_000],
-            schedule: Schedule { rates: &RATES, more: 3, search_epochs: 8, epochs: 200, restart: 20, ..PATIENT },
+            schedule: Schedule {
+                learning_rates: &RATES,
+                extensions: 3,
+                search_epochs: 8,
+                epochs: 200,
+                restart: 20,
+                ..PATIENT
+            },
         },
         Scale::Quick => Sizes {
             functions: 2,
             queries: [20, 15, 40],
-            schedule: Schedule { rates: &RATES, more: 1, search_epochs: 1, epochs: 4, restart: 3, ..PATIENT },
+            schedule: Schedule {
+                learning_rates: &RATES,
+                extensions: 1,
+                search_epochs: 1,
+                epochs: 4,
+                restart: 3,
+                ..PATIENT
+            },
         },
     }
 }
@@ -100,7 +114,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
         "functions": sizes.functions,
         "queries": sizes.queries,
         "schedule": sizes.schedule,
-        "measures": MEASURES.map(|measure| measure.name),
+        "metrics": MEASURES.map(|measure| measure.name),
         "constructions": ALL.map(Made::title),
         "data": data(FEATURES, session.seed),
     }))
@@ -261,7 +275,8 @@ fn literally_ranknet(execution: &Execution<'_>) -> anyhow::Result<Control> {
         worst = ours.iter().zip(&ranknet).fold(worst, |worst, (a, b)| worst.max((a - b).abs()));
     }
     Ok(Control {
-        what: "SpringSmooth as written has RankNet's gradient, since no swap changes a measure by more than 1".into(),
+        description: "SpringSmooth as written has RankNet's gradient, since no swap changes a measure by more than 1"
+            .into(),
         expected: "equal to 0.00001".into(),
         ours: format!("largest difference {worst:.7}"),
         holds: worst < 1e-5,

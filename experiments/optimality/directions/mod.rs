@@ -46,7 +46,8 @@ const EPSILON: f64 = 0.01;
 const RATES: [f64; 5] = [1e-7, 1e-6, 1e-5, 1e-4, 1e-3];
 const FEATURES: usize = 300;
 /// The paper's: it restarts when "validation accuracy was constant over 50 epochs".
-const SCHEDULE: Schedule = Schedule { rates: &RATES, more: 4, starts: 2, constant: true, frozen: 1e-3, ..PATIENT };
+const SCHEDULE: Schedule =
+    Schedule { learning_rates: &RATES, extensions: 4, starts: 2, constant: true, frozen: 1e-3, ..PATIENT };
 /// Directions that are tried first where most of them rise; only if none of them does, all are.
 const FIRST: usize = 50;
 
@@ -147,7 +148,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
         "schedule": sizes.schedule,
         "directions": sizes.directions,
         "alone": sizes.alone,
-        "measures": MEASURES.map(|measure| measure.name),
+        "metrics": MEASURES.map(|measure| measure.name),
         "data": data(sizes.features, session.seed),
     }))
 }
@@ -183,7 +184,9 @@ impl Finding for Found {
         self.course
             .impossible()
             .or_else(|| no_share("a training value", moved.iter().map(|moved| moved.value)))
-            .or_else(|| no_share("a share of directions", moved.iter().map(|m| m.not_worse as f64 / m.tried as f64)))
+            .or_else(|| {
+                no_share("a share of directions", moved.iter().map(|m| m.not_worse as f64 / m.directions as f64))
+            })
             .or_else(|| no_share("a share of weights", [self.alone_not_worse as f64 / self.weights as f64]))
     }
 }

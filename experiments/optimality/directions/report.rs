@@ -24,9 +24,9 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
                 let values: Vec<f64> = of(runs, shape, measure).map(value).collect();
                 evidence.push((id(kind, shape, measure), Evidence::units(values)));
             };
-            add("coarse", &|found| share(found.coarse.not_worse, found.coarse.tried));
-            add("fine", &|found| share(found.fine.not_worse, found.fine.tried));
-            add("strictly", &|found| share(found.fine.better, found.fine.tried));
+            add("coarse", &|found| share(found.coarse.not_worse, found.coarse.directions));
+            add("fine", &|found| share(found.fine.not_worse, found.fine.directions));
+            add("strictly", &|found| share(found.fine.better, found.fine.directions));
             add("alone", &|found| share(found.alone_better, found.weights));
         }
     }
@@ -36,7 +36,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
     let optima = usual.clone().filter(|(_, found)| found.coarse.not_worse == 0).count();
     let randoms = runs.iter().filter(|(_, found)| found.random.better > 0).count();
     let control = Control {
-        what:
+        description:
             "random weights, where training starts, are no local optimum: some direction raises the measure (Figure 6)"
                 .into(),
         expected: format!("{} of {}", runs.len(), runs.len()),
@@ -125,7 +125,7 @@ fn counts(runs: &[(&Cell, &Found)]) -> Table {
             let mut row = vec![format!("{}, {}", shape.name(), measure.title)];
             let sets: [fn(&Found) -> &Moved; 4] = [|f| &f.coarse, |f| &f.fine, |f| &f.chosen, |f| &f.random];
             for set in sets {
-                let tried = sum(&|found| set(found).tried);
+                let tried = sum(&|found| set(found).directions);
                 row.push(format!("{} of {tried}", sum(&|found| set(found).not_worse)));
                 row.push(sum(&|found| set(found).better).to_string());
             }
@@ -188,7 +188,7 @@ fn values(runs: &[(&Cell, &Found)]) -> Table {
             format!("{:.4}", found.random.value),
             format!("{:.2}", found.length),
             format!("{:+.5}", found.coarse.change[0][2]),
-            format!("{} of {}", found.coarse.not_worse, found.coarse.tried),
+            format!("{} of {}", found.coarse.not_worse, found.coarse.directions),
         ]);
     }
     table

@@ -6,7 +6,7 @@ use super::descent::{Net, Plan, Trained, Updates, descend};
 use super::moves::{Moved, moved};
 use super::setting::{MRR, Measure, NDCG10, data, parts, seed_of};
 use super::tuned::{Schedule, train_tuned};
-use crate::harness::finding::{Finding, no_share, no_step_size};
+use crate::harness::finding::{Finding, no_learning_rate, no_share};
 use crate::harness::tuning::Tuned;
 use crate::harness::{Claim, Execution, Experiment, Job, Kind, NetShape, Paper, Report, Scale, Session, Test, Ticker};
 use anyhow::Context;
@@ -52,8 +52,8 @@ struct Sizes {
 
 fn sizes(scale: Scale) -> Sizes {
     let common = Schedule {
-        rates: &RATES,
-        more: 4,
+        learning_rates: &RATES,
+        extensions: 4,
         search_epochs: 12,
         epochs: 700,
         restart: 50,
@@ -66,7 +66,7 @@ fn sizes(scale: Scale) -> Sizes {
             functions: 6,
             queries: [1_000, 500],
             schedule: common,
-            full: Schedule { rates: &FULL_RATES, epochs: 1, ..common },
+            full: Schedule { learning_rates: &FULL_RATES, epochs: 1, ..common },
             further: 30,
             directions: 459,
             features: FEATURES,
@@ -74,8 +74,8 @@ fn sizes(scale: Scale) -> Sizes {
         Scale::Quick => Sizes {
             functions: 2,
             queries: [40, 20],
-            schedule: Schedule { more: 1, search_epochs: 2, epochs: 8, ..common },
-            full: Schedule { rates: &FULL_RATES, more: 1, search_epochs: 2, epochs: 2, ..common },
+            schedule: Schedule { extensions: 1, search_epochs: 2, epochs: 8, ..common },
+            full: Schedule { learning_rates: &FULL_RATES, extensions: 1, search_epochs: 2, epochs: 2, ..common },
             further: 3,
             directions: 30,
             features: 40,
@@ -149,11 +149,11 @@ struct GoneOn {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Found {
-    rate: f64,
-    tried: Vec<(f64, f64)>,
-    mrr_rate: f64,
-    full_rate: f64,
-    full_tried: Vec<(f64, f64)>,
+    learning_rate: f64,
+    trials: Vec<(f64, f64)>,
+    mrr_learning_rate: f64,
+    full_batch_learning_rate: f64,
+    full_batch_trials: Vec<(f64, f64)>,
     /// How many epochs the training for MRR had.
     mrr_epochs: usize,
     random: Moved,
@@ -163,7 +163,7 @@ struct Found {
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
         let values = self.starts.iter().flat_map(|start| start.per_query.iter().chain(&start.full_batch)).copied();
-        no_step_size([self.rate, self.mrr_rate, self.full_rate])
+        no_learning_rate([self.learning_rate, self.mrr_learning_rate, self.full_batch_learning_rate])
             .or_else(|| no_share("a training value", values))
             .or_else(|| (self.starts.len() != STARTS.len()).then(|| "a start is missing".into()))
     }
@@ -195,24 +195,35 @@ fn run_function(
         train_tuned((&objective, &*metric), schedule, how, [train, valid], (ticker, share))
     };
     let searched = Schedule { epochs: 1, ..sizes.schedule };
-    let (Tuned { best: rate, tried, .. }, _) = learn(NDCG10, &searched, Updates::PerQuery, [0.0, 0.2])?;
-    let (Tuned { best: mrr_rate, .. }, mrr) = learn(MRR, &sizes.schedule, Updates::PerQuery, [0.2, 0.4])?;
-    let (Tuned { best: full_rate, tried: full_tried, .. }, _) =
+    let (Tuned { best: learning_rate, trials, .. }, _) = learn(NDCG10, &searched, Updates::PerQuery, [0.0, 0.2])?;
+    let (Tuned { best: mrr_learning_rate, .. }, mrr) = learn(MRR, &sizes.schedule, Updates::PerQuery, [0.2, 0.4])?;
+    let (Tuned { best: full_batch_learning_rate, trials: full_batch_trials, .. }, _) =
         learn(NDCG10, &sizes.full, Updates::FullBatch, [0.4, 0.5])?;
     // Training for NDCG@10 from some weights; the epochs that are asked for are kept.
     let go = |start: Net,
-              (rate, updates, seed): (f64, Updates, u64),
+              (learning_rate, updates, seed): (f64, Updates, u64),
               epochs: usize,
               keep: &[usize]|
      -> anyhow::Result<Trained> {
         let (objective, measure) = (&objective, &*metric);
         let (constant, frozen) = (true, 0.0);
-        let plan =
-            Plan { objective, measure, rate, updates, epochs, restart: 0, constant, frozen, starts: 1, seed, keep };
+        let plan = Plan {
+            objective,
+            measure,
+            learning_rate,
+            updates,
+            epochs,
+            restart: 0,
+            constant,
+            frozen,
+            starts: 1,
+            seed,
+            keep,
+        };
         descend(&plan, start, train, valid, |_| ())
     };
     let start = Net::random(train.n_features(), NetShape::TwoLayer, seed);
-    let early = go(start, (rate, Updates::PerQuery, seed), EARLY[EARLY.len() - 1], &EARLY)?;
+    let early = go(start, (learning_rate, Updates::PerQuery, seed), EARLY[EARLY.len() - 1], &EARLY)?;
     let mut nets: Vec<Net> = early.kept.into_iter().map(|(_, net)| net).collect();
     nets.push(mrr.last);
     let device = &execution.session.device;
@@ -223,19 +234,29 @@ fn run_function(
     let keep: Vec<usize> = (1..=sizes.further).collect();
     let mut starts = vec![];
     for (number, net) in nets.into_iter().enumerate() {
-        let further = |rate: f64, updates: Updates| -> anyhow::Result<Vec<f64>> {
+        let further = |learning_rate: f64, updates: Updates| -> anyhow::Result<Vec<f64>> {
             // Another order of queries than before.
-            let after = go(net.clone(), (rate, updates, seed.wrapping_add(1 << 20)), sizes.further, &keep)?;
+            let after = go(net.clone(), (learning_rate, updates, seed.wrapping_add(1 << 20)), sizes.further, &keep)?;
             [&net]
                 .into_iter()
                 .chain(after.kept.iter().map(|kept| &kept.1))
                 .map(|net| net.mean(train, &*metric))
                 .collect()
         };
-        let (per_query, full_batch) = (further(rate, Updates::PerQuery)?, further(full_rate, Updates::FullBatch)?);
+        let (per_query, full_batch) =
+            (further(learning_rate, Updates::PerQuery)?, further(full_batch_learning_rate, Updates::FullBatch)?);
         starts.push(GoneOn { optimum: test(&net)?, per_query, full_batch });
         ticker.tick(0.5 + 0.15 * (number + 1) as f64);
     }
     let random = test(&Net::random(train.n_features(), NetShape::TwoLayer, seed.wrapping_add(1 << 50)))?;
-    Ok(Found { rate, tried, mrr_rate, full_rate, full_tried, mrr_epochs: mrr.epochs.len(), random, starts })
+    Ok(Found {
+        learning_rate,
+        trials,
+        mrr_learning_rate,
+        full_batch_learning_rate,
+        full_batch_trials,
+        mrr_epochs: mrr.epochs.len(),
+        random,
+        starts,
+    })
 }

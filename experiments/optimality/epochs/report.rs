@@ -19,7 +19,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyh
     for (number, name) in STARTS.into_iter().enumerate() {
         let each =
             |value: &dyn Fn(&GoneOn) -> f64| Evidence::units(found.iter().map(|found| value(&found.starts[number])));
-        let optimum = |from: &GoneOn| from.optimum.not_worse as f64 / from.optimum.tried as f64;
+        let optimum = |from: &GoneOn| from.optimum.not_worse as f64 / from.optimum.directions as f64;
         evidence.push((format!("optimum {name}"), each(&optimum)));
         evidence.push((format!("at once {name}"), each(&|from| gain(&from.per_query, 1))));
         evidence.push((format!("later {name}"), each(&|from| gain(&from.per_query, sizes.further))));
@@ -37,7 +37,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyh
     Ok(Report {
         evidence,
         controls: vec![Control {
-            what: "random weights are no local optimum: some direction raises NDCG@10".into(),
+            description: "random weights are no local optimum: some direction raises NDCG@10".into(),
             expected: format!("{} of {}", found.len(), found.len()),
             ours: format!("{randoms} of {}", found.len()),
             holds: randoms == found.len(),
@@ -104,7 +104,7 @@ fn table(sizes: &Sizes, found: &[Found]) -> Table {
         let highest = own.iter().map(|from| from.optimum.change[0][2]).fold(f64::NEG_INFINITY, f64::max);
         table.row([
             name.to_owned(),
-            format!("{} of {}", sum(&|moved| moved.not_worse), sum(&|moved| moved.tried)),
+            format!("{} of {}", sum(&|moved| moved.not_worse), sum(&|moved| moved.directions)),
             sum(&|moved| moved.better).to_string(),
             format!("{highest:+.5}"),
             format!("{:.4}", average(&|from| from.per_query[0])),
@@ -114,7 +114,7 @@ fn table(sizes: &Sizes, found: &[Found]) -> Table {
         ]);
     }
     let (tried, not_worse, better) = found.iter().fold((0, 0, 0), |(tried, not_worse, better), found| {
-        (tried + found.random.tried, not_worse + found.random.not_worse, better + found.random.better)
+        (tried + found.random.directions, not_worse + found.random.not_worse, better + found.random.better)
     });
     let none = || "-".to_owned();
     table.row([
@@ -135,16 +135,16 @@ fn trainings(sizes: &Sizes, found: &[Found]) -> Table {
     let most = format!("epochs of training for MRR, of {} allowed", sizes.schedule.epochs);
     let head = ["function", "step size per query", "for MRR", "with one update per epoch", most.as_str()];
     let mut table = Table::titled("Step sizes that validation chose, and where training for MRR ended:", &head);
-    let chosen = |rate: f64, tried: &[(f64, f64)]| {
-        let end = [tried.first(), tried.last()].into_iter().flatten().any(|tried| tried.0 == rate);
-        format!("{}{}", number(rate), if end { " (at the end of those tried)" } else { "" })
+    let chosen = |learning_rate: f64, trials: &[(f64, f64)]| {
+        let end = [trials.first(), trials.last()].into_iter().flatten().any(|trial| trial.0 == learning_rate);
+        format!("{}{}", number(learning_rate), if end { " (at the end of those tried)" } else { "" })
     };
     for (function, found) in found.iter().enumerate() {
         table.row([
             function.to_string(),
-            chosen(found.rate, &found.tried),
-            number(found.mrr_rate),
-            chosen(found.full_rate, &found.full_tried),
+            chosen(found.learning_rate, &found.trials),
+            number(found.mrr_learning_rate),
+            chosen(found.full_batch_learning_rate, &found.full_batch_trials),
             found.mrr_epochs.to_string(),
         ]);
     }

@@ -106,7 +106,7 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]
                 data_words(FEATURES),
                 sizes.functions,
                 sizes.train.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
-                sizes.more,
+                sizes.mrr_train,
                 sizes.valid,
                 sizes.test
             ),
@@ -136,7 +136,7 @@ fn fewer_pairs(runs: &[(&Cell, &Found)], sizes: &Sizes) -> String {
         mean(&own.map(|(_, found)| of(found)).collect::<Vec<_>>())
     };
     let grows = |queries: &&usize| average(**queries, |f| f.pairs) >= average(**queries, |f| f.first_pairs);
-    let all: Vec<String> = sizes.train.iter().chain([&sizes.more]).filter(grows).map(usize::to_string).collect();
+    let all: Vec<String> = sizes.train.iter().chain([&sizes.mrr_train]).filter(grows).map(usize::to_string).collect();
     let but = if all.is_empty() { String::new() } else { format!(", but not with {} queries", all.join(" or ")) };
     format!(
         "A query whose top document is relevant has no pairs for MRR (Eq. 11): MRR's pairs become fewer after the first epoch{but}."
@@ -150,7 +150,7 @@ fn own_queries(runs: &[(&Cell, &Found)], sizes: &Sizes) -> String {
         mean(&own.map(|(_, found)| of(found)).collect::<Vec<_>>())
     };
     let large = sizes.train[sizes.train.len() - 1];
-    let fitted = average(MRR, sizes.more, |found| found.train);
+    let fitted = average(MRR, sizes.mrr_train, |found| found.train);
     let general = average(NDCG, large, |found| found.test[place(MRR)]);
     let so = match fitted < general {
         true => "few pairs alone do not explain that: training for MRR does not even rank its own queries as well",
@@ -159,7 +159,7 @@ fn own_queries(runs: &[(&Cell, &Found)], sizes: &Sizes) -> String {
     format!(
         "Trained for MRR on {} queries, nets reach an MRR of {fitted:.4} on these very queries; trained for NDCG on {large}, {general:.4} \
          on test queries: {so}.",
-        sizes.more
+        sizes.mrr_train
     )
 }
 
@@ -171,7 +171,7 @@ fn controls(runs: &[(&Cell, &Found)]) -> Vec<Control> {
             runs.iter().filter(|(cell, _)| cell.measure == measure).map(|(_, found)| *found).collect();
         let worst = own.iter().map(|found| (found.pairs / bound(found).max(1.0) - 1.0).abs()).fold(0.0, f64::max);
         Control {
-            what: format!("{} has a force for every pair of {what}, in every epoch", measure.title),
+            description: format!("{} has a force for every pair of {what}, in every epoch", measure.title),
             expected: "equal".into(),
             ours: format!("largest relative difference {worst:.1e}"),
             holds: worst < 1e-12,
@@ -198,7 +198,7 @@ fn pairs_table(runs: &[(&Cell, &Found)], sizes: &Sizes) -> Table {
     ];
     let mut table = Table::titled("Effective pairs and test values, means over functions:", &head);
     for measure in MEASURES {
-        for &queries in sizes.train.iter().chain([&sizes.more]) {
+        for &queries in sizes.train.iter().chain([&sizes.mrr_train]) {
             let own: Vec<&Found> = runs
                 .iter()
                 .filter(|(cell, _)| cell.measure == measure && cell.queries == queries)
@@ -271,7 +271,7 @@ fn panel(runs: &[(&Cell, &Found)], sizes: &Sizes, test: Measure) -> Panel {
     let mut all = vec![];
     for (colour, trained) in MEASURES.into_iter().enumerate() {
         let mut points: Vec<Point> = vec![];
-        for &queries in sizes.train.iter().chain([&sizes.more]) {
+        for &queries in sizes.train.iter().chain([&sizes.mrr_train]) {
             let own =
                 runs.iter().filter(|(cell, _)| cell.measure == trained && cell.queries == queries).map(|run| run.1);
             let (x, y): (Vec<f64>, Vec<f64>) =

@@ -60,15 +60,15 @@ struct Sizes {
     seeds: u64,
     settings: usize,
     /// How often the settings may grow beyond an end that is the best.
-    wider: usize,
+    extensions: usize,
     /// The most epochs, trees or rounds; nothing for each system's own.
     epochs: Option<usize>,
 }
 
 fn sizes(scale: Scale) -> Sizes {
     scale.pick(
-        Sizes { seeds: 3, settings: 4, wider: 3, epochs: None },
-        Sizes { seeds: 1, settings: 1, wider: 0, epochs: Some(3) },
+        Sizes { seeds: 3, settings: 4, extensions: 3, epochs: None },
+        Sizes { seeds: 1, settings: 1, extensions: 0, epochs: Some(3) },
     )
 }
 
@@ -77,7 +77,7 @@ fn claims(_: &Session) -> Vec<Claim> {
         Claim::primary(
             ours,
             format!("MQ2008: {ours} here less the stored scores of {theirs}, points of NDCG@10"),
-            Test::Alike { margin: MARGIN },
+            Test::Equivalent { margin: MARGIN },
         )
         .paper("0")
         .unit("fold of MQ2008")
@@ -94,7 +94,7 @@ fn protocol(session: &Session) -> anyhow::Result<Value> {
             system.settings(&sizes).iter().map(|&s| Ok(system.config(s, &sizes, session.seed)?.0)).collect();
         all.push(json!({"name": system.name, "runs": configs?}));
     }
-    Ok(json!({"seeds": sizes.seeds, "wider": sizes.wider, "systems": all}))
+    Ok(json!({"seeds": sizes.seeds, "extensions": sizes.extensions, "systems": all}))
 }
 
 fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
@@ -115,7 +115,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         train::run(execution, &sizes, job, fold, ticker)
     })?;
     let control = control_jobs(&sets);
-    let one = Sizes { settings: 1, wider: 0, seeds: 1, ..sizes };
+    let one = Sizes { settings: 1, extensions: 0, seeds: 1, ..sizes };
     let shuffled = execution.run_all(&control, |job, ticker| {
         let fold = sets[job.what.set].folds[job.what.fold].with_shuffled_labels(execution.session.seed)?;
         train::run(execution, &one, job, &fold, ticker)

@@ -35,7 +35,7 @@ fn lines(sets: &[Set], runs: &[(&Cell, &Found)], number: usize) -> anyhow::Resul
             continue;
         }
         let folds: Vec<f64> = chosen.iter().map(|found| mean(found.per_query.values())).collect();
-        let other = |measure: &str| mean(&chosen.iter().map(|found| found.also[measure]).collect::<Vec<_>>());
+        let other = |measure: &str| mean(&chosen.iter().map(|found| found.other_metrics[measure]).collect::<Vec<_>>());
         let called = |found: &&Found| if found.setting.is_empty() { "-".into() } else { found.setting.clone() };
         let settings: Vec<String> = chosen.iter().map(called).collect();
         lines.push(Line {
@@ -218,7 +218,7 @@ fn protocol_text(sizes: &Sizes, sets: &[Set]) -> Vec<String> {
              first or the last, values grow beyond that end by the same factor, up to {} times (not tau, nor scalings). The setting with \
              the best validation NDCG@10 of its best epoch is trained with {seeds} where it draws at random, whose \
              values are averaged query by query. Test queries are looked at once, with the chosen setting.",
-            sizes.wider
+            sizes.extensions
         ),
         format!("Settings that are tried: {}.", systems().map(|system| system.tried(sizes)).collect::<Vec<_>>().join("; ")),
         "Nets: features are brought to 0 to 1 within each query (query-minmax); two layers have ten hidden tanh units; Adam, a constant \

@@ -30,11 +30,11 @@ pub struct Found {
     /// Whether it is at the end of what was tried, where settings can grow.
     pub at_edge: Option<bool>,
     /// Each setting with its validation value.
-    pub tried: Vec<(String, f64)>,
+    pub trials: Vec<(String, f64)>,
     pub best_epochs: Vec<usize>,
     pub valid: f64,
     /// Means over seeds and test queries of the other measures.
-    pub also: BTreeMap<String, f64>,
+    pub other_metrics: BTreeMap<String, f64>,
     /// The mean over seeds for each test query.
     pub per_query: Packed,
     /// Why the system could not be run on this fold.
@@ -44,8 +44,9 @@ pub struct Found {
 
 impl Finding for Found {
     fn impossible(&self) -> Option<String> {
-        no_share("a validation value", self.tried.iter().map(|tried| tried.1).chain([self.valid]))
-            .or_else(|| no_share("a test value", self.per_query.values().iter().chain(self.also.values()).copied()))
+        no_share("a validation value", self.trials.iter().map(|trial| trial.1).chain([self.valid])).or_else(|| {
+            no_share("a test value", self.per_query.values().iter().chain(self.other_metrics.values()).copied())
+        })
     }
 }
 
@@ -72,8 +73,8 @@ pub fn run(
         Ok((harness::train(execution, &key, &config, &data, share, |_| false)?, called))
     };
     let mut models: Vec<(f64, Model, String)> = vec![];
-    let wider = if system.grows() { sizes.wider } else { 0 };
-    let tuned = tune(&settings, wider, |setting| {
+    let extensions = if system.grows() { sizes.extensions } else { 0 };
+    let tuned = tune(&settings, extensions, |setting| {
         let (model, called) = one(setting, 0)?;
         let value = model.best_value().unwrap_or(0.0);
         models.push((setting, model, called));
@@ -85,7 +86,7 @@ pub fn run(
         Err(error) => return Ok(Found::failed(&error)),
     };
     let name = |setting: f64| models.iter().find(|model| model.0 == setting).map_or(String::new(), |m| m.2.clone());
-    let tried = tuned.tried.iter().map(|&(setting, value)| (name(setting), value)).collect();
+    let trials = tuned.trials.iter().map(|&(setting, value)| (name(setting), value)).collect();
     let place = models.iter().position(|model| model.0 == tuned.best).context("no setting was tried")?;
     let (setting, model, called) = models.swap_remove(place);
     let valid = model.best_value().unwrap_or(0.0);
@@ -112,8 +113,8 @@ pub fn run(
         at_edge: (system.grows() && settings.len() > 1).then_some(tuned.at_edge),
         best_epochs: models.iter().map(|model| model.info.best_epoch).collect(),
         valid,
-        tried,
-        also,
+        trials,
+        other_metrics: also,
         per_query: Packed::new(mean_of(MEASURE)?),
         failure: None,
     })
@@ -125,10 +126,10 @@ impl Found {
             setting: String::new(),
             value: 0.0,
             at_edge: None,
-            tried: vec![],
+            trials: vec![],
             best_epochs: vec![],
             valid: 0.0,
-            also: BTreeMap::new(),
+            other_metrics: BTreeMap::new(),
             per_query: Packed::new([]),
             failure: Some(error.to_string()),
         }

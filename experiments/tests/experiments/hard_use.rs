@@ -29,7 +29,7 @@ fn keys() -> Vec<String> {
 /// What a run found, but for its values on the test queries.
 fn found(test: Value) -> Value {
     json!({
-        "step_size": 0.1, "tried": [], "full": [], "best_epoch": 1, "epochs": 2, "restarts": 0, "valid": 0.5, "test": test,
+        "learning_rate": 0.1, "trials": [], "full": [], "best_epoch": 1, "epochs": 2, "restarts": 0, "valid": 0.5, "test": test,
     })
 }
 

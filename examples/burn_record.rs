@@ -41,11 +41,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let architecture = Architecture::Mlp { hidden: vec![8, 4], activation: Activation::Tanh };
     // Features as they are: else `model.info.scaler` is applied to them first.
     let config = TrainConfig { architecture, scaling: ScaleKind::None, epochs: 5, ..TrainConfig::default() };
-    let mut trainer = Trainer::new(config, &data, &data, &device)?;
-    while trainer.finished().is_none() {
-        trainer.epoch()?;
-    }
-    let model = trainer.finish()?;
+    let trainer = Trainer::new(config, &data, &data, &device)?;
+    let model = trainer.train()?;
     model.save(&folder.path().join("model"))?;
     let record = folder.path().join("model/model.bpk");
 

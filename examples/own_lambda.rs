@@ -2,6 +2,7 @@
 
 use burnrank::analysis::lambda_field::FieldReport;
 use burnrank::{LambdaField, Objective, Synthetic, TrainConfig, Trainer, device};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Neighbours of the ranking that stand in the wrong order push each other apart, harder near the top.
@@ -30,9 +31,9 @@ fn main() -> Result<(), burnrank::Error> {
     let data = Synthetic { queries: 90, ..Synthetic::net() }.generator()?.dataset()?;
     let config = TrainConfig { objective: Objective::field(Arc::new(Bubble)), epochs: 15, ..TrainConfig::default() };
     let mut trainer = Trainer::new(config, &data, &data, &device::open("auto")?)?;
-    while trainer.finished().is_none() {
-        let epoch = trainer.epoch()?;
+    trainer.run(|_, epoch| {
         println!("epoch {:2}: nDCG@10 {:.4}, {} documents pushed", epoch.epoch, epoch.valid, epoch.effective_pairs);
-    }
+        Ok(ControlFlow::Continue(()))
+    })?;
     Ok(())
 }

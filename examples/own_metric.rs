@@ -29,11 +29,8 @@ fn main() -> burnrank::Result<()> {
     println!("training with {}", objective.name());
 
     let config = TrainConfig { objective, epochs: 20, learning_rate: 0.01, ..TrainConfig::default() };
-    let mut trainer = Trainer::new(config, &train, &train, &device)?;
-    while trainer.finished().is_none() {
-        trainer.epoch()?;
-    }
-    let scores = trainer.finish()?.score(&test)?;
+    let trainer = Trainer::new(config, &train, &train, &device)?;
+    let scores = trainer.train()?.score(&test)?;
     let values = evaluate(&BestOfThree, &scores, test.labels(), test.offsets(), &Conventions::default())?;
     println!("best of three on {} test queries: {:.4}", test.n_queries(), Summary::of(&values).mean);
     Ok(())

@@ -23,13 +23,10 @@ fn main() -> burnrank::Result<()> {
     for gradient in [GradientPath::Lambda, GradientPath::Tensor] {
         let objective = Objective::custom("top-heavy", Arc::new(TopHeavy));
         let config = TrainConfig { objective, gradient, epochs: 10, learning_rate: 0.01, ..TrainConfig::default() };
-        let mut trainer = Trainer::new(config, &train, &valid, &device)?;
-        while trainer.finished().is_none() {
-            trainer.epoch()?;
-        }
+        let trainer = Trainer::new(config, &train, &valid, &device)?;
         println!(
             "{gradient} path: nDCG@10 {:.4} on the validation queries",
-            trainer.finish()?.best_value().unwrap_or_default()
+            trainer.train()?.best_value().unwrap_or_default()
         );
     }
     Ok(())

@@ -18,11 +18,8 @@ fn main() -> burnrank::Result<()> {
             let data = Synthetic { queries: 50, documents: 20, features: 136, ..Synthetic::net() };
             let data = data.generator()?.dataset()?;
             let config = TrainConfig { epochs: 3, ..TrainConfig::default() };
-            let mut trainer = Trainer::new(config, &data, &data, &device)?;
-            while trainer.finished().is_none() {
-                trainer.epoch()?;
-            }
-            trainer.finish()?
+            let trainer = Trainer::new(config, &data, &data, &device)?;
+            trainer.train()?
         }
     };
     // All that decides scores, without Burn and without gradients: threads share it, each with a scratch of its own.

@@ -27,11 +27,8 @@ fn main() -> burnrank::Result<()> {
     // Features are scaled by the training queries, in the memory that they have; the model remembers how.
     let config = TrainConfig { objective: Objective::parse("lambdarank:ndcg")?, epochs: 20, ..TrainConfig::default() };
     let device = device::open("auto")?;
-    let mut trainer = Trainer::new(config, train, valid, &device)?;
-    while trainer.finished().is_none() {
-        trainer.epoch()?;
-    }
-    let model = trainer.finish()?;
+    let trainer = Trainer::new(config, train, valid, &device)?;
+    let model = trainer.train()?;
     println!("best epoch {}, validation nDCG@10 {:.4}", model.info.best_epoch, model.best_value().unwrap_or(f64::NAN));
 
     model.save(&folder.join("model"))?;

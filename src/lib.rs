@@ -12,11 +12,7 @@
 //!
 //! let config = TrainConfig { objective: Objective::parse("lambdarank:ndcg")?, epochs: 10, ..TrainConfig::default() };
 //! let device = device::open("auto")?;
-//! let mut trainer = Trainer::new(config, train, valid, &device)?;
-//! while trainer.finished().is_none() {
-//!     trainer.epoch()?;
-//! }
-//! let model = trainer.finish()?;
+//! let model = Trainer::new(config, train, valid, &device)?.train()?;
 //! assert!(model.best_value() > Some(0.6), "nDCG@10 on the validation queries: {:?}", model.best_value());
 //!
 //! // The model scores raw features: it holds the scaling that was fitted on the training queries.

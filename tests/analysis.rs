@@ -13,11 +13,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 fn train(config: TrainConfig, data: &Dataset, device: &Device) -> Model {
-    let mut trainer = Trainer::new(config, data, data, device).unwrap();
-    while trainer.finished().is_none() {
-        trainer.epoch().unwrap();
-    }
-    trainer.finish().unwrap()
+    let trainer = Trainer::new(config, data, data, device).unwrap();
+    trainer.train().unwrap()
 }
 
 /// A linear net trained by LambdaRank on the data that it is then judged by, as in the paper: the best epoch is the one with

@@ -20,11 +20,10 @@ fn scores_after_training_agree_across_backends_and_paths() {
                 let objective = Objective::parse(objective).unwrap();
                 let config =
                     TrainConfig { objective, gradient, epochs: 3, learning_rate: 0.01, ..TrainConfig::default() };
-                let mut trainer = Trainer::new(config, &train, &valid, &device).unwrap();
-                while trainer.finished().is_none() {
-                    assert!(trainer.epoch().unwrap().loss > 0.0, "there are pairs to learn from");
-                }
-                let scores = trainer.finish().unwrap().score(&valid).unwrap();
+                let trainer = Trainer::new(config, &train, &valid, &device).unwrap();
+                let model = trainer.train().unwrap();
+                assert!(model.history.iter().all(|epoch| epoch.loss > 0.0), "there are pairs to learn from");
+                let scores = model.score(&valid).unwrap();
                 let who = format!("{backend} by {gradient}");
                 match &first {
                     None => first = Some((who, scores)),
@@ -155,12 +154,11 @@ fn interruptions_change_no_bit_on_a_gpu() {
             let architecture = Architecture::Mlp { hidden, activation: Activation::Tanh };
             let config = TrainConfig { architecture, epochs: 5, batch_queries: 4, ..TrainConfig::default() };
             let start = || Trainer::new(config.clone(), &train, &valid, &backend.open().unwrap()).unwrap();
-            let rest = |mut trainer: Trainer| {
-                let mut losses = vec![];
-                while trainer.finished().is_none() {
-                    losses.push(trainer.epoch().unwrap().loss);
-                }
-                (losses, trainer.finish().unwrap().score(&valid).unwrap())
+            let rest = |trainer: Trainer| {
+                let before = trainer.history().len();
+                let model = trainer.train().unwrap();
+                let losses: Vec<f64> = model.history[before..].iter().map(|epoch| epoch.loss).collect();
+                (losses, model.score(&valid).unwrap())
             };
             let (losses, scores) = rest(start());
             let mut cut = start();

@@ -30,11 +30,8 @@ fn config(hidden: &[usize], activation: Activation) -> TrainConfig {
     }
 }
 
-fn run(mut trainer: Trainer) -> Model {
-    while trainer.finished().is_none() {
-        trainer.epoch().unwrap();
-    }
-    trainer.finish().unwrap()
+fn run(trainer: Trainer) -> Model {
+    trainer.train().unwrap()
 }
 
 /// The bytes of the saved record, and the log without its times.

@@ -2,7 +2,7 @@
 
 use burnrank::metric::Ndcg;
 use burnrank::objective::{Construction, PAIR_BUDGET};
-use burnrank::{Batch, Device, KNOWN_OBJECTIVES, Metric, Objective, Tensor, Want, device};
+use burnrank::{Batch, Device, KNOWN_OBJECTIVES, Metric, Objective, Stop, Tensor, Want, device};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ fn tensor(
 ) -> (f64, Vec<f32>) {
     let objective = Objective::parse(name).unwrap();
     let scores = Tensor::<1>::from_floats(scores, device);
-    let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget).unwrap();
+    let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget, &Stop::new()).unwrap();
     (f64::from(found.loss.into_scalar::<f32>()), found.gradient.try_into_vec_as().unwrap())
 }
 
@@ -382,7 +382,7 @@ fn what_has_lambdas_but_no_loss_is_refused_on_the_tensor_path() {
     for objective in [sampled, constructed] {
         for refused in [
             objective.tensor_loss(scores(), batch).unwrap_err(),
-            objective.tensor_gradient(scores(), batch, PAIR_BUDGET).unwrap_err(),
+            objective.tensor_gradient(scores(), batch, PAIR_BUDGET, &Stop::new()).unwrap_err(),
         ] {
             assert!(refused.to_string().contains("no loss"), "{objective}: {refused}");
         }

@@ -39,11 +39,8 @@ fn train(config: TrainConfig) -> Model {
 }
 
 fn train_on((train, valid): (Dataset, Dataset), config: TrainConfig) -> Model {
-    let mut trainer = Trainer::new(config, &train, &valid, &cpu()).unwrap();
-    while trainer.finished().is_none() {
-        trainer.epoch().unwrap();
-    }
-    trainer.finish().unwrap()
+    let trainer = Trainer::new(config, &train, &valid, &cpu()).unwrap();
+    trainer.train().unwrap()
 }
 
 /// The bytes of the saved record, and the log without its times.
@@ -128,12 +125,8 @@ fn resuming_gives_the_bytes_of_an_uninterrupted_run() {
                 }
                 trainer.save_checkpoint(&path).unwrap();
                 drop(trainer);
-                let mut trainer =
-                    Trainer::new(config.clone(), &train_data, &valid, &cpu()).unwrap().resume(&path).unwrap();
-                while trainer.finished().is_none() {
-                    trainer.epoch().unwrap();
-                }
-                assert!(bytes(&trainer.finish().unwrap()) == whole, "{objective} by {optimizer}, stopped after {stop}");
+                let trainer = Trainer::new(config.clone(), &train_data, &valid, &cpu()).unwrap().resume(&path).unwrap();
+                assert!(bytes(&trainer.train().unwrap()) == whole, "{objective} by {optimizer}, stopped after {stop}");
             }
         }
     }
@@ -178,13 +171,8 @@ fn divergence_is_an_error_with_a_remedy() {
         learning_rate: 1e30,
         ..config("arp-loss1")
     };
-    let mut trainer = Trainer::new(wild, &train_data, &valid, &cpu()).unwrap();
-    let error = loop {
-        match trainer.epoch() {
-            Err(error) => break error.to_string(),
-            Ok(_) => assert!(trainer.finished().is_none(), "training with a step of 1e30 went well"),
-        }
-    };
+    let trainer = Trainer::new(wild, &train_data, &valid, &cpu()).unwrap();
+    let error = trainer.train().expect_err("training with a step of 1e30 went well").to_string();
     assert!(error.contains("diverged") && error.contains("--lr"), "{error}");
 }
 
@@ -201,11 +189,8 @@ fn target_probabilities_train_ranknet() {
     }
     let targets = Targets::parse("targets", &text, &train_data).unwrap();
     let config = TrainConfig { epochs: 15, ..config("ranknet") };
-    let mut trainer = Trainer::new(config, &train_data, &valid, &cpu()).unwrap().with_targets(&targets).unwrap();
-    while trainer.finished().is_none() {
-        trainer.epoch().unwrap();
-    }
-    let history = trainer.finish().unwrap().history;
+    let trainer = Trainer::new(config, &train_data, &valid, &cpu()).unwrap().with_targets(&targets).unwrap();
+    let history = trainer.train().unwrap().history;
     assert!(history.last().unwrap().loss < 0.8 * history[0].loss, "{history:?}");
     let refused =
         Trainer::new(super_config(), &train_data, &valid, &cpu()).unwrap().with_targets(&targets).err().unwrap();
@@ -249,14 +234,10 @@ fn training_scales_as_scaling_by_hand_does() {
         let by_hand = train_on((train, valid.clone()), config("lambdarank:ndcg"));
         let own = TrainConfig { scaling, ..config("lambdarank:ndcg") };
         let handed_over = train_on(data(), own.clone());
-        let mut lent = Trainer::new(own.clone(), &raw_train, &raw_valid, &cpu()).unwrap();
+        let lent = Trainer::new(own.clone(), &raw_train, &raw_valid, &cpu()).unwrap();
         let shared = Arc::new(TrainingData::new(scaling, &raw_train, &raw_valid).unwrap());
-        let mut sharing = Trainer::on(own.clone(), shared, &cpu()).unwrap();
-        while lent.finished().is_none() {
-            lent.epoch().unwrap();
-            sharing.epoch().unwrap();
-        }
-        let models = [handed_over, lent.finish().unwrap(), sharing.finish().unwrap()];
+        let sharing = Trainer::on(own.clone(), shared, &cpu()).unwrap();
+        let models = [handed_over, lent.train().unwrap(), sharing.train().unwrap()];
         for model in &models {
             assert!(bytes(model) == bytes(&by_hand), "{scaling}");
             // Raw features: of all queries, of one of them, and as the ranker sees them.
@@ -280,11 +261,8 @@ fn a_finished_model_knows_its_run() {
     let config = TrainConfig { scaling: ScaleKind::QueryZScore, ..config("lambdarank:ndcg") };
     let identity = Trainer::identity_of(&config, &train, &valid, None);
     let measures = ["map", "ndcg@10"].map(|name| parse(name).unwrap()).to_vec();
-    let mut trainer = Trainer::new(config.clone(), &train, &valid, &cpu()).unwrap().with_measures(measures);
-    while trainer.finished().is_none() {
-        trainer.epoch().unwrap();
-    }
-    let model = trainer.finish().unwrap();
+    let trainer = Trainer::new(config.clone(), &train, &valid, &cpu()).unwrap().with_measures(measures);
+    let model = trainer.train().unwrap();
     let best = model.history.iter().rfind(|epoch| epoch.best).unwrap();
     let run = model.info.run.as_ref().unwrap();
     assert_eq!((run.identity.as_str(), run.finish), (identity.as_str(), Finish::Epochs));

@@ -22,11 +22,8 @@ fn config(objective: &str, trees: usize) -> TrainConfig {
 
 fn train(config: TrainConfig, (train, valid): &(Dataset, Dataset)) -> Model {
     let device = device::open("auto").expect("a device");
-    let mut trainer = Trainer::new(config, train, valid, &device).expect("a run");
-    while trainer.finished().is_none() {
-        trainer.epoch().expect("an epoch");
-    }
-    trainer.finish().expect("a model")
+    let trainer = Trainer::new(config, train, valid, &device).expect("a run");
+    trainer.train().expect("a model")
 }
 
 fn text(model: &Model) -> String {
@@ -287,11 +284,8 @@ fn an_ensemble_of_trees_is_one_forest_whatever_the_threads() {
             let (data, device) = (std::sync::Arc::new(data), device::open("auto").expect("a device"));
             let member =
                 |seed| Trainer::on(TrainConfig { seed, ..config.clone() }, data.clone(), &device).expect("a run");
-            let mut ensemble = Ensemble::new(Ensemble::seeds(1, 3).map(member).collect()).expect("an ensemble");
-            while ensemble.finished().is_none() {
-                ensemble.epoch().expect("an epoch");
-            }
-            ensemble.finish().expect("a model")
+            let ensemble = Ensemble::new(Ensemble::seeds(1, 3).map(member).collect()).expect("an ensemble");
+            ensemble.train().expect("a model")
         })
     };
     let model = run(1);

@@ -5,6 +5,7 @@ use burnrank::metric::parse;
 use burnrank::model::DataInfo;
 use burnrank::train::TrainingData;
 use burnrank::{Conventions, Dataset, EpochRecord, Model, TrainConfig, Trainer, evaluate};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,13 +44,15 @@ pub fn train_until(
         _ => new()?,
     };
     let mut saved = Instant::now();
-    while trainer.finished().is_none() && !enough(trainer.history()) {
-        let record = trainer.epoch()?;
-        ticker.tick(share.0 + (share.1 - share.0) * record.epoch as f64 / config.epochs as f64);
-        if saved.elapsed() > BETWEEN_CHECKPOINTS {
-            trainer.save_checkpoint(&path)?;
-            saved = Instant::now();
-        }
+    if !enough(trainer.history()) {
+        trainer.run(|trainer, record| {
+            ticker.tick(share.0 + (share.1 - share.0) * record.epoch as f64 / config.epochs as f64);
+            if saved.elapsed() > BETWEEN_CHECKPOINTS {
+                trainer.save_checkpoint(&path)?;
+                saved = Instant::now();
+            }
+            Ok(if enough(trainer.history()) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
     }
     let _ = std::fs::remove_file(&path);
     ticker.tick(share.1);

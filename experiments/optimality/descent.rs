@@ -342,11 +342,8 @@ mod tests {
                     seed: 5,
                     ..TrainConfig::default()
                 };
-                let mut trainer = Trainer::new(config, &data, &data, &device).unwrap();
-                while trainer.finished().is_none() {
-                    trainer.epoch().unwrap();
-                }
-                let model = trainer.finish().unwrap();
+                let trainer = Trainer::new(config, &data, &data, &device).unwrap();
+                let model = trainer.train().unwrap();
                 let measure = burnrank::metric::parse("map:rel=2").unwrap();
                 let plan = Plan {
                     objective: &objective,

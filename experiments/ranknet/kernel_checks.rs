@@ -168,11 +168,8 @@ pub fn library(session: &Session) -> anyhow::Result<Checked> {
         let value = problem.least(&vec![0.0; problem.points])?.1;
         let mut config = "kernel-ranknet:lambda=1".parse::<ModelChoice>()?.config();
         (config.scaling, config.seed) = (ScaleKind::None, session.seed);
-        let mut trainer = Trainer::new(config, &train, &unseen, &session.device)?;
-        while trainer.finished().is_none() {
-            trainer.epoch()?;
-        }
-        let found = trainer.history().last().map_or(f64::NAN, |epoch| epoch.loss) * train.n_queries() as f64;
+        let trainer = Trainer::new(config, &train, &unseen, &session.device)?;
+        let found = trainer.train()?.history.last().map_or(f64::NAN, |epoch| epoch.loss) * train.n_queries() as f64;
         worst = worst.max((found - value).abs() / value);
     }
     Checked::new(worst < 1e-3, format!("values differ by {worst:.0e} of them at most"))
@@ -201,11 +198,8 @@ pub fn linear_net(session: &Session) -> anyhow::Result<Checked> {
             seed: session.seed,
             ..TrainConfig::default()
         };
-        let mut trainer = Trainer::new(config, &train, &unseen, &session.device)?;
-        while trainer.finished().is_none() {
-            trainer.epoch()?;
-        }
-        let found = trainer.history().last().map_or(f64::NAN, |epoch| epoch.loss);
+        let trainer = Trainer::new(config, &train, &unseen, &session.device)?;
+        let found = trainer.train()?.history.last().map_or(f64::NAN, |epoch| epoch.loss);
         worst = worst.max((found - cost).abs() / cost);
     }
     Checked::new(worst < 1e-3, format!("pair costs differ by {worst:.0e} of them at most"))

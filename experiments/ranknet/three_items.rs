@@ -108,11 +108,8 @@ impl Set {
             seed: session.seed,
             ..TrainConfig::default()
         };
-        let mut trainer = Trainer::new(config, &data, &data, &session.device)?.with_targets(&targets)?;
-        while trainer.finished().is_none() {
-            trainer.epoch()?;
-        }
-        Ok(trainer.history().last().map_or(f64::NAN, |epoch| epoch.loss))
+        let trainer = Trainer::new(config, &data, &data, &session.device)?.with_targets(&targets)?;
+        Ok(trainer.train()?.history.last().map_or(f64::NAN, |epoch| epoch.loss))
     }
 
     pub fn train(&self, session: &Session) -> anyhow::Result<Trained> {

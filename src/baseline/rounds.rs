@@ -49,7 +49,7 @@ impl<B: Baseline> Learner for Rounds<B> {
             metric: &*self.metric,
             number: epoch.number,
             seed: epoch.config.seed,
-            stop: epoch.config.objective.stop(),
+            stop: epoch.stop,
         };
         let end = state.round(&round)?;
         let scorer = state.scorer(epoch.data, &self.device)?;

@@ -5,10 +5,11 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::device;
 use crate::error::Error;
-use crate::model::Model;
+use crate::model::{EpochRecord, Model};
 use crate::setting::{ModelChoice, TrainConfig};
 use crate::stop::Stop;
 use crate::train::Trainer;
+use std::ops::ControlFlow;
 
 /// Epochs that are enough to tell one run from another.
 const EPOCHS: usize = 6;
@@ -57,11 +58,8 @@ fn trainer<'a>(config: &TrainConfig, train: &'a Dataset, valid: &'a Dataset) -> 
     Trainer::new(config.clone(), train, valid, &device::open("auto").unwrap()).unwrap()
 }
 
-fn finish(mut trainer: Trainer<'_>) -> Model {
-    while trainer.finished().is_none() {
-        trainer.epoch().unwrap();
-    }
-    trainer.finish().unwrap()
+fn finish(trainer: Trainer<'_>) -> Model {
+    trainer.train().unwrap()
 }
 
 /// All that a run ends in, but for times.
@@ -87,9 +85,11 @@ fn a_run_that_goes_on_from_a_checkpoint_ends_in_the_same_bytes_whatever_the_thre
         assert!(whole.score(&valid).unwrap().iter().all(|score| score.is_finite()), "{}", kind.name);
         for stop_after in [1, 3] {
             let mut first = trainer(&config, &train, &valid);
-            while first.history().len() < stop_after && first.finished().is_none() {
-                first.epoch().unwrap();
-            }
+            let ends = |epoch: &EpochRecord| match epoch.epoch >= stop_after {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            };
+            first.run(|_, epoch| Ok(ends(epoch))).unwrap();
             first.save_checkpoint(&path).unwrap();
             let rest = finish(trainer(&config, &train, &valid).resume(&path).unwrap());
             assert!(bytes(&rest) == bytes(&whole), "{}, stopped after {stop_after}", kind.name);

@@ -50,7 +50,6 @@ use std::sync::Arc;
 pub struct Objective {
     name: String,
     loss: Arc<dyn Loss>,
-    stop: Stop,
 }
 
 impl Default for Objective {
@@ -63,7 +62,7 @@ impl Default for Objective {
 impl Objective {
     /// Any loss.
     pub fn of(loss: Arc<dyn Loss>) -> Self {
-        Objective { name: loss.name(), loss, stop: Stop::new() }
+        Objective { name: loss.name(), loss }
     }
 
     /// LambdaRank for any metric: pairs weigh what their swap would change.
@@ -106,17 +105,6 @@ impl Objective {
 
     fn into_loss(self) -> Arc<dyn Loss> {
         self.loss
-    }
-
-    /// The same objective, whose gradients end with [`Error::Stopped`](crate::Error::Stopped) within a second of the flag
-    /// being set.
-    pub fn with_stop(mut self, stop: Stop) -> Self {
-        self.stop = stop;
-        self
-    }
-
-    pub(crate) fn stop(&self) -> &Stop {
-        &self.stop
     }
 
     /// Whether there is no loss that tensors could compute: sampled rankings, constructions and fields of one's own.
@@ -176,7 +164,7 @@ impl Objective {
     /// ```
     ///
     /// # Errors
-    /// When lengths do not fit together, or the flag of [`Objective::with_stop`] is set.
+    /// When lengths do not fit together.
     pub fn lambda_gradient(
         &self,
         scores: &[f32],
@@ -185,7 +173,7 @@ impl Objective {
         want: Want,
         seeds: &[u64],
     ) -> Result<QueryResult> {
-        let sum = self.slopes(scores, batch, Slopes::gradient(gradient), want, seeds)?;
+        let sum = self.slopes(scores, batch, Slopes::gradient(gradient), want, seeds, &Stop::new())?;
         Ok(mean_over(batch.n_queries(), sum, gradient))
     }
 
@@ -193,18 +181,18 @@ impl Objective {
     /// where they are asked for.
     ///
     /// ```
-    /// use burnrank::Objective;
     /// use burnrank::objective::{Batch, Slopes, Want};
+    /// use burnrank::{Objective, Stop};
     /// let batch = Batch { labels: &[1.0, 0.0], offsets: &[0, 2] };
     /// let (mut gradient, mut second) = ([0.0; 2], [0.0; 2]);
     /// let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
-    /// Objective::parse("ranknet")?.slopes(&[0.5, 0.5], batch, slopes, Want::default(), &[])?;
+    /// Objective::parse("ranknet")?.slopes(&[0.5, 0.5], batch, slopes, Want::default(), &[], &Stop::new())?;
     /// assert_eq!((gradient, second), ([-0.5, 0.5], [0.25, 0.25]));
     /// # Ok::<(), burnrank::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Objective::lambda_gradient`].
+    /// As [`Objective::lambda_gradient`], and [`Error::Stopped`](crate::Error::Stopped) within a second of `stop` being set.
     pub fn slopes(
         &self,
         scores: &[f32],
@@ -212,8 +200,9 @@ impl Objective {
         to: Slopes<'_>,
         want: Want,
         seeds: &[u64],
+        stop: &Stop,
     ) -> Result<QueryResult> {
-        batch::run(&*self.loss, scores, batch, to, want, seeds, &self.stop)
+        batch::run(&*self.loss, scores, batch, to, want, seeds, stop)
     }
 
     /// The forces on documents in double precision, for analysis.
@@ -237,7 +226,7 @@ impl Objective {
         targets: impl Iterator<Item = &'p [PairTarget]>,
         gradient: &mut [f32],
     ) -> Result<QueryResult> {
-        let sum = self.target_sum(scores, batch, targets, gradient)?;
+        let sum = self.target_sum(scores, batch, targets, gradient, &Stop::new())?;
         Ok(mean_over(batch.n_queries(), sum, gradient))
     }
 
@@ -248,11 +237,12 @@ impl Objective {
         batch: Batch<'_>,
         targets: impl Iterator<Item = &'p [PairTarget]>,
         gradient: &mut [f32],
+        stop: &Stop,
     ) -> Result<QueryResult> {
         let sigma = self.loss.as_pairs().map_or(1.0, |pairs| pairs.sigma);
         let mut sums = QueryResult::default();
         for (query, pairs) in (0..batch.n_queries()).zip(targets) {
-            self.stop.check()?;
+            stop.check()?;
             let rows = batch.rows(query);
             sums = sums + ranknet_pairs(&scores[rows.clone()], pairs, sigma, &mut gradient[rows])?;
         }

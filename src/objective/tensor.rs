@@ -162,14 +162,12 @@ impl Objective {
     pub fn tensor_loss(&self, scores: Tensor<1>, batch: Batch<'_>) -> Result<Tensor<1>> {
         let tensors = self.tensors()?;
         let queries = batch.n_queries().max(1) as f64;
-        let scores = safe(scores);
+        let (scores, stop) = (safe(scores), Stop::new());
         let host = to_host(scores.clone().without_autodiff())?;
         let mut sum = Tensor::zeros([1], &scores.device());
         for tile in tiles(batch.offsets, PAIR_BUDGET, tensors.needs_whole_queries()) {
-            self.stop().check()?;
-            sum = sum + tensors.tile(&TensorTile::new(&scores, &host, batch, &tile, self.stop()))?.loss;
+            sum = sum + tensors.tile(&TensorTile::new(&scores, &host, batch, &tile, &stop))?.loss;
         }
-        self.stop().check()?;
         Ok(sum.div_scalar(queries))
     }
 
@@ -179,8 +177,15 @@ impl Objective {
     /// - scores: `[documents]`
     ///
     /// # Errors
-    /// When the objective has lambdas but no loss in tensor operations ([`Objective::is_lambda_only`]).
-    pub fn tensor_gradient(&self, scores: Tensor<1>, batch: Batch<'_>, budget: usize) -> Result<TensorGradient> {
+    /// When the objective has lambdas but no loss in tensor operations ([`Objective::is_lambda_only`]), and
+    /// [`Error::Stopped`] within a second of `stop` being set.
+    pub fn tensor_gradient(
+        &self,
+        scores: Tensor<1>,
+        batch: Batch<'_>,
+        budget: usize,
+        stop: &Stop,
+    ) -> Result<TensorGradient> {
         let tensors = self.tensors()?;
         let queries = batch.n_queries().max(1) as f64;
         // A leaf of safe scores: those that were replaced have a gradient too, as on the lambda path.
@@ -190,17 +195,17 @@ impl Objective {
         let mut gradient = detached.zeros_like();
         let mut counts = vec![];
         for tile in tiles(batch.offsets, budget, tensors.needs_whole_queries()) {
-            self.stop().check()?;
+            stop.check()?;
             let leaf = detached.clone().autodiff().require_grad();
-            let part = tensors.tile(&TensorTile::new(&leaf, &host, batch, &tile, self.stop()))?;
-            self.stop().check()?;
+            let part = tensors.tile(&TensorTile::new(&leaf, &host, batch, &tile, stop))?;
+            stop.check()?;
             counts.push(part.counts);
             loss = loss + part.loss.clone().without_autodiff();
             if let Some(slope) = leaf.grad(&part.loss.backward()) {
                 gradient = gradient + slope.without_autodiff();
             }
         }
-        self.stop().check()?;
+        stop.check()?;
         Ok(TensorGradient { loss: loss.div_scalar(queries), gradient: gradient.div_scalar(queries), counts })
     }
 

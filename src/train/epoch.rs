@@ -8,6 +8,7 @@ use crate::data::Targets;
 use crate::error::Result;
 use crate::model::Ranker;
 use crate::setting::{GradientPath, TrainConfig};
+use crate::stop::Stop;
 use burn::module::Module;
 use burn::optim::{GradientsAccumulator, ModuleOptimizer};
 use burn::tensor::Device;
@@ -18,6 +19,7 @@ pub(super) struct RunContext<'a> {
     pub config: &'a TrainConfig,
     pub data: &'a Dataset,
     pub targets: Option<&'a Targets>,
+    pub stop: &'a Stop,
     /// Lambda or tensor, never auto.
     pub path: GradientPath,
     /// With autodiff.
@@ -31,7 +33,7 @@ pub(super) struct RunContext<'a> {
 /// Visits all queries once, in the given order, and steps after each batch, by sizes from the first to the last.
 ///
 /// # Errors
-/// When the device fails, or the objective's [`Stop`](crate::Stop) is set: the optimiser has then made some of its steps.
+/// When the device fails, or the run is to stop: the optimiser has then made some of its steps.
 pub(super) fn run(
     context: &RunContext<'_>,
     mut ranker: Ranker,
@@ -46,7 +48,7 @@ pub(super) fn run(
     let batches = order.chunks(context.config.batch_queries);
     let count = batches.len() as f64;
     for (place, batch) in batches.enumerate() {
-        context.config.objective.stop().check()?;
+        context.stop.check()?;
         context.data.check_unchanged()?;
         order.reach(place * context.config.batch_queries, context.data);
         let parts = if parted { part::split(context.data, batch) } else { vec![batch] };

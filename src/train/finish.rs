@@ -46,7 +46,7 @@ impl Trainer<'_> {
 
     /// The flag that ends the evaluation of a model whose run was asked to stop.
     pub(super) fn hurry(&self) -> Option<Stop> {
-        self.config.objective.stop().asked().then(|| Stop::after(WHEN_STOPPED))
+        self.stop.asked().then(|| Stop::after(WHEN_STOPPED))
     }
 }
 

@@ -74,6 +74,8 @@ pub(crate) struct EpochStart<'a> {
     pub partition: Option<&'a Partition>,
     /// Counted from 1, over all restarts.
     pub number: usize,
+    /// Ends the run.
+    pub stop: &'a Stop,
     /// The number of the restart that this epoch begins with, counted from 1, where it does.
     pub restart: Option<usize>,
     /// Of its first batch, and after its last one.

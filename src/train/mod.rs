@@ -21,6 +21,7 @@ mod optimizer;
 mod order;
 mod part;
 mod resume;
+mod run;
 mod schedule;
 mod state;
 mod trainer;

@@ -96,8 +96,7 @@ impl NetLearner {
         #[cfg(feature = "cubecl")]
         if let Some(data) = self.data_on_device(epoch)? {
             let order = Order::draw(epoch.data, seed, number);
-            let (ranker, totals) =
-                data.epoch(epoch.config, epoch.data, ranker, &mut optimizer, &order, epoch.step_sizes)?;
+            let (ranker, totals) = data.epoch(epoch, ranker, &mut optimizer, &order)?;
             self.next = Some(NetState { ranker, optimizer });
             return Ok(totals);
         }
@@ -105,6 +104,7 @@ impl NetLearner {
             config: epoch.config,
             data: epoch.data,
             targets: epoch.targets,
+            stop: epoch.stop,
             path: self.path,
             device: &self.device,
             host: device::on_host(&self.device),

@@ -1,7 +1,7 @@
 //! An epoch that stays on a GPU: features, lambdas and steps there, scores and sums back once.
 
 use super::feed::Feed;
-use super::learner::EpochTotals;
+use super::learner::{EpochStart, EpochTotals};
 use super::order::Order;
 use crate::data::Dataset;
 use crate::device::Transfers;
@@ -49,17 +49,15 @@ impl OnDevice {
     /// Visits all queries once, in the given order, and steps after each batch, by sizes from the first to the last.
     ///
     /// # Errors
-    /// When the device fails, or the objective's [`Stop`] is set: the optimiser has then made some of its steps.
+    /// When the device fails, or the run is to stop: the optimiser has then made some of its steps.
     pub fn epoch(
         &self,
-        config: &TrainConfig,
-        data: &Dataset,
+        start: &EpochStart<'_>,
         mut ranker: Ranker,
         optimizer: &mut ModuleOptimizer,
         order: &Order,
-        [first, last]: [f64; 2],
     ) -> Result<(Ranker, EpochTotals)> {
-        let stop = config.objective.stop();
+        let EpochStart { config, data, stop, step_sizes: [first, last], .. } = *start;
         let epoch = self.lambdas.epoch(order);
         let mut feed = self.train.start(data, order, &epoch.layout, config.batch_queries.max(1));
         let (step, mut waits) = (config.batch_queries.max(1), Waits::new());

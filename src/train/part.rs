@@ -61,7 +61,7 @@ pub(super) fn run(
     whole: usize,
     seed: u64,
 ) -> Result<PartGradient> {
-    let stop = context.config.objective.stop();
+    let stop = context.stop;
     stop.check()?;
     let documents = Documents::gather(context.data, queries);
     ask_for_units(ranker, documents.labels.len())?;
@@ -107,7 +107,7 @@ fn surrogate_of(
 ) -> Result<(Tensor<1>, QueryResult)> {
     let objective = &context.config.objective;
     if context.path == GradientPath::Tensor && context.targets.is_none() {
-        let tensors = objective.tensor_gradient(scores.clone(), batch, context.config.pair_budget)?;
+        let tensors = objective.tensor_gradient(scores.clone(), batch, context.config.pair_budget, context.stop)?;
         let (pairs, saturated) = tensors.pairs();
         let loss = f64::from(to_host(tensors.loss)?.first().copied().unwrap_or(0.0));
         let surrogate = (scores * tensors.gradient).sum();
@@ -117,11 +117,12 @@ fn surrogate_of(
     let sum = match context.targets {
         Some(targets) => {
             let pairs = queries.iter().map(|&query| targets.query(query));
-            objective.target_sum(host, batch, pairs, &mut slopes)?
+            objective.target_sum(host, batch, pairs, &mut slopes, context.stop)?
         }
         None => {
             let seeds = query_seeds(objective, seed, queries.iter().map(|&query| context.first + query));
-            objective.slopes(host, batch, Slopes::gradient(&mut slopes), Want { loss: true, pairs: true }, &seeds)?
+            let (to, want) = (Slopes::gradient(&mut slopes), Want { loss: true, pairs: true });
+            objective.slopes(host, batch, to, want, &seeds, context.stop)?
         }
     };
     let result = mean_over(whole, sum, &mut slopes);
@@ -173,6 +174,7 @@ mod tests {
         use crate::device;
         use crate::model::{Activation, Init, RankerConfig};
         use crate::setting::TrainConfig;
+        use crate::stop::Stop;
         use burn::module::{ModuleVisitor, Param};
 
         struct Slopes<'a>(&'a GradientsParams, Vec<f32>);
@@ -196,8 +198,16 @@ mod tests {
                 architecture: shape.architecture.clone(),
                 ..TrainConfig::default()
             };
-            let ground =
-                RunContext { config: &config, data: &data, targets: None, path, device: &device, host: true, first: 0 };
+            let ground = RunContext {
+                config: &config,
+                data: &data,
+                targets: None,
+                stop: &Stop::new(),
+                path,
+                device: &device,
+                host: true,
+                first: 0,
+            };
             let at = |weights: &[Vec<f32>]| {
                 let ranker = shape.from_weights(weights, &device).unwrap();
                 let outcome = run(&ground, &ranker, &[0, 1, 2], 3, 1).unwrap();

@@ -22,17 +22,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A training run, driven epoch by epoch, so that the caller can report, save and stop in between.
+/// A training run: to the end by [`Trainer::train`], with an observer by [`Trainer::run`], or epoch by epoch.
 ///
 /// ```
 /// use burnrank::{Objective, Synthetic, TrainConfig, Trainer, device};
 /// let data = Synthetic { queries: 30, ..Synthetic::net() }.generator()?.dataset()?;
 /// let config = TrainConfig { objective: Objective::parse("ranknet")?, epochs: 3, ..TrainConfig::default() };
-/// let mut trainer = Trainer::new(config, &data, &data, &device::open("auto")?)?;
-/// while trainer.finished().is_none() {
-///     trainer.epoch()?;
-/// }
-/// let model = trainer.finish()?;
+/// let model = Trainer::new(config, &data, &data, &device::open("auto")?)?.train()?;
 /// assert_eq!(model.history.len(), 3);
 /// assert_eq!(model.score_query(&data.query(0).features)?, model.score(&data)?[..50]);
 /// # Ok::<(), burnrank::Error>(())
@@ -48,6 +44,8 @@ pub struct Trainer<'a> {
     pub(super) state: RunState,
     /// Where queries are spread over shares: who holds which.
     pub(super) partition: Option<Partition>,
+    /// Ends the run.
+    pub(super) stop: Stop,
     /// Of the last epoch, one per validation query.
     valid_values: Vec<Option<f64>>,
 }
@@ -126,6 +124,7 @@ impl<'a> Trainer<'a> {
             metric,
             learner,
             partition,
+            stop: Stop::new(),
             valid_values: Vec::new(),
         })
     }
@@ -179,7 +178,7 @@ impl<'a> Trainer<'a> {
     /// ```
     #[must_use]
     pub fn with_stop(mut self, stop: Stop) -> Self {
-        self.config.objective = self.config.objective.with_stop(stop);
+        self.stop = stop;
         self
     }
 
@@ -238,6 +237,10 @@ impl<'a> Trainer<'a> {
         if self.targets.is_none() {
             self.config.check_found_pairs(self.data.has_pairs)?;
         }
+        if self.partition.is_none() {
+            // Processes that train together stop together, inside the epoch.
+            self.stop.check()?;
+        }
         let start = Instant::now();
         let number = self.state.history.len() + 1;
         let restarts = self.config.restart > 0 && self.state.stalled >= self.config.restart;
@@ -248,6 +251,7 @@ impl<'a> Trainer<'a> {
             targets: self.targets,
             partition: self.partition.as_ref(),
             number,
+            stop: &self.stop,
             restart: restarts.then_some(self.state.restart + 1),
             step_sizes: self.config.schedule.fall(number, self.config.epochs).map(|factor| factor * step_size),
         })?;
@@ -285,7 +289,7 @@ impl<'a> Trainer<'a> {
 
     /// What the epoch that was tried comes to on the queries that are here.
     fn judged(&mut self, train: &[f32]) -> Result<Evaluated> {
-        let scores = self.learner.score_valid(&self.data.valid, self.config.objective.stop())?;
+        let scores = self.learner.score_valid(&self.data.valid, &self.stop)?;
         [&self.data.train, &self.data.valid].into_iter().try_for_each(|data| data.check_unchanged())?;
         Ok(Evaluated {
             diverged: scores.iter().any(|score| !score.is_finite()) || !self.learner.is_finite(),
@@ -295,7 +299,7 @@ impl<'a> Trainer<'a> {
     }
 
     fn evaluate(&self, scores: &[f32], data: &Dataset) -> Result<Vec<Option<f64>>> {
-        self.config.objective.stop().check()?;
+        self.stop.check()?;
         metric::evaluate(&*self.metric, scores, data.labels(), data.offsets(), &Conventions::default())
     }
 

@@ -3,7 +3,7 @@
 use super::data::TuneData;
 use super::estimate::CrossJudge;
 use crate::analysis::significance::Better;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::metric::{self, Summary};
 use crate::model::Finish;
 use crate::setting::TrainConfig;
@@ -11,6 +11,7 @@ use crate::stop::Stop;
 use crate::train::Trainer;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A way to train under trial: a run on each fold, to be taken as far as it is worth.
@@ -70,6 +71,27 @@ pub fn better(measure: &str) -> Result<Better> {
     Ok(if metric::parse(measure)?.is_cost() { Better::Lower } else { Better::Higher })
 }
 
+/// Trains to the end, or as long as `goes_on`, which is asked before each epoch; the judge takes in every epoch.
+///
+/// # Errors
+/// When training fails. That it is stopped is none.
+pub(super) fn train_judged<'a>(
+    trainer: &mut Trainer<'a>,
+    judge: &mut CrossJudge,
+    goes_on: &dyn Fn(&Trainer<'a>) -> bool,
+) -> Result<Finish> {
+    let ends = |trainer: &Trainer<'a>| trainer.finished().is_none() && !goes_on(trainer);
+    if ends(trainer) {
+        return Ok(Finish::Stopped);
+    }
+    trainer.run(|trainer, _| {
+        if trainer.finished() != Some(Finish::Diverged) {
+            judge.note(trainer.valid_values())?;
+        }
+        Ok(if ends(trainer) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })
+}
+
 impl<'a> Candidate<'a> {
     /// Before its first epoch.
     ///
@@ -103,17 +125,10 @@ impl<'a> Candidate<'a> {
     /// When training fails. That it is stopped is none.
     pub fn train_to(&mut self, epochs: usize, goes_on: &dyn Fn() -> bool) -> Result<bool> {
         for (trainer, judge) in &mut self.runs {
-            while trainer.finished().is_none() && trainer.history().len() < epochs {
-                if !goes_on() {
-                    return Ok(false);
-                }
-                match trainer.epoch() {
-                    Err(Error::Stopped) => return Ok(false),
-                    epoch => epoch?,
-                };
-                if trainer.finished() != Some(Finish::Diverged) {
-                    judge.note(trainer.valid_values())?;
-                }
+            let is_short = |trainer: &Trainer<'_>| trainer.history().len() < epochs;
+            train_judged(trainer, judge, &|trainer| is_short(trainer) && goes_on())?;
+            if trainer.finished().is_none() && is_short(trainer) {
+                return Ok(false);
             }
         }
         Ok(true)

@@ -39,7 +39,7 @@ fn both(name: &str, scores: &[f32], labels: &[f32]) -> [(f64, Vec<f32>); 2] {
     let want = Want { loss: true, pairs: true };
     let result = objective.lambda_gradient(scores, batch, &mut gradient, want, &[]).unwrap();
     let tensor = Tensor::<1>::from_floats(scores, &device::open("auto").unwrap());
-    let found = objective.tensor_gradient(tensor, batch, PAIR_BUDGET).unwrap();
+    let found = objective.tensor_gradient(tensor, batch, PAIR_BUDGET, &Stop::new()).unwrap();
     let loss = f64::from(found.loss.into_scalar::<f32>());
     [(result.loss, gradient), (loss, found.gradient.try_into_vec_as().unwrap())]
 }
@@ -249,12 +249,7 @@ fn an_epoch_that_is_stopped_leaves_no_trace() {
         };
         (Trainer::new(config, &data, &data, &device).unwrap().with_stop(stop), weight)
     };
-    let run = |mut trainer: Trainer<'_>| {
-        while trainer.finished().is_none() {
-            trainer.epoch().unwrap();
-        }
-        scores_and_epochs(trainer.finish().unwrap(), &data)
-    };
+    let run = |trainer: Trainer<'_>| scores_and_epochs(trainer.train().unwrap(), &data);
     let (whole, weight) = trainer(usize::MAX);
     let expected = run(whole);
     assert!(expected.1.iter().any(|epoch| epoch.contains("restart: 1")), "{:?}", expected.1);

@@ -8,7 +8,8 @@ use crate::cli::interrupt::Graceful;
 use crate::cli::{Interrupted, Usage, ui};
 use burnrank::distributed::Member;
 use burnrank::setting::Method;
-use burnrank::{Device, Error, TrainConfig};
+use burnrank::{Device, Finish, TrainConfig};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// The shares of a run under a launcher that names none: 12, which 2, 3, 4 and 6 processes divide evenly. Each share of a batch is
@@ -112,13 +113,7 @@ pub fn assist(args: &Args, train: &Path, config: TrainConfig, device: &Device, m
         // The first process reads the file.
         members = members.resume(Path::new(""))?;
     }
-    let mut stopped = false;
-    while members.finished().is_none() && !stopped {
-        match members.epoch() {
-            Err(Error::Stopped) => stopped = true,
-            epoch => epoch?,
-        }
-    }
+    let stopped = members.run(|_, _| Ok(ControlFlow::Continue(())))? == Finish::Stopped;
     if stopped && members.history(0).is_empty() {
         return Err(Interrupted.into());
     }

@@ -3,7 +3,7 @@
 use super::log::Log;
 use crate::cli::output::Output;
 use crate::cli::ui;
-use burnrank::EpochRecord;
+use burnrank::{EpochRecord, Error};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -44,8 +44,8 @@ impl RunOutput {
     }
 
     /// Writes an epoch to standard output and to the log; `run` names the run where there are several.
-    pub fn epoch(&mut self, epoch: &EpochRecord, run: &str) -> anyhow::Result<()> {
-        let line = line(epoch, run)?;
+    pub fn epoch(&mut self, epoch: &EpochRecord, run: &str) -> burnrank::Result<()> {
+        let line = line(epoch, run).map_err(|error| Error::Record(error.to_string()))?;
         if self.json {
             self.print(&line);
         }

@@ -8,11 +8,13 @@ use crate::cli::interrupt::Graceful;
 use crate::cli::progress::{Bar, Unit};
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
+use anyhow::Context;
 use burnrank::data::Targets;
 use burnrank::train::{Ensemble, TrainingData};
-use burnrank::{Conventions, Dataset, Device, Error, Metric, Model, Summary, TrainConfig, evaluate};
+use burnrank::{Conventions, Dataset, Device, Finish, Metric, Model, Summary, TrainConfig, evaluate};
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -79,13 +81,12 @@ impl Repeats {
         let bar = Bar::new(&format!("{} more seeds", others.len()), Unit::Share);
         let (done, all) = (AtomicU64::new(0), (others.len() * config.epochs) as u64);
         let train = |(mut run, config): (Ensemble<'_>, &TrainConfig)| -> anyhow::Result<Model> {
-            while run.finished().is_none() {
-                match run.epoch() {
-                    Ok(()) => {}
-                    Err(Error::Stopped) => return Err(Interrupted.into()),
-                    Err(error) => return Err(anyhow::Error::new(error).context(format!("seed {}", config.seed))),
-                }
+            let finish = run.run(|_, _| {
                 bar.update(done.fetch_add(1, Ordering::Relaxed) + 1, Some(all));
+                Ok(ControlFlow::Continue(()))
+            });
+            if finish.with_context(|| format!("seed {}", config.seed))? == Finish::Stopped {
+                return Err(Interrupted.into());
             }
             done.fetch_add(config.epochs.saturating_sub(run.epochs()) as u64, Ordering::Relaxed);
             Ok(run.finish()?)

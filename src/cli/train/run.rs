@@ -17,6 +17,7 @@ use burnrank::distributed::Member;
 use burnrank::train::{Ensemble, TrainingData};
 use burnrank::{Device, Finish, Model, ModelInfo, TrainConfig, Trainer};
 use serde_json::{Value, json};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -182,28 +183,17 @@ pub fn train_with(
     output.open_log(args.log.as_deref(), &members.history(0), args.force || args.resume)?;
     let mut progress = TrainingProgress::new(config, title, members.epochs());
     let mut checkpoint = checkpoint.map(|(path, _)| Checkpoint { path, saved: Instant::now(), failed: false });
-    // Several processes end together, at what an epoch says.
-    let (together, mut stopped) = (config.shares > 0, false);
-    while members.finished().is_none() && (together || !Graceful::asked()) {
-        let before = members.epochs();
-        match members.epoch() {
-            // Each member is as it was after its last whole epoch.
-            Err(burnrank::Error::Stopped) => {
-                stopped = true;
-                break;
-            }
-            epoch => epoch.map_err(|error| goes_on_from(error, checkpoint.as_ref()))?,
-        }
-        progress.epoch(&members);
-        for epoch in members.history(before) {
-            output.epoch(&epoch, title)?;
-        }
+    let trained = members.run(|members, epochs| {
+        progress.epoch(members);
+        epochs.iter().try_for_each(|epoch| output.epoch(epoch, title))?;
         if let Some(checkpoint) = &mut checkpoint
             && checkpoint.saved.elapsed() >= Duration::from_secs(args.checkpoint_every)
         {
-            checkpoint.save(&members);
+            checkpoint.save(members);
         }
-    }
+        Ok(ControlFlow::Continue(()))
+    });
+    let finish = trained.map_err(|error| goes_on_from(error, checkpoint.as_ref()))?;
     // Also after the last epoch: the model may turn out not to be writable where it belongs.
     if let Some(checkpoint) = &mut checkpoint {
         checkpoint.save(&members);
@@ -212,7 +202,7 @@ pub fn train_with(
     if let Some(copied) = members.members().iter().filter_map(Trainer::transfers).reduce(|sum, one| sum + one) {
         ui::note(&format!("{}copied {copied}", if title.is_empty() { String::new() } else { format!("{title}: ") }));
     }
-    if (stopped || Graceful::asked()) && members.history(0).is_empty() {
+    if (finish == Finish::Stopped || Graceful::asked()) && members.history(0).is_empty() {
         return Ok(None);
     }
     Ok(Some(members.finish()?))

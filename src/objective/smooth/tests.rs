@@ -53,7 +53,7 @@ fn on_host(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize]) -> Fou
     let (mut gradient, mut second) = (vec![f32::NAN; scores.len()], vec![f32::NAN; scores.len()]);
     let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
     let want = Want { loss: true, pairs: true };
-    let result = objective.slopes(scores, Batch { labels, offsets }, slopes, want, &[]).unwrap();
+    let result = objective.slopes(scores, Batch { labels, offsets }, slopes, want, &[], &Stop::new()).unwrap();
     Found { loss: result.loss, gradient, second }
 }
 
@@ -62,7 +62,7 @@ fn in_tensors(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], bud
     let objective = Objective::parse(name).unwrap();
     let scores = Tensor::<1>::from_floats(scores, &device::open("auto").unwrap());
     let queries = (offsets.len() - 1) as f32;
-    let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget).unwrap();
+    let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget, &Stop::new()).unwrap();
     let gradient: Vec<f32> = found.gradient.try_into_vec_as().unwrap();
     let gradient = gradient.iter().map(|slope| slope * queries).collect();
     Found { loss: f64::from(found.loss.into_scalar::<f32>() * queries), gradient, second: vec![] }
@@ -224,10 +224,12 @@ fn whoever_asks_stops_it() {
     let (scores, labels, offsets) = batch(1, &[20]);
     for case in CASES {
         let stop = Stop::new();
-        let objective = Objective::parse(case.name).unwrap().with_stop(stop.clone());
+        let objective = Objective::parse(case.name).unwrap();
         stop.ask();
         let batch = Batch { labels: &labels, offsets: &offsets };
-        let found = objective.lambda_gradient(&scores, batch, &mut [0.0; 20], Want::default(), &[]);
+        let mut gradient = [0.0; 20];
+        let slopes = Slopes::gradient(&mut gradient);
+        let found = objective.slopes(&scores, batch, slopes, Want::default(), &[], &stop);
         assert!(matches!(found, Err(crate::Error::Stopped)), "{}", case.name);
     }
 }

@@ -41,7 +41,7 @@ pub(in crate::train) fn run(
     let facts =
         [("epoch", number as usize), ("batches", order.len().div_ceil(config.batch_queries)), ("weights", width)];
     let facts = facts.map(|(name, value)| (name.to_owned(), value.to_string()));
-    let own = config.objective.stop().check().map(|()| facts.to_vec());
+    let own = context.stop.check().map(|()| facts.to_vec());
     partition.member.same(Error::Mismatch, "give all processes the same files and settings", own)?;
     let shares = owned(partition.shares(), partition.member.rank(), partition.member.size());
     let mut epoch = OwnPart {
@@ -81,7 +81,7 @@ impl OwnPart {
         (queries, homes): (&[usize], &[u32]),
         seed: u64,
     ) -> Result<Vec<Option<Vec<f32>>>> {
-        context.config.objective.stop().check()?;
+        context.stop.check()?;
         let mut held: Vec<Vec<usize>> = vec![Vec::new(); self.of_shares.len()];
         for (&query, &home) in queries.iter().zip(homes) {
             if let Some(held) = (home as usize).checked_sub(self.first_share).and_then(|share| held.get_mut(share)) {

@@ -38,11 +38,8 @@ fn bytes(model: &Model) -> (Vec<u8>, String, Vec<String>) {
 }
 
 fn train(member: &Member, config: &TrainConfig) -> Result<Model> {
-    let mut trainer = trainer(member, config)?;
-    while trainer.finished().is_none() {
-        trainer.epoch()?;
-    }
-    trainer.finish()
+    let trainer = trainer(member, config)?;
+    trainer.train()
 }
 
 #[test]
@@ -50,11 +47,8 @@ fn the_model_is_the_same_to_the_byte_whatever_the_number_of_processes_and_thread
     let random = Objective::parse("lambdarank:ndcg:gaussian=2").unwrap();
     for config in [config(ScaleKind::Quantile), TrainConfig { objective: random, ..config(ScaleKind::ZScore) }] {
         let (first, second) = data();
-        let mut alone = Trainer::new(config.clone(), first, second, &device::open("auto").unwrap()).unwrap();
-        while alone.finished().is_none() {
-            alone.epoch().unwrap();
-        }
-        let expected = bytes(&alone.finish().unwrap());
+        let alone = Trainer::new(config.clone(), first, second, &device::open("auto").unwrap()).unwrap();
+        let expected = bytes(&alone.train().unwrap());
         for (size, threads) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (4, 2), (7, 1)] {
             let models = each_with(size, threads, |member| bytes(&train(member, &config).unwrap()));
             assert!(models.iter().all(|model| *model == expected), "{size} processes of {threads} threads");
@@ -79,11 +73,8 @@ fn a_run_goes_on_with_another_number_of_processes_to_the_same_bytes() {
     let models = each_with(2, 2, |member| {
         // Only the first process needs the file.
         let path = if member.leads() { &path } else { &elsewhere };
-        let mut trainer = trainer(member, &config).unwrap().resume(path).unwrap();
-        while trainer.finished().is_none() {
-            trainer.epoch().unwrap();
-        }
-        bytes(&trainer.finish().unwrap())
+        let trainer = trainer(member, &config).unwrap().resume(path).unwrap();
+        bytes(&trainer.train().unwrap())
     });
     assert!(models.iter().all(|model| *model == expected));
 }

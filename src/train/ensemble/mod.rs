@@ -33,11 +33,8 @@ use std::sync::Arc;
 /// let members = Ensemble::seeds(config.seed, 4).map(|seed| {
 ///     Trainer::on(TrainConfig { seed, ..config.clone() }, data.clone(), &device::open("auto")?)
 /// });
-/// let mut ensemble = Ensemble::new(members.collect::<Result<_, _>>()?)?;
-/// while ensemble.finished().is_none() {
-///     ensemble.epoch()?;
-/// }
-/// let model = ensemble.finish()?;
+/// let ensemble = Ensemble::new(members.collect::<Result<_, _>>()?)?;
+/// let model = ensemble.train()?;
 /// assert_eq!((model.info.members.len(), model.info.ranker.architecture.hidden()), (4, &[40][..]));
 /// # Ok::<(), burnrank::Error>(())
 /// ```

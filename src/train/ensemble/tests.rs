@@ -8,6 +8,7 @@ use crate::device;
 use crate::model::{Activation, Architecture, Model, spread};
 use crate::objective::Objective;
 use crate::train::TrainingData;
+use std::ops::ControlFlow;
 
 fn part(queries: std::ops::Range<usize>) -> Dataset {
     let data = Synthetic { queries: 60, documents: 12, features: 6, ..Synthetic::net() };
@@ -32,11 +33,8 @@ fn of_seeds(count: usize) -> Ensemble<'static> {
     Ensemble::new(members.collect()).unwrap()
 }
 
-fn trained(mut ensemble: Ensemble<'_>) -> Model {
-    while ensemble.finished().is_none() {
-        ensemble.epoch().unwrap();
-    }
-    ensemble.finish().unwrap()
+fn trained(ensemble: Ensemble<'_>) -> Model {
+    ensemble.train().unwrap()
 }
 
 /// All that a model is, but for the times that its epochs took.
@@ -49,13 +47,10 @@ fn essence(model: &Model) -> (Vec<u8>, String, String) {
 #[test]
 fn one_member_is_its_run() {
     let (config, data) = (config(), shared(&config()));
-    let mut alone = trainer(config.clone(), &data);
-    while alone.finished().is_none() {
-        alone.epoch().unwrap();
-    }
+    let alone = trainer(config.clone(), &data);
     let model = trained(of_seeds(1));
     assert!(model.info.members.is_empty() && model.history.iter().all(|epoch| epoch.member.is_none()));
-    assert_eq!(essence(&model), essence(&alone.finish().unwrap()));
+    assert_eq!(essence(&model), essence(&alone.train().unwrap()));
 }
 
 #[test]
@@ -72,11 +67,8 @@ fn the_model_scores_as_the_mean_of_its_members_and_is_judged_itself() {
     let (config, data) = (config(), shared(&config()));
     let alone: Vec<Model> = Ensemble::seeds(1, 4)
         .map(|seed| {
-            let mut run = trainer(TrainConfig { seed, ..config.clone() }, &data);
-            while run.finished().is_none() {
-                run.epoch().unwrap();
-            }
-            run.finish().unwrap()
+            let run = trainer(TrainConfig { seed, ..config.clone() }, &data);
+            run.train().unwrap()
         })
         .collect();
     let model = trained(of_seeds(4));
@@ -168,11 +160,11 @@ fn an_ensemble_goes_on_to_the_same_bytes_even_from_within_an_epoch() {
         let mut again = of_seeds(3).resume(&path).unwrap();
         let before = again.history(0);
         let mut log = before.clone();
-        while again.finished().is_none() {
-            let done = again.epochs();
-            again.epoch().unwrap();
-            log.extend(again.history(done));
-        }
+        let note = |_: &Ensemble<'_>, epochs: &[EpochRecord]| {
+            log.extend_from_slice(epochs);
+            Ok(ControlFlow::Continue(()))
+        };
+        again.run(note).unwrap();
         assert_eq!(log, again.history(0), "every epoch once, and in order");
         let (found, _) = (essence(&again.finish().unwrap()), before);
         assert!(found == expected, "{epochs} epochs");

@@ -73,7 +73,7 @@ impl Learner for TreeLearner {
         let seeds = query_seeds(objective, seed, 0..data.n_queries());
         let batch = Batch { labels: data.labels(), offsets: data.offsets() };
         let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
-        let result = objective.slopes(&scores, batch, slopes, Want { loss: true, pairs: true }, &seeds)?;
+        let result = objective.slopes(&scores, batch, slopes, Want { loss: true, pairs: true }, &seeds, epoch.stop)?;
         if self.forest.is_none() && gradient.iter().all(|&slope| slope == 0.0) {
             // An objective that is flat where all scores are equal, as rankcosine: its first tree is fitted to the labels.
             gradient.iter_mut().zip(data.labels()).for_each(|(slope, label)| *slope = -label);
@@ -83,7 +83,7 @@ impl Learner for TreeLearner {
         let seed =
             (epoch.config.seed ^ (epoch.number as u64).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let grown = self.binned.grow(&gradient, &second, seed, self.n_trees())?;
-        objective.stop().check()?;
+        epoch.stop.check()?;
         if grown.is_none() && self.forest.is_none() {
             return Err(Error::Training(NO_TREE.into()));
         }

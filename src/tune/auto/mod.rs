@@ -16,6 +16,7 @@ mod rotation;
 #[cfg(test)]
 mod tests;
 
+use super::candidate::train_judged;
 use super::estimate::{CrossJudge, Halves};
 use super::parallel;
 use crate::analysis::significance::Better;
@@ -307,17 +308,9 @@ impl<'a> Race<'a> {
         let trainer = Trainer::on(config.clone(), data.clone(), self.device)?;
         let mut trainer = trainer.with_stop(self.stop.clone());
         let mut judge = CrossJudge::new(halves.clone(), self.better);
-        while trainer.finished().is_none() {
-            if bounded && self.auto.limit.is_some_and(|limit| self.began.elapsed() > limit) {
-                return Ok(None);
-            }
-            match trainer.epoch() {
-                Err(Error::Stopped) => return Ok(None),
-                epoch => epoch?,
-            };
-            if trainer.finished() != Some(Finish::Diverged) {
-                judge.note(trainer.valid_values())?;
-            }
+        let is_late = || bounded && self.auto.limit.is_some_and(|limit| self.began.elapsed() > limit);
+        if train_judged(&mut trainer, &mut judge, &|_| !is_late())? == Finish::Stopped {
+            return Ok(None);
         }
         let model = trainer.finish()?;
         Ok(Some((model, judge.values().to_vec())))

@@ -51,7 +51,7 @@ fn a_converged_lambdarank_net_is_certified_and_random_weights_are_not() {
     let found = certify(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
     println!("length {:.3}, {:?}", found.length, found.reports[0].best);
     assert!((found.value - trained.best_value().unwrap()).abs() < 1e-6);
-    assert_eq!(found.tried, 459);
+    assert_eq!(found.directions, 459);
     assert!(found.holds(), "{}", found.reports[0].statement);
     let control =
         certify_control(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
@@ -206,13 +206,13 @@ fn certify_answers_in_words_numbers_and_pictures() {
     let found = json(at, &format!("{ask} --figure curves.svg --seed 4"));
     is_picture(&at.join("curves.svg"));
     // ceil(ln 0.1 / ln 0.9)
-    assert_eq!(found["certificate"]["planned"], 22);
+    assert_eq!(found["certificate"]["planned_directions"], 22);
     assert_eq!(found["certificate"]["reports"].as_array().unwrap().len(), 2);
     assert_eq!(found["certificate"]["reports"][0]["steps"].as_array().unwrap().len(), 10);
     assert_eq!(found["each_weight"]["weights"].as_array().unwrap().len(), 6);
     assert!(found["control"]["reports"][0]["rising"].as_u64().unwrap() > 0);
     let judged = json(at, "evaluate --model model --data all.txt --metric ndcg");
-    let difference = judged["measures"][0]["mean"].as_f64().unwrap() - found["certificate"]["value"].as_f64().unwrap();
+    let difference = judged["metrics"][0]["mean"].as_f64().unwrap() - found["certificate"]["value"].as_f64().unwrap();
     assert!(difference.abs() < 1e-6, "the certificate judges what evaluate judges");
     // The same seed, the same bytes, whatever the number of threads.
     assert_eq!(json(at, &format!("{ask} --seed 4 --threads 1")), found);

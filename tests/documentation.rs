@@ -2,6 +2,8 @@
 
 #[path = "documentation/commands.rs"]
 mod commands;
+#[path = "documentation/model_folder.rs"]
+mod model_folder;
 mod support;
 
 use burnrank::{KNOWN_METRICS, KNOWN_OBJECTIVES, Model, device};

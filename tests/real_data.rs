@@ -45,7 +45,7 @@ fn stored_peer_scores_get_their_published_values() {
             (folder.join(format!("Fold{fold}/test.txt")), folder.join(format!("scores/svm_rank.Fold{fold}.test.txt")));
         let paths = [("--data", data.as_path()), ("--scores", scores.as_path())];
         let result = result(&Place::new(&[]), "evaluate --json --metric ndcg@10", &paths);
-        sum += result["measures"][0]["mean"].as_f64().unwrap();
+        sum += result["metrics"][0]["mean"].as_f64().unwrap();
     }
     assert!((sum / 5.0 - 0.4992).abs() < 5e-5, "{}", sum / 5.0);
 }

@@ -132,8 +132,8 @@ fn data_shows_statistics_and_what_is_odd() {
     let file = &json["files"][0];
     assert_eq!((&file["file"], &file["queries"], &file["documents"]), (&"a.txt".into(), &3.into(), &5.into()));
     assert_eq!(file["missing_features"], serde_json::json!([2]));
-    assert_eq!(file["labels"]["mix"][0], serde_json::json!({ "label": 0.0, "documents": 3, "share": 0.6 }));
-    assert_eq!(file["odd"].as_array().map(Vec::len), Some(9));
+    assert_eq!(file["labels"]["distribution"][0], serde_json::json!({ "label": 0.0, "documents": 3, "share": 0.6 }));
+    assert_eq!(file["warnings"].as_array().map(Vec::len), Some(9));
     assert_eq!(place.run("data a.txt --threads 1 --json").json(), json);
 }
 
@@ -213,9 +213,9 @@ fn evaluation_agrees_with_the_formulas() {
     let arguments = "evaluate --data a.txt --scores s.txt --metric nDCG@10,mrr -m map --metric mrr --per-query";
     let json = place.run(&format!("{arguments} --json")).json();
     let ndcg = 1.0 / 3f64.log2();
-    let names: Vec<&str> = json["measures"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = json["metrics"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["ndcg@10", "mrr", "map"]);
-    let first = &json["measures"][0];
+    let first = &json["metrics"][0];
     assert!(close(&first["mean"], (ndcg + 1.0) / 2.0));
     // Of two values the standard error is half their distance; t of one degree of freedom is tan(0.475 pi).
     let error = (1.0 - ndcg) / 2.0;
@@ -246,7 +246,7 @@ fn evaluation_follows_the_conventions() {
         // A note says that no label reaches a threshold of 2.
         let shown = place.run(&format!("evaluate --data a.txt --scores s.txt --json {options}")).done();
         let json: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
-        (json["measures"][0]["mean"].clone(), json["measures"][0]["queries"].clone())
+        (json["metrics"][0]["mean"].clone(), json["metrics"][0]["queries"].clone())
     };
     for (options, expected, queries) in [
         ("--metric p@1", 0.0, 2),
@@ -282,7 +282,7 @@ fn scores_must_fit_the_data() {
     assert!(message.contains("3 scores for 4 documents"), "{message}");
     assert_eq!(place.list(), ["a.txt", "bad.txt", "short.txt"]);
     let json = place.run_with("evaluate --data a.txt --scores - --metric wta --json", b"4\n3\n2\n1\n").json();
-    assert!(close(&json["measures"][0]["mean"], 1.0));
+    assert!(close(&json["metrics"][0]["mean"], 1.0));
 }
 
 #[test]
@@ -293,9 +293,9 @@ fn runs_are_judged_by_their_judgements() {
     // Query 1: b at rank 2, c not retrieved: AP (1/2) / 2. Query 2: 1. Query 3 is not in the run, query 9 not judged.
     let judge = "evaluate --run run.txt --qrels qrels.txt --metric map";
     let json = place.run(&format!("{judge} --json")).json();
-    assert!(close(&json["measures"][0]["mean"], (0.25 + 1.0) / 2.0) && json["queries"] == 2, "{json}");
+    assert!(close(&json["metrics"][0]["mean"], (0.25 + 1.0) / 2.0) && json["queries"] == 2, "{json}");
     let json = place.run(&format!("{judge} --complete --json")).json();
-    assert!(close(&json["measures"][0]["mean"], (0.25 + 1.0) / 3.0) && json["queries"] == 3, "{json}");
+    assert!(close(&json["metrics"][0]["mean"], (0.25 + 1.0) / 3.0) && json["queries"] == 3, "{json}");
     let shown = place.run(judge).good();
     assert!(shown.contains("run       run.txt: 3 queries; 1 query left out, not judged\n"), "{shown}");
     assert!(shown.contains("qrels     qrels.txt: 3 queries; 1 query left out, not in the run\n"), "{shown}");
@@ -318,7 +318,7 @@ fn data_and_runs_give_the_same_measures() {
     let metrics = "--json -m ndcg@10,map,mrr,bpref,arp,err,p@1,recall@1,pairs,wta";
     let by_data = place.run(&format!("evaluate --data a.txt --scores s.txt {metrics}")).json();
     let by_run = place.run(&format!("evaluate --run run.txt --qrels qrels.txt {metrics}")).json();
-    assert_eq!(by_data["measures"], by_run["measures"]);
+    assert_eq!(by_data["metrics"], by_run["metrics"]);
 }
 
 #[test]
@@ -349,7 +349,7 @@ fn generated_labels_follow_the_mix() {
     let place = Place::new(&[]);
     let json = place.run("generate polynomial --queries 200 --mix 7,2,1 --out a.txt --json").json();
     assert_eq!((&json["file"], &json["documents"]), (&"a.txt".into(), &10_000.into()));
-    let mix = place.run("data a.txt --json").json()["files"][0]["labels"]["mix"].clone();
+    let mix = place.run("data a.txt --json").json()["files"][0]["labels"]["distribution"].clone();
     for (label, share) in [0.7, 0.2, 0.1].into_iter().enumerate() {
         assert!((mix[label]["share"].as_f64().unwrap() - share).abs() < 0.03, "{mix}");
     }
@@ -469,7 +469,7 @@ fn folds_rotate_and_are_shown_as_a_folder() {
     let json = place.run("data folds --json").json();
     assert_eq!(json["files"].as_array().map(Vec::len), Some(15));
     assert_eq!((&json["files"][4]["fold"], &json["files"][4]["split"]), (&"Fold2".into(), &"vali".into()));
-    assert_eq!(json["folders"][0]["odd"], serde_json::json!([]));
+    assert_eq!(json["folders"][0]["warnings"], serde_json::json!([]));
 
     std::fs::copy(place.0.path().join("folds/Fold3/train.txt"), place.0.path().join("folds/Fold3/test.txt")).unwrap();
     let shown = place.run("data folds").good();

@@ -45,7 +45,7 @@ pub fn moved(
         let found = certify(&net.ranker(device)?, train, &*measure.metric()?, device, &options, &mut |_| ())?;
         let answer = |report: &StepReport| Moved {
             value: found.value,
-            directions: report.tried,
+            directions: report.directions,
             not_worse: count(&report.curves, |value| value - found.value >= -ROUNDING),
             better: count(&report.curves, |value| value - found.value > ROUNDING),
             change: report

@@ -183,7 +183,7 @@ fn weights(
 
 /// Whether the model is at a local optimum, and how sure that is.
 fn verdict(found: &Certificate) -> String {
-    let (metric, tried) = (&found.metric, counted(found.tried, "random direction", "random directions"));
+    let (metric, tried) = (&found.metric, counted(found.directions, "random direction", "random directions"));
     let (verb, verbs) = if found.cost { ("lower", "lowers") } else { ("raise", "raises") };
     let rising = found.reports.iter().filter(|report| !report.holds());
     if let Some(report) = rising.max_by(|a, b| a.best.rise.total_cmp(&b.best.rise)) {
@@ -226,7 +226,7 @@ fn table(found: &Certificate, control: Option<&Certificate>) -> String {
             table.row([
                 whose.to_owned(),
                 step_range(&report.steps),
-                format!("{} of {}", count(report.rising), count(report.tried)),
+                format!("{} of {}", count(report.rising), count(report.directions)),
                 count(report.flat),
                 signed(change),
                 number(report.best.step),
@@ -267,7 +267,7 @@ fn about(args: &Args, model: &Model, found: &Certificate) -> String {
             "epsilon {}, delta {}: {}, seed {}",
             share_text(found.epsilon),
             share_text(found.delta),
-            counted(found.planned, "direction", "directions"),
+            counted(found.planned_directions, "direction", "directions"),
             found.seed
         ),
         found.conventions.clone(),

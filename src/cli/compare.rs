@@ -211,7 +211,7 @@ fn as_json(args: &Args, common: &Common, systems: &[System], conventions: &Conve
         "like": args.judging.like().map(burnrank::metric::Peer::name),
         "alpha": args.alpha,
         "queries": common.all,
-        "left_out": common.left_out(),
+        "skipped_queries": common.left_out(),
         "systems": systems.iter().map(system_json).collect::<Vec<_>>(),
         "family": families(&found.boards).into_iter().map(|(metric, pairs)| (metric.to_owned(), pairs.into())).collect::<Map<_, _>>(),
         "leaderboards": found.boards.iter().filter(|_| !args.baseline).map(board_json).collect::<Vec<_>>(),
@@ -222,7 +222,7 @@ fn as_json(args: &Args, common: &Common, systems: &[System], conventions: &Conve
 /// A board without its pairs, which the comparisons tell in full.
 fn board_json(board: &Leaderboard) -> Value {
     json!({
-        "measure": board.measure,
+        "metric": board.metric,
         "better": board.options.better,
         "queries": board.queries,
         "rows": board.rows,

@@ -68,14 +68,14 @@ struct File {
     statistics: Statistics,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     effective_pairs: Vec<EffectivePairs>,
-    odd: Vec<DataProblem>,
+    warnings: Vec<DataProblem>,
 }
 
 /// A folder of folds.
 #[derive(Debug, Serialize)]
 struct Folder {
     folder: String,
-    odd: Vec<DataProblem>,
+    warnings: Vec<DataProblem>,
 }
 
 /// All that is to be printed.
@@ -134,7 +134,7 @@ fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
         skipped_lines: report.skipped.lines,
         checked: cache.as_ref().filter(|_| args.check).map(|_| true),
         cache,
-        odd: statistics.oddities(),
+        warnings: statistics.oddities(),
         statistics,
         effective_pairs,
     };
@@ -142,14 +142,14 @@ fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
 }
 
 fn look_at_folder(path: &Path, args: &Args) -> anyhow::Result<(Folder, Vec<File>)> {
-    let (mut files, mut odd) = (Vec::new(), Vec::new());
+    let (mut files, mut warnings) = (Vec::new(), Vec::new());
     for fold in find_folds(path)? {
         let mut earlier: Vec<(&str, HashSet<String>)> = Vec::new();
         for (split, path) in [("train", &fold.train), ("vali", &fold.vali), ("test", &fold.test)] {
             let (file, data) = look_at(path, args)?;
             let ids: HashSet<String> = data.query_ids().iter().cloned().collect();
             for (other, others) in &earlier {
-                odd.extend(shared(&fold.name, split, other, ids.intersection(others).count()));
+                warnings.extend(shared(&fold.name, split, other, ids.intersection(others).count()));
             }
             earlier.push((split, ids));
             files.push(File { fold: Some(fold.name.clone()), split: Some(split), ..file });
@@ -157,18 +157,18 @@ fn look_at_folder(path: &Path, args: &Args) -> anyhow::Result<(Folder, Vec<File>
     }
     let widths = |files: &[File]| files.iter().map(|file| file.statistics.features).collect::<HashSet<_>>().len();
     if widths(&files) > 1 {
-        odd.push(DataProblem {
-            what: "the files have different numbers of features".into(),
+        warnings.push(DataProblem {
+            message: "the files have different numbers of features".into(),
             remedy: "harmless when the last features are 0 somewhere; otherwise files of different data are mixed"
                 .into(),
         });
     }
-    Ok((Folder { folder: input::name(path), odd }, files))
+    Ok((Folder { folder: input::name(path), warnings }, files))
 }
 
 fn shared(fold: &str, split: &str, other: &str, queries: usize) -> Option<DataProblem> {
     (queries > 0).then(|| DataProblem {
-        what: format!("{fold}: {} in both {other} and {split}", counted(queries, "query is", "queries are")),
+        message: format!("{fold}: {} in both {other} and {split}", counted(queries, "query is", "queries are")),
         remedy: "what is trained on must not be tested on: split again with 'burnrank split'".into(),
     })
 }
@@ -215,7 +215,7 @@ fn file_text(file: &File) -> String {
         text.push_str(&format!("\n{}\n", heading("Pairs")));
         file.effective_pairs.iter().for_each(|pairs| text.push_str(&(pairs.text() + "\n")));
     }
-    text + &odd_text(&file.odd)
+    text + &warnings_text(&file.warnings)
 }
 
 /// What a cache is, in words.
@@ -227,20 +227,20 @@ fn cache_text(cache: &CacheInfo, checked: bool) -> String {
 }
 
 fn labels_text(labels: &Labels) -> String {
-    if labels.mix.is_empty() {
-        let Labels { different, min, mean, max, .. } = labels;
-        return format!("labels  {} different ones, {min} to {max}, mean {mean:.4}\n", count(*different));
+    if labels.distribution.is_empty() {
+        let Labels { distinct, min, mean, max, .. } = labels;
+        return format!("labels  {} different ones, {min} to {max}, mean {mean:.4}\n", count(*distinct));
     }
     let mut table = Table::new(&[("label", Align::Right), ("documents", Align::Right), ("share", Align::Right)]);
-    labels.mix.iter().for_each(|l| table.row([l.label.to_string(), count(l.documents), percent(l.share)]));
+    labels.distribution.iter().for_each(|l| table.row([l.label.to_string(), count(l.documents), percent(l.share)]));
     ui::table(&table)
 }
 
-fn odd_text(odd: &[DataProblem]) -> String {
-    if odd.is_empty() {
+fn warnings_text(warnings: &[DataProblem]) -> String {
+    if warnings.is_empty() {
         return "\nNothing is odd.\n".into();
     }
-    let lines = odd.iter().map(|odd| format!("- {}\n  {}\n", printable(&odd.what), odd.remedy));
+    let lines = warnings.iter().map(|warnings| format!("- {}\n  {}\n", printable(&warnings.message), warnings.remedy));
     format!("\n{}\n{}", heading("What is odd"), lines.collect::<String>())
 }
 
@@ -253,7 +253,7 @@ fn folder_text(folder: &Folder, files: &[File]) -> String {
             .chain([("labels", Align::Left)])
             .collect::<Vec<_>>(),
     );
-    for File { fold, split, statistics, odd, .. } in files {
+    for File { fold, split, statistics, warnings, .. } in files {
         let label = |l: &LabelCount| format!("{}: {}", l.label, percent(l.share));
         table.row([
             fold.clone().unwrap_or_default(),
@@ -262,20 +262,20 @@ fn folder_text(folder: &Folder, files: &[File]) -> String {
             count(statistics.documents),
             count(statistics.features),
             format!("{:.1}", statistics.documents_per_query.mean),
-            count(statistics.queries_with_nothing_relevant),
-            count(odd.len()),
-            statistics.labels.mix.iter().map(label).collect::<Vec<_>>().join(", "),
+            count(statistics.queries_without_relevant_documents),
+            count(warnings.len()),
+            statistics.labels.distribution.iter().map(label).collect::<Vec<_>>().join(", "),
         ]);
     }
     let mut text = format!("{}\n{}", heading(&folder.folder), ui::table(&table));
-    if !folder.odd.is_empty() {
-        text.push_str(&odd_text(&folder.odd));
+    if !folder.warnings.is_empty() {
+        text.push_str(&warnings_text(&folder.warnings));
     }
     for File { fold, split, effective_pairs, .. } in files {
         let place = format!("{} {}", fold.as_deref().unwrap_or_default(), split.unwrap_or_default());
         effective_pairs.iter().for_each(|pairs| text.push_str(&format!("{place}: {}\n", pairs.text())));
     }
-    if let Some(file) = files.iter().find(|file| !file.odd.is_empty()) {
+    if let Some(file) = files.iter().find(|file| !file.warnings.is_empty()) {
         text.push_str(&format!("\nWhat is odd about a file: burnrank data {}\n", file.file));
     }
     text

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// What a user should know, and can do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DataProblem {
-    pub what: String,
+    pub message: String,
     pub remedy: String,
 }
 
@@ -49,7 +49,7 @@ impl Essentials {
     /// What leaves nothing to learn or to judge, or most likely is a mistake.
     pub fn oddities(&self) -> Vec<DataProblem> {
         let mut odd = Vec::new();
-        let mut add = |what: String, remedy: &str| odd.push(DataProblem { what, remedy: remedy.to_owned() });
+        let mut add = |message: String, remedy: &str| odd.push(DataProblem { message, remedy: remedy.to_owned() });
         let (lowest, highest) = self.labels;
         if lowest == highest {
             add(format!("all documents have the label {highest}"), "there is no order to learn or to judge");
@@ -89,16 +89,16 @@ impl Statistics {
     /// What is odd about the data, the most serious first.
     pub fn oddities(&self) -> Vec<DataProblem> {
         let mut odd = Essentials::from(self).oddities();
-        let mut add = |what: String, remedy: &str| odd.push(DataProblem { what, remedy: remedy.to_owned() });
+        let mut add = |message: String, remedy: &str| odd.push(DataProblem { message, remedy: remedy.to_owned() });
         let of_queries = |number| format!("{} ({})", queries(number), percent(number as f64 / self.queries as f64));
-        if self.duplicates.with_another_label > 0 {
-            let documents = documents(self.duplicates.with_another_label);
+        if self.duplicates.with_different_label > 0 {
+            let documents = documents(self.duplicates.with_different_label);
             add(
                 format!("{documents} with the features of another in the query, but another label"),
                 "no ranker can tell them apart: look for features that were lost, or lines that were joined wrongly",
             );
         }
-        let same = self.duplicates.documents - self.duplicates.with_another_label;
+        let same = self.duplicates.documents - self.duplicates.with_different_label;
         if same > 0 {
             let documents = documents(same);
             add(
@@ -134,9 +134,9 @@ impl Statistics {
                 "scale the features before training, as 'convert --scale log1p-zscore' does",
             );
         }
-        if self.queries_with_nothing_relevant > 0 {
+        if self.queries_without_relevant_documents > 0 {
             add(
-                format!("nothing relevant in {}", of_queries(self.queries_with_nothing_relevant)),
+                format!("nothing relevant in {}", of_queries(self.queries_without_relevant_documents)),
                 "most measures have no value there: 'evaluate --empty' says what they count",
             );
         }
@@ -146,7 +146,7 @@ impl Statistics {
                 "there is nothing to rank: they flatter every measure",
             );
         }
-        if self.queries_with_equal_labels > 0 && self.labels.different > 1 {
+        if self.queries_with_equal_labels > 0 && self.labels.distinct > 1 {
             add(
                 format!("all labels equal in {} of two documents or more", of_queries(self.queries_with_equal_labels)),
                 "there is no pair to learn from",

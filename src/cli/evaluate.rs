@@ -279,7 +279,7 @@ fn as_json(
             "like": args.judging.like().map(burnrank::metric::Peer::name),
         },
         "queries": ranking.query_ids.len(),
-        "measures": judgements.iter().map(measure).collect::<Vec<_>>(),
+        "metrics": judgements.iter().map(measure).collect::<Vec<_>>(),
     });
     if args.per_query {
         let query = |(query, id): (usize, &String)| {

@@ -147,9 +147,11 @@ pub fn explained(
 fn as_json(args: &Args, found: &Explanation) -> anyhow::Result<Value> {
     let mut value = serde_json::to_value(found)?;
     named(&mut value, &found.feature_names);
-    let learnt: serde_json::Map<String, Value> =
-        found.feature_names.iter().cloned().zip(found.learnt.values.iter().map(|&value| json!(value))).collect();
-    value["learnt"] = json!({ "kind": found.learnt.kind, "what": found.learnt.kind.words(), "values": learnt });
+    let importance = &found.model_importance;
+    let values: serde_json::Map<String, Value> =
+        found.feature_names.iter().cloned().zip(importance.values.iter().map(|&value| json!(value))).collect();
+    value["model_importance"] =
+        json!({ "kind": importance.kind, "description": importance.kind.words(), "values": values });
     Ok(json!({ "model": args.model.display().to_string(), "data": input::name(&args.data), "explanation": value }))
 }
 

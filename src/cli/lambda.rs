@@ -120,7 +120,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             "smallest_eigenvalue": all.smallest,
             "largest_jump": all.jump,
             "largest_sideways": all.sideways,
-            "left_out": left_out,
+            "skipped_queries": left_out,
             "queries": queries,
         })));
     }
@@ -222,7 +222,7 @@ impl Summary {
     fn of(reports: &[FieldReport]) -> Self {
         let most = |value: &dyn Fn(&FieldReport) -> f64| reports.iter().map(value).fold(0.0, f64::max);
         let crossings = || reports.iter().flat_map(|report| report.crossings.iter().map(move |at| (report, at)));
-        let jumps = || crossings().filter(|(report, at)| at.jump > report.force_tolerance).map(|(_, at)| at);
+        let jumps = || crossings().filter(|(report, at)| at.jump > report.lambda_tolerance).map(|(_, at)| at);
         let rank = |potential: Potential| match potential {
             Potential::Conservative => 0,
             Potential::BetweenTies => 1,
@@ -242,12 +242,12 @@ impl Summary {
             sum: most(&|report| report.sum.abs()),
             jump: jumps().map(|at| at.jump).fold(0.0, f64::max),
             sideways: crossings()
-                .filter(|(report, at)| at.sideways > report.force_tolerance)
+                .filter(|(report, at)| at.sideways > report.lambda_tolerance)
                 .map(|(_, at)| at.sideways)
                 .fold(0.0, f64::max),
             ties: crossings().count(),
             jumps: jumps().count(),
-            unexplained: crossings().filter(|(report, at)| at.sideways > report.force_tolerance).count(),
+            unexplained: crossings().filter(|(report, at)| at.sideways > report.lambda_tolerance).count(),
         }
     }
 
@@ -325,7 +325,7 @@ fn one(query: &Query, report: &FieldReport) -> String {
         right("jump at tie with next"),
     ]);
     let decimals = ui::decimals_for(report.lambdas.iter().copied());
-    let jump = |jump: f64| if jump > report.force_tolerance { fixed(jump, decimals) } else { "0".into() };
+    let jump = |jump: f64| if jump > report.lambda_tolerance { fixed(jump, decimals) } else { "0".into() };
     for (rank, &document) in order.iter().enumerate().take(LISTED) {
         table.row([
             (rank + 1).to_string(),

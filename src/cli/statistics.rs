@@ -31,7 +31,7 @@ pub struct Statistics {
     pub largest_value: Option<Largest>,
     pub duplicates: Duplicates,
     pub documents_with_id: usize,
-    pub queries_with_nothing_relevant: usize,
+    pub queries_without_relevant_documents: usize,
     pub queries_with_one_document: usize,
     pub queries_with_equal_labels: usize,
 }
@@ -48,12 +48,12 @@ pub struct Spread {
 /// The labels of all documents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Labels {
-    pub different: usize,
+    pub distinct: usize,
     pub min: f32,
     pub mean: f64,
     pub max: f32,
     /// From the lowest; empty when there are very many.
-    pub mix: Vec<LabelCount>,
+    pub distribution: Vec<LabelCount>,
 }
 
 /// How often a label is given.
@@ -77,7 +77,7 @@ pub struct Duplicates {
     /// With the same features.
     pub documents: usize,
     /// Of these, with another label than the earlier one.
-    pub with_another_label: usize,
+    pub with_different_label: usize,
     /// With the same id.
     pub ids: usize,
     /// Queries with documents of the same features.
@@ -110,7 +110,7 @@ impl Statistics {
             documents_with_id: (0..data.n_documents())
                 .filter(|&row| data.document_id(row).is_some_and(|id| !id.is_empty()))
                 .count(),
-            queries_with_nothing_relevant: queries_with(|query| query.labels.iter().all(|&label| label == 0.0)),
+            queries_without_relevant_documents: queries_with(|query| query.labels.iter().all(|&label| label == 0.0)),
             queries_with_one_document: queries_with(|query| query.labels.len() == 1),
             queries_with_equal_labels: queries_with(|query| {
                 query.labels.len() > 1 && query.labels.iter().all(|&label| label == query.labels[0])
@@ -147,11 +147,11 @@ impl Labels {
             share: run.len() as f64 / total as f64,
         };
         Labels {
-            different: runs.len(),
+            distinct: runs.len(),
             min: sorted.first().copied().unwrap_or(0.0) + 0.0,
             mean: labels.iter().map(|&label| f64::from(label)).sum::<f64>() / total.max(1) as f64,
             max: sorted.last().copied().unwrap_or(0.0) + 0.0,
-            mix: if runs.len() > MOST_LISTED_LABELS { Vec::new() } else { runs.iter().map(counted).collect() },
+            distribution: if runs.len() > MOST_LISTED_LABELS { Vec::new() } else { runs.iter().map(counted).collect() },
         }
     }
 }
@@ -219,7 +219,7 @@ impl Duplicates {
         let one = |query: usize| Self::of_query(data, &data.query(query));
         (0..data.n_queries()).into_par_iter().map(one).reduce(Duplicates::default, |a, b| Duplicates {
             documents: a.documents + b.documents,
-            with_another_label: a.with_another_label + b.with_another_label,
+            with_different_label: a.with_different_label + b.with_different_label,
             ids: a.ids + b.ids,
             queries: a.queries + b.queries,
         })
@@ -242,7 +242,7 @@ impl Duplicates {
             match same_hash.iter().find(|&&first| row(first) == row(place)) {
                 Some(&first) => {
                     found.documents += 1;
-                    found.with_another_label += usize::from(query.labels[first] != query.labels[place]);
+                    found.with_different_label += usize::from(query.labels[first] != query.labels[place]);
                 }
                 None => same_hash.push(place),
             }
@@ -282,7 +282,7 @@ mod tests {
     fn duplicates_count_within_a_query_only() {
         let data =
             read("1 qid:a 1:0 2:1\n0 qid:a 1:-0 2:1\n1 qid:a 2:1\n1 qid:b 2:1 # docid = x\n0 qid:b 1:3 # docid = x\n");
-        let expected = Duplicates { documents: 2, with_another_label: 1, ids: 1, queries: 1 };
+        let expected = Duplicates { documents: 2, with_different_label: 1, ids: 1, queries: 1 };
         assert_eq!(Statistics::of(&data, 1).duplicates, expected);
     }
 
@@ -291,10 +291,14 @@ mod tests {
         let data = read("0 qid:a 1:1\n0 qid:a 1:2\n2 qid:b 1:1\n2 qid:c 1:1\n0.5 qid:c 1:2\n1 qid:c 1:3\n");
         let found = Statistics::of(&data, 1);
         assert_eq!(found.documents_per_query, Spread { min: 1, median: 2.0, mean: 2.0, max: 3 });
-        let mix: Vec<(f32, usize)> = found.labels.mix.iter().map(|count| (count.label, count.documents)).collect();
+        let mix: Vec<(f32, usize)> =
+            found.labels.distribution.iter().map(|count| (count.label, count.documents)).collect();
         assert_eq!(mix, [(0.0, 2), (0.5, 1), (1.0, 1), (2.0, 2)]);
-        let queries =
-            (found.queries_with_nothing_relevant, found.queries_with_one_document, found.queries_with_equal_labels);
+        let queries = (
+            found.queries_without_relevant_documents,
+            found.queries_with_one_document,
+            found.queries_with_equal_labels,
+        );
         assert_eq!(queries, (1, 1, 1));
         assert_eq!(found.oddities().len(), 3);
     }
@@ -304,6 +308,6 @@ mod tests {
         let data = Dataset::new(0, vec![], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
         let found = Statistics::of(&data, 1);
         assert_eq!((found.duplicates, found.largest_value), (Duplicates::default(), None));
-        assert_eq!(found.oddities()[0].what, "there is no feature");
+        assert_eq!(found.oddities()[0].message, "there is no feature");
     }
 }

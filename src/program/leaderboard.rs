@@ -82,7 +82,7 @@ impl<'a> LeaderboardText<'a> {
     }
 
     fn verdict(&self, board: &Leaderboard) -> String {
-        let (measure, all) = (&board.measure, board.rows.len());
+        let (measure, all) = (&board.metric, board.rows.len());
         let name = |row: &&Standing| self.names[row.system].clone();
         let Some(best) = board.rows.first() else { return String::new() };
         if all > 1 && board.all_equal() {
@@ -180,7 +180,7 @@ fn columns(board: &Leaderboard, first: &Leaderboard, whole: bool) -> Vec<Column>
     let rows = || first.rows.iter().filter_map(|row| board.rows.iter().find(|own| own.system == row.system));
     let means = rows().map(|row| vec![fixed(row.mean, DECIMALS)]);
     let letters = rows().map(|row| letter_lines(&row.letters.parts()));
-    let mut columns = vec![Column::new(&board.measure, Align::Right, means)];
+    let mut columns = vec![Column::new(&board.metric, Align::Right, means)];
     if whole {
         columns.push(Column::new(&interval_name(board), Align::Left, rows().map(|row| vec![interval(row)])));
     }
@@ -267,13 +267,13 @@ pub fn family(metrics: &[(&str, usize)]) -> String {
 
 /// Each metric and the number of pairs of different systems by it.
 pub fn families(boards: &[Leaderboard]) -> Vec<(&str, usize)> {
-    boards.iter().map(|board| (board.measure.as_str(), board.family)).collect()
+    boards.iter().map(|board| (board.metric.as_str(), board.family)).collect()
 }
 
 /// The boards as one table in Markdown, in the order of the first, and a line that says what it means.
 pub fn markdown(boards: &[Leaderboard]) -> String {
     let mut headings = vec!["rank".to_owned(), "system".into()];
-    boards.iter().for_each(|board| headings.extend([board.measure.clone(), interval_name(board), "letters".into()]));
+    boards.iter().for_each(|board| headings.extend([board.metric.clone(), interval_name(board), "letters".into()]));
     let aligned: Vec<_> = headings.iter().map(|heading| (heading.as_str(), Align::Left)).collect();
     let mut table = Table::new(&aligned);
     for (row, own) in rows(boards) {
@@ -296,7 +296,7 @@ fn escaped(text: &str) -> String {
 /// measure its mean, the ends of its interval, and letters.
 pub fn csv(boards: &[Leaderboard]) -> String {
     let mut text = "rank,system".to_owned();
-    for Leaderboard { measure, .. } in boards {
+    for Leaderboard { metric: measure, .. } in boards {
         for end in ["", " low", " high", " letters"] {
             text += &format!(",{}", quoted(&format!("{measure}{end}")));
         }

@@ -39,24 +39,24 @@ impl<'s> Bounds<'s> {
 
     /// Refuses an outcome that this search cannot have, with the reason.
     pub fn check(&self, outcome: &Outcome) -> std::result::Result<(), String> {
-        let Outcome { trial, rung, judgement, failure, seconds } = outcome;
+        let Outcome { trial, rung, evaluation, failure, seconds } = outcome;
         if !(1..=RUNGS).contains(rung) {
             return Err(format!("rung {rung} is not one of 1 to {RUNGS}"));
         }
         if !(seconds.is_finite() && *seconds >= 0.0) {
             return Err(format!("{seconds} seconds is not a time"));
         }
-        let Some(found) = judgement else {
+        let Some(found) = evaluation else {
             return if failure.is_some() { Ok(()) } else { Err("neither values nor a failure".into()) };
         };
-        if found.values.len() != self.queries || found.chosen.len() != self.folds.len() {
-            let (values, folds) = (found.values.len(), found.chosen.len());
+        if found.values.len() != self.queries || found.chosen_epochs.len() != self.folds.len() {
+            let (values, folds) = (found.values.len(), found.chosen_epochs.len());
             let (queries, expected) = (self.queries, self.folds.len());
             return Err(format!(
                 "{values} values and {folds} folds, the data has {queries} validation queries and {expected} folds"
             ));
         }
-        let value = found.values.iter().flatten().chain(&found.own).chain(&found.best);
+        let value = found.values.iter().flatten().chain(&found.half_means).chain(&found.validation_value);
         if let Some(value) = value.into_iter().find(|value| !self.values.contains(value)) {
             let (low, high) = (self.values.start() + ROUNDING, self.values.end() - ROUNDING);
             let value = if value.abs() < 1e6 { value.to_string() } else { format!("{value:e}") };
@@ -64,7 +64,7 @@ impl<'s> Bounds<'s> {
         }
         let configs = self.folds.iter().map(|&queries| self.search.config(*trial, queries));
         let most = configs.map(|config| config.map_or(0, |config| config.epochs)).max().unwrap_or(0);
-        let epochs = found.chosen.iter().flatten().chain([&found.epochs]).max().copied().unwrap_or(0);
+        let epochs = found.chosen_epochs.iter().flatten().chain([&found.epochs]).max().copied().unwrap_or(0);
         if epochs > most {
             return Err(format!("epoch {epochs} of a trial of {most} epochs"));
         }
@@ -97,7 +97,7 @@ pub(super) fn known(
 mod tests {
     use super::*;
     use crate::Synthetic;
-    use crate::tune::{Judgement, Space};
+    use crate::tune::{Evaluation, Space};
 
     #[test]
     fn numbers_that_a_search_cannot_have_are_refused() {
@@ -108,27 +108,30 @@ mod tests {
         let bounds = Bounds::of(&search, &data).unwrap();
         let whole = || {
             let values = vec![Some(0.5), Some(1.0), Some(0.0), None];
-            let judgement = Judgement {
+            let evaluation = Evaluation {
                 epochs: 9,
                 exhausted: true,
-                chosen: vec![[1, 9]],
-                own: [0.5, 0.25],
+                chosen_epochs: vec![[1, 9]],
+                half_means: [0.5, 0.25],
                 values,
-                best: Some(0.4),
+                validation_value: Some(0.4),
             };
-            Outcome { trial: 1, rung: 3, judgement: Some(judgement), failure: None, seconds: 0.5 }
+            Outcome { trial: 1, rung: 3, evaluation: Some(evaluation), failure: None, seconds: 0.5 }
         };
         assert_eq!(bounds.check(&whole()), Ok(()));
         type Change = fn(&mut Outcome);
         let changes: [(Change, &str); 8] = [
             (|outcome| outcome.rung = 4, "rung 4"),
             (|outcome| outcome.seconds = f64::NAN, "NaN seconds"),
-            (|outcome| outcome.judgement = None, "neither values nor a failure"),
-            (|outcome| outcome.judgement.as_mut().unwrap().values[0] = Some(1e300), "is not within 0 to 1"),
-            (|outcome| outcome.judgement.as_mut().unwrap().own[1] = -0.5, "ndcg@5 of -0.5 is not within 0 to 1"),
-            (|outcome| outcome.judgement.as_mut().unwrap().best = Some(f64::INFINITY), "ndcg@5 of inf"),
-            (|outcome| _ = outcome.judgement.as_mut().unwrap().values.pop(), "3 values and 1 folds"),
-            (|outcome| outcome.judgement.as_mut().unwrap().epochs = 10, "epoch 10 of a trial of 9 epochs"),
+            (|outcome| outcome.evaluation = None, "neither values nor a failure"),
+            (|outcome| outcome.evaluation.as_mut().unwrap().values[0] = Some(1e300), "is not within 0 to 1"),
+            (
+                |outcome| outcome.evaluation.as_mut().unwrap().half_means[1] = -0.5,
+                "ndcg@5 of -0.5 is not within 0 to 1",
+            ),
+            (|outcome| outcome.evaluation.as_mut().unwrap().validation_value = Some(f64::INFINITY), "ndcg@5 of inf"),
+            (|outcome| _ = outcome.evaluation.as_mut().unwrap().values.pop(), "3 values and 1 folds"),
+            (|outcome| outcome.evaluation.as_mut().unwrap().epochs = 10, "epoch 10 of a trial of 9 epochs"),
         ];
         for (change, said) in changes {
             let mut outcome = whole();

@@ -26,7 +26,7 @@ use std::sync::Arc;
 ///     let config = TrainConfig { learning_rate, ..TrainConfig::default() };
 ///     let mut candidate = Candidate::new(config, &data, &device, &Stop::new())?;
 ///     candidate.train_to(5, &|| true)?;
-///     Ok::<_, burnrank::Error>(candidate.judgement())
+///     Ok::<_, burnrank::Error>(candidate.evaluation())
 /// });
 /// let [fast, slow] = judged;
 /// let difference = paired(&fast?.values, &slow?.values);
@@ -39,24 +39,24 @@ pub struct Candidate<'a> {
 
 /// What is known of a candidate: a value per validation query, fold after fold, to be compared by [`paired`](super::paired).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Judgement {
+pub struct Evaluation {
     /// The epochs that were trained, the most over all folds.
     pub epochs: usize,
     /// Whether further epochs are of no use: patience ran out, or training converged or diverged, on every fold.
     pub exhausted: bool,
     /// The epochs that the two halves chose, of each fold; 0 before there is one.
-    pub chosen: Vec<[usize; 2]>,
+    pub chosen_epochs: Vec<[usize; 2]>,
     /// The mean of the measure over each half, after the epochs that this very half chose: too good to report, but what a
     /// choice between candidates may go by that is judged on the other half.
-    pub own: [f64; 2],
+    pub half_means: [f64; 2],
     /// The measure of each query after the epoch that the other half chose.
     pub values: Vec<Option<f64>>,
     /// Metric on all validation queries at the best epoch, the mean over folds: the value that `burnrank train` reports. Missing
     /// until training has ended on every fold.
-    pub best: Option<f64>,
+    pub validation_value: Option<f64>,
 }
 
-impl Judgement {
+impl Evaluation {
     /// The estimate: the mean over all queries, with its standard error.
     pub fn summary(&self) -> Summary {
         Summary::of(&self.values)
@@ -135,7 +135,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// What is known so far.
-    pub fn judgement(&self) -> Judgement {
+    pub fn evaluation(&self) -> Evaluation {
         let judges = || self.runs.iter().map(|(_, judge)| judge);
         let own = [0, 1].map(|half| {
             let chosen = judges().filter_map(|judge| judge.chosen()[half]);
@@ -148,13 +148,13 @@ impl<'a> Candidate<'a> {
         };
         let best: Option<Vec<f64>> = self.runs.iter().map(best).collect();
         let is_spent = |finish| matches!(finish, Finish::Patience | Finish::Converged | Finish::Diverged);
-        Judgement {
+        Evaluation {
             epochs: self.runs.iter().map(|(trainer, _)| trainer.history().len()).max().unwrap_or(0),
             exhausted: self.runs.iter().all(|(trainer, _)| trainer.finished().is_some_and(is_spent)),
-            chosen: judges().map(|judge| judge.chosen().map(|chosen| chosen.map_or(0, |c| c.epoch))).collect(),
-            own,
+            chosen_epochs: judges().map(|judge| judge.chosen().map(|chosen| chosen.map_or(0, |c| c.epoch))).collect(),
+            half_means: own,
             values: judges().flat_map(|judge| judge.values().iter().copied()).collect(),
-            best: best.map(|best| best.iter().sum::<f64>() / best.len() as f64),
+            validation_value: best.map(|best| best.iter().sum::<f64>() / best.len() as f64),
         }
     }
 }

@@ -169,20 +169,20 @@ fn unlike(found: &Value, expected: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::Judgement;
+    use crate::tune::Evaluation;
     use serde_json::json;
 
     fn outcome(trial: usize) -> Outcome {
         let values = vec![Some(0.1 + 0.2), None, Some(1.0 / 3.0)];
-        let judgement = Judgement {
+        let evaluation = Evaluation {
             epochs: 4,
             exhausted: false,
-            chosen: vec![[1, 4]],
-            own: [0.5, 0.25],
+            chosen_epochs: vec![[1, 4]],
+            half_means: [0.5, 0.25],
             values,
-            best: Some(0.375),
+            validation_value: Some(0.375),
         };
-        Outcome { trial, rung: 1, judgement: Some(judgement), failure: None, seconds: 0.5 }
+        Outcome { trial, rung: 1, evaluation: Some(evaluation), failure: None, seconds: 0.5 }
     }
 
     #[test]

@@ -23,8 +23,8 @@ mod setting;
 mod settings;
 mod space;
 
-pub use auto::{Auto, AutoProgress, AutoReport, Difference, Rival, Tried};
-pub use candidate::{Candidate, Judgement, better};
+pub use auto::{Auto, AutoProgress, AutoReport, CandidateReport, Difference, RunnerUp};
+pub use candidate::{Candidate, Evaluation, better};
 pub use choices::{Choices, Range};
 pub use data::TuneData;
 pub use estimate::{ChosenEpoch, CrossJudge, Halves, paired};

@@ -1,6 +1,6 @@
 //! What a search found: trials in order, and how far their differences can be trusted.
 
-use super::candidate::Judgement;
+use super::candidate::Evaluation;
 use super::data::TuneData;
 use super::estimate::{is_better, paired};
 use crate::analysis::significance::Better;
@@ -29,7 +29,7 @@ pub struct Trial {
     /// The last rung that it was on.
     pub rung: usize,
     /// What is known of it; nothing where training failed.
-    pub judgement: Option<Judgement>,
+    pub evaluation: Option<Evaluation>,
     /// Why training failed.
     pub failure: Option<String>,
     /// How long its training took.
@@ -52,7 +52,7 @@ pub struct Found {
 }
 
 /// The better estimate first; of equals, the one that was drawn first.
-pub(super) fn order(better: Better, a: &(usize, Judgement), b: &(usize, Judgement)) -> Ordering {
+pub(super) fn order(better: Better, a: &(usize, Evaluation), b: &(usize, Evaluation)) -> Ordering {
     let (first, second) = (a.1.summary().mean, b.1.summary().mean);
     let by_value = match better {
         Better::Higher => second.total_cmp(&first),
@@ -64,11 +64,11 @@ pub(super) fn order(better: Better, a: &(usize, Judgement), b: &(usize, Judgemen
 impl Found {
     /// The trials with an estimate, the best first; those of later rungs first, because values after different shares of the
     /// epochs do not compare, and because only a trial that had all its epochs is what its settings train to.
-    pub fn ranked(&self) -> Vec<(&Trial, &Judgement)> {
+    pub fn ranked(&self) -> Vec<(&Trial, &Evaluation)> {
         let mut keyed: Vec<_> =
-            self.trials.iter().filter_map(|t| Some((t, (t.number, t.judgement.clone()?)))).collect();
+            self.trials.iter().filter_map(|t| Some((t, (t.number, t.evaluation.clone()?)))).collect();
         keyed.sort_by(|a, b| b.0.rung.cmp(&a.0.rung).then(order(self.better, &a.1, &b.1)));
-        keyed.into_iter().filter_map(|(trial, _)| Some((trial, trial.judgement.as_ref()?))).collect()
+        keyed.into_iter().filter_map(|(trial, _)| Some((trial, trial.evaluation.as_ref()?))).collect()
     }
 
     /// The default, where it was tried.
@@ -81,17 +81,20 @@ impl Found {
     /// The best of many is partly best by luck, so that this is rather too good; see [`Found::held_out_gain`].
     pub fn gain(&self) -> Option<Summary> {
         let (_, best) = *self.ranked().first()?;
-        Some(paired(&best.values, &self.default_trial()?.judgement.as_ref()?.values))
+        Some(paired(&best.values, &self.default_trial()?.evaluation.as_ref()?.values))
     }
 
     /// The difference of what the search finds to the default, where each half of the queries is judged by the trial, and
     /// the epoch, that the other half chose.
     pub fn held_out_gain(&self, data: &TuneData<'_>) -> Option<Summary> {
-        let default = self.default_trial()?.judgement.as_ref()?;
-        let chosen = |half: usize| {
-            let all = self.trials.iter().filter_map(|trial| trial.judgement.as_ref());
-            all.reduce(|best, next| if is_better(self.better, next.own[half], best.own[half]) { next } else { best })
-        };
+        let default = self.default_trial()?.evaluation.as_ref()?;
+        let chosen =
+            |half: usize| {
+                let all = self.trials.iter().filter_map(|trial| trial.evaluation.as_ref());
+                all.reduce(|best, next| {
+                    if is_better(self.better, next.half_means[half], best.half_means[half]) { next } else { best }
+                })
+            };
         let chosen = [chosen(0)?, chosen(1)?];
         let values: Vec<Option<f64>> = data
             .half_of_each()
@@ -108,9 +111,16 @@ mod tests {
     use crate::Synthetic;
 
     fn trial(number: usize, own: [f64; 2], values: Vec<Option<f64>>) -> Trial {
-        let judgement = Judgement { epochs: 1, exhausted: false, chosen: vec![[1, 1]], own, values, best: None };
+        let evaluation = Evaluation {
+            epochs: 1,
+            exhausted: false,
+            chosen_epochs: vec![[1, 1]],
+            half_means: own,
+            values,
+            validation_value: None,
+        };
         let config = TrainConfig::default();
-        Trial { number, config, rung: 1, judgement: Some(judgement), failure: None, seconds: 0.0 }
+        Trial { number, config, rung: 1, evaluation: Some(evaluation), failure: None, seconds: 0.0 }
     }
 
     #[test]
@@ -119,7 +129,7 @@ mod tests {
         let data = TuneData::new(vec![[&queries, &queries]], 1).unwrap();
         let of = |first: f64, second: f64| data.half_of_each().map(|half| Some([first, second][half])).collect();
         let mut failed = trial(3, [0.0; 2], vec![]);
-        failed.judgement = None;
+        failed.evaluation = None;
         let mut found = Found {
             metric: "ndcg".into(),
             better: Better::Higher,

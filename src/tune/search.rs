@@ -1,7 +1,7 @@
 //! Successive halving: many settings are tried for a few epochs, the better third for three times as many, and so on.
 
 use super::bounds::known;
-use super::candidate::{Candidate, Judgement, better};
+use super::candidate::{Candidate, Evaluation, better};
 use super::data::TuneData;
 use super::distributed::{Report, assign};
 use super::journal::Journal;
@@ -56,7 +56,7 @@ pub struct Outcome {
     /// The rung, from 1.
     pub rung: usize,
     /// What is known of it; nothing where training failed.
-    pub judgement: Option<Judgement>,
+    pub evaluation: Option<Evaluation>,
     /// Why training failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -202,10 +202,10 @@ impl Search {
         };
         let (mut open, mut rung): (Vec<usize>, _) = ((0..self.trials).collect(), 1);
         while rung <= RUNGS && run.rung(rung, &open)? {
-            let mut ranked: Vec<(usize, Judgement)> = Vec::new();
+            let mut ranked: Vec<(usize, Evaluation)> = Vec::new();
             for &trial in &open {
-                let judgement = lock(&run.outcomes[trial]).as_ref().and_then(|outcome| outcome.judgement.clone());
-                ranked.extend(judgement.map(|judgement| (trial, judgement)));
+                let evaluation = lock(&run.outcomes[trial]).as_ref().and_then(|outcome| outcome.evaluation.clone());
+                ranked.extend(evaluation.map(|evaluation| (trial, evaluation)));
             }
             ranked.sort_by(|a, b| order(better, a, b));
             ranked.truncate(open.len().div_ceil(SHARE));
@@ -226,8 +226,8 @@ impl Search {
             .map(|outcome| outcome.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect();
         let trials = outcomes.into_iter().zip(configs).filter_map(|(outcome, config)| {
-            let Outcome { trial, rung, judgement, failure, seconds } = outcome?;
-            Some(Trial { number: trial, config, rung, judgement, failure, seconds })
+            let Outcome { trial, rung, evaluation, failure, seconds } = outcome?;
+            Some(Trial { number: trial, config, rung, evaluation, failure, seconds })
         });
         Ok(Found { metric: self.metric.clone(), better, asked: self.trials, ended, trials: trials.collect() })
     }
@@ -342,25 +342,25 @@ impl Run<'_, '_> {
         }
         let start = Instant::now();
         let before = place.as_ref().map_or(0.0, |outcome| outcome.seconds);
-        let (judgement, failure, whole) = match self.train(rung, trial) {
-            Ok((judgement, whole)) => (Some(judgement), None, whole),
+        let (evaluation, failure, whole) = match self.train(rung, trial) {
+            Ok((evaluation, whole)) => (Some(evaluation), None, whole),
             Err(error) if is_the_trials(&error) => (None, Some(error.to_string()), true),
             Err(error) => return Err(error),
         };
         let seconds = before + start.elapsed().as_secs_f64();
-        let outcome = Outcome { trial, rung, judgement, failure, seconds };
+        let outcome = Outcome { trial, rung, evaluation, failure, seconds };
         if whole {
             self.around.journal.inspect(|journal| journal.add(&outcome));
             lock(&self.written).insert(trial);
         }
-        let is_judged = |judgement: &Judgement| judgement.chosen.iter().flatten().all(|&epoch| epoch > 0);
-        if whole || outcome.judgement.as_ref().is_some_and(is_judged) {
+        let is_judged = |evaluation: &Evaluation| evaluation.chosen_epochs.iter().flatten().all(|&epoch| epoch > 0);
+        if whole || outcome.evaluation.as_ref().is_some_and(is_judged) {
             *place = Some(outcome);
         }
         Ok(whole)
     }
 
-    fn train(&self, rung: usize, trial: usize) -> Result<(Judgement, bool)> {
+    fn train(&self, rung: usize, trial: usize) -> Result<(Evaluation, bool)> {
         let config = &self.configs[trial];
         let mut candidate = match lock(&self.carried[trial]).take() {
             Some(candidate) => candidate,
@@ -371,17 +371,17 @@ impl Run<'_, '_> {
             }
         };
         let whole = candidate.train_to(epochs_after(rung, config), &|| self.goes_on())?;
-        let judgement = candidate.judgement();
+        let evaluation = candidate.evaluation();
         if config.method == Method::Gradient {
             *lock(&self.carried[trial]) = Some(candidate);
         }
-        Ok((judgement, whole))
+        Ok((evaluation, whole))
     }
 }
 
 /// Whether further epochs would not change an outcome.
 fn is_over(outcome: &Outcome) -> bool {
-    outcome.judgement.as_ref().is_none_or(|judgement| judgement.exhausted)
+    outcome.evaluation.as_ref().is_none_or(|evaluation| evaluation.exhausted)
 }
 
 /// Whether an error is that of the settings of one trial, which others need not share.

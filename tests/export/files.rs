@@ -272,7 +272,7 @@ fn cbor(bytes: &mut &[u8]) -> Value {
     }
 }
 
-/// The layout that models/README.md describes, on real bytes.
+/// The layout that docs/model-folder.md describes, on real bytes.
 #[test]
 fn a_record_has_the_bytes_that_are_documented() {
     for case in models::nets().into_iter().step_by(5) {

@@ -149,10 +149,10 @@ booster.predict(data, output_margin=True).astype(numpy.float64).tofile('scores')
     }
 }
 
-/// The lines of models/README.md that read a record, run on one.
+/// The lines of docs/model-folder.md that read a record, run on one.
 #[test]
 fn numpy_reads_a_record_as_documented() {
-    let readme = include_str!("../../models/README.md");
+    let readme = include_str!("../../docs/model-folder.md");
     let (_, code) = readme.split_once("```python\n").unwrap();
     let (code, _) = code.split_once("```").unwrap();
     let folder = tempfile::tempdir().unwrap();

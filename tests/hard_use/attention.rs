@@ -73,7 +73,7 @@ fn the_last_epoch_allowed_is_told_of_when_it_is_the_best() {
         let ran = place.run(&format!("{train} --epochs {epochs}"));
         let note = format!("note: training: epoch {epochs}, the last one allowed, is the best: raise --epochs\n");
         assert_eq!(ran.err.contains(&note), best, "{epochs}: {}", ran.err);
-        let said = result(&ran.out)["odd"].to_string();
+        let said = result(&ran.out)["warnings"].to_string();
         assert_eq!(said.contains("the last one allowed"), best, "{said}");
     }
     let err = place.run(&format!("{} --epochs 60", train.replace("constant", "cosine"))).err;
@@ -104,7 +104,7 @@ fn a_feature_that_does_as_well_alone_is_named() {
     let note = "note: training: feature 4 alone, lowest first, is within one standard error of the model or better on the validation \
                 queries: ndcg@10 1.0000, the model ";
     assert!(ran.err.contains(note), "{}", ran.err);
-    assert!(result(&ran.out)["odd"].to_string().contains("feature 4 alone"), "{}", ran.out);
+    assert!(result(&ran.out)["warnings"].to_string().contains("feature 4 alone"), "{}", ran.out);
     let err = place.run(&train.replace("linear", "feature")).err;
     assert!(!err.contains("alone"), "{err}");
 }
@@ -135,7 +135,7 @@ fn repeated_seeds_are_the_runs_of_these_seeds() {
     let deviation = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
     let said = &repeat["test"]["ndcg@10"];
     assert!((said["mean"].as_f64().unwrap() - mean).abs() < 1e-12, "{said}");
-    assert!((said["deviation"].as_f64().unwrap() - deviation).abs() < 1e-12, "{said}");
+    assert!((said["standard_deviation"].as_f64().unwrap() - deviation).abs() < 1e-12, "{said}");
     assert_eq!(said["queries"]["n"], 20);
 
     let text = place.run(&format!("{} --repeat 3", train.replace(" --json", ""))).out;

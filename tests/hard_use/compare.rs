@@ -53,7 +53,7 @@ fn a_run_of_other_queries_is_refused_in_the_words_of_evaluate() {
 fn queries_that_a_run_lacks_are_left_out_for_all_and_counted() {
     let place = place(&[("half.run", &run(&[3, 1, 8], [2, 1, 3, 4])), ("rest.run", &run(&[2, 4], [2, 1, 3, 4]))]);
     let found = place.run("compare good.run half.run --data data.txt --json").json();
-    assert_eq!((&found["queries"], &found["left_out"]), (&4.into(), &2.into()));
+    assert_eq!((&found["queries"], &found["skipped_queries"]), (&4.into(), &2.into()));
     assert_eq!(found["systems"][1]["queries_not_in_run"], 2);
     assert_eq!(found["systems"][1]["queries_not_in_data"], 1);
     let comparison = &found["comparisons"][0];
@@ -66,7 +66,7 @@ fn queries_that_a_run_lacks_are_left_out_for_all_and_counted() {
     assert!(shown.contains("; 2 queries left out, not in the run "), "{shown}");
     // On request they count, with nothing retrieved.
     let found = place.run("compare good.run half.run --data data.txt --complete --json").json();
-    assert_eq!((&found["left_out"], &found["comparisons"][0]["losses"]), (&0.into(), &2.into()));
+    assert_eq!((&found["skipped_queries"], &found["comparisons"][0]["losses"]), (&0.into(), &2.into()));
     let message = place.run("compare half.run rest.run --data data.txt").bad(1);
     assert!(message.contains("no query is in all systems"), "{message}");
 }
@@ -127,11 +127,9 @@ fn bpref_leaves_out_what_nobody_judged_in_both_commands() {
     let compared = place.run("compare a.run b.txt --data data.txt --metric bpref --json").json();
     let by_data = place.run("evaluate --data data.txt --scores a.run --metric bpref --json").json();
     let by_qrels = place.run("evaluate --run a.run --qrels qrels.txt --metric bpref --json").json();
-    for value in [
-        &compared["comparisons"][0]["baseline_mean"],
-        &by_data["measures"][0]["mean"],
-        &by_qrels["measures"][0]["mean"],
-    ] {
+    for value in
+        [&compared["comparisons"][0]["baseline_mean"], &by_data["metrics"][0]["mean"], &by_qrels["metrics"][0]["mean"]]
+    {
         assert!((number(value) - expected).abs() < 1e-12, "{value}, expected {expected}");
     }
 }
@@ -214,7 +212,7 @@ fn like_trec_eval_gives_its_numbers() {
     }
     // Without it, trec_eval's own name still has trec_eval's gain, and ours has ours.
     let found = place.run(judge).json();
-    let names: Vec<&str> = found["measures"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = found["metrics"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["ndcg:linear@10", "ndcg", "map", "mrr", "p@5", "bpref"]);
     assert_eq!(number(&found["per_query"][0]["values"]["mrr"]), 1.0, "in f64, a ranks first");
     for refused in [
@@ -231,7 +229,7 @@ fn compare_judges_like_trec_eval_too() {
     let scores = ("1\n1\n1\n1\n".repeat(4), "1\n1.00000001\n1\n1\n".repeat(4));
     let place = place(&[("a.txt", &scores.0), ("b.txt", &scores.1)]);
     let found = place.run("compare a.txt b.txt --data data.txt --like trec_eval --metric ndcg,mrr --json").json();
-    assert_eq!((&found["like"], &found["comparisons"][0]["measure"]), (&"trec_eval".into(), &"ndcg:linear".into()));
+    assert_eq!((&found["like"], &found["comparisons"][0]["metric"]), (&"trec_eval".into(), &"ndcg:linear".into()));
     // Equal in f32, so the greatest ids d4 and d3 stand before the relevant d2.
     for mean in ["baseline_mean", "system_mean"] {
         assert!((number(&found["comparisons"][1][mean]) - 1.0 / 3.0).abs() < 1e-12);
@@ -304,7 +302,7 @@ fn a_byte_order_mark_is_no_part_of_a_query() {
     let marked = format!("\u{feff}{}", place.read("bad.run"));
     std::fs::write(place.0.path().join("marked.run"), marked).unwrap();
     let value = |run: &str, qrels: &str| {
-        place.run(&format!("evaluate --run {run} --qrels {qrels} --metric map --json")).json()["measures"].clone()
+        place.run(&format!("evaluate --run {run} --qrels {qrels} --metric map --json")).json()["metrics"].clone()
     };
     assert_eq!(value("marked.run", "marked.qrels"), value("bad.run", "plain.qrels"));
 }

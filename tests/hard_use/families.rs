@@ -84,7 +84,7 @@ fn the_family_is_all_pairs_of_different_systems_by_one_metric() {
     let all = place.run("compare one two three one.txt --data data.txt --metric ndcg@10,map --json").json();
     let find = |found: &Value, metric: &str, first: &str, second: &str| {
         let is = |comparison: &&Value| {
-            (&comparison["measure"], &comparison["baseline"], &comparison["system"])
+            (&comparison["metric"], &comparison["baseline"], &comparison["system"])
                 == (&metric.into(), &first.into(), &second.into())
         };
         found["comparisons"].as_array().unwrap().iter().find(is).cloned().unwrap_or_default()
@@ -137,7 +137,8 @@ fn features_are_corrected_for_their_number() {
         let tested: Vec<&Value> = importances.iter().filter(|importance| importance["p"].is_number()).collect();
         assert!(tested.len() > 20, "{tested:?}");
         for importance in &tested {
-            let (fall, error) = (importance["fall"].as_f64().unwrap(), importance["standard_error"].as_f64().unwrap());
+            let (fall, error) =
+                (importance["decrease"].as_f64().unwrap(), importance["standard_error"].as_f64().unwrap());
             // Two standard errors are the interval for one feature alone.
             uncorrected += usize::from(fall.abs() > 2.0 * error);
             let interval = &importance["interval"];

@@ -64,7 +64,7 @@ fn all_forms_say_the_same() {
     let line = "compare none half all --data data.txt --metric mrr,arp";
     let found = place.run(&format!("{line} --json")).json();
     let boards = found["leaderboards"].as_array().unwrap();
-    assert_eq!((&boards[0]["measure"], &boards[1]["better"]), (&"mrr".into(), &"lower".into()));
+    assert_eq!((&boards[0]["metric"], &boards[1]["better"]), (&"mrr".into(), &"lower".into()));
     let row = |board: usize, row: usize| &boards[board]["rows"][row];
     assert_eq!((&row(0, 1)["name"], &row(0, 1)["rank"]), (&"half".into(), &2.into()));
     assert_eq!(row(0, 1)["letters"], row(1, 1)["letters"]);
@@ -150,11 +150,11 @@ fn boards_stand_on_the_queries_that_all_systems_have() {
     let scores = "0\n1\n0.5\n0.2\n".repeat(4) + "1\n2\n";
     let place = Place::new(&[("data.txt", &data), ("a.run", &run(1..=5)), ("b.run", &run(2..=5)), ("s.txt", &scores)]);
     let found = place.run("compare a.run b.run s.txt --data data.txt --json").json();
-    assert_eq!((&found["left_out"], &found["leaderboards"][0]["queries"]), (&1.into(), &4.into()));
+    assert_eq!((&found["skipped_queries"], &found["leaderboards"][0]["queries"]), (&1.into(), &4.into()));
     let found = place.run("compare a.run b.run s.txt --data data.txt --empty skip --json").json();
-    assert_eq!((&found["left_out"], &found["leaderboards"][0]["queries"]), (&1.into(), &3.into()));
+    assert_eq!((&found["skipped_queries"], &found["leaderboards"][0]["queries"]), (&1.into(), &3.into()));
     let found = place.run("compare a.run b.run s.txt --data data.txt --complete --empty skip --json").json();
-    assert_eq!((&found["left_out"], &found["leaderboards"][0]["queries"]), (&0.into(), &4.into()));
+    assert_eq!((&found["skipped_queries"], &found["leaderboards"][0]["queries"]), (&0.into(), &4.into()));
     assert_eq!(found["leaderboards"][0]["rows"][2]["name"], "b.run");
     let shown = place.run("compare a.run b.run s.txt --data data.txt").good();
     assert!(shown.contains("\n1 of 5 queries left out for all systems, not in the run b.run.\n"), "{shown}");

@@ -51,7 +51,7 @@ fn equal_documents_tie_over_any_block() {
             let scores = place.run("predict --model model --data equal.txt").good();
             assert!(scores.lines().all(|score| scores.starts_with(score)), "{net}, {count} documents");
             let judged = place.run("evaluate --model model --data equal.txt --metric mrr --json").json();
-            let value = judged["measures"][0]["mean"].as_f64().unwrap();
+            let value = judged["metrics"][0]["mean"].as_f64().unwrap();
             assert_eq!(value, 1.0 / count as f64, "{net}: of equal documents the relevant one counts as last");
         }
     }

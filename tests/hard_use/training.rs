@@ -111,7 +111,7 @@ fn labels_that_a_measure_has_no_value_for_are_found_before_training() {
     let result: serde_json::Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
     assert!(result["metrics"]["train"]["map"].is_f64() && result["metrics"]["train"]["ndcg@10"].is_null());
     assert!(result["metrics"]["valid"]["ndcg@10"].is_f64());
-    assert_eq!(result["odd"][0]["about"], "ndcg@10");
+    assert_eq!(result["warnings"][0]["about"], "ndcg@10");
     assert!(is_a_model(&place, "model"));
 
     // Test data that cannot be judged is found before the first epoch, too.
@@ -312,8 +312,8 @@ fn training_says_what_is_odd_about_its_data() {
         assert_eq!(ran.code, Some(0), "{options}: {ran:?}");
         assert!(ran.err.contains(&format!("note: {expected}")), "{options}: {}", ran.err);
         let result: serde_json::Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
-        let odd = &result["odd"][0];
-        let said = format!("{}: {}: {}", odd["about"], odd["what"], odd["remedy"]).replace('"', "");
+        let odd = &result["warnings"][0];
+        let said = format!("{}: {}: {}", odd["about"], odd["message"], odd["remedy"]).replace('"', "");
         assert!(said.starts_with(expected), "{said}");
     }
     // A feature that scaling makes 0 is in the file all the same.
@@ -339,7 +339,7 @@ fn divergence_is_said_in_words() {
     assert!(ran.err.contains("note: training: diverged in epoch ") && ran.err.contains("lower --lr"), "{}", ran.err);
     let result: serde_json::Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
     assert_eq!(result["finish"], "diverged", "{result}");
-    assert!(result["odd"][0]["what"].as_str().unwrap().starts_with("diverged in epoch "), "{result}");
+    assert!(result["warnings"][0]["message"].as_str().unwrap().starts_with("diverged in epoch "), "{result}");
     let shown = place.run(&format!("{train} --force")).out;
     assert!(shown.lines().next().unwrap().ends_with(", then it diverged"), "{shown}");
 }

@@ -110,7 +110,7 @@ fn a_model_of_a_cache_knows_its_columns() {
         assert_eq!(place.run(&format!("predict --model model --data {data}")).good(), scores, "{data}");
     }
     let judged = |data: &str| {
-        place.run(&format!("evaluate --model model --data {data} --metric ndcg@10 --json")).json()["measures"].take()
+        place.run(&format!("evaluate --model model --data {data} --metric ndcg@10 --json")).json()["metrics"].take()
     };
     assert_eq!(judged("b.cache"), judged("a.csv"));
     place.run("train --train a.csv --valid b.cache --model linear --epochs 3 --out mixed --quiet").done();

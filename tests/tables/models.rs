@@ -79,7 +79,7 @@ fn same_models(place: &Place, train: &Path, test: &Path, settings: &str) {
         let judged =
             place.run(&format!("evaluate --model {ending} --data test.{ending} --metric ndcg@10 --json")).done();
         let judged: serde_json::Value = serde_json::from_str(&judged).unwrap();
-        seen.push((record(place, ending), about, scores, judged["measures"].clone()));
+        seen.push((record(place, ending), about, scores, judged["metrics"].clone()));
     }
     for (ending, other) in ["csv", "parquet", "cache"].iter().zip(&seen[1..]) {
         let mut about = other.1.clone();

@@ -26,11 +26,11 @@ fn a_race_ends_in_one_model_that_every_command_takes() {
     assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
     assert!(told.contains("\n  setting ") && told.contains("can be scored alone"), "{told}");
     let info = info(&place, "m");
-    assert_eq!((&info["settings"]["model"], &info["settings"]["race"]["runs"]), (&"auto".into(), &12.into()));
+    assert_eq!((&info["settings"]["model"], &info["settings"]["selection"]["runs"]), (&"auto".into(), &12.into()));
     assert!(info["members"].as_array().is_some_and(|members| members.len() > 1), "{info}");
     for split in ["train", "valid", "test"] {
         let judged = place.run(&format!("evaluate --data {split}.txt --model m --metric ndcg@10 --json")).json();
-        let (found, expected) = (&judged["measures"][0]["mean"], &info["metrics"][split]["ndcg@10"]);
+        let (found, expected) = (&judged["metrics"][0]["mean"], &info["metrics"][split]["ndcg@10"]);
         assert!(found.is_f64() && found == expected, "{split}: {judged}, not {expected}");
     }
     // The curves of all members are kept, and drawn.
@@ -39,7 +39,7 @@ fn a_race_ends_in_one_model_that_every_command_takes() {
     let epochs: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let seen: std::collections::BTreeSet<u64> = epochs.iter().filter_map(|epoch| epoch["member"].as_u64()).collect();
     assert_eq!(seen, (0..members).collect());
-    let chosen: Vec<&Value> = race_of(&info).iter().filter(|tried| tried["chosen"] == true).collect();
+    let chosen: Vec<&Value> = race_of(&info).iter().filter(|tried| tried["selected"] == true).collect();
     for epoch in &epochs {
         assert!(chosen.iter().any(|tried| tried["name"] == epoch["setting"]), "{epoch}");
         assert!(epoch["setting_run"].as_u64().is_some_and(|run| (1..=5).contains(&run)), "{epoch}");
@@ -54,7 +54,7 @@ fn a_race_ends_in_one_model_that_every_command_takes() {
 
 /// All settings that were tried.
 fn race_of(info: &Value) -> &[Value] {
-    info["settings"]["race"]["tried"].as_array().map_or(&[], Vec::as_slice)
+    info["settings"]["selection"]["candidates"].as_array().map_or(&[], Vec::as_slice)
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn settings_are_compared_on_what_they_have_in_common() {
     let told = place.run("train --train train.txt --valid valid.txt --out m --trials 25 --quiet").done();
     let info = info(&place, "m");
     let all = race_of(&info);
-    let selected = all.iter().filter(|tried| tried["chosen"] == true && tried["difference"].is_null()).count();
+    let selected = all.iter().filter(|tried| tried["selected"] == true && tried["difference"].is_null()).count();
     assert_eq!(selected, 1, "{info}");
     let runs: std::collections::BTreeSet<u64> = all.iter().filter_map(|tried| tried["runs"].as_u64()).collect();
     assert!(runs.len() > 1, "all settings have the same runs: {info}");
@@ -107,7 +107,7 @@ fn each_fold_names_what_it_selected() {
         let model = &found["models"][place];
         assert_eq!(model["fold"], fold);
         let selected = model["selected"].as_array().expect("settings");
-        assert!(!selected.is_empty() && model["race"]["tried"].is_array(), "{model}");
+        assert!(!selected.is_empty() && model["selection"]["candidates"].is_array(), "{model}");
         let words = [&model["model"], &model["scaling"], &selected[0]].map(|word| word.as_str().expect("words"));
         let line = format!("{fold} {}, the average of ", words[0]);
         assert!(text.contains(&line) && text.contains(words[1]) && text.contains(words[2]), "{line}: {told}");

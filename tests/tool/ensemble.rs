@@ -58,7 +58,7 @@ fn with_validation_data_the_average_is_judged() {
     let info = info(&place, "m");
     for (split, file) in [("train", "train.txt"), ("valid", "valid.txt"), ("test", "test.txt")] {
         let judged = place.run(&format!("evaluate --data {file} --model m --metric ndcg@10 --json")).json();
-        let (found, stated) = (judged["measures"][0]["mean"].as_f64(), info["metrics"][split]["ndcg@10"].as_f64());
+        let (found, stated) = (judged["metrics"][0]["mean"].as_f64(), info["metrics"][split]["ndcg@10"].as_f64());
         assert!((found.expect("a value") - stated.expect("a value")).abs() < 1e-12, "{split}: {judged}, {info}");
     }
     assert_eq!(info["run"]["best_value"], info["metrics"]["valid"]["ndcg@10"]);

@@ -71,15 +71,16 @@ fn a_baseline_is_a_model_scores_or_a_run() {
     assert_eq!(model["importances"][0]["name"], "relevance");
     assert!(model["importances"][0]["interval"][0].as_f64() > Some(0.0), "{model}");
     assert_eq!(model["importances"].as_array().unwrap().len(), 3);
-    assert!(model["learnt"]["values"]["relevance"].as_f64() > Some(0.0));
+    assert!(model["model_importance"]["values"]["relevance"].as_f64() > Some(0.0));
     let change = &model["changes"]["won"][0]["change"];
     assert_eq!(
-        (&change["parts"][0]["name"], model["changes"]["lost"].as_array().unwrap().len()),
+        (&change["contributions"][0]["name"], model["changes"]["lost"].as_array().unwrap().len()),
         (&"relevance".into(), 0)
     );
     assert!(change["better"]["document"].as_str().unwrap().starts_with('q'), "{change}");
-    let parts: f64 = change["parts"].as_array().unwrap().iter().map(|part| part["part"].as_f64().unwrap()).sum();
-    let sum = parts + change["other_parts"].as_f64().unwrap();
+    let parts: f64 =
+        change["contributions"].as_array().unwrap().iter().map(|part| part["contribution"].as_f64().unwrap()).sum();
+    let sum = parts + change["other_contributions"].as_f64().unwrap();
     assert!((sum - change["score_difference"].as_f64().unwrap()).abs() < 1e-5, "{change}");
     assert_eq!(of("single.txt"), model);
     assert_eq!(of("single.run"), model);
@@ -99,13 +100,13 @@ fn parts_of_nets_add_up_to_the_difference_of_scores() {
         let all = changes["won"].as_array().unwrap().iter().chain(changes["lost"].as_array().unwrap());
         let mut seen = 0;
         for change in all.map(|change| &change["change"]).filter(|change| change.is_object()) {
-            let parts = change["parts"].as_array().unwrap();
-            let sum: f64 = parts.iter().map(|part| part["part"].as_f64().unwrap()).sum();
+            let parts = change["contributions"].as_array().unwrap();
+            let sum: f64 = parts.iter().map(|part| part["contribution"].as_f64().unwrap()).sum();
             let (sum, whole) =
-                (sum + change["other_parts"].as_f64().unwrap(), change["score_difference"].as_f64().unwrap());
+                (sum + change["other_contributions"].as_f64().unwrap(), change["score_difference"].as_f64().unwrap());
             // Scores are f32.
             assert!((sum - whole).abs() <= 1e-3 * whole.abs() + 1e-5, "{activation}: {sum}, not {whole}: {change}");
-            assert_eq!(change["parts_add_up"], true);
+            assert_eq!(change["contributions_add_up"], true);
             // The third feature is the same for all documents of a query.
             assert!(parts.iter().all(|part| part["better"] != part["worse"]), "{activation}: {change}");
             seen += 1;

@@ -25,7 +25,7 @@ fn a_lightgbm_model_becomes_a_model_folder() {
     }
     assert_eq!(scores.lines().count(), 3);
     let json = parsed(&place.run("evaluate --data a.txt --model model --json").done());
-    assert!(json["measures"].is_array(), "{json}");
+    assert!(json["metrics"].is_array(), "{json}");
     assert!(place.run("info model").done().contains("imported from m.txt"));
     let message = place.run("convert m.txt --to model --out model").bad(1);
     assert!(message.contains("model exists already: choose another --out, or replace it with --force"), "{message}");

@@ -87,7 +87,7 @@ fn compare(place: &Place, printed: &[Printed]) {
         );
         let json = place.run(&line).json();
         assert_eq!(json["conventions"]["like"].as_str().or(json["like"].as_str()), Some(*program), "{json}");
-        let found = json["measures"].as_array().expect("measures");
+        let found = json["metrics"].as_array().expect("metrics");
         assert_eq!(found.len(), measures.len(), "{program}: {json}");
         for (found, (name, theirs)) in found.iter().zip(*measures) {
             let ours = found["mean"].as_f64().expect("a mean");
@@ -108,7 +108,7 @@ fn without_a_metric_the_programs_usual_ones_are_evaluated() {
     ] {
         let json = place.run(&format!("evaluate --data data.txt --scores scores.txt --json --like {program}")).json();
         let names: Vec<&str> =
-            json["measures"].as_array().expect("measures").iter().filter_map(|m| m["name"].as_str()).collect();
+            json["metrics"].as_array().expect("metrics").iter().filter_map(|m| m["name"].as_str()).collect();
         assert_eq!(names, usual, "{program}");
         place.run(&format!("compare scores.txt others.txt --data data.txt --like {program}")).good();
     }
@@ -162,7 +162,7 @@ fn the_conventions_page_says_what_is_printed() {
             .run(&format!("evaluate --data data.txt --scores scores.txt --json --metric {measures} {program}"))
             .json();
         let row = page.lines().find(|line| line.starts_with(&format!("| {called} | 0."))).expect("a row of the page");
-        for measure in json["measures"].as_array().expect("measures") {
+        for measure in json["metrics"].as_array().expect("metrics") {
             let value = format!("{:.4}", measure["mean"].as_f64().expect("a mean"));
             assert!(row.contains(&value), "{called}: {value} is not in '{row}'");
         }

@@ -49,7 +49,7 @@ fn the_printed_command_trains_the_winner() {
     // The answer first, and it is the unbiased one.
     let results: serde_json::Value = serde_json::from_str(&place.read("found/results.json")).expect("JSON");
     let best = &results["trials"][0];
-    assert_eq!((best["trial"].clone(), &results["whole"]), (results["best"].clone(), &true.into()));
+    assert_eq!((best["trial"].clone(), &results["complete"]), (results["best"].clone(), &true.into()));
     assert_eq!(results["trials"].as_array().map(Vec::len), Some(8));
     assert!(place.read("found/figure.svg").starts_with("<svg"));
     // The command as it is printed, on its lines, through a shell.
@@ -62,7 +62,7 @@ fn the_printed_command_trains_the_winner() {
     let model: serde_json::Value = serde_json::from_str(&place.read("found/model/model.json")).expect("JSON");
     assert_eq!(model["settings"], best["config"]);
     // It reports the value that was printed beside it.
-    let value = results["command_value"].as_f64().expect("a value");
+    let value = results["command_validation_value"].as_f64().expect("a value");
     assert_eq!(model["metrics"]["valid"]["ndcg@10"], value);
     let printed = format!("{value:.4}");
     let text = shown.replace('\n', " ");
@@ -98,7 +98,7 @@ fn the_default_is_what_train_does() {
     run(&place, &words).done();
     let model: serde_json::Value = serde_json::from_str(&place.read("model/model.json")).expect("JSON");
     assert_eq!(model["settings"], found["trials"][0]["config"]);
-    assert_eq!(model["metrics"]["valid"]["ndcg@10"], found["command_value"]);
+    assert_eq!(model["metrics"]["valid"]["ndcg@10"], found["command_validation_value"]);
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn folds_are_searched_together_and_test_files_are_not_read() {
     let trained = run(&place, &words).done();
     let last = trained.lines().last().expect("a result");
     let trained: serde_json::Value = serde_json::from_str(last).expect("JSON");
-    assert_eq!(trained["valid"]["ndcg@10"]["mean"], found["command_value"]);
+    assert_eq!(trained["valid"]["ndcg@10"]["mean"], found["command_validation_value"]);
 }
 
 #[test]

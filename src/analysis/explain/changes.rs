@@ -40,11 +40,11 @@ pub struct Change {
     /// The model's score of the better one less that of the worse one.
     pub score_difference: f64,
     /// The parts of features in that difference, the largest first.
-    pub parts: Vec<Part>,
+    pub contributions: Vec<Contribution>,
     /// The parts of all other features together.
-    pub other_parts: f64,
+    pub other_contributions: f64,
     /// Whether all parts together are within 0.1% of the difference of scores.
-    pub parts_add_up: bool,
+    pub contributions_add_up: bool,
 }
 
 /// Where a document is.
@@ -62,7 +62,7 @@ pub struct Place {
 
 /// The part of one feature in the difference of two scores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Part {
+pub struct Contribution {
     /// The feature's column, counted from 0.
     pub feature: usize,
     /// The value of the document of the higher label, as the data has it.
@@ -70,7 +70,7 @@ pub struct Part {
     /// The value of the other.
     pub worse: f32,
     /// How much it raises the first document above the second.
-    pub part: f64,
+    pub contribution: f64,
 }
 
 /// One of the two has a rank of at most this, or the pair is not looked at.
@@ -202,29 +202,30 @@ impl Moved {
                 model_rank: ranks[1],
             };
             let found = explainer.differences(row_of(scaled, pair.better), row_of(scaled, pair.worse));
-            let mut parts: Vec<Part> = found
+            let mut contributions: Vec<Contribution> = found
                 .values
                 .iter()
                 .enumerate()
-                .map(|(feature, &part)| Part {
+                .map(|(feature, &contribution)| Contribution {
                     feature,
                     better: documents[0].get(feature).copied().unwrap_or(0.0),
                     worse: documents[1].get(feature).copied().unwrap_or(0.0),
-                    part,
+                    contribution,
                 })
                 .collect();
-            parts.sort_by(|a, b| b.part.abs().total_cmp(&a.part.abs()));
-            let other_parts = parts.iter().skip(most).map(|part| part.part).sum();
-            parts.truncate(most);
-            parts.retain(|part| part.part != 0.0);
+            contributions.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
+            let other_contributions =
+                contributions.iter().skip(most).map(|contribution| contribution.contribution).sum();
+            contributions.truncate(most);
+            contributions.retain(|contribution| contribution.contribution != 0.0);
             Change {
                 better: place(pair.better, &pair.ranks[..2]),
                 worse: place(pair.worse, &pair.ranks[2..]),
                 swap: pair.swap,
                 score_difference: f64::from(scores[pair.better]) - f64::from(scores[pair.worse]),
-                parts,
-                other_parts,
-                parts_add_up: found.add_up,
+                contributions,
+                other_contributions,
+                contributions_add_up: found.add_up,
             }
         });
         QueryChange { query: scaled.query_ids()[query].clone(), baseline, model, change }

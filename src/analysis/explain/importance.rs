@@ -33,7 +33,7 @@ pub struct Importance {
     pub feature: usize,
     /// How far the measure gets worse when the feature's values are permuted, the mean over queries and repeats. Above 0 where
     /// the feature helps, also for measures that are costs.
-    pub fall: f64,
+    pub decrease: f64,
     /// The standard error of the mean over queries.
     pub standard_error: Option<f64>,
     /// The p-value of Student's test over queries, two-sided, corrected by Holm's method over all features that change any query;
@@ -50,12 +50,12 @@ pub(super) const ALPHA: f64 = 0.05;
 impl Importance {
     /// Whether the measure is known to get worse without the feature.
     pub fn helps(&self) -> bool {
-        self.fall > 0.0 && self.is_significant()
+        self.decrease > 0.0 && self.is_significant()
     }
 
     /// Whether the measure is known to get better without the feature.
     pub fn harms(&self) -> bool {
-        self.fall < 0.0 && self.is_significant()
+        self.decrease < 0.0 && self.is_significant()
     }
 
     fn is_significant(&self) -> bool {
@@ -81,7 +81,7 @@ const BLOCK: usize = 4096;
 /// let pairs = parse("pairs")?;
 /// let found = importances(&scorer, &data, &*pairs, &Conventions::default(), Permute::Query, 50, 1, &|_| {})?;
 /// // Half of all orders of two documents are wrong; the second feature has no weight.
-/// assert!((found[0].fall - 0.5).abs() < 0.2 && found[1].fall == 0.0);
+/// assert!((found[0].decrease - 0.5).abs() < 0.2 && found[1].decrease == 0.0);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
@@ -123,7 +123,7 @@ pub fn importances(
 /// The p-value of the mean of the falls; NaN where no query changes, or there are fewer than two.
 fn p_value(falls: &[Option<f64>]) -> f64 {
     let falls: Vec<f64> = falls.iter().flatten().copied().collect();
-    if falls.len() < 2 || falls.iter().all(|fall| *fall == 0.0) {
+    if falls.len() < 2 || falls.iter().all(|decrease| *decrease == 0.0) {
         return f64::NAN;
     }
     // Equal falls have no spread: two of all assignments of signs reach their mean.
@@ -145,7 +145,7 @@ fn corrected(found: &[(Summary, f64)]) -> Vec<Importance> {
         };
         Importance {
             feature,
-            fall: if summary.n == 0 { 0.0 } else { summary.mean },
+            decrease: if summary.n == 0 { 0.0 } else { summary.mean },
             standard_error: finite(summary.standard_error),
             p,
             interval: finite(low).zip(finite(high)),
@@ -209,8 +209,8 @@ impl Work<'_> {
             }
             for block in &self.blocks {
                 self.block(feature, block, &from, &mut rows, &mut |query, value| {
-                    if let (Some(fall), Some(before)) = (&mut falls[query], self.values[query]) {
-                        *fall += sign * (before - value) / self.repeats as f64;
+                    if let (Some(decrease), Some(before)) = (&mut falls[query], self.values[query]) {
+                        *decrease += sign * (before - value) / self.repeats as f64;
                     }
                 })?;
             }

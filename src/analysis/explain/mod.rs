@@ -2,7 +2,7 @@
 //!
 //! [`explain`] puts together what each file here computes on its own:
 //! - [`importances`]: how far a measure falls when the values of one feature are exchanged between documents;
-//! - [`learnt`]: the weights, the gain of splits, or the mean slope, feature by feature;
+//! - [`model_importance`]: the weights, the gain of splits, or the mean gradient, feature by feature;
 //! - [`dependence`]: the mean score as a function of one feature;
 //! - [`Explainer`]: the part of each feature in a document's score, exact for linear nets and trees, by integrated gradients for others;
 //! - [`Changes`]: the queries that won and lost most against a baseline, and the pair of documents that decided it.
@@ -21,9 +21,9 @@ mod whole;
 #[cfg(test)]
 mod tests;
 
-pub use changes::{Change, Changes, Part, Place, QueryChange};
+pub use changes::{Change, Changes, Contribution, Place, QueryChange};
 pub use dependence::{Axis, Dependence, dependence, grids};
 pub use explainer::{Counts, Explainer, Method};
 pub use importance::{Importance, Permute, importances};
-pub use model_importance::{ModelImportance, ModelImportanceKind, learnt};
+pub use model_importance::{ModelImportance, ModelImportanceKind, model_importance};
 pub use whole::{BaselineScores, ExplainOptions, Explanation, explain};

@@ -18,7 +18,7 @@ words! {
         /// The number of splits on the feature, of trees that do not tell their gain.
         Splits = "splits",
         /// The mean absolute slope of the score in the scaled feature, over documents.
-        Slope = "slope",
+        Gradient = "gradient",
     }
 }
 
@@ -31,7 +31,9 @@ impl ModelImportanceKind {
             ModelImportanceKind::Splits => {
                 "the number of splits on the feature, over all trees, which do not tell their gain"
             }
-            ModelImportanceKind::Slope => "the mean absolute slope of the score in the scaled feature, over documents",
+            ModelImportanceKind::Gradient => {
+                "the mean absolute gradient of the score in the scaled feature, over documents"
+            }
         }
     }
 }
@@ -51,21 +53,21 @@ const SLOPES: usize = 2_000;
 /// What a scorer says of each feature; slopes are taken at documents as it sees them, scaled.
 ///
 /// ```
-/// use burnrank::analysis::explain::{ModelImportanceKind, learnt};
+/// use burnrank::analysis::explain::{ModelImportanceKind, model_importance};
 /// use burnrank::model::{Branch, Child, Forest, Rule, Tree, WhenMissing};
 /// use burnrank::{Dataset, Scorer};
 /// let rule = Rule::AtMost { threshold: 0.5, missing: WhenMissing::NanIsZero };
 /// let split = Branch { feature: 1, rule, left: Child::Leaf(0), right: Child::Leaf(1) };
 /// let forest = Forest::from_trees(2, vec![Tree::new(vec![split], vec![-1.0, 1.0])?])?;
 /// let data = Dataset::new(2, vec![0.0, 1.0], vec![1.0], vec![("a".into(), 1)])?;
-/// let found = learnt(&Scorer::Trees(forest.into()), &data)?;
+/// let found = model_importance(&Scorer::Trees(forest.into()), &data)?;
 /// assert_eq!((found.kind, found.values), (ModelImportanceKind::Splits, vec![0.0, 1.0]));
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
 /// # Errors
 /// As [`Explainer::new`].
-pub fn learnt(scorer: &Scorer, data: &Dataset) -> Result<ModelImportance> {
+pub fn model_importance(scorer: &Scorer, data: &Dataset) -> Result<ModelImportance> {
     if let Scorer::Trees(forest) = scorer {
         let gains = forest.split_gains();
         let mut values = vec![0.0; forest.n_features()];
@@ -91,5 +93,5 @@ pub fn learnt(scorer: &Scorer, data: &Dataset) -> Result<ModelImportance> {
     for slopes in &slopes {
         values.iter_mut().zip(slopes).for_each(|(value, slope)| *value += slope.abs() / rows.len() as f64);
     }
-    Ok(ModelImportance { kind: ModelImportanceKind::Slope, values })
+    Ok(ModelImportance { kind: ModelImportanceKind::Gradient, values })
 }

@@ -240,15 +240,15 @@ fn what_is_the_same_for_all_documents_of_a_query_matters_only_across_the_file() 
     let metric = parse("ndcg").unwrap();
     let run = |permute| importances(&scorer, &data, &*metric, &Conventions::default(), permute, 4, 1, &|_| {}).unwrap();
     let (query, file) = (run(Permute::Query), run(Permute::File));
-    assert_eq!((query[0].fall, query[0].helps()), (0.0, false));
-    assert!(file[0].fall > 0.1 && file[0].helps(), "{file:?}");
+    assert_eq!((query[0].decrease, query[0].helps()), (0.0, false));
+    assert!(file[0].decrease > 0.1 && file[0].helps(), "{file:?}");
     for found in [&query, &file] {
-        assert!(found[1].fall > 0.1 && found[1].helps() && found[2].fall == 0.0, "{found:?}");
+        assert!(found[1].decrease > 0.1 && found[1].helps() && found[2].decrease == 0.0, "{found:?}");
     }
     // A cost gets worse upwards.
     let arp = parse("arp").unwrap();
     let found = importances(&scorer, &data, &*arp, &Conventions::default(), Permute::Query, 4, 1, &|_| {}).unwrap();
-    assert!(found[1].fall > 0.1, "{found:?}");
+    assert!(found[1].decrease > 0.1, "{found:?}");
 }
 
 #[test]
@@ -303,12 +303,18 @@ fn queries_that_won_and_lost_are_told_with_the_pair_that_decided() {
     assert_eq!((change.better.document.as_str(), change.worse.document.as_str()), ("document 1", "document 2"));
     assert_eq!((change.better.baseline_rank, change.better.model_rank), (3, 1));
     assert!(change.swap < 0.0 && change.score_difference == 2.0);
-    assert_eq!((change.parts.len(), change.parts[0].feature, change.parts[0].part), (1, 0, 2.0));
+    assert_eq!(
+        (change.contributions.len(), change.contributions[0].feature, change.contributions[0].contribution),
+        (1, 0, 2.0)
+    );
     let change = lost[0].change.as_ref().unwrap();
     assert_eq!((change.better.model_rank, change.worse.model_rank, change.score_difference), (2, 1, -1.5));
     assert!(change.swap > 0.0);
-    assert_eq!((change.parts[0].better, change.parts[0].worse, change.parts[0].part), (0.0, 2.0, -2.0));
-    assert_eq!((change.parts[1].part, change.other_parts), (0.5, 0.0));
+    assert_eq!(
+        (change.contributions[0].better, change.contributions[0].worse, change.contributions[0].contribution),
+        (0.0, 2.0, -2.0)
+    );
+    assert_eq!((change.contributions[1].contribution, change.other_contributions), (0.5, 0.0));
 }
 
 #[test]
@@ -324,8 +330,11 @@ fn every_kind_of_model_is_explained() {
             let found =
                 explain(&model, data.clone(), &*parse("map").unwrap(), None, &ExplainOptions::default(), &|_| {});
             let found = found.unwrap();
-            assert_eq!((found.importances.len(), found.learnt.values.len(), found.queries), (FEATURES, FEATURES, 8));
-            assert!(found.importances.windows(2).all(|pair| pair[0].fall >= pair[1].fall));
+            assert_eq!(
+                (found.importances.len(), found.model_importance.values.len(), found.queries),
+                (FEATURES, FEATURES, 8)
+            );
+            assert!(found.importances.windows(2).all(|pair| pair[0].decrease >= pair[1].decrease));
             serde_json::to_string(&found).unwrap();
             let expected = model.evaluate(&data, &[parse("map").unwrap()]).unwrap()["map"];
             assert!((found.value.mean - expected).abs() < 1e-12);

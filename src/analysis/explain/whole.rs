@@ -4,7 +4,7 @@ use super::changes::{Changes, Moved, QueryChange, moved};
 use super::dependence::{Axis, Dependence, axis, dependence, grids};
 use super::explainer::{Counts, Explainer, Method, row_of};
 use super::importance::{ALPHA, Importance, Permute, importances};
-use super::model_importance::{ModelImportance, learnt};
+use super::model_importance::{ModelImportance, model_importance};
 use crate::analysis::significance::{Better, CompareOptions, Comparison, Leaderboard, PerQuery};
 use crate::baseline::best_feature;
 use crate::data::Dataset;
@@ -40,7 +40,7 @@ pub struct ExplainOptions {
     /// How many of the queries that won most, and of those that lost most, are told.
     pub queries: usize,
     /// How many features are told of each of these queries.
-    pub parts: usize,
+    pub contributions: usize,
 }
 
 impl Default for ExplainOptions {
@@ -53,7 +53,7 @@ impl Default for ExplainOptions {
             seed: 1,
             dependences: 6,
             queries: 3,
-            parts: 4,
+            contributions: 4,
         }
     }
 }
@@ -78,7 +78,7 @@ pub struct Explanation {
     /// All features, the most important first.
     pub importances: Vec<Importance>,
     /// What the model itself says of each feature, in the order of features.
-    pub learnt: ModelImportance,
+    pub model_importance: ModelImportance,
     /// Of the most important features.
     pub dependences: Vec<Dependence>,
     /// The model against the baseline.
@@ -163,17 +163,18 @@ pub fn explain(
     let during = |share: f64| progress(0.02 + 0.96 * share);
     let (permute, repeats, seed) = (options.permute, options.repeats, options.seed);
     let mut importances = importances(&model.scorer, &data, metric, conventions, permute, repeats, seed, &during)?;
-    let learnt = learnt(&model.scorer, &data)?;
+    let model_importance = model_importance(&model.scorer, &data)?;
     // Of equal falls, as of features without any use, the one with the larger number of the model itself comes first.
-    let own = |importance: &Importance| learnt.values.get(importance.feature).map_or(0.0, |value| value.abs());
-    importances.sort_by(|a, b| b.fall.total_cmp(&a.fall).then(own(b).total_cmp(&own(a))));
+    let own =
+        |importance: &Importance| model_importance.values.get(importance.feature).map_or(0.0, |value| value.abs());
+    importances.sort_by(|a, b| b.decrease.total_cmp(&a.decrease).then(own(b).total_cmp(&own(a))));
     let top = importances.iter().take(options.dependences).map(|importance| importance.feature);
     let dependences = top.map(|feature| dependence(model, &data, feature, &grids[feature]));
     let dependences: Vec<Dependence> = dependences.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
     let explainer = Explainer::new(&model.scorer, &data)?;
     let told = |moved: Vec<Moved>, rows: Vec<Option<[Vec<f32>; 2]>>| -> Vec<QueryChange> {
         let pairs = moved.into_iter().zip(rows);
-        pairs.map(|(moved, rows)| moved.told(&data, &scores, &explainer, rows, options.parts)).collect()
+        pairs.map(|(moved, rows)| moved.told(&data, &scores, &explainer, rows, options.contributions)).collect()
     };
     let changes = Changes { won: told(won, won_rows), lost: told(lost, lost_rows) };
     progress(1.0);
@@ -186,7 +187,7 @@ pub fn explain(
         feature_names,
         value: Summary::of(&values),
         importances,
-        learnt,
+        model_importance,
         dependences,
         comparison,
         method: explainer.method(),

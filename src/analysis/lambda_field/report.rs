@@ -72,7 +72,7 @@ pub struct FieldReport {
     /// What counts as zero for elements of the Jacobian here.
     pub tolerance: f64,
     /// What counts as zero for forces here.
-    pub force_tolerance: f64,
+    pub lambda_tolerance: f64,
 }
 
 impl FieldReport {
@@ -119,7 +119,7 @@ impl FieldReport {
         let own_force = lambdas.iter().zip(&scores).fold(0.0, |most: f64, (l, s)| most.max((l + spring * s).abs()));
         let rounding = 64.0 * f64::EPSILON * (force + largest * frame.width);
         let tolerance = 1e-6 * own_largest + rounding / step;
-        let force_tolerance = 1e-6 * own_force.max(own_largest * frame.width)
+        let lambda_tolerance = 1e-6 * own_force.max(own_largest * frame.width)
             + rounding
             + 4.0 * frame.crossing() * largest
             + f64::MIN_POSITIVE;
@@ -133,7 +133,7 @@ impl FieldReport {
             (1..n).map(|below| Crossing::at(field, &scores, labels, &order, below - 1, frame.crossing())).collect();
         let potential = if asymmetry > tolerance {
             Potential::None
-        } else if crossings.iter().any(|crossing| crossing.sideways > force_tolerance) {
+        } else if crossings.iter().any(|crossing| crossing.sideways > lambda_tolerance) {
             Potential::BetweenTies
         } else {
             Potential::Conservative
@@ -153,7 +153,7 @@ impl FieldReport {
             largest_eigenvalue: spectrum.last().copied().unwrap_or(0.0),
             crossings,
             tolerance,
-            force_tolerance,
+            lambda_tolerance,
             scores: frame.moved_back(&scores, given),
         })
     }
@@ -170,7 +170,7 @@ impl FieldReport {
 
     /// Whether the implied cost is convex: here, and over the ties next to here.
     pub fn convex(&self) -> bool {
-        let stiff = self.crossings.iter().all(|crossing| crossing.stiffening >= -self.force_tolerance);
+        let stiff = self.crossings.iter().all(|crossing| crossing.stiffening >= -self.lambda_tolerance);
         self.conservative() && self.psd() && stiff
     }
 
@@ -188,7 +188,7 @@ impl FieldReport {
 
     /// The crossing at which lambdas jump most, if they jump anywhere.
     pub fn worst_jump(&self) -> Option<&Crossing> {
-        let jumps = self.crossings.iter().filter(|crossing| crossing.jump > self.force_tolerance);
+        let jumps = self.crossings.iter().filter(|crossing| crossing.jump > self.lambda_tolerance);
         jumps.max_by(|a, b| a.jump.total_cmp(&b.jump))
     }
 }

@@ -31,9 +31,9 @@ pub struct Certificate {
     /// The probability that was allowed for missing them all.
     pub delta: f64,
     /// How many directions were to be tried.
-    pub planned: usize,
+    pub planned_directions: usize,
     /// How many were: fewer when the first rise ended the search.
-    pub tried: usize,
+    pub directions: usize,
     /// What the directions follow from.
     pub seed: u64,
     /// One report for each set of steps.
@@ -46,7 +46,7 @@ pub struct StepReport {
     /// How far the weights were moved along each direction.
     pub steps: Vec<f64>,
     /// How many directions were tried.
-    pub tried: usize,
+    pub directions: usize,
     /// How many raise the measure at one step or more.
     pub rising: usize,
     /// How many leave the measure exactly as it is at every step.
@@ -112,7 +112,7 @@ impl StepReport {
     pub(super) fn new(about: &Certificate, steps: &[f64], values: &[f64], curves: usize) -> Self {
         let better = |value: f64| if about.cost { about.value - value } else { value - about.value };
         let lines: Vec<&[f64]> = values.chunks_exact(steps.len()).collect();
-        let tried = lines.len();
+        let directions = lines.len();
         let rising = lines.iter().filter(|line| line.iter().any(|&value| better(value) > ROUNDING)).count();
         let flat = lines.iter().filter(|line| line.iter().all(|&value| better(value).abs() <= ROUNDING)).count();
         let moves = lines.iter().enumerate().flat_map(|(direction, line)| {
@@ -127,18 +127,18 @@ impl StepReport {
             Envelope {
                 step,
                 lowest: column().fold(f64::INFINITY, f64::min),
-                mean: column().sum::<f64>() / tried as f64,
+                mean: column().sum::<f64>() / directions as f64,
                 highest: column().fold(f64::NEG_INFINITY, f64::max),
             }
         });
         let mut report = StepReport {
             steps: steps.to_vec(),
-            tried,
+            directions,
             rising,
             flat,
             best,
-            miss: (rising == 0).then(|| miss_probability(tried, about.epsilon)),
-            share: (rising == 0).then(|| share_not_refuted(tried, about.delta)),
+            miss: (rising == 0).then(|| miss_probability(directions, about.epsilon)),
+            share: (rising == 0).then(|| share_not_refuted(directions, about.delta)),
             envelope: envelope.collect(),
             curves: lines.iter().take(curves).map(|line| line.to_vec()).collect(),
             statement: String::new(),
@@ -148,14 +148,14 @@ impl StepReport {
     }
 
     fn say(&self, about: &Certificate) -> String {
-        let (metric, tried) = (&about.metric, self.tried);
+        let (metric, directions) = (&about.metric, self.directions);
         let range = self.range();
         let (verb, verbs) = if about.cost { ("lower", "lowers") } else { ("raise", "raises") };
         let percent = |share: f64| format!("{}%", number(100.0 * share));
         match (self.miss, self.share) {
             (Some(miss), Some(share)) => format!(
-                "None of {tried} random directions {verbs} {metric} at {range}. Were {} or more of all directions to do so, \
-                 {tried} draws would miss them with probability {} at most; at {} confidence fewer than {} do.{}",
+                "None of {directions} random directions {verbs} {metric} at {range}. Were {} or more of all directions to do so, \
+                 {directions} draws would miss them with probability {} at most; at {} confidence fewer than {} do.{}",
                 percent(about.epsilon),
                 number(miss),
                 percent(1.0 - about.delta),
@@ -167,7 +167,7 @@ impl StepReport {
                 }
             ),
             _ => format!(
-                "Not a local optimum at {range}: {} of {tried} random directions {verb} {metric}, direction {} by {} at \
+                "Not a local optimum at {range}: {} of {directions} random directions {verb} {metric}, direction {} by {} at \
                  step {}.",
                 self.rising,
                 self.best.direction,
@@ -203,8 +203,8 @@ mod tests {
             value: 0.5,
             epsilon: 0.01,
             delta: 0.01,
-            planned: 2,
-            tried: 2,
+            planned_directions: 2,
+            directions: 2,
             seed: 0,
             reports: vec![],
         }
@@ -214,7 +214,7 @@ mod tests {
     fn rises_flats_and_falls_are_told_apart() {
         let steps = [0.1, 0.2];
         let report = StepReport::new(&about(false), &steps, &[0.4, 0.3, 0.5, 0.5, 0.5, 0.75], 1);
-        assert_eq!((report.tried, report.rising, report.flat), (3, 1, 1));
+        assert_eq!((report.directions, report.rising, report.flat), (3, 1, 1));
         assert_eq!(report.best, Move { direction: 2, step: 0.2, value: 0.75, rise: 0.25 });
         assert_eq!((report.miss, report.share, report.holds()), (None, None, false));
         assert_eq!(report.envelope[1], Envelope { step: 0.2, lowest: 0.3, mean: 1.55 / 3.0, highest: 0.75 });

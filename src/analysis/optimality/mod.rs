@@ -63,8 +63,8 @@ pub fn certify(
     options: &CertifyOptions,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Certificate> {
-    let planned = options.check()?;
-    certify_net(&MovableNet::of(ranker)?, planned, data, metric, options, progress)
+    let planned_directions = options.check()?;
+    certify_net(&MovableNet::of(ranker)?, planned_directions, data, metric, options, progress)
 }
 
 /// The negative control: the same test for random weights, drawn uniformly among those as long as the ranker's own.
@@ -81,17 +81,17 @@ pub fn certify_control(
     options: &CertifyOptions,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Certificate> {
-    let planned = options.check()?;
+    let planned_directions = options.check()?;
     let mut net = MovableNet::of(ranker)?;
     let length = norm(net.weights.iter().map(|&w| f64::from(w))) as f32;
     // A stream that no direction uses.
     net.weights = on_sphere(net.weights.len(), options.seed, u64::MAX).iter().map(|x| x * length).collect();
-    certify_net(&net, planned, data, metric, options, progress)
+    certify_net(&net, planned_directions, data, metric, options, progress)
 }
 
 fn certify_net(
     net: &MovableNet,
-    planned: usize,
+    planned_directions: usize,
     data: &Dataset,
     metric: &dyn Metric,
     options: &CertifyOptions,
@@ -110,8 +110,8 @@ fn certify_net(
         value: sweep.value,
         epsilon: options.epsilon,
         delta: options.delta,
-        planned,
-        tried: 0,
+        planned_directions,
+        directions: 0,
         seed: options.seed,
         reports: Vec::new(),
     };
@@ -123,21 +123,21 @@ fn certify_net(
     memory::ask(2 * each, "certifying so many weights", "certify a smaller model")?;
     let block = block.min(usize::try_from(memory::left() / 2 / each.max(1)).unwrap_or(block)).max(1);
     let mut values: Vec<f64> = Vec::new();
-    let what = format!("{planned} directions of {} steps", steps.len());
-    memory::reserve(&mut values, planned.saturating_mul(steps.len()), &what, "give fewer --directions")?;
-    while about.tried < planned {
-        let last = (about.tried + block).min(planned);
+    let what = format!("{planned_directions} directions of {} steps", steps.len());
+    memory::reserve(&mut values, planned_directions.saturating_mul(steps.len()), &what, "give fewer --directions")?;
+    while about.directions < planned_directions {
+        let last = (about.directions + block).min(planned_directions);
         let draw = |index: usize| on_sphere(net.weights.len(), options.seed, index as u64);
-        let directions: Vec<Vec<f32>> = (about.tried..last).into_par_iter().map(draw).collect();
-        let (start, width) = (about.tried as f64, directions.len() as f64);
-        let found =
-            sweep.along(&directions, &steps, &mut |share| progress((start + share * width) / planned as f64))?;
+        let directions: Vec<Vec<f32>> = (about.directions..last).into_par_iter().map(draw).collect();
+        let (start, width) = (about.directions as f64, directions.len() as f64);
+        let found = sweep
+            .along(&directions, &steps, &mut |share| progress((start + share * width) / planned_directions as f64))?;
         let rises =
             |value: f64| if about.cost { about.value - value > ROUNDING } else { value - about.value > ROUNDING };
         let first = found.iter().position(|&value| rises(value)).filter(|_| options.stop_at_first);
         let keep = first.map_or(found.len(), |at| (at / steps.len() + 1) * steps.len());
         values.extend_from_slice(&found[..keep]);
-        about.tried += keep / steps.len();
+        about.directions += keep / steps.len();
         if first.is_some() {
             break;
         }

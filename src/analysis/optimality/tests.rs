@@ -34,7 +34,7 @@ fn the_truth_is_certified_and_one_step_away_is_caught() {
     let found = ask(&truth, &options);
     assert_eq!(found.value, 1.0);
     assert!(found.holds(), "{:?}", found.reports[0].statement);
-    assert_eq!((found.planned, found.tried, found.reports.len()), (459, 459, 2));
+    assert_eq!((found.planned_directions, found.directions, found.reports.len()), (459, 459, 2));
     assert!(found.reports[0].best.rise < 0.0);
 
     let mut off = truth.clone();
@@ -56,8 +56,8 @@ fn the_first_rise_ends_the_search_and_is_the_same_one() {
     off[0] -= 0.4;
     let all = ask(&off, &CertifyOptions::default());
     let early = ask(&off, &CertifyOptions { stop_at_first: true, ..CertifyOptions::default() });
-    assert!(early.tried < all.tried && !early.holds());
-    let last = early.tried - 1;
+    assert!(early.directions < all.directions && !early.holds());
+    let last = early.directions - 1;
     assert!(early.reports.iter().any(|report| report.rising == 1 && report.best.direction == last));
     assert!(early.reports.iter().all(|report| report.rising <= 1));
 }
@@ -123,7 +123,7 @@ fn two_layers_and_costs_are_certified_too() {
         let found = certify(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap();
         assert!(found.holds(), "{name}: {}", found.reports[0].statement);
         assert!(
-            found.reports[0].tried == 50
+            found.reports[0].directions == 50
                 && !certify_control(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap().holds()
         );
         assert!(each_weight(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap().holds());

@@ -83,7 +83,7 @@ pub struct Mover {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// The measure's name.
-    pub measure: String,
+    pub metric: String,
     /// The baseline's name.
     pub baseline: String,
     /// The system's name.
@@ -99,7 +99,7 @@ pub struct Comparison {
     /// The mean of the differences.
     pub difference: f64,
     /// The standard deviation of the differences, by n - 1; none for one query.
-    pub deviation: Option<f64>,
+    pub standard_deviation: Option<f64>,
     /// Cohen's d_z.
     pub effect_size: Option<f64>,
     /// Queries on which the system is better.
@@ -133,7 +133,7 @@ impl Comparison {
     /// When there is no query, the numbers of values and ids differ, a value is not finite, or the level is not between 0
     /// and 1 or the number of draws or resamples is 0.
     pub fn new(
-        measure: &str,
+        metric: &str,
         baseline: PerQuery<'_>,
         system: PerQuery<'_>,
         queries: &[String],
@@ -156,7 +156,7 @@ impl Comparison {
             difference: differences[i],
         };
         Ok(Comparison {
-            measure: measure.to_owned(),
+            metric: metric.to_owned(),
             baseline: baseline.name.to_owned(),
             system: system.name.to_owned(),
             options: options.clone(),
@@ -164,7 +164,9 @@ impl Comparison {
             baseline_mean: mean(baseline.values),
             system_mean: mean(system.values),
             difference: mean(&differences),
-            deviation: (differences.len() > 1).then(|| deviation(&differences)).filter(|spread| spread.is_finite()),
+            standard_deviation: (differences.len() > 1)
+                .then(|| deviation(&differences))
+                .filter(|spread| spread.is_finite()),
             effect_size: effect_size(&differences),
             wins,
             ties: queries.len() - wins - losses,
@@ -238,7 +240,7 @@ mod tests {
         assert_eq!(found.wilcoxon, wilcoxon(&ten()));
         assert_eq!(found.randomisation, randomisation(&ten(), 100_000, 0));
         assert_eq!(found.bootstrap, bootstrap(&ten(), 10_000, 0.95, 0));
-        near(found.effect_size.unwrap(), found.difference / found.deviation.unwrap(), 1e-12);
+        near(found.effect_size.unwrap(), found.difference / found.standard_deviation.unwrap(), 1e-12);
         assert_eq!(found.movers.iter().map(|m| m.query.as_str()).collect::<Vec<_>>(), ["q7", "q5"]);
         assert_eq!((found.movers[0].baseline, found.movers[0].system), (0.38, 0.59));
         let json: serde_json::Value = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
@@ -262,7 +264,7 @@ mod tests {
         assert_ne!(baseline, system);
         let same = compare(&baseline, &system, &CompareOptions::default()).unwrap();
         assert_eq!((same.wins, same.ties, same.losses, same.movers.len()), (0, 20, 0, 0));
-        assert_eq!((same.effect_size, same.deviation), (Some(0.0), Some(0.0)));
+        assert_eq!((same.effect_size, same.standard_deviation), (Some(0.0), Some(0.0)));
         assert_eq!((same.t_test.unwrap().p, same.wilcoxon.unwrap().p, same.randomisation.unwrap().p), (1.0, 1.0, 1.0));
         assert_eq!((same.wilcoxon.unwrap().nonzero, same.bootstrap.unwrap().interval()), (0, (0.0, 0.0)));
         // The same gain of 0.1 from everywhere: no spread, so no effect size and no t-test.
@@ -282,7 +284,7 @@ mod tests {
         assert_eq!((same.effect_size, same.bootstrap.unwrap().interval()), (Some(0.0), (0.0, 0.0)));
         assert!(same.movers.is_empty());
         let one = compare(&[0.1], &[0.2], &CompareOptions::default()).unwrap();
-        assert_eq!((one.t_test, one.bootstrap, one.deviation, one.effect_size), (None, None, None, None));
+        assert_eq!((one.t_test, one.bootstrap, one.standard_deviation, one.effect_size), (None, None, None, None));
         assert_eq!((one.wilcoxon.unwrap().p, one.randomisation.unwrap().p), (1.0, 1.0));
         // JSON knows no NaN: what has no answer must be null.
         assert!(serde_json::to_value(&one).unwrap()["t_test"].is_null());

@@ -47,7 +47,7 @@ pub struct Standing {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Leaderboard {
     /// The measure's name.
-    pub measure: String,
+    pub metric: String,
     /// How systems were compared; no movers are looked for.
     pub options: CompareOptions,
     /// The error that is allowed over all pairs together.
@@ -69,7 +69,7 @@ impl Leaderboard {
     /// When there is no system or no query, the numbers of values differ, a value is not finite, `alpha` or the level is not
     /// between 0 and 1, the number of draws or resamples is 0, or the pairs do not fit into memory.
     pub fn new(
-        measure: &str,
+        metric: &str,
         systems: &[PerQuery<'_>],
         alpha: f64,
         options: &CompareOptions,
@@ -99,7 +99,7 @@ impl Leaderboard {
         let firsts = (0..systems.len()).into_par_iter();
         let each = firsts.flat_map_iter(|first| (first + 1..systems.len()).map(move |second| (first, second)));
         let pairs = each.map(pair).collect();
-        Ok(Self::assemble(measure, systems, alpha, options, pairs))
+        Ok(Self::assemble(metric, systems, alpha, options, pairs))
     }
 
     /// As [`Leaderboard::new`], from comparisons that were made already: each system with each later one, in this order.
@@ -133,11 +133,11 @@ impl Leaderboard {
             adjusted: None,
         };
         let pairs = pairs.zip(comparisons).map(pair).collect();
-        Ok(Self::assemble(&one.measure, systems, alpha, &one.options, pairs))
+        Ok(Self::assemble(&one.metric, systems, alpha, &one.options, pairs))
     }
 
     fn assemble(
-        measure: &str,
+        metric: &str,
         systems: &[PerQuery<'_>],
         alpha: f64,
         options: &CompareOptions,
@@ -155,7 +155,7 @@ impl Leaderboard {
             letters: Letters::default(),
         };
         let mut board = Leaderboard {
-            measure: measure.to_owned(),
+            metric: metric.to_owned(),
             options: options.clone(),
             alpha,
             queries: systems[0].values.len(),

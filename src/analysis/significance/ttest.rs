@@ -11,7 +11,7 @@ pub struct TTest {
     /// t = mean / (deviation / sqrt n).
     pub statistic: f64,
     /// n - 1.
-    pub freedom: usize,
+    pub degrees_of_freedom: usize,
     /// The two-sided p-value.
     pub p: f64,
 }
@@ -33,14 +33,14 @@ pub fn t_test(differences: &[f64]) -> Option<TTest> {
     if n < 2 || !all_finite(differences) {
         return None;
     }
-    let freedom = n - 1;
+    let degrees_of_freedom = n - 1;
     if differences.iter().all(|&d| d == 0.0) {
-        return Some(TTest { statistic: 0.0, freedom, p: 1.0 });
+        return Some(TTest { statistic: 0.0, degrees_of_freedom, p: 1.0 });
     }
     let statistic = effect_size(differences)? * (n as f64).sqrt();
-    let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
+    let student = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64).ok()?;
     let p = (2.0 * student.sf(statistic.abs())).min(1.0);
-    (statistic.is_finite() && p.is_finite()).then_some(TTest { statistic, freedom, p })
+    (statistic.is_finite() && p.is_finite()).then_some(TTest { statistic, degrees_of_freedom, p })
 }
 
 /// Cohen's d_z = mean(d) / s: by how many of their own standard deviations the differences are away from 0.
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn odd_inputs_have_a_documented_answer() {
-        assert_eq!(t_test(&[0.0, 0.0]), Some(TTest { statistic: 0.0, freedom: 1, p: 1.0 }));
+        assert_eq!(t_test(&[0.0, 0.0]), Some(TTest { statistic: 0.0, degrees_of_freedom: 1, p: 1.0 }));
         for none in [&[][..], &[1.0], &[0.1; 7], &[0.3, 0.1 + 0.2], &[1.0, f64::NAN], &[1.0, f64::INFINITY]] {
             assert_eq!((t_test(none), effect_size(none)), (None, None), "{none:?}");
         }

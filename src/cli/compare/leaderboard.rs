@@ -24,7 +24,7 @@ pub fn text(
         text += &format!("\n{}", ui::table(&table));
     }
     text += "\n";
-    let measures: Vec<String> = boards.iter().map(|board| board.measure.clone()).collect();
+    let measures: Vec<String> = boards.iter().map(|board| board.metric.clone()).collect();
     text += &named("data", &format!("{}: {}", args.data, counted(common.all, "query", "queries")));
     text += &named("judged", &args.judging.words(conventions, &measures));
     text += &named("letters", &board.meaning());

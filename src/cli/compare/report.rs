@@ -42,7 +42,7 @@ pub fn text(args: &Args, common: &Common, systems: &[System], conventions: &Conv
             &tables(comparisons, args.alpha, &|found| format!("{}, {}", place(&found.baseline), place(&found.system)));
         text += "\n";
     }
-    let measures: Vec<String> = comparisons.iter().map(|found| found.measure.clone()).collect();
+    let measures: Vec<String> = comparisons.iter().map(|found| found.metric.clone()).collect();
     text += &named("data", &format!("{}: {}", args.data, counted(common.all, "query", "queries")));
     text += &named("judged", &args.judging.words(conventions, &measures));
     text += &named("tests", &tests_text(&families(&found.boards), args.alpha));
@@ -70,8 +70,8 @@ pub fn equal_pairs(comparisons: &[Comparison]) -> Vec<String> {
     let mut pairs: Vec<(&str, &str, Vec<String>)> = Vec::new();
     for found in comparisons.iter().filter(|found| is_equal(found)) {
         match pairs.iter_mut().find(|(system, baseline, _)| (*system, *baseline) == (&found.system, &found.baseline)) {
-            Some((_, _, metrics)) => metrics.push(found.measure.clone()),
-            None => pairs.push((&found.system, &found.baseline, vec![found.measure.clone()])),
+            Some((_, _, metrics)) => metrics.push(found.metric.clone()),
+            None => pairs.push((&found.system, &found.baseline, vec![found.metric.clone()])),
         }
     }
     let line = |(system, baseline, metrics): &(&str, &str, Vec<String>)| {
@@ -99,7 +99,7 @@ pub fn is_real(found: &Comparison, alpha: f64) -> bool {
 
 /// What a comparison came to, in a sentence.
 pub fn verdict(found: &Comparison, alpha: f64) -> String {
-    let (first, second, measure) = (&found.baseline, &found.system, &found.measure);
+    let (first, second, measure) = (&found.baseline, &found.system, &found.metric);
     if is_equal(found) {
         let queries = counted(found.queries, "query", "queries");
         return format!(
@@ -174,7 +174,7 @@ fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> 
     ]);
     for found in comparisons.iter().filter(|found| !is_equal(found)) {
         means.row([
-            found.measure.clone(),
+            found.metric.clone(),
             pair(found),
             fixed(found.baseline_mean, 4),
             fixed(found.system_mean, 4),
@@ -183,7 +183,7 @@ fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> 
         ]);
         let adjusted = found.adjusted.as_ref();
         tests.row([
-            found.measure.clone(),
+            found.metric.clone(),
             pair(found),
             format!("{}/{}/{}", count(found.wins), count(found.ties), count(found.losses)),
             found.effect_size.map_or("-".into(), |effect| signed(effect, 3)),
@@ -197,7 +197,7 @@ fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> 
 }
 
 fn movers(found: &Comparison) -> String {
-    let title = paragraph(&format!("{}: {} to {}, moved most", found.measure, found.baseline, found.system));
+    let title = paragraph(&format!("{}: {} to {}, moved most", found.metric, found.baseline, found.system));
     let right = |name| (name, Align::Right);
     let mut table = Table::new(&[("query", Align::Left), right("1st"), right("2nd"), right("difference")]);
     for mover in &found.movers {

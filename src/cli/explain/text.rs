@@ -26,7 +26,7 @@ pub fn text(args: &Args, model: &Model, found: &Explanation) -> String {
     text += &ui::table(&importances(found, &names, args.top));
     let left = found.importances.len().saturating_sub(args.top);
     if left > 0 {
-        let end = |place: usize| found.importances.get(place).map_or(String::new(), |i| signed_fall(i.fall));
+        let end = |place: usize| found.importances.get(place).map_or(String::new(), |i| signed_fall(i.decrease));
         let (first, last) = (end(args.top), end(found.importances.len() - 1));
         text += &format!("{} more, from {first} to {last}\n", counted(left, "feature", "features"));
     }
@@ -50,7 +50,7 @@ pub fn summary(found: &Explanation) -> String {
     let harming: Vec<&Importance> = found.importances.iter().rev().filter(|importance| importance.harms()).collect();
     let name = |(place, importance): (usize, &&Importance)| {
         let words = if place == 0 { " when its values are permuted" } else { "" };
-        format!("{} ({}{words})", found.feature_names[importance.feature], signed_fall(importance.fall))
+        format!("{} ({}{words})", found.feature_names[importance.feature], signed_fall(importance.decrease))
     };
     let most: Vec<String> = helping.iter().take(3).enumerate().map(name).collect();
     let depends = match most.as_slice() {
@@ -68,7 +68,7 @@ pub fn summary(found: &Explanation) -> String {
     let worst: Vec<String> = harming
         .iter()
         .take(3)
-        .map(|importance| format!("{} ({})", found.feature_names[importance.feature], signed_fall(importance.fall)))
+        .map(|importance| format!("{} ({})", found.feature_names[importance.feature], signed_fall(importance.decrease)))
         .collect();
     let harm = match harming.len() {
         0 => String::new(),
@@ -84,8 +84,8 @@ fn right(name: &str) -> (&str, Align) {
 }
 
 /// What permuting does to the measure.
-fn signed_fall(fall: f64) -> String {
-    signed(-fall, 4)
+fn signed_fall(decrease: f64) -> String {
+    signed(-decrease, 4)
 }
 
 fn importances(found: &Explanation, names: &[String], top: usize) -> Table {
@@ -95,16 +95,16 @@ fn importances(found: &Explanation, names: &[String], top: usize) -> Table {
         right(&change),
         ("95% interval", Align::Left),
         right("p"),
-        right(found.learnt.kind.name()),
+        right(found.model_importance.kind.name()),
     ]);
     for importance in found.importances.iter().take(top) {
         let interval = |(low, high): (f64, f64)| format!("{} to {}", signed_fall(high), signed_fall(low));
         table.row([
             names[importance.feature].clone(),
-            signed_fall(importance.fall),
+            signed_fall(importance.decrease),
             importance.interval.map_or("-".into(), interval),
             p_value(importance.p),
-            number(found.learnt.values[importance.feature]),
+            number(found.model_importance.values[importance.feature]),
         ]);
     }
     table
@@ -149,14 +149,14 @@ fn query(change: &QueryChange, word: &str, found: &Explanation, names: &[String]
     text += &paragraph(&decision(decided, &found.comparison.baseline));
     let (better, worse) = (format!("label {}", decided.better.label), format!("label {}", decided.worse.label));
     let mut table = Table::new(&[("feature", Align::Left), right(&better), right(&worse), right("part in the score")]);
-    for part in &decided.parts {
+    for part in &decided.contributions {
         let value = |value: f32| number(f64::from(value));
-        table.row([names[part.feature].clone(), value(part.better), value(part.worse), signed(part.part, 4)]);
+        table.row([names[part.feature].clone(), value(part.better), value(part.worse), signed(part.contribution, 4)]);
     }
-    table.row(["all others".to_owned(), String::new(), String::new(), signed(decided.other_parts, 4)]);
+    table.row(["all others".to_owned(), String::new(), String::new(), signed(decided.other_contributions, 4)]);
     table.row(["difference of scores".to_owned(), String::new(), String::new(), signed(decided.score_difference, 4)]);
     text += &ui::table(&table);
-    if decided.parts_add_up { text } else { text + &paragraph(DO_NOT_ADD_UP) }
+    if decided.contributions_add_up { text } else { text + &paragraph(DO_NOT_ADD_UP) }
 }
 
 /// What is said of parts that refinement did not bring within 0.1%.
@@ -217,7 +217,7 @@ pub fn methods(found: &Explanation) -> Vec<(&'static str, String)> {
                 counted(found.importances.iter().filter(|importance| importance.p.is_some()).count(), "feature", "features")
             ),
         ),
-        (found.learnt.kind.name(), found.learnt.kind.words().to_owned()),
+        (found.model_importance.kind.name(), found.model_importance.kind.words().to_owned()),
         (
             "values",
             "quantiles of the feature in the data, from 1% to 99%; the mean score of up to 1,000 documents, all given that value"

@@ -19,7 +19,7 @@ fn curves(area: &Area, found: &Certificate, report: &StepReport) -> anyhow::Resu
     };
     let high = from_model(report.envelope.iter().map(|at| at.highest).collect());
     let low = from_model(report.envelope.iter().map(|at| at.lowest).collect());
-    let title = format!("{}, {} random directions, {} rising", found.metric, report.tried, report.rising);
+    let title = format!("{}, {} random directions, {} rising", found.metric, report.directions, report.rising);
     let (x, mut y) = (room(steps.iter().copied()), room(low.iter().chain(&high).map(|point| point.1)));
     // Room for the legend below the curves, which fall to the right.
     y.start -= 0.35 * (y.end - y.start);
@@ -46,7 +46,7 @@ fn curves(area: &Area, found: &Certificate, report: &StepReport) -> anyhow::Resu
     chart
         .draw_series(std::iter::once(Polygon::new(outline, area_colour)))
         .map_err(failed)?
-        .label(format!("from the lowest to the highest of all {}", report.tried))
+        .label(format!("from the lowest to the highest of all {}", report.directions))
         .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 20, y + 5)], area_colour.filled()));
     // A curve that rises differs from the others by its colour and its triangles.
     let rises = |curve: &&Vec<f64>| curve.iter().any(|&value| value > found.value);

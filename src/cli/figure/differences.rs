@@ -48,7 +48,7 @@ fn panel(area: &Area, found: &Comparison, [title_size, size]: [u32; 2]) -> anyho
         .x_label_formatter(&whole)
         .y_label_formatter(&name_value)
         .x_desc("queries, sorted")
-        .y_desc(format!("difference of {}", found.measure))
+        .y_desc(format!("difference of {}", found.metric))
         .draw()
         .map_err(failed)?;
     let is_better = |value: f64| (value > 0.0) == (found.options.better == Better::Higher);

@@ -49,7 +49,7 @@ pub fn importance(found: &Explanation, top: usize) -> anyhow::Result<String> {
     let shown: Vec<_> = found.importances.iter().take(top.clamp(1, 40)).collect();
     let names: Vec<String> = shown.iter().map(|importance| found.feature_names[importance.feature].clone()).collect();
     let ends = |importance: &&burnrank::analysis::explain::Importance| {
-        let (low, high) = importance.interval.unwrap_or((importance.fall, importance.fall));
+        let (low, high) = importance.interval.unwrap_or((importance.decrease, importance.decrease));
         [-low, -high]
     };
     let range = figure::room(shown.iter().flat_map(ends).chain([0.0]), 0.06);
@@ -62,7 +62,7 @@ pub fn importance(found: &Explanation, top: usize) -> anyhow::Result<String> {
             let [high, low] = ends(importance);
             let line = PathElement::new([(low, y), (high, y)], palette::BLUE.stroke_width(2));
             chart.draw_series([line]).map_err(failed)?;
-            let dot = (-importance.fall, y);
+            let dot = (-importance.decrease, y);
             // A ring has the colour of the sheet inside.
             let inside = if importance.helps() { palette::BLUE } else { RGBColor(255, 255, 255) };
             chart.draw_series([Circle::new(dot, 5, inside.filled())]).map_err(failed)?;
@@ -83,10 +83,12 @@ pub fn dependence(found: &Explanation, dependence: &Dependence) -> anyhow::Resul
 
 /// The parts of features in the difference of two scores: to the right what raises the better document.
 pub fn parts(found: &Explanation, query: &str, change: &Change) -> anyhow::Result<String> {
-    let mut names: Vec<String> = change.parts.iter().map(|part| found.feature_names[part.feature].clone()).collect();
+    let mut names: Vec<String> =
+        change.contributions.iter().map(|part| found.feature_names[part.feature].clone()).collect();
     names.extend(["all others".to_owned(), "sum".to_owned()]);
-    let sum = change.parts.iter().map(|part| part.part).sum::<f64>() + change.other_parts;
-    let values: Vec<f64> = change.parts.iter().map(|part| part.part).chain([change.other_parts, sum]).collect();
+    let sum = change.contributions.iter().map(|part| part.contribution).sum::<f64>() + change.other_contributions;
+    let values: Vec<f64> =
+        change.contributions.iter().map(|part| part.contribution).chain([change.other_contributions, sum]).collect();
     let range = figure::room(values.iter().copied().chain([0.0]), 0.06);
     let title = format!("Query {query}: for {}", change.better.document);
     rows(&clipped(&title, 40), &names, range, |chart| {

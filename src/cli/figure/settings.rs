@@ -27,7 +27,7 @@ pub fn settings(out: &Output, found: &Found) -> anyhow::Result<()> {
         SETTINGS.iter().map(|setting| (setting, dots(found, setting))).filter(|(_, dots)| varies(dots)).collect();
     let rows = panels.len().div_ceil(COLUMNS).max(1);
     let size = (PANEL.0 * COLUMNS as u32, PANEL.1 * rows as u32 + TITLE);
-    let values = found.ranked().iter().map(|(_, judgement)| judgement.summary().mean).collect::<Vec<_>>();
+    let values = found.ranked().iter().map(|(_, evaluation)| evaluation.summary().mean).collect::<Vec<_>>();
     let shared = figure::room(values.into_iter(), 0.05);
     let picture = svg(size, |sheet| {
         let (title, rest) = sheet.split_vertically(TITLE as i32);
@@ -46,11 +46,11 @@ pub fn settings(out: &Output, found: &Found) -> anyhow::Result<()> {
 }
 
 fn dots(found: &Found, setting: &Setting) -> Vec<Dot> {
-    let dot = |(place, (trial, judgement)): (usize, &(&burnrank::tune::Trial, &burnrank::tune::Judgement))| {
+    let dot = |(place, (trial, evaluation)): (usize, &(&burnrank::tune::Trial, &burnrank::tune::Evaluation))| {
         let text = setting.show(&trial.config)?;
         // Objectives of one kind are side by side, whatever their numbers.
         let text = if setting.key == "objective" { kind(&text) } else { text };
-        Some(Dot { value: judgement.summary().mean, text, rung: trial.rung, number: trial.number, best: place == 0 })
+        Some(Dot { value: evaluation.summary().mean, text, rung: trial.rung, number: trial.number, best: place == 0 })
     };
     found.ranked().iter().enumerate().filter_map(dot).collect()
 }

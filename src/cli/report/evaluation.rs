@@ -222,9 +222,9 @@ impl Compared {
     fn families(&self) -> Vec<(&str, usize)> {
         fn of(found: &[Comparison]) -> Option<(&str, usize)> {
             let family = found.iter().find_map(|found| found.adjusted).map_or(0, |adjusted| adjusted.family);
-            found.first().map(|first| (first.measure.as_str(), family))
+            found.first().map(|first| (first.metric.as_str(), family))
         }
-        self.comparisons.chunk_by(|a, b| a.measure == b.measure).filter_map(of).collect()
+        self.comparisons.chunk_by(|a, b| a.metric == b.metric).filter_map(of).collect()
     }
 
     /// What they came to.
@@ -239,7 +239,7 @@ impl Compared {
             };
             vec![
                 found.system.clone(),
-                found.measure.clone(),
+                found.metric.clone(),
                 fixed(found.system_mean, 4),
                 fixed(found.baseline_mean, 4),
                 signed(found.difference, 4) + if is_real(found, ALPHA) { " *" } else { "" },
@@ -273,7 +273,7 @@ impl Compared {
         let picture = |found: &Comparison| {
             let caption = format!(
                 "The difference of {} on each query, sorted: {} better, {} equal, {} worse.",
-                found.measure,
+                found.metric,
                 count(found.wins),
                 count(found.ties),
                 count(found.losses)

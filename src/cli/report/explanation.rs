@@ -26,10 +26,10 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
             let interval = |(low, high): (f64, f64)| format!("{} to {}", signed(-high, 4), signed(-low, 4));
             vec![
                 found.feature_names[importance.feature].clone(),
-                signed(-importance.fall, 4),
+                signed(-importance.decrease, 4),
                 importance.interval.map_or("-".into(), interval),
                 p_value(importance.p),
-                number(found.learnt.values[importance.feature]),
+                number(found.model_importance.values[importance.feature]),
             ]
         })
         .collect();
@@ -37,10 +37,11 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
     let caption = format!(
         "The features that matter most, of {}; {}: {}",
         found.importances.len(),
-        found.learnt.kind.name(),
-        found.learnt.kind.words()
+        found.model_importance.kind.name(),
+        found.model_importance.kind.words()
     );
-    let list = table(&caption, 1, &["feature", &change, "95% interval", "p", found.learnt.kind.name()], &rows);
+    let list =
+        table(&caption, 1, &["feature", &change, "95% interval", "p", found.model_importance.kind.name()], &rows);
     text += &beside(&[picture, list]);
     if !found.dependences.is_empty() {
         text += &heading("The score as a function of one feature");
@@ -84,14 +85,19 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
 
 fn decided_by(found: &Explanation, query: &str, change: &Change) -> anyhow::Result<String> {
     let mut rows: Vec<Vec<String>> = change
-        .parts
+        .contributions
         .iter()
         .map(|part| {
             let value = |value: f32| number(f64::from(value));
-            vec![found.feature_names[part.feature].clone(), value(part.better), value(part.worse), signed(part.part, 4)]
+            vec![
+                found.feature_names[part.feature].clone(),
+                value(part.better),
+                value(part.worse),
+                signed(part.contribution, 4),
+            ]
         })
         .collect();
-    rows.push(vec!["all others".into(), String::new(), String::new(), signed(change.other_parts, 4)]);
+    rows.push(vec!["all others".into(), String::new(), String::new(), signed(change.other_contributions, 4)]);
     rows.push(vec!["difference of scores".into(), String::new(), String::new(), signed(change.score_difference, 4)]);
     let caption = format!(
         "The parts of features in the score of {} less that of {}",
@@ -102,5 +108,5 @@ fn decided_by(found: &Explanation, query: &str, change: &Change) -> anyhow::Resu
     let words = format!("{caption}: to the right what raises the first.");
     let picture = shown(&figure::parts(found, query, change)?, &words);
     let text = paragraph(&decision(change, &found.comparison.baseline)) + &beside(&[picture, list]);
-    Ok(if change.parts_add_up { text } else { text + &aside(DO_NOT_ADD_UP) })
+    Ok(if change.contributions_add_up { text } else { text + &aside(DO_NOT_ADD_UP) })
 }

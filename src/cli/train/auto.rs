@@ -122,8 +122,8 @@ fn report(
     if args.json {
         let mut result = json!({
             "model": out.display().to_string(), "objective": info.objective, "metrics": info.metrics,
-            "conventions": info.conventions, "odd": odd.iter().map(Warning::json).collect::<Vec<Value>>(),
-            "scaling": info.scaler.kind(), "members": info.members, "race": race,
+            "conventions": info.conventions, "warnings": odd.iter().map(Warning::json).collect::<Vec<Value>>(),
+            "scaling": info.scaler.kind(), "members": info.members, "selection": race,
         });
         if let Some(repeats) = repeats {
             result["repeat"] = repeats.json();
@@ -178,14 +178,14 @@ fn tried(race: &AutoReport) -> Table {
         ("runs", Align::Right),
     ];
     let mut table = Table::new(&columns);
-    for setting in &race.tried {
-        let name = format!("{} {}", if setting.chosen { '*' } else { ' ' }, setting.name);
+    for setting in &race.candidates {
+        let name = format!("{} {}", if setting.selected { '*' } else { ' ' }, setting.name);
         let (difference, error, queries) = match (setting.difference, &setting.failure) {
             (_, Some(_)) => ("failed".to_owned(), String::new(), String::new()),
             (Some(found), None) => {
                 (signed(found.mean, 4), ui::decimals(found.standard_error), ui::count(found.queries))
             }
-            (None, None) if setting.chosen => ("selected".to_owned(), String::new(), ui::count(race.queries)),
+            (None, None) if setting.selected => ("selected".to_owned(), String::new(), ui::count(race.queries)),
             (None, None) => (ui::decimals(f64::NAN), String::new(), String::new()),
         };
         table.row([name, difference, error, queries, setting.runs.to_string()]);
@@ -200,15 +200,15 @@ fn sureness(metric: &str, race: &AutoReport) -> String {
         "Difference: {metric} of the setting minus that of the selected one, on the runs and queries that both have, with \
          its standard error. * part of the model."
     );
-    let Some(rival) = &race.rival else {
+    let Some(runner_up) = &race.runner_up else {
         return format!("{behind} All settings are part of the model.{cut}");
     };
-    let errors = rival.lead / rival.standard_error;
+    let errors = runner_up.lead / runner_up.standard_error;
     let sure = match errors {
         errors if errors >= 2.0 => "the choice is sure",
         errors if errors >= 1.0 => "the choice is likely right",
         errors if errors > -1.0 => "which of the two is better is not known",
         _ => "it was not taken because it needs more at serving time",
     };
-    format!("{behind} The best setting that has no part in the model is '{}': {sure}.{cut}", rival.name)
+    format!("{behind} The best setting that has no part in the model is '{}': {sure}.{cut}", runner_up.name)
 }

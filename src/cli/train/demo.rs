@@ -110,7 +110,7 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     }
     if args.json {
         let odd: Vec<_> = odd.iter().map(Warning::json).collect();
-        let result = json!({"demo": results, "conventions": conventions, "odd": odd});
+        let result = json!({"demo": results, "conventions": conventions, "warnings": odd});
         output.print(&(serde_json::to_string(&result)? + "\n"));
         return output.end(&args.kept());
     }

@@ -94,8 +94,8 @@ struct Fold {
 impl Fold {
     /// The settings whose models are averaged, where they were selected.
     fn selected(&self) -> Vec<&str> {
-        let chosen = self.race.iter().flat_map(|race| &race.tried).filter(|tried| tried.chosen);
-        chosen.map(|tried| tried.name.as_str()).collect()
+        let chosen = self.race.iter().flat_map(|race| &race.candidates).filter(|candidate| candidate.selected);
+        chosen.map(|candidate| candidate.name.as_str()).collect()
     }
 
     /// The model in words, with what was selected for it.
@@ -120,7 +120,7 @@ impl Fold {
         });
         if let Some(race) = race {
             fold["selected"] = json!(self.selected());
-            fold["race"] = json!(race);
+            fold["selection"] = json!(race);
         }
         fold
     }
@@ -166,7 +166,7 @@ fn report(
         let spreads = |split: &str| -> serde_json::Value {
             let one = |name: &String| {
                 let (mean, deviation) = spread(&all(split, name));
-                (name.clone(), json!({"mean": mean, "deviation": deviation, "folds": all(split, name)}))
+                (name.clone(), json!({"mean": mean, "standard_deviation": deviation, "folds": all(split, name)}))
             };
             serde_json::Value::Object(names.iter().map(one).collect())
         };
@@ -174,7 +174,7 @@ fn report(
             "objective": config.aim(), "folds": folds.len(),
             "models": folds.iter().map(Fold::json).collect::<Vec<_>>(), "valid": spreads("valid"), "test": spreads("test"),
             "conventions": Conventions::default().to_string(),
-            "odd": odd.iter().map(Warning::json).collect::<Vec<_>>(),
+            "warnings": odd.iter().map(Warning::json).collect::<Vec<_>>(),
         });
         if let Some(repeats) = repeats {
             result["repeat"] = repeats.json();

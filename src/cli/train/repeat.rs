@@ -166,7 +166,7 @@ impl Repeats {
         let one = |(measure, metric): (usize, &Arc<dyn Metric>)| {
             let spread = self.summary(measure);
             let value = json!({
-                "seeds": spread.seeds, "mean": spread.mean, "deviation": spread.deviation, "queries": spread.queries,
+                "seeds": spread.seeds, "mean": spread.mean, "standard_deviation": spread.deviation, "queries": spread.queries,
             });
             (metric.name(), value)
         };

@@ -251,7 +251,7 @@ fn report(
         let odd: Vec<Value> = warnings.iter().map(Warning::json).collect();
         let mut result = json!({
             "model": out.display().to_string(), "objective": info.objective, "best_epoch": info.best_epoch, "epochs": epochs,
-            "finish": finish, "metrics": info.metrics, "conventions": info.conventions, "odd": odd,
+            "finish": finish, "metrics": info.metrics, "conventions": info.conventions, "warnings": odd,
         });
         if !info.members.is_empty() {
             result["members"] = serde_json::to_value(&info.members)?;

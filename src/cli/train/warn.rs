@@ -18,7 +18,7 @@ pub struct Warning {
 
 impl Warning {
     pub fn new(about: &str, what: String, remedy: &str) -> Self {
-        Warning { about: about.to_owned(), oddity: DataProblem { what, remedy: remedy.to_owned() } }
+        Warning { about: about.to_owned(), oddity: DataProblem { message: what, remedy: remedy.to_owned() } }
     }
 
     /// Of training itself; `run` names the run where there are several.
@@ -33,13 +33,13 @@ impl Warning {
 
     /// Tells it on standard error.
     pub fn tell(&self) {
-        let DataProblem { what, remedy } = &self.oddity;
+        let DataProblem { message, remedy } = &self.oddity;
         let remedy = if remedy.is_empty() { String::new() } else { format!(": {remedy}") };
-        ui::note(&format!("{}: {}{remedy}", ui::printable(&self.about), ui::printable(what)));
+        ui::note(&format!("{}: {}{remedy}", ui::printable(&self.about), ui::printable(message)));
     }
 
     pub fn json(&self) -> Value {
-        json!({"about": self.about, "what": self.oddity.what, "remedy": self.oddity.remedy})
+        json!({"about": self.about, "message": self.oddity.message, "remedy": self.oddity.remedy})
     }
 }
 
@@ -49,7 +49,7 @@ pub fn data(sets: &Sets, config: &TrainConfig) -> Vec<Warning> {
     for (_, set) in sets.all() {
         for oddity in set.essentials.iter().flat_map(Essentials::oddities) {
             // High labels matter only where 2^y - 1 does.
-            if oddity.what.contains("2^y - 1") && !has_gains(&config.metric) && !has_gains(&config.aim()) {
+            if oddity.message.contains("2^y - 1") && !has_gains(&config.metric) && !has_gains(&config.aim()) {
                 continue;
             }
             match found.iter_mut().find(|(known, _)| *known == oddity) {

@@ -6,7 +6,7 @@ use crate::cli::train::Warning;
 use crate::cli::ui::{self, Align, Table, counted};
 use burnrank::analysis::significance::Better;
 use burnrank::text::duration;
-use burnrank::tune::{Ended, Found, Judgement, Trial, TuneData, paired, settings_of};
+use burnrank::tune::{Ended, Evaluation, Found, Trial, TuneData, paired, settings_of};
 use burnrank::{Conventions, Summary, TrainConfig};
 use serde_json::{Map, Value, json};
 
@@ -32,35 +32,35 @@ impl Report {
             Some((best, _)) => command::train_arguments(args, best)?,
             None => Vec::new(),
         };
-        let trials = ranked.iter().map(|(trial, judgement)| trial_json(found, trial, Some(judgement), &ranked));
-        let failed = found.trials.iter().filter(|trial| trial.judgement.is_none());
+        let trials = ranked.iter().map(|(trial, evaluation)| trial_json(found, trial, Some(evaluation), &ranked));
+        let failed = found.trials.iter().filter(|trial| trial.evaluation.is_none());
         let json = json!({
             "metric": found.metric,
             "better": found.better,
             "conventions": Conventions::default().to_string(),
             "queries": data.n_queries(),
             "seed": args.seed,
-            "trials_asked": found.asked,
-            "whole": found.ended == Ended::Whole,
+            "trials_requested": found.asked,
+            "complete": found.ended == Ended::Whole,
             "best": ranked.first().map(|(trial, _)| trial.number),
             "expected_gain": held_out.map(difference_json),
             "expected_gain_is_more_than_one_standard_error": held_out.map(|gain| is_clear(found.better, &gain)),
             "selected_minus_default": found.gain().map(difference_json),
             "default": default_command(found),
             "command": ranked.first().map(|_| command::line(&arguments)),
-            "command_value": ranked.first().and_then(|(_, judgement)| judgement.best),
+            "command_validation_value": ranked.first().and_then(|(_, evaluation)| evaluation.validation_value),
             "arguments": arguments.iter().flatten().collect::<Vec<_>>(),
             "trials": trials.chain(failed.map(|trial| trial_json(found, trial, None, &ranked))).collect::<Vec<_>>(),
-            "odd": warnings.iter().map(Warning::json).collect::<Vec<_>>(),
+            "warnings": warnings.iter().map(Warning::json).collect::<Vec<_>>(),
         });
         Ok(Report { json, arguments, held_out, queries: data.n_queries() })
     }
 
     pub fn text(&self, found: &Found, seconds: f64) -> String {
         let ranked = found.ranked();
-        let Some((best, judgement)) = ranked.first() else { return String::new() };
+        let Some((best, evaluation)) = ranked.first() else { return String::new() };
         let mut text =
-            paragraph(&self.verdict(found, best, judgement)) + "\n" + &ui::table(&table(found, &ranked)) + "\n";
+            paragraph(&self.verdict(found, best, evaluation)) + "\n" + &ui::table(&table(found, &ranked)) + "\n";
         if let Some(command) = default_command(found) {
             let what = format!(
                 "what '{command}' does without further options. 'burnrank train' alone selects several models and averages \
@@ -79,7 +79,7 @@ impl Report {
         let what = "each half of the queries is evaluated after the epoch that the other half chose; trials that had all their \
                     epochs come first";
         text += &named("values", what);
-        let failed: Vec<&Trial> = found.trials.iter().filter(|trial| trial.judgement.is_none()).collect();
+        let failed: Vec<&Trial> = found.trials.iter().filter(|trial| trial.evaluation.is_none()).collect();
         if let Some(why) = failed.first().and_then(|trial| trial.failure.as_ref()) {
             let failed = counted(failed.len(), "trial", "trials");
             text += &named("failed", &format!("{failed}, the first: {why}"));
@@ -91,16 +91,16 @@ impl Report {
         let tried = counted(found.trials.len(), "trial", "trials");
         text += &named("searched", &format!("{tried}{ended}, in {}", duration(seconds)));
         text += &named("judged", &Conventions::default().to_string());
-        text += &format!("\n{}", paragraph(&self.reproduced(found, best, judgement)));
+        text += &format!("\n{}", paragraph(&self.reproduced(found, best, evaluation)));
         text + "\nTrain the best:\n" + &command::lines(&self.arguments)
     }
 
-    fn verdict(&self, found: &Found, best: &Trial, judgement: &Judgement) -> String {
+    fn verdict(&self, found: &Found, best: &Trial, evaluation: &Evaluation) -> String {
         let among = counted(found.trials.len(), "trial", "trials");
         let value = format!(
             "{} {} on {}",
             found.metric,
-            fixed(judgement.summary().mean, 4),
+            fixed(evaluation.summary().mean, 4),
             counted(self.queries, "validation query", "validation queries")
         );
         if best.number == 0 {
@@ -123,12 +123,12 @@ impl Report {
     }
 
     /// What the command for the best trial comes to.
-    fn reproduced(&self, found: &Found, best: &Trial, judgement: &Judgement) -> String {
-        let Some(value) = judgement.best else {
-            let (done, all) = (judgement.epochs, counted(best.config.epochs, "epoch", "epochs"));
+    fn reproduced(&self, found: &Found, best: &Trial, evaluation: &Evaluation) -> String {
+        let Some(value) = evaluation.validation_value else {
+            let (done, all) = (evaluation.epochs, counted(best.config.epochs, "epoch", "epochs"));
             return format!("Trial {} had {done} of {all}; its command trains all of them.", best.number);
         };
-        let folds = if judgement.chosen.len() > 1 { ", the mean over folds" } else { "" };
+        let folds = if evaluation.chosen_epochs.len() > 1 { ", the mean over folds" } else { "" };
         format!(
             "Its command reports {} {} on the validation queries{folds}: at the epoch that all of them choose.",
             found.metric,
@@ -153,24 +153,29 @@ fn difference_json(difference: Summary) -> Value {
     json!({"mean": difference.mean, "standard_error": difference.standard_error})
 }
 
-fn trial_json(found: &Found, trial: &Trial, judgement: Option<&&Judgement>, ranked: &[(&Trial, &Judgement)]) -> Value {
+fn trial_json(
+    found: &Found,
+    trial: &Trial,
+    evaluation: Option<&&Evaluation>,
+    ranked: &[(&Trial, &Evaluation)],
+) -> Value {
     let settings: Map<String, Value> =
         settings_of(&trial.config).map(|(setting, value)| (setting.key.to_owned(), json!(value))).collect();
     let best = ranked.first().filter(|(best, _)| best.number != trial.number);
-    let to_best = best.zip(judgement).map(|((_, best), own)| difference_json(paired(&own.values, &best.values)));
-    let summary = judgement.map(|judgement| judgement.summary());
+    let to_best = best.zip(evaluation).map(|((_, best), own)| difference_json(paired(&own.values, &best.values)));
+    let summary = evaluation.map(|evaluation| evaluation.summary());
     json!({
         "trial": trial.number,
         "value": summary.map(|summary| summary.mean),
         "standard_error": summary.map(|summary| summary.standard_error),
-        "train_value": judgement.and_then(|judgement| judgement.best),
-        "to_best": to_best,
+        "validation_value": evaluation.and_then(|evaluation| evaluation.validation_value),
+        "difference_to_best": to_best,
         "rung": trial.rung,
-        "epochs": judgement.map(|judgement| judgement.epochs),
-        "chosen_epochs": judgement.map(|judgement| &judgement.chosen),
+        "epochs": evaluation.map(|evaluation| evaluation.epochs),
+        "chosen_epochs": evaluation.map(|evaluation| &evaluation.chosen_epochs),
         "failure": trial.failure,
         "settings": settings,
-        "differs": difference(found, &trial.config),
+        "differs_from_default": difference(found, &trial.config),
         "config": trial.config,
     })
 }
@@ -192,7 +197,7 @@ fn difference(found: &Found, config: &TrainConfig) -> Vec<String> {
     .collect()
 }
 
-fn table(found: &Found, ranked: &[(&Trial, &Judgement)]) -> Table {
+fn table(found: &Found, ranked: &[(&Trial, &Evaluation)]) -> Table {
     let columns = [
         ("trial", Align::Right),
         ("epochs", Align::Right),
@@ -202,10 +207,10 @@ fn table(found: &Found, ranked: &[(&Trial, &Judgement)]) -> Table {
         ("settings", Align::Left),
     ];
     let mut table = Table::new(&columns);
-    let best = ranked.first().map(|(_, judgement)| *judgement);
-    let shown = |(place, (trial, _)): &(usize, &(&Trial, &Judgement))| *place < SHOWN || trial.number == 0;
-    for (place, (trial, judgement)) in ranked.iter().enumerate().filter(shown) {
-        let (to_best, error) = match best.filter(|_| place > 0).map(|best| paired(&judgement.values, &best.values)) {
+    let best = ranked.first().map(|(_, evaluation)| *evaluation);
+    let shown = |(place, (trial, _)): &(usize, &(&Trial, &Evaluation))| *place < SHOWN || trial.number == 0;
+    for (place, (trial, evaluation)) in ranked.iter().enumerate().filter(shown) {
+        let (to_best, error) = match best.filter(|_| place > 0).map(|best| paired(&evaluation.values, &best.values)) {
             Some(difference) => (signed(difference.mean, 4), fixed(difference.standard_error, 4)),
             None => (String::new(), String::new()),
         };
@@ -213,7 +218,7 @@ fn table(found: &Found, ranked: &[(&Trial, &Judgement)]) -> Table {
             0 => vec!["the default".to_owned()],
             _ => folded(&difference(found, &trial.config)),
         };
-        let numbers = [trial.number.to_string(), judgement.epochs.to_string(), fixed(judgement.summary().mean, 4)];
+        let numbers = [trial.number.to_string(), evaluation.epochs.to_string(), fixed(evaluation.summary().mean, 4)];
         let mut cells: Vec<String> = numbers.into_iter().chain([to_best, error]).collect();
         for line in settings {
             table.row(cells.iter().cloned().chain([line]));

@@ -11,7 +11,7 @@ pub(super) struct Chosen {
     /// The settings whose models are averaged, the best first.
     pub members: Vec<usize>,
     /// The best setting that has no part in the model, and how much worse it is than the best that has, query by query.
-    pub rival: Option<(usize, Summary)>,
+    pub runner_up: Option<(usize, Summary)>,
 }
 
 /// Differences in units of their standard error: what is less is taken for chance.
@@ -112,6 +112,6 @@ pub(super) fn choose(better: Better, entrants: &[Entrant]) -> Option<Chosen> {
         let (_, [own, other]) = common(first, &entrants[place]);
         (place, lead(better, &own, &other))
     });
-    let rival = leads.min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
-    Some(Chosen { members, rival })
+    let runner_up = leads.min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+    Some(Chosen { members, runner_up })
 }

@@ -32,7 +32,7 @@ use crate::stop::Stop;
 use crate::train::{Ensemble, Trainer, TrainingData, boosting_bytes};
 use burn::tensor::Device;
 use entrant::Entrant;
-pub use report::{AutoReport, Difference, Rival, Tried};
+pub use report::{AutoReport, CandidateReport, Difference, RunnerUp};
 use rotation::Rotation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -341,7 +341,7 @@ impl<'a> Race<'a> {
         model.info.objective = base.objective.name();
         model.info.settings = serde_json::json!({
             "model": "auto", "objective": base.objective.name(), "metric": base.metric, "seed": base.seed,
-            "scaling": model.info.scaler.kind(), "race": report,
+            "scaling": model.info.scaler.kind(), "selection": report,
         });
         let best_value = Some(estimate).filter(|value| value.is_finite());
         model.info.run = Some(RunInfo { identity: self.identity(), finish, best_value });

@@ -11,20 +11,20 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 pub struct AutoReport {
     /// All settings, the best by their difference from the selected one first.
-    pub tried: Vec<Tried>,
+    pub candidates: Vec<CandidateReport>,
     /// The runs of all of them.
     pub runs: usize,
     /// The queries that settings were judged by.
     pub queries: usize,
     /// The best of the settings that have no part in the model.
-    pub rival: Option<Rival>,
+    pub runner_up: Option<RunnerUp>,
     /// Whether it ended before the race was over: the time was up, or the caller stopped it.
     pub cut_short: bool,
 }
 
 /// A setting that was tried.
 #[derive(Debug, Clone, Serialize)]
-pub struct Tried {
+pub struct CandidateReport {
     /// In a few words.
     pub name: String,
     /// The mean of the metric over queries that had no part in training or in the choice of the epoch. Settings of different
@@ -35,7 +35,7 @@ pub struct Tried {
     /// The runs that ended.
     pub runs: usize,
     /// Whether its models are part of the model.
-    pub chosen: bool,
+    pub selected: bool,
     /// How long its runs took, in seconds.
     pub seconds: f64,
     /// Why training failed.
@@ -78,10 +78,10 @@ impl Difference {
 
 /// The best of the settings that have no part in the model.
 #[derive(Debug, Clone, Serialize)]
-pub struct Rival {
+pub struct RunnerUp {
     /// In a few words.
     pub name: String,
-    /// How much better the chosen setting is: the mean over queries.
+    /// How much better the selected one is: the mean over queries.
     pub lead: f64,
     /// The standard error of that.
     pub standard_error: f64,
@@ -92,35 +92,35 @@ impl AutoReport {
         let order = choice::ranked(better, entrants);
         let best = chosen.members.first().map(|&place| &entrants[place]);
         let failed = (0..entrants.len()).filter(|place| entrants[*place].failure.is_some());
-        let tried = |place: usize| {
+        let report = |place: usize| {
             let entrant = &entrants[place];
             let is_selected = Some(&place) == chosen.members.first();
-            Tried {
+            CandidateReport {
                 name: entrant.name(),
                 value: entrant.summary().mean,
                 difference: best.filter(|_| !is_selected).and_then(|best| Difference::of(best, entrant)),
                 runs: entrant.models.len(),
-                chosen: chosen.members.contains(&place),
+                selected: chosen.members.contains(&place),
                 seconds: entrant.seconds,
                 failure: entrant.failure.clone(),
             }
         };
         let selected = chosen.members.first().copied();
         let others = order.iter().copied().filter(|&place| Some(place) != selected).chain(failed);
-        let mut tried: Vec<Tried> = selected.into_iter().chain(others).map(tried).collect();
+        let mut candidates: Vec<CandidateReport> = selected.into_iter().chain(others).map(report).collect();
         let sign = if better == Better::Higher { 1.0 } else { -1.0 };
-        let rank = |tried: &Tried| match (&tried.difference, &tried.failure) {
+        let rank = |candidate: &CandidateReport| match (&candidate.difference, &candidate.failure) {
             (_, Some(_)) => f64::NEG_INFINITY,
             (Some(difference), None) if difference.mean.is_finite() => sign * difference.mean,
             // The selected one; none of the others is without queries in common.
             _ => 0.0,
         };
-        tried.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+        candidates.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
         AutoReport {
-            tried,
+            candidates,
             runs: entrants.iter().map(|entrant| entrant.models.len()).sum(),
             queries: best.map_or(0, |best| best.summary().n),
-            rival: chosen.rival.map(|(place, lead)| Rival {
+            runner_up: chosen.runner_up.map(|(place, lead)| RunnerUp {
                 name: entrants[place].name(),
                 lead: lead.mean,
                 standard_error: lead.standard_error,

@@ -26,8 +26,11 @@ fn the_same_seed_gives_the_same_model_on_any_number_of_threads() {
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let (model, report) = pool.install(|| run(&auto, &train, Some(&valid)));
-        let values: Vec<(String, u64, usize)> =
-            report.tried.into_iter().map(|tried| (tried.name, tried.value.to_bits(), tried.runs)).collect();
+        let values: Vec<(String, u64, usize)> = report
+            .candidates
+            .into_iter()
+            .map(|candidate| (candidate.name, candidate.value.to_bits(), candidate.runs))
+            .collect();
         (model.scorer.to_bytes().unwrap(), values, model.info.metrics)
     };
     let one = on(1);
@@ -40,7 +43,7 @@ fn a_scaling_that_is_given_is_the_only_one() {
     let auto = Auto { scaling: Some(ScaleKind::MinMax), trials: Some(2), ..quick() };
     let (model, report) = run(&auto, &data(0..12), None);
     assert_eq!(model.info.scaler.kind(), ScaleKind::MinMax);
-    assert!(report.tried.iter().all(|tried| tried.name.ends_with("minmax")), "{:?}", report.tried);
+    assert!(report.candidates.iter().all(|candidate| candidate.name.ends_with("minmax")), "{:?}", report.candidates);
     assert!(model.info.conventions.contains("has not seen"), "{}", model.info.conventions);
     assert!(!model.info.data.contains_key("valid"));
 }
@@ -49,7 +52,7 @@ fn a_scaling_that_is_given_is_the_only_one() {
 fn a_race_that_is_stopped_or_out_of_time_makes_a_model_of_what_is_whole() {
     let auto = Auto { limit: Some(Duration::ZERO), ..quick() };
     let (model, report) = run(&auto, &data(0..12), None);
-    assert!(report.cut_short && report.runs == 1 && report.tried[0].name.starts_with("linear"), "{report:?}");
+    assert!(report.cut_short && report.runs == 1 && report.candidates[0].name.starts_with("linear"), "{report:?}");
     assert_eq!(model.info.run.unwrap().finish, Finish::Stopped);
     let stop = Stop::new();
     stop.ask();
@@ -85,7 +88,7 @@ fn a_scaling_by_query_must_be_better_by_more_than_chance() {
         let entrants = [entrant(document.clone(), &around(0.0, 0.1)), entrant(query.clone(), &around(lead, -0.1))];
         let chosen = choice::choose(Better::Higher, &entrants).unwrap();
         assert_eq!(chosen.members, [expected], "{lead}");
-        assert_eq!(chosen.rival.map(|(place, _)| place), Some(1 - expected));
+        assert_eq!(chosen.runner_up.map(|(place, _)| place), Some(1 - expected));
     }
     // Of a cost, the lower is the better.
     let entrants = [entrant(document, &around(0.0, 0.1)), entrant(query, &around(0.3, -0.1))];
@@ -116,11 +119,11 @@ fn settings_of_different_numbers_of_runs_are_compared_on_the_runs_that_both_have
     long.note(model, around(-0.2, 0.0).into_iter().map(Some).enumerate());
     let short = entrant(config, &around(0.2, 0.0));
     assert!(short.summary().mean > long.summary().mean);
-    let chosen = choice::Chosen { members: vec![0], rival: None };
+    let chosen = choice::Chosen { members: vec![0], runner_up: None };
     let report = AutoReport::of(Better::Higher, &[long, short], &chosen, false);
-    assert_eq!(report.tried.iter().map(|tried| tried.runs).collect::<Vec<_>>(), [2, 1]);
-    let found = report.tried[1].difference.unwrap();
+    assert_eq!(report.candidates.iter().map(|candidate| candidate.runs).collect::<Vec<_>>(), [2, 1]);
+    let found = report.candidates[1].difference.unwrap();
     assert!((found.mean + 0.1).abs() < 1e-12 && found.standard_error < 1e-12, "{found:?}");
-    assert_eq!((found.queries, found.runs, report.tried[0].difference), (12, 1, None));
+    assert_eq!((found.queries, found.runs, report.candidates[0].difference), (12, 1, None));
     assert!((found.value - found.selected_value - found.mean).abs() < 1e-12, "{found:?}");
 }

@@ -32,7 +32,7 @@ fn run(search: &Search, data: &TuneData<'_>, journal: Option<&Journal>) -> Found
 
 /// All that was found, but times.
 fn text(found: &Found) -> String {
-    let of = |trial: &Trial| format!("{} {} {:?} {:?}\n", trial.number, trial.rung, trial.judgement, trial.failure);
+    let of = |trial: &Trial| format!("{} {} {:?} {:?}\n", trial.number, trial.rung, trial.evaluation, trial.failure);
     found.trials.iter().map(of).collect::<String>() + &format!("{:?} {:?}", found.ended, found.gain())
 }
 
@@ -57,9 +57,9 @@ fn the_better_third_goes_on_and_so_does_the_default() {
     let default = found.default_trial().unwrap();
     assert_eq!((default.rung, default.config.learning_rate), (3, ModelChoice::mlp().config().learning_rate));
     for trial in &found.trials {
-        let judgement = trial.judgement.as_ref().unwrap();
-        assert!(judgement.exhausted || judgement.epochs == [1, 3, 9][trial.rung - 1], "{trial:?}");
-        assert_eq!(judgement.values.len(), 30);
+        let evaluation = trial.evaluation.as_ref().unwrap();
+        assert!(evaluation.exhausted || evaluation.epochs == [1, 3, 9][trial.rung - 1], "{trial:?}");
+        assert_eq!(evaluation.values.len(), 30);
         // A trial is the same whatever ran before.
         assert_eq!(format!("{:?}", search.config(trial.number, 30).unwrap()), format!("{:?}", trial.config));
     }
@@ -164,7 +164,7 @@ fn trees_are_grown_anew_on_each_rung_to_the_same_values() {
     assert_eq!(text(&results[0]), text(&results[1]));
     for trial in &results[0].trials {
         assert!(matches!(trial.config.architecture, Architecture::Trees { trees: 9, .. }));
-        assert_eq!(trial.judgement.as_ref().unwrap().epochs, [1, 3, 9][trial.rung - 1]);
+        assert_eq!(trial.evaluation.as_ref().unwrap().epochs, [1, 3, 9][trial.rung - 1]);
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
 pub(super) fn parse<H: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<(H, Vec<Vec<u8>>)> {
     let damaged = || Error::Model {
         path: path.to_path_buf(),
-        message: "not a checkpoint of this version, or damaged: delete it and train without --resume".into(),
+        message: "not a checkpoint of this version, or damaged: delete it and train from the start".into(),
     };
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
     let (checksum, body) = rest.split_first_chunk::<8>().ok_or_else(damaged)?;

@@ -79,7 +79,20 @@ pub(crate) struct EpochStart<'a> {
     /// The number of the restart that this epoch begins with, counted from 1, where it does.
     pub restart: Option<usize>,
     /// Of its first batch, and after its last one.
-    pub step_sizes: [f64; 2],
+    pub learning_rates: [f64; 2],
+}
+
+impl EpochStart<'_> {
+    /// The learning rate of a batch, by its number from 0 and the number of batches.
+    pub fn learning_rate(&self, batch: usize, batches: usize) -> f64 {
+        let [first, last] = self.learning_rates;
+        first + (last - first) * (batch as f64 / batches as f64)
+    }
+
+    /// The seed of what the objective draws in this epoch.
+    pub fn draws(&self) -> u64 {
+        self.config.seed ^ (self.number as u64) << 32
+    }
 }
 
 /// What an epoch found out on its way.
@@ -92,6 +105,13 @@ pub(crate) struct EpochTotals {
     /// The scores of the training documents, in the order of the data set; for nets those that each batch saw before its
     /// own update.
     pub scores: Vec<f32>,
+}
+
+impl EpochTotals {
+    /// Before the first batch.
+    pub fn of_documents(documents: usize) -> Self {
+        EpochTotals { scores: vec![0.0; documents], ..EpochTotals::default() }
+    }
 }
 
 /// Maximum and minimum number of documents scored between two checks of `Stop`; multiples of the block size.

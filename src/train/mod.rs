@@ -6,24 +6,21 @@ mod boosting_bytes;
 mod checkpoint;
 mod data;
 mod distributed;
+mod engine;
 mod ensemble;
 mod epoch;
 mod exact;
-#[cfg(feature = "cubecl")]
-mod feed;
 mod finish;
 mod identity;
 mod learner;
 mod net;
-#[cfg(feature = "cubecl")]
-mod on_device;
 mod optimizer;
 mod order;
-mod part;
 mod resume;
 mod run;
 mod schedule;
 mod state;
+mod stopping;
 mod trainer;
 #[cfg(feature = "trees")]
 mod trees;

@@ -44,6 +44,11 @@ impl Deref for Order {
 }
 
 impl Order {
+    /// These queries in this order, all in memory.
+    pub fn of(queries: Vec<usize>) -> Self {
+        Order { queries, windows: Vec::new(), asked: Cell::new((0, 0)) }
+    }
+
     /// Drawn anew from (seed, epoch), so that a resumed run draws the same.
     pub fn draw(data: &Dataset, seed: u64, epoch: u64) -> Self {
         let shards = if data.is_mapped() { shards(data, SHARD) } else { Vec::new() };

@@ -51,17 +51,6 @@ impl RunState {
         self.learning_rate = learning_rate;
     }
 
-    /// Notes an epoch that did not diverge: whether it is the best, and how long to wait on.
-    pub fn note(&mut self, record: &EpochRecord) {
-        if record.best {
-            (self.best_epoch, self.best_value) = (record.epoch, record.valid);
-            (self.waited, self.stalled) = (0, 0);
-        } else {
-            self.waited += 1;
-            self.stalled += 1;
-        }
-    }
-
     /// The learning rate after an epoch of these values.
     pub fn adapt(&mut self, rule: Schedule, now: TrainingValues, loss_is_cost: bool, seed: u64, epoch: u64) {
         if let Some((loss, goodness)) = self.before {

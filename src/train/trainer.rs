@@ -110,7 +110,7 @@ impl<'a> Trainer<'a> {
             }
         };
         if let Some(partition) = &partition {
-            let remedy = "give all processes the same settings, and --portable where their CPUs differ";
+            let remedy = "give all processes the same settings, and `portable` where their CPUs differ";
             partition.member.same(Error::Config, remedy, Ok(facts(&config, device)))?;
         }
         let worst = if metric.is_cost() { f64::INFINITY } else { f64::NEG_INFINITY };
@@ -146,12 +146,12 @@ impl<'a> Trainer<'a> {
     pub fn with_targets(mut self, targets: &'a Targets) -> Result<Self> {
         if !self.config.objective.takes_targets() {
             return Err(Error::Config(format!(
-                "target probabilities train ranknet, not {}: set --objective ranknet",
+                "target probabilities train ranknet, not {}: set `objective` ranknet",
                 self.config.objective
             )));
         }
         if !self.config.method.is_gradient() {
-            let message = "target probabilities train nets: set --model linear or --model mlp";
+            let message = "target probabilities train nets: set `model` to linear or mlp";
             return Err(Error::Config(message.into()));
         }
         if self.partition.as_ref().is_some_and(|partition| partition.member.size() > 1) {
@@ -215,17 +215,7 @@ impl<'a> Trainer<'a> {
 
     /// Why training is over, or nothing while it is not.
     pub fn finished(&self) -> Option<Finish> {
-        if self.state.diverged {
-            Some(Finish::Diverged)
-        } else if self.learner.has_converged() {
-            Some(Finish::Converged)
-        } else if self.state.history.len() >= self.config.epochs {
-            Some(Finish::Epochs)
-        } else if self.config.patience > 0 && self.state.waited >= self.config.patience {
-            Some(Finish::Patience)
-        } else {
-            None
-        }
+        self.state.finish(&self.config, self.learner.has_converged())
     }
 
     /// Runs one epoch.
@@ -243,8 +233,8 @@ impl<'a> Trainer<'a> {
         }
         let start = Instant::now();
         let number = self.state.history.len() + 1;
-        let restarts = self.config.restart > 0 && self.state.stalled >= self.config.restart;
-        let step_size = if restarts { self.config.learning_rate } else { self.state.learning_rate };
+        let restarts = self.state.restarts(&self.config);
+        let learning_rate = if restarts { self.config.learning_rate } else { self.state.learning_rate };
         let totals = self.learner.try_epoch(&EpochStart {
             config: &self.config,
             data: &self.data.train,
@@ -253,7 +243,7 @@ impl<'a> Trainer<'a> {
             number,
             stop: &self.stop,
             restart: restarts.then_some(self.state.restart + 1),
-            step_sizes: self.config.schedule.fall(number, self.config.epochs).map(|factor| factor * step_size),
+            learning_rates: self.config.schedule.fall(number, self.config.epochs).map(|factor| factor * learning_rate),
         })?;
         let own = self.judged(&totals.scores);
         let Evaluated { diverged, valid: valid_values, train } = match &self.partition {
@@ -263,7 +253,7 @@ impl<'a> Trainer<'a> {
         let (valid, train) = (Summary::of(&valid_values).mean, Summary::of(&train).mean);
         // All of it is put in place once the epoch is whole: one that is stopped leaves no trace.
         if restarts {
-            self.state.restarted(step_size);
+            self.state.restarted(learning_rate);
         }
         let best = !diverged && self.is_better(valid);
         self.learner.take_epoch(best)?;
@@ -317,10 +307,10 @@ impl<'a> Trainer<'a> {
                 let lower = match self.config.method {
                     // These have no learning rate.
                     Method::Baseline(_) => String::new(),
-                    _ => format!("lower --lr (now {}), or ", state.learning_rate),
+                    _ => format!("lower `lr` (now {}), or ", state.learning_rate),
                 };
                 return Err(Error::Training(format!(
-                    "training diverged in epoch {}: scores are no longer finite; {lower}scale the features with --scale",
+                    "training diverged in epoch {}: scores are no longer finite; {lower}scale the features with `scale`",
                     record.epoch
                 )));
             }

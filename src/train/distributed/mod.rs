@@ -4,13 +4,10 @@
 //! holds whole shares. An epoch visits the queries of all shares in turn, so that every batch takes as much from each. The
 //! gradient of a batch is a sum over shares, added up by a fixed tree: the number of processes, and that of their threads, changes no bit.
 
-mod epoch;
 mod evaluated;
-mod flat;
 #[cfg(test)]
 mod tests;
 
-pub(super) use epoch::run;
 pub(super) use evaluated::Evaluated;
 
 use crate::data::Dataset;
@@ -27,8 +24,8 @@ pub(crate) struct Partition {
     /// Where each share of the training queries begins, and last where all end.
     bounds: Vec<usize>,
     /// The share of the query at each place of an epoch's order.
-    pattern: Vec<u32>,
-    tree: Tree,
+    pub(super) pattern: Vec<u32>,
+    pub(super) tree: Tree,
     /// The first document of each training and validation query of all members, and last the number of documents.
     offsets: [Vec<usize>; 2],
     /// The training and validation queries that each member holds.
@@ -77,7 +74,7 @@ impl Partition {
     }
 
     /// The order in which an epoch visits all training queries, drawn anew from (seed, epoch).
-    fn order(&self, seed: u64, epoch: u64) -> Vec<usize> {
+    pub(super) fn order(&self, seed: u64, epoch: u64) -> Vec<usize> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(epoch);
         let mut queries: Vec<usize> = (0..self.pattern.len()).collect();

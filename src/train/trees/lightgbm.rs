@@ -101,7 +101,7 @@ impl Binned {
             )));
         }
         let bytes = boosting_bytes(documents as u64, features as u64, growth.bins);
-        memory::ask(bytes, "the bins of the training documents", "give fewer --bins or documents")?;
+        memory::ask(bytes, "the bins of the training documents", "give fewer `bins` or documents")?;
         let values = documents.saturating_mul(features);
         let turn = Turn::take(threads::choose(values));
         let mut handle = null_mut();

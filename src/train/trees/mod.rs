@@ -69,8 +69,7 @@ impl Learner for TreeLearner {
         let (objective, data) = (&epoch.config.objective, epoch.data);
         let n = data.n_documents();
         let (mut gradient, mut second) = (vec![0.0; n], vec![0.0; n]);
-        let seed = epoch.config.seed ^ (epoch.number as u64) << 32;
-        let seeds = query_seeds(objective, seed, 0..data.n_queries());
+        let seeds = query_seeds(objective, epoch.draws(), 0..data.n_queries());
         let batch = Batch { labels: data.labels(), offsets: data.offsets() };
         let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
         let result = objective.slopes(&scores, batch, slopes, Want { loss: true, pairs: true }, &seeds, epoch.stop)?;
@@ -184,7 +183,7 @@ impl Learner for TreeLearner {
 }
 
 const NO_TREE: &str = "no tree can be grown: every split would leave a leaf with too few documents or too little to learn \
-                       from: lower --min-data or --min-hessian";
+                       from: lower `min_data` or `min_hessian`";
 
 /// The text of the only tree of a forest.
 fn block(forest: &Forest) -> Result<String> {

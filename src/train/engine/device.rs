@@ -1,19 +1,20 @@
-//! An epoch that stays on a GPU: features, lambdas and steps there, scores and sums back once.
+//! Batches on a GPU that an epoch never leaves: features, lambdas and updates there, scores and sums back once.
 
-use super::feed::Feed;
-use super::learner::{EpochStart, EpochTotals};
-use super::order::Order;
+use super::feed::{EpochFeed, Feed};
+use super::{Batches, Engine, Net};
 use crate::data::Dataset;
 use crate::device::Transfers;
 use crate::device::cube::Cube;
 use crate::error::Result;
 use crate::model::{NarrowNet, Ranker};
 use crate::objective::device::{DeviceEpoch, DeviceLambdas};
-use crate::setting::TrainConfig;
+use crate::setting::GradientPath;
 use crate::stop::Stop;
+use crate::train::learner::{EpochStart, EpochTotals};
+use crate::train::order::Order;
 use burn::module::Module;
-use burn::optim::{GradientsParams, ModuleOptimizer};
-use burn::tensor::Tensor;
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Tensor};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -29,54 +30,19 @@ pub(super) struct OnDevice {
 }
 
 impl OnDevice {
-    /// Copies the training queries to the device; nothing where the objective has no kernels.
+    /// Copies the training queries to the device; nothing where epochs cannot stay there: on the host, and where the objective
+    /// has no kernels.
     ///
     /// # Errors
     /// When a label is too high for the objective, or there are too many documents.
-    pub fn new(config: &TrainConfig, train: &Dataset, cube: Cube) -> Result<Option<Self>> {
-        let objective = &config.objective;
-        let Some(lambdas) = DeviceLambdas::new(objective, train.labels(), train.offsets(), &cube)? else {
+    pub fn of(epoch: &EpochStart<'_>, path: GradientPath, device: &Device) -> Result<Option<Self>> {
+        let EpochStart { config, data, .. } = *epoch;
+        if path != GradientPath::Lambda || epoch.targets.is_some() || !config.objective.has_kernels() {
             return Ok(None);
-        };
-        Ok(Some(OnDevice { lambdas, train: Feed::new(&cube, train), valid: None, cube }))
-    }
-
-    /// What was copied so far.
-    pub fn transfers(&self) -> Transfers {
-        self.cube.transfers()
-    }
-
-    /// Visits all queries once, in the given order, and steps after each batch, by sizes from the first to the last.
-    ///
-    /// # Errors
-    /// When the device fails, or the run is to stop: the optimiser has then made some of its steps.
-    pub fn epoch(
-        &self,
-        start: &EpochStart<'_>,
-        mut ranker: Ranker,
-        optimizer: &mut ModuleOptimizer,
-        order: &Order,
-    ) -> Result<(Ranker, EpochTotals)> {
-        let EpochStart { config, data, stop, step_sizes: [first, last], .. } = *start;
-        let epoch = self.lambdas.epoch(order);
-        let mut feed = self.train.start(data, order, &epoch.layout, config.batch_queries.max(1));
-        let (step, mut waits) = (config.batch_queries.max(1), Waits::new());
-        let count = order.len().div_ceil(step) as f64;
-        for (number, from) in (0..order.len()).step_by(step).enumerate() {
-            stop.check()?;
-            let queries = from..(from + step).min(order.len());
-            let step_size = first + (last - first) * (number as f64 / count);
-            let batch = feed.batch(queries.clone());
-            // Queries without a document teach nothing.
-            if !batch.is_empty() {
-                let gradients = self.gradients(&epoch, queries, &ranker, batch);
-                ranker = optimizer.step(step_size, ranker, gradients);
-            }
-            waits.after_a_while(&self.cube)?;
         }
-        stop.check()?;
-        let (scores, sums) = self.lambdas.finish(epoch)?;
-        Ok((ranker, EpochTotals { loss: sums.loss, pairs: sums.pairs, saturated: sums.saturated, scores }))
+        let Some(cube) = Cube::of(device) else { return Ok(None) };
+        let lambdas = DeviceLambdas::new(&config.objective, data.labels(), data.offsets(), &cube)?;
+        Ok(lambdas.map(|lambdas| OnDevice { lambdas, train: Feed::new(&cube, data), valid: None, cube }))
     }
 
     /// The gradients of all weights by a batch of queries: by kernels of our own where the net is narrow and the batch is one
@@ -99,12 +65,22 @@ impl OnDevice {
         let gradient = self.lambdas.gradient(epoch, queries, joined(&scores));
         GradientsParams::from_grads(surrogate(scores, gradient).backward(), ranker)
     }
+}
 
-    /// The scores of the validation documents, copied to the host once; those of [`score`](crate::score) to the bit.
-    ///
-    /// # Errors
-    /// When the device fails, or the run is to stop.
-    pub fn score_valid(&mut self, ranker: &Ranker, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
+impl Engine for OnDevice {
+    fn begin<'e>(&'e mut self, epoch: &'e EpochStart<'_>, order: &'e Order, _: &Net) -> Result<Box<dyn Batches + 'e>> {
+        let engine = &*self;
+        Ok(Box::new(OnDeviceEpoch {
+            epoch: engine.lambdas.epoch(order),
+            feed: engine.train.start(epoch.data, order, epoch.config.batch_queries.max(1)),
+            stop: epoch.stop,
+            waits: Waits::new(),
+            engine,
+        }))
+    }
+
+    /// Copied to the host once; those of [`score`](crate::score) to the bit.
+    fn score_valid(&mut self, ranker: &Ranker, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
         let net = NarrowNet::of(ranker, &self.cube);
         let feed = self.valid.get_or_insert_with(|| Feed::in_blocks(&self.cube, valid, net.is_none()));
         let (ranker, mut waits, mut scores) = (ranker.valid(), Waits::new(), Vec::new());
@@ -123,13 +99,43 @@ impl OnDevice {
         self.cube.fetch_tensor(joined(&scores).slice(0..valid.n_documents()))
     }
 
-    /// Whether all weights are finite.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn weights_are_finite(&self, ranker: &Ranker) -> Result<bool> {
-        let weights = self.cube.fetch_tensor(joined(&ranker.flat()))?;
-        Ok(weights.iter().all(|weight| weight.is_finite()))
+    fn is_finite(&self, ranker: &Ranker) -> bool {
+        // A device that fails here fails in the next epoch too, which says so.
+        let weights = self.cube.fetch_tensor(joined(&ranker.flat()));
+        weights.map_or(true, |weights| weights.iter().all(|weight| weight.is_finite()))
+    }
+
+    fn transfers(&self) -> Option<Transfers> {
+        Some(self.cube.transfers())
+    }
+}
+
+/// One epoch.
+struct OnDeviceEpoch<'e> {
+    engine: &'e OnDevice,
+    epoch: DeviceEpoch,
+    feed: EpochFeed<'e>,
+    stop: &'e Stop,
+    waits: Waits,
+}
+
+impl Batches for OnDeviceEpoch<'_> {
+    fn gradient(&mut self, ranker: &Ranker, queries: Range<usize>, _: f64) -> Result<Option<GradientsParams>> {
+        // After the update of the batch before.
+        self.waits.after_a_while(&self.engine.cube)?;
+        self.stop.check()?;
+        let batch = self.feed.batch(&self.epoch.layout, queries.clone());
+        // Queries without a document teach nothing.
+        if batch.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(self.engine.gradients(&self.epoch, queries, ranker, batch)))
+    }
+
+    fn finish(self: Box<Self>, net: Net) -> Result<(Net, EpochTotals)> {
+        self.stop.check()?;
+        let (scores, sums) = self.engine.lambdas.finish(self.epoch)?;
+        Ok((net, EpochTotals { loss: sums.loss, pairs: sums.pairs, saturated: sums.saturated, scores }))
     }
 }
 

@@ -1,15 +1,15 @@
 //! A part of a batch: whole queries, few enough to stay in a core's cache from the forward pass to the backward pass.
 
-use super::epoch::RunContext;
-use super::learner::query_seeds;
 use crate::data::Dataset;
+use crate::device;
 use crate::error::Result;
 use crate::memory;
 use crate::model::{Ranker, to_host};
 use crate::objective::{Batch, QueryResult, Slopes, Want, mean_over, surrogate};
 use crate::setting::GradientPath;
+use crate::train::learner::{EpochStart, EpochTotals, query_seeds};
 use burn::optim::GradientsParams;
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use std::cell::Cell;
 
 /// The documents of a part, about: fewer are not worth a graph of their own, more leave the cache.
@@ -19,6 +19,25 @@ const DOCUMENTS: usize = 2048;
 
 thread_local! {
     static FEATURES: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
+}
+
+/// What the parts of an epoch have in common.
+pub(super) struct PartContext<'a> {
+    pub epoch: &'a EpochStart<'a>,
+    /// Lambda or tensor, never auto.
+    pub path: GradientPath,
+    /// With autodiff.
+    pub device: &'a Device,
+    /// Whether that is the host.
+    pub host: bool,
+    /// The number of the first query of the data among those of all processes.
+    first: usize,
+}
+
+impl<'a> PartContext<'a> {
+    pub fn new(epoch: &'a EpochStart<'a>, path: GradientPath, device: &'a Device, first: usize) -> Self {
+        PartContext { epoch, path, host: device::on_host(device), device, first }
+    }
 }
 
 /// What a part of a batch adds to it.
@@ -54,24 +73,18 @@ pub(super) fn split<'q>(data: &Dataset, queries: &'q [usize]) -> Vec<&'q [usize]
 }
 
 /// The gradient of some of the queries of a batch of `whole` queries.
-pub(super) fn run(
-    context: &RunContext<'_>,
-    ranker: &Ranker,
-    queries: &[usize],
-    whole: usize,
-    seed: u64,
-) -> Result<PartGradient> {
-    let stop = context.stop;
+pub(super) fn run(context: &PartContext<'_>, ranker: &Ranker, queries: &[usize], whole: usize) -> Result<PartGradient> {
+    let EpochStart { data, stop, .. } = *context.epoch;
     stop.check()?;
-    let documents = Documents::gather(context.data, queries);
+    let documents = Documents::gather(data, queries);
     ask_for_units(ranker, documents.labels.len())?;
     let batch = Batch { labels: &documents.labels, offsets: &documents.offsets };
-    let shape = [documents.labels.len(), context.data.n_features()];
+    let shape = [documents.labels.len(), data.n_features()];
     let features = Tensor::<2>::from_data(TensorData::new(documents.features, shape), context.device);
     let scores = ranker.forward(features.clone());
     let host = to_host(scores.clone())?;
     stop.check()?;
-    let (surrogate, result) = surrogate_of(context, scores, &host, batch, queries, whole, seed)?;
+    let (surrogate, result) = surrogate_of(context, scores, &host, batch, queries, whole)?;
     stop.check()?;
     let gradients = GradientsParams::from_grads(surrogate.backward(), ranker);
     // The graph is gone, so on the host this is the only owner of the features' memory; a GPU would copy them back.
@@ -92,37 +105,38 @@ fn ask_for_units(ranker: &Ranker, documents: usize) -> Result<()> {
     let units: usize = ranker.config().architecture.hidden().iter().sum();
     let values = (documents as u64).saturating_mul(units as u64).saturating_mul(COPIES);
     let what = format!("{units} hidden units for {documents} documents");
-    memory::ask(memory::bytes_of::<f32>(values), &what, "use fewer --hidden units or --batch-queries")
+    memory::ask(memory::bytes_of::<f32>(values), &what, "use fewer `hidden` units or `batch_queries`")
 }
 
 /// A tensor whose backward pass carries the objective's gradient into the weights.
 fn surrogate_of(
-    context: &RunContext<'_>,
+    context: &PartContext<'_>,
     scores: Tensor<1>,
     host: &[f32],
     batch: Batch<'_>,
     queries: &[usize],
     whole: usize,
-    seed: u64,
 ) -> Result<(Tensor<1>, QueryResult)> {
-    let objective = &context.config.objective;
-    if context.path == GradientPath::Tensor && context.targets.is_none() {
-        let tensors = objective.tensor_gradient(scores.clone(), batch, context.config.pair_budget, context.stop)?;
+    let EpochStart { config, targets, stop, .. } = *context.epoch;
+    let objective = &config.objective;
+    if context.path == GradientPath::Tensor && targets.is_none() {
+        let tensors = objective.tensor_gradient(scores.clone(), batch, config.pair_budget, stop)?;
         let (pairs, saturated) = tensors.pairs();
         let loss = f64::from(to_host(tensors.loss)?.first().copied().unwrap_or(0.0));
         let surrogate = (scores * tensors.gradient).sum();
         return Ok((surrogate, QueryResult { loss, pairs, saturated }));
     }
     let mut slopes = vec![0.0; host.len()];
-    let sum = match context.targets {
+    let sum = match targets {
         Some(targets) => {
             let pairs = queries.iter().map(|&query| targets.query(query));
-            objective.target_sum(host, batch, pairs, &mut slopes, context.stop)?
+            objective.target_sum(host, batch, pairs, &mut slopes, stop)?
         }
         None => {
-            let seeds = query_seeds(objective, seed, queries.iter().map(|&query| context.first + query));
+            let seeds =
+                query_seeds(objective, context.epoch.draws(), queries.iter().map(|&query| context.first + query));
             let (to, want) = (Slopes::gradient(&mut slopes), Want { loss: true, pairs: true });
-            objective.slopes(host, batch, to, want, &seeds, context.stop)?
+            objective.slopes(host, batch, to, want, &seeds, stop)?
         }
     };
     let result = mean_over(whole, sum, &mut slopes);
@@ -147,6 +161,19 @@ impl Documents {
             data.gather(query, &mut features);
         }
         Documents { features, labels, offsets }
+    }
+}
+
+impl EpochTotals {
+    /// Puts the scores of some queries where they belong.
+    pub(super) fn keep_scores(&mut self, data: &Dataset, queries: &[usize], scores: &[f32]) {
+        let mut rest = scores;
+        for &query in queries {
+            let rows = data.offsets()[query]..data.offsets()[query + 1];
+            let (own, after) = rest.split_at(rows.len());
+            self.scores[rows].copy_from_slice(own);
+            rest = after;
+        }
     }
 }
 
@@ -198,19 +225,20 @@ mod tests {
                 architecture: shape.architecture.clone(),
                 ..TrainConfig::default()
             };
-            let ground = RunContext {
+            let epoch = EpochStart {
                 config: &config,
                 data: &data,
                 targets: None,
+                partition: None,
+                number: 1,
                 stop: &Stop::new(),
-                path,
-                device: &device,
-                host: true,
-                first: 0,
+                restart: None,
+                learning_rates: [config.learning_rate; 2],
             };
+            let context = PartContext::new(&epoch, path, &device, 0);
             let at = |weights: &[Vec<f32>]| {
                 let ranker = shape.from_weights(weights, &device).unwrap();
-                let outcome = run(&ground, &ranker, &[0, 1, 2], 3, 1).unwrap();
+                let outcome = run(&context, &ranker, &[0, 1, 2], 3).unwrap();
                 (ranker, outcome)
             };
             let mut weights = Init::Burn.weights(&shape, 3);

@@ -2,10 +2,10 @@
 //!
 //! The host never waits for the device between slices: while it gathers the next one, the device works on the one before.
 
-use super::order::Order;
 use crate::data::Dataset;
 use crate::device;
 use crate::device::cube::{Cube, Layout, ON_A_GPU, Rows};
+use crate::train::order::Order;
 use burn::tensor::Tensor;
 use std::ops::Range;
 
@@ -40,8 +40,8 @@ impl Feed {
     }
 
     /// The features of an epoch that visits these queries in this order.
-    pub fn start<'a>(&'a self, data: &'a Dataset, order: &'a Order, layout: &'a Layout, step: usize) -> EpochFeed<'a> {
-        EpochFeed { feed: self, data, order, layout, step, slice: None }
+    pub fn start<'a>(&'a self, data: &'a Dataset, order: &'a Order, step: usize) -> EpochFeed<'a> {
+        EpochFeed { feed: self, data, order, step, slice: None }
     }
 
     /// All documents, in blocks.
@@ -78,7 +78,6 @@ pub(super) struct EpochFeed<'a> {
     feed: &'a Feed,
     data: &'a Dataset,
     order: &'a Order,
-    layout: &'a Layout,
     /// Queries of a batch.
     step: usize,
     slice: Option<Slice>,
@@ -93,33 +92,33 @@ struct Slice {
 impl EpochFeed<'_> {
     /// The features of the next batch, which is that of these queries of the epoch: one tensor, or more where one would be
     /// too large, or none where there is no document.
-    pub fn batch(&mut self, queries: Range<usize>) -> Vec<Tensor<2>> {
+    pub fn batch(&mut self, layout: &Layout, queries: Range<usize>) -> Vec<Tensor<2>> {
         if let Some(rows) = &self.feed.rows {
-            return rows.batch(self.layout, queries);
+            return rows.batch(layout, queries);
         }
         if self.slice.as_ref().is_none_or(|slice| slice.queries.end < queries.end) {
             // The one before goes first: its memory is free once the device is done with it.
             self.slice = None;
-            self.slice = Some(self.next_slice(queries.start));
+            self.slice = Some(self.next_slice(layout, queries.start));
         }
         let Some(slice) = &self.slice else { return Vec::new() };
-        let from = self.layout.n_documents(slice.queries.start..queries.start);
-        slice.rows.slices(from..from + self.layout.n_documents(queries))
+        let from = layout.n_documents(slice.queries.start..queries.start);
+        slice.rows.slices(from..from + layout.n_documents(queries))
     }
 
     /// As many batches as a slice holds, at least one.
-    fn next_slice(&self, first: usize) -> Slice {
+    fn next_slice(&self, layout: &Layout, first: usize) -> Slice {
         let width = self.data.n_features().max(1);
         let most = SLICE.min(self.feed.cube.largest_buffer()).min(device::memory_limit().unwrap_or(SLICE * 4) / 4);
         let documents = (most / 4) as usize / width;
         let end = |batches: usize| (first + batches * self.step).min(self.order.len());
         let fitting = (2..).take_while(|&batches| {
-            end(batches - 1) < self.order.len() && self.layout.n_documents(first..end(batches)) <= documents
+            end(batches - 1) < self.order.len() && layout.n_documents(first..end(batches)) <= documents
         });
         let queries = first..end(fitting.last().unwrap_or(1));
         // Of a mapped file: the pages of the queries that follow are read while these are worked on.
         self.order.reach(first, self.data);
-        let mut values = Vec::with_capacity(self.layout.n_documents(queries.clone()) * width);
+        let mut values = Vec::with_capacity(layout.n_documents(queries.clone()) * width);
         for &query in &self.order[queries.clone()] {
             self.data.gather(query, &mut values);
         }

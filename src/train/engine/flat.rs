@@ -24,11 +24,6 @@ pub(super) fn flat(ranker: &Ranker, gradients: GradientsParams) -> Result<Vec<f3
     visit.1
 }
 
-/// The number of weights.
-pub(super) fn width(ranker: &Ranker) -> usize {
-    ranker.num_params()
-}
-
 /// What [`flat`] was given, on a device without autodiff.
 pub(super) fn gradients(ranker: &Ranker, numbers: &[f32], device: &Device) -> GradientsParams {
     struct Visit<'a>(&'a [f32], &'a Device, GradientsParams);

@@ -1,0 +1,106 @@
+//! What computes the gradient of a batch: the cores of the host, a GPU, or several processes.
+//!
+//! The [loop over batches](super::epoch) is the same for all. An engine decides where the documents are and in which order
+//! numbers are added up, which decides the bytes of a model. A new engine is one file here and one line of [`choose`].
+
+#[cfg(feature = "cubecl")]
+mod device;
+mod distributed;
+#[cfg(feature = "cubecl")]
+mod feed;
+mod flat;
+mod host;
+mod part;
+
+use super::learner::{EpochStart, EpochTotals, score_all};
+use super::order::Order;
+use crate::data::Dataset;
+use crate::device::Transfers;
+use crate::error::Result;
+use crate::model::{Ranker, is_finite, score_rows};
+use crate::setting::GradientPath;
+use crate::stop::Stop;
+use burn::module::Module;
+use burn::optim::{GradientsParams, ModuleOptimizer};
+use burn::tensor::Device;
+use std::ops::Range;
+
+/// Everything that an epoch changes: the weights, and what the optimiser remembers.
+#[derive(Clone)]
+pub(super) struct Net {
+    pub ranker: Ranker,
+    pub optimizer: ModuleOptimizer,
+}
+
+/// Computes the epochs of a run.
+pub(super) trait Engine: Send {
+    /// The order in which an epoch visits the training queries.
+    fn order(&self, epoch: &EpochStart<'_>) -> Order {
+        Order::draw(epoch.data, epoch.config.seed, epoch.number as u64)
+    }
+
+    /// Prepares an epoch that starts from `net`.
+    ///
+    /// # Errors
+    /// When the device fails, or the run is to stop.
+    fn begin<'e>(&'e mut self, epoch: &'e EpochStart<'_>, order: &'e Order, net: &Net)
+    -> Result<Box<dyn Batches + 'e>>;
+
+    /// The scores of the validation documents.
+    ///
+    /// # Errors
+    /// When the device fails, or the run is to stop.
+    fn score_valid(&mut self, ranker: &Ranker, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>>;
+
+    /// Whether all weights are finite.
+    fn is_finite(&self, ranker: &Ranker) -> bool {
+        is_finite(ranker)
+    }
+
+    /// What was copied between host and device so far, where that is counted.
+    fn transfers(&self) -> Option<Transfers> {
+        None
+    }
+}
+
+/// One epoch of an engine.
+pub(super) trait Batches {
+    /// The gradient of a batch, which is that of these places of the order; `None` where the loop has no update to make: the
+    /// batch has no document, or the engine keeps the weights itself until [`Batches::finish`] and has updated them by the
+    /// learning rate.
+    ///
+    /// # Errors
+    /// When the device fails, or the run is to stop. Processes that train together fail together.
+    fn gradient(
+        &mut self,
+        ranker: &Ranker,
+        queries: Range<usize>,
+        learning_rate: f64,
+    ) -> Result<Option<GradientsParams>>;
+
+    /// The net after the last batch, and the sums over the epoch.
+    ///
+    /// # Errors
+    /// As [`Batches::gradient`].
+    fn finish(self: Box<Self>, net: Net) -> Result<(Net, EpochTotals)>;
+}
+
+/// The engine of a run, from its first epoch on; the path is never auto, the device is one with autodiff.
+///
+/// # Errors
+/// When the device fails.
+pub(super) fn choose(epoch: &EpochStart<'_>, path: GradientPath, device: &Device) -> Result<Box<dyn Engine>> {
+    #[cfg(feature = "cubecl")]
+    if let Some(engine) = device::OnDevice::of(epoch, path, device)? {
+        return Ok(Box::new(engine));
+    }
+    Ok(match epoch.partition {
+        Some(partition) => Box::new(distributed::Distributed::new(partition, path, device)),
+        None => Box::new(host::Host::new(path, device)),
+    })
+}
+
+/// The scores of the validation documents by Burn's operations.
+fn score_valid(ranker: &Ranker, valid: &Dataset, stop: &Stop, device: &Device) -> Result<Vec<f32>> {
+    score_all(valid, stop, ranker.num_params(), |rows, width| score_rows(ranker, rows, width, device))
+}

@@ -6,6 +6,7 @@ mod commands;
 mod model_folder;
 mod support;
 
+use burnrank::data::{COLUMN_ROLES, INPUT_FORMATS};
 use burnrank::{KNOWN_METRICS, KNOWN_OBJECTIVES, Model, device};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,6 +34,24 @@ fn the_readme_has_every_metric_objective_model_and_format() {
     for (pattern, help) in metrics.chain(objectives).chain(models).chain(formats) {
         let line = format!("| `{pattern}` | {help} |");
         assert!(text.lines().any(|other| other == line), "the README has no line '{line}'");
+    }
+}
+
+#[test]
+fn the_page_of_input_formats_has_every_format_and_column() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tables.md")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    for format in INPUT_FORMATS {
+        let endings: Vec<String> = format.file_endings().map(|ending| format!("`.{ending}`")).collect();
+        let build = format.feature.map_or("every".to_owned(), |feature| format!("`{feature}`"));
+        let line = format!("| {} | {} | {build} | {} |", format.name, endings.join(", "), format.help);
+        assert!(lines.contains(&line.as_str()), "docs/tables.md has no line '{line}'");
+    }
+    for role in COLUMN_ROLES {
+        let start = format!("| `--{} COLUMN` | {}", role.key, role.holds);
+        let line = lines.iter().find(|line| line.starts_with(&start));
+        let line = line.unwrap_or_else(|| panic!("docs/tables.md has no line '{start}...'"));
+        assert!(role.usual.iter().all(|name| line.contains(&format!("`{name}`"))), "{line}");
     }
 }
 

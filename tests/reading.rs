@@ -65,7 +65,7 @@ fn every_bad_line_is_refused_with_place_text_and_remedy() {
         ("1 qid:1 -1:3", "f:2:9: bad feature index in '-1:3': expected a whole number before the colon, as in 3:0.25"),
         (
             "1 qid:1 0:3",
-            "f:2:9: feature index '0': features count from 1; for a file that counts from 0 give --first-index 0",
+            "f:2:9: feature index '0': features count from 1; for a file that counts from 0 give `first_index` 0",
         ),
         ("1 qid:1 1:1 2:1 1:1", "f:2:17: duplicate feature '1:1': give each feature of a document once"),
         ("1 qid:1 2:1 02:5", "f:2:13: duplicate feature '02:5': give each feature of a document once"),
@@ -80,9 +80,9 @@ fn every_bad_line_is_refused_with_place_text_and_remedy() {
         ),
         (
             "1 1:1",
-            "f:2:3: missing query id '1:1': expected qid:<id> after the label; for a file without ids give --query-file",
+            "f:2:3: missing query id '1:1': expected qid:<id> after the label; for a file without ids give `query_file`",
         ),
-        ("1", "f:2:2: missing query id: expected qid:<id> after the label; for a file without ids give --query-file"),
+        ("1", "f:2:2: missing query id: expected qid:<id> after the label; for a file without ids give `query_file`"),
         ("1 qid: 1:1", "f:2:3: empty query id 'qid:': expected a name right behind the colon, as in qid:7"),
         (
             "1 1:1 qid:1",
@@ -127,7 +127,7 @@ fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
 #[test]
 fn a_query_that_comes_back_is_refused_regrouped_or_skipped() {
     let bytes = b"1 qid:a 1:1 # docid = p\n0 qid:b 1:2\n\n2 qid:a 1:3 # docid = q\n3 qid:a 1:4\n0 qid:c 1:5\n";
-    let expected = "f:4:7: query id comes back 'a': its first documents start on line 1; put them together, or read with --regroup";
+    let expected = "f:4:7: query id comes back 'a': its first documents start on line 1; put them together, or read with `regroup`";
     for block_bytes in [1, 30, 1000] {
         assert_eq!(refusal(bytes, &ReadOptions { block_bytes, ..strict() }), expected);
         let regrouped = text(bytes, &ReadOptions { block_bytes, regroup: true, ..strict() }).unwrap().data;
@@ -271,7 +271,7 @@ fn a_query_file_replaces_the_ids() {
     std::fs::write(&path, "1 1:1\n0 qid:1 1:2\n2 1:3\n").unwrap();
     let error = read(&path, &options).unwrap_err().to_string();
     assert!(
-        error.ends_with(":2:3: query id besides a query file 'qid:1': leave out either --query-file or the ids"),
+        error.ends_with(":2:3: query id besides a query file 'qid:1': leave out either `query_file` or the ids"),
         "{error}"
     );
     // A bad line keeps its place in its query; a query of bad lines is gone.

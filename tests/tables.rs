@@ -14,7 +14,7 @@ mod text;
 #[path = "tables/write.rs"]
 mod write;
 
-use burnrank::data::{Chunks, TableOptions};
+use burnrank::data::{Chunks, Columns};
 use burnrank::{Dataset, ReadOptions, ReadReport, read};
 use std::path::{Path, PathBuf};
 
@@ -34,8 +34,8 @@ fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn with(table: TableOptions) -> ReadOptions {
-    ReadOptions { table, ..ReadOptions::default() }
+fn with(columns: Columns) -> ReadOptions {
+    ReadOptions { columns, ..ReadOptions::default() }
 }
 
 /// What reading says, without the folder in front.

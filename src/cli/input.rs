@@ -3,7 +3,7 @@
 use super::Usage;
 use super::table::TableArgs;
 use super::ui::{self, Bar, Unit};
-use burnrank::data::{Skipped, has_query_ids, read_with};
+use burnrank::data::{Compression, Skipped, has_query_ids, read_with};
 use burnrank::{Dataset, ReadOptions, ReadReport};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,9 @@ pub struct ReadArgs {
     pub stale_cache: bool,
     #[command(flatten)]
     pub table: TableArgs,
+    /// Whether labels may be missing.
+    #[arg(skip)]
+    pub unlabelled: bool,
 }
 
 impl ReadArgs {
@@ -44,7 +47,9 @@ impl ReadArgs {
             regroup: self.regroup,
             query_file: self.query_file.clone(),
             stale_cache: self.stale_cache,
-            table: self.table.options(),
+            columns: self.table.columns(),
+            null: self.table.null,
+            unlabelled: self.unlabelled,
             ..ReadOptions::default()
         }
     }
@@ -88,10 +93,9 @@ pub fn query_file_names(path: &Path) -> Vec<PathBuf> {
     side_file_names(path, &["query", "group"])
 }
 
-/// What a side file of these endings beside `path` may be called; that of a packed file may lack its last ending.
+/// What a side file of these endings beside `path` may be called; that of a compressed file may lack its last ending.
 fn side_file_names(path: &Path, endings: &[&str]) -> Vec<PathBuf> {
-    let packed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
-    let stems = [Some(path.to_path_buf()), packed.then(|| path.with_extension(""))];
+    let stems = [Some(path.to_path_buf()), Compression::plain_path(path)];
     let names = stems.into_iter().flatten().flat_map(|stem| {
         endings.iter().map(move |ending| {
             let mut name = stem.clone().into_os_string();

@@ -5,6 +5,7 @@
 
 use super::protect;
 use super::ui::{Bar, Unit};
+use burnrank::data::Compression;
 use burnrank::data::cache::check_in_use;
 use burnrank::data::write_to;
 use burnrank::files::{Outlasts, Staged, target_of, write_new, write_whole};
@@ -24,10 +25,9 @@ pub fn is_stdout(path: &Path) -> bool {
     STDOUT.iter().any(|name| path.as_os_str() == *name)
 }
 
-/// Whether `path` means a file that is not packed.
+/// Whether `path` means a file that is not compressed.
 pub fn is_plain_file(path: &Path) -> bool {
-    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
-    !is_stdout(path) && !ending.is_some_and(|ending| ending == "gz" || ending == "zst")
+    !is_stdout(path) && Compression::of_name(path).is_none()
 }
 
 /// A file that a command writes: neither one that it reads, nor one that exists, unless that may be replaced.
@@ -70,13 +70,13 @@ impl Output {
             let (name, stdout) = (Path::new("<stdout>"), std::io::stdout().lock());
             // Ids and names in files may steer a terminal; what a program reads stays as it is.
             match stdout.is_terminal() {
-                true => pack(name, Harmless { writer: stdout, line: Vec::new() }, fill)?,
-                false => pack(name, BufWriter::with_capacity(1 << 18, stdout), fill)?,
+                true => compress(name, Harmless { writer: stdout, line: Vec::new() }, fill)?,
+                false => compress(name, BufWriter::with_capacity(1 << 18, stdout), fill)?,
             }
             return Ok(());
         }
         self.check()?;
-        let fill = |writer: &mut dyn Write| pack(&self.path, writer, fill);
+        let fill = |writer: &mut dyn Write| compress(&self.path, writer, fill);
         self.explain(match self.force {
             true => write_whole(&self.path, Outlasts::Program, fill),
             false => write_new(&self.path, Outlasts::Program, fill),
@@ -90,7 +90,7 @@ impl Output {
 
     /// As [`Output::write`], but the file gets its name later, from [`Output::publish`].
     pub fn stage(&self, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Staged> {
-        Staged::new(&self.path, target_of(&self.path), Outlasts::Program, |writer| pack(&self.path, writer, fill))
+        Staged::new(&self.path, target_of(&self.path), Outlasts::Program, |writer| compress(&self.path, writer, fill))
     }
 
     /// Gives a complete file its name.
@@ -194,29 +194,17 @@ fn pieces<'a>(data: &'a Dataset, queries: &'a [usize], most: usize) -> impl Iter
     })
 }
 
-/// Fills a writer through the packing that the ending of `path` asks for.
-fn pack<W: Write>(path: &Path, mut writer: W, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+/// Fills a writer through the compression that the ending of `path` asks for.
+fn compress<W: Write>(path: &Path, mut writer: W, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let failed = |error| Error::io(path, "write", error);
     // The library knows no name for a writer's trouble.
     let named = |error| match error {
         Error::Io { source, .. } => failed(source),
         other => other,
     };
-    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
-    match ending.as_ref().and_then(|ending| ending.to_str()) {
-        Some("gz") => {
-            let mut encoder = flate2::write::GzEncoder::new(writer, flate2::Compression::default());
-            fill(&mut encoder).map_err(named)?;
-            writer = encoder.finish().map_err(failed)?;
-        }
-        Some("zst") => {
-            let mut encoder = zstd::stream::write::Encoder::new(writer, 0).map_err(failed)?;
-            // As gzip has one: damage is found when the file is read.
-            encoder.include_checksum(true).map_err(failed)?;
-            fill(&mut encoder).map_err(named)?;
-            writer = encoder.finish().map_err(failed)?;
-        }
-        _ => fill(&mut writer).map_err(named)?,
+    match Compression::of_name(path) {
+        Some(compression) => writer = compression.write(writer, fill).map_err(named)?,
+        None => fill(&mut writer).map_err(named)?,
     }
     writer.flush().map_err(failed)?;
     check_in_use()

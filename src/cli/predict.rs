@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let model = Model::load(&args.model, &device)?;
     warnings::print(&model, &args.model);
     let mut read = args.read.for_data(&args.data)?;
-    read.table.unlabelled = true;
+    read.unlabelled = true;
     let name = input::name(&args.data);
     let skipped = if read.regroup || read.query_file.is_some() {
         let report = input::read_report(&args.data, &read)?;

@@ -6,6 +6,7 @@ use super::output::{Output, Watched, write_queries};
 use super::protect;
 use super::ui::{self, Align, Table, count};
 use anyhow::bail;
+use burnrank::data::{Compression, rotated};
 use burnrank::files::Unfinished;
 use burnrank::{Dataset, Error, WriteOptions, kfold, memory};
 use serde::Serialize;
@@ -83,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             // Every fold has all queries.
             let bytes = memory::bytes_of::<usize>(data.n_queries() as u64).saturating_mul(u64::from(folds) + 2);
             memory::ask(bytes, &format!("{folds} folds of {} queries", data.n_queries()), "give fewer --folds")?;
-            rotate(&kfold(data.n_queries(), folds.into(), args.seed)?)
+            rotated(&kfold(data.n_queries(), folds.into(), args.seed)?)
         }
         None => burnrank::split(data.n_queries(), &args.parts, args.seed)?,
     };
@@ -98,18 +99,6 @@ fn file_names(folds: Option<usize>) -> Vec<PathBuf> {
         None => NAMES.map(PathBuf::from).to_vec(),
         Some(folds) => (1..=folds).flat_map(|f| NAMES.map(|name| Path::new(&format!("Fold{f}")).join(name))).collect(),
     }
-}
-
-/// Training, validation and test queries of each fold in turn: the test part moves by one from fold to fold.
-fn rotate(parts: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let k = parts.len();
-    let fold = |f: usize| {
-        let mut train: Vec<usize> = (0..k - 2).flat_map(|i| parts[(f + i) % k].iter().copied()).collect();
-        // In the order of the data.
-        train.sort_unstable();
-        [train, parts[(f + k - 2) % k].clone(), parts[(f + k - 1) % k].clone()]
-    };
-    (0..k).flat_map(fold).collect()
 }
 
 /// Refuses a folder that holds another split, unless all of its files are to be replaced.
@@ -138,7 +127,9 @@ fn check_folder(folder: &Path, files: &[PathBuf], args: &Args) -> anyhow::Result
 fn is_of_a_split(name: &str) -> bool {
     let number = name.strip_prefix("Fold").filter(|number| !number.is_empty());
     number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
-        || NAMES.iter().any(|file| name.strip_prefix(file).is_some_and(|rest| ["", ".gz", ".zst"].contains(&rest)))
+        || NAMES
+            .iter()
+            .any(|file| name == *file || Compression::plain_path(name).is_some_and(|plain| plain == Path::new(file)))
 }
 
 /// Writes all files, and names them when the last is complete.
@@ -208,15 +199,6 @@ fn report(data: &Dataset, parts: Vec<Part>, args: &Args) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn five_folds_rotate_as_in_letor() {
-        let parts: Vec<Vec<usize>> = (1..=5).map(|part| vec![part]).collect();
-        let folds = rotate(&parts);
-        assert_eq!(folds[..3], [vec![1, 2, 3], vec![4], vec![5]]);
-        assert_eq!(folds[3..6], [vec![2, 3, 4], vec![5], vec![1]]);
-        assert_eq!(folds[12..], [vec![1, 2, 5], vec![3], vec![4]]);
-    }
 
     #[test]
     fn names_of_splits_are_known() {

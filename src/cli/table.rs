@@ -1,6 +1,6 @@
 //! The options of tables: which columns are what.
 
-use burnrank::data::TableOptions;
+use burnrank::data::Columns;
 
 /// The options of commands that read data, for Parquet and CSV files.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -21,22 +21,13 @@ pub struct TableArgs {
     /// The value of features that have none; without it they are refused
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     pub null: Option<f32>,
-    /// Whether labels may be missing.
-    #[arg(skip)]
-    pub unlabelled: bool,
 }
 
 impl TableArgs {
-    /// The library's options.
-    pub fn options(&self) -> TableOptions {
-        TableOptions {
-            label: self.label.clone(),
-            query: self.query.clone(),
-            document: self.document.clone(),
-            drop: self.drop.clone(),
-            null: self.null,
-            unlabelled: self.unlabelled,
-        }
+    /// The columns that are not features.
+    pub fn columns(&self) -> Columns {
+        let TableArgs { label, query, document, drop, .. } = self.clone();
+        Columns { label, query, document, drop }
     }
 
     /// The same options as words of a command, an option and its value at a time.

@@ -28,6 +28,19 @@ pub fn kfold(n_queries: usize, k: usize, seed: u64) -> Result<Vec<Vec<usize>>> {
     Ok(deal(n_queries, &sizes, seed))
 }
 
+/// Training, validation and test queries of each fold in turn, as in LETOR: the test part moves by one from fold to fold, and the part
+/// before it is for validation. `parts` are those of [`kfold`], 3 or more.
+pub fn rotated(parts: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let k = parts.len();
+    let fold = |f: usize| {
+        let mut train: Vec<usize> = (0..k.saturating_sub(2)).flat_map(|i| parts[(f + i) % k].iter().copied()).collect();
+        // In the order of the data.
+        train.sort_unstable();
+        [train, parts[(f + k - 2) % k].clone(), parts[(f + k - 1) % k].clone()]
+    };
+    (0..k).flat_map(fold).collect()
+}
+
 /// Parts of the queries `0..n_queries` in the given proportions, as in 0.6, 0.2, 0.2 for training, validation and test.
 ///
 /// Proportions are relative to their sum, so 3, 1, 1 means the same. Sizes are rounded by largest remainder: they sum to
@@ -107,6 +120,15 @@ mod tests {
             assert!(is_partition(&folds, n));
             assert!(folds.iter().all(|fold| fold.len() == n / k || fold.len() == n / k + 1));
         }
+    }
+
+    #[test]
+    fn five_folds_rotate_as_in_letor() {
+        let parts: Vec<Vec<usize>> = (1..=5).map(|part| vec![part]).collect();
+        let folds = rotated(&parts);
+        assert_eq!(folds[..3], [vec![1, 2, 3], vec![4], vec![5]]);
+        assert_eq!(folds[3..6], [vec![2, 3, 4], vec![5], vec![1]]);
+        assert_eq!(folds[12..], [vec![1, 2, 5], vec![3], vec![4]]);
     }
 
     #[test]

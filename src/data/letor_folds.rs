@@ -1,5 +1,6 @@
 //! The cross-validation folders of LETOR and MSLR: `Fold1` to `FoldN`, each with `train.txt`, `vali.txt` and `test.txt`.
 
+use super::{INPUT_FORMATS, InputFormat};
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ pub struct FoldFiles {
 
 /// Finds the folds below `folder`: `Fold1`, `Fold2`, ... without a gap, or the three files in `folder` itself.
 ///
-/// Each file may also be named `.txt.gz` or `.txt.zst`, or be a table, as in `train.parquet`.
+/// Each file may be of any of the [`INPUT_FORMATS`], as in `train.txt.gz` or `train.parquet`.
 ///
 /// # Errors
 /// When there is no fold, one is missing, or one lacks a file.
@@ -52,9 +53,8 @@ pub fn find_folds(folder: impl AsRef<Path>) -> Result<Vec<FoldFiles>> {
 
 fn fold(folder: &Path, name: String) -> Result<FoldFiles> {
     let file = |part: &str| {
-        let endings = ["txt", "txt.gz", "txt.zst", "parquet", "csv", "csv.gz", "csv.zst", "tsv", "tsv.gz", "tsv.zst"];
-        let names = endings.map(|ending| folder.join(format!("{part}.{ending}")));
-        let found = names.into_iter().find(|path| path.is_file());
+        let endings = INPUT_FORMATS.iter().flat_map(InputFormat::file_endings);
+        let found = endings.map(|ending| folder.join(format!("{part}.{ending}"))).find(|path| path.is_file());
         found.ok_or_else(|| Error::Data(format!("{}: {part}.txt is missing", folder.display())))
     };
     Ok(FoldFiles { name, train: file("train")?, vali: file("vali")?, test: file("test")? })

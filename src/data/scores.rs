@@ -1,7 +1,7 @@
 //! A scores file: one number per line, the score of the document on the same line of the data.
 
-use super::letor::number::{BadNumber, parse_f64};
-use super::letor::problem::Problem;
+use super::read::number::{BadNumber, parse_f64};
+use super::read::problem::Problem;
 use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
 use crate::files::{Outlasts, write_whole};

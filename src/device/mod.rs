@@ -86,8 +86,8 @@ impl Backend {
         });
         tried.flatten().ok_or_else(|| {
             let remedy = match backends().into_iter().find(|backend| backend.is_host()) {
-                Some(host) => format!("the CPU computes with --device {host}"),
-                None => "a CPU build is made with --features flex".into(),
+                Some(host) => format!("the CPU computes with `device` {host}"),
+                None => "a CPU build is made with the feature flex".into(),
             };
             Error::Device(format!(
                 "device '{self}' does not work here: no suitable GPU or driver was found (a software Vulkan driver, such as \
@@ -98,7 +98,7 @@ impl Backend {
 
     /// How to get a backend that is not compiled in.
     fn another_build(self) -> String {
-        format!("is not in this build (auto, {}): build with --features {self}", names(backends()))
+        format!("is not in this build (auto, {}): build with the feature {self}", names(backends()))
     }
 
     fn device(self) -> Device {
@@ -269,8 +269,8 @@ pub(crate) fn failure(why: impl std::fmt::Display) -> Error {
     // Drivers' messages may be pages long.
     let why: String = why.lines().next().unwrap_or_default().chars().take(300).collect();
     Error::Device(format!(
-        "the device failed: {why}; where its memory is too small, use fewer --batch-queries or --hidden units, or \
-         --device flex in a build with that backend; 'burnrank devices' shows what is there"
+        "the device failed: {why}; where its memory is too small, use fewer `batch_queries` or `hidden` units, or \
+         `device` flex in a build with that backend; 'burnrank devices' shows what is there"
     ))
 }
 
@@ -294,7 +294,7 @@ mod tests {
         if !cfg!(feature = "rocm") {
             let message = resolve("rocm").unwrap_err().to_string();
             assert!(message.starts_with("device 'rocm' is not in this build (auto, "), "{message}");
-            assert!(message.ends_with("): build with --features rocm"), "{message}");
+            assert!(message.ends_with("): build with the feature rocm"), "{message}");
         }
     }
 

@@ -92,13 +92,13 @@ mod tests {
         assert!(each(3, |member| member.same(Error::Config, "", facts(["1", "2"]))).iter().all(Result::is_ok));
         let errors = each(3, |member| {
             let own = facts(if member.rank() == 2 { ["6", "7"] } else { ["4", "7"] });
-            let error = member.same(Error::Config, "give the same --shares", own).unwrap_err();
+            let error = member.same(Error::Config, "give the same `shares`", own).unwrap_err();
             assert!(matches!(error, Error::Config(_)), "{error:?}");
             // The group can end as after any other error.
             member.end(None);
             error.to_string()
         });
-        let expected = "process 2 of 3 differs from process 0 of 3: shares 6 instead of 4: give the same --shares";
+        let expected = "process 2 of 3 differs from process 0 of 3: shares 6 instead of 4: give the same `shares`";
         assert_eq!(errors, [expected; 3]);
     }
 

@@ -218,8 +218,13 @@ fn a_build_without_tables_says_which_feature_reads_them() {
         "train --train a.csv --label x --out m",
     ] {
         let error = place.run(line).bad(2);
-        assert!(error.contains(": a table, which this build does not read: build with --features tables"), "{error}");
+        assert!(error.contains("file, which this build does not read: build with the feature tables"), "{error}");
     }
     let error = place.run("data a.txt --label x").bad(2);
-    assert!(error.contains("--label is for tables, and a.txt is not called .parquet, .csv or .tsv"), "{error}");
+    assert!(
+        error.contains(
+            "--label is for Parquet, CSV, TSV files, and a.txt is read as LETOR: leave it out, or rename the file"
+        ),
+        "{error}"
+    );
 }

@@ -4,7 +4,7 @@ use super::support::Place;
 use super::write::{parquet, properties, small};
 use super::{assert_same, expected, file, read_all_ways, refusal, with};
 use burnrank::data::cache::{CacheOptions, CacheWriter, build, check, info};
-use burnrank::data::{FeatureNames, TableOptions};
+use burnrank::data::{Columns, FeatureNames};
 use burnrank::{Dataset, ReadOptions, read};
 use std::path::Path;
 
@@ -45,13 +45,13 @@ fn a_cache_has_the_documents_and_names_of_its_table() {
     let options = CacheOptions { feature_names: names, ..CacheOptions::default() };
     let data = made(&csv, &cache, options, &ReadOptions::default());
     assert_eq!(data.feature_names(), Some(&named("f1 age")[..]));
-    let reading = with(TableOptions { drop: named("bm25"), ..TableOptions::default() });
+    let reading = with(Columns { drop: named("bm25"), ..Columns::default() });
     let data = made(&csv, &cache, CacheOptions::default(), &reading);
     assert_eq!((data.feature_names(), data.features()), (Some(&named("clicks")[..]), &[-1.0, 4e-3, 0.0][..]));
     assert_eq!(data.with_width(2).feature_names(), None);
     // What is said of columns is for tables.
-    let refused = refusal(&cache, &with(TableOptions { null: Some(0.0), ..TableOptions::default() }));
-    assert!(refused.contains("--null is for tables, and ") && refused.contains("a.cache is not called"), "{refused}");
+    let refused = refusal(&cache, &ReadOptions { null: Some(0.0), ..ReadOptions::default() });
+    assert_eq!(refused, "`null` is for Parquet, CSV, TSV files, and a.cache is read as cache: leave it out");
 }
 
 #[test]
@@ -120,5 +120,8 @@ fn a_model_of_a_cache_knows_its_columns() {
     let error = place.run("train --train a.cache --features 9 --model linear --out x").bad(1);
     assert!(error.contains("a.cache: the cache has names for its 2 columns of features"), "{error}");
     let error = place.run("data a.cache --label grade").bad(2);
-    assert!(error.contains("--label is for tables, and a.cache is not called"), "{error}");
+    assert!(
+        error.contains("--label is for Parquet, CSV, TSV files, and a.cache is read as cache: leave it out"),
+        "{error}"
+    );
 }

@@ -40,6 +40,16 @@ fn a_parquet_file_cut_anywhere_is_refused() {
 }
 
 #[test]
+fn a_parquet_file_is_known_whatever_its_name() {
+    let (_folder, path) = file("a.parquet", bytes(3));
+    let right = read(&path, &ReadOptions::default()).unwrap().data;
+    for name in ["a.txt", "a.csv", "a"] {
+        let (_folder, path) = file(name, bytes(3));
+        assert_eq!(read(&path, &ReadOptions::default()).unwrap().data, right, "{name}");
+    }
+}
+
+#[test]
 fn other_files_are_no_parquet_files() {
     for text in
         ["1 qid:1 1:2\n".repeat(10), "label,qid,x\n1,1,1\n".into(), "PAR1PAR1".into(), "PAR1\0\0\0\0PAR1".into()]
@@ -48,11 +58,8 @@ fn other_files_are_no_parquet_files() {
         let error = read(&path, &ReadOptions::default()).unwrap_err().to_string();
         assert!(error.contains("damaged, cut short or not a Parquet file"), "{error}");
     }
-    let (_folder, path) = file("a.txt", bytes(3));
-    let error = read(&path, &ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("this is a Parquet file: give the file a name that ends in .parquet"), "{error}");
-    let (_folder, path) = file("a.csv", bytes(3));
-    assert!(read(&path, &ReadOptions::default()).is_err());
+    let error = Chunks::from_reader("a pipe", std::io::Cursor::new(bytes(3)), &ReadOptions::default()).err().unwrap();
+    assert!(error.to_string().starts_with("a pipe: this is a Parquet file: give the file itself"), "{error}");
     let error = read("no/such.parquet", &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with("no/such.parquet: cannot read: "), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use super::write::{Values, column, parquet, properties, required, small};
 use super::{assert_same, expected, read_all_ways, refusal, support, with};
-use burnrank::data::TableOptions;
+use burnrank::data::Columns;
 use burnrank::{ReadOptions, read};
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterVersion;
@@ -141,7 +141,7 @@ fn columns_that_are_no_numbers_are_refused_or_left_out() {
     for (more, wanted) in [
         (
             column("binary title (STRING)", Values::text(["x", "y", "z"])),
-            "a.parquet: column 'title' holds text, from row 1 on: expected numbers; --drop title leaves the column out",
+            "a.parquet: column 'title' holds text, from row 1 on: expected numbers; `drop` title leaves the column out",
         ),
         (
             column("int64 title (TIMESTAMP(MILLIS,true))", Values::i64([1, 2, 3])),
@@ -150,7 +150,7 @@ fn columns_that_are_no_numbers_are_refused_or_left_out() {
         (column("int32 title (DATE)", Values::I32(vec![Some(1); 3])), "column 'title' holds times, from row 1 on"),
         (
             column("double title", Values::F64(vec![Some(1.0), None, Some(2.0)])),
-            "a.parquet:2: no value in column 'title' of row 2: put a number there, or give --null VALUE",
+            "a.parquet:2: no value in column 'title' of row 2: put a number there, or give `null` VALUE",
         ),
         (column("double title", Values::f64([1.0, 2.0, f64::NAN])), "a.parquet:3: no value in column 'title' of row 3"),
         (
@@ -161,11 +161,11 @@ fn columns_that_are_no_numbers_are_refused_or_left_out() {
         write(more);
         let error = refusal(&path, &usual);
         assert!(error.contains(wanted), "{error}, not {wanted}");
-        let drop = with(TableOptions { drop: vec!["title".into()], ..TableOptions::default() });
+        let drop = with(Columns { drop: vec!["title".into()], ..Columns::default() });
         assert_same(&read_all_ways(&path, &drop).data, &expected());
     }
     write(column("double x", Values::F64(vec![Some(1.0), None, Some(f64::NAN)])));
-    let data = read_all_ways(&path, &with(TableOptions { null: Some(9.0), ..TableOptions::default() })).data;
+    let data = read_all_ways(&path, &ReadOptions { null: Some(9.0), ..ReadOptions::default() }).data;
     assert_eq!(data.features().chunks(3).map(|row| row[2]).collect::<Vec<_>>(), [1.0, 9.0, 9.0]);
     let lenient = read_all_ways(&path, &ReadOptions { lenient: true, ..usual.clone() });
     assert_eq!((lenient.data.n_documents(), lenient.skipped.lines), (1, 2));
@@ -184,7 +184,7 @@ fn labels_and_ids_of_bad_rows_are_named() {
         (
             label(),
             column("int64 qid", Values::i64([1, 2, 1])),
-            "a.parquet:3:1: query id comes back '1': its first documents start on row 1; put them together, or read with --regroup",
+            "a.parquet:3:1: query id comes back '1': its first documents start on row 1; put them together, or read with `regroup`",
         ),
         (
             label(),
@@ -204,7 +204,7 @@ fn labels_and_ids_of_bad_rows_are_named() {
         (
             column("binary label (STRING)", Values::text(["1", "2", "3"])),
             column("int64 qid", Values::i64([1, 1, 1])),
-            "a.parquet: column 'label' holds text, from row 1 on: expected numbers; name another column with --label",
+            "a.parquet: column 'label' holds text, from row 1 on: expected numbers; name another column with `label`",
         ),
         (
             label(),
@@ -220,7 +220,7 @@ fn labels_and_ids_of_bad_rows_are_named() {
     parquet(&path, &[label(), column("double qid", Values::f64([1.0, 1.0, 2.0])), x()], 2, properties());
     assert_eq!(read_all_ways(&path, &usual).data.query_ids(), ["1", "2"]);
     parquet(&path, &[column("int32 label", Values::I32(Vec::new()))], 2, properties());
-    let error = refusal(&path, &with(TableOptions { unlabelled: true, ..TableOptions::default() }));
+    let error = refusal(&path, &ReadOptions { unlabelled: true, ..ReadOptions::default() });
     assert!(error.contains("there is no column 'qid'"), "{error}");
     let none = || Values::F64(Vec::new());
     parquet(
@@ -282,7 +282,7 @@ with open('all.txt', 'w') as out:
     }
     assert!(refusal(&place("holes.parquet"), &usual).starts_with("holes.parquet:18: no value in column 'a' of row 18"));
     assert!(refusal(&place("holes.csv"), &usual).starts_with("holes.csv:19: no value in column 'a'"));
-    let null = with(TableOptions { null: Some(0.0), ..TableOptions::default() });
+    let null = ReadOptions { null: Some(0.0), ..ReadOptions::default() };
     let filled = read_all_ways(&place("holes.parquet"), &null).data;
     assert_eq!((filled.features()[17 * 8], filled.features()[18 * 8 + 6]), (0.0, 0.0));
     let from_text = read_all_ways(&place("holes.csv"), &null).data;
@@ -290,10 +290,10 @@ with open('all.txt', 'w') as out:
     assert!(refusal(&place("text.parquet"), &usual).contains("column 'title' holds text, from row 1 on"));
     let error = refusal(&place("lists.parquet"), &usual);
     assert!(
-        error.contains("holds a list in every row: give each number a column of its own; --drop v leaves"),
+        error.contains("holds a list in every row: give each number a column of its own; `drop` v leaves"),
         "{error}"
     );
-    let drop = with(TableOptions { drop: vec!["v".into()], ..TableOptions::default() });
+    let drop = with(Columns { drop: vec!["v".into()], ..Columns::default() });
     assert_same(&read_all_ways(&place("lists.parquet"), &drop).data, &text);
     println!("pandas wrote what was read");
 }

@@ -1,7 +1,7 @@
 //! CSV and TSV.
 
 use super::{assert_same, expected, file, read_all_ways, refusal, with};
-use burnrank::data::{Compression, TableOptions};
+use burnrank::data::{Columns, Compression};
 use burnrank::{ReadOptions, read};
 use std::io::Write;
 
@@ -50,18 +50,17 @@ fn every_spelling_of_a_table_gives_the_same_documents() {
 fn columns_are_what_the_user_says() {
     let text = "url,rel,query text,a,b\nx,2,red shoes,1,true\ny,0,red shoes,,FALSE\nz,1,\"blue, big\",nan,1\n";
     let (_folder, path) = file("a.csv", text);
-    let table = TableOptions {
+    let columns = Columns {
         label: Some("rel".into()),
         query: Some("query text".into()),
         document: Some("url".into()),
-        null: Some(-1.0),
-        ..TableOptions::default()
+        ..Columns::default()
     };
-    let data = read_all_ways(&path, &with(table.clone())).data;
+    let data = read_all_ways(&path, &ReadOptions { null: Some(-1.0), ..with(columns.clone()) }).data;
     assert_eq!(data.features(), [1.0, 1.0, -1.0, 0.0, -1.0, 1.0]);
     assert_eq!(data.query_ids(), ["red shoes", "blue, big"]);
     assert_eq!((data.document_id(2), data.labels()), (Some("z"), &[2.0, 0.0, 1.0][..]));
-    let dropped = TableOptions { document: None, drop: vec!["url".into(), "a".into()], null: None, ..table.clone() };
+    let dropped = Columns { document: None, drop: vec!["url".into(), "a".into()], ..columns };
     let data = read_all_ways(&path, &with(dropped)).data;
     assert_eq!((data.features(), data.feature_names().unwrap().len()), (&[1.0, 0.0, 1.0][..], 1));
     // Blanks in the name of a feature are underscores, because a name is a word.
@@ -75,9 +74,9 @@ fn labels_may_be_missing_where_they_are_not_asked_for() {
     let error = refusal(&path, &ReadOptions::default());
     assert_eq!(
         error,
-        "a.csv: there is no column 'label': say which column holds labels with --label COLUMN; the columns are qid, x"
+        "a.csv: there is no column 'label': say which column holds labels with `label` COLUMN; the columns are qid, x"
     );
-    let data = read_all_ways(&path, &with(TableOptions { unlabelled: true, ..TableOptions::default() })).data;
+    let data = read_all_ways(&path, &ReadOptions { unlabelled: true, ..ReadOptions::default() }).data;
     assert_eq!((data.labels(), data.features()), (&[0.0, 0.0][..], &[2.0, 3.0][..]));
 }
 
@@ -93,11 +92,11 @@ fn bad_tables_are_refused_with_place_and_remedy() {
         ("label,qid,x\n", "a.csv: the file is empty: expected a row per document"),
         (
             "label,qid,x\n1,1,abc\n",
-            "a.csv:2: bad value in column 'x' 'abc': expected a number; --drop x leaves the column out",
+            "a.csv:2: bad value in column 'x' 'abc': expected a number; `drop` x leaves the column out",
         ),
         (
             "label,qid,x\n1,1,1\r\n\r\n1,1,\r\n",
-            "a.csv:4: no value in column 'x': put a number there, or give --null VALUE",
+            "a.csv:4: no value in column 'x': put a number there, or give `null` VALUE",
         ),
         ("label,qid,x\n\"1\n\",1,1\n1,1,NA\n", "a.csv:4: no value in column 'x'"),
         ("label,qid,x\n1,1,NaN", "a.csv:2: no value in column 'x'"),
@@ -113,7 +112,7 @@ fn bad_tables_are_refused_with_place_and_remedy() {
         ("label,qid,x\n1,\"1,1\n1,1,1\n1,1,1\n", "a.csv:2: 2 columns, where the header has 3"),
         (
             "label,qid,x\n1,1,1\n1,2,1\n0,1,3\n",
-            "a.csv:4:1: query id comes back '1': its first documents start on line 2; put them together, or read with --regroup",
+            "a.csv:4:1: query id comes back '1': its first documents start on line 2; put them together, or read with `regroup`",
         ),
         ("label,qid,x\n1,1,1\n1,2,1\n0,1,3\n1,1,bad\n", "a.csv:4:1: query id comes back '1'"),
         ("label,qid,x,x\n1,1,1,1\n", "a.csv: columns 3 and 4 are both called 'x': give each column a name of its own"),
@@ -122,11 +121,11 @@ fn bad_tables_are_refused_with_place_and_remedy() {
         ("label,qid\n1,1\n", "a.csv: no column is left for features"),
         (
             "Label,qid,x\n1,1,1\n",
-            "a.csv: there is no column 'label': say which column holds labels with --label COLUMN; the columns are Label, qid, x",
+            "a.csv: there is no column 'label': say which column holds labels with `label` COLUMN; the columns are Label, qid, x",
         ),
         (
             "label,q,x\n1,1,1\n",
-            "a.csv: there is no column 'qid': say which column holds the ids of queries with --query COLUMN",
+            "a.csv: there is no column 'qid': say which column holds the ids of queries with `query` COLUMN",
         ),
         (&long.replace("qid", "q"), "the columns are label, q, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and 10 more"),
         ("1 qid:1 1:2\n", "a.csv: there is no column 'label'"),
@@ -150,31 +149,27 @@ fn bad_tables_are_refused_with_place_and_remedy() {
 fn options_that_do_not_fit_are_refused() {
     let (_folder, path) = file("a.csv", "label,qid,bm25,x\n1,1,1,2\n");
     let some = |name: &str| Some(name.to_owned());
-    let usual = TableOptions::default;
-    for (table, wanted) in [
+    let usual = Columns::default;
+    for (columns, wanted) in [
         (
-            TableOptions { label: some("rel"), ..usual() },
-            "--label: there is no column 'rel': the columns are label, qid, bm25, x",
+            Columns { label: some("rel"), ..usual() },
+            "`label`: there is no column 'rel': the columns are label, qid, bm25, x",
         ),
-        (TableOptions { query: some("quid"), ..usual() }, "--query: there is no column 'quid': did you mean 'qid'?"),
-        (
-            TableOptions { drop: vec!["bm52".into()], ..usual() },
-            "--drop: there is no column 'bm52': did you mean 'bm25'?",
-        ),
-        (TableOptions { drop: vec!["qid".into()], ..usual() }, "--drop qid: that column is needed"),
-        (TableOptions { document: some("qid"), ..usual() }, "column 'qid' cannot be two things at once"),
-        (
-            TableOptions { null: Some(f32::NAN), ..usual() },
-            "--null NaN: a value is missing; put a finite number in its place",
-        ),
-        (TableOptions { drop: vec!["x".into(), "bm25".into()], ..usual() }, "no column is left for features"),
+        (Columns { query: some("quid"), ..usual() }, "`query`: there is no column 'quid': did you mean 'qid'?"),
+        (Columns { drop: vec!["bm52".into()], ..usual() }, "`drop`: there is no column 'bm52': did you mean 'bm25'?"),
+        (Columns { drop: vec!["qid".into()], ..usual() }, "`drop` qid: that column is needed"),
+        (Columns { document: some("qid"), ..usual() }, "column 'qid' cannot be two things at once"),
+        (Columns { drop: vec!["x".into(), "bm25".into()], ..usual() }, "no column is left for features"),
     ] {
-        let error = refusal(&path, &with(table));
+        let error = refusal(&path, &with(columns));
         assert!(error.contains(wanted), "{error}, not {wanted}");
     }
+    let error = refusal(&path, &ReadOptions { null: Some(f32::NAN), ..ReadOptions::default() });
+    assert_eq!(error, "null NaN: expected a finite number, which stands for missing values");
     let (_folder, path) = file("a.txt", "1 qid:1 1:1\n");
-    let error = refusal(&path, &with(TableOptions { null: Some(0.0), ..usual() }));
-    assert!(error.starts_with("--null is for tables, and "), "{error}");
+    let error = refusal(&path, &ReadOptions { null: Some(0.0), ..ReadOptions::default() });
+    let wanted = "`null` is for Parquet, CSV, TSV files, and a.txt is read as LETOR: leave it out, or rename the file";
+    assert_eq!(error, wanted);
     let (_folder, path) = file("a.csv", "label,qid,x\n1,1,1\n");
     let error = read(&path, &ReadOptions { width: Some(2), ..ReadOptions::default() }).unwrap_err().to_string();
     assert!(error.ends_with("a.csv: 1 columns are features, not 2"), "{error}");

@@ -3,14 +3,13 @@
 use super::origin::Origin;
 use super::write::{CacheOptions, CacheReport, CacheWriter, TextFacts};
 use crate::data::dataset::Dataset;
-use crate::data::letor::{Chunks, ReadOptions, read};
+use crate::data::read::{Chunks, ReadOptions, read};
 use crate::data::source::display_name;
-use crate::data::table::is_table;
 use crate::error::{Error, Result};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Writes the cache `out` of the data at `input`: text, packed or not, standard input for `-`, a table, or another cache.
+/// Writes the cache `out` of the data at `input`: text, compressed or not, standard input for `-`, a table, or another cache.
 ///
 /// Takes memory for a few megabytes of text, the longest query, the labels and the ids of queries, unless
 /// [`ReadOptions::regroup`] or [`ReadOptions::query_file`] ask for the whole file. `progress` is called with the bytes of text so
@@ -96,11 +95,10 @@ pub(super) fn build_by(
 }
 
 fn write_all(mut writer: CacheWriter, parts: &Receiver<(Dataset, u64)>, input: &Path) -> Result<CacheWriter> {
-    // A table has no gaps between its features, and may be packed as tightly as any.
-    let has_gaps = !is_table(input);
     for (part, bytes) in parts {
         writer.push(&part).map_err(|error| named(error, input))?;
-        if has_gaps {
+        // Columns have no gaps between them, and may be compressed as tightly as any.
+        if part.feature_names().is_none() {
             writer.check_size(bytes)?;
         }
     }

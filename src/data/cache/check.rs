@@ -1,7 +1,8 @@
 //! What a cache says of itself, and whether all of its bytes are what was written.
 
-use super::header::{Section, damaged};
+use super::header::{self, Section, damaged};
 use super::{open, survey};
+use crate::data::read::InputFormat;
 use crate::data::source::display_name;
 use crate::error::Result;
 use rayon::prelude::*;
@@ -28,7 +29,7 @@ pub struct CacheInfo {
 /// When it is damaged as far as that is seen without reading the features.
 pub fn info(path: impl AsRef<Path>) -> Result<Option<CacheInfo>> {
     let path = path.as_ref();
-    if !open::is_cache(path) {
+    if InputFormat::of(path).magic != header::MAGIC {
         return Ok(None);
     }
     let (file, _) = open::open(path, true)?;

@@ -23,7 +23,7 @@ impl Draft {
     pub fn new(path: &Path) -> Result<Self> {
         let target = target_of(path);
         if std::fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
-            let message = format!("{}: a cache is a file, which this is not: choose another --out", path.display());
+            let message = format!("{}: a cache is a file, which this is not: choose another", path.display());
             return Err(Error::Data(message));
         }
         let (file, named) = match nameless(parent(&target)) {

@@ -1,13 +1,13 @@
 //! The first 4,096 bytes of a cache.
 
-use super::super::source::whole_file;
-use crate::data::letor::MAX_FEATURES;
+use crate::data::read::MAX_FEATURES;
+use crate::data::source::whole_file;
 use crate::error::{Error, Result};
 use crate::hash::Hasher;
 use std::ops::Range;
 
 /// What a cache starts with; no text does.
-pub(super) const MAGIC: [u8; 8] = *b"\x93brcache";
+pub(crate) const MAGIC: &[u8] = b"\x93brcache";
 /// Of this layout.
 pub(super) const VERSION: u32 = 1;
 const ORDER: u32 = 0x0a0b_0c0d;
@@ -57,7 +57,7 @@ impl Section {
 
 /// All that the header says.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Header {
+pub(in crate::data) struct Header {
     pub file_bytes: u64,
     pub checksum: u64,
     pub ids_checksum: u64,
@@ -81,7 +81,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub fn section(&self, section: Section) -> Range<usize> {
+    pub(super) fn section(&self, section: Section) -> Range<usize> {
         let range = &self.sections[section as usize];
         range.start as usize..range.end as usize
     }
@@ -108,8 +108,8 @@ impl Header {
 
     /// Reads a header that some checksum has still to confirm; nothing in it is out of the bounds of `file_bytes`.
     pub fn parse(name: &str, bytes: &[u8], file_bytes: u64) -> Result<Header> {
-        if !bytes.starts_with(&MAGIC) {
-            let remedy = "expected a file made by 'burnrank convert --to cache': make it again";
+        if !bytes.starts_with(MAGIC) {
+            let remedy = "expected a file made by 'burnrank convert': make it again";
             return Err(whole_file(name, "not a cache, or damaged at its start", remedy));
         }
         if bytes.len() < BYTES {
@@ -200,7 +200,7 @@ pub(super) fn checksum(header: &[u8], file: &[u8], sections: &[Range<u64>; 12]) 
 }
 
 /// What helps where a cache is no good.
-pub(super) const AGAIN: &str = "make it again with 'burnrank convert --to cache'";
+pub(super) const AGAIN: &str = "make it again with 'burnrank convert'";
 
 /// The error of a cache whose bytes are not those that were written.
 #[cold]

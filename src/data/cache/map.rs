@@ -65,7 +65,7 @@ impl CacheMap {
         self.watch.as_ref().map_or(Ok(()), |watch| watch.check())
     }
 
-    pub(super) fn header(&self) -> &Header {
+    pub(in crate::data) fn header(&self) -> &Header {
         &self.header
     }
 

@@ -55,7 +55,6 @@ mod ids;
 mod map;
 mod open;
 mod origin;
-mod parts;
 mod region;
 mod survey;
 #[cfg(test)]
@@ -67,11 +66,10 @@ mod write;
 
 pub use build::build;
 pub use check::{CacheInfo, check, info};
-pub use open::is_cache;
 pub use values::Rounding;
 pub use watch::check_in_use;
 pub use write::{CacheOptions, CacheReport, CacheWriter};
 
+pub(crate) use header::MAGIC;
 pub(crate) use map::{Advice, CacheMap};
-pub(crate) use open::{looks_like_a_cache, read};
-pub(crate) use parts::CacheParts;
+pub(crate) use open::open;

@@ -6,71 +6,12 @@ use super::origin::Origin;
 use super::survey;
 use super::watch::Watch;
 use crate::data::dataset::Dataset;
-use crate::data::letor::{ReadOptions, ReadReport, Rows, Skipped};
-use crate::data::source::{display_name, is_stdin, whole_file};
+use crate::data::source::{display_name, whole_file};
 use crate::error::{Error, Result, printable};
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Whether the file at `path` starts as a cache does.
-///
-/// ```
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let path = folder.path().join("train.txt");
-/// std::fs::write(&path, "1 qid:a 1:0.5\n").unwrap();
-/// assert!(!burnrank::data::cache::is_cache(&path));
-/// ```
-pub fn is_cache(path: impl AsRef<Path>) -> bool {
-    let path = path.as_ref();
-    // A pipe can be opened only once.
-    if is_stdin(path) || !path.is_file() {
-        return false;
-    }
-    let mut head = [0; header::MAGIC.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head == header::MAGIC
-}
-
-/// As [`is_cache`], and also where its name says so: a damaged start is then told of as such.
-pub(crate) fn looks_like_a_cache(path: &Path) -> bool {
-    is_cache(path) || (path.extension().is_some_and(|ending| ending == "cache") && path.is_file())
-}
-
-/// Opens a cache as reading its text would be reported.
-pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<ReadReport> {
-    let name = display_name(path);
-    if options.query_file.is_some() {
-        return Err(Error::Config(format!("{name}: a cache holds its queries: leave out --query-file")));
-    }
-    options.table.check_unused(path)?;
-    let (file, data) = open(path, options.stale_cache)?;
-    let header = file.header();
-    if header.first_index != options.first_index {
-        let remedy = if header.first_index == 0 { "add --first-index 0" } else { "leave out --first-index 0" };
-        let first = header.first_index;
-        return Err(Error::Mismatch(format!("{name}: a cache of features that are counted from {first}: {remedy}")));
-    }
-    let data = match options.width {
-        Some(width) if width < data.n_features() => {
-            let found = data.n_features();
-            return Err(Error::Mismatch(format!("{name}: {found} features, more than the {width} that were stated")));
-        }
-        Some(width) => data.with_width(width),
-        None => data,
-    };
-    let documents = data.n_documents();
-    Ok(ReadReport {
-        rows: Rows { ranges: std::iter::once(0..documents).collect(), total: documents },
-        data,
-        skipped: Skipped::default(),
-        bytes: header.file_bytes,
-        compression: None,
-        highest_label: (header.highest_label, header.highest_line as usize),
-    })
-}
 
 /// Opens a cache; `stale` takes it even where its text has changed.
 pub(crate) fn open(path: &Path, stale: bool) -> Result<(Arc<CacheMap>, Dataset)> {

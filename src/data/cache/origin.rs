@@ -41,6 +41,6 @@ fn stamp(path: &Path) -> Option<[u64; 3]> {
 
 #[cold]
 fn stale(name: &str, source: &str) -> Error {
-    let remedy = "make the cache again with 'burnrank convert --to cache', or take it as it is with --stale-cache";
+    let remedy = "make the cache again with 'burnrank convert', or take it as it is with `stale_cache`";
     whole_file(name, &format!("{source} has changed since this cache was made from it"), remedy)
 }

@@ -78,7 +78,7 @@ impl Encoder {
             if !error.is_finite() {
                 let (document, feature) = at();
                 return Err(Error::Data(format!(
-                    "feature {feature} of document {document} is {value}, and f16 ends at 65504: leave out --half",
+                    "feature {feature} of document {document} is {value}, and f16 ends at 65504: leave out `half`",
                 )));
             }
             if error > self.rounding.error {
@@ -103,7 +103,7 @@ impl Encoder {
         let count = self.rounding.underflows;
         let becomes = if count == 1 { "value other than 0 becomes" } else { "values other than 0 become" };
         Err(Error::Data(format!(
-            "{count} {becomes} 0 in f16, first feature {feature} of document {document}, {value:e}: leave out --half, scale the \
+            "{count} {becomes} 0 in f16, first feature {feature} of document {document}, {value:e}: leave out `half`, scale the \
              features, or accept the loss with --force"
         )))
     }
@@ -138,7 +138,7 @@ mod tests {
         encoder.encode(&[1.0, 1e-9, -lost, 2.0], 4..6, 2, 2).unwrap();
         assert_eq!((encoder.rounding.underflows, encoder.rounding.relative), (2, relative.abs()));
         let error = encoder.check_underflow().unwrap_err().to_string();
-        let wanted = "2 values other than 0 become 0 in f16, first feature 2 of document 5, 1e-9: leave out --half";
+        let wanted = "2 values other than 0 become 0 in f16, first feature 2 of document 5, 1e-9: leave out `half`";
         assert!(error.starts_with(wanted), "{error}");
     }
 

@@ -8,7 +8,7 @@
 
 use super::header::AGAIN;
 use super::region::Region;
-use crate::data::plain_file::Stamp;
+use crate::data::source::Stamp;
 use crate::data::source::{display_name, whole_file};
 use crate::error::{Error, Result};
 use std::fs::File;

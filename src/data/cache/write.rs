@@ -9,7 +9,7 @@ use super::survey;
 use super::values::{Encoder, Rounding};
 use super::widen::widen_rows;
 use crate::data::dataset::Dataset;
-use crate::data::letor::{MAX_FEATURES, Skipped};
+use crate::data::read::{MAX_FEATURES, Skipped};
 use crate::data::source::whole_file;
 use crate::data::{FeatureNames, source};
 use crate::error::{Error, Result};

@@ -68,7 +68,7 @@ impl Dataset {
         if let Some(first) = surplus.next() {
             let (first, others) = (printable(first), surplus.count());
             return Err(Error::Mismatch(format!(
-                "the data has a column '{first}'{}, the training data has no such feature: leave it out with --drop {first}",
+                "the data has a column '{first}'{}, the training data has no such feature: leave it out with `drop` {first}",
                 more(others)
             )));
         }
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(turned.feature_names(), Some(&names("b a")[..]));
         let error = named().arranged(&names("b")).unwrap_err().to_string();
         assert!(
-            error.contains("a column 'a', the training data has no such feature: leave it out with --drop a"),
+            error.contains("a column 'a', the training data has no such feature: leave it out with `drop` a"),
             "{error}"
         );
         let error = named().arranged(&names("x a y")).unwrap_err().to_string();

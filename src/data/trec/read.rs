@@ -1,8 +1,8 @@
 //! Reading judgements and runs.
 
 use super::{TrecFile, TrecQuery};
-use crate::data::letor::number::{BadNumber, parse_f32, parse_f64};
-use crate::data::letor::problem::Problem;
+use crate::data::read::number::{BadNumber, parse_f32, parse_f64};
+use crate::data::read::problem::Problem;
 use crate::data::scores::parse_scores_of;
 use crate::data::source::{read_whole, whole_file};
 use crate::error::{Error, Result};

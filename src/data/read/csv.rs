@@ -1,0 +1,228 @@
+//! CSV and TSV: a header and a row per document, by the usual rules of quotes.
+
+use super::columns::{Fields, Role};
+use super::options::ReadOptions;
+use super::reader::{Origin, Reader};
+use super::table::cell::{self, BadCell};
+use super::table::{self, Records, Sink};
+use crate::data::source::{Compression, MAX_LINE, Stream, long_line, whole_file, without_mark};
+use crate::error::{Error, ParseError, Result};
+use std::io::Read;
+use std::path::Path;
+
+/// Opens a table whose header tells what separates its columns.
+pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+    table::open(path, CsvRows::open(path, None)?, options)
+}
+
+/// Opens a table whose columns are separated by tabs.
+pub(super) fn open_tabs(path: &Path, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+    table::open(path, CsvRows::open(path, Some(b'\t'))?, options)
+}
+
+/// The rows of a text.
+struct CsvRows {
+    reader: ::csv::Reader<Feed>,
+    record: ::csv::ByteRecord,
+    headers: Vec<String>,
+}
+
+impl CsvRows {
+    /// Opens a file and reads its header. Without a `delimiter`, the header tells it.
+    fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
+        let mut feed = Feed::new(Stream::open(path)?);
+        feed.fill()?;
+        let delimiter = delimiter.unwrap_or_else(|| feed.delimiter());
+        let name = feed.stream.name.clone();
+        let mut reader = ::csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .buffer_capacity(1 << 16)
+            .from_reader(feed);
+        let mut record = ::csv::ByteRecord::new();
+        if !next(&mut reader, &mut record)? {
+            return Err(whole_file(&name, "the file is empty", table::EXPECTED));
+        }
+        let header = |bytes: &[u8]| {
+            let text = std::str::from_utf8(bytes).map(|text| text.trim().to_owned());
+            text.map_err(|_| whole_file(&name, "invalid UTF-8 in the header", "save the file as UTF-8"))
+        };
+        let headers = record.iter().map(header).collect::<Result<Vec<_>>>()?;
+        Ok(CsvRows { reader, record, headers })
+    }
+
+    #[cold]
+    fn unequal(&self, file: &str, line: usize) -> ParseError {
+        let problem = format!("{} columns, where the header has {}", self.record.len(), self.headers.len());
+        let remedy = "give every row a cell per column; a separator inside a text needs double quotes around the text, and a \
+                      quote that is never closed swallows lines";
+        ParseError { file: file.to_owned(), line, column: 0, text: String::new(), problem, remedy: remedy.to_owned() }
+    }
+}
+
+impl Records for CsvRows {
+    fn origin(&self) -> Origin<'_> {
+        Origin::text(&self.reader.get_ref().stream.name)
+    }
+
+    fn headers(&self) -> Vec<String> {
+        self.headers.clone()
+    }
+
+    fn read(&mut self, most: usize, sink: &mut Sink<'_>) -> Result<bool> {
+        for _ in 0..most {
+            if !next(&mut self.reader, &mut self.record)? {
+                return Ok(false);
+            }
+            let record = &self.record;
+            // Where the reader stands is behind the row's last line; where it stood before, blank lines may have followed.
+            let inside = memchr::memchr_iter(b'\n', record.as_slice()).count() as u64;
+            let before = record.position().map_or(1, ::csv::Position::line);
+            let line = self.reader.position().line().saturating_sub(1 + inside).max(before) as usize;
+            let row = sink.rows();
+            sink.blank(1);
+            if record.len() != self.headers.len() {
+                sink.refuse(self.unequal(sink.origin.name, line))?;
+                continue;
+            }
+            match row_of(record, row, sink) {
+                Ok(fields) => sink.good(row, line, fields)?,
+                Err((bad, column, role)) => sink.bad(bad, line, column, role)?,
+            }
+        }
+        Ok(true)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.reader.get_ref().bytes
+    }
+
+    fn compression(&self) -> Option<Compression> {
+        self.reader.get_ref().stream.compression()
+    }
+}
+
+/// Reads the features of one row. Returns what else it has, or the cell that is bad, its column and what that is for.
+fn row_of<'r>(
+    record: &'r ::csv::ByteRecord,
+    row: usize,
+    sink: &mut Sink<'_>,
+) -> std::result::Result<Fields<'r>, (BadCell, usize, Role)> {
+    let (layout, null) = (sink.layout, sink.null());
+    let cell = |place: usize| record.get(place).unwrap_or_default();
+    let label = match layout.place(Role::Label) {
+        Some(place) => cell::label(cell::number(cell(place))).map_err(|bad| (bad, place, Role::Label))?,
+        None => 0.0,
+    };
+    let id = |role: Role| match layout.place(role) {
+        // A document may have no id.
+        Some(place) if role == Role::Document && cell(place).trim_ascii().is_empty() => Ok(None),
+        Some(place) => cell::id(cell(place)).map(Some).map_err(|bad| (bad, place, role)),
+        None => Ok(None),
+    };
+    let (query, document) = (id(Role::Query)?.unwrap_or_default(), id(Role::Document)?);
+    let width = layout.features.len();
+    let cells = &mut sink.parsed.features[row * width..];
+    for (to, &place) in cells.iter_mut().zip(&layout.features) {
+        *to = cell::feature(null, cell::number(cell(place))).map_err(|bad| (bad, place, Role::Feature))?;
+    }
+    Ok(Fields { label, query, document })
+}
+
+/// Reads one record; `false` at the end.
+fn next(reader: &mut ::csv::Reader<Feed>, record: &mut ::csv::ByteRecord) -> Result<bool> {
+    reader.get_mut().since = 0;
+    reader.read_byte_record(record).map_err(|error| match error.into_kind() {
+        // The only errors that a reader of bytes of any number of columns has: those of the feed.
+        ::csv::ErrorKind::Io(error) => match error.downcast::<Error>() {
+            Ok(error) => error,
+            Err(error) => Error::Data(format!("{}: {error}", reader.get_ref().stream.name)),
+        },
+        other => Error::Data(format!("{}: {other:?}", reader.get_ref().stream.name)),
+    })
+}
+
+/// A text as the CSV reader takes it: decompressed, without byte order mark, every line ended by a line feed.
+struct Feed {
+    stream: Stream,
+    /// Text as the file has it, for a moment.
+    raw: Vec<u8>,
+    /// Text that was not handed on yet, from `at`.
+    text: Vec<u8>,
+    at: usize,
+    /// Whether the last byte of the file so far was a carriage return: it ended a line, and a line feed behind it does not.
+    after_return: bool,
+    ended: bool,
+    bytes: u64,
+    /// Handed on since the last record began.
+    since: usize,
+}
+
+impl Feed {
+    fn new(stream: Stream) -> Self {
+        Feed { stream, raw: Vec::new(), text: Vec::new(), at: 0, after_return: false, ended: false, bytes: 0, since: 0 }
+    }
+
+    /// Reads the next stretch of the file.
+    fn fill(&mut self) -> Result<()> {
+        const STEP: usize = 1 << 18;
+        self.raw.clear();
+        let read = self.stream.fill(&mut self.raw, STEP)?;
+        // Taken out, so that the rest can be changed meanwhile.
+        let raw = std::mem::take(&mut self.raw);
+        let mut rest = if self.bytes == 0 { without_mark(&raw) } else { &raw };
+        self.bytes += read as u64;
+        self.ended = read < STEP;
+        self.text.clear();
+        self.at = 0;
+        while let Some(end) = memchr::memchr(b'\r', rest) {
+            self.push(&rest[..end]);
+            self.text.push(b'\n');
+            self.after_return = true;
+            rest = &rest[end + 1..];
+        }
+        self.push(rest);
+        self.raw = raw;
+        // A blank line at the end is no row.
+        if self.ended && self.text.last() != Some(&b'\n') {
+            self.text.push(b'\n');
+        }
+        Ok(())
+    }
+
+    /// Adds text without carriage returns.
+    fn push(&mut self, text: &[u8]) {
+        if text.is_empty() {
+            return;
+        }
+        let skip = usize::from(self.after_return && text[0] == b'\n');
+        self.after_return = false;
+        self.text.extend_from_slice(&text[skip..]);
+    }
+
+    /// What separates the columns of the first line: commas, or where it has none, semicolons or tabs.
+    fn delimiter(&self) -> u8 {
+        let line = &self.text[..memchr::memchr(b'\n', &self.text).unwrap_or(self.text.len())];
+        [b',', b';', b'\t'].into_iter().find(|byte| line.contains(byte)).unwrap_or(b',')
+    }
+}
+
+impl Read for Feed {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        while self.at == self.text.len() {
+            if self.ended {
+                return Ok(0);
+            }
+            self.fill().map_err(std::io::Error::other)?;
+        }
+        let count = buffer.len().min(self.text.len() - self.at);
+        buffer[..count].copy_from_slice(&self.text[self.at..self.at + count]);
+        self.at += count;
+        self.since += count;
+        if self.since > MAX_LINE {
+            return Err(std::io::Error::other(long_line(&self.stream.name)));
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,59 @@
+//! One file that several columns are read from at once: every read says where.
+
+use crate::data::source::read_at;
+use ::parquet::errors::{ParquetError, Result};
+use ::parquet::file::reader::{ChunkReader, Length};
+use bytes::Bytes;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::sync::Arc;
+
+/// A file of a length. Copies of a `File` share their place in it, and threads would read what others look for.
+pub(super) struct Shared {
+    file: Arc<File>,
+    length: u64,
+}
+
+impl Shared {
+    pub(super) fn new(file: Arc<File>, length: u64) -> Self {
+        Shared { file, length }
+    }
+}
+
+impl Length for Shared {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl ChunkReader for Shared {
+    type T = BufReader<Tail>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        Ok(BufReader::new(Tail { file: self.file.clone(), at: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        // A length that a damaged file states is not to be believed.
+        if start.checked_add(length as u64).is_none_or(|end| end > self.length) {
+            return Err(ParquetError::EOF(format!("{length} bytes at {start} of a file of {}", self.length)));
+        }
+        let mut bytes = vec![0; length];
+        Tail { file: self.file.clone(), at: start }.read_exact(&mut bytes)?;
+        Ok(bytes.into())
+    }
+}
+
+/// The file from a place on.
+pub(super) struct Tail {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for Tail {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = read_at(&self.file, buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,217 @@
+//! A [`Dataset`] to a LETOR file.
+
+use super::dataset::Dataset;
+use super::read::MAX_FEATURES;
+use super::scale::Rows;
+use crate::error::{Error, Result};
+use crate::files::{Outlasts, write_whole};
+use rayon::prelude::*;
+use std::collections::HashSet;
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+/// Feature values that are looked at together.
+const VALUES_AT_ONCE: usize = 1 << 22;
+
+/// Whether features of value 0 are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Zeros {
+    /// Every feature of every document.
+    #[default]
+    Keep,
+    /// Only what is not 0, and the last feature of the first document, so that the number of features is kept.
+    Omit,
+}
+
+/// How to write a LETOR file. The default counts features from 1 and writes zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// The index of the first feature: 0 or 1.
+    pub first_index: u32,
+    /// Whether features of value 0 are written.
+    pub zeros: Zeros,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        WriteOptions { first_index: 1, zeros: Zeros::Keep }
+    }
+}
+
+/// Writes a file that reads back as the same data set, bit for bit.
+///
+/// The file appears when it is complete, or not at all.
+///
+/// # Errors
+/// When the file cannot be written, and as [`write_to`].
+pub fn write(path: impl AsRef<Path>, data: &Dataset, options: &WriteOptions) -> Result<()> {
+    let path = path.as_ref();
+    check(data, options)?;
+    write_whole(path, Outlasts::Program, |writer| {
+        lines(writer, data, options).map_err(|error| Error::io(path, "write", error))
+    })
+}
+
+/// As [`write()`], to any writer.
+///
+/// ```
+/// use burnrank::{Dataset, WriteOptions};
+/// let data = Dataset::new(2, vec![0.5, 0.0, 1e-7, 3.0], vec![2.0, 0.0], vec![("a".into(), 2)])?;
+/// let mut text = Vec::new();
+/// burnrank::data::write_to(&mut text, &data, &WriteOptions::default())?;
+/// assert_eq!(text, b"2 qid:a 1:0.5 2:0\n0 qid:a 1:1e-7 2:3\n");
+/// assert_eq!(burnrank::read_bytes("text", &text, &Default::default())?.data, data);
+/// # Ok::<(), burnrank::Error>(())
+/// ```
+///
+/// # Errors
+/// When the writer fails, and when the format cannot say what the data is: no document, a number that is not finite, a negative
+/// label, a query id twice, or an id that is empty or holds blanks or `#`.
+pub fn write_to(writer: &mut dyn Write, data: &Dataset, options: &WriteOptions) -> Result<()> {
+    check(data, options)?;
+    lines(writer, data, options).map_err(|error| Error::io("output", "write", error))
+}
+
+/// Fails on whatever would not read back the same.
+fn check(data: &Dataset, options: &WriteOptions) -> Result<()> {
+    if options.first_index > 1 {
+        return Err(Error::Config(format!("the first feature index is 0 or 1, not {}", options.first_index)));
+    }
+    let fail = |message: String| Err(Error::Data(message));
+    if data.n_documents() == 0 {
+        return fail("there is no document to write".into());
+    }
+    if data.n_features() > MAX_FEATURES {
+        return fail(format!("{} features are too many for a file: the most is {MAX_FEATURES}", data.n_features()));
+    }
+    let mut ids = HashSet::new();
+    for id in data.query_ids() {
+        if id.is_empty() || id.bytes().any(|byte| byte == b' ' || byte == b'#' || byte.is_ascii_control()) {
+            return fail(format!(
+                "query id {id:?} cannot be written: it is empty or holds a blank, '#' or control character"
+            ));
+        }
+        if !ids.insert(id.as_str()) {
+            return fail(format!("query id {id:?} cannot be written twice: give each query its own id"));
+        }
+    }
+    for row in 0..data.n_documents() {
+        if let Some(id) = data.document_id(row).filter(|id| id.bytes().any(|byte| byte.is_ascii_whitespace())) {
+            return fail(format!("document id {id:?} cannot be written: it holds a blank"));
+        }
+    }
+    if let Some(row) = data.labels().iter().position(|label| !(label.is_finite() && *label >= 0.0)) {
+        return fail(format!("label {} of document {row} (from 0) cannot be written", data.labels()[row]));
+    }
+    data.for_rows(VALUES_AT_ONCE, |rows, values| {
+        let Some(at) = values.par_iter().position_first(|value| !value.is_finite()) else { return Ok(()) };
+        let (row, column) = (rows.start + at / data.n_features(), at % data.n_features());
+        fail(format!("feature {column} of document {row} (both from 0) is {}", values[at]))
+    })
+}
+
+fn lines(writer: &mut dyn Write, data: &Dataset, options: &WriteOptions) -> std::io::Result<()> {
+    // About a megabyte of text each, and a few of them in memory at once.
+    let rows = (100_000 / (data.n_features() + 1)).max(1);
+    let blocks: Vec<Range<usize>> =
+        (0..data.n_documents()).step_by(rows).map(|row| row..(row + rows).min(data.n_documents())).collect();
+    for batch in blocks.chunks(4 * rayon::current_num_threads()) {
+        let texts: Vec<Vec<u8>> = batch.par_iter().map(|rows| block(data, rows.clone(), options)).collect();
+        texts.iter().try_for_each(|text| writer.write_all(text))?;
+    }
+    writer.flush()
+}
+
+fn block(data: &Dataset, rows: Range<usize>, options: &WriteOptions) -> Vec<u8> {
+    data.with(rows.clone(), |features| lines_of(data, rows, features, options))
+}
+
+fn lines_of(data: &Dataset, rows: Range<usize>, features: &[f32], options: &WriteOptions) -> Vec<u8> {
+    let mut text = Vec::new();
+    let first = rows.start;
+    let mut query = data.offsets().partition_point(|&offset| offset <= rows.start).saturating_sub(1);
+    let width = data.n_features();
+    for row in rows {
+        while data.offsets()[query + 1] <= row {
+            query += 1;
+        }
+        number(&mut text, data.labels()[row]);
+        text.extend_from_slice(b" qid:");
+        text.extend_from_slice(data.query_ids()[query].as_bytes());
+        for (column, &value) in features[(row - first) * width..][..width].iter().enumerate() {
+            // Minus zero has bits of its own.
+            let omitted = options.zeros == Zeros::Omit && value.to_bits() == 0 && !(row == 0 && column + 1 == width);
+            if !omitted {
+                put(&mut text, format_args!(" {}:", column + options.first_index as usize));
+                number(&mut text, value);
+            }
+        }
+        if let Some(id) = data.document_id(row) {
+            // An empty id is written too: it tells a document without id from a file without ids.
+            put(&mut text, format_args!(" # docid = {id}"));
+        }
+        text.push(b'\n');
+    }
+    text
+}
+
+/// The shortest text that reads back as the same bits.
+fn number(text: &mut Vec<u8>, value: f32) {
+    let size = value.abs();
+    if size == 0.0 || (1e-5..1e9).contains(&size) {
+        put(text, format_args!("{value}"));
+    } else {
+        put(text, format_args!("{value:e}"));
+    }
+}
+
+fn put(text: &mut Vec<u8>, arguments: std::fmt::Arguments) {
+    // Writing to memory cannot fail.
+    let _ = text.write_fmt(arguments);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(data: &Dataset, options: &WriteOptions) -> Result<String> {
+        let mut text = Vec::new();
+        write_to(&mut text, data, options)?;
+        Ok(String::from_utf8(text).unwrap())
+    }
+
+    fn one(id: &str, label: f32, value: f32) -> Dataset {
+        Dataset::new(1, vec![value], vec![label], vec![(id.into(), 1)]).unwrap()
+    }
+
+    #[test]
+    fn zeros_are_left_out_but_the_width_stays() {
+        let data = Dataset::new(3, vec![0.0, 1.0, 0.0, -0.0, 0.0, 0.0], vec![1.0, 0.5], vec![("a".into(), 2)]).unwrap();
+        let options = WriteOptions { first_index: 0, zeros: Zeros::Omit };
+        assert_eq!(text(&data, &options).unwrap(), "1 qid:a 1:1 2:0\n0.5 qid:a 0:-0\n");
+    }
+
+    #[test]
+    fn what_the_format_cannot_say_is_refused() {
+        let default = WriteOptions::default();
+        for (data, message) in [
+            (Dataset::default(), "no document"),
+            (one("a b", 0.0, 0.0), "query id \"a b\" cannot be written"),
+            (one("a#", 0.0, 0.0), "query id \"a#\" cannot be written"),
+            (one("", 0.0, 0.0), "query id \"\" cannot be written"),
+            (one("a", -1.0, 0.0), "label -1 of document 0"),
+            (one("a", f32::NAN, 0.0), "label NaN of document 0"),
+            (one("a", 0.0, f32::INFINITY), "feature 0 of document 0 (both from 0) is inf"),
+            (
+                Dataset::new(1, vec![0.0; 2], vec![0.0; 2], vec![("a".into(), 1), ("a".into(), 1)]).unwrap(),
+                "written twice",
+            ),
+            (one("a", 0.0, 0.0).with_document_ids(["x y"].into_iter().collect()).unwrap(), "document id \"x y\""),
+        ] {
+            let error = text(&data, &default).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+        assert!(text(&one("a", 0.0, 0.0), &WriteOptions { first_index: 2, ..default }).is_err());
+    }
+}

@@ -197,8 +197,8 @@ fn what_makes_no_sense_of_a_cache_is_refused() {
     place.run("convert a.txt --to cache --force --out a.cache").good();
     let cache = std::fs::read(place.path().join("a.cache")).unwrap();
     for (arguments, expected) in [
-        ("data -", "this is a cache of burnrank: give the file itself"),
-        ("evaluate --data a.txt --scores -", "this is a cache of burnrank"),
+        ("data -", "this is a cache file: give the file itself"),
+        ("evaluate --data a.txt --scores -", "this is a cache file"),
     ] {
         let message = place.run_with(arguments, &cache).bad(1);
         assert!(message.contains(expected), "{message}");

@@ -1,11 +1,9 @@
 //! Every objective, on every backend of this build: check values, two paths that agree, and hard cases.
 
-use burnrank::metric::Ndcg;
-use burnrank::objective::{Construction, PAIR_BUDGET};
-use burnrank::{Batch, Device, KNOWN_OBJECTIVES, Metric, Objective, Stop, Tensor, Want, device};
+use burnrank::objective::PAIR_BUDGET;
+use burnrank::{Batch, Device, KNOWN_OBJECTIVES, Objective, Stop, Tensor, Want, device};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::sync::Arc;
 
 const SCORES: [f32; 5] = [0.9, 0.1, -0.4, 1.5, 0.3];
 const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
@@ -374,9 +372,8 @@ fn permuting_documents_permutes_the_gradient() {
 
 #[test]
 fn what_has_lambdas_but_no_loss_is_refused_on_the_tensor_path() {
-    let ndcg: Arc<dyn Metric> = Arc::new(Ndcg::default());
     let sampled = Objective::parse("ndcg-loss2++:mu=5:gaussian=3").unwrap();
-    let constructed = Objective::constructed(ndcg, Construction::SpringSmooth);
+    let constructed = Objective::parse("lambdarank:ndcg:springsmooth").unwrap();
     let batch = Batch { labels: &LABELS, offsets: &[0, 5] };
     let scores = || Tensor::<1>::from_floats(SCORES, &device::open("auto").unwrap());
     for objective in [sampled, constructed] {

@@ -101,7 +101,7 @@ fn an_unknown_measure_is_named_with_its_neighbour() {
     // The files need not exist: names are checked first.
     let ran = place.run("evaluate --data no.txt --scores no.txt --metric ndgc@10");
     assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("unknown measure 'ndgc@10': did you mean 'ndcg@10'?"), "{}", ran.err);
+    assert!(ran.err.contains("unknown metric 'ndgc@10': did you mean 'ndcg@10'?"), "{}", ran.err);
 }
 
 #[test]
@@ -562,8 +562,8 @@ fn settings_of_other_models_are_refused() {
         ("train --model trees --lr 0.1", "--lr is for nets, not for trees: trees have --shrinkage"),
         ("train --model ranksvm --hidden 4", "--hidden is for nets, not for ranksvm"),
         ("train --model ranksvm --objective ranknet", "--model ranksvm optimises squared hinge losses"),
-        ("train --model ranksvm:x=1", "unknown setting 'x=1': known are c"),
-        ("train --model oap-bpm:tau=2", "tau must be a number from 0.001 to 1"),
+        ("train --model ranksvm:x=1", "unknown parameter 'x=1': ranksvm has c"),
+        ("train --model oap-bpm:tau=2", "tau=2: expected a number from 0.001 to 1"),
         ("train --model rankswm", "did you mean 'ranksvm'?"),
     ] {
         let ran = place.run(line);

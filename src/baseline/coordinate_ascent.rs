@@ -13,7 +13,8 @@ use crate::data::scale::ScaleKind;
 use crate::error::Result;
 use crate::metric::{Conventions, IncrementalJudge, LabelledQuery, Metric};
 use crate::model::{Architecture, Scorer};
-use crate::setting::{Kinds, ModelKind, Parameter};
+use crate::name::Parameter;
+use crate::setting::{Kinds, ModelKind};
 use crate::stop::Stop;
 use crate::train::Learner;
 use burn::tensor::Device;
@@ -28,9 +29,9 @@ pub(super) const KIND: ModelKind = ModelKind {
     help: "coordinate ascent: a search for the best weights, one by one",
     optimises: Some("the measure of --metric on the training queries, one weight at a time"),
     parameters: &[
-        Parameter { key: "restarts", default: 5.0, valid: 1.0..=1e6, help: "starts, the first from equal weights" },
-        Parameter { key: "steps", default: 25.0, valid: 1.0..=60.0, help: "steps tried to each side of a weight" },
-        Parameter { key: "tolerance", default: 0.001, valid: 0.0..=1.0, help: "the least gain of a pass that goes on" },
+        Parameter::number("restarts", 5.0, 1.0..=1e6, "starts, the first from equal weights"),
+        Parameter::number("steps", 25.0, 1.0..=60.0, "steps tried to each side of a weight"),
+        Parameter::number("tolerance", 0.001, 0.0..=1.0, "the least gain of a pass that goes on"),
     ],
     epochs: 200,
     patience: 0,

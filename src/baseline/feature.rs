@@ -9,7 +9,8 @@ use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::metric::{Conventions, Metric, Summary, evaluate};
 use crate::model::{Architecture, Scorer};
-use crate::setting::{Kinds, ModelKind, Parameter};
+use crate::name::Parameter;
+use crate::setting::{Kinds, ModelKind};
 use crate::stop::Stop;
 use crate::train::Learner;
 use burn::tensor::Device;
@@ -20,12 +21,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "feature",
     help: "a single feature: that of an index, or the best one",
     optimises: Some("the measure of --metric on the training queries, by the choice of the feature"),
-    parameters: &[Parameter {
-        key: "index",
-        default: 0.0,
-        valid: 0.0..=1e9,
-        help: "its index, from 1; 0 takes the best",
-    }],
+    parameters: &[Parameter::number("index", 0.0, 0.0..=1e9, "its index, from 1; 0 takes the best")],
     epochs: 1,
     patience: 0,
     learning_rate: 1.0,

@@ -15,7 +15,8 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, KernelKind, KernelRanker, Scorer};
-use crate::setting::{Kinds, ModelKind, Parameter};
+use crate::name::Parameter;
+use crate::setting::{Kinds, ModelKind};
 use crate::stop::Stop;
 use crate::train::Learner;
 use burn::tensor::Device;
@@ -27,11 +28,9 @@ pub(super) const KIND: ModelKind = ModelKind {
     help: "RankNet with a Gaussian kernel, for small data",
     optimises: Some("RankNet's loss with a penalty on the norm of the function"),
     parameters: &[
-        Parameter {
-            key: "gamma", default: 0.0, valid: 0.0..=1e9, help: "γ of exp(-γ |x - z|²); 0 for 1 / features"
-        },
-        Parameter { key: "lambda", default: 1.0, valid: 1e-9..=1e9, help: "the penalty on the norm of the function" },
-        Parameter { key: "most", default: 20_000.0, valid: 1.0..=1e6, help: "the most documents that are in pairs" },
+        Parameter::number("gamma", 0.0, 0.0..=1e9, "γ of exp(-γ |x - z|²); 0 for 1 / features"),
+        Parameter::number("lambda", 1.0, 1e-9..=1e9, "the penalty on the norm of the function"),
+        Parameter::number("most", 20_000.0, 1.0..=1e6, "the most documents that are in pairs"),
     ],
     epochs: 30,
     patience: 0,

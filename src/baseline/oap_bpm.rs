@@ -13,7 +13,8 @@ use crate::data::scale::ScaleKind;
 use crate::error::Result;
 use crate::memory;
 use crate::model::{Architecture, Scorer};
-use crate::setting::{Kinds, ModelKind, Parameter};
+use crate::name::Parameter;
+use crate::setting::{Kinds, ModelKind};
 use crate::train::Learner;
 use burn::tensor::Device;
 use rand::{RngExt, SeedableRng};
@@ -26,8 +27,8 @@ pub(super) const KIND: ModelKind = ModelKind {
     help: "the mean of PRank perceptrons on random documents",
     optimises: super::prank::KIND.optimises,
     parameters: &[
-        Parameter { key: "tau", default: 0.3, valid: 0.001..=1.0, help: "the share of documents that each is shown" },
-        Parameter { key: "perceptrons", default: 100.0, valid: 1.0..=10_000.0, help: "how many" },
+        Parameter::number("tau", 0.3, 0.001..=1.0, "the share of documents that each is shown"),
+        Parameter::number("perceptrons", 100.0, 1.0..=10_000.0, "how many"),
     ],
     epochs: 100,
     patience: 20,

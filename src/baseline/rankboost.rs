@@ -15,7 +15,8 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Branch, Child, Forest, Rule, Scorer, Tree, WhenMissing};
-use crate::setting::{Kinds, ModelKind, Parameter};
+use crate::name::Parameter;
+use crate::setting::{Kinds, ModelKind};
 use crate::stop::Stop;
 use crate::train::Learner;
 use burn::tensor::Device;
@@ -29,12 +30,12 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "rankboost",
     help: "RankBoost: thresholds on features, added one by one",
     optimises: Some("an exponential loss over pairs, by boosting"),
-    parameters: &[Parameter {
-        key: "thresholds",
-        default: 10.0,
-        valid: 0.0..=1e6,
-        help: "evenly spaced thresholds per feature; 0 for all its values",
-    }],
+    parameters: &[Parameter::number(
+        "thresholds",
+        10.0,
+        0.0..=1e6,
+        "evenly spaced thresholds per feature; 0 for all its values",
+    )],
     epochs: 300,
     patience: 0,
     learning_rate: 1.0,

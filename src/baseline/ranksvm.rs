@@ -19,7 +19,8 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Scorer};
-use crate::setting::{Kinds, ModelKind, Parameter};
+use crate::name::Parameter;
+use crate::setting::{Kinds, ModelKind};
 use crate::stop::Stop;
 use crate::train::Learner;
 use burn::tensor::Device;
@@ -29,12 +30,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     name: "ranksvm",
     help: "RankSVM: the widest margin between documents of a query",
     optimises: Some("squared hinge losses of pairs, and the length of the weights"),
-    parameters: &[Parameter {
-        key: "c",
-        default: 0.0,
-        valid: 0.0..=1e6,
-        help: "what a loss of 1 costs; 0 takes one of a grid per epoch",
-    }],
+    parameters: &[Parameter::number("c", 0.0, 0.0..=1e6, "what a loss of 1 costs; 0 takes one of a grid per epoch")],
     epochs: GRID,
     patience: 0,
     learning_rate: 1.0,

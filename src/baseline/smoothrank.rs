@@ -14,7 +14,8 @@ use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::metric::{Gain, MetricKind, discounts, max_dcg, order};
 use crate::model::{Architecture, Scorer};
-use crate::setting::{Kinds, ModelKind, Parameter};
+use crate::name::Parameter;
+use crate::setting::{Kinds, ModelKind};
 use crate::stop::Stop;
 use crate::train::Learner;
 use burn::tensor::Device;
@@ -26,14 +27,9 @@ pub(super) const KIND: ModelKind = ModelKind {
     help: "SmoothRank: a smooth approximation of NDCG",
     optimises: Some("a smooth approximation of the NDCG of --metric"),
     parameters: &[
-        Parameter { key: "sigma", default: 64.0, valid: 1e-6..=1e9, help: "the first σ; each epoch halves it" },
-        Parameter {
-            key: "lambda",
-            default: 0.001,
-            valid: 0.0..=1e9,
-            help: "the penalty on moving from the regression",
-        },
-        Parameter { key: "steps", default: 50.0, valid: 1.0..=1e6, help: "conjugate gradients per epoch" },
+        Parameter::number("sigma", 64.0, 1e-6..=1e9, "the first σ; each epoch halves it"),
+        Parameter::number("lambda", 0.001, 0.0..=1e9, "the penalty on moving from the regression"),
+        Parameter::number("steps", 50.0, 1.0..=1e6, "conjugate gradients per epoch"),
     ],
     epochs: 20,
     patience: 0,

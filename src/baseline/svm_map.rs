@@ -19,7 +19,8 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::metric::{Metric, MetricKind};
 use crate::model::{Architecture, Scorer};
-use crate::setting::{Kinds, ModelKind, Parameter};
+use crate::name::Parameter;
+use crate::setting::{Kinds, ModelKind};
 use crate::stop::Stop;
 use crate::train::Learner;
 use burn::tensor::Device;
@@ -31,13 +32,8 @@ pub(super) const KIND: ModelKind = ModelKind {
     help: "SVM-map: a margin to rankings of lower average precision",
     optimises: Some("a bound on lost average precision, and the length of the weights"),
     parameters: &[
-        Parameter {
-            key: "c",
-            default: 0.0,
-            valid: 0.0..=1e6,
-            help: "what a loss of 1 costs; 0 takes one of a grid per epoch",
-        },
-        Parameter { key: "epsilon", default: 0.001, valid: 1e-6..=1.0, help: "the violation that is small enough" },
+        Parameter::number("c", 0.0, 0.0..=1e6, "what a loss of 1 costs; 0 takes one of a grid per epoch"),
+        Parameter::number("epsilon", 0.001, 1e-6..=1.0, "the violation that is small enough"),
     ],
     epochs: GRID,
     patience: 0,

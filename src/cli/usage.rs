@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(explained("train --model atuo"), "unknown model 'atuo': did you mean 'auto'?");
         assert_eq!(
             explained("evaluate --data a --scores b --metric ndcg10"),
-            "unknown measure 'ndcg10': did you mean 'ndcg@10'?"
+            "unknown metric 'ndcg10': did you mean 'ndcg@10'?"
         );
         assert_eq!(explained("train --lr x"), "--lr x: expected a number");
         assert_eq!(explained("train --trials 0"), "--trials 0: expected a whole number of 1 or more");
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(explained("train --threads -1"), "--threads -1: expected a whole number from 0 to 1024");
         assert_eq!(
             explained("evaluate --data a --scores b --metric ncdg@10"),
-            "unknown measure 'ncdg@10': did you mean 'ndcg@10'?"
+            "unknown metric 'ncdg@10': did you mean 'ndcg@10'?"
         );
         assert_eq!(
             explained("lambda --objective lamdarank:ndcg"),

@@ -1,15 +1,17 @@
 //! Average precision.
 
-use super::name::{rel_option, spell};
+use super::name::REL;
 use super::{KnownMetric, Metric, MetricKind, Swaps};
+use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "map",
     aliases: &["ap", "map-cut", "average-precision"],
-    suffix: "[:rel=y][@k]",
+    parameters: &[REL],
+    cutoff: Cutoff::Last,
     help: "average precision",
-    make: |parts| Ok(Arc::new(Ap { threshold: parts.threshold()?, k: parts.k() })),
+    make: |name| Arc::new(Ap { threshold: name.threshold(), k: name.k() }),
 };
 
 /// AP@k = 1/R sum over relevant ranks r <= k of (relevant documents up to r) / r, named `map`, `map@10`, `map:rel=2`.
@@ -40,7 +42,7 @@ impl Default for Ap {
 
 impl Metric for Ap {
     fn name(&self) -> String {
-        spell(ROW.name, &[rel_option(self.threshold)], self.k)
+        Spelling::new(ROW.name).number(REL.key, self.threshold, Some(1.0)).cutoff(self.k).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -1,16 +1,19 @@
 //! Average relevance position.
 
-use super::name::spell;
 use super::ties::mean_over_ties;
 use super::{KnownMetric, Metric, MetricKind, Swaps};
+use crate::name::{Cutoff, Parameter, Spelling};
 use std::sync::Arc;
+
+const SUM: Parameter = Parameter::flag("sum", "sum of ranks instead of their mean");
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "arp",
     aliases: &[],
-    suffix: "[:sum]",
+    parameters: &[SUM],
+    cutoff: Cutoff::No,
     help: "average relevance position: the label-weighted mean rank, or sum of ranks; a cost",
-    make: |parts| Ok(Arc::new(Arp { form: if parts.flag("sum") { ArpForm::Sum } else { ArpForm::Mean } })),
+    make: |name| Arc::new(Arp { form: if name.parameters.flag("sum") { ArpForm::Sum } else { ArpForm::Mean } }),
 };
 
 /// How the ranks that ARP adds up are reported.
@@ -57,7 +60,7 @@ fn rank(position: usize) -> f64 {
 
 impl Metric for Arp {
     fn name(&self) -> String {
-        spell(ROW.name, &[(self.form == ArpForm::Sum).then(|| "sum".to_owned())], None)
+        Spelling::new(ROW.name).word(SUM.key, self.form == ArpForm::Sum).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -1,15 +1,17 @@
 //! Binary preference.
 
-use super::name::{rel_option, spell};
+use super::name::REL;
 use super::{KnownMetric, Metric, MetricKind, Swaps};
+use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "bpref",
     aliases: &[],
-    suffix: "[:rel=y]",
+    parameters: &[REL],
+    cutoff: Cutoff::No,
     help: "binary preference",
-    make: |parts| Ok(Arc::new(Bpref { threshold: parts.threshold()? })),
+    make: |name| Arc::new(Bpref { threshold: name.threshold() }),
 };
 
 /// bpref = 1/R sum over relevant documents of 1 - min(N_above, R) / min(R, N), named `bpref`, `bpref:rel=2`.
@@ -38,7 +40,7 @@ impl Default for Bpref {
 
 impl Metric for Bpref {
     fn name(&self) -> String {
-        spell(ROW.name, &[rel_option(self.threshold)], None)
+        Spelling::new(ROW.name).number(REL.key, self.threshold, Some(1.0)).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -1,15 +1,17 @@
 //! Average precision that a full first page can reach.
 
-use super::name::{rel_option, spell};
+use super::name::REL;
 use super::{Ap, KnownMetric, Metric};
+use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "capped-map",
     aliases: &[],
-    suffix: "[:rel=y]@k",
+    parameters: &[REL],
+    cutoff: Cutoff::Needed,
     help: "average precision over at most k: LightGBM's and XGBoost's map@k",
-    make: |parts| Ok(Arc::new(CappedAp { threshold: parts.threshold()?, k: parts.needed_k()? })),
+    make: |name| Arc::new(CappedAp { threshold: name.threshold(), k: name.needed_k() }),
 };
 
 /// 1/min(R, k) sum over relevant ranks r <= k of (relevant documents up to r) / r, named `capped-map@10`.
@@ -31,7 +33,7 @@ pub struct CappedAp {
 
 impl Metric for CappedAp {
     fn name(&self) -> String {
-        spell(ROW.name, &[rel_option(self.threshold)], Some(self.k))
+        Spelling::new(ROW.name).number(REL.key, self.threshold, Some(1.0)).cutoff(Some(self.k)).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -1,17 +1,19 @@
 //! Discounted cumulative gain.
 
 use super::gain::{Gain, discount, discounts};
-use super::name::spell;
+use super::name::GAIN;
 use super::ties::mean_over_ties;
 use super::{KnownMetric, Metric, MetricKind, Swaps};
+use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "dcg",
     aliases: &[],
-    suffix: "[:linear][@k]",
+    parameters: &[GAIN],
+    cutoff: Cutoff::Last,
     help: "discounted cumulative gain, gain 2^y - 1 unless linear",
-    make: |parts| Ok(Arc::new(Dcg { gain: parts.gain()?, k: parts.k() })),
+    make: |name| Arc::new(Dcg { gain: name.gain(), k: name.k() }),
 };
 
 /// DCG@k = sum over ranks r <= k of gain(y_r) / log2(1 + r), named `dcg`, `dcg@10`, `dcg:linear@10`.
@@ -43,7 +45,7 @@ impl Dcg {
 
 impl Metric for Dcg {
     fn name(&self) -> String {
-        spell(ROW.name, &[(self.gain == Gain::Linear).then(|| "linear".to_owned())], self.k)
+        Spelling::new(ROW.name).word(self.gain.name(), self.gain != Gain::default()).cutoff(self.k).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -1,16 +1,19 @@
 //! Expected reciprocal rank.
 
-use super::name::spell;
 use super::{KnownMetric, Metric, MetricKind, Swaps};
 use crate::error::{Error, Result};
+use crate::name::{ABOVE_0, Cutoff, Parameter, Spelling};
 use std::sync::Arc;
+
+const MAX: Parameter = Parameter::number("max", ExpectedRr::DEFAULT_MAX as f64, ABOVE_0, "highest grade of the scale");
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "err",
     aliases: &[],
-    suffix: "[:max=y][@k]",
+    parameters: &[MAX],
+    cutoff: Cutoff::Last,
     help: "expected reciprocal rank, highest grade 4 unless max",
-    make: |parts| Ok(Arc::new(ExpectedRr { max: parts.number("max", ExpectedRr::DEFAULT_MAX)?, k: parts.k() })),
+    make: |name| Arc::new(ExpectedRr { max: name.parameters.single("max", ExpectedRr::DEFAULT_MAX), k: name.k() }),
 };
 
 /// ERR@k = sum over ranks r <= k of 1/r R_r prod over q < r of (1 - R_q), named `err`, `err@10`, `err:max=3@10`.
@@ -55,7 +58,7 @@ impl Default for ExpectedRr {
 
 impl Metric for ExpectedRr {
     fn name(&self) -> String {
-        spell(ROW.name, &[(self.max != ExpectedRr::DEFAULT_MAX).then(|| format!("max={}", self.max))], self.k)
+        Spelling::new(ROW.name).number(MAX.key, self.max, Some(ExpectedRr::DEFAULT_MAX)).cutoff(self.k).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

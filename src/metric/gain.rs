@@ -1,24 +1,27 @@
 //! What a label is worth and what a rank keeps of it: gains, discounts and the ideal DCG.
 
+use crate::name::words;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// The worth of a label `y`.
-///
-/// ```
-/// use burnrank::metric::Gain;
-/// assert_eq!(Gain::Exponential.of(3.0), 7.0);
-/// assert_eq!(Gain::Linear.of(3.0), 3.0);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Gain {
-    /// 2^y - 1: Eq. 1 of the LambdaRank paper (2006) and Eq. 4 of the LambdaLoss paper.
+words! {
+    /// The worth of a label `y`.
     ///
-    /// The gains 0, 3, 7, 15 and 31 of the former's section 6.3 are those of labels 0, 2, 3, 4 and 5.
-    #[default]
-    Exponential,
-    /// y, the gain of trec_eval and scikit-learn.
-    Linear,
+    /// ```
+    /// use burnrank::metric::Gain;
+    /// assert_eq!(Gain::Exponential.of(3.0), 7.0);
+    /// assert_eq!(Gain::Linear.of(3.0), 3.0);
+    /// ```
+    #[derive(Default)]
+    pub enum Gain: "gain" {
+        /// 2^y - 1: Eq. 1 of the LambdaRank paper (2006) and Eq. 4 of the LambdaLoss paper.
+        ///
+        /// The gains 0, 3, 7, 15 and 31 of the former's section 6.3 are those of labels 0, 2, 3, 4 and 5.
+        #[default]
+        Exponential = "exponential" | "exp",
+        /// y, the gain of trec_eval and scikit-learn.
+        Linear = "linear",
+    }
 }
 
 impl Gain {

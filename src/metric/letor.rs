@@ -1,16 +1,17 @@
 //! NDCG as LETOR 4.0's evaluation script computes it.
 
 use super::gain::Gain;
-use super::name::spell;
 use super::{KnownMetric, Metric};
+use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "letor-ndcg",
     aliases: &["mean-ndcg"],
-    suffix: "[@k]",
+    parameters: &[],
+    cutoff: Cutoff::Last,
     help: "NDCG as LETOR's script has it; without @k its MeanNDCG",
-    make: |parts| Ok(Arc::new(LetorNdcg { k: parts.k() })),
+    make: |name| Arc::new(LetorNdcg { k: name.k() }),
 };
 
 /// DCG@k = sum over ranks r <= k of (2^y - 1) d(r) with d(1) = d(2) = 1 and d(r) = 1 / log2(r) behind, over that of the ideal
@@ -40,7 +41,7 @@ fn discount(position: usize) -> f64 {
 
 impl Metric for LetorNdcg {
     fn name(&self) -> String {
-        spell(ROW.name, &[], self.k)
+        Spelling::new(ROW.name).cutoff(self.k).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

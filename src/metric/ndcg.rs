@@ -2,16 +2,18 @@
 
 use super::dcg::{Dcg, DcgSwaps};
 use super::gain::{Gain, max_dcg};
-use super::name::spell;
+use super::name::GAIN;
 use super::{KnownMetric, Metric, MetricKind, Swaps};
+use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "ndcg",
     aliases: &[],
-    suffix: "[:linear][@k]",
+    parameters: &[GAIN],
+    cutoff: Cutoff::Last,
     help: "normalised discounted cumulative gain, gain 2^y - 1 unless linear",
-    make: |parts| Ok(Arc::new(Ndcg { gain: parts.gain()?, k: parts.k() })),
+    make: |name| Arc::new(Ndcg { gain: name.gain(), k: name.k() }),
 };
 
 /// NDCG@k = DCG@k / maxDCG@k, named `ndcg`, `ndcg@10`, `ndcg:linear@10`.
@@ -47,7 +49,7 @@ impl Ndcg {
 
 impl Metric for Ndcg {
     fn name(&self) -> String {
-        spell(ROW.name, &[(self.gain == Gain::Linear).then(|| "linear".to_owned())], self.k)
+        Spelling::new(ROW.name).word(self.gain.name(), self.gain != Gain::default()).cutoff(self.k).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -1,24 +1,26 @@
 //! The share of pairs in the right order.
 
-use super::name::spell;
 use super::{KnownMetric, Metric, MetricKind, Rate, Swaps};
+use crate::name::Cutoff;
 use crate::numeric::fenwick::Fenwick;
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "pairs",
     aliases: &["pairwise", "pairs-correct", "pairwise-correct"],
-    suffix: "",
+    parameters: &[],
+    cutoff: Cutoff::No,
     help: "share of pairs in the right order",
-    make: |_| Ok(Arc::new(PairwiseAccuracy { rate: Rate::Accuracy })),
+    make: |_| Arc::new(PairwiseAccuracy { rate: Rate::Accuracy }),
 };
 
 pub(super) const ERROR_ROW: KnownMetric = KnownMetric {
     name: "pair-error",
     aliases: &["pairs-error", "pairwise-error"],
-    suffix: "",
+    parameters: &[],
+    cutoff: Cutoff::No,
     help: "1 - pairs",
-    make: |_| Ok(Arc::new(PairwiseAccuracy { rate: Rate::Error })),
+    make: |_| Arc::new(PairwiseAccuracy { rate: Rate::Error }),
 };
 
 /// The share of pairs of documents with different labels whose better document ranks first; named `pairs`.
@@ -50,7 +52,7 @@ impl PairwiseAccuracy {
 
 impl Metric for PairwiseAccuracy {
     fn name(&self) -> String {
-        spell(if self.is_cost() { ERROR_ROW.name } else { ROW.name }, &[], None)
+        if self.is_cost() { ERROR_ROW.name } else { ROW.name }.to_owned()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

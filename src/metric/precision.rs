@@ -1,16 +1,18 @@
 //! Precision at k.
 
-use super::name::{rel_option, spell};
+use super::name::REL;
 use super::ties::mean_over_ties;
 use super::{KnownMetric, Metric, Swaps};
+use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "p",
     aliases: &["precision"],
-    suffix: "[:rel=y]@k",
+    parameters: &[REL],
+    cutoff: Cutoff::Needed,
     help: "precision",
-    make: |parts| Ok(Arc::new(Precision { threshold: parts.threshold()?, k: parts.needed_k()? })),
+    make: |name| Arc::new(Precision { threshold: name.threshold(), k: name.needed_k() }),
 };
 
 /// P@k = (relevant documents among the first k) / k, named `p@5`, `p:rel=2@5`.
@@ -39,7 +41,7 @@ impl Precision {
 
 impl Metric for Precision {
     fn name(&self) -> String {
-        spell(ROW.name, &[rel_option(self.threshold)], Some(self.k))
+        Spelling::new(ROW.name).number(REL.key, self.threshold, Some(1.0)).cutoff(Some(self.k)).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -1,16 +1,18 @@
 //! Recall at k.
 
-use super::name::{rel_option, spell};
+use super::name::REL;
 use super::precision::{TopSwaps, found, found_over_ties};
 use super::{KnownMetric, Metric, Swaps};
+use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "recall",
     aliases: &["r"],
-    suffix: "[:rel=y]@k",
+    parameters: &[REL],
+    cutoff: Cutoff::Needed,
     help: "recall",
-    make: |parts| Ok(Arc::new(Recall { threshold: parts.threshold()?, k: parts.needed_k()? })),
+    make: |name| Arc::new(Recall { threshold: name.threshold(), k: name.needed_k() }),
 };
 
 /// R@k = (relevant documents among the first k) / (all relevant documents), named `recall@10`, `recall:rel=2@10`.
@@ -40,7 +42,7 @@ impl Recall {
 
 impl Metric for Recall {
     fn name(&self) -> String {
-        spell(ROW.name, &[rel_option(self.threshold)], Some(self.k))
+        Spelling::new(ROW.name).number(REL.key, self.threshold, Some(1.0)).cutoff(Some(self.k)).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

@@ -1,9 +1,10 @@
 //! The measures that have a name, one row each; all lists, help texts, suggestions and errors are made from the rows.
 
-use super::name::Parts;
+use super::name::{GAIN, MetricName, REL, check_threshold, split};
 use super::{Gain, Metric, ap, arp, bpref, capped_ap, dcg, err, letor, ndcg, pairs, precision, recall, rr, wta};
 use crate::error::{Error, Result};
-use crate::suggest;
+use crate::name::{Cutoff, Named, Parameter, corrected, plain};
+use crate::suggest::nearest;
 use std::sync::Arc;
 
 /// The measures that [`parse`] knows.
@@ -25,25 +26,45 @@ pub static KNOWN_METRICS: &[KnownMetric] = &[
     letor::ROW,
 ];
 
-/// A row of the registry: what a measure is called, and how it is made.
-#[derive(Debug, Clone, Copy)]
+/// A row of the registry: what a metric is called, and how it is made.
+#[derive(Debug)]
 pub struct KnownMetric {
-    /// The canonical name, without options and cutoff.
+    /// The canonical name, without parameters and cutoff.
     pub name: &'static str,
     /// Other names that are understood.
     pub aliases: &'static [&'static str],
-    /// What may follow the name, optional parts in brackets, as in `[:linear][@k]`.
-    pub suffix: &'static str,
+    /// Parameters that may follow the name.
+    pub parameters: &'static [Parameter],
+    pub(super) cutoff: Cutoff,
     /// What it is, in a few words.
     pub help: &'static str,
-    /// Makes the measure; takes out of the name's parts what it uses.
-    pub(super) make: fn(&mut Parts) -> Result<Arc<dyn Metric>>,
+    pub(super) make: fn(&MetricName) -> Arc<dyn Metric>,
+}
+
+impl Named for KnownMetric {
+    const WHAT: &'static str = "metric";
+
+    fn rows() -> impl Iterator<Item = &'static Self> {
+        KNOWN_METRICS.iter()
+    }
+
+    fn heads(&self) -> Vec<&'static str> {
+        self.names().collect()
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        self.parameters
+    }
+
+    fn cutoff(&self) -> Cutoff {
+        self.cutoff
+    }
 }
 
 impl KnownMetric {
-    /// The row of a name or alias in lower case, without options and cutoff.
+    /// The row of a name or alias in lower case, without parameters and cutoff.
     pub fn find(base: &str) -> Option<&'static KnownMetric> {
-        KNOWN_METRICS.iter().find(|row| row.names().any(|name| name == base))
+        Named::find(base)
     }
 
     /// The canonical name and all others.
@@ -53,23 +74,26 @@ impl KnownMetric {
 
     /// Name and what may follow it, as in `ndcg[:linear][@k]`.
     pub fn pattern(&self) -> String {
-        format!("{}{}", self.name, self.suffix)
+        Named::pattern(self)
     }
 
     /// Whether a label has a gain, which a name can state.
     pub fn has_gain(&self) -> bool {
-        self.suffix.contains("[:linear]")
+        self.has(&GAIN)
     }
 
     /// Whether labels are relevant or not, by a threshold that a name can state.
     pub fn is_binary(&self) -> bool {
-        self.suffix.contains("[:rel=y]")
+        self.has(&REL)
+    }
+
+    fn has(&self, parameter: &Parameter) -> bool {
+        self.parameters.iter().any(|known| known.key == parameter.key)
     }
 
     /// The shortest name that is complete: `ndcg`, but `p@10`.
     pub fn shortest(&self) -> String {
-        let needs_cutoff = self.suffix.ends_with("@k");
-        if needs_cutoff { format!("{}@10", self.name) } else { self.name.to_owned() }
+        if self.cutoff == Cutoff::Needed { format!("{}@10", self.name) } else { self.name.to_owned() }
     }
 }
 
@@ -103,7 +127,7 @@ pub fn parse(name: &str) -> Result<Arc<dyn Metric>> {
 /// # Errors
 /// When the name is not one, or the threshold is not a positive number.
 pub fn parse_with(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>> {
-    make(Parts::new(name, default_threshold, Gain::Exponential)?)
+    corrected_read(name, default_threshold, Gain::Exponential)
 }
 
 /// As [`parse_with`], with trec_eval's linear gain where the name states none.
@@ -117,42 +141,35 @@ pub fn parse_with(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>>
 /// # Errors
 /// As [`parse_with`].
 pub fn parse_like_trec_eval(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>> {
-    make(Parts::new(name, default_threshold, Gain::Linear)?)
+    corrected_read(name, default_threshold, Gain::Linear)
 }
 
-fn make(mut parts: Parts) -> Result<Arc<dyn Metric>> {
-    let metric = (parts.row.make)(&mut parts)?;
-    parts.finish()?;
-    Ok(metric)
+fn read(name: &str, default_threshold: f32, default_gain: Gain) -> Result<Arc<dyn Metric>> {
+    check_threshold(default_threshold)?;
+    let parts = split(name)?;
+    let row = KnownMetric::find(&parts.head).ok_or_else(|| KnownMetric::unknown(name, &parts.head))?;
+    let parameters = parts.parameters(row)?;
+    Ok((row.make)(&MetricName { parameters, default_threshold, default_gain }))
 }
 
-/// Says what was most likely meant, or else what is known.
-pub(super) fn unknown(name: &str, base: &str) -> Error {
-    match suggestion(name, base) {
-        Some(meant) => Error::Config(format!("unknown measure '{name}': did you mean '{meant}'?")),
-        None => {
-            let known: Vec<String> = KNOWN_METRICS.iter().map(KnownMetric::pattern).collect();
-            Error::Config(format!("unknown measure '{name}': known are {}", known.join(", ")))
-        }
-    }
+/// Reads a name, or says what was most likely meant.
+fn corrected_read(name: &str, default_threshold: f32, default_gain: Gain) -> Result<Arc<dyn Metric>> {
+    read(name, default_threshold, default_gain).map_err(|error| match suggestion(name) {
+        Some(meant) => Error::Config(format!("unknown metric '{name}': did you mean '{meant}'?")),
+        None => error,
+    })
 }
 
-/// The whole name with the nearest known base.
-fn suggestion(name: &str, base: &str) -> Option<String> {
-    let lower = name.trim().to_ascii_lowercase().replace('_', "-");
+/// A name that parses and is a few typing mistakes away.
+fn suggestion(name: &str) -> Option<String> {
+    let lower = plain(name);
     let (word, rest) = lower.split_at(lower.find([':', '@']).unwrap_or(lower.len()));
-    let cut = with_cutoff(word).map(|meant| format!("{meant}{rest}"));
-    if let Some(meant) = cut.filter(|meant| parse(meant).is_ok()) {
-        return Some(meant);
-    }
-    let known = nearest(base)?;
-    let meant = lower.replacen(base, known, 1);
-    // A name with a second mistake is named by its base alone.
-    Some(if parse(&meant).is_ok() { meant } else { known.to_owned() })
+    let cut = with_cutoff(word).map(|meant| meant + rest);
+    [cut, Some(corrected::<KnownMetric>(name, |_| None))].into_iter().flatten().find(|meant| is_known(meant))
 }
 
-fn nearest(base: &str) -> Option<&'static str> {
-    suggest::nearest(base, KNOWN_METRICS.iter().flat_map(KnownMetric::names))
+fn is_known(name: &str) -> bool {
+    read(name, 1.0, Gain::Exponential).is_ok()
 }
 
 /// The metric that is meant by a word with a cutoff but without its '@', as in `ndcg10` or `ndcg-at-10`.
@@ -160,8 +177,9 @@ pub(crate) fn with_cutoff(word: &str) -> Option<String> {
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = &word[stem.len()..];
     let stem = stem.trim_end_matches('-').trim_end_matches("-at");
-    let known = KnownMetric::find(stem).map(|_| stem).or_else(|| nearest(stem))?;
-    Some(format!("{known}@{digits}")).filter(|meant| parse(meant).is_ok())
+    let names = KNOWN_METRICS.iter().flat_map(KnownMetric::names);
+    let known = KnownMetric::find(stem).map(|_| stem).or_else(|| nearest(stem, names))?;
+    Some(format!("{known}@{digits}")).filter(|meant| is_known(meant))
 }
 
 #[cfg(test)]
@@ -274,13 +292,13 @@ mod tests {
     fn what_may_follow_a_name_is_what_its_row_says() {
         for row in KNOWN_METRICS {
             let cut = if row.shortest().contains('@') { "@7" } else { "" };
-            for (option, text) in
-                [("[:linear]", ":linear"), ("[:rel=y]", ":rel=2"), ("[:max=y]", ":max=3"), ("[:sum]", ":sum")]
+            for (pattern, text) in
+                [("[:linear]", ":linear"), ("[:rel=1]", ":rel=2"), ("[:max=4]", ":max=3"), ("[:sum]", ":sum")]
             {
                 let name = format!("{}{text}{cut}", row.name);
-                assert_eq!(parse(&name).is_ok(), row.suffix.contains(option), "{name}");
+                assert_eq!(parse(&name).is_ok(), row.pattern().contains(pattern), "{name}");
             }
-            assert_eq!(parse(&format!("{}@7", row.name)).is_ok(), row.suffix.contains("@k"), "{}", row.name);
+            assert_eq!(parse(&format!("{}@7", row.name)).is_ok(), row.pattern().contains("@k"), "{}", row.name);
             assert_eq!(parse(row.name).is_ok(), cut.is_empty(), "{}", row.name);
         }
     }
@@ -327,7 +345,7 @@ mod tests {
             let choice = format!("'{short}:linear@10' for the linear gain, as trec_eval has it, or '{short}@10'");
             assert!(message(name).contains(&choice), "{}", message(name));
         }
-        assert!(message("ndcg_cut_10:exp").contains("two gains"));
+        assert!(message("ndcg_cut_10:exp").contains("gain is given twice"));
     }
 
     #[test]
@@ -346,7 +364,7 @@ mod tests {
             ("nDGC:linear@5", "ndcg:linear@5"),
             ("recal@5", "recall@5"),
             ("mapp:rel=2", "map:rel=2"),
-            ("recal@x", "recall"),
+            ("recal", "recall"),
             ("precison_5", "precision@5"),
             ("ndcg_at_10", "ndcg@10"),
             ("NDCG-at-10:linear", "ndcg@10:linear"),
@@ -359,23 +377,23 @@ mod tests {
             ("recall20", "recall@20"),
             ("ndcg0", "ndcg"),
             ("bpref5", "bpref"),
+            ("ndcg:lnear@10", "ndcg:linear@10"),
+            ("map@10:re=2", "map@10:rel=2"),
         ] {
-            assert_eq!(message(wrong), format!("unknown measure '{wrong}': did you mean '{meant}'?"));
+            assert_eq!(message(wrong), format!("unknown metric '{wrong}': did you mean '{meant}'?"));
         }
-        assert!(message("bleu").starts_with("unknown measure 'bleu': known are ndcg[:linear][@k], dcg"));
+        assert!(message("bleu").starts_with("unknown metric 'bleu': expected ndcg[:linear][@k], dcg"));
         assert!(!message("xyzzy-quux-plugh").contains("did you mean"));
         for name in ["ndcg@0", "ndcg@", "ndcg@x", "ndcg@-1", "ndcg@+1", "ndcg_cut_0", "ndcg@99999999999999999999"] {
-            assert!(message(name).contains("is not a whole number of 1 or more"), "{name}: {}", message(name));
+            assert!(message(name).contains("expected a whole number of 1 or more"), "{name}: {}", message(name));
         }
-        assert_eq!(message("p"), "measure 'p' needs a cutoff, as in 'p@10'");
-        assert!(message("ndcg@5@6").contains("two cutoffs") && message("ndcg_5@6").contains("two cutoffs"));
-        assert_eq!(message("bpref@5"), "measure 'bpref@5': '@5' does not belong there: expected 'bpref[:rel=y]'");
-        assert_eq!(
-            message("ndcg:rel=2"),
-            "measure 'ndcg:rel=2': ':rel=2' does not belong there: expected 'ndcg[:linear][@k]'"
-        );
+        assert_eq!(message("p"), "metric 'p': needs a cutoff, as in 'p@10'");
+        assert!(message("ndcg@5@6").contains("two cutoffs") && message("map_5:rel=2@6").contains("two cutoffs"));
+        assert_eq!(message("bpref@5"), "metric 'bpref@5': bpref has no cutoff '@5': expected 'bpref[:rel=1]'");
+        assert_eq!(message("ndcg:rel=2"), "metric 'ndcg:rel=2': rel belongs to map, mrr, bpref, p, recall, capped-map");
+        assert_eq!(message("ndcg:x=2"), "metric 'ndcg:x=2': unknown parameter 'x=2': ndcg has gain");
         for name in ["map:rel=", "map:rel=0", "map:rel=-1", "map:rel=nan", "map:rel=inf", "map:rel=x"] {
-            assert!(message(name).contains("is not a positive number"), "{name}");
+            assert!(message(name).contains("expected a number above 0"), "{name}");
         }
         for name in
             ["", "@", ":", "@10", "-5", "map:", "map:rel=1:rel=2", "ndcg:linear:exp", "ndcg@10:", "ndcg@1é0", "é"]

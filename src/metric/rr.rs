@@ -1,15 +1,17 @@
 //! Reciprocal rank.
 
-use super::name::{rel_option, spell};
+use super::name::REL;
 use super::{KnownMetric, Metric, MetricKind, Swaps};
+use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "mrr",
     aliases: &["rr", "recip-rank", "reciprocal-rank"],
-    suffix: "[:rel=y][@k]",
+    parameters: &[REL],
+    cutoff: Cutoff::Last,
     help: "reciprocal rank of the first relevant document",
-    make: |parts| Ok(Arc::new(Rr { threshold: parts.threshold()?, k: parts.k() })),
+    make: |name| Arc::new(Rr { threshold: name.threshold(), k: name.k() }),
 };
 
 /// RR@k = 1 / (rank of the first relevant document), 0 when that is behind `k`; named `mrr`, `mrr@10`, `mrr:rel=2`.
@@ -45,7 +47,7 @@ impl Rr {
 
 impl Metric for Rr {
     fn name(&self) -> String {
-        spell(ROW.name, &[rel_option(self.threshold)], self.k)
+        Spelling::new(ROW.name).number(REL.key, self.threshold, Some(1.0)).cutoff(self.k).finish()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

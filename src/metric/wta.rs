@@ -1,24 +1,26 @@
 //! Winner takes all.
 
-use super::name::spell;
 use super::ties::mean_over_ties;
 use super::{KnownMetric, Metric, Swaps};
+use crate::name::Cutoff;
 use std::sync::Arc;
 
 pub(super) const ROW: KnownMetric = KnownMetric {
     name: "wta",
     aliases: &["winner-takes-all"],
-    suffix: "",
+    parameters: &[],
+    cutoff: Cutoff::No,
     help: "1 when the top document has the query's best label",
-    make: |_| Ok(Arc::new(Wta { rate: Rate::Accuracy })),
+    make: |_| Arc::new(Wta { rate: Rate::Accuracy }),
 };
 
 pub(super) const ERROR_ROW: KnownMetric = KnownMetric {
     name: "wta-error",
     aliases: &["wta-cost"],
-    suffix: "",
+    parameters: &[],
+    cutoff: Cutoff::No,
     help: "1 - wta",
-    make: |_| Ok(Arc::new(Wta { rate: Rate::Error })),
+    make: |_| Arc::new(Wta { rate: Rate::Error }),
 };
 
 /// Whether a measure counts what is right or what is wrong.
@@ -62,7 +64,7 @@ fn best(labels: &[f32]) -> f32 {
 
 impl Metric for Wta {
     fn name(&self) -> String {
-        spell(if self.is_cost() { ERROR_ROW.name } else { ROW.name }, &[], None)
+        if self.is_cost() { ERROR_ROW.name } else { ROW.name }.to_owned()
     }
 
     fn value(&self, ranked: &[f32]) -> f64 {

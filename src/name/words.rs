@@ -27,13 +27,18 @@ impl Word {
         sentence.trim_end_matches('.').to_owned()
     }
 
-    fn is(&self, text: &str) -> bool {
-        std::iter::once(&self.word).chain(self.aliases).any(|word| plain(word) == text)
+    /// The word and its aliases.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.word).chain(self.aliases.iter().copied())
+    }
+
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.names().any(|word| plain(word) == text)
     }
 }
 
 /// The text in lower case, with hyphens for underscores.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.trim().to_ascii_lowercase().replace('_', "-")
 }
 

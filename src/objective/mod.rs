@@ -5,6 +5,7 @@ mod batch;
 pub(crate) mod device;
 pub(crate) mod lambda_field;
 mod lambda_tensor;
+mod lambdarank;
 mod loss;
 mod name;
 mod pair_form;
@@ -32,7 +33,7 @@ use crate::data::PairTarget;
 use crate::error::Result;
 use crate::metric::Metric;
 use crate::stop::Stop;
-use lambda_field::{Constructed, FieldLoss};
+use lambda_field::FieldLoss;
 use std::sync::Arc;
 
 /// A training objective: a loss and its name.
@@ -76,18 +77,6 @@ impl Objective {
         Objective::of(Arc::new(PairLoss::new(format!("custom:{}", name.as_ref()), weight)))
     }
 
-    /// LambdaRank for any metric with lambdas made another way (lambda path only).
-    pub fn constructed(metric: Arc<dyn Metric>, construction: Construction) -> Self {
-        Objective::constructed_with(metric, construction, 1.0)
-    }
-
-    fn constructed_with(metric: Arc<dyn Metric>, construction: Construction, sigma: f64) -> Self {
-        match construction {
-            Construction::RankNetWeightPairs => Objective::lambdarank(metric),
-            _ => Objective::of(Arc::new(Constructed { metric, construction, sigma })),
-        }
-    }
-
     /// A lambda function of one's own, which need not be the slope of any cost (lambda path only).
     pub fn field(field: Arc<dyn LambdaField>) -> Self {
         Objective::of(Arc::new(FieldLoss(field)))
@@ -101,10 +90,6 @@ impl Objective {
     /// What is minimised.
     pub fn loss(&self) -> &dyn Loss {
         &*self.loss
-    }
-
-    fn into_loss(self) -> Arc<dyn Loss> {
-        self.loss
     }
 
     /// Whether there is no loss that tensors could compute: sampled rankings, constructions and fields of one's own.

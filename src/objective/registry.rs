@@ -1,202 +1,115 @@
 //! Every objective by name: one row each. Names, help, suggestions and errors are made from it.
 
-use super::Objective;
-use super::lambda_field::Construction;
+use super::lambdarank;
 use super::loss::Loss;
-use super::name::Parts;
+use super::name::PAIR_PARAMETERS;
 use super::pairwise::{LogBase, PairLoss};
-use super::smooth::{ApproxNdcg, Exponential, Hinge, ListNet, RankCosine, SmoothLoss, SoftRank, SquaredError};
-use super::weight::{Arp1, Arp2, MrrSwap, Ndcg1, Ndcg2, PairWeight, RankNet, RrGap, lambdarank};
-use crate::metric::{self, MetricKind};
+use super::smooth::{approx_ndcg, exponential, hinge, listnet, rankcosine, softrank, squared_error};
+use super::weight::{PairWeight, arp1, arp2, ndcg1, ndcg2, ranknet, rr_gap};
+use crate::error::Result;
+use crate::name::{Cutoff, Named, Parameter, Parameters, Spelling};
 use std::sync::Arc;
 
+/// Every objective that has a name.
+pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
+    ranknet::ROW,
+    arp1::ROW,
+    arp2::ROW,
+    ndcg1::ROW,
+    ndcg2::ROW,
+    ndcg2::PLUS_PLUS_ROW,
+    rr_gap::ROW,
+    lambdarank::ROW,
+    listnet::ROW,
+    approx_ndcg::ROW,
+    softrank::ROW,
+    rankcosine::ROW,
+    hinge::ROW,
+    exponential::ROW,
+    squared_error::ROW,
+];
+
 /// An objective: what its name begins with, what it is, how it is made of the rest of its name.
+#[derive(Debug)]
 pub struct KnownObjective {
     /// What its name begins with.
     pub name: &'static str,
-    /// What may follow it, optional parts in brackets, as in `[@k][:ties]`.
-    pub suffix: &'static str,
+    /// Parameters that may follow the name.
+    pub parameters: &'static [Parameter],
     /// What it is, in a few words.
     pub help: &'static str,
-    /// The words and keys that may follow.
-    pub(super) settings: &'static [&'static str],
-    pub(super) make: fn(&mut Parts<'_>) -> std::result::Result<Arc<dyn Loss>, String>,
+    pub(super) make: Make,
+}
+
+/// How a loss is made of the parameters of its name.
+#[derive(Debug)]
+pub(super) enum Make {
+    /// A logistic loss of pairs with a weight.
+    Pairs(LogBase, fn(&Parameters) -> Arc<dyn PairWeight>),
+    /// A loss of pairs with a weight that follows from the metric in the name.
+    Metric(fn(&Parameters) -> Result<Arc<dyn Loss>>),
+    /// A loss of its own.
+    Smooth(fn(&Parameters) -> Arc<dyn Loss>),
+}
+
+impl Named for KnownObjective {
+    const WHAT: &'static str = "objective";
+
+    fn rows() -> impl Iterator<Item = &'static Self> {
+        KNOWN_OBJECTIVES.iter()
+    }
+
+    fn heads(&self) -> Vec<&'static str> {
+        vec![self.name]
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        self.parameters
+    }
+
+    fn shared_parameters(&self) -> &'static [Parameter] {
+        match self.make {
+            Make::Pairs(..) | Make::Metric(_) => PAIR_PARAMETERS,
+            Make::Smooth(_) => &[],
+        }
+    }
+
+    fn cutoff(&self) -> Cutoff {
+        match self.make {
+            Make::Pairs(..) => Cutoff::First,
+            Make::Metric(_) => Cutoff::OfMetric,
+            Make::Smooth(_) => Cutoff::No,
+        }
+    }
 }
 
 impl KnownObjective {
     /// Name and what may follow it, as in `ranknet[@k][:ties]`.
     pub fn pattern(&self) -> String {
-        format!("{}{}", self.name, self.suffix)
+        Named::pattern(self)
     }
-}
 
-/// Every objective that has a name.
-pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
-    KnownObjective {
-        name: "ranknet",
-        suffix: "[@k][:ties]",
-        help: "cross entropy of pairs, every pair weighs 1; ties with target 1/2",
-        settings: &["ties"],
-        make: |parts| {
-            let ties = parts.word("ties");
-            pairs(parts, LogBase::Nats, if ties { ":ties" } else { "" }, |_| Arc::new(RankNet { ties }))
-        },
-    },
-    KnownObjective {
-        name: "arp-loss1",
-        suffix: "[@k]",
-        help: "bound of the average relevance position: the label",
-        settings: &[],
-        make: |parts| pairs(parts, LogBase::Bits, "", |_| Arc::new(Arp1)),
-    },
-    KnownObjective {
-        name: "arp-loss2",
-        suffix: "[@k]",
-        help: "a tighter one: the difference of the labels",
-        settings: &[],
-        make: |parts| pairs(parts, LogBase::Bits, "", |_| Arc::new(Arp2)),
-    },
-    KnownObjective {
-        name: "ndcg-loss1",
-        suffix: "[@k]",
-        help: "bound of NDCG: the gain, discounted",
-        settings: &[],
-        make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(Ndcg1 { k })),
-    },
-    KnownObjective {
-        name: "ndcg-loss2",
-        suffix: "[@k]",
-        help: "a tighter one: the difference of gains, by the distance of ranks",
-        settings: &[],
-        make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(Ndcg2 { rho: 0.0, delta: 1.0, k })),
-    },
-    KnownObjective {
-        name: "ndcg-loss2++",
-        suffix: "[@k][:mu=5]",
-        help: "the same and LambdaRank; mu=0 is LambdaRank with that truncation",
-        settings: &["mu"],
-        make: |parts| {
-            let mu = parts.number("mu", 0.0..=1e6)?.unwrap_or(5.0);
-            let tail = format!(":mu={}", super::name::number(mu));
-            pairs(parts, LogBase::Bits, &tail, |k| Arc::new(Ndcg2 { rho: 1.0, delta: mu, k }))
-        },
-    },
-    KnownObjective {
-        name: "rr-gap",
-        suffix: "[@k]",
-        help: "our own: the difference of gains, by the difference of reciprocal ranks",
-        settings: &[],
-        make: |parts| pairs(parts, LogBase::Bits, "", |k| Arc::new(RrGap { k })),
-    },
-    KnownObjective {
-        name: "lambdarank",
-        suffix: ":METRIC[:CONSTRUCTION]",
-        help: "what swapping the pair changes of any metric, as in ndcg@10",
-        settings: &[
-            "swap",
-            "margin",
-            "ranknetweightpairs",
-            "springsmooth",
-            "localgradient",
-            "localcost",
-            "discretebounded",
-        ],
-        make: make_lambdarank,
-    },
-    KnownObjective {
-        name: "listnet",
-        suffix: "",
-        help: "cross entropy of the chances to be on top, of labels and of scores (ListNet)",
-        settings: &[],
-        make: |_| Ok(Arc::new(SmoothLoss(ListNet))),
-    },
-    KnownObjective {
-        name: "approx-ndcg",
-        suffix: "[:alpha=10]",
-        help: "NDCG of smooth ranks, sums of sigmoids of slope alpha (ApproxNDCG)",
-        settings: &["alpha"],
-        make: |parts| {
-            let alpha = parts.number("alpha", 1e-6..=1e6)?.unwrap_or(10.0);
-            Ok(Arc::new(SmoothLoss(ApproxNdcg { alpha })))
-        },
-    },
-    KnownObjective {
-        name: "softrank",
-        suffix: "[:sigma=1]",
-        help: "mean NDCG when scores have the standard deviation sigma (SoftRank)",
-        settings: &[],
-        make: |parts| {
-            let sigma = parts.number("sigma", 1e-6..=1e6)?.unwrap_or(1.0);
-            Ok(Arc::new(SmoothLoss(SoftRank { sigma })))
-        },
-    },
-    KnownObjective {
-        name: "rankcosine",
-        suffix: "",
-        help: "the angle between scores and labels (RankCosine)",
-        settings: &[],
-        make: |_| Ok(Arc::new(SmoothLoss(RankCosine))),
-    },
-    KnownObjective {
-        name: "hinge",
-        suffix: "",
-        help: "max(0, 1 - (s_i - s_j)) summed over pairs (RankSVM)",
-        settings: &[],
-        make: |_| Ok(Arc::new(SmoothLoss(Hinge))),
-    },
-    KnownObjective {
-        name: "exponential",
-        suffix: "",
-        help: "exp(s_j - s_i) summed over pairs (RankBoost)",
-        settings: &[],
-        make: |_| Ok(Arc::new(SmoothLoss(Exponential))),
-    },
-    KnownObjective {
-        name: "squared-error",
-        suffix: "",
-        help: "(s_i - y_i)^2 / 2 summed over documents (MART)",
-        settings: &[],
-        make: |_| Ok(Arc::new(SmoothLoss(SquaredError))),
-    },
-];
-
-/// A pair loss with the settings that all of them have.
-fn pairs(
-    parts: &mut Parts<'_>,
-    base: LogBase,
-    tail: &str,
-    weight: impl FnOnce(Option<usize>) -> Arc<dyn PairWeight>,
-) -> std::result::Result<Arc<dyn Loss>, String> {
-    let title = [parts.head.to_owned(), tail.to_owned()];
-    let (sigma, assignment) = (parts.sigma()?, parts.assignment()?);
-    let truncation = parts.truncation.take();
-    Ok(Arc::new(PairLoss { title, base, truncation, sigma, assignment, ..PairLoss::new("", weight(truncation)) }))
-}
-
-fn make_lambdarank(parts: &mut Parts<'_>) -> std::result::Result<Arc<dyn Loss>, String> {
-    if parts.truncation.is_some() {
-        return Err("write the cut-off with the metric, as in lambdarank:ndcg@10".to_owned());
-    }
-    let construction = parts.construction()?;
-    let swap = parts.word("swap");
-    let settings = (parts.number("sigma", f64::MIN_POSITIVE..=1e6)?, parts.assignment()?);
-    let name = parts.take_rest();
-    let metric = metric::parse(if name.is_empty() { "ndcg" } else { &name }).map_err(|error| error.to_string())?;
-    let sigma = settings.0.unwrap_or(1.0);
-    if construction != Construction::RankNetWeightPairs {
-        if settings.1 != Default::default() {
-            return Err(format!("{} has no pair weights to average over samples", construction.name()));
+    /// The loss of this name and these parameters.
+    pub(super) fn loss(&self, parameters: &Parameters) -> Result<Arc<dyn Loss>> {
+        match self.make {
+            Make::Pairs(base, weight) => {
+                let title = [self.name.to_owned(), self.own_parameters(parameters)];
+                let (truncation, sigma) = (parameters.cutoff(), parameters.number("sigma"));
+                let assignment = super::name::assignment(parameters)?;
+                let loss = PairLoss::new("", weight(parameters));
+                Ok(Arc::new(PairLoss { title, base, truncation, sigma, assignment, ..loss }))
+            }
+            Make::Metric(make) => make(parameters),
+            Make::Smooth(make) => Ok(make(parameters)),
         }
-        if settings.0.is_some() && construction != Construction::SpringSmooth {
-            return Err(format!("{} has no sigmoid for sigma to steepen", construction.name()));
-        }
-        return Ok(Objective::constructed_with(metric, construction, sigma).into_loss());
     }
-    let title = format!("lambdarank:{}{}", metric.name(), if swap { ":swap" } else { "" });
-    let weight = match (swap, metric.kind()) {
-        (false, _) => lambdarank(metric),
-        (true, MetricKind::Rr { k, threshold }) => Arc::new(MrrSwap { k, threshold }) as Arc<dyn PairWeight>,
-        _ => return Err("swap belongs to mrr: for all other metrics pairs weigh what their swap changes".to_owned()),
-    };
-    Ok(Arc::new(PairLoss { sigma, assignment: settings.1, ..PairLoss::new(title, weight) }))
+
+    /// Its own parameters as they are printed: flags that are given, and all numbers.
+    fn own_parameters(&self, parameters: &Parameters) -> String {
+        let add = |name: Spelling, parameter: &Parameter| match parameter.default() {
+            Some(_) => name.number(parameter.key, parameters.number(parameter.key), None),
+            None => name.word(parameter.key, parameters.flag(parameter.key)),
+        };
+        self.parameters.iter().fold(Spelling::new(""), add).finish()
+    }
 }

@@ -4,6 +4,7 @@ use super::config::TrainConfig;
 use super::model::ModelKind;
 use crate::error::{Error, Result};
 use crate::model::Architecture;
+use crate::name::Spelling;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -96,11 +97,9 @@ pub struct BaselineSettings {
 
 impl fmt::Display for BaselineSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)?;
-        let settings = ModelKind::of(&self.name).map_or(&[][..], |kind| kind.parameters);
-        let mut changed = self.numbers.iter().filter(|(key, value)| {
-            !settings.iter().any(|setting| setting.key == key.as_str() && setting.default == **value)
-        });
-        changed.try_for_each(|(key, value)| write!(f, ":{key}={value}"))
+        let known = ModelKind::of(&self.name).map_or(&[][..], |kind| kind.parameters);
+        let default = |key: &str| known.iter().find(|parameter| parameter.key == key)?.default();
+        let add = |name: Spelling, (key, value): (&String, &f64)| name.number(key, *value, default(key));
+        f.write_str(&self.numbers.iter().fold(Spelling::new(&self.name), add).finish())
     }
 }

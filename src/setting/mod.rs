@@ -6,7 +6,7 @@ mod model;
 
 pub use config::{GradientPath, TrainConfig};
 pub use method::{BaselineSettings, Method, TreeSettings};
-pub use model::{Kinds, ModelChoice, ModelKind, Parameter, models};
+pub use model::{Kinds, ModelChoice, ModelKind, models};
 
 /// Whether this build grows trees; all builds score with them.
 pub const GROWS_TREES: bool = cfg!(feature = "trees");

@@ -6,11 +6,10 @@ use crate::baseline::BASELINES;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Activation, Architecture};
-use crate::suggest::nearest;
+use crate::name::{self, Cutoff, Name, Named, Parameter};
 use crate::train::Schedule;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::RangeInclusive;
 
 /// A kind of model that can be trained, and how it is trained unless told otherwise.
 #[derive(Debug)]
@@ -64,19 +63,6 @@ impl Kinds {
     }
 }
 
-/// A number that may follow a model's name.
-#[derive(Debug)]
-pub struct Parameter {
-    /// Its name, as in `c` of `ranksvm:c=0.1`.
-    pub key: &'static str,
-    /// Its value where it is not given.
-    pub default: f64,
-    /// What it may be.
-    pub valid: RangeInclusive<f64>,
-    /// What it is.
-    pub help: &'static str,
-}
-
 /// Nets and trees, trained with any objective.
 const OWN: &[ModelKind] = &[
     ModelKind {
@@ -120,18 +106,18 @@ const OWN: &[ModelKind] = &[
 /// What other tools and papers call models, without hyphens, and what these are here.
 #[rustfmt::skip]
 const ELSEWHERE: &[(&[&str], &str)] = &[
-    (&["lambdamart"], "LambdaMART is --model trees --objective lambdarank:ndcg"),
-    (&["mart", "gbrt"], "MART is --model trees --objective squared-error"),
-    (&["lightgbm", "lgbm", "xgboost", "xgb", "catboost", "gbdt", "gbm", "tree", "boosting"], "boosted trees are --model trees"),
-    (&["ranknet"], "RankNet is --model mlp --objective ranknet"),
-    (&["lambdarank"], "LambdaRank is --model mlp --objective lambdarank:ndcg"),
-    (&["lambdaloss"], "LambdaLoss is --model mlp --objective ndcg-loss2++"),
-    (&["listnet"], "ListNet is --model mlp --objective listnet"),
-    (&["softrank"], "SoftRank is --model mlp --objective softrank"),
-    (&["approxndcg"], "ApproxNDCG is --model mlp --objective approx-ndcg"),
-    (&["rankcosine"], "RankCosine is --model mlp --objective rankcosine"),
-    (&["net", "nn", "dnn", "neural", "neuralnet", "neuralnetwork"], "a net with hidden layers is --model mlp"),
-    (&["svm", "svmrank"], "RankSVM is --model ranksvm"),
+    (&["lambdamart"], "LambdaMART is `model` trees `objective` lambdarank:ndcg"),
+    (&["mart", "gbrt"], "MART is `model` trees `objective` squared-error"),
+    (&["lightgbm", "lgbm", "xgboost", "xgb", "catboost", "gbdt", "gbm", "tree", "boosting"], "boosted trees are `model` trees"),
+    (&["ranknet"], "RankNet is `model` mlp `objective` ranknet"),
+    (&["lambdarank"], "LambdaRank is `model` mlp `objective` lambdarank:ndcg"),
+    (&["lambdaloss"], "LambdaLoss is `model` mlp `objective` ndcg-loss2++"),
+    (&["listnet"], "ListNet is `model` mlp `objective` listnet"),
+    (&["softrank"], "SoftRank is `model` mlp `objective` softrank"),
+    (&["approxndcg"], "ApproxNDCG is `model` mlp `objective` approx-ndcg"),
+    (&["rankcosine"], "RankCosine is `model` mlp `objective` rankcosine"),
+    (&["net", "nn", "dnn", "neural", "neuralnet", "neuralnetwork"], "a net with hidden layers is `model` mlp"),
+    (&["svm", "svmrank"], "RankSVM is `model` ranksvm"),
 ];
 
 /// All kinds of models: nets and trees first, then the systems that the papers compare with.
@@ -150,15 +136,11 @@ impl ModelKind {
 
     /// What an unknown name likely means, or all that are known; `others` are known to the caller alone.
     pub fn unknown(name: &str, others: &[&'static str]) -> Error {
-        let plain = name.replace(['-', '_', ' '], "");
-        let names = || others.iter().copied().chain(models().map(|kind| kind.name));
-        let known = || names().collect::<Vec<_>>().join(", ");
-        let elsewhere = ELSEWHERE.iter().find(|(theirs, _)| theirs.contains(&plain.as_str()));
-        Error::Config(match (elsewhere, nearest(name, names())) {
-            (Some((_, ours)), _) => format!("unknown model '{name}': {ours}"),
-            (None, Some(meant)) => format!("unknown model '{name}': did you mean '{meant}'?"),
-            (None, None) => format!("unknown model '{name}': known are {}", known()),
-        })
+        let theirs = name.replace(['-', '_', ' '], "");
+        match ELSEWHERE.iter().find(|(names, _)| names.contains(&theirs.as_str())) {
+            Some((_, ours)) => Error::Config(format!("unknown model '{name}': {ours}")),
+            None => name::unknown("model", name, others.iter().copied().chain(models().map(|kind| kind.name))),
+        }
     }
 
     /// Whether it is trained with the objective that is chosen; others have an aim of their own.
@@ -171,10 +153,29 @@ impl ModelKind {
         matches!(self.name, "prank" | "prank-quadratic" | "oap-bpm")
     }
 
-    /// Its name with all that may follow it, as in `ranksvm:c=1`.
+    /// Its name with all that may follow it, as in `ranksvm[:c=0]`.
     pub fn pattern(&self) -> String {
-        let settings = self.parameters.iter().map(|number| format!(":{}={}", number.key, number.default));
-        std::iter::once(self.name.to_owned()).chain(settings).collect()
+        Named::pattern(self)
+    }
+}
+
+impl Named for ModelKind {
+    const WHAT: &'static str = "model";
+
+    fn rows() -> impl Iterator<Item = &'static Self> {
+        models()
+    }
+
+    fn heads(&self) -> Vec<&'static str> {
+        vec![self.name]
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        self.parameters
+    }
+
+    fn cutoff(&self) -> Cutoff {
+        Cutoff::No
     }
 }
 
@@ -199,29 +200,13 @@ impl std::str::FromStr for ModelChoice {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let lower = text.trim().to_ascii_lowercase();
-        let mut parts = lower.split(':');
-        let kind = ModelKind::of(parts.next().unwrap_or_default())?;
-        let mut settings: BTreeMap<String, f64> =
-            kind.parameters.iter().map(|setting| (setting.key.to_owned(), setting.default)).collect();
-        for part in parts {
-            let wrong = |what: String| Error::Config(format!("model '{text}': {what}"));
-            let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            let Some(setting) = kind.parameters.iter().find(|setting| setting.key == key) else {
-                let known: Vec<&str> = kind.parameters.iter().map(|setting| setting.key).collect();
-                return Err(wrong(match known.as_slice() {
-                    [] => format!("unknown setting '{part}': {} has none", kind.name),
-                    known => format!("unknown setting '{part}': known are {}", known.join(", ")),
-                }));
-            };
-            let number = value.parse().ok().filter(|number| setting.valid.contains(number));
-            let number = number.ok_or_else(|| {
-                let (least, most) = (setting.valid.start(), setting.valid.end());
-                wrong(format!("{key} must be a number from {least} to {most}"))
-            })?;
-            settings.insert(key.to_owned(), number);
-        }
-        Ok(ModelChoice { kind, settings })
+        Self::read(text).map_err(|error| {
+            let meant = name::corrected::<ModelKind>(text, |_| None);
+            match text.contains(':') && Self::read(&meant).is_ok() {
+                true => Error::Config(format!("unknown model '{text}': did you mean '{meant}'?")),
+                false => error,
+            }
+        })
     }
 }
 
@@ -232,6 +217,14 @@ impl fmt::Display for ModelChoice {
 }
 
 impl ModelChoice {
+    fn read(text: &str) -> Result<Self> {
+        let name = Name::split::<ModelKind>(text)?;
+        let kind = ModelKind::of(&name.head)?;
+        let given = name.parameters(kind)?;
+        let settings = kind.parameters.iter().map(|known| (known.key.to_owned(), given.number(known.key))).collect();
+        Ok(ModelChoice { kind, settings })
+    }
+
     /// A net with hidden layers, the choice of those who set one by hand.
     pub fn mlp() -> Self {
         ModelChoice { kind: &OWN[1], settings: BTreeMap::new() }
@@ -269,6 +262,7 @@ impl ModelChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::name::ParameterValue;
 
     #[test]
     fn names_are_unique_and_read_back() {
@@ -278,14 +272,19 @@ mod tests {
             let choice: ModelChoice = name.parse().unwrap();
             assert_eq!((choice.kind.name, choice.to_string().as_str()), (*name, *name));
             for setting in choice.kind.parameters {
-                assert!(setting.valid.contains(&setting.default), "{name}:{}", setting.key);
-                let text = format!("{name}:{}={}", setting.key, setting.valid.start());
-                assert_eq!(text.parse::<ModelChoice>().unwrap().settings[setting.key], *setting.valid.start());
+                let ParameterValue::Number { valid, default } = &setting.value else { panic!("{setting:?}") };
+                assert!(valid.contains(&default.unwrap()), "{name}:{}", setting.key);
+                let text = format!("{name}:{}={}", setting.key, valid.start());
+                let choice: ModelChoice = text.parse().unwrap();
+                assert_eq!(choice.settings[setting.key], *valid.start());
+                assert_eq!(choice.to_string().parse::<ModelChoice>().unwrap().settings, choice.settings);
                 let error = format!("{name}:{}=x", setting.key).parse::<ModelChoice>().unwrap_err().to_string();
-                assert!(error.contains("must be a number"), "{error}");
+                assert!(error.contains(&format!("{}=x: expected a number from", setting.key)), "{error}");
+                let error = format!("{text}:{}=1", setting.key).parse::<ModelChoice>().unwrap_err().to_string();
+                assert!(error.contains(&format!("{} is given twice", setting.key)), "{error}");
             }
             let error = format!("{name}:nonsense=1").parse::<ModelChoice>().unwrap_err().to_string();
-            assert!(error.contains("unknown setting 'nonsense=1'"), "{error}");
+            assert!(error.contains("unknown parameter 'nonsense=1'"), "{error}");
             choice.config().check().unwrap();
         }
         for (theirs, ours) in ELSEWHERE {
@@ -294,19 +293,21 @@ mod tests {
                 assert_eq!(message, format!("unknown model '{name}': {ours}"));
             }
             let (model, objective) = ours
-                .split_once("--model ")
+                .split_once("`model` ")
                 .unwrap()
                 .1
-                .split_once(" --objective ")
+                .split_once(" `objective` ")
                 .unwrap_or_else(|| (ours.rsplit(' ').next().unwrap(), "ranknet"));
             model.parse::<ModelChoice>().unwrap();
             crate::objective::Objective::parse(objective).unwrap();
         }
         let message = "Lambda-MART".parse::<ModelChoice>().unwrap_err().to_string();
-        assert!(message.ends_with("LambdaMART is --model trees --objective lambdarank:ndcg"), "{message}");
+        assert!(message.ends_with("LambdaMART is `model` trees `objective` lambdarank:ndcg"), "{message}");
         let message = ModelKind::unknown("atuo", &["auto"]).to_string();
         assert_eq!(message, "unknown model 'atuo': did you mean 'auto'?");
+        let message = "oap-bmp:tua=0.5".parse::<ModelChoice>().unwrap_err().to_string();
+        assert_eq!(message, "unknown model 'oap-bmp:tua=0.5': did you mean 'oap-bpm:tau=0.5'?");
         let message = "forest".parse::<ModelChoice>().unwrap_err().to_string();
-        assert!(message.starts_with("unknown model 'forest': known are linear, mlp"), "{message}");
+        assert!(message.starts_with("unknown model 'forest': expected linear, mlp"), "{message}");
     }
 }

@@ -55,8 +55,8 @@ fn names_of_other_tools_are_answered_with_ours() {
     let place = place();
     for (options, expected) in [
         ("--model lambdamart", "LambdaMART is --model trees --objective lambdarank:ndcg"),
-        ("--model forest", "known are auto, linear, mlp, trees"),
-        ("--model linear --metric ndcg10", "unknown measure 'ndcg10': did you mean 'ndcg@10'?"),
+        ("--model forest", "expected auto, linear, mlp, trees"),
+        ("--model linear --metric ndcg10", "unknown metric 'ndcg10': did you mean 'ndcg@10'?"),
         ("--num-leaves 31", "unknown option '--num-leaves': did you mean '--leaves'?"),
         ("-ranker 6 -metric2t NDCG@10", "unknown option '-ranker': did you mean '--model'?"),
         ("-metric2t NDCG@10", "unknown option '-metric2t': did you mean '--metric'?"),

@@ -80,8 +80,8 @@ fn bad_data_is_not_usage() {
 fn mistakes_are_answered_with_what_was_meant() {
     let place = Place::new(&[]);
     for (line, expected) in [
-        ("train --metric ncdg@10", "error: unknown measure 'ncdg@10': did you mean 'ndcg@10'?\n"),
-        ("evaluate --run r --qrels q -m ncdg@10", "unknown measure 'ncdg@10': did you mean 'ndcg@10'?\n"),
+        ("train --metric ncdg@10", "error: unknown metric 'ncdg@10': did you mean 'ndcg@10'?\n"),
+        ("evaluate --run r --qrels q -m ncdg@10", "unknown metric 'ncdg@10': did you mean 'ndcg@10'?\n"),
         ("train --objective lamdarank:ndcg", "'lamdarank:ndcg': did you mean 'lambdarank:ndcg'?\n"),
         ("lambda --objective lambdarank:ncdg", "'lambdarank:ncdg': did you mean 'lambdarank:ndcg'?\n"),
         ("train --objective ndgc-loss2", "'ndgc-loss2': did you mean 'ndcg-loss2'?\n"),

@@ -11,11 +11,10 @@ pub use lambdas::LambdaField;
 pub(crate) use lambdas::forces;
 
 use super::loss::{Loss, Query, QueryResult, Slopes, Want};
-use super::name::number;
 use super::pairwise::Scratch;
 use crate::error::Result;
-
 use crate::metric::Metric;
+use crate::name::{Spelling, Word};
 use crate::stop::Stop;
 use std::sync::Arc;
 
@@ -63,19 +62,37 @@ pub enum Construction {
 pub(super) const DEFAULT_MARGIN: f64 = 1.0;
 
 impl Construction {
-    /// What [`Objective::parse`](crate::Objective::parse) calls it.
-    pub fn name(self) -> String {
+    /// The words for all constructions, in the order of the enum.
+    pub(super) const WORDS: &'static [Word] = &[
+        Word { word: "ranknetweightpairs", aliases: &[], docs: &["RankNet lambdas times the change of the metric"] },
+        Word { word: "springsmooth", aliases: &[], docs: &["The same with gains of at least 1"] },
+        Word {
+            word: "localgradient",
+            aliases: &[],
+            docs: &["Change by swapping neighbours over their score difference"],
+        },
+        Word { word: "localcost", aliases: &[], docs: &["Gradient between a document's two neighbours"] },
+        Word { word: "discretebounded", aliases: &[], docs: &["Change by moving a document to its ideal rank"] },
+    ];
+
+    fn spelling(self) -> Spelling {
+        let spell = |place: usize| Spelling::new(Self::WORDS[place].word);
         match self {
-            Construction::RankNetWeightPairs => "ranknetweightpairs".into(),
-            Construction::SpringSmooth => "springsmooth".into(),
-            Construction::LocalGradient { margin } => with_margin("localgradient", margin),
-            Construction::LocalCost { margin } => with_margin("localcost", margin),
-            Construction::DiscreteBounded => "discretebounded".into(),
+            Construction::RankNetWeightPairs => spell(0),
+            Construction::SpringSmooth => spell(1),
+            Construction::LocalGradient { margin } => spell(2).number("margin", margin, Some(DEFAULT_MARGIN)),
+            Construction::LocalCost { margin } => spell(3).number("margin", margin, Some(DEFAULT_MARGIN)),
+            Construction::DiscreteBounded => spell(4),
         }
     }
 
-    /// The construction of a name in any case, without settings.
-    pub(super) fn find(name: &str) -> Option<Self> {
+    /// What [`Objective::parse`](crate::Objective::parse) calls it.
+    pub fn name(self) -> String {
+        self.spelling().finish()
+    }
+
+    /// The construction of a word, with the default margin.
+    pub(super) fn find(word: &str) -> Option<Self> {
         let margin = DEFAULT_MARGIN;
         let all = [
             Construction::RankNetWeightPairs,
@@ -84,7 +101,7 @@ impl Construction {
             Construction::LocalCost { margin },
             Construction::DiscreteBounded,
         ];
-        all.into_iter().find(|construction| construction.name().eq_ignore_ascii_case(name))
+        all.into_iter().find(|construction| construction.name() == word)
     }
 
     /// The same with another margin, if it has one.
@@ -95,10 +112,6 @@ impl Construction {
             _ => None,
         }
     }
-}
-
-fn with_margin(name: &str, margin: f64) -> String {
-    if margin == DEFAULT_MARGIN { name.into() } else { format!("{name}:margin={}", number(margin)) }
 }
 
 /// A construction for a measure: a field without a cost of its own.
@@ -145,8 +158,8 @@ impl Loss for Constructed {
 
 impl LambdaField for Constructed {
     fn name(&self) -> String {
-        let sigma = if self.sigma == 1.0 { String::new() } else { format!(":sigma={}", number(self.sigma)) };
-        format!("lambdarank:{}:{}{sigma}", self.metric.name(), self.construction.name())
+        let name = Spelling::new("lambdarank").word(&self.metric.name(), true).word(&self.construction.name(), true);
+        name.number("sigma", self.sigma, Some(1.0)).finish()
     }
 
     fn lambdas(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Vec<f64> {

@@ -32,7 +32,6 @@ mod tensor;
 
 pub(super) use grid::{Grid, GridTask};
 pub(super) use lanes::{LaneForm, Sides};
-pub(super) use name::number;
 pub use sampled::Assignment;
 pub(super) use sweep::{Document, Moments, Node, Side};
 pub use targets::ranknet_pairs;

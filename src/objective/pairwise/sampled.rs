@@ -126,7 +126,9 @@ impl PairLoss {
 mod tests {
     use super::super::super::batch::{self, Batch};
     use super::super::super::loss::Loss;
-    use super::super::super::weight::{Ndcg1, Ndcg2, PairWeight, Pairs};
+    use super::super::super::weight::ndcg1::Ndcg1;
+    use super::super::super::weight::ndcg2::Ndcg2;
+    use super::super::super::weight::{PairWeight, Pairs};
     use super::super::Scratch;
     use super::*;
     use crate::stop::Stop;

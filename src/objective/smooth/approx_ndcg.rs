@@ -1,14 +1,23 @@
 //! ApproxNDCG (Qin, Liu and Li 2010).
 
-use super::super::name::number;
+use super::super::registry::{KnownObjective, Make};
 use super::super::tensor::{TensorTile, TilePart};
-use super::Formula;
 use super::common::{share_tensors, shares};
+use super::{Formula, SmoothLoss};
 use crate::error::Result;
+use crate::name::{Parameter, Spelling};
 use crate::numeric::sigmoid;
 use crate::stop::Stop;
 use burn::tensor::activation;
 use std::f64::consts::LN_2;
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "approx-ndcg",
+    parameters: &[Parameter::number("alpha", 10.0, 1e-6..=1e6, "steepness of the sigmoids")],
+    help: "NDCG of smooth ranks, sums of sigmoids of slope alpha (ApproxNDCG)",
+    make: Make::Smooth(|name| Arc::new(SmoothLoss(ApproxNdcg { alpha: name.number("alpha") }))),
+};
 
 /// `C = 1 - sum_i G_i / log2(1 + r_i)`, NDCG of the smooth ranks `r_i = 1 + sum over j != i of sigmoid(alpha (s_j - s_i))`.
 ///
@@ -23,7 +32,7 @@ pub(in super::super) struct ApproxNdcg {
 
 impl Formula for ApproxNdcg {
     fn name(&self) -> String {
-        format!("approx-ndcg:alpha={}", number(self.alpha))
+        Spelling::new(ROW.name).number("alpha", self.alpha, None).finish()
     }
 
     fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64 {

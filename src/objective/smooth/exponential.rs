@@ -1,11 +1,20 @@
 //! The exponential pair loss of RankBoost (Freund et al. 2003).
 
+use super::super::registry::{KnownObjective, Make};
 use super::super::tensor::{TensorTile, TilePart};
-use super::Formula;
 use super::common::{across_labels, better};
+use super::{Formula, SmoothLoss};
 use crate::error::Result;
 use crate::stop::Stop;
 use burn::tensor::activation::relu;
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "exponential",
+    parameters: &[],
+    help: "exp(s_j - s_i) summed over pairs (RankBoost)",
+    make: Make::Smooth(|_| Arc::new(SmoothLoss(Exponential))),
+};
 
 /// `C = sum over y_i > y_j of exp(-(s_i - s_j))`, in `O(n log n log labels)`.
 ///
@@ -19,7 +28,7 @@ const BEND: f64 = 30.0;
 
 impl Formula for Exponential {
     fn name(&self) -> String {
-        "exponential".to_owned()
+        ROW.name.to_owned()
     }
 
     fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64 {

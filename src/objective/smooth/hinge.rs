@@ -1,11 +1,20 @@
 //! The pair hinge of RankSVM (Herbrich et al. 2000, Joachims 2002).
 
+use super::super::registry::{KnownObjective, Make};
 use super::super::tensor::{TensorTile, TilePart};
-use super::Formula;
 use super::common::{across_labels, better};
+use super::{Formula, SmoothLoss};
 use crate::error::Result;
 use crate::stop::Stop;
 use burn::tensor::activation::relu;
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "hinge",
+    parameters: &[],
+    help: "max(0, 1 - (s_i - s_j)) summed over pairs (RankSVM)",
+    make: Make::Smooth(|_| Arc::new(SmoothLoss(Hinge))),
+};
 
 /// `C = sum over y_i > y_j of max(0, 1 - (s_i - s_j))`, in `O(n log n log labels)`.
 ///
@@ -21,7 +30,7 @@ fn violates(high: f64, low: f64) -> bool {
 
 impl Formula for Hinge {
     fn name(&self) -> String {
-        "hinge".to_owned()
+        ROW.name.to_owned()
     }
 
     fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64 {

@@ -1,11 +1,20 @@
 //! ListNet (Cao et al. 2007).
 
+use super::super::registry::{KnownObjective, Make};
 use super::super::tensor::{TensorTile, TilePart};
-use super::Formula;
 use super::common::all_equal;
+use super::{Formula, SmoothLoss};
 use crate::error::Result;
 use crate::stop::Stop;
 use burn::tensor::activation::log_softmax;
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "listnet",
+    parameters: &[],
+    help: "cross entropy of the chances to be on top, of labels and of scores (ListNet)",
+    make: Make::Smooth(|_| Arc::new(SmoothLoss(ListNet))),
+};
 
 /// The cross entropy of the chances to be the top one, `C = -sum_i P_i log p_i` with `P = softmax(labels)` and
 /// `p = softmax(scores)`.
@@ -16,7 +25,7 @@ pub(in super::super) struct ListNet;
 
 impl Formula for ListNet {
     fn name(&self) -> String {
-        "listnet".to_owned()
+        ROW.name.to_owned()
     }
 
     fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], _: &Stop) -> f64 {

@@ -1,23 +1,15 @@
 //! Losses that are one smooth formula of a query's scores: listwise, pairwise and pointwise ones, one per file.
 
-mod approx_ndcg;
+pub(super) mod approx_ndcg;
 mod common;
-mod exponential;
-mod hinge;
-mod listnet;
-mod rankcosine;
-mod softrank;
-mod squared_error;
+pub(super) mod exponential;
+pub(super) mod hinge;
+pub(super) mod listnet;
+pub(super) mod rankcosine;
+pub(super) mod softrank;
+pub(super) mod squared_error;
 #[cfg(test)]
 mod tests;
-
-pub(super) use approx_ndcg::ApproxNdcg;
-pub(super) use exponential::Exponential;
-pub(super) use hinge::Hinge;
-pub(super) use listnet::ListNet;
-pub(super) use rankcosine::RankCosine;
-pub(super) use softrank::SoftRank;
-pub(super) use squared_error::SquaredError;
 
 use super::lambda_field::LambdaField;
 use super::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};

@@ -1,10 +1,19 @@
 //! RankCosine (Qin et al. 2008).
 
+use super::super::registry::{KnownObjective, Make};
 use super::super::tensor::{TensorTile, TilePart};
-use super::Formula;
 use super::common::all_equal;
+use super::{Formula, SmoothLoss};
 use crate::error::Result;
 use crate::stop::Stop;
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "rankcosine",
+    parameters: &[],
+    help: "the angle between scores and labels (RankCosine)",
+    make: Make::Smooth(|_| Arc::new(SmoothLoss(RankCosine))),
+};
 
 /// `C = (1 - cos(y, s)) / 2`: scores are to point where the labels do.
 ///
@@ -19,7 +28,7 @@ const SHORTEST: f64 = 1e-15;
 
 impl Formula for RankCosine {
     fn name(&self) -> String {
-        "rankcosine".to_owned()
+        ROW.name.to_owned()
     }
 
     fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], _: &Stop) -> f64 {

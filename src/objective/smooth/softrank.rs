@@ -8,15 +8,24 @@
 //! needs no distribution: `E[z^r] = z * product over j of (1 - b_ij + z b_ij)`. So the discount is written as a sum of about a
 //! hundred powers, exact to 1e-12, and all is `O(n^2)`, with slopes and second derivatives in closed form.
 
-use super::super::name::number;
+use super::super::registry::{KnownObjective, Make};
 use super::super::tensor::{TensorTile, TilePart};
-use super::Formula;
 use super::common::{share_tensors, shares};
+use super::{Formula, SmoothLoss};
 use crate::error::Result;
 use crate::metric::discount;
+use crate::name::{Parameter, Spelling};
 use crate::stop::Stop;
 use std::f64::consts::{LN_2, PI};
+use std::sync::Arc;
 use std::sync::LazyLock;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "softrank",
+    parameters: &[Parameter::number("sigma", 1.0, 1e-6..=1e6, "standard deviation of scores")],
+    help: "mean NDCG when scores have the standard deviation sigma (SoftRank)",
+    make: Make::Smooth(|name| Arc::new(SmoothLoss(SoftRank { sigma: name.number("sigma") }))),
+};
 
 /// `C = 1 - sum_i G_i sum_r p_i(r) / log2(1 + r)`, where `p_i` is the distribution of document `i`'s rank.
 ///
@@ -30,7 +39,7 @@ pub(in super::super) struct SoftRank {
 
 impl Formula for SoftRank {
     fn name(&self) -> String {
-        format!("softrank:sigma={}", number(self.sigma))
+        Spelling::new(ROW.name).number("sigma", self.sigma, None).finish()
     }
 
     fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64 {

@@ -1,9 +1,18 @@
 //! Squared error: what MART fits (Friedman 2001).
 
+use super::super::registry::{KnownObjective, Make};
 use super::super::tensor::{TensorTile, TilePart};
-use super::Formula;
+use super::{Formula, SmoothLoss};
 use crate::error::Result;
 use crate::stop::Stop;
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "squared-error",
+    parameters: &[],
+    help: "(s_i - y_i)^2 / 2 summed over documents (MART)",
+    make: Make::Smooth(|_| Arc::new(SmoothLoss(SquaredError))),
+};
 
 /// `C = sum over documents of (s_i - y_i)^2 / 2`.
 ///
@@ -14,7 +23,7 @@ pub(in super::super) struct SquaredError;
 
 impl Formula for SquaredError {
     fn name(&self) -> String {
-        "squared-error".to_owned()
+        ROW.name.to_owned()
     }
 
     fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], _: &Stop) -> f64 {

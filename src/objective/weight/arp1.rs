@@ -1,6 +1,16 @@
 //! ARP-Loss1.
 
+use super::super::pairwise::LogBase;
+use super::super::registry::{KnownObjective, Make};
 use super::{PairForm, PairWeight, Pairs, RankedList, ValueRule, Values};
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "arp-loss1",
+    parameters: &[],
+    help: "bound of the average relevance position: the label",
+    make: Make::Pairs(LogBase::Bits, |_| Arc::new(Arp1)),
+};
 
 /// `y_i`, all pairs (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,16 @@
 //! ARP-Loss2.
 
+use super::super::pairwise::LogBase;
+use super::super::registry::{KnownObjective, Make};
 use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "arp-loss2",
+    parameters: &[],
+    help: "a tighter one: the difference of the labels",
+    make: Make::Pairs(LogBase::Bits, |_| Arc::new(Arp2)),
+};
 
 /// `|y_i - y_j|` for `y_i > y_j` (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]

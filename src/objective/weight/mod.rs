@@ -7,32 +7,26 @@
 
 mod ap;
 mod arp;
-mod arp1;
-mod arp2;
+pub(super) mod arp1;
+pub(super) mod arp2;
 mod bpref;
 mod dcg;
 mod err;
 mod mrr;
 mod mrr_swap;
 mod ndcg;
-mod ndcg1;
-mod ndcg2;
+pub(super) mod ndcg1;
+pub(super) mod ndcg2;
 mod pairs;
 mod prepared;
-mod ranknet;
-mod rr_gap;
+pub(super) mod ranknet;
+pub(super) mod rr_gap;
 mod rule;
 mod swap;
 mod values;
 
-pub(super) use arp1::Arp1;
-pub(super) use arp2::Arp2;
 pub(super) use mrr_swap::MrrSwap;
-pub(super) use ndcg1::Ndcg1;
-pub(super) use ndcg2::Ndcg2;
 pub use prepared::PairWeights;
-pub(super) use ranknet::RankNet;
-pub(super) use rr_gap::RrGap;
 pub use rule::ValueRule;
 pub use values::{RankedList, Values};
 

@@ -1,7 +1,17 @@
 //! NDCG-Loss1.
 
+use super::super::pairwise::LogBase;
+use super::super::registry::{KnownObjective, Make};
 use super::{PairForm, PairWeight, Pairs, RankedList, ValueRule, Values};
 use crate::metric::{Gain, discount, max_dcg};
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "ndcg-loss1",
+    parameters: &[],
+    help: "bound of NDCG: the gain, discounted",
+    make: Make::Pairs(LogBase::Bits, |name| Arc::new(Ndcg1 { k: name.cutoff() })),
+};
 
 /// `G_i / D_i`, all pairs (LambdaLoss, section 5.2); the ideal DCG is taken at `k`.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,18 @@
 //! RankNet: every pair counts the same.
 
+use super::super::pairwise::LogBase;
+use super::super::registry::{KnownObjective, Make};
 use super::{PairForm, PairWeight, Pairs, ValueRule};
+use crate::name::Parameter;
 use std::cmp::Ordering;
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "ranknet",
+    parameters: &[Parameter::flag("ties", "pairs of equal labels have the target 1/2")],
+    help: "cross entropy of pairs, every pair weighs 1; ties with target 1/2",
+    make: Make::Pairs(LogBase::Nats, |name| Arc::new(RankNet { ties: name.flag("ties") })),
+};
 
 /// 1 for `y_i > y_j` (RankNet, Eq. 3); with ties 1/2 for each order of `y_i = y_j`, the target probability of 1/2: in every
 /// query, also where nothing is relevant.

@@ -1,7 +1,17 @@
 //! A weight of our own: gains discounted by reciprocal ranks.
 
+use super::super::pairwise::LogBase;
+use super::super::registry::{KnownObjective, Make};
 use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{Gain, max_dcg};
+use std::sync::Arc;
+
+pub(in super::super) const ROW: KnownObjective = KnownObjective {
+    name: "rr-gap",
+    parameters: &[],
+    help: "our own: the difference of gains, by the difference of reciprocal ranks",
+    make: Make::Pairs(LogBase::Bits, |name| Arc::new(RrGap { k: name.cutoff() })),
+};
 
 /// `|1/i - 1/j| |G_i - G_j|`, the change of `sum of G_i / i` when `i` and `j` swap; the ideal DCG of `G` is taken at `k`.
 ///

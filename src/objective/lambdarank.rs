@@ -1,0 +1,69 @@
+//! LambdaRank for any metric, by name.
+
+use super::lambda_field::{Constructed, Construction, DEFAULT_MARGIN};
+use super::loss::Loss;
+use super::name::{POSITIVE, assignment};
+use super::pairwise::PairLoss;
+use super::registry::{KnownObjective, Make};
+use super::weight::{MrrSwap, PairWeight, lambdarank};
+use crate::error::Result;
+use crate::metric::{self, MetricKind};
+use crate::name::{Parameter, Parameters, Spelling};
+use std::sync::Arc;
+
+pub(super) const ROW: KnownObjective = KnownObjective {
+    name: "lambdarank",
+    parameters: &[
+        Parameter::flag("swap", "weigh pairs by the change of mrr when they swap, whatever its sign"),
+        Parameter::words("construction", Construction::WORDS, "how lambdas follow from the metric"),
+        Parameter::number(
+            "margin",
+            DEFAULT_MARGIN,
+            POSITIVE,
+            "added to score differences by localgradient and localcost",
+        ),
+    ],
+    help: "what swapping the pair changes of any metric, as in ndcg@10",
+    make: Make::Metric(make),
+};
+
+fn make(parameters: &Parameters) -> Result<Arc<dyn Loss>> {
+    let construction = construction(parameters)?;
+    let name = if parameters.metric.is_empty() { "ndcg" } else { &parameters.metric };
+    let metric = metric::parse(name).map_err(|error| parameters.wrong(error.to_string()))?;
+    let (sigma, assignment, swap) = (parameters.number("sigma"), assignment(parameters)?, parameters.flag("swap"));
+    if construction != Construction::RankNetWeightPairs {
+        let name = construction.name();
+        if assignment != Default::default() {
+            return Err(parameters.wrong(format!("{name} has no pair weights to average over samples")));
+        }
+        if parameters.flag("sigma") && construction != Construction::SpringSmooth {
+            return Err(parameters.wrong(format!("{name} has no sigmoid for sigma to steepen")));
+        }
+        if swap {
+            return Err(parameters.wrong(format!("{name} has no pair weights for swap to choose")));
+        }
+        return Ok(Arc::new(Constructed { metric, construction, sigma }));
+    }
+    let title = Spelling::new(ROW.name).word(&metric.name(), true).word("swap", swap).finish();
+    let weight = match (swap, metric.kind()) {
+        (false, _) => lambdarank(metric),
+        (true, MetricKind::Rr { k, threshold }) => Arc::new(MrrSwap { k, threshold }) as Arc<dyn PairWeight>,
+        _ => {
+            let problem = "swap belongs to mrr: for all other metrics pairs weigh what their swap changes";
+            return Err(parameters.wrong(problem));
+        }
+    };
+    Ok(Arc::new(PairLoss { sigma, assignment, ..PairLoss::new(title, weight) }))
+}
+
+/// How lambdas are made of a metric.
+fn construction(parameters: &Parameters) -> Result<Construction> {
+    let found = parameters.text("construction").and_then(Construction::find).unwrap_or_default();
+    match parameters.given("margin") {
+        None => Ok(found),
+        Some(margin) => {
+            found.with_margin(margin).ok_or_else(|| parameters.wrong("margin belongs to localgradient and localcost"))
+        }
+    }
+}

@@ -2,13 +2,12 @@
 #![cfg(unix)]
 
 use burnrank::model::Forest;
-use burnrank::{Init, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, Scorer, WriteOptions, device, write};
+use burnrank::{Model, ModelInfo, RankerConfig, ScaleKind, Scaler, Scorer, WriteOptions, device, write};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -576,45 +575,4 @@ fn the_command_line_is_checked() {
     child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
     assert!(text.contains("whoever reaches this machine can ask for scores"), "{text}");
     assert_eq!(child.wait().unwrap().code(), Some(0));
-}
-
-/// A net of any scaling, as a folder.
-fn net(folder: &Path) {
-    let data = models::data();
-    let shape = RankerConfig::mlp(models::FEATURES, &[8], burnrank::Activation::Tanh);
-    let net = shape.init(Init::Burn, 1, &device::open("auto").unwrap()).unwrap();
-    let info = ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data), "by hand");
-    Model { scorer: Scorer::Net(net), info, history: Vec::new() }.save(folder).unwrap();
-}
-
-#[test]
-fn the_load_test_measures() {
-    let place = Place::new(&[]);
-    net(&place.path().join("model"));
-    let told = place.run("serve --model model --load-test 0.5 --connections 2 --json").json();
-    let runs = told["runs"].as_array().unwrap();
-    assert_eq!((runs.len(), &told["documents"]), (3, &json!(100)));
-    for run in runs {
-        assert!(run["failed"] == 0 && run["requests"].as_u64().unwrap() > 10, "{run}");
-        assert!(run["p50_seconds"].as_f64().unwrap() <= run["p99_seconds"].as_f64().unwrap(), "{run}");
-    }
-    let text = place.run("serve --model model --load-test 0.2 --documents 7").good();
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        words.starts_with("Every request was answered. 4 connections, 7 documents per request, 6 features"),
-        "{text}"
-    );
-    assert!(text.contains("burnrank, beside broken clients") && text.lines().count() >= 6, "{text}");
-
-    let against = "serve --model model --load-test 0.5 --against-python --json";
-    let mut command = place.command(against);
-    let text = String::from_utf8(command.env_remove("BURNRANK_PYTHON").output().unwrap().stderr).unwrap();
-    assert!(text.contains("BURNRANK_PYTHON must name a Python"), "{text}");
-    if std::env::var_os("BURNRANK_PYTHON").is_none() {
-        println!("skipped: BURNRANK_PYTHON names no Python with numpy, onnxruntime");
-        return;
-    }
-    let told = place.run(against).json();
-    let python = told["runs"].as_array().unwrap().iter().filter(|run| run["server"] == "Python, ONNX Runtime");
-    assert!(python.clone().count() == 2 && python.clone().all(|run| run["requests"].as_u64() > Some(10)), "{told}");
 }

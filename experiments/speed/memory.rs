@@ -1,5 +1,6 @@
 //! Peak memory while training, in a process of its own: features once, and how much more?
 
+use super::Task;
 use super::epoch::config;
 use super::shape::{self, FEATURES};
 use super::timing::peak_memory;
@@ -36,10 +37,10 @@ impl Found {
 }
 
 /// Runs this program once more as the child.
-pub fn run(task: &MemoryRequest, backend: &str) -> anyhow::Result<Found> {
+pub fn run(task: MemoryRequest, backend: &str) -> anyhow::Result<Found> {
     let program = std::env::current_exe().context("cannot find this program to start it again")?;
     let output = Command::new(program)
-        .args(["speed", "--device", backend, "--child", &serde_json::to_string(task)?])
+        .args(["speed", "--device", backend, "--child", &serde_json::to_string(&Task::Memory(task))?])
         .stderr(Stdio::inherit())
         .output()
         .context("cannot start this program again")?;
@@ -50,8 +51,7 @@ pub fn run(task: &MemoryRequest, backend: &str) -> anyhow::Result<Found> {
 }
 
 /// The child: makes the data, trains one epoch, and prints what it found.
-pub fn child(task: &str, device: &Device) -> anyhow::Result<()> {
-    let MemoryRequest { feature_bytes, batch, seed } = serde_json::from_str(task).context("--child takes JSON")?;
+pub fn child(&MemoryRequest { feature_bytes, batch, seed }: &MemoryRequest, device: &Device) -> anyhow::Result<()> {
     let documents = feature_bytes.div_ceil(4 * FEATURES);
     let mut lengths = shape::lengths(documents.div_ceil(5), seed);
     let mut left = documents;

@@ -4,6 +4,7 @@
 mod bars;
 mod bench;
 mod bounds;
+mod cache;
 pub mod epoch;
 mod kernel;
 pub mod machine;
@@ -12,15 +13,19 @@ mod peers;
 mod report;
 mod row;
 pub mod scaling;
+#[cfg(feature = "serve")]
+mod serve;
 pub mod shape;
 pub mod timing;
 pub mod v1;
 
 use crate::harness::{Execution, Experiment, Kind, NetShape, Own, Paper, Report, Scale, Session};
+use anyhow::Context;
 use bench::Bench;
-use burnrank::GradientPath;
+use burnrank::{Device, GradientPath};
 use machine::Limits;
 use row::Row;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use shape::{FEATURES, HIDDEN};
 use timing::{Patience, Timing};
@@ -42,14 +47,37 @@ pub const EXPERIMENT: Experiment = Experiment {
     protocol,
     run,
     own: Some(&Own {
-        options: &[(
-            PEERS,
-            "measures other tools on the same data too, by a Python environment in this folder, which is made if it is \
-             not there (6 GB)",
-        )],
-        child: memory::child,
+        options: &[
+            (
+                PEERS,
+                "measures other tools on the same data too, by a Python environment in this folder, which is made if it is \
+                 not there (6 GB)",
+            ),
+            #[cfg(feature = "serve")]
+            (serve::MODEL, "model folder that the server is measured with, in place of a net of random weights"),
+        ],
+        child,
     }),
 };
+
+/// A part that runs in a process of its own.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Task {
+    /// Trains, and reports its peak memory.
+    Memory(memory::MemoryRequest),
+    /// Serves the model of a folder.
+    #[cfg(feature = "serve")]
+    Serve(std::path::PathBuf),
+}
+
+fn child(task: &str, device: &Device) -> anyhow::Result<()> {
+    match serde_json::from_str(task).context("--child takes JSON")? {
+        Task::Memory(request) => memory::child(&request, device),
+        #[cfg(feature = "serve")]
+        Task::Serve(model) => serve::child(&model),
+    }
+}
 
 /// The setting that asks for other tools.
 const PEERS: &str = "peers";
@@ -157,6 +185,8 @@ struct Measured {
     long: Vec<kernel::Long>,
     scaling: Vec<scaling::Line>,
     peers: Result<Vec<peers::Peer>, String>,
+    #[cfg(feature = "serve")]
+    served: Vec<serve::Served>,
 }
 
 /// What the data is, as far as the report says it.
@@ -174,11 +204,16 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let folder = tempfile::tempdir()?;
     let data = shape::dataset(&shape::lengths(sizes.queries, seed), FEATURES, seed)?;
     shape::write(&data, folder.path())?;
+    #[cfg(feature = "serve")]
+    let served = serve::run(execution, folder.path())?;
     eprintln!("the roofline");
     let before = bench::limits(&sizes, device)?;
     let bench = Bench { execution, sizes: &sizes, device, limits: before[0] };
     let mut rows = vec![];
     let text_bytes = bench.reading(&mut rows, &folder.path().join("data.svm"))?;
+    for (task, timing) in cache::first_batches(&folder.path().join("data.svm"), device, sizes.patience)? {
+        bench.keep(&mut rows, Row::plain(task, timing, data.n_documents()))?;
+    }
     bench.lambda_epochs(&mut rows, &data)?;
     bench.scoring(&mut rows, &data)?;
     let (row, error) = kernel::short(sizes.short_lists, seed, sizes.patience)?;
@@ -193,7 +228,7 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
     let batch = report::best(&rows).and_then(|row| row.batch).unwrap_or(64);
     let threads = bench.threads(&data, batch)?;
     let memory =
-        memory::run(&memory::MemoryRequest { feature_bytes: sizes.memory, batch, seed }, execution.session.backend)?;
+        memory::run(memory::MemoryRequest { feature_bytes: sizes.memory, batch, seed }, execution.session.backend)?;
     execution.keep("memory", &memory, memory.seconds)?;
     let long = bench.long_lists()?;
     let scaling = scaling::measure(sizes.scaling, SCALED, seed, device)?;
@@ -206,9 +241,18 @@ fn run(execution: &Execution<'_>) -> anyhow::Result<Report> {
         pairs: shape::pairs(&data),
         text_bytes,
     };
-    report::report(
-        execution,
-        &sizes,
-        &Measured { data: facts, limits, rows, error, threads, memory, long, scaling, peers },
-    )
+    let measured = Measured {
+        data: facts,
+        limits,
+        rows,
+        error,
+        threads,
+        memory,
+        long,
+        scaling,
+        peers,
+        #[cfg(feature = "serve")]
+        served,
+    };
+    report::report(execution, &sizes, &measured)
 }

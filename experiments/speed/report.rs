@@ -28,6 +28,8 @@ pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> any
         long(found),
     ];
     tables.push(scaling::table("Scaling", &found.scaling, sizes.scaling.documents));
+    #[cfg(feature = "serve")]
+    tables.push(super::serve::table(&found.served));
     let mut notes = vec![];
     let peers = found.peers.as_deref().unwrap_or_default();
     if !peers.is_empty() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// One measurement.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// `read`, `epoch`, `score`, `evaluate` or `kernel`.
+    /// `read`, `first batch of a cache`, `epoch`, `score`, `evaluate` or `kernel`.
     pub task: &'static str,
     pub objective: Option<String>,
     /// `lambda`, `tensor` or `V1`.

@@ -96,7 +96,14 @@ fn a_quick_benchmark_writes_every_row_with_numbers_that_make_sense() {
         }
         assert!(runs.contains_key(&format!("epoch {objective} lambda batch 1")), "{objective}");
     }
-    let others = ["read", "score", "evaluate ndcg@10", "kernel, one core lambdarank:ndcg"];
+    let others = [
+        "read",
+        "first batch of a cache",
+        "first batch of a cache, quantile",
+        "score",
+        "evaluate ndcg@10",
+        "kernel, one core lambdarank:ndcg",
+    ];
     others.iter().for_each(|name| assert!(runs.contains_key(*name), "{name}"));
     assert!(runs.contains_key("epoch lambdarank:ndcg V1 batch 1"));
     for (key, row) in runs.iter().filter(|(_, row)| row.get("task").is_some()) {

@@ -13,8 +13,7 @@ use std::process::{Child, Command, Stdio};
 const ELSEWHERE: [(&str, &str); 1] = [("docs/tables.md", "tests/tables/models.rs")];
 
 /// Long runs, and what makes them short; a whole line ends in $.
-const SHORTER: [(&str, &str); 4] = [
-    ("--load-test 10", "--load-test 1"),
+const SHORTER: [(&str, &str); 3] = [
     ("burnrank train$", "burnrank train --epochs 1"),
     ("burnrank train --model trees$", "burnrank train --model trees --objective ranknet --trees 2"),
     ("burnrank train --folds MQ2008$", "burnrank train --folds MQ2008 --trials 2"),
@@ -113,9 +112,6 @@ fn obstacle(line: &str) -> Option<&'static str> {
         "curl" if !has("curl") => Some("there is no curl"),
         "curl" if !cfg!(feature = "serve") => Some("this build has no server"),
         _ if line.contains("burnrank serve") && !cfg!(feature = "serve") => Some("this build has no server"),
-        _ if line.contains("--against-python") && std::env::var_os("BURNRANK_PYTHON").is_none() => {
-            Some("BURNRANK_PYTHON names no Python")
-        }
         _ => None,
     }
 }
@@ -188,7 +184,7 @@ fn run_console(page: &str, place: &Place, commands: &[(String, Option<String>)])
     }
     let mut server: Option<(Server, String)> = None;
     for (line, expected) in commands {
-        if line.starts_with("burnrank serve") && !line.contains("--load-test") && obstacle(line).is_none() {
+        if line.starts_with("burnrank serve") && obstacle(line).is_none() {
             let words = line.replace(" --listen 127.0.0.1:8080", "");
             let line = format!("exec {words} --listen 127.0.0.1:0");
             let mut child = sh(place, &line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

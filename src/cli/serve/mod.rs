@@ -1,10 +1,6 @@
 //! `burnrank serve`: an HTTP server that scores.
 
 #[cfg(feature = "serve")]
-mod load;
-#[cfg(feature = "serve")]
-mod python;
-#[cfg(feature = "serve")]
 mod run;
 
 use std::path::PathBuf;
@@ -12,7 +8,6 @@ use std::path::PathBuf;
 const EXAMPLES: &str = r#"Examples:
   burnrank serve --model model
   burnrank serve --model model --listen 127.0.0.1:9000 --max-documents 1000
-  burnrank serve --model model --load-test 10    how much does this machine serve?
 
 Ask with the features of one query's documents, raw as in the training files:
   curl -d '{"documents": [[0.5, 1, 7], [0.1, 0, 3]]}' localhost:8080/score
@@ -53,19 +48,7 @@ pub struct Args {
     /// Seconds that a connection may be without a request
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     idle: f64,
-    /// Measure instead: serve on a free port, ask for so many seconds, tell requests per second, p50 and p99
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    load_test: Option<f64>,
-    /// Connections of the load test
-    #[arg(long, value_name = "N", default_value_t = 4, requires = "load_test", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    connections: u32,
-    /// Documents of each request of the load test
-    #[arg(long, value_name = "N", default_value_t = 100, requires = "load_test", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    documents: u32,
-    /// Measure a Python server with ONNX Runtime beside it; BURNRANK_PYTHON names the Python
-    #[arg(long, requires = "load_test")]
-    against_python: bool,
-    /// Print JSON for machines: where it listens, or what was measured
+    /// Print JSON for machines: where it listens
     #[arg(long)]
     json: bool,
 }
@@ -78,10 +61,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 #[cfg(feature = "serve")]
 pub fn run(args: &Args, threads: usize) -> anyhow::Result<()> {
-    match args.load_test {
-        Some(seconds) => load::run(args, seconds),
-        None => run::run(args, threads),
-    }
+    run::run(args, threads)
 }
 
 #[cfg(not(feature = "serve"))]

@@ -1,14 +1,12 @@
 //! A server as one writes it in Python, with ONNX Runtime: something to compare with.
 
-use super::load::Peer;
-use crate::cli::Usage;
-use anyhow::{Context, bail};
+use super::Peer;
+use anyhow::Context;
 use burnrank::export::{Format, Request};
-use burnrank::{Model, device};
-use std::ffi::OsString;
+use burnrank::{Device, Model};
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
-use tempfile::TempDir;
 
 /// A thread per connection, connections that are kept, one write per answer, one thread per session: the standard library's
 /// server as fast as it goes.
@@ -53,25 +51,15 @@ print(json.dumps({"address": "127.0.0.1:%d" % server.server_address[1]}), flush=
 server.serve_forever()
 "#;
 
-/// The Python to use.
-pub fn find() -> anyhow::Result<OsString> {
-    match std::env::var_os("BURNRANK_PYTHON") {
-        Some(python) => Ok(python),
-        None => {
-            bail!(Usage("--against-python: BURNRANK_PYTHON must name a Python that has numpy and onnxruntime".into()))
-        }
-    }
-}
+/// Its name in tables.
+pub const NAME: &str = "Python, ONNX Runtime";
 
-/// Starts it with the model as ONNX; the folder must live as long as it runs.
-pub fn start(model: &Path) -> anyhow::Result<(Peer, TempDir)> {
-    let python = find()?;
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-    let model = Model::load(model, &device::open("auto")?)?;
-    let exported = Format::of("onnx")?.export(&Request::new(&model, "model"))?;
-    let file = folder.path().join("model.onnx");
+/// Starts it with the model as ONNX, in a folder that must live as long as it runs.
+pub fn start(python: &OsStr, model: &Path, device: &Device, folder: &Path) -> anyhow::Result<Peer> {
+    let exported = Format::of("onnx")?.export(&Request::new(&Model::load(model, device)?, "model"))?;
+    let file = folder.join("model.onnx");
     std::fs::write(&file, exported.bytes).with_context(|| format!("cannot write {}", file.display()))?;
     let (peer, _) = Peer::start(Command::new(python).args(["-c", SCRIPT]).arg(&file))
         .context("BURNRANK_PYTHON must name a Python that has numpy and onnxruntime")?;
-    Ok((peer, folder))
+    Ok(peer)
 }

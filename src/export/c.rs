@@ -5,8 +5,9 @@
 use super::net::Net;
 use super::numbers::{FlatPoints, FlatTrees, identifier, lines, words};
 use super::plain::PlainTrees;
-use super::scaling::Scaling;
+use super::scaling::{Expression, is_per_query};
 use super::{Exported, Request};
+use crate::data::scale::{Measure, Step};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
 
@@ -19,18 +20,18 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             (net.scaling, text)
         }
         Scorer::Trees(forest) => {
-            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
             let text = of_trees(&FlatTrees::of(&trees));
             (trees.scaling, text)
         }
-        Scorer::Kernel(ranker) => (Scaling::of(&model.info.scaler), of_kernel(ranker)),
+        Scorer::Kernel(ranker) => (model.info.scaler.steps(), of_kernel(ranker)),
     };
-    let text = head(request, &scaling) + &arrays(&scaling) + &document + &score(&identifier(&request.name), &scaling);
+    let text = head(request, scaling) + &arrays(scaling) + &document + &score(&identifier(&request.name), scaling);
     Ok(Exported::alone(text))
 }
 
-fn head(request: &Request<'_>, scaling: &Scaling) -> String {
-    let which = if scaling.is_per_query() { "documents of ONE query" } else { "documents" };
+fn head(request: &Request<'_>, scaling: &[Step]) -> String {
+    let which = if is_per_query(scaling) { "documents of ONE query" } else { "documents" };
     // A name must not end the comment.
     let names: Vec<String> = request.feature_names.iter().map(|name| name.replace("*/", "* /")).collect();
     format!(
@@ -65,18 +66,17 @@ fn whole(name: &str, values: &[i32]) -> String {
 }
 
 /// The numbers of a scaling.
-fn arrays(scaling: &Scaling) -> String {
-    match scaling {
-        Scaling::None | Scaling::Log | Scaling::QueryRange | Scaling::QueryMoments => String::new(),
-        Scaling::Affine(affine) | Scaling::LogAffine(affine) => {
-            doubles("CENTER", &affine.center) + &doubles("SPREAD", &affine.spread) + "\n"
-        }
-        Scaling::Points(points) => {
-            let flat = FlatPoints::of(points);
+fn arrays(scaling: &[Step]) -> String {
+    let of_step = |step: &Step| match step {
+        Step::SignedLog | Step::WithinQuery(_) => String::new(),
+        Step::Affine(affine) => doubles("CENTER", &affine.center) + &doubles("SPREAD", &affine.spread) + "\n",
+        Step::Lines(lines) => {
+            let flat = FlatPoints::of(&lines.points());
             [whole("POINT", &flat.starts), singles("POINT_X", &flat.x), doubles("POINT_Y", &flat.y), INTERPOLATE.into()]
                 .concat()
         }
-    }
+    };
+    scaling.iter().map(of_step).collect()
 }
 
 /// The line through a feature's points.
@@ -95,7 +95,7 @@ static float interpolate(size_t feature, float x)
 
 ";
 
-fn of_net(net: &Net) -> String {
+fn of_net(net: &Net<'_>) -> String {
     let mut text = String::new();
     for (place, layer) in net.layers.iter().enumerate() {
         let weights: Vec<f64> = (0..layer.units).flat_map(|unit| layer.column(unit)).collect();
@@ -183,20 +183,31 @@ static double document(const float *x)
     )
 }
 
-/// The function that users call.
-fn score(name: &str, scaling: &Scaling) -> String {
-    let log = "copysign(log1p(fabs((double)row[i])), row[i])";
-    let affine = |x: &str| format!("x[i] = SPREAD[i] > 0.0 ? (float)(({x} - CENTER[i]) / SPREAD[i]) : 0.0f;");
-    let (before, scale) = match scaling {
-        Scaling::None => (String::new(), "x[i] = row[i];".to_owned()),
-        Scaling::Log => (String::new(), format!("x[i] = (float){log};")),
-        Scaling::Affine(_) => (String::new(), affine("row[i]")),
-        Scaling::LogAffine(_) => (String::new(), affine(log)),
-        Scaling::Points(_) => (String::new(), "x[i] = interpolate(i, row[i]);".to_owned()),
-        Scaling::QueryRange | Scaling::QueryMoments => {
-            (fit(scaling), "x[i] = spread[i] > 0.0 ? (float)((row[i] - center[i]) / spread[i]) : 0.0f;".to_owned())
-        }
+/// A raw value of the feature `i` behind steps.
+fn behind(steps: &[Step], raw: &str) -> Expression {
+    let standard = |value: &str, center: &str, spread: &str| Expression {
+        double: format!("({spread} > 0.0 ? ({value} - {center}) / {spread} : 0.0)"),
+        single: format!("{spread} > 0.0 ? (float)(({value} - {center}) / {spread}) : 0.0f"),
     };
+    let raw = Expression { double: raw.to_owned(), single: raw.to_owned() };
+    steps.iter().fold(raw, |Expression { double, single }, step| match step {
+        Step::SignedLog => {
+            let double = format!("copysign(log1p(fabs((double){double})), {double})");
+            Expression { single: format!("(float){double}"), double }
+        }
+        Step::Affine(_) => standard(&double, "CENTER[i]", "SPREAD[i]"),
+        Step::Lines(_) => {
+            let single = format!("interpolate(i, {single})");
+            Expression { double: single.clone(), single }
+        }
+        Step::WithinQuery(_) => standard(&double, "center[i]", "spread[i]"),
+    })
+}
+
+/// The function that users call.
+fn score(name: &str, scaling: &[Step]) -> String {
+    let before: String = (0..scaling.len()).map(|place| fit(&scaling[..place], &scaling[place])).collect();
+    let scaled = behind(scaling, "row[i]").single;
     format!(
         "
 void {name}_score(const float *features, size_t documents, float *scores)
@@ -205,7 +216,7 @@ void {name}_score(const float *features, size_t documents, float *scores)
         const float *row = features + d * FEATURES;
         float x[FEATURES];
         for (size_t i = 0; i < FEATURES; i++)
-            {scale}
+            x[i] = {scaled};
         scores[d] = (float)document(x);
     }}
 }}
@@ -213,32 +224,38 @@ void {name}_score(const float *features, size_t documents, float *scores)
     )
 }
 
-/// Centers and spreads of one query's features.
-fn fit(scaling: &Scaling) -> String {
-    let moments = "
+/// Centers and spreads of one query's features behind steps, for a step within queries.
+fn fit(before: &[Step], step: &Step) -> String {
+    let Step::WithinQuery(measure) = step else { return String::new() };
+    let [first, value] = ["features[i]", "features[d * FEATURES + i]"].map(|raw| behind(before, raw).double);
+    let numbers = match measure {
+        Measure::Moments => format!(
+            "
         double sum = 0.0, squares = 0.0;
         for (size_t d = 0; d < documents; d++)
-            sum += features[d * FEATURES + i];
+            sum += {value};
         center[i] = sum / documents;
-        for (size_t d = 0; d < documents; d++) {
-            double distance = features[d * FEATURES + i] - center[i];
+        for (size_t d = 0; d < documents; d++) {{
+            double distance = {value} - center[i];
             squares += distance * distance;
-        }
-        spread[i] = high > low ? sqrt(squares / documents) : 0.0;";
-    let range = "
+        }}
+        spread[i] = high > low ? sqrt(squares / documents) : 0.0;"
+        ),
+        Measure::Range => "
         center[i] = low;
-        spread[i] = high - low;";
+        spread[i] = high - low;"
+            .to_owned(),
+    };
     format!(
         "    double center[FEATURES], spread[FEATURES];
     for (size_t i = 0; i < FEATURES && documents > 0; i++) {{
-        double low = features[i], high = features[i];
+        double low = {first}, high = {first};
         for (size_t d = 1; d < documents; d++) {{
-            double value = features[d * FEATURES + i];
+            double value = {value};
             low = value < low ? value : low;
             high = value > high ? value : high;
-        }}{}
+        }}{numbers}
     }}
-",
-        if *scaling == Scaling::QueryMoments { moments } else { range }
+"
     )
 }

@@ -13,9 +13,9 @@
 use super::net::Net;
 use super::numbers::short;
 use super::plain::{PlainTree, PlainTrees};
-use super::scaling::{Affine, Scaling};
+use super::scaling::constant;
 use super::{Exported, Request};
-use crate::data::ScaleKind;
+use crate::data::scale::{Affine, Measure, Step};
 use crate::error::{Error, Result};
 use crate::model::{Activation, Child, Scorer};
 use serde_json::{Map, Value, json};
@@ -32,9 +32,9 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     let body = match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?;
-            check_scaling(request, &net.scaling)?;
+            check_scaling(request, net.scaling)?;
             if net.layers.len() == 1 {
-                linear(&net, model.info.scaler.kind(), names)?
+                linear(&net, names)?
             } else {
                 let (text, c) = ranknet(request, net.folded_in_double())?;
                 note += &format!(
@@ -46,7 +46,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             }
         }
         Scorer::Trees(forest) => {
-            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
             trees.check_depth("elasticsearch")?;
             let trees: Vec<Value> = trees.trees.iter().map(|tree| root(tree, names)).collect();
             json!({ "type": "model/xgboost+json", "definition": text(&Value::Array(trees))? })
@@ -63,10 +63,10 @@ fn text(value: &Value) -> Result<String> {
 }
 
 /// Refuses scalings that the plugin has no normaliser for.
-fn check_scaling(request: &Request<'_>, scaling: &Scaling) -> Result<()> {
+fn check_scaling(request: &Request<'_>, scaling: &[Step]) -> Result<()> {
     match scaling {
-        Scaling::None | Scaling::Affine(_) => Ok(()),
-        Scaling::Log | Scaling::LogAffine(_) | Scaling::Points(_) | Scaling::QueryRange | Scaling::QueryMoments => {
+        [] | [Step::Affine(_)] => Ok(()),
+        _ => {
             let kind = request.model.info.scaler.kind();
             let remedy = "its normalisers are (x - a) / b: train with --scale zscore or minmax, or train --model trees";
             Err(request.refused("elasticsearch", &format!("features of scaling {kind}"), remedy))
@@ -74,14 +74,14 @@ fn check_scaling(request: &Request<'_>, scaling: &Scaling) -> Result<()> {
     }
 }
 
-fn linear(net: &Net, kind: ScaleKind, names: &[String]) -> Result<Value> {
+fn linear(net: &Net<'_>, names: &[String]) -> Result<Value> {
     let mut normalizers = Map::new();
     let mut weights = Map::new();
     for (feature, name) in names.iter().enumerate() {
-        let constant = net.scaling.constant(feature).is_some();
+        let constant = constant(net.scaling, feature).is_some();
         weights.insert(name.clone(), json!(if constant { 0.0 } else { short(net.layers[0].weights[feature]) }));
-        if let (Scaling::Affine(affine), false) = (&net.scaling, constant) {
-            normalizers.insert(name.clone(), normalizer(kind, affine, feature));
+        if let ([Step::Affine(affine)], false) = (net.scaling, constant) {
+            normalizers.insert(name.clone(), normalizer(affine, feature));
         }
     }
     let mut body = json!({ "type": "model/linear" });
@@ -92,16 +92,16 @@ fn linear(net: &Net, kind: ScaleKind, names: &[String]) -> Result<Value> {
     Ok(body)
 }
 
-fn normalizer(kind: ScaleKind, affine: &Affine, feature: usize) -> Value {
+fn normalizer(affine: &Affine, feature: usize) -> Value {
     let (center, spread) = (affine.center[feature], affine.spread[feature]);
-    match kind {
-        ScaleKind::MinMax => json!({ "min_max": { "minimum": short(center), "maximum": short(center + spread) } }),
-        _ => json!({ "standard": { "mean": short(center), "standard_deviation": short(spread) } }),
+    match affine.measure {
+        Measure::Range => json!({ "min_max": { "minimum": short(center), "maximum": short(center + spread) } }),
+        Measure::Moments => json!({ "standard": { "mean": short(center), "standard_deviation": short(spread) } }),
     }
 }
 
 /// RankLib's text of a net of logistic units, and what the score is multiplied with.
-fn ranknet(request: &Request<'_>, mut net: Net) -> Result<(String, f64)> {
+fn ranknet(request: &Request<'_>, mut net: Net<'_>) -> Result<(String, f64)> {
     match net.activation {
         Some(Activation::Relu) => {
             let remedy = "the units of RankLib's nets are logistic: train with --activation tanh or sigmoid";

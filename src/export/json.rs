@@ -21,8 +21,9 @@
 
 use super::net::{Layer, Net};
 use super::plain::{PlainTree, PlainTrees};
-use super::scaling::{Affine, Scaling};
+use super::scaling::is_per_query;
 use super::{Exported, Request};
+use crate::data::scale::Step;
 use crate::error::{Error, Result};
 use crate::model::{Activation, Child, KernelKind, KernelRanker, Scorer};
 use serde::Serialize;
@@ -94,7 +95,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         name: &request.name,
         kind: "net",
         features: &request.feature_names,
-        scaling: ScalingText::of(Scaling::of(&model.info.scaler), kind),
+        scaling: ScalingText::of(model.info.scaler.steps(), kind),
         activation: None,
         layers: None,
         trees: None,
@@ -107,8 +108,8 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             document.layers = Some(net.layers.iter().map(LayerText::of).collect());
         }
         Scorer::Trees(forest) => {
-            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
-            let left = if trees.scaling.is_per_query() { kind } else { "none" };
+            let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
+            let left = if is_per_query(trees.scaling) { kind } else { "none" };
             (document.kind, document.scaling) = ("trees", ScalingText::of(trees.scaling, left));
             document.trees = Some(trees.trees.iter().map(TreeText::of).collect());
         }
@@ -121,16 +122,18 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
 }
 
 impl ScalingText {
-    fn of(scaling: Scaling, kind: &'static str) -> Self {
-        match scaling {
-            Scaling::None | Scaling::Log | Scaling::QueryRange | Scaling::QueryMoments => {
-                ScalingText { kind, ..ScalingText::default() }
+    fn of(steps: &[Step], kind: &'static str) -> Self {
+        let mut text = ScalingText { kind, ..ScalingText::default() };
+        for step in steps {
+            match step {
+                Step::SignedLog | Step::WithinQuery(_) => {}
+                Step::Affine(affine) => {
+                    (text.center, text.spread) = (Some(affine.center.clone()), Some(affine.spread.clone()));
+                }
+                Step::Lines(lines) => text.points = Some(lines.points()),
             }
-            Scaling::Affine(Affine { center, spread }) | Scaling::LogAffine(Affine { center, spread }) => {
-                ScalingText { kind, center: Some(center), spread: Some(spread), ..ScalingText::default() }
-            }
-            Scaling::Points(points) => ScalingText { kind, points: Some(points), ..ScalingText::default() },
         }
+        text
     }
 }
 

@@ -4,7 +4,6 @@
 //! thresholds are those of raw features.
 
 use super::plain::{PlainTree, PlainTrees};
-use super::scaling::Scaling;
 use super::{Exported, Request};
 use crate::error::Result;
 use crate::model::{Branch, Forest, Rule, Scorer, Tree, WhenMissing};
@@ -20,8 +19,8 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         }
     };
     request.check_per_document("lightgbm")?;
-    let scaling = Scaling::of(&model.info.scaler);
-    let forest = if scaling == Scaling::None {
+    let scaling = model.info.scaler.steps();
+    let forest = if scaling.is_empty() {
         (**forest).clone()
     } else {
         let trees = PlainTrees::of(forest, scaling)?.trees.iter().map(tree).collect::<Result<_>>()?;

@@ -157,10 +157,11 @@ impl<'a> Request<'a> {
 
     /// Refuses scaling within queries, for engines that score one document at a time.
     fn check_per_document(&self, format: &str) -> Result<()> {
-        let kind = self.model.info.scaler.kind();
-        if !kind.is_per_query() {
+        let scaler = &self.model.info.scaler;
+        if !scaler.is_per_query() {
             return Ok(());
         }
+        let kind = scaler.kind();
         let remedy = "it scores one document at a time: train with --scale zscore, or export to onnx, rust or c";
         Err(self.refused(format, &format!("features scaled within each query ({kind})"), remedy))
     }

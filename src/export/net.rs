@@ -1,6 +1,6 @@
 //! A net as formats write it: layers of weights and biases on the host, behind what is left of the scaling.
 
-use super::scaling::{Affine, Scaling};
+use crate::data::scale::{Affine, Step};
 use crate::error::Result;
 use crate::model::{Activation, Model, Ranker};
 
@@ -17,8 +17,8 @@ pub(super) struct Layer {
 
 /// Layers with a function between them, behind a scaling.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Net {
-    pub scaling: Scaling,
+pub(super) struct Net<'a> {
+    pub scaling: &'a [Step],
     /// The output, of one unit and without the function, is the last.
     pub layers: Vec<Layer>,
     /// The function of the hidden units; none where there are no hidden units.
@@ -28,9 +28,9 @@ pub(super) struct Net {
 /// The most that folding may cost, in multiples of the rounding errors of scaled features.
 const DEAREST: f64 = 16.0;
 
-impl Net {
+impl<'a> Net<'a> {
     /// The net of a model, its scaling apart.
-    pub fn of(model: &Model, ranker: &Ranker) -> Result<Self> {
+    pub fn of(model: &'a Model, ranker: &Ranker) -> Result<Self> {
         let (shape, all) = (ranker.config(), ranker.weights()?);
         let mut rest = &all[..];
         let mut take = |count: usize| -> Vec<f64> {
@@ -45,27 +45,27 @@ impl Net {
         }
         let inputs = layers.last().map_or(shape.features, |layer| layer.units);
         layers.push(Layer { inputs, units: 1, weights: take(inputs), bias: vec![0.0] });
-        Ok(Net { scaling: Scaling::of(&model.info.scaler), layers, activation: shape.architecture.activation() })
+        Ok(Net { scaling: model.info.scaler.steps(), layers, activation: shape.architecture.activation() })
     }
 
     /// The same with an affine scaling folded into the first layer: W' = W / spread, b' = b - center / spread . W.
     ///
     /// It stays apart where the features' values are so much larger than their differences that f32 sums would lose digits.
     pub fn folded(mut self) -> Self {
-        if let Scaling::Affine(affine) = &self.scaling
+        if let [Step::Affine(affine)] = self.scaling
             && self.layers[0].is_cheap_to_fold(affine)
         {
             self.layers[0].fold(affine);
-            self.scaling = Scaling::None;
+            self.scaling = &[];
         }
         self
     }
 
     /// The same, for formats whose sums are f64: nothing is lost by folding.
     pub fn folded_in_double(mut self) -> Self {
-        if let Scaling::Affine(affine) = &self.scaling {
+        if let [Step::Affine(affine)] = self.scaling {
             self.layers[0].fold(affine);
-            self.scaling = Scaling::None;
+            self.scaling = &[];
         }
         self
     }
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_folded_layer_gives_the_same_sums() {
-        let affine = Affine { center: vec![2.0, 7.0, -1.0], spread: vec![4.0, 0.0, 0.5] };
+        let affine = Affine { center: vec![2.0, 7.0, -1.0], spread: vec![4.0, 0.0, 0.5], ..Affine::default() };
         let x = [3.0, 100.0, 2.0];
         let scaled: Vec<f64> = vec![(3.0 - 2.0) / 4.0, 0.0, (2.0 + 1.0) / 0.5];
         let sums = |layer: &Layer, x: &[f64]| -> Vec<f64> {
@@ -128,12 +128,13 @@ mod tests {
 
     #[test]
     fn what_would_lose_digits_stays_apart() {
-        let near = Affine { center: vec![2.0, 7.0, -1.0], spread: vec![1.0; 3] };
-        let far = Affine { center: vec![1e6, 7.0, -1.0], spread: vec![1.0; 3] };
+        let near = Affine { center: vec![2.0, 7.0, -1.0], spread: vec![1.0; 3], ..Affine::default() };
+        let far = Affine { center: vec![1e6, 7.0, -1.0], spread: vec![1.0; 3], ..Affine::default() };
         assert!(layer().is_cheap_to_fold(&near) && !layer().is_cheap_to_fold(&far));
-        let net = |affine: Affine| Net { scaling: Scaling::Affine(affine), layers: vec![layer()], activation: None };
-        assert_eq!(net(near).folded().scaling, Scaling::None);
-        assert_eq!(net(far.clone()).folded(), net(far.clone()));
-        assert_eq!(net(far).folded_in_double().scaling, Scaling::None);
+        let (near, far) = ([Step::Affine(near)], [Step::Affine(far)]);
+        let net = |scaling| Net { scaling, layers: vec![layer()], activation: None };
+        assert_eq!(net(&near).folded().scaling, []);
+        assert_eq!(net(&far).folded(), net(&far));
+        assert_eq!(net(&far).folded_in_double().scaling, []);
     }
 }

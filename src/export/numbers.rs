@@ -73,7 +73,7 @@ pub(super) struct FlatTrees {
 }
 
 impl FlatTrees {
-    pub fn of(trees: &PlainTrees) -> Self {
+    pub fn of(trees: &PlainTrees<'_>) -> Self {
         let mut flat = FlatTrees::default();
         for tree in &trees.trees {
             let (branches, leaves) = (flat.feature.len() as i32, flat.leaves.len() as i32);

@@ -4,7 +4,8 @@
 //! left and the others to the right, and NaN to one side. Two intervals are one plain branch; more are several, and what lies
 //! below is repeated. Bounds of scaled values are moved to the raw values that are scaled to them.
 
-use super::scaling::Scaling;
+use super::scaling::{constant, is_per_query, raw_bound};
+use crate::data::scale::Step;
 use crate::error::{Error, Result};
 use crate::model::{Branch, Child, Forest, Rule, Tree, ZERO};
 
@@ -30,9 +31,9 @@ pub(super) struct PlainBranch {
 
 /// Trees whose values are added, behind what is left of the scaling.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct PlainTrees {
-    /// None, or one within queries.
-    pub scaling: Scaling,
+pub(super) struct PlainTrees<'a> {
+    /// Nothing, or all steps where one is within queries.
+    pub scaling: &'a [Step],
     pub trees: Vec<PlainTree>,
 }
 
@@ -42,22 +43,22 @@ const GROWTH: usize = 8;
 /// The most levels of branches inside of each other: readers of JSON give up at a thousand brackets, two for each.
 const DEEPEST: usize = 400;
 
-impl PlainTrees {
+impl<'a> PlainTrees<'a> {
     /// The trees of a forest over scaled features.
     ///
     /// # Errors
     /// When they would be too large.
-    pub fn of(forest: &Forest, scaling: Scaling) -> Result<Self> {
+    pub fn of(forest: &Forest, scaling: &'a [Step]) -> Result<Self> {
         let branches: usize = forest.trees().iter().map(|tree| tree.branches().len()).sum();
         let mut room = branches.saturating_mul(GROWTH).saturating_add(1_000_000);
         let share = if forest.is_average() { 1.0 / forest.n_trees().max(1) as f64 } else { 1.0 };
         let plain = |tree: &Tree| {
-            let tree = PlainTree::of(tree, &scaling, share, room)?;
+            let tree = PlainTree::of(tree, scaling, share, room)?;
             room = room.saturating_sub(tree.branches.len());
             Ok(tree)
         };
         let trees = forest.trees().iter().map(plain).collect::<Result<_>>()?;
-        Ok(PlainTrees { trees, scaling: if scaling.is_per_query() { scaling } else { Scaling::None } })
+        Ok(PlainTrees { trees, scaling: if is_per_query(scaling) { scaling } else { &[] } })
     }
 
     /// Refuses trees that are too deep for formats which write a branch inside of its parent, and for their readers.
@@ -97,7 +98,7 @@ impl PlainTree {
         depths.into_iter().max().unwrap_or(0)
     }
 
-    fn of(tree: &Tree, scaling: &Scaling, share: f64, room: usize) -> Result<Self> {
+    fn of(tree: &Tree, scaling: &[Step], share: f64, room: usize) -> Result<Self> {
         let mut plain = PlainTree::default();
         let root = if tree.branches().is_empty() { Child::Leaf(0) } else { Child::Branch(0) };
         // The last is made first: the left side before the right one.
@@ -169,15 +170,15 @@ impl PlainTree {
 
 /// The intervals of raw values that a branch leads to one side each, by their last value and whether that is the left side,
 /// ascending; and the side of NaN. The last interval goes on to infinity.
-fn intervals(branch: &Branch, scaling: &Scaling) -> (Vec<(f32, bool)>, bool) {
-    if let Some(value) = scaling.constant(branch.feature) {
+fn intervals(branch: &Branch, scaling: &[Step]) -> (Vec<(f32, bool)>, bool) {
+    if let Some(value) = constant(scaling, branch.feature) {
         let left = branch.rule.goes_left(value);
         return (vec![(f32::INFINITY, left)], left);
     }
     let mut merged: Vec<(f32, bool)> = Vec::new();
     for bound in bounds(&branch.rule) {
         let left = branch.rule.goes_left(bound);
-        let raw = if bound == f32::INFINITY { bound } else { scaling.raw_bound(branch.feature, bound) };
+        let raw = if bound == f32::INFINITY { bound } else { raw_bound(scaling, branch.feature, bound) };
         match merged.last_mut() {
             Some(last) if last.1 == left => last.0 = last.0.max(raw),
             // No raw value is scaled into this interval.
@@ -260,7 +261,7 @@ mod tests {
         for rule in rules() {
             let branch = Branch { feature: 0, rule: rule.clone(), left: Child::Leaf(0), right: Child::Leaf(1) };
             let tree = Tree::new(vec![branch], vec![1.0, 2.0]).unwrap();
-            let plain = PlainTree::of(&tree, &Scaling::None, 1.0, 1000).unwrap();
+            let plain = PlainTree::of(&tree, &[], 1.0, 1000).unwrap();
             for x in values() {
                 assert_eq!(walk(&plain, &[x]), tree.value(&[x]), "{rule:?} of {x:e}");
             }
@@ -279,7 +280,7 @@ mod tests {
                 let branches =
                     vec![branch(0, Child::Leaf(0), Child::Branch(1)), branch(1, Child::Leaf(1), Child::Leaf(2))];
                 let tree = Tree::new(branches, vec![1.0, 2.0, 4.0]).unwrap();
-                let plain = PlainTree::of(&tree, &Scaling::of(&scaler), 1.0, 1000).unwrap();
+                let plain = PlainTree::of(&tree, scaler.steps(), 1.0, 1000).unwrap();
                 for x in values().into_iter().chain(column) {
                     let mut row = [x, 7.0];
                     scaler.apply_rows(&mut row).unwrap();
@@ -296,16 +297,16 @@ mod tests {
         let branches =
             (0..8).map(|i| set(i, if i < 7 { Child::Branch(i + 1) } else { Child::Leaf(8) }, Child::Leaf(i))).collect();
         let tree = Tree::new(branches, vec![0.5; 9]).unwrap();
-        let error = PlainTree::of(&tree, &Scaling::None, 1.0, 10_000).unwrap_err().to_string();
+        let error = PlainTree::of(&tree, &[], 1.0, 10_000).unwrap_err().to_string();
         assert!(error.contains("export to lightgbm"), "{error}");
         let depth = 200_000;
         let rule = |i: usize| Rule::AtMost { threshold: i as f64, missing: WhenMissing::NanLeft };
         let next = |i| if i + 1 < depth { Child::Branch(i + 1) } else { Child::Leaf(depth) };
         let branches = (0..depth).map(|i| Branch { feature: 0, rule: rule(i), left: Child::Leaf(i), right: next(i) });
         let tree = Tree::new(branches.collect(), vec![1.0; depth + 1]).unwrap();
-        let plain = PlainTree::of(&tree, &Scaling::None, 0.5, depth).unwrap();
+        let plain = PlainTree::of(&tree, &[], 0.5, depth).unwrap();
         assert_eq!((&plain.leaves, plain.depth()), (&vec![0.5; depth + 1], depth));
-        let error = PlainTrees { scaling: Scaling::None, trees: vec![plain] }.check_depth("solr").unwrap_err();
+        let error = PlainTrees { scaling: &[], trees: vec![plain] }.check_depth("solr").unwrap_err();
         assert!(error.to_string().starts_with("solr cannot hold trees of 200000 levels"), "{error}");
     }
 }

@@ -5,8 +5,9 @@
 use super::net::Net;
 use super::numbers::{FlatPoints, FlatTrees, lines, words};
 use super::plain::PlainTrees;
-use super::scaling::Scaling;
+use super::scaling::{Expression, is_per_query};
 use super::{Exported, Request};
+use crate::data::scale::{Measure, Step};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
 use std::fmt::Debug;
@@ -20,13 +21,13 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             (net.scaling, text)
         }
         Scorer::Trees(forest) => {
-            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
             let text = of_trees(&FlatTrees::of(&trees));
             (trees.scaling, text)
         }
-        Scorer::Kernel(ranker) => (Scaling::of(&model.info.scaler), of_kernel(ranker)),
+        Scorer::Kernel(ranker) => (model.info.scaler.steps(), of_kernel(ranker)),
     };
-    Ok(Exported::alone(head(request) + &arrays(&scaling) + &document + &score(&scaling)))
+    Ok(Exported::alone(head(request) + &arrays(scaling) + &document + &score(scaling)))
 }
 
 fn head(request: &Request<'_>) -> String {
@@ -44,18 +45,17 @@ fn array<T: Debug>(kind: &str, name: &str, values: &[T]) -> String {
 }
 
 /// The numbers of a scaling.
-fn arrays(scaling: &Scaling) -> String {
-    match scaling {
-        Scaling::None | Scaling::Log | Scaling::QueryRange | Scaling::QueryMoments => String::new(),
-        Scaling::Affine(affine) | Scaling::LogAffine(affine) => {
-            array("f64", "CENTER", &affine.center) + &array("f64", "SPREAD", &affine.spread) + "\n"
-        }
-        Scaling::Points(points) => {
-            let flat = FlatPoints::of(points);
+fn arrays(scaling: &[Step]) -> String {
+    let of_step = |step: &Step| match step {
+        Step::SignedLog | Step::WithinQuery(_) => String::new(),
+        Step::Affine(affine) => array("f64", "CENTER", &affine.center) + &array("f64", "SPREAD", &affine.spread) + "\n",
+        Step::Lines(lines) => {
+            let flat = FlatPoints::of(&lines.points());
             let starts = array("usize", "POINT", &flat.starts);
             starts + &array("f32", "POINT_X", &flat.x) + &array("f64", "POINT_Y", &flat.y) + INTERPOLATE
         }
-    }
+    };
+    scaling.iter().map(of_step).collect()
 }
 
 /// The line through a feature's points.
@@ -76,7 +76,7 @@ fn interpolate(feature: usize, x: f32) -> f32 {
 
 ";
 
-fn of_net(net: &Net) -> String {
+fn of_net(net: &Net<'_>) -> String {
     let mut text = String::new();
     for (place, layer) in net.layers.iter().enumerate() {
         let weights: Vec<f64> = (0..layer.units).flat_map(|unit| layer.column(unit)).collect();
@@ -158,23 +158,32 @@ fn document(x: &[f32; FEATURES]) -> f64 {{
     )
 }
 
-/// The function that users call.
-fn score(scaling: &Scaling) -> String {
-    let log = "f64::from(raw).abs().ln_1p().copysign(f64::from(raw))";
-    let affine =
-        |x: &str| format!("x[i] = if SPREAD[i] > 0.0 {{ (({x} - CENTER[i]) / SPREAD[i]) as f32 }} else {{ 0.0 }};");
-    let (before, scale) = match scaling {
-        Scaling::None => (String::new(), "x[i] = raw;".to_owned()),
-        Scaling::Log => (String::new(), format!("x[i] = {log} as f32;")),
-        Scaling::Affine(_) => (String::new(), affine("f64::from(raw)")),
-        Scaling::LogAffine(_) => (String::new(), affine(log)),
-        Scaling::Points(_) => (String::new(), "x[i] = interpolate(i, raw);".to_owned()),
-        Scaling::QueryRange | Scaling::QueryMoments => (
-            fit(scaling),
-            "x[i] = if spread[i] > 0.0 { ((f64::from(raw) - center[i]) / spread[i]) as f32 } else { 0.0 };".to_owned(),
-        ),
+/// A raw value of the feature `i` behind steps.
+fn behind(steps: &[Step], raw: &str) -> Expression {
+    let standard = |value: &str, center: &str, spread: &str| Expression {
+        double: format!("(if {spread} > 0.0 {{ ({value} - {center}) / {spread} }} else {{ 0.0 }})"),
+        single: format!("if {spread} > 0.0 {{ (({value} - {center}) / {spread}) as f32 }} else {{ 0.0 }}"),
     };
-    let which = if scaling.is_per_query() { "the documents of ONE query" } else { "documents" };
+    let raw = Expression { double: format!("f64::from({raw})"), single: raw.to_owned() };
+    steps.iter().fold(raw, |Expression { double, single }, step| match step {
+        Step::SignedLog => {
+            let double = format!("{double}.abs().ln_1p().copysign({double})");
+            Expression { single: format!("{double} as f32"), double }
+        }
+        Step::Affine(_) => standard(&double, "CENTER[i]", "SPREAD[i]"),
+        Step::Lines(_) => {
+            let single = format!("interpolate(i, {single})");
+            Expression { double: format!("f64::from({single})"), single }
+        }
+        Step::WithinQuery(_) => standard(&double, "center[i]", "spread[i]"),
+    })
+}
+
+/// The function that users call.
+fn score(scaling: &[Step]) -> String {
+    let before: String = (0..scaling.len()).map(|place| fit(&scaling[..place], &scaling[place])).collect();
+    let scaled = behind(scaling, "raw").single;
+    let which = if is_per_query(scaling) { "the documents of ONE query" } else { "documents" };
     format!(
         "
 /// Sets the scores of {which}: `FEATURES` numbers per document, one document after the other.
@@ -182,7 +191,7 @@ pub fn score(features: &[f32], scores: &mut [f32]) {{
 {before}    for (row, score) in features.chunks_exact(FEATURES).zip(scores) {{
         let mut x = [0.0f32; FEATURES];
         for (i, &raw) in row.iter().enumerate() {{
-            {scale}
+            x[i] = {scaled};
         }}
         *score = document(&x) as f32;
     }}
@@ -191,25 +200,31 @@ pub fn score(features: &[f32], scores: &mut [f32]) {{
     )
 }
 
-/// Centers and spreads of one query's features.
-fn fit(scaling: &Scaling) -> String {
-    let moments = "
+/// Centers and spreads of one query's features behind steps, for a step within queries.
+fn fit(before: &[Step], step: &Step) -> String {
+    let Step::WithinQuery(measure) = step else { return String::new() };
+    let (count, numbers) = match measure {
+        Measure::Moments => (
+            "    let documents = (features.len() / FEATURES) as f64;\n",
+            "
         center[i] = column().sum::<f64>() / documents;
         let squares: f64 = column().map(|x| (x - center[i]).powi(2)).sum();
-        spread[i] = if high > low { (squares / documents).sqrt() } else { 0.0 };";
-    let range = "
+        spread[i] = if high > low { (squares / documents).sqrt() } else { 0.0 };",
+        ),
+        Measure::Range => (
+            "",
+            "
         center[i] = low;
-        spread[i] = high - low;";
-    let (count, fit) = match scaling {
-        Scaling::QueryMoments => ("    let documents = (features.len() / FEATURES) as f64;\n", moments),
-        _ => ("", range),
+        spread[i] = high - low;",
+        ),
     };
     format!(
         "    let (mut center, mut spread) = ([0.0; FEATURES], [0.0; FEATURES]);
 {count}    for i in 0..FEATURES {{
-        let column = || features.chunks_exact(FEATURES).map(|row| f64::from(row[i]));
-        let (low, high) = (column().fold(f64::INFINITY, f64::min), column().fold(f64::NEG_INFINITY, f64::max));{fit}
+        let column = || features.chunks_exact(FEATURES).map(|row| {});
+        let (low, high) = (column().fold(f64::INFINITY, f64::min), column().fold(f64::NEG_INFINITY, f64::max));{numbers}
     }}
-"
+",
+        behind(before, "row[i]").double
     )
 }

@@ -11,8 +11,9 @@
 use super::net::Net;
 use super::numbers::FlatTrees;
 use super::plain::PlainTrees;
-use super::scaling::Scaling;
+use super::scaling::is_per_query;
 use super::{Exported, Request};
+use crate::data::scale::Step;
 use crate::error::{Error, Result};
 use crate::model::{KernelKind, Scorer};
 use serde_json::{Map, Value, json};
@@ -51,15 +52,16 @@ impl Tensors {
         self.put(name, "I32", &[values.len()], values, i32::to_le_bytes);
     }
 
-    fn scaling(&mut self, scaling: &Scaling) {
-        match scaling {
-            Scaling::None | Scaling::Log | Scaling::QueryRange | Scaling::QueryMoments => {}
-            Scaling::Affine(affine) | Scaling::LogAffine(affine) => {
+    fn scaling(&mut self, step: &Step) {
+        match step {
+            Step::SignedLog | Step::WithinQuery(_) => {}
+            Step::Affine(affine) => {
                 self.doubles("scaling.center", &affine.center);
                 self.doubles("scaling.spread", &affine.spread);
             }
-            Scaling::Points(points) => {
+            Step::Lines(lines) => {
                 // All of one length: the last point comes again.
+                let points = lines.points();
                 let most = points.iter().map(Vec::len).max().unwrap_or(0);
                 let filled = points.iter().flat_map(|points| {
                     let last = points.last().copied().unwrap_or_default();
@@ -88,7 +90,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             let net = Net::of(model, ranker)?;
             say("kind", "net");
             net.activation.iter().for_each(|activation| say("activation", &activation.to_string()));
-            tensors.scaling(&net.scaling);
+            net.scaling.iter().for_each(|step| tensors.scaling(step));
             for (place, layer) in net.layers.iter().enumerate() {
                 let weights: Vec<f32> =
                     (0..layer.units).flat_map(|unit| layer.column(unit)).map(|w| w as f32).collect();
@@ -100,8 +102,8 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             }
         }
         Scorer::Trees(forest) => {
-            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
-            scaling = if trees.scaling.is_per_query() { scaling } else { "none" };
+            let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
+            scaling = if is_per_query(trees.scaling) { scaling } else { "none" };
             let flat = FlatTrees::of(&trees);
             say("kind", "trees");
             tensors.doubles("leaves", &flat.leaves);
@@ -120,7 +122,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             };
             say("kind", kind);
             say(key, &value);
-            tensors.scaling(&Scaling::of(&model.info.scaler));
+            model.info.scaler.steps().iter().for_each(|step| tensors.scaling(step));
             tensors.singles("points", &[points, features], ranker.points());
             if !ranker.offsets().is_empty() {
                 tensors.singles("offsets", &[points], ranker.offsets());

@@ -13,9 +13,9 @@
 use super::net::Net;
 use super::numbers::short;
 use super::plain::{PlainTree, PlainTrees};
-use super::scaling::{Affine, Scaling};
+use super::scaling::constant;
 use super::{Exported, Request};
-use crate::data::ScaleKind;
+use crate::data::scale::{Affine, Measure, Step};
 use crate::error::{Error, Result};
 use crate::model::{Child, Scorer};
 use serde_json::{Map, Value, json};
@@ -36,9 +36,9 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             let net = Net::of(model, ranker)?;
             let affine = affine(request, &net)?;
             if let Some(affine) = affine {
-                norms = (0..names.len()).map(|feature| normalizer(model.info.scaler.kind(), affine, feature)).collect();
+                norms = (0..names.len()).map(|feature| normalizer(affine, feature)).collect();
             }
-            let constant = |feature: usize| net.scaling.constant(feature).is_some();
+            let constant = |feature: usize| self::constant(net.scaling, feature).is_some();
             if net.layers.len() == 1 {
                 let weight = |(feature, name): (usize, &String)| {
                     (name.clone(), json!(if constant(feature) { 0.0 } else { short(net.layers[0].weights[feature]) }))
@@ -49,7 +49,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             }
         }
         Scorer::Trees(forest) => {
-            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
             trees.check_depth("solr")?;
             let tree = |tree: &PlainTree| json!({ "weight": "1", "root": root(tree, names) });
             ("MultipleAdditiveTreesModel", json!({ "trees": trees.trees.iter().map(tree).collect::<Vec<_>>() }))
@@ -85,11 +85,11 @@ fn text(value: &Value) -> Result<String> {
 }
 
 /// The centers and spreads of a scaling that Solr has a normaliser for.
-fn affine<'a>(request: &Request<'_>, net: &'a Net) -> Result<Option<&'a Affine>> {
-    match &net.scaling {
-        Scaling::None => Ok(None),
-        Scaling::Affine(affine) => Ok(Some(affine)),
-        Scaling::Log | Scaling::LogAffine(_) | Scaling::Points(_) | Scaling::QueryRange | Scaling::QueryMoments => {
+fn affine<'a>(request: &Request<'_>, net: &Net<'a>) -> Result<Option<&'a Affine>> {
+    match net.scaling {
+        [] => Ok(None),
+        [Step::Affine(affine)] => Ok(Some(affine)),
+        _ => {
             let kind = request.model.info.scaler.kind();
             let remedy = "its normalisers are (x - a) / b: train with --scale zscore or minmax, or train --model trees";
             Err(request.refused("solr", &format!("features of scaling {kind}"), remedy))
@@ -98,18 +98,18 @@ fn affine<'a>(request: &Request<'_>, net: &'a Net) -> Result<Option<&'a Affine>>
 }
 
 /// The normaliser of a feature; none for a constant one.
-fn normalizer(kind: ScaleKind, affine: &Affine, feature: usize) -> Option<Value> {
+fn normalizer(affine: &Affine, feature: usize) -> Option<Value> {
     let (center, spread) = (affine.center[feature], affine.spread[feature]);
     let number = |number: f64| format!("{:?}", number as f32);
     if spread <= 0.0 {
         return None;
     }
-    Some(match kind {
-        ScaleKind::MinMax => json!({
+    Some(match affine.measure {
+        Measure::Range => json!({
             "class": format!("{NORM}.MinMaxNormalizer"),
             "params": { "min": number(center), "max": number(center + spread) }
         }),
-        _ => json!({
+        Measure::Moments => json!({
             "class": format!("{NORM}.StandardNormalizer"),
             "params": { "avg": number(center), "std": number(spread) }
         }),
@@ -117,7 +117,7 @@ fn normalizer(kind: ScaleKind, affine: &Affine, feature: usize) -> Option<Value>
 }
 
 /// The layers: of each a list of weights per unit, with a point in every number, as Solr wants it.
-fn layers(net: &Net, constant: impl Fn(usize) -> bool) -> Vec<Value> {
+fn layers(net: &Net<'_>, constant: impl Fn(usize) -> bool) -> Vec<Value> {
     let layer = |(place, layer): (usize, &super::net::Layer)| {
         let weight = |(input, weight): (usize, f64)| if place == 0 && constant(input) { 0.0 } else { short(weight) };
         let row = |unit| layer.column(unit).enumerate().map(weight).collect::<Vec<f64>>();

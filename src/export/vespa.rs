@@ -9,8 +9,9 @@
 
 use super::net::Net;
 use super::plain::{PlainTree, PlainTrees};
-use super::scaling::Scaling;
+use super::scaling::constant;
 use super::{Exported, Request, numbers::identifier, onnx};
+use crate::data::scale::Step;
 use crate::error::Result;
 use crate::model::{Child, Scorer};
 
@@ -26,7 +27,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             }
         }
         Scorer::Trees(forest) => {
-            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
+            let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
             trees.check_depth("vespa")?;
             let sum: Vec<String> = trees.trees.iter().map(|tree| root(tree, &request.feature_names)).collect();
             Ok(native(request, &sum.join(" +\n            ")))
@@ -85,23 +86,21 @@ fn by_onnx(request: &Request<'_>) -> Result<Exported> {
 }
 
 /// A linear net as a sum; nothing for what a sum cannot say.
-fn linear(net: &Net, names: &[String]) -> Option<String> {
+fn linear(net: &Net<'_>, names: &[String]) -> Option<String> {
     let [layer] = &net.layers[..] else { return None };
     let log = |name: &str| format!("if ({name} < 0, -log(1 - {name}), log(1 + {name}))");
     let mut terms = vec![format!("{:?}", layer.bias[0])];
     for (feature, name) in names.iter().enumerate() {
-        let value = match &net.scaling {
-            Scaling::None => name.clone(),
-            Scaling::Log => log(name),
-            Scaling::Affine(_) | Scaling::LogAffine(_) if net.scaling.constant(feature).is_some() => continue,
-            Scaling::Affine(affine) => {
-                format!("({name} - {}) / {:?}", signed(affine.center[feature]), affine.spread[feature])
+        if constant(net.scaling, feature).is_some_and(|value| value == 0.0) {
+            continue;
+        }
+        let value = net.scaling.iter().try_fold(name.clone(), |value, step| match step {
+            Step::SignedLog => Some(log(&value)),
+            Step::Affine(affine) => {
+                Some(format!("({value} - {}) / {:?}", signed(affine.center[feature]), affine.spread[feature]))
             }
-            Scaling::LogAffine(affine) => {
-                format!("({} - {}) / {:?}", log(name), signed(affine.center[feature]), affine.spread[feature])
-            }
-            Scaling::Points(_) | Scaling::QueryRange | Scaling::QueryMoments => return None,
-        };
+            Step::Lines(_) | Step::WithinQuery(_) => None,
+        })?;
         terms.push(format!("{} * {value}", signed(layer.weights[feature])));
     }
     Some(terms.join(" +\n            "))

@@ -4,7 +4,6 @@ use super::Scorer;
 use super::folder::ModelInfo;
 use super::run::EpochRecord;
 use crate::data::Dataset;
-use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::metric::{Conventions, Metric, Summary, evaluate};
 use crate::stop::Stop;
@@ -47,7 +46,7 @@ impl Model {
     /// When the data has more features than the model, or fewer and is not sparse, or calls them otherwise, or the device fails.
     pub fn score(&self, data: &Dataset) -> Result<Vec<f32>> {
         let width = self.info.ranker.features;
-        if data.n_features() == width && data.feature_names().is_none() && self.info.scaler.kind() == ScaleKind::None {
+        if data.n_features() == width && data.feature_names().is_none() && self.info.scaler.steps().is_empty() {
             return self.scorer.score(data);
         }
         self.score_in_parts(data, &Stop::new())

@@ -4,7 +4,7 @@ use super::host::HostRoom;
 use super::kernel::KernelColumn;
 use super::trees::Keys;
 use super::{Forest, HostRanker, KernelRanker, Model, Scorer};
-use crate::data::scale::{FitRoom, ScaleKind, Scaler};
+use crate::data::scale::{FitRoom, Scaler};
 use crate::error::{Error, Result};
 use crate::numeric::order;
 use std::sync::Arc;
@@ -141,7 +141,7 @@ impl ServingScorer {
             )));
         }
         let Scratch { rows, fit, net, keys, sums, columns, scores, .. } = scratch;
-        let features = if self.scaler.kind() == ScaleKind::None {
+        let features = if self.scaler.steps().is_empty() {
             features
         } else {
             rows.clear();

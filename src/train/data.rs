@@ -101,7 +101,7 @@ impl<'a> TrainingData<'a> {
         let (train, valid) = (own(train, 0), own(valid, 1));
         // All must be here before rows are exchanged.
         member.agree(Ok(()))?;
-        let scaler = Scaler::fit_spread(scaling, member, &train, &partition.rows())?;
+        let scaler = Scaler::fit_distributed(scaling, member, &train, &partition.rows())?;
         let data = Self::scaled(scaler, train.into(), valid.into())?;
         Ok(TrainingData { info, partition: Some(partition), has_pairs, ..data })
     }
@@ -127,7 +127,7 @@ impl<'a> TrainingData<'a> {
 
     fn scaled(scaler: Scaler, mut train: Cow<'a, Dataset>, mut valid: Cow<'a, Dataset>) -> Result<Self> {
         let info = [&train, &valid].map(|data| DataInfo::of("", data));
-        if scaler.kind() != ScaleKind::None {
+        if !scaler.steps().is_empty() {
             apply(&scaler, &mut train)?;
             apply(&scaler, &mut valid)?;
         }

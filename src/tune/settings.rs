@@ -156,7 +156,7 @@ pub static SETTINGS: &[Setting] = &[
         key: "scale",
         help: "what is done to features; each kind takes memory for a copy of the data",
         kind: Kind::Word,
-        standard: Standard::List(&["query-minmax", "query-zscore", "zscore", "log1p-zscore", "quantile"]),
+        standard: Standard::List(&ScaleKind::TRIED_BY_TUNE),
         apply: scale,
         show: |config| of_nets(config, config.scaling),
     },

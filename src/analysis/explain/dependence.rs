@@ -96,7 +96,7 @@ pub fn dependence(model: &Model, data: &Dataset, feature: usize, grid: &[f32]) -
 
 /// Which grid a model's features are told on.
 pub(super) fn axis(scaler: &Scaler) -> Axis {
-    if scaler.kind().is_per_query() { Axis::Scaled } else { Axis::Raw }
+    if scaler.is_per_query() { Axis::Scaled } else { Axis::Raw }
 }
 
 /// A value of a feature as the model sees it.

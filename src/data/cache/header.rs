@@ -1,6 +1,7 @@
 //! The first 4,096 bytes of a cache.
 
 use crate::data::read::MAX_FEATURES;
+use crate::data::scale::ColumnSummary;
 use crate::data::source::whole_file;
 use crate::error::{Error, Result};
 use crate::hash::Hasher;
@@ -165,8 +166,6 @@ impl Header {
             Some(range.end - range.start)
         };
         let ids = if self.document_ids { self.documents } else { 0 };
-        let known =
-            2 * 8 * crate::data::scale::Column::NUMBERS as u64 + 4 * crate::data::scale::KnownColumns::KNOTS as u64;
         let features = || self.documents.checked_mul(self.width)?.checked_mul(u64::from(self.value_bytes));
         let wanted = |section: Section| match section {
             Section::Features => features(),
@@ -174,7 +173,7 @@ impl Header {
             Section::Labels => self.documents.checked_mul(4),
             Section::QueryEnds => self.queries.checked_mul(8),
             Section::DocumentEnds => ids.checked_mul(8),
-            Section::Columns => self.width.checked_mul(known),
+            Section::Columns => self.width.checked_mul(ColumnSummary::BYTES as u64),
             Section::Prints => self.queries.checked_mul(16),
             Section::Blocks => features()?.div_ceil(BLOCK as u64).checked_mul(8),
             Section::QueryText | Section::DocumentText | Section::FeatureNames | Section::Source => length(section),

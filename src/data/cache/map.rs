@@ -2,7 +2,7 @@
 
 use super::header::{Header, Section};
 use super::watch::Watch;
-use crate::data::scale::KnownColumns;
+use crate::data::scale::ColumnSummary;
 use crate::data::source::{display_name, whole_file};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -51,12 +51,12 @@ pub(crate) struct CacheMap {
     watch: Option<Arc<Watch>>,
     map: Mmap,
     header: Header,
-    columns: Option<KnownColumns>,
+    columns: Option<ColumnSummary>,
 }
 
 impl CacheMap {
     /// A file whose header fits its length; `columns` are what it says of its features, `watch` whether it is still the same.
-    pub(super) fn new(map: Mmap, header: Header, columns: Option<KnownColumns>, watch: Option<Arc<Watch>>) -> Self {
+    pub(super) fn new(map: Mmap, header: Header, columns: Option<ColumnSummary>, watch: Option<Arc<Watch>>) -> Self {
         CacheMap { watch, map, header, columns }
     }
 
@@ -98,7 +98,7 @@ impl CacheMap {
     }
 
     /// What all scalings follow from.
-    pub(crate) fn columns(&self) -> Option<&KnownColumns> {
+    pub(crate) fn columns(&self) -> Option<&ColumnSummary> {
         self.columns.as_ref()
     }
 

@@ -3,9 +3,9 @@
 use super::header::{self, AGAIN, Header, Section, damaged};
 use super::map::{CacheMap, map, word};
 use super::origin::Origin;
-use super::survey;
 use super::watch::Watch;
 use crate::data::dataset::Dataset;
+use crate::data::scale::ColumnSummary;
 use crate::data::source::{display_name, whole_file};
 use crate::error::{Error, Result, printable};
 use std::collections::HashSet;
@@ -27,7 +27,7 @@ pub(crate) fn open(path: &Path, stale: bool) -> Result<(Arc<CacheMap>, Dataset)>
     if header::checksum(&map[..header::BYTES], &map, &header.sections) != header.checksum {
         return Err(damaged(&name, "its labels, queries or header are not what was written"));
     }
-    let columns = survey::columns(&map[header.section(Section::Columns)], header.width as usize);
+    let columns = ColumnSummary::from_bytes(&map[header.section(Section::Columns)], header.width as usize);
     let columns = columns.ok_or_else(|| damaged(&name, "what it says of its features makes no sense"))?;
     let file = CacheMap::new(map, header, Some(columns), Some(watch));
     if file.header().source && !stale {

@@ -3,7 +3,7 @@
 use super::header::{BLOCK, Header, Section};
 use super::map::CacheMap;
 use crate::data::dataset::Dataset;
-use crate::data::scale::{Column, KnownColumns};
+use crate::data::scale::ColumnSummary;
 use crate::hash::Hasher;
 use rayon::prelude::*;
 
@@ -21,7 +21,7 @@ pub(super) fn find(data: &Dataset, file: &CacheMap) -> Found {
     let (mut prints, mut blocks) = (Vec::with_capacity(2 * data.n_queries()), Vec::new());
     let features = file.section(Section::Features);
     let row_bytes = features.len() / data.n_documents().max(1);
-    let known = KnownColumns::find(data, data.n_features(), |rows| {
+    let summary = ColumnSummary::of(data, data.n_features(), |rows| {
         let last = rows.end == data.n_documents();
         // The queries and blocks that end in these rows.
         let first = prints.len() / 2;
@@ -34,7 +34,7 @@ pub(super) fn find(data: &Dataset, file: &CacheMap) -> Found {
         );
         data.passed(rows);
     });
-    Found { columns: column_bytes(&known), prints, blocks }
+    Found { columns: summary.to_bytes(), prints, blocks }
 }
 
 /// The checksum of a block of the features.
@@ -48,22 +48,4 @@ pub(super) fn ids_checksum(file: &[u8], header: &Header) -> u64 {
     hasher.bytes(&file[header.section(Section::DocumentEnds)]);
     hasher.bytes(&file[header.section(Section::DocumentText)]);
     hasher.finish()
-}
-
-fn column_bytes(known: &KnownColumns) -> Vec<u8> {
-    let columns = known.of(false).iter().chain(known.of(true));
-    let numbers = columns.flat_map(|column| column.numbers()).flat_map(f64::to_le_bytes);
-    numbers.chain(known.knots.iter().flat_map(|knot| knot.to_le_bytes())).collect()
-}
-
-/// What the bytes of a file say; nothing when they are not those of so many features.
-pub(super) fn columns(bytes: &[u8], width: usize) -> Option<KnownColumns> {
-    const ONE: usize = 8 * Column::NUMBERS;
-    let (columns, knots) = bytes.split_at_checked(2 * ONE * width)?;
-    let number =
-        |bytes: &[u8], place: usize| bytes[8 * place..].first_chunk().map_or(0.0, |number| f64::from_le_bytes(*number));
-    let column = |bytes: &[u8]| Column::of(std::array::from_fn(|place| number(bytes, place)));
-    let (plain, logs) = columns.split_at(ONE * width);
-    let knots = knots.as_chunks().0.iter().map(|knot| f32::from_le_bytes(*knot)).collect();
-    KnownColumns::new(width, plain.chunks(ONE).map(column).collect(), logs.chunks(ONE).map(column).collect(), knots)
 }

@@ -142,8 +142,8 @@ fn many_blocks_scale_to_the_same_bits() {
     let files = files(&many());
     make(&files, false, 10_000);
     let (plain, mapped) = open_both(&files);
-    assert!(mapped.known_columns().is_some());
-    assert!(mapped.select(&[0, 1, 2]).known_columns().is_none());
+    assert!(mapped.column_summary().is_some());
+    assert!(mapped.select(&[0, 1, 2]).column_summary().is_none());
     for (a, b) in [(plain.clone(), mapped.clone()), (plain.select(&[6, 0, 3]), mapped.select(&[6, 0, 3]))] {
         for kind in ScaleKind::ALL {
             let scaler = Scaler::fit(kind, &a);

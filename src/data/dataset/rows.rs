@@ -3,7 +3,7 @@
 use super::Dataset;
 use super::store::{Chosen, Mapped, Store};
 use crate::data::cache::{Advice, CacheMap};
-use crate::data::scale::{KnownColumns, Rows, Scaler};
+use crate::data::scale::{ColumnSummary, Rows, Scaler};
 use crate::error::Result;
 use crate::memory;
 use rayon::prelude::*;
@@ -247,7 +247,7 @@ impl Dataset {
     }
 
     /// What the file says of all its documents, where these are they and nothing was done to them.
-    pub(crate) fn known_columns(&self) -> Option<&KnownColumns> {
+    pub(crate) fn column_summary(&self) -> Option<&ColumnSummary> {
         let mapped = self.untouched()?;
         let all = mapped.queries == Chosen::From(0) && self.n_queries() == mapped.file.n_queries();
         mapped.file.columns().filter(|_| all)

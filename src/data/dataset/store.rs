@@ -48,7 +48,7 @@ impl Mapped {
 
     /// Whether a document's features depend on the others of its query.
     pub fn is_per_query(&self) -> bool {
-        self.scalers.iter().any(|scaler| scaler.kind().is_per_query())
+        self.scalers.iter().any(|scaler| scaler.is_per_query())
     }
 
     /// The rows of the file as they are, where these are the numbers that are wanted.

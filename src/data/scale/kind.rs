@@ -1,111 +1,133 @@
-//! The names of the scalings.
+//! The table of scalings.
 
-use super::fit::Measure;
+use super::columns::NoColumns;
+use super::{ColumnStats, Step, log1p, log1p_zscore, minmax, none, quantile, query_minmax, query_zscore, zscore};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// How features are scaled.
-///
-/// | name | value |
-/// |---|---|
-/// | `none` | x |
-/// | `log1p` | sign(x) ln(1 + abs(x)) |
-/// | `zscore` | (x - mean) / standard deviation, both of the training split |
-/// | `minmax` | (x - min) / (max - min), both of the training split |
-/// | `log1p-zscore` | `log1p`, then `zscore` |
-/// | `quantile` | sqrt(3) (2 F - 1), F being the share of training documents below x |
-/// | `query-minmax` | `minmax` within each query, as LETOR's `QueryLevelNorm` |
-/// | `query-zscore` | `zscore` within each query |
-///
-/// Standard deviations divide by the number of documents. A constant feature becomes 0. `quantile` is piecewise linear between
-/// 31 quantiles and flat outside: outliers, however large, change nothing but their own values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-pub enum ScaleKind {
-    /// Features as they are.
+/// What is known of a scaling.
+struct Row {
+    name: &'static str,
+    help: &'static str,
+    /// What the scaling does to features, by statistics of the training split. Which steps there are does not depend on the
+    /// statistics, only their numbers do. A step occurs once at most, and `Affine` and `WithinQuery` not both.
+    fit: fn(&dyn ColumnStats) -> Vec<Step>,
+    /// Place, from 1, among the scalings that the model `auto` tries.
+    auto: Option<u8>,
+    /// Place, from 1, among the scalings that a search tries for nets.
+    tune: Option<u8>,
+}
+
+/// Makes [`ScaleKind`] of rows: its variants and what is known of each.
+macro_rules! scalings {
+    ($($(#[$attribute:meta])? $kind:ident: $name:literal, $help:literal, $fit:path, auto $auto:expr, tune $tune:expr;)*) => {
+        /// How features are scaled.
+        ///
+        /// A feature that is constant where the scaling is fitted becomes 0.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+        pub enum ScaleKind {
+            $(
+                #[doc = $help]
+                #[serde(rename = $name)]
+                $(#[$attribute])?
+                $kind,
+            )*
+        }
+
+        impl ScaleKind {
+            /// Every kind, in the order in which they are listed.
+            pub const ALL: [ScaleKind; [$($name),*].len()] = [$(ScaleKind::$kind),*];
+
+            const fn row(self) -> &'static Row {
+                match self {
+                    $(ScaleKind::$kind => &Row { name: $name, help: $help, fit: $fit, auto: $auto, tune: $tune },)*
+                }
+            }
+        }
+    };
+}
+
+// One row per scaling: its name, help and fit, and its places among those that automatic choices try.
+scalings! {
     #[default]
-    #[serde(rename = "none")]
-    None,
-    /// Sign-preserving logarithm.
-    #[serde(rename = "log1p")]
-    Log1p,
-    /// Zero mean and unit variance.
-    #[serde(rename = "zscore")]
-    ZScore,
-    /// Smallest value 0, largest 1.
-    #[serde(rename = "minmax")]
-    MinMax,
-    /// Sign-preserving logarithm, then zero mean and unit variance.
-    #[serde(rename = "log1p-zscore")]
-    Log1pZScore,
-    /// The share of documents below, made to have zero mean and unit variance, through a table of quantiles.
-    #[serde(rename = "quantile")]
-    Quantile,
-    /// Smallest value of a query 0, largest 1.
-    #[serde(rename = "query-minmax")]
-    QueryMinMax,
-    /// Zero mean and unit variance within a query.
-    #[serde(rename = "query-zscore")]
-    QueryZScore,
+    None: "none", "features as they are", none::fit, auto None, tune None;
+    Log1p: "log1p", "sign(x) ln(1 + abs(x))", log1p::fit, auto None, tune None;
+    ZScore: "zscore", "zero mean and unit variance", zscore::fit, auto None, tune Some(3);
+    MinMax: "minmax", "minimum 0 and maximum 1", minmax::fit, auto None, tune None;
+    Log1pZScore: "log1p-zscore", "`log1p`, then `zscore`", log1p_zscore::fit, auto Some(2), tune Some(4);
+    Quantile: "quantile", "share of documents below, robust to outliers", quantile::fit, auto Some(1), tune Some(5);
+    QueryMinMax: "query-minmax", "`minmax` within each query", query_minmax::fit, auto Some(3), tune Some(1);
+    QueryZScore: "query-zscore", "`zscore` within each query", query_zscore::fit, auto None, tune Some(2);
 }
 
 impl ScaleKind {
-    /// Every kind, in the order of the table above.
-    pub const ALL: [ScaleKind; 8] = [
-        ScaleKind::None,
-        ScaleKind::Log1p,
-        ScaleKind::ZScore,
-        ScaleKind::MinMax,
-        ScaleKind::Log1pZScore,
-        ScaleKind::Quantile,
-        ScaleKind::QueryMinMax,
-        ScaleKind::QueryZScore,
-    ];
-
     /// The name that [`str::parse`] reads back.
     pub fn name(self) -> &'static str {
-        match self {
-            ScaleKind::None => "none",
-            ScaleKind::Log1p => "log1p",
-            ScaleKind::ZScore => "zscore",
-            ScaleKind::MinMax => "minmax",
-            ScaleKind::Log1pZScore => "log1p-zscore",
-            ScaleKind::Quantile => "quantile",
-            ScaleKind::QueryMinMax => "query-minmax",
-            ScaleKind::QueryZScore => "query-zscore",
+        self.row().name
+    }
+
+    /// What it does, in a few words.
+    pub fn help(self) -> &'static str {
+        self.row().help
+    }
+
+    /// The scalings that `auto` tries, in its order.
+    pub(crate) fn tried_by_auto() -> Vec<ScaleKind> {
+        let mut tried: Vec<ScaleKind> = Self::ALL.into_iter().filter(|kind| kind.row().auto.is_some()).collect();
+        tried.sort_by_key(|kind| kind.row().auto);
+        tried
+    }
+
+    /// Names of the scalings that a search tries for nets, in its order.
+    pub(crate) const TRIED_BY_TUNE: [&'static str; Self::count_tuned()] = {
+        let (mut names, mut index) = ([""; Self::count_tuned()], 0);
+        while index < Self::ALL.len() {
+            if let Some(place) = Self::ALL[index].row().tune {
+                names[place as usize - 1] = Self::ALL[index].row().name;
+            }
+            index += 1;
         }
+        names
+    };
+
+    const fn count_tuned() -> usize {
+        let (mut count, mut index) = (0, 0);
+        while index < Self::ALL.len() {
+            count += Self::ALL[index].row().tune.is_some() as usize;
+            index += 1;
+        }
+        count
+    }
+
+    /// What is done to features, by statistics of the training split.
+    pub(super) fn fit(self, columns: &dyn ColumnStats) -> Vec<Step> {
+        (self.row().fit)(columns)
+    }
+
+    /// The steps without their numbers.
+    pub(super) fn outline(self) -> Vec<Step> {
+        self.fit(&NoColumns)
     }
 
     /// Whether each query is scaled by itself, so that a document's features depend on its neighbours.
     pub fn is_per_query(self) -> bool {
-        matches!(self, ScaleKind::QueryMinMax | ScaleKind::QueryZScore)
+        self.outline().iter().any(Step::is_per_query)
     }
 
     /// What a search engine must do to features before a model of this scaling can score them, as a sentence.
     pub fn serving(self) -> &'static str {
-        match self {
-            ScaleKind::None => "Features are scored as they are: a document can be scored alone.",
-            ScaleKind::Log1p => "Each document is scaled by a formula: it can be scored alone.",
-            ScaleKind::ZScore | ScaleKind::MinMax | ScaleKind::Log1pZScore | ScaleKind::Quantile => {
-                "Each document is scaled by numbers stored with the model: it can be scored alone."
-            }
-            ScaleKind::QueryMinMax | ScaleKind::QueryZScore => {
-                "Each document is scaled by the others of its query: all candidates of a query, with all their features, must be \
-                 there before any can be scored, and another list of candidates changes the scores."
-            }
-        }
-    }
-
-    pub(super) fn takes_log(self) -> bool {
-        matches!(self, ScaleKind::Log1p | ScaleKind::Log1pZScore)
-    }
-
-    pub(super) fn measure(self) -> Option<Measure> {
-        match self {
-            ScaleKind::None | ScaleKind::Log1p | ScaleKind::Quantile => None,
-            ScaleKind::ZScore | ScaleKind::Log1pZScore | ScaleKind::QueryZScore => Some(Measure::Moments),
-            ScaleKind::MinMax | ScaleKind::QueryMinMax => Some(Measure::Range),
+        let steps = self.outline();
+        if steps.is_empty() {
+            "Features are scored as they are: a document can be scored alone."
+        } else if steps.iter().any(Step::is_per_query) {
+            "Each document is scaled by the others of its query: all candidates of a query, with all their features, must be \
+             there before any can be scored, and another list of candidates changes the scores."
+        } else if steps.iter().any(Step::has_numbers) {
+            "Each document is scaled by numbers stored with the model: it can be scored alone."
+        } else {
+            "Each document is scaled by a formula: it can be scored alone."
         }
     }
 }
@@ -131,6 +153,7 @@ impl FromStr for ScaleKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::mem::discriminant;
 
     #[test]
     fn names_read_back() {
@@ -139,5 +162,26 @@ mod tests {
             assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
         }
         assert!("z".parse::<ScaleKind>().unwrap_err().to_string().contains("query-zscore"));
+    }
+
+    #[test]
+    fn steps_occur_once_and_center_once() {
+        for kind in ScaleKind::ALL {
+            let steps = kind.outline();
+            for (place, step) in steps.iter().enumerate() {
+                let same = |other: &Step| discriminant(other) == discriminant(step);
+                assert!(!steps[..place].iter().any(same), "{kind}: {step:?} twice");
+            }
+            let centers = |step: &&Step| matches!(step, Step::Affine(_) | Step::WithinQuery(_));
+            assert!(steps.iter().filter(centers).count() <= 1, "{kind}");
+        }
+    }
+
+    #[test]
+    fn automatic_choices_have_an_order() {
+        let names = |kinds: Vec<ScaleKind>| kinds.into_iter().map(ScaleKind::name).collect::<Vec<_>>();
+        assert_eq!(names(ScaleKind::tried_by_auto()), ["quantile", "log1p-zscore", "query-minmax"]);
+        let tuned = ["query-minmax", "query-zscore", "zscore", "log1p-zscore", "quantile"];
+        assert_eq!(ScaleKind::TRIED_BY_TUNE, tuned);
     }
 }

@@ -13,7 +13,6 @@ mod trees;
 
 use super::net::Net;
 use super::plain::{PlainTree, PlainTrees};
-use super::scaling::Scaling;
 use super::{Exported, Request};
 use crate::error::Result;
 use crate::model::{Activation, KernelKind, KernelRanker, Scorer};
@@ -32,16 +31,16 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
     match &model.scorer {
         Scorer::Net(ranker) => {
             let net = Net::of(model, ranker)?.folded();
-            let input = graph.scaled(&net.scaling, features);
+            let input = graph.scaled(net.scaling, features);
             graph.net(&net, input);
         }
         Scorer::Trees(forest) => {
-            let trees = PlainTrees::of(forest, Scaling::of(&model.info.scaler))?;
-            let input = graph.scaled(&trees.scaling, features);
+            let trees = PlainTrees::of(forest, model.info.scaler.steps())?;
+            let input = graph.scaled(trees.scaling, features);
             graph.trees(&trees.trees, input);
         }
         Scorer::Kernel(ranker) => {
-            let input = graph.scaled(&Scaling::of(&model.info.scaler), features);
+            let input = graph.scaled(model.info.scaler.steps(), features);
             graph.kernel(ranker, input);
         }
     }
@@ -57,7 +56,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         .message(8, operators(ML, ML_OPERATORS))
         .message(14, about("features", &request.feature_names.join(" ")));
     let mut exported = Exported::alone(message.into_bytes());
-    if model.info.scaler.kind().is_per_query() {
+    if model.info.scaler.is_per_query() {
         exported.note =
             "The graph scores the candidates of one query at a time: features are scaled within the list that it \
                          is given."
@@ -88,7 +87,7 @@ impl Graph {
         self.nodes.push(node("Cast", "", &[input], output, vec![("to", Attribute::Int(to as i64))]));
     }
 
-    fn net(&mut self, net: &Net, input: &str) {
+    fn net(&mut self, net: &Net<'_>, input: &str) {
         let function = match net.activation {
             Some(Activation::Sigmoid) => "Sigmoid",
             Some(Activation::Tanh) => "Tanh",

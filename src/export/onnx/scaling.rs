@@ -2,27 +2,22 @@
 
 use super::Graph;
 use super::proto::{Attribute, Element, doubles, node, wholes};
-use crate::export::scaling::{Affine, Scaling};
+use crate::data::scale::{Affine, Measure, Step};
 
 impl Graph {
     /// The name of the features as the scorer takes them, f32.
-    pub(super) fn scaled(&mut self, scaling: &Scaling, features: usize) -> &'static str {
-        if *scaling == Scaling::None {
+    pub(super) fn scaled(&mut self, scaling: &[Step], features: usize) -> &'static str {
+        if scaling.is_empty() {
             return "features";
         }
         self.cast("features", Element::Double, "raw");
-        let last = match scaling {
-            Scaling::None => "raw",
-            Scaling::Log => self.log("raw"),
-            Scaling::Affine(affine) => self.affine(affine, features, "raw"),
-            Scaling::LogAffine(affine) => {
-                let log = self.log("raw");
-                self.affine(affine, features, log)
-            }
-            Scaling::Points(points) => self.points(points, "raw"),
-            Scaling::QueryRange => self.query_range("raw"),
-            Scaling::QueryMoments => self.query_moments("raw"),
-        };
+        let last = scaling.iter().fold("raw", |input, step| match step {
+            Step::SignedLog => self.log(input),
+            Step::Affine(affine) => self.affine(affine, features, input),
+            Step::Lines(lines) => self.points(&lines.points(), input),
+            Step::WithinQuery(Measure::Range) => self.query_range(input),
+            Step::WithinQuery(Measure::Moments) => self.query_moments(input),
+        });
         self.cast(last, Element::Single, "scaled");
         "scaled"
     }

@@ -50,7 +50,7 @@ fn scaling(hasher: &mut Hasher, info: &ModelInfo) {
         hasher.word(numbers.len() as u64);
         numbers.iter().for_each(|number| hasher.word(number.to_bits()));
     }
-    scaler.knots().flatten().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
+    scaler.knots().iter().for_each(|knot| hasher.word(u64::from(knot.to_bits())));
 }
 
 #[cfg(test)]

@@ -80,11 +80,6 @@ impl Entrant {
     }
 }
 
-/// Scalings that need nothing but the document; the one that no outlier breaks first.
-const PER_DOCUMENT: [ScaleKind; 2] = [ScaleKind::Quantile, ScaleKind::Log1pZScore];
-/// The scaling that needs all documents of a query.
-const PER_QUERY: ScaleKind = ScaleKind::QueryMinMax;
-
 /// A net: step size, hidden units and their function, and the least updates and epochs.
 type Net = (f64, Option<(usize, Activation)>, usize, usize);
 
@@ -101,7 +96,7 @@ const TREES: [(f64, usize); 2] = [(0.1, 7), (0.05, 31)];
 
 /// All settings that are tried, the simpler first; `base` has all that the user decides on.
 pub(super) fn settings(base: &TrainConfig, scaling: Option<ScaleKind>, queries: usize) -> Vec<TrainConfig> {
-    let scalings = scaling.map_or_else(|| PER_DOCUMENT.into_iter().chain([PER_QUERY]).collect(), |only| vec![only]);
+    let scalings = scaling.map_or_else(ScaleKind::tried_by_auto, |only| vec![only]);
     let net = |scaling: ScaleKind, (learning_rate, hidden, updates, epochs): Net| {
         let architecture = match hidden {
             None => Architecture::Linear,

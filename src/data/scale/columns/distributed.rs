@@ -3,49 +3,63 @@
 //! Moments and ranges: the same fixed blocks of rows, each made by the process that has its first row and gets the others of it,
 //! and added up in their order by all. Quantiles: the same sample of documents, each feature's values brought to one process.
 
-use super::fit::{BLOCK, Column, Measure, columns_of, joined};
-use super::quantile;
-use super::{ScaleKind, Scaler};
+use super::blocks::{BLOCK, columns_of, joined};
+use super::{Column, ColumnStats, Measure, quantiles};
 use crate::data::dataset::Dataset;
+use crate::data::scale::step::Step;
 use crate::distributed::{Member, doubles_of, of_doubles, owned};
 use crate::error::{Error, Result};
 use crate::numeric::order::ascending;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::OnceLock;
 
-impl Scaler {
-    /// Learns the scaling of `kind` from the documents of all members; `rows` are those that each has, `data` has this one's.
-    ///
-    /// # Errors
-    /// When a member is gone.
-    pub(crate) fn fit_spread(
-        kind: ScaleKind,
-        member: &Member,
-        data: &Dataset,
-        rows: &[Range<usize>],
-    ) -> Result<Scaler> {
-        if member.size() == 1 || data.n_features() == 0 {
-            return Ok(Scaler::fit(kind, data));
-        }
-        let fit = DistributedFit { member, own: data.features(), width: data.n_features(), rows };
-        let numbers = match kind.measure() {
-            Some(measure) if !kind.is_per_query() => fit.columns(measure, kind.takes_log())?,
-            _ => (Vec::new(), Vec::new()),
-        };
-        let knots = if kind == ScaleKind::Quantile { fit.knots()? } else { Vec::new() };
-        Ok(Scaler::of(kind, data.n_features(), numbers, knots))
-    }
-}
-
-struct DistributedFit<'a> {
+/// Documents that several processes hold.
+pub(in crate::data::scale) struct DistributedColumns<'a> {
     member: &'a Member,
     own: &'a [f32],
     width: usize,
     /// Of each member, one behind the other.
     rows: &'a [Range<usize>],
+    /// Why there are no statistics.
+    error: OnceLock<Error>,
 }
 
-impl DistributedFit<'_> {
+impl ColumnStats for DistributedColumns<'_> {
+    fn columns(&self, measure: Measure, before: &[Step]) -> Vec<Column> {
+        self.or_nothing(|| self.all_columns(measure, before))
+    }
+
+    fn quantiles(&self) -> Vec<f32> {
+        self.or_nothing(|| self.all_quantiles())
+    }
+}
+
+impl<'a> DistributedColumns<'a> {
+    /// `data` has the rows of this member, which must have features.
+    pub fn new(member: &'a Member, data: &'a Dataset, rows: &'a [Range<usize>]) -> Self {
+        let (own, width) = (data.features(), data.n_features());
+        DistributedColumns { member, own, width, rows, error: OnceLock::new() }
+    }
+
+    /// What was fitted, unless statistics were missing.
+    ///
+    /// # Errors
+    /// When a member is gone.
+    pub fn checked<T>(self, fitted: T) -> Result<T> {
+        self.error.into_inner().map_or(Ok(fitted), Err)
+    }
+
+    fn or_nothing<T>(&self, statistics: impl FnOnce() -> Result<Vec<T>>) -> Vec<T> {
+        if self.error.get().is_some() {
+            return Vec::new();
+        }
+        statistics().unwrap_or_else(|error| {
+            let _ = self.error.set(error);
+            Vec::new()
+        })
+    }
+
     /// The first rows of a member, of a block that begins before them.
     fn head(&self, rank: usize) -> Range<usize> {
         let rows = &self.rows[rank];
@@ -72,8 +86,8 @@ impl DistributedFit<'_> {
         Ok(into.into_iter().map(f32::from_bits).collect())
     }
 
-    fn columns(&self, measure: Measure, takes_log: bool) -> Result<(Vec<f64>, Vec<f64>)> {
-        let block = |rows: &[f32]| columns_of(measure, takes_log, rows, self.width);
+    fn all_columns(&self, measure: Measure, before: &[Step]) -> Result<Vec<Column>> {
+        let block = |rows: &[f32]| columns_of(measure, before, rows, self.width);
         let rest = self.rest()?;
         let rows = &self.own[self.head(self.member.rank()).len() * self.width..];
         let whole = rows.len() / (BLOCK * self.width) * BLOCK * self.width;
@@ -87,15 +101,15 @@ impl DistributedFit<'_> {
         let numbers: Vec<f64> = doubles_of(&all).map(f64::from_bits).collect();
         let columns: Vec<Column> = numbers.as_chunks().0.iter().map(|numbers| Column::of(*numbers)).collect();
         let blocks: Vec<Vec<Column>> = columns.chunks(self.width).map(<[Column]>::to_vec).collect();
-        Ok(joined(measure, self.width, &blocks))
+        Ok(joined(self.width, &blocks))
     }
 
-    fn knots(&self) -> Result<Vec<f32>> {
+    fn all_quantiles(&self) -> Result<Vec<f32>> {
         let (rank, size) = (self.member.rank(), self.member.size());
         let documents = self.rows.last().map_or(0, |rows| rows.end);
         let mut counts = vec![0; size];
         let mut sample = Vec::new();
-        for document in quantile::sampled(documents) {
+        for document in quantiles::sampled(documents) {
             let place = self.rows.iter().position(|rows| rows.contains(&document));
             let holder = place.ok_or_else(|| Error::Data("a document that no process holds".into()))?;
             counts[holder] += 1;
@@ -113,7 +127,7 @@ impl DistributedFit<'_> {
         let out_lengths: Vec<usize> = (0..size).map(|to| sample.len() * features(to).len()).collect();
         let lengths: Vec<usize> = counts.iter().map(|count| count * features(rank).len()).collect();
         let into = self.member.exchange(&out, &out_lengths, &lengths)?;
-        let shares = quantile::shares();
+        let shares = quantiles::shares();
         let knots = |place: usize| {
             let mut at = 0;
             let mut keys = Vec::with_capacity(counts.iter().sum());
@@ -122,7 +136,7 @@ impl DistributedFit<'_> {
                 keys.extend(values.filter(|x| x.is_finite()).map(ascending));
                 at += length;
             }
-            quantile::column_knots(&mut keys, &shares)
+            quantiles::column_knots(&mut keys, &shares)
         };
         let own: Vec<u32> = (0..features(rank).len()).into_par_iter().flat_map_iter(knots).map(f32::to_bits).collect();
         Ok(self.member.share(Ok(own))?.concat().into_iter().map(f32::from_bits).collect())
@@ -132,6 +146,7 @@ impl DistributedFit<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{ScaleKind, Scaler};
     use crate::distributed::threads::each;
 
     /// Rows of three features, with values that are not finite here and there.
@@ -146,21 +161,20 @@ mod tests {
 
     #[test]
     fn the_fit_has_the_same_bits_whatever_the_number_of_processes() {
-        let kinds =
-            [ScaleKind::None, ScaleKind::ZScore, ScaleKind::MinMax, ScaleKind::Log1pZScore, ScaleKind::Quantile];
         for documents in [1, 5, 1000, BLOCK, 5 * BLOCK + 7] {
             let all = data(documents);
-            for kind in kinds {
+            for kind in ScaleKind::ALL {
                 let expected = Scaler::fit(kind, &all);
                 for size in [2, 3, 4, 7] {
                     let rows: Vec<Range<usize>> = (0..size).map(|rank| owned(documents, rank, size)).collect();
                     let found = each(size, |member| {
                         let own = all.select(&rows[member.rank()].clone().collect::<Vec<_>>());
-                        Scaler::fit_spread(kind, member, &own, &rows).unwrap()
+                        Scaler::fit_distributed(kind, member, &own, &rows).unwrap()
                     });
                     let bits = |scaler: &Scaler| {
-                        let numbers = scaler.center.iter().chain(&scaler.spread).map(|x| x.to_bits());
-                        (numbers.collect::<Vec<_>>(), scaler.knots.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+                        let (center, spread) = scaler.numbers();
+                        let knots = scaler.knots().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                        (center.iter().chain(spread).map(|x| x.to_bits()).collect::<Vec<_>>(), knots)
                     };
                     assert!(found.iter().all(|found| bits(found) == bits(&expected)), "{kind}, {documents}, {size}");
                 }

@@ -1,0 +1,222 @@
+//! Piecewise linear maps through quantiles of the training values.
+//!
+//! Feature by feature, x becomes y = sqrt(3) (2 F - 1), F being the share of training documents below x, as a line through the
+//! points of a table, flat outside:
+//!
+//! - the shares are F_k = 1 / (1 + exp(-0.6 (k - 15))), k = 0..30, from 0.0001 to 0.9999, and closer together near both ends,
+//!   where values with outliers are far apart;
+//! - the knot x_k is the quantile F_k of the finite training values; the first is the smallest value, the last the largest;
+//! - equal knots, of a value that many documents have, become one point, at the mean of their first and last share.
+//!
+//! So the most common value of sparse counts is one point, and the line goes on to the largest; what never varies becomes 0. On
+//! values of any continuous distribution y has mean 0 and standard deviation 1, and it never leaves -1.74..1.74. It is
+//! `numpy.interp(x, [x of points], [y of points])`.
+
+/// Knots of a feature.
+pub(super) const KNOTS: usize = 31;
+/// The knots' places in a table, a whole number of SIMD registers.
+const PLACES: usize = 32;
+/// The distance of two knots' ln(F / (1 - F)).
+const STEP: f64 = 0.6;
+
+/// The share of documents below the knot `k`.
+pub(super) fn share(k: usize) -> f64 {
+    1.0 / (1.0 + (-STEP * (k as f64 - (KNOTS - 1) as f64 / 2.0)).exp())
+}
+
+/// What the values with this share of documents below them become.
+fn position(share: f64) -> f64 {
+    3f64.sqrt() * (2.0 * share - 1.0)
+}
+
+/// The maps of all features.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Lines {
+    /// Ascending quantiles of each feature, one feature after the other.
+    knots: Vec<f32>,
+    /// What follows from the knots.
+    tables: Vec<Table>,
+}
+
+impl Lines {
+    /// The maps of features by their knots, which must ascend within each feature.
+    pub(super) fn of(knots: Vec<f32>) -> Self {
+        let tables = knots.chunks(KNOTS).map(Table::of).collect();
+        Lines { knots, tables }
+    }
+
+    pub fn knots(&self) -> &[f32] {
+        &self.knots
+    }
+
+    /// The points that each feature's map is drawn through, x ascending.
+    pub fn points(&self) -> Vec<Vec<(f32, f64)>> {
+        self.knots.chunks(KNOTS).map(points).collect()
+    }
+
+    /// Values are rounded to f32 before: raw features, which are f32, stay as they are.
+    pub(super) fn apply(&self, row: &mut [f64]) {
+        row.iter_mut().zip(&self.tables).for_each(|(x, table)| *x = table.map(*x as f32));
+    }
+
+    pub(super) fn value(&self, feature: usize, x: f64) -> f64 {
+        self.tables[feature].map(x as f32)
+    }
+}
+
+/// The points that a feature's map is drawn through, x ascending, from its knots, which must ascend.
+fn points(knots: &[f32]) -> Vec<(f32, f64)> {
+    let mut points = Vec::with_capacity(knots.len());
+    let mut first = 0;
+    for equal in knots.chunk_by(|a, b| a == b) {
+        let last = first + equal.len() - 1;
+        let y = position((share(first) + share(last)) / 2.0);
+        // Not a rounding error away from it.
+        points.push((equal[0], if equal.len() == knots.len() { 0.0 } else { y }));
+        first = last + 1;
+    }
+    points
+}
+
+/// The map of one feature, laid out for speed.
+#[derive(Debug, Clone, PartialEq)]
+struct Table {
+    /// The points' x, then infinities.
+    x: [f32; PLACES],
+    y: [f64; PLACES],
+    /// The slope behind each point; 0 behind the last.
+    slope: [f64; PLACES],
+    /// The last point's x.
+    end: f32,
+}
+
+impl Table {
+    fn of(knots: &[f32]) -> Self {
+        let points = points(knots);
+        let mut table =
+            Table { x: [f32::INFINITY; PLACES], y: [0.0; PLACES], slope: [0.0; PLACES], end: f32::NEG_INFINITY };
+        for (place, &(x, y)) in points.iter().enumerate() {
+            (table.x[place], table.y[place], table.end) = (x, y, x);
+        }
+        for (place, pair) in points.windows(2).enumerate() {
+            table.slope[place] = (pair[1].1 - pair[0].1) / (f64::from(pair[1].0) - f64::from(pair[0].0));
+        }
+        table
+    }
+
+    /// NaN stays NaN.
+    #[inline]
+    fn map(&self, x: f32) -> f64 {
+        let held = x.max(self.x[0]).min(self.end);
+        // Without branches, and with as many comparisons at once as the machine has.
+        let passed = self.x.iter().map(|&knot| u32::from(knot <= held)).sum::<u32>();
+        let place = (passed as usize).clamp(1, PLACES) - 1;
+        let y = self.y[place] + (f64::from(held) - f64::from(self.x[place])) * self.slope[place];
+        if x.is_nan() { f64::from(x) } else { y }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::{Slice, quantiles::fit};
+    use super::*;
+
+    fn fitted(values: &[f32]) -> Table {
+        Table::of(&fit(&Slice { values, width: 1 }, 1))
+    }
+
+    impl Table {
+        fn single(&self, x: f32) -> f32 {
+            self.map(x) as f32
+        }
+    }
+
+    #[test]
+    fn many_different_values_follow_the_formula_whatever_their_distribution() {
+        let n = 100_000;
+        for stretch in [|u: f64| u, |u: f64| (12.0 * u).exp(), |u: f64| 1.0 / (1.0 - u)] {
+            let at = |f: f64| stretch(f) as f32;
+            let values: Vec<f32> = (0..n).map(|i| at((i * 7919 % n) as f64 / n as f64)).collect();
+            let table = fitted(&values);
+            for f in [0.003, 0.02, 0.1, 0.3, 0.5, 0.77, 0.9, 0.99, 0.999] {
+                assert!((f64::from(table.single(at(f))) - position(f)).abs() < 0.12, "{f}: {}", table.single(at(f)));
+            }
+            let mut mean = [0.0, 0.0];
+            values.iter().map(|&x| f64::from(table.single(x))).for_each(|y| {
+                mean[0] += y / n as f64;
+                mean[1] += y * y / n as f64;
+            });
+            assert!(mean[0].abs() < 0.1 && (mean[1].sqrt() - 1.0).abs() < 0.1, "{mean:?}");
+        }
+    }
+
+    #[test]
+    fn outliers_change_nothing_elsewhere_and_are_clipped() {
+        let mut values: Vec<f32> = (0..20_000).map(|i| (i % 1000) as f32).collect();
+        let before = fitted(&values);
+        values[7] = 3e38;
+        let after = fitted(&values);
+        for x in [0.0, 10.0, 500.0, 990.0] {
+            assert!((before.single(x) - after.single(x)).abs() < 0.01, "{x}");
+        }
+        let highest = position(share(KNOTS - 1)) as f32;
+        for x in [3e38, f32::MAX, f32::INFINITY] {
+            assert_eq!(after.single(x), highest);
+        }
+        assert_eq!(after.single(f32::NEG_INFINITY), after.single(0.0));
+        assert!(after.single(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn sparse_counts_keep_their_order() {
+        // 995 zeros in 1000, and a count in a million that is far away.
+        let mut values = vec![0.0; 1000];
+        values[..5].copy_from_slice(&[1.0, 2.0, 4.0, 9.0, 1e8]);
+        let table = fitted(&values);
+        assert!(table.single(0.0).abs() < 0.05, "the most common value is the middle: {}", table.single(0.0));
+        let mapped = [0.0, 1.0, 2.0, 4.0, 9.0, 1e8].map(|x| table.single(x));
+        assert!(mapped.is_sorted_by(|a, b| a < b), "{mapped:?}");
+        // One document in a million keeps its value apart from all others'.
+        let mut values = vec![0.0; 100_000];
+        values[99] = 5.0;
+        assert_eq!(fitted(&values).single(5.0), position(share(KNOTS - 1)) as f32);
+    }
+
+    #[test]
+    fn two_values_are_two_points() {
+        let knots = fit(&Slice { values: &[0.0, 1.0, 0.0, 1.0], width: 1 }, 1);
+        let points = points(&knots);
+        let below = knots.iter().filter(|&&x| x == 0.0).count();
+        let middle = |first, last| position((share(first) + share(last)) / 2.0);
+        assert_eq!(points, [(0.0, middle(0, below - 1)), (1.0, middle(below, KNOTS - 1))]);
+        assert!((points[0].1 + points[1].1).abs() < 0.3, "{points:?}");
+    }
+
+    #[test]
+    fn nothing_to_tell_apart_becomes_zero() {
+        for values in [&[][..], &[0.1; 9], &[f32::NAN, f32::INFINITY], &[f32::NAN, 3.0, f32::NEG_INFINITY]] {
+            let table = fitted(values);
+            [-1e38, 0.0, 0.1, 3.0, 1e38].iter().for_each(|&x| assert_eq!(table.single(x), 0.0, "{values:?}"));
+        }
+        assert_eq!(fit(&Slice { values: &[-0.0, 0.0], width: 1 }, 1), [0.0; KNOTS]);
+    }
+
+    #[test]
+    fn a_map_rises_and_stays_in_bounds() {
+        for values in [vec![1e-40, 2e-40, 0.0, 3e38, -3e38], (0..50).map(|i| (i * i) as f32 * 1e-3).collect()] {
+            let table = fitted(&values);
+            let highest = position(share(KNOTS - 1)) as f32;
+            let mut sorted = values.clone();
+            sorted.sort_by(f32::total_cmp);
+            for pair in sorted.windows(2) {
+                for x in [pair[0] / 2.0 + pair[1] / 2.0, pair[0]] {
+                    assert!(
+                        table.single(pair[0]) <= table.single(x) && table.single(x) <= table.single(pair[1]),
+                        "{pair:?}"
+                    );
+                    assert!(table.single(x).abs() <= highest);
+                }
+            }
+        }
+    }
+}

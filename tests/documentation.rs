@@ -25,13 +25,15 @@ fn shell(folder: &Path, line: &str) {
 }
 
 #[test]
-fn the_readme_has_every_metric_objective_model_and_format() {
+fn the_readme_has_every_metric_objective_model_scaling_and_format() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     let metrics = KNOWN_METRICS.iter().map(|row| (row.pattern(), row.help));
     let models = burnrank::setting::models().map(|row| (row.pattern(), row.help));
     let objectives = KNOWN_OBJECTIVES.iter().map(|row| (row.pattern(), row.help));
     let formats = burnrank::export::FORMATS.iter().map(|row| (row.name.to_owned(), row.help));
-    for (pattern, help) in metrics.chain(objectives).chain(models).chain(formats) {
+    let scalings = burnrank::ScaleKind::WORDS.iter().map(|row| (row.word.to_owned(), row.help()));
+    let rows = metrics.chain(objectives).chain(models).chain(formats).map(|(pattern, help)| (pattern, help.to_owned()));
+    for (pattern, help) in rows.chain(scalings) {
         let line = format!("| `{pattern}` | {help} |");
         assert!(text.lines().any(|other| other == line), "the README has no line '{line}'");
     }

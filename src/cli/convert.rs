@@ -55,8 +55,8 @@ pub struct Args {
     /// Names of the features for a cache, lines of 'index name'
     #[arg(long, value_name = "FILE")]
     pub feature_names: Option<PathBuf>,
-    /// Scale the features: log1p, zscore, minmax, log1p-zscore, quantile, query-minmax or query-zscore
-    #[arg(long, value_name = "KIND", default_value_t)]
+    #[arg(long, value_name = "KIND", default_value_t,
+          help = format!("Feature scaling: {}", ScaleKind::ALL.map(ScaleKind::name).join(", ")))]
     scale: ScaleKind,
     /// Training data to fit the scaling on [default: the file itself]
     #[arg(long, value_name = "FILE")]

@@ -2,15 +2,10 @@
 
 use super::columns::NoColumns;
 use super::{ColumnStats, Step, log1p, log1p_zscore, minmax, none, quantile, query_minmax, query_zscore, zscore};
-use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use crate::name::words;
 
-/// What is known of a scaling.
+/// What is known of a scaling beside its name and help.
 struct Row {
-    name: &'static str,
-    help: &'static str,
     /// What the scaling does to features, by statistics of the training split. Which steps there are does not depend on the
     /// statistics, only their numbers do. A step occurs once at most, and `Affine` and `WithinQuery` not both.
     fit: fn(&dyn ColumnStats) -> Vec<Step>,
@@ -20,59 +15,59 @@ struct Row {
     tune: Option<u8>,
 }
 
-/// Makes [`ScaleKind`] of rows: its variants and what is known of each.
+/// Makes [`ScaleKind`] of rows.
 macro_rules! scalings {
-    ($($(#[$attribute:meta])? $kind:ident: $name:literal, $help:literal, $fit:path, auto $auto:expr, tune $tune:expr;)*) => {
-        /// How features are scaled.
-        ///
-        /// A feature that is constant where the scaling is fitted becomes 0.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-        pub enum ScaleKind {
-            $(
-                #[doc = $help]
-                #[serde(rename = $name)]
-                $(#[$attribute])?
-                $kind,
-            )*
+    ($(
+        $(#[doc = $docs:literal])+
+        $(#[default $($default:tt)*])?
+        $kind:ident = $name:literal, $fit:path, auto $auto:expr, tune $tune:expr;
+    )+) => {
+        words! {
+            /// How features are scaled.
+            ///
+            /// A feature that is constant where the scaling is fitted becomes 0.
+            #[derive(Default)]
+            pub enum ScaleKind: "scaling" {
+                $(
+                    $(#[doc = $docs])+
+                    $(#[default $($default)*])?
+                    $kind = $name
+                ),+
+            }
         }
 
         impl ScaleKind {
-            /// Every kind, in the order in which they are listed.
-            pub const ALL: [ScaleKind; [$($name),*].len()] = [$(ScaleKind::$kind),*];
-
             const fn row(self) -> &'static Row {
                 match self {
-                    $(ScaleKind::$kind => &Row { name: $name, help: $help, fit: $fit, auto: $auto, tune: $tune },)*
+                    $(ScaleKind::$kind => &Row { fit: $fit, auto: $auto, tune: $tune },)+
                 }
             }
         }
     };
 }
 
-// One row per scaling: its name, help and fit, and its places among those that automatic choices try.
+// One row per scaling: its help, name and fit, and its places among the scalings that automatic choices try.
 scalings! {
+    /// Features as they are.
     #[default]
-    None: "none", "features as they are", none::fit, auto None, tune None;
-    Log1p: "log1p", "sign(x) ln(1 + abs(x))", log1p::fit, auto None, tune None;
-    ZScore: "zscore", "zero mean and unit variance", zscore::fit, auto None, tune Some(3);
-    MinMax: "minmax", "minimum 0 and maximum 1", minmax::fit, auto None, tune None;
-    Log1pZScore: "log1p-zscore", "`log1p`, then `zscore`", log1p_zscore::fit, auto Some(2), tune Some(4);
-    Quantile: "quantile", "share of documents below, robust to outliers", quantile::fit, auto Some(1), tune Some(5);
-    QueryMinMax: "query-minmax", "`minmax` within each query", query_minmax::fit, auto Some(3), tune Some(1);
-    QueryZScore: "query-zscore", "`zscore` within each query", query_zscore::fit, auto None, tune Some(2);
+    None = "none", none::fit, auto None, tune None;
+    /// sign(x) ln(1 + abs(x)).
+    Log1p = "log1p", log1p::fit, auto None, tune None;
+    /// (x - mean) / standard deviation, both of the training split.
+    ZScore = "zscore", zscore::fit, auto None, tune Some(3);
+    /// (x - min) / (max - min), both of the training split.
+    MinMax = "minmax", minmax::fit, auto None, tune None;
+    /// `log1p`, then `zscore`.
+    Log1pZScore = "log1p-zscore", log1p_zscore::fit, auto Some(2), tune Some(4);
+    /// sqrt(3) (2 F - 1), F being the share of training documents below x; bounded, whatever the outliers.
+    Quantile = "quantile", quantile::fit, auto Some(1), tune Some(5);
+    /// `minmax` within each query, as LETOR's `QueryLevelNorm`.
+    QueryMinMax = "query-minmax", query_minmax::fit, auto Some(3), tune Some(1);
+    /// `zscore` within each query.
+    QueryZScore = "query-zscore", query_zscore::fit, auto None, tune Some(2);
 }
 
 impl ScaleKind {
-    /// The name that [`str::parse`] reads back.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// What it does, in a few words.
-    pub fn help(self) -> &'static str {
-        self.row().help
-    }
-
     /// The scalings that `auto` tries, in its order.
     pub(crate) fn tried_by_auto() -> Vec<ScaleKind> {
         let mut tried: Vec<ScaleKind> = Self::ALL.into_iter().filter(|kind| kind.row().auto.is_some()).collect();
@@ -85,7 +80,7 @@ impl ScaleKind {
         let (mut names, mut index) = ([""; Self::count_tuned()], 0);
         while index < Self::ALL.len() {
             if let Some(place) = Self::ALL[index].row().tune {
-                names[place as usize - 1] = Self::ALL[index].row().name;
+                names[place as usize - 1] = Self::ALL[index].name();
             }
             index += 1;
         }
@@ -129,24 +124,6 @@ impl ScaleKind {
         } else {
             "Each document is scaled by a formula: it can be scored alone."
         }
-    }
-}
-
-impl fmt::Display for ScaleKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for ScaleKind {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let wanted = text.trim().to_ascii_lowercase();
-        ScaleKind::ALL.into_iter().find(|kind| kind.name() == wanted).ok_or_else(|| {
-            let names = ScaleKind::ALL.map(ScaleKind::name).join(", ");
-            Error::Config(format!("unknown scaling '{text}': expected one of {names}"))
-        })
     }
 }
 

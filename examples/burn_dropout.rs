@@ -7,7 +7,8 @@ use burn::nn::{Dropout, DropoutConfig, Linear, LinearConfig};
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::activation::relu;
 use burnrank::metric::Ndcg;
-use burnrank::{Batch, Conventions, Dataset, Device, Objective, Summary, Synthetic, Tensor, device, evaluate};
+use burnrank::metric::Summary;
+use burnrank::{Batch, Conventions, Dataset, Device, Objective, Synthetic, Tensor, device, evaluate};
 
 #[derive(Module, Debug)]
 struct Net {

@@ -6,7 +6,8 @@ use burn::module::Module;
 use burn::nn::LinearConfig;
 use burn::optim::{AdamConfig, GradientsParams};
 use burnrank::metric::Ndcg;
-use burnrank::{Batch, Conventions, Objective, Summary, Synthetic, Tensor, device, evaluate};
+use burnrank::metric::Summary;
+use burnrank::{Batch, Conventions, Objective, Synthetic, Tensor, device, evaluate};
 
 fn main() -> burnrank::Result<()> {
     let data = Synthetic { queries: 100, documents: 20, ..Synthetic::net() }.generator()?.dataset()?;

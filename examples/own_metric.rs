@@ -2,7 +2,8 @@
 //!
 //! Run with `cargo run --release --example own_metric`.
 
-use burnrank::{Conventions, Metric, Objective, Summary, Synthetic, TrainConfig, Trainer, device, evaluate};
+use burnrank::metric::Summary;
+use burnrank::{Conventions, Metric, Objective, Synthetic, TrainConfig, Trainer, device, evaluate};
 use std::sync::Arc;
 
 /// How good the best of the first three documents is, as a share of the best label there is.

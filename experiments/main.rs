@@ -12,7 +12,7 @@ mod speed;
 
 use anyhow::Context;
 use burnrank::Error;
-use burnrank::program::{interrupt, is_bad_usage, message};
+use burnrank::internal::program::{interrupt, is_bad_usage, message};
 use clap::Parser;
 use harness::{Experiment, Kind, Scale, Session};
 use std::collections::BTreeMap;
@@ -151,7 +151,7 @@ fn options(given: &[String], chosen: &[&Experiment]) -> anyhow::Result<BTreeMap<
 fn unknown(all: &[Experiment], name: &str) -> Error {
     let known =
         || ["list", "all", "index", "per-query"].into_iter().chain(all.iter().map(|experiment| experiment.name));
-    Error::Config(match burnrank::suggest::nearest(name, known()) {
+    Error::Config(match burnrank::internal::suggest::nearest(name, known()) {
         Some(meant) => format!("unknown experiment '{name}': did you mean '{meant}'?"),
         None => format!("unknown experiment '{name}': expected {}", known().collect::<Vec<_>>().join(", ")),
     })

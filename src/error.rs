@@ -168,7 +168,7 @@ impl std::error::Error for ParseError {}
 /// The text with escapes in place of characters that could steer a terminal or turn the order of writing around.
 ///
 /// ```
-/// assert_eq!(burnrank::text::printable("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
+/// assert_eq!(burnrank::internal::text::printable("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
 /// ```
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -181,7 +181,7 @@ pub fn printable(text: &str) -> String {
 /// As [`printable`] for whole output, of people and machines: line ends and tabs stay, and escapes are those of JSON.
 ///
 /// ```
-/// assert_eq!(burnrank::text::harmless("a\u{1b}[2J\tb\u{202e}\n"), "a\\u001b[2J\tb\\u202e\n");
+/// assert_eq!(burnrank::internal::text::harmless("a\u{1b}[2J\tb\u{202e}\n"), "a\\u001b[2J\tb\\u202e\n");
 /// ```
 pub fn harmless(text: &str) -> Cow<'_, str> {
     let steers = |c: char| steers(c) && c != '\n' && c != '\t';

@@ -46,46 +46,31 @@ pub mod device;
 pub mod distributed;
 mod error;
 pub mod export;
-#[doc(hidden)] // for the programs of this project
-pub mod files;
-mod hash;
+#[doc(hidden)]
+pub mod internal;
 pub mod memory;
 pub mod metric;
 pub mod model;
 pub mod name;
 pub mod numeric;
 pub mod objective;
-#[cfg(feature = "cli")]
-#[doc(hidden)] // for the programs of this project
-pub mod program;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod setting;
 mod simd;
 mod stop;
-#[doc(hidden)] // for the programs of this project
-pub mod suggest;
-mod temporary;
-#[doc(hidden)] // for the programs of this project
-pub mod text;
 pub mod train;
 pub mod tune;
 
-#[doc(inline)]
-pub use analysis::optimality::{Certificate, CertifyOptions, certify};
-#[doc(inline)]
-pub use analysis::significance::Comparison;
 pub use burn::tensor::{Device, Tensor};
 #[doc(inline)]
 pub use data::synthetic::Synthetic;
 #[doc(inline)]
-pub use data::{
-    Dataset, QueryView, ReadOptions, ReadReport, ScaleKind, Scaler, WriteOptions, kfold, read, read_bytes, split, write,
-};
+pub use data::{Dataset, ReadOptions, ScaleKind, Scaler, WriteOptions, read, split, write};
 #[doc(inline)]
 pub use error::{Error, ParseError, Result};
 #[doc(inline)]
-pub use metric::{Conventions, Empty, KNOWN_METRICS, Metric, Summary, Ties, evaluate};
+pub use metric::{Conventions, KNOWN_METRICS, Metric, evaluate};
 #[doc(inline)]
 pub use model::{
     Activation, Architecture, EpochRecord, Finish, Init, Model, ModelInfo, Ranker, RankerConfig, Scorer, score,

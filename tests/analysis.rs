@@ -1,10 +1,11 @@
 //! What can be proved about a trained model, seen from outside.
 
 use burnrank::analysis::optimality::certify_control;
+use burnrank::analysis::optimality::{CertifyOptions, certify};
 use burnrank::metric::parse;
 use burnrank::{
-    Architecture, CertifyOptions, Dataset, Device, LambdaField, Model, Objective, OptimizerKind, ScaleKind, Schedule,
-    Synthetic, TrainConfig, Trainer, certify, device,
+    Architecture, Dataset, Device, LambdaField, Model, Objective, OptimizerKind, ScaleKind, Schedule, Synthetic,
+    TrainConfig, Trainer, device,
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};

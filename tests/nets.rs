@@ -286,7 +286,7 @@ fn every_objective_trains_a_net_of_ones_own() {
             let metric = burnrank::metric::Ndcg::default();
             let values =
                 burnrank::evaluate(&metric, &scores, batch.labels, batch.offsets, &Default::default()).unwrap();
-            burnrank::Summary::of(&values).mean
+            burnrank::metric::Summary::of(&values).mean
         };
         let (before, mut optimizer) = (ndcg(&net), AdamConfig::new().init());
         for _ in 0..30 {

@@ -1,7 +1,8 @@
 //! What is read, what is refused and in which words, and that writing is its inverse.
 
 use burnrank::data::{Chunks, Zeros, write_to};
-use burnrank::{Dataset, Error, ParseError, ReadOptions, ReadReport, WriteOptions, read, read_bytes};
+use burnrank::data::{ReadReport, read_bytes};
+use burnrank::{Dataset, Error, ParseError, ReadOptions, WriteOptions, read};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;

@@ -14,8 +14,9 @@ mod text;
 #[path = "tables/write.rs"]
 mod write;
 
+use burnrank::data::ReadReport;
 use burnrank::data::{Chunks, Columns};
-use burnrank::{Dataset, ReadOptions, ReadReport, read};
+use burnrank::{Dataset, ReadOptions, read};
 use std::path::{Path, PathBuf};
 
 /// The documents that most tests are about.
@@ -23,7 +24,7 @@ const LETOR: &str =
     "2 qid:a 1:0.5 2:-1 # docid = d7\n0 qid:a 1:3 2:4e-3 # docid = d8\n1 qid:7 1:1e3 2:0 # docid = d9\n";
 
 fn expected() -> Dataset {
-    burnrank::read_bytes("letor", LETOR.as_bytes(), &ReadOptions::default()).unwrap().data
+    burnrank::data::read_bytes("letor", LETOR.as_bytes(), &ReadOptions::default()).unwrap().data
 }
 
 /// A file of this name in a folder of its own.

@@ -6,7 +6,7 @@ use crate::harness::figure::{Figure, Panel, Series, draw};
 use crate::harness::{Claim, Control, Execution, Experiment, Kind, Paper, Report, Session};
 use burnrank::Objective;
 use burnrank::analysis::lambda_field::FieldReport;
-use burnrank::text::Table;
+use burnrank::internal::text::Table;
 use serde_json::Value;
 
 /// The experiment, as `list` shows it.

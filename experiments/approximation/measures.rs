@@ -2,9 +2,10 @@
 
 use crate::harness::Session;
 use crate::harness::facts::Checked;
+use burnrank::metric::Ties;
 use burnrank::metric::{evaluate_query, parse};
 use burnrank::objective::{Batch, Want};
-use burnrank::{Conventions, Objective, Ties};
+use burnrank::{Conventions, Objective};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -1,8 +1,8 @@
 //! A figure of many names: one per line, a dot with its interval beside it.
 
 use super::figure::{Figure, side};
-use burnrank::program::figure::{FONT, decimal, failed, room, svg};
-use burnrank::program::palette;
+use burnrank::internal::program::figure::{FONT, decimal, failed, room, svg};
+use burnrank::internal::program::palette;
 use plotters::prelude::*;
 
 /// One line.

@@ -1,7 +1,7 @@
 //! Figures: panels side by side, the paper's points hollow and dashed, ours filled with whiskers.
 
-use burnrank::program::figure::{Area, FONT, decimal, failed, legend, room, svg};
-use burnrank::program::palette;
+use burnrank::internal::program::figure::{Area, FONT, decimal, failed, legend, room, svg};
+use burnrank::internal::program::palette;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;

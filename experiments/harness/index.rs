@@ -5,7 +5,7 @@ use super::papers::PAPERS;
 use super::review::review;
 use super::verdict::{Counts, Judged};
 use super::{Experiment, folder_of, store};
-use burnrank::text::{Table, duration};
+use burnrank::internal::text::{Table, duration};
 use serde::Deserialize;
 use std::fmt::Write;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::{Execution, Finding};
 use anyhow::Context;
-use burnrank::text::duration;
+use burnrank::internal::text::duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 use std::io::IsTerminal;

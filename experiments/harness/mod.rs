@@ -38,7 +38,7 @@ pub use verdict::Spread;
 
 use anyhow::{Context, bail};
 use burnrank::Device;
-use burnrank::files::write_text;
+use burnrank::internal::files::write_text;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use super::claim::{Claim, Control, Evidence, Test};
 use super::figure::Figure;
 use super::verdict::{CANNOT_HOLD, Counts, Judged, Verdict, evaluate, p_cell};
 use super::{Experiment, Session};
-use burnrank::text::{Table, counted, duration};
+use burnrank::internal::text::{Table, counted, duration};
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -4,7 +4,7 @@ use super::index::Entry;
 use super::page::GENERATED;
 use super::papers::PaperFacts;
 use super::verdict::{CANNOT_HOLD, Counts, Judged, Outcome};
-use burnrank::text::{Table, counted, p_value};
+use burnrank::internal::text::{Table, counted, p_value};
 use std::fmt::Write;
 
 /// The whole page.

@@ -1,6 +1,6 @@
 //! How trainings went: whether the limit of epochs or the end of a grid of step sizes held them back.
 
-use burnrank::text::{Table, number};
+use burnrank::internal::text::{Table, number};
 
 /// One training run, as far as it says whether its settings left it room.
 #[derive(Debug, Clone)]

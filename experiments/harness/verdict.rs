@@ -6,7 +6,7 @@
 use super::claim::{Claim, Control, Evidence, Test};
 use anyhow::bail;
 use burnrank::analysis::significance::{holm, t_test};
-use burnrank::text::{fixed, p_value, signed, three_digits};
+use burnrank::internal::text::{fixed, p_value, signed, three_digits};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

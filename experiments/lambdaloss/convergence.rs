@@ -8,7 +8,7 @@ use crate::harness::units::{less, mean};
 use crate::harness::{
     Claim, Evidence, Execution, Experiment, Job, Kind, OneEntryCache, Paper, Report, Scale, Session, Test, train,
 };
-use burnrank::text::{Table, fixed};
+use burnrank::internal::text::{Table, fixed};
 use serde_json::{Value, json};
 
 /// The experiment, as `list` shows it.

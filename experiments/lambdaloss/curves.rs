@@ -2,7 +2,7 @@
 
 use crate::harness::Evidence;
 use crate::harness::figure::{Panel, Series, Whose};
-use burnrank::text::fixed;
+use burnrank::internal::text::fixed;
 
 /// `log2(1 + exp(-x))`.
 fn logistic_bits(x: f64) -> f64 {

@@ -5,7 +5,7 @@ use super::nets::{self, Arm, Plan, Study, gap_text, mean_text, point};
 use super::weights::same_as_lambdarank;
 use crate::harness::figure::{self, Panel, Series, Whose};
 use crate::harness::{Claim, Evidence, Execution, Experiment, Kind, Paper, Report, Scale, Session, Test};
-use burnrank::text::Table;
+use burnrank::internal::text::Table;
 use serde_json::Value;
 
 /// The experiment, as `list` shows it.

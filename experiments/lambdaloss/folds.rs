@@ -9,7 +9,7 @@ use crate::harness::{Execution, Job, OneEntryCache, Scale, Ticker};
 use anyhow::Context;
 use burnrank::Model;
 use burnrank::data::FoldFiles;
-use burnrank::text::Table;
+use burnrank::internal::text::Table;
 
 const MEASURE: &str = "ndcg@5";
 

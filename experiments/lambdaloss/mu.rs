@@ -6,7 +6,7 @@ use super::weights::same_as_lambdarank;
 use crate::harness::figure::{self, Legend, Panel, Series, Whose};
 use crate::harness::units::mean;
 use crate::harness::{Claim, Evidence, Execution, Experiment, Kind, Paper, Report, Scale, Session, Test};
-use burnrank::text::{Table, fixed};
+use burnrank::internal::text::{Table, fixed};
 use serde_json::Value;
 
 /// The experiment, as `list` shows it.

@@ -10,7 +10,7 @@ use crate::harness::{
     Claim, Evidence, Execution, Experiment, Job, Kind, OneEntryCache, Packed, Paper, Report, Scale, Session, Test,
     per_query,
 };
-use burnrank::text::Table;
+use burnrank::internal::text::Table;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

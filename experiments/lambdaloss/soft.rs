@@ -8,7 +8,7 @@ use crate::harness::dots::{self, Dot};
 use crate::harness::units::{less, mean};
 use crate::harness::{Claim, Evidence, Execution, Experiment, Kind, Paper, Report, Scale, Session, Spread, Test};
 use burnrank::Objective;
-use burnrank::text::{Table, fixed};
+use burnrank::internal::text::{Table, fixed};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use crate::harness::{
 };
 use anyhow::Context;
 use burnrank::analysis::significance::t_test;
-use burnrank::text::{Table, counted, fixed, p_value};
+use burnrank::internal::text::{Table, counted, fixed, p_value};
 use burnrank::{Model, ScaleKind};
 use serde_json::{Value, json};
 

@@ -13,7 +13,7 @@ use crate::harness::{
 };
 use burnrank::Dataset;
 use burnrank::analysis::significance::{holm, t_test};
-use burnrank::text::Table;
+use burnrank::internal::text::Table;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -331,7 +331,7 @@ fn scores(runs: &[(&Cell, &Found)], sizes: &Sizes, table: usize) -> Table {
             trained.title.to_owned(),
             format!("{:.4} ± {error:.4}", mean(&own)),
             if known.is_some() { format!("{:+.4}", mean(&gap(*test, *trained))) } else { "-".into() },
-            known.map_or("-".into(), |p| burnrank::text::p_value(Some(p))),
+            known.map_or("-".into(), |p| burnrank::internal::text::p_value(Some(p))),
             known.map_or("-".into(), |p| if p < 0.05 { "yes" } else { "no" }.into()),
             format!("{:.3}", PAPER[table][place(*test)][place(*trained)]),
         ]);

@@ -3,7 +3,8 @@
 use super::descent::Net;
 use super::setting::Measure;
 use burnrank::analysis::optimality::StepReport;
-use burnrank::{CertifyOptions, Dataset, Device, certify};
+use burnrank::analysis::optimality::{CertifyOptions, certify};
+use burnrank::{Dataset, Device};
 use serde::{Deserialize, Serialize};
 
 /// Differences of means below this are rounding.

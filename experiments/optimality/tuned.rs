@@ -114,7 +114,7 @@ impl Course {
 /// How the step size is chosen and training ends, in words.
 pub fn words(schedule: &Schedule, factor: &str) -> String {
     let learning_rates: Vec<String> =
-        schedule.learning_rates.iter().map(|learning_rate| burnrank::text::number(*learning_rate)).collect();
+        schedule.learning_rates.iter().map(|learning_rate| burnrank::internal::text::number(*learning_rate)).collect();
     let idle =
         if schedule.constant { "whose validation value stays the same" } else { "without a better validation value" };
     let end = match schedule.starts {
@@ -123,7 +123,10 @@ pub fn words(schedule: &Schedule, factor: &str) -> String {
     };
     let frozen = match schedule.frozen {
         0.0 => String::new(),
-        share => format!(" It is over too when the step size is below {} of the first.", burnrank::text::number(share)),
+        share => format!(
+            " It is over too when the step size is below {} of the first.",
+            burnrank::internal::text::number(share)
+        ),
     };
     format!(
         "The step size is one of {} (further by {factor} steps where the best is at an end), by the best validation \

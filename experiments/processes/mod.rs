@@ -10,7 +10,7 @@ mod netns;
 mod page;
 
 use anyhow::{Context, bail};
-use burnrank::files::write_text;
+use burnrank::internal::files::write_text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;

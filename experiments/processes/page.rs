@@ -3,7 +3,7 @@
 use super::cost::{Compute, Network, per_batch};
 use super::measure::{SHARED, TCP};
 use super::{Measured, Run};
-use burnrank::text::Table;
+use burnrank::internal::text::Table;
 
 /// The words of the page; names in braces are for tables.
 const WORDS: &str = include_str!("page.md");

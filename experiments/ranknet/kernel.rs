@@ -5,8 +5,8 @@ use super::kernel_solver::{Kernel, Problem, rows};
 use crate::harness::facts::{self, Fact};
 use crate::harness::figure::{Panel, Series, Whose, draw};
 use crate::harness::{Claim, Control, Execution, Experiment, Kind, Paper, Report, Session};
+use burnrank::internal::text::Table;
 use burnrank::metric::{evaluate, parse};
-use burnrank::text::Table;
 use burnrank::{Conventions, Dataset};
 use serde_json::{Value, json};
 

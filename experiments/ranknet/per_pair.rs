@@ -14,9 +14,9 @@ use crate::harness::{
     Claim, Evidence, Execution, Experiment, Job, Kind, NetShape, Packed, Paper, Report, Scale, Session, Spread, Test,
     Ticker, train,
 };
+use burnrank::internal::text::Table;
 use burnrank::metric::parse;
 use burnrank::model::RankerConfig;
-use burnrank::text::Table;
 use burnrank::train::TrainingData;
 use burnrank::{Conventions, Dataset, TrainConfig, evaluate};
 use serde::{Deserialize, Serialize};
@@ -266,7 +266,7 @@ fn report(execution: &Execution<'_>, sizes: &Sizes, runs: &[(&Cell, &Found)]) ->
                 gap(&gaps[0]),
                 number(&curves(net, vectors, way)),
                 gap(&gaps[1]),
-                burnrank::text::three_digits(averaged(|found| found.last_learning_rate)),
+                burnrank::internal::text::three_digits(averaged(|found| found.last_learning_rate)),
             ]);
             if update.is_some() {
                 largest = largest.max(mean(&gaps[0]).abs());

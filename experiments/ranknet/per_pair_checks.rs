@@ -4,7 +4,7 @@ use super::artificial::{Counted, DOCUMENTS, Data, Units, VALID, function_seed, g
 use super::pair_net::Update;
 use super::per_pair::{NETS, Sizes, first_net, settings};
 use crate::harness::{Control, Execution, NetShape};
-use burnrank::text::Table;
+use burnrank::internal::text::Table;
 use burnrank::{Dataset, Schedule, TrainConfig, Trainer};
 use std::time::Instant;
 
@@ -83,7 +83,7 @@ pub fn time_table(execution: &Execution<'_>, sizes: &Sizes) -> anyhow::Result<Ta
             Ok(times?.into_iter().fold(f64::INFINITY, f64::min))
         })?;
         let (list, pair) = (plain(Update::List), plain(Update::Pair));
-        let digits = burnrank::text::three_digits;
+        let digits = burnrank::internal::text::three_digits;
         let cells = [digits(trainer), digits(list), digits(pair), format!("{:.1}", pair / list)];
         table.row([net.name().to_owned(), vectors.to_string()].into_iter().chain(cells));
     }

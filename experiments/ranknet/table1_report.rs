@@ -8,7 +8,7 @@ use crate::harness::trainings::{self, Went};
 use crate::harness::units::{less, mean};
 use crate::harness::{Control, Evidence, Execution, NetShape, Report};
 use burnrank::analysis::significance::t_test;
-use burnrank::text::{Table, p_value};
+use burnrank::internal::text::{Table, p_value};
 
 type Cells<'a> = [(&'a Cell, &'a Found)];
 type Fits<'a> = [(&'a Fit, &'a table1_ceiling::Found)];

@@ -12,7 +12,7 @@ use crate::harness::{
     Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, Paper, Report, Scale, Session, Spread, Test,
     Ticker, train,
 };
-use burnrank::text::{Table, count};
+use burnrank::internal::text::{Table, count};
 use burnrank::train::TrainingData;
 use burnrank::{Objective, TrainConfig};
 use serde::{Deserialize, Serialize};

@@ -4,9 +4,9 @@ use crate::harness::Session;
 use crate::harness::facts::Checked;
 use burnrank::analysis::probability::{combine, probability};
 use burnrank::data::{PairTarget, Targets};
+use burnrank::internal::text::Table;
 use burnrank::numeric::softplus;
 use burnrank::objective::Batch;
-use burnrank::text::Table;
 use burnrank::{Architecture, Dataset, Objective, OptimizerKind, ScaleKind, Schedule, TrainConfig, Trainer};
 
 /// Pairs of items 0, 1 and 2 and the probability that the first is the better one.

@@ -7,7 +7,7 @@ use crate::harness::figure::{Figure, Panel, Series, Whose, draw};
 use crate::harness::units::{less, mean};
 use burnrank::Dataset;
 use burnrank::analysis::significance::wilcoxon;
-use burnrank::text::{Table, counted, p_value};
+use burnrank::internal::text::{Table, counted, p_value};
 
 /// A system's runs on one set, fold by fold.
 pub fn of<'a>(runs: &'a [(&'a Cell, &'a Found)], set: usize, name: &str) -> Vec<&'a Found> {

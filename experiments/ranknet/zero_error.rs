@@ -11,7 +11,7 @@ use crate::harness::{
     Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, Paper, Report, Scale, Session, Test, Ticker,
     train,
 };
-use burnrank::text::Table;
+use burnrank::internal::text::Table;
 use burnrank::train::TrainingData;
 use burnrank::{Model, TrainConfig};
 use serde::{Deserialize, Serialize};
@@ -247,7 +247,7 @@ fn report(execution: &Execution<'_>, all: &[Found]) -> anyhow::Result<Report> {
             all.len(),
             epochs.clone().min().unwrap_or(0),
             epochs.max().unwrap_or(0),
-            burnrank::text::fixed(mean(&test), 2),
+            burnrank::internal::text::fixed(mean(&test), 2),
         ),
         tables: vec![table(all)],
         notes: vec![

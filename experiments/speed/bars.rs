@@ -1,8 +1,8 @@
 //! A figure of bars: how long everyone takes for the same, on a logarithmic axis.
 
-use burnrank::program::figure::{FONT, failed, svg};
-use burnrank::program::palette;
-use burnrank::text::three_digits;
+use burnrank::internal::program::figure::{FONT, failed, svg};
+use burnrank::internal::program::palette;
+use burnrank::internal::text::three_digits;
 use plotters::prelude::*;
 
 /// One bar.

@@ -4,7 +4,7 @@ use super::report::{best, task};
 use super::scaling::{LINES, PAPER};
 use super::{LONG, MAIN, Measured, PEERS, kernel, peers, sizes};
 use crate::harness::{Claim, Evidence, Session, Test};
-use burnrank::text::{large, three_digits};
+use burnrank::internal::text::{large, three_digits};
 
 const KERNEL: f64 = 0.8e9;
 const ERROR: f64 = 1e-5;

@@ -2,7 +2,7 @@
 
 use super::row::Row;
 use anyhow::{Context, bail};
-use burnrank::text::{Table, three_digits};
+use burnrank::internal::text::{Table, three_digits};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use super::machine::{self, Work};
 use super::row::{self, Row};
 use super::{FEATURES, HIDDEN, MAIN, Measured, Sizes, bounds, peers, scaling};
 use crate::harness::{Evidence, Execution, Report};
-use burnrank::text::{Table, large, three_digits};
+use burnrank::internal::text::{Table, large, three_digits};
 
 pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &Measured) -> anyhow::Result<Report> {
     let facts = &found.data;

@@ -2,7 +2,7 @@
 
 use super::machine::{Limits, Work};
 use super::timing::Timing;
-use burnrank::text::{Table, large, three_digits};
+use burnrank::internal::text::{Table, large, three_digits};
 use serde_json::{Value, json};
 
 /// One measurement.

@@ -10,8 +10,9 @@ use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsAccumulator, GradientsParams, ModuleOptimizer};
 use burn::tensor::activation::softplus;
 use burn::tensor::{Int, TensorData};
+use burnrank::data::QueryView;
 use burnrank::objective::{PairLoss, surrogate};
-use burnrank::{Batch, Dataset, Device, Init, Objective, QueryView, Ranker, RankerConfig, Tensor, Want};
+use burnrank::{Batch, Dataset, Device, Init, Objective, Ranker, RankerConfig, Tensor, Want};
 use std::sync::Arc;
 
 /// Pairs that are propagated at once: enough to fill a matrix product, few enough for any memory.

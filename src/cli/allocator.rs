@@ -2,7 +2,7 @@
 //!
 //! Large amounts are asked for with `burnrank::memory` before they are taken. This is for what was not foreseen.
 
-use burnrank::files::try_remove_unfinished;
+use burnrank::internal::files::try_remove_unfinished;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

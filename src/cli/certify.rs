@@ -9,8 +9,9 @@ use super::prose::{number, paragraph};
 use super::ui::{self, Align, Bar, Table, Unit, count, counted, heading};
 use super::widths;
 use anyhow::Context;
+use burnrank::analysis::optimality::{Certificate, CertifyOptions, certify};
 use burnrank::analysis::optimality::{EachWeight, certify_control, each_weight};
-use burnrank::{Certificate, CertifyOptions, Dataset, Device, Metric, Model, Ranker, certify, device};
+use burnrank::{Dataset, Device, Metric, Model, Ranker, device};
 use serde_json::json;
 use std::path::PathBuf;
 

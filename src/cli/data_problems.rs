@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn good_data_is_not_odd() {
-        let data = burnrank::read_bytes("text", b"1 qid:a 1:1\n0 qid:a 1:2\n", &Default::default()).unwrap().data;
+        let data = burnrank::data::read_bytes("text", b"1 qid:a 1:1\n0 qid:a 1:2\n", &Default::default()).unwrap().data;
         assert_eq!(Statistics::of(&data, 1).oddities(), []);
     }
 
@@ -228,7 +228,7 @@ mod tests {
             "1 qid:a\n2 qid:a\n",
         ] {
             for first_index in [0, 1] {
-                let data = burnrank::read_bytes("text", text.as_bytes(), &Default::default()).unwrap().data;
+                let data = burnrank::data::read_bytes("text", text.as_bytes(), &Default::default()).unwrap().data;
                 let quick = Essentials::of(&data, first_index, None);
                 assert_eq!(
                     quick.oddities(),

@@ -2,8 +2,9 @@
 
 use super::Usage;
 use anyhow::bail;
+use burnrank::metric::{Empty, Ties};
 use burnrank::metric::{KnownMetric, Missing, Peer, parse, parse_with};
-use burnrank::{Conventions, Empty, Metric, Ties};
+use burnrank::{Conventions, Metric};
 use std::sync::Arc;
 
 /// The conventions that decide what a measure is.

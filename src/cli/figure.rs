@@ -17,8 +17,8 @@ pub use series::{Curve, lines};
 pub use settings::settings;
 
 use super::output::Output;
-use burnrank::program::figure::{self, Area, FONT, clipped, decimal, failed, legend, svg, whole};
-use burnrank::program::palette;
+use burnrank::internal::program::figure::{self, Area, FONT, clipped, decimal, failed, legend, svg, whole};
+use burnrank::internal::program::palette;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use std::ops::Range;

@@ -3,7 +3,7 @@
 use super::convert::Args;
 use super::{Usage, input, output, protect, ui, warnings};
 use anyhow::{Context, bail};
-use burnrank::files::Unfinished;
+use burnrank::internal::files::Unfinished;
 use burnrank::model::{Forest, ModelPlace};
 use serde_json::json;
 use std::io::Read;

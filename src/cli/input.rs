@@ -3,8 +3,9 @@
 use super::Usage;
 use super::table::TableArgs;
 use super::ui::{self, Bar, Unit};
+use burnrank::data::ReadReport;
 use burnrank::data::{Compression, Skipped, has_query_ids, read_with};
-use burnrank::{Dataset, ReadOptions, ReadReport};
+use burnrank::{Dataset, ReadOptions};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 

@@ -42,7 +42,7 @@ mod widths;
 
 use anyhow::Context;
 use burnrank::distributed::{Failure, Member};
-use burnrank::program::{interrupt, is_bad_usage, message_by};
+use burnrank::internal::program::{interrupt, is_bad_usage, message_by};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 

@@ -8,8 +8,8 @@ use super::ui::{Bar, Unit};
 use burnrank::data::Compression;
 use burnrank::data::cache::check_in_use;
 use burnrank::data::write_to;
-use burnrank::files::{Outlasts, Staged, target_of, write_new, write_whole};
-use burnrank::text::harmless;
+use burnrank::internal::files::{Outlasts, Staged, target_of, write_new, write_whole};
+use burnrank::internal::text::harmless;
 use burnrank::{Dataset, Error, Result, WriteOptions};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -213,7 +213,8 @@ fn compress<W: Write>(path: &Path, mut writer: W, fill: impl FnOnce(&mut dyn Wri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burnrank::{ReadOptions, read, read_bytes};
+    use burnrank::data::read_bytes;
+    use burnrank::{ReadOptions, read};
 
     #[test]
     fn endings_choose_the_packing() {

@@ -2,7 +2,7 @@
 
 use super::ui::printable;
 
-pub use burnrank::text::{fixed, number, p_value, signed};
+pub use burnrank::internal::text::{fixed, number, p_value, signed};
 
 /// The widest line.
 pub const WIDTH: usize = 80;

@@ -2,7 +2,7 @@
 
 use super::input::query_file_names;
 use anyhow::bail;
-use burnrank::files::target_of;
+use burnrank::internal::files::target_of;
 use clap::{Arg, ArgMatches, Command};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

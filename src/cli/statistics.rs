@@ -1,6 +1,7 @@
 //! What a data set is made of.
 
-use burnrank::{Dataset, QueryView};
+use burnrank::Dataset;
+use burnrank::data::QueryView;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -264,7 +265,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Dataset {
-        burnrank::read_bytes("text", text.as_bytes(), &Default::default()).unwrap().data
+        burnrank::data::read_bytes("text", text.as_bytes(), &Default::default()).unwrap().data
     }
 
     #[test]

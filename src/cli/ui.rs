@@ -5,13 +5,13 @@ use super::usage::with_options;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use burnrank::data::cache::check_in_use;
-use burnrank::text::fixed;
+use burnrank::internal::text::fixed;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use super::progress::{Bar, Unit};
-pub use burnrank::text::{Align, Table, count, counted, decimals_for, percent};
+pub use burnrank::internal::text::{Align, Table, count, counted, decimals_for, percent};
 
 /// Whether progress is unwanted.
 static QUIET: AtomicBool = AtomicBool::new(false);
@@ -51,7 +51,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     let style = Style::new().bold();
-    let text = burnrank::text::harmless(text);
+    let text = burnrank::internal::text::harmless(text);
     let text = text.replace(HEADING[0], &style.to_string()).replace(HEADING[1], &format!("{style:#}"));
     let mut output = std::io::stdout().lock();
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).context("cannot write to standard output")
@@ -119,7 +119,7 @@ pub fn table(table: &Table) -> String {
 
 /// The text without characters that could steer a terminal.
 pub fn printable(text: &str) -> String {
-    burnrank::text::printable(text)
+    burnrank::internal::text::printable(text)
 }
 
 /// As [`printable`], for a text of several lines.

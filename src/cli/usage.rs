@@ -3,7 +3,7 @@
 mod other_tools;
 
 use super::{prose, protect, ui};
-use burnrank::suggest::nearest;
+use burnrank::internal::suggest::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, FromArgMatches};
 use other_tools::{COMMANDS, INSTEAD, OPTIONS};

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 /// When `k` is below 2 or above the number of queries.
 ///
 /// ```
-/// let folds = burnrank::kfold(7, 3, 42)?;
+/// let folds = burnrank::data::kfold(7, 3, 42)?;
 /// assert_eq!(folds.iter().map(Vec::len).collect::<Vec<_>>(), [3, 2, 2]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```

@@ -4,7 +4,7 @@ use super::read::number::{BadNumber, parse_f64};
 use super::read::problem::Problem;
 use super::source::{read_whole, whole_file};
 use crate::error::{Error, Result};
-use crate::files::{Outlasts, write_whole};
+use crate::internal::files::{Outlasts, write_whole};
 use crate::memory;
 use std::fmt::Display;
 use std::path::Path;

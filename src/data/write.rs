@@ -4,7 +4,7 @@ use super::dataset::Dataset;
 use super::read::MAX_FEATURES;
 use super::scale::Rows;
 use crate::error::{Error, Result};
-use crate::files::{Outlasts, write_whole};
+use crate::internal::files::{Outlasts, write_whole};
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::io::Write;
@@ -61,7 +61,7 @@ pub fn write(path: impl AsRef<Path>, data: &Dataset, options: &WriteOptions) -> 
 /// let mut text = Vec::new();
 /// burnrank::data::write_to(&mut text, &data, &WriteOptions::default())?;
 /// assert_eq!(text, b"2 qid:a 1:0.5 2:0\n0 qid:a 1:1e-7 2:3\n");
-/// assert_eq!(burnrank::read_bytes("text", &text, &Default::default())?.data, data);
+/// assert_eq!(burnrank::data::read_bytes("text", &text, &Default::default())?.data, data);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///

@@ -9,9 +9,9 @@ pub use list::{DeviceInfo, chosen, list};
 pub use transfers::{Copies, Transfers};
 
 use crate::error::{Error, Result};
+use crate::internal::suggest;
 use crate::name::words;
 pub use crate::simd::{instruction_set, portable, set_portable};
-use crate::suggest;
 use burn::tensor::{Device, Tensor};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind, set_hook, take_hook};

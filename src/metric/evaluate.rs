@@ -62,7 +62,8 @@ impl fmt::Display for Conventions {
 /// The measure of one query, `None` when it does not count.
 ///
 /// ```
-/// use burnrank::{Conventions, Ties};
+/// use burnrank::metric::Ties;
+/// use burnrank::Conventions;
 /// use burnrank::metric::{evaluate_query, parse};
 /// let ndcg = parse("ndcg")?;
 /// let conventions = Conventions { ties: Ties::Optimistic, ..Conventions::default() };

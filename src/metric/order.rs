@@ -40,7 +40,7 @@ pub fn order<S: Score>(scores: &[S]) -> Vec<usize> {
 /// them equal or is [`Ties::Average`].
 ///
 /// ```
-/// use burnrank::Ties;
+/// use burnrank::metric::Ties;
 /// use burnrank::metric::rank_order;
 /// let (scores, labels) = ([1.0, 1.0, 2.0], [3.0, 0.0, 1.0]);
 /// assert_eq!(rank_order(&scores, &labels, Ties::Document)?, [2, 0, 1]);

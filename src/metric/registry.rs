@@ -3,8 +3,8 @@
 use super::name::{GAIN, MetricName, REL, check_threshold, split};
 use super::{Gain, Metric, ap, arp, bpref, capped_ap, dcg, err, letor, ndcg, pairs, precision, recall, rr, wta};
 use crate::error::{Error, Result};
+use crate::internal::suggest::nearest;
 use crate::name::{Cutoff, Named, Parameter, corrected, plain};
-use crate::suggest::nearest;
 use std::sync::Arc;
 
 /// The measures that [`parse`] knows.

@@ -10,7 +10,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 /// Sums run in query order, so that the number of threads makes no difference.
 ///
 /// ```
-/// use burnrank::Summary;
+/// use burnrank::metric::Summary;
 /// let summary = Summary::of(&[Some(1.0), Some(2.0), None, Some(3.0)]);
 /// assert_eq!((summary.mean, summary.n, summary.skipped), (2.0, 3, 1));
 /// assert_eq!(summary.standard_error, (1.0 / 3.0f64).sqrt());

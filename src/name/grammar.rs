@@ -5,7 +5,7 @@
 use super::parameter::Parameter;
 use super::words::{one_of, plain};
 use crate::error::{Error, Result};
-use crate::suggest::nearest;
+use crate::internal::suggest::nearest;
 
 /// A kind of thing that has names with parameters: one value per row of its table.
 pub(crate) trait Named: Sized + 'static {

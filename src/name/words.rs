@@ -1,7 +1,7 @@
 //! Enums whose values are words: one table per enum. Parsing, printing, JSON, lists, help and errors are made from it.
 
 use crate::error::{Error, Result};
-use crate::suggest::nearest;
+use crate::internal::suggest::nearest;
 
 /// A value of an enum as a word.
 #[derive(Debug, Clone, Copy)]

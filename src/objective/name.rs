@@ -3,9 +3,9 @@
 use super::pairwise::Assignment;
 use super::{KnownObjective, Objective};
 use crate::error::{Error, Result};
+use crate::internal::suggest::nearest;
 use crate::metric::{self, KNOWN_METRICS, KnownMetric};
 use crate::name::{Name, Named, Parameter, Parameters, corrected, plain};
-use crate::suggest::nearest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::RangeInclusive;

@@ -4,10 +4,10 @@
 //! gives the lengths of. A checksum of all that follows it stands between magic and length.
 
 use crate::error::{Error, Result};
-use crate::files::{Outlasts, write_whole};
-use crate::hash::Hasher;
+use crate::internal::files::{Outlasts, write_whole};
+use crate::internal::hash::Hasher;
+use crate::internal::temporary::parent;
 use crate::memory;
-use crate::temporary::parent;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::Read;

@@ -2,7 +2,7 @@
 
 use super::schedule::Schedule;
 use crate::data::Targets;
-use crate::hash::Hasher;
+use crate::internal::hash::Hasher;
 use crate::model::{Architecture, DataInfo};
 use crate::setting::TrainConfig;
 

@@ -7,8 +7,8 @@
 use crate::analysis::significance::Better;
 use crate::data::kfold;
 use crate::error::{Error, Result};
+use crate::internal::text::counted;
 use crate::metric::Summary;
-use crate::text::counted;
 use serde::{Deserialize, Serialize};
 
 /// Validation queries in two halves, of sizes at most one apart; which query is where depends on the seed alone.

@@ -3,9 +3,9 @@
 use super::choices::{Choices, Range};
 use super::settings::{LINEAR, SETTINGS};
 use crate::error::{Error, Result};
+use crate::internal::suggest::nearest;
 use crate::model::Architecture;
 use crate::setting::{ModelChoice, TrainConfig};
-use crate::suggest::nearest;
 
 /// What a setting belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -45,7 +45,7 @@ fn rows(page: &str) -> Vec<Vec<String>> {
 
 /// A p-value as it is printed.
 fn p(value: &Value) -> String {
-    burnrank::text::p_value(value.as_f64())
+    burnrank::internal::text::p_value(value.as_f64())
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn report_and_compare_agree_on_the_same_systems() {
         let own: Vec<String> = ["t_test", "wilcoxon", "randomisation"].iter().map(|test| p(&adjusted[test])).collect();
         assert_eq!(two[0][7..10], own, "{command}");
         let interval = &adjusted["interval"];
-        let end = |place: usize| burnrank::text::signed(interval[place].as_f64().unwrap(), 4);
+        let end = |place: usize| burnrank::internal::text::signed(interval[place].as_f64().unwrap(), 4);
         assert_eq!(two[0][5], format!("{} to {}", end(0), end(1)), "{command}");
     }
     let page = place.read("page.html");

@@ -2,7 +2,8 @@
 
 use burnrank::data::trec::{parse_qrels, parse_run};
 use burnrank::data::{Chunks, Rows, Skipped, Zeros, parse_scores, write_to};
-use burnrank::{Dataset, ReadOptions, ReadReport, WriteOptions, read, read_bytes};
+use burnrank::data::{ReadReport, read_bytes};
+use burnrank::{Dataset, ReadOptions, WriteOptions, read};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::io::{Seek, SeekFrom, Write};

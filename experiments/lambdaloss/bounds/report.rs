@@ -9,7 +9,7 @@ use crate::harness::units::{less, mean};
 use crate::harness::{Evidence, Execution, Report, Scale};
 use crate::lambdaloss::curves;
 use crate::lambdaloss::nets::point;
-use burnrank::text::{Table, fixed};
+use burnrank::internal::text::{Table, fixed};
 
 pub fn report(execution: &Execution<'_>, sizes: &Sizes, found: &[Found]) -> anyhow::Result<Report> {
     let lists: usize = found.iter().map(|found| found.lists).sum();

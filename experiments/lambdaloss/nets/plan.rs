@@ -1,6 +1,6 @@
 //! How much of everything a comparison of nets trains and judges.
 
-use burnrank::text::counted;
+use burnrank::internal::text::counted;
 use serde::Serialize;
 
 /// How much of everything.

@@ -7,7 +7,7 @@ use crate::harness::trainings::{self, Went};
 use crate::harness::tuning::Tuned;
 use crate::harness::units::{less, mean};
 use crate::harness::{Packed, Spread, per_query};
-use burnrank::text::{Table, fixed, signed};
+use burnrank::internal::text::{Table, fixed, signed};
 use burnrank::{Dataset, Model};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

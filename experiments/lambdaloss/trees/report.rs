@@ -9,7 +9,7 @@ use crate::harness::real;
 use crate::harness::tuning::Tuned;
 use crate::harness::units::{less, mean};
 use crate::harness::{Evidence, Execution, Report, Scale};
-use burnrank::text::{Table, fixed};
+use burnrank::internal::text::{Table, fixed};
 
 impl Study {
     fn of(&self, setting: Setting, loss: usize) -> &[Found] {

@@ -8,7 +8,7 @@ use crate::harness::units::{less, mean};
 use crate::harness::{Control, Evidence, NetShape, Report, Scale, Spread};
 use crate::lambdarank::schedule::{FROZEN, METHODS, Method, NETS, STALLED};
 use burnrank::analysis::significance::t_test;
-use burnrank::text::{Table, signed};
+use burnrank::internal::text::{Table, signed};
 
 /// Below this chance the control is broken.
 const CHANCE: f64 = 0.001;

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::harness::figure::{self, Figure, Legend, Panel, Series, Whose};
 use crate::harness::{Evidence, Report};
-use burnrank::text::{Table, three_digits};
+use burnrank::internal::text::{Table, three_digits};
 
 pub fn report(seed: u64, all: &[(&str, &Found)], points: &[Point]) -> anyhow::Result<Report> {
     let mut evidence: Vec<(String, Evidence)> = vec![];

@@ -6,8 +6,8 @@ use crate::harness::real::WHERE;
 use crate::harness::units::{less, mean};
 use crate::harness::{Evidence, NetShape, Report, Scale, Spread};
 use crate::lambdarank::schedule::{FROZEN, METHODS, Method, NETS, STALLED};
-use burnrank::Summary;
-use burnrank::text::{Table, signed};
+use burnrank::internal::text::{Table, signed};
+use burnrank::metric::Summary;
 
 /// What came out of each cell.
 pub struct Runs(pub Vec<(Cell, Found)>);

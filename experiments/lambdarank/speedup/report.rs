@@ -7,7 +7,7 @@ use crate::speed::scaling::{self, Line, PAPER};
 use crate::speed::shape;
 use crate::speed::timing::slope;
 use burnrank::Dataset;
-use burnrank::text::{Table, three_digits};
+use burnrank::internal::text::{Table, three_digits};
 
 /// The slope of a line at the lengths that another has too.
 fn slope_at(line: &Line, other: &Line, documents: usize) -> Option<f64> {

@@ -13,8 +13,8 @@ use crate::harness::{
     Claim, Control, Evidence, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Packed, Paper, Report, Scale,
     Session, Spread, Test, Ticker,
 };
+use burnrank::internal::text::Table;
 use burnrank::objective::{Batch, Classes, Want};
-use burnrank::text::Table;
 use burnrank::{Dataset, Objective};
 use made::{ALL, AtLeastOne, Made};
 use serde::{Deserialize, Serialize};

@@ -11,8 +11,9 @@ use crate::harness::{
     Claim, Execution, Experiment, Job, Kind, NetShape, OneEntryCache, Paper, Report, Scale, Session, Test, Ticker,
 };
 use anyhow::Context;
+use burnrank::Dataset;
+use burnrank::analysis::optimality::CertifyOptions;
 use burnrank::analysis::optimality::{COARSE_STEPS, FINE_STEPS, each_weight};
-use burnrank::{CertifyOptions, Dataset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

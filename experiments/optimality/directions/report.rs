@@ -7,7 +7,7 @@ use crate::optimality::moves::Moved;
 use crate::optimality::setting::{MEASURES, Measure, common_deviations, data_words};
 use crate::optimality::tuned::words;
 use burnrank::analysis::optimality::{COARSE_STEPS, directions_needed};
-use burnrank::text::{Table, number};
+use burnrank::internal::text::{Table, number};
 
 fn of<'a>(runs: &'a [(&Cell, &Found)], shape: NetShape, measure: Measure) -> impl Iterator<Item = &'a Found> {
     runs.iter()

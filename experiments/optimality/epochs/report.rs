@@ -7,7 +7,7 @@ use crate::harness::{Control, Evidence, Execution, Report, Scale, Spread};
 use crate::optimality::moves::Moved;
 use crate::optimality::setting::{common_deviations, data_words};
 use crate::optimality::tuned::words;
-use burnrank::text::{Table, number};
+use burnrank::internal::text::{Table, number};
 
 /// What training did after so many epochs, at most as many as there are.
 fn gain(values: &[f64], epochs: usize) -> f64 {

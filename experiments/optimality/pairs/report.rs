@@ -8,7 +8,7 @@ use crate::harness::units::mean;
 use crate::harness::{Control, Evidence, Execution, Report, Scale, Spread};
 use crate::optimality::setting::{MAP, MEASURES, MRR, Measure, NDCG, NDCG10, common_deviations, data_words};
 use crate::optimality::tuned;
-use burnrank::text::{Table, number};
+use burnrank::internal::text::{Table, number};
 
 /// The runs of one training measure on one function, in the order of their sizes.
 fn series<'a>(runs: &[(&'a Cell, &'a Found)], function: u64, measure: Measure) -> Vec<(&'a Cell, &'a Found)> {

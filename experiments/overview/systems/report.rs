@@ -11,8 +11,8 @@ use crate::harness::trainings::{self, Went};
 use crate::harness::units::mean;
 use crate::harness::{Control, Evidence, Execution, Report, Scale};
 use burnrank::analysis::significance::{CompareOptions, Leaderboard, PerQuery, Standing};
+use burnrank::internal::text::{Table, counted};
 use burnrank::setting::GROWS_TREES;
-use burnrank::text::{Table, counted};
 use burnrank::{Conventions, evaluate};
 
 /// One system over all folds of a set: a value for each test query, the means of other measures over folds, settings.

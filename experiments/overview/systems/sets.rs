@@ -5,7 +5,7 @@ use crate::harness::real::{self, MQ2007, MQ2008, RealSet};
 use crate::harness::shuffled::with_shuffled_labels;
 use crate::harness::{Execution, Scale};
 use burnrank::data::{FoldFiles, read_scores};
-use burnrank::text::count;
+use burnrank::internal::text::count;
 use burnrank::{Dataset, Synthetic};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

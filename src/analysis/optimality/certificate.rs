@@ -1,7 +1,7 @@
 //! What random directions say about a local optimum, and how sure that is.
 
 use super::bound::{miss_probability, share_not_refuted};
-use crate::text::number;
+use crate::internal::text::number;
 use serde::Serialize;
 
 /// The answer to "is this model at a local optimum of the measure?": a Monte-Carlo test with one-sided error

@@ -35,7 +35,8 @@ const CAUTIOUS: usize = 16;
 /// done on the host, in the arithmetic of scoring there.
 ///
 /// ```
-/// use burnrank::{CertifyOptions, Dataset, RankerConfig, certify, device};
+/// use burnrank::analysis::optimality::{CertifyOptions, certify};
+/// use burnrank::{Dataset, RankerConfig, device};
 /// use burnrank::metric::parse;
 /// // The label is the first feature: a net that looks at nothing else is at the top, one that looks away is not.
 /// let features = vec![0.0, 0.3, 1.0, 0.1, 2.0, -0.2, 3.0, 0.5];

@@ -70,7 +70,7 @@ pub struct Mover {
 /// A test that has no answer, as for a single query, is `None`; see each test's own page.
 ///
 /// ```
-/// use burnrank::Comparison;
+/// use burnrank::analysis::significance::Comparison;
 /// use burnrank::analysis::significance::{CompareOptions, PerQuery};
 /// let queries = ["a", "b", "c"].map(String::from);
 /// let (old, new) = ([0.25, 0.5, 0.5], [0.5, 0.75, 0.5]);

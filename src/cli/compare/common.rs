@@ -2,8 +2,9 @@
 
 use crate::cli::systems::{Fold, System};
 use anyhow::bail;
+use burnrank::Metric;
+use burnrank::analysis::significance::Comparison;
 use burnrank::analysis::significance::{Better, CompareOptions, Leaderboard, PerQuery, draws_needed};
-use burnrank::{Comparison, Metric};
 
 /// The queries that all systems have ranked: only these can be compared.
 pub struct Common {

@@ -8,7 +8,7 @@ use crate::cli::systems::System;
 use crate::cli::ui::{self, counted};
 use burnrank::Conventions;
 use burnrank::analysis::significance::Leaderboard;
-use burnrank::program::leaderboard::LeaderboardText;
+use burnrank::internal::program::leaderboard::LeaderboardText;
 
 pub fn text(
     args: &Args,

@@ -6,9 +6,10 @@ use crate::cli::prose::{fixed, named, number, p_value, paragraph, signed};
 use crate::cli::ranking::of;
 use crate::cli::systems::System;
 use crate::cli::ui::{self, Align, Table, count, counted, heading};
+use burnrank::Conventions;
 use burnrank::analysis::significance::Better;
-use burnrank::program::leaderboard::{families, family};
-use burnrank::{Comparison, Conventions};
+use burnrank::analysis::significance::Comparison;
+use burnrank::internal::program::leaderboard::{families, family};
 
 /// More comparisons than this are counted first, instead of told one by one.
 const MOST_TOLD: usize = 6;

@@ -5,9 +5,10 @@ use crate::cli::compare::{tests_text, verdict};
 use crate::cli::input;
 use crate::cli::prose::{fixed, named, number, p_value, paragraph, signed};
 use crate::cli::ui::{self, Align, Table, counted, heading};
+use burnrank::Model;
 use burnrank::analysis::explain::{Axis, Change, Counts, Dependence, Explanation, Importance, Permute, QueryChange};
-use burnrank::text::shorten;
-use burnrank::{Comparison, Model};
+use burnrank::analysis::significance::Comparison;
+use burnrank::internal::text::shorten;
 
 /// Names of features have at most so much room.
 const NAMES: usize = 24;

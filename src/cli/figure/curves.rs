@@ -1,7 +1,7 @@
 //! What a measure does along random directions.
 
 use super::{Area, FONT, HEIGHT, Output, decimal, draw, failed, legend, palette, room};
-use burnrank::Certificate;
+use burnrank::analysis::optimality::Certificate;
 use burnrank::analysis::optimality::StepReport;
 use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;

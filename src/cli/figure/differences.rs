@@ -3,8 +3,8 @@
 use super::key::{self, Sign};
 use super::{Area, FONT, HEIGHT, LETTERS, Output, clipped, decimal, draw, failed, palette, room, svg, whole};
 use crate::cli::prose::signed;
-use burnrank::Comparison;
 use burnrank::analysis::significance::Better;
+use burnrank::analysis::significance::Comparison;
 use plotters::prelude::*;
 
 /// The differences of each comparison, sorted, one panel each.

@@ -4,7 +4,7 @@ use super::{
     Chart, Curve, FONT, LETTERS, Output, clipped, decimal, difference, failed, figure, lines, palette, svg, whole,
 };
 use burnrank::analysis::explain::{Axis, Change, Dependence, Explanation};
-use burnrank::text::shorten;
+use burnrank::internal::text::shorten;
 use plotters::prelude::*;
 use std::ops::Range;
 use std::path::Path;

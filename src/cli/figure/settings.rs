@@ -1,7 +1,7 @@
 //! What mattered in a search: the value against each setting, one small panel each.
 
 use super::{Area, FONT, Output, clipped, decimal, failed, figure, palette, svg};
-use burnrank::text::number;
+use burnrank::internal::text::number;
 use burnrank::tune::{Found, RUNGS, SETTINGS, Setting};
 use plotters::prelude::*;
 use std::ops::Range;

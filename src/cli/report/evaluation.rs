@@ -14,8 +14,10 @@ use crate::cli::systems::{Fold, System, read_folds, read_systems};
 use crate::cli::ui::{Bar, count};
 use burnrank::analysis::explain::Explanation;
 use burnrank::analysis::significance::CompareOptions;
+use burnrank::analysis::significance::Comparison;
 use burnrank::metric::Missing;
-use burnrank::{Comparison, Conventions, Dataset, Metric, Summary};
+use burnrank::metric::Summary;
+use burnrank::{Conventions, Dataset, Metric};
 use std::sync::Arc;
 
 /// Ranks that measures are told at.

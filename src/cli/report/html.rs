@@ -1,7 +1,7 @@
 //! Pieces of a page that needs nothing but itself: no script, no network.
 
-use burnrank::program::figure;
-use burnrank::program::palette::{THEME, hex};
+use burnrank::internal::program::figure;
+use burnrank::internal::program::palette::{THEME, hex};
 use std::fmt::Write;
 
 pub use figure::escape;

@@ -26,7 +26,7 @@ use super::ui;
 use burnrank::data::cache::check_in_use;
 use burnrank::data::{FeatureNames, MAX_FEATURES};
 use burnrank::distributed::Member;
-use burnrank::files::Unfinished;
+use burnrank::internal::files::Unfinished;
 use burnrank::model::ModelPlace;
 use burnrank::setting::{ModelKind, models};
 use burnrank::train::{Ensemble, is_checkpoint};

@@ -10,12 +10,12 @@ use crate::cli::interrupt::Graceful;
 use crate::cli::{ui, widths};
 use anyhow::{Context, anyhow, bail};
 use burnrank::data::Targets;
+use burnrank::data::kfold;
 use burnrank::distributed::Member;
+use burnrank::metric::Summary;
 use burnrank::model::DataInfo;
 use burnrank::train::TrainingData;
-use burnrank::{
-    Conventions, Dataset, Error, Metric, Model, Stop, Summary, TrainConfig, evaluate, kfold, memory, split,
-};
+use burnrank::{Conventions, Dataset, Error, Metric, Model, Stop, TrainConfig, evaluate, memory, split};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;

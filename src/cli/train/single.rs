@@ -1,7 +1,8 @@
 //! Whether one feature alone ranks the validation queries as well as the model does.
 
 use super::warn::Warning;
-use burnrank::{Conventions, Dataset, Metric, Model, Summary, TrainConfig, evaluate};
+use burnrank::metric::Summary;
+use burnrank::{Conventions, Dataset, Metric, Model, TrainConfig, evaluate};
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -5,9 +5,10 @@ use crate::cli::prose::{fixed, named, paragraph, signed};
 use crate::cli::train::Warning;
 use crate::cli::ui::{self, Align, Table, counted};
 use burnrank::analysis::significance::Better;
-use burnrank::text::duration;
+use burnrank::internal::text::duration;
+use burnrank::metric::Summary;
 use burnrank::tune::{Ended, Evaluation, Found, Trial, TuneData, paired, settings_of};
-use burnrank::{Conventions, Summary, TrainConfig};
+use burnrank::{Conventions, TrainConfig};
 use serde_json::{Map, Value, json};
 
 /// The trials that are shown; all are in results.json.

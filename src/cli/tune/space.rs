@@ -1,7 +1,7 @@
 //! `--space FILE`: what is searched, as TOML.
 
 use burnrank::data::read_text;
-use burnrank::suggest::nearest;
+use burnrank::internal::suggest::nearest;
 use burnrank::tune::{Choices, Range, SETTINGS, Section, Setting, Space};
 use burnrank::{Error, ParseError};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! A file that has no name until it is whole, so that nothing of it stays when the program is killed.
 
 use crate::error::{Error, Result};
-use crate::files::{Unfinished, persist_new, target_of};
-use crate::temporary::{Purpose, parent};
+use crate::internal::files::{Unfinished, persist_new, target_of};
+use crate::internal::temporary::{Purpose, parent};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;

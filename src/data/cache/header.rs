@@ -4,7 +4,7 @@ use crate::data::read::MAX_FEATURES;
 use crate::data::scale::ColumnSummary;
 use crate::data::source::whole_file;
 use crate::error::{Error, Result};
-use crate::hash::Hasher;
+use crate::internal::hash::Hasher;
 use std::ops::Range;
 
 /// What a cache starts with; no text does.

@@ -2,7 +2,7 @@
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::temporary::parent;
+use crate::internal::temporary::parent;
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;

@@ -4,7 +4,7 @@ use super::header::{BLOCK, Header, Section};
 use super::map::CacheMap;
 use crate::data::dataset::Dataset;
 use crate::data::scale::ColumnSummary;
-use crate::hash::Hasher;
+use crate::internal::hash::Hasher;
 use rayon::prelude::*;
 
 /// What was found, as the file holds it.

@@ -23,7 +23,8 @@ impl Dataset {
     /// The same documents with the `width` features that a model takes: where data is sparse, zeros are added.
     ///
     /// ```
-    /// use burnrank::{ReadOptions, read_bytes};
+    /// use burnrank::data::read_bytes;
+    /// use burnrank::ReadOptions;
     /// let read = |text: &[u8]| read_bytes("text", text, &ReadOptions::default()).map(|report| report.data);
     /// // The second document leaves out feature 1: so all may leave out feature 3.
     /// assert_eq!(read(b"1 qid:a 1:5 2:6\n0 qid:a 2:7\n")?.fit_width(3)?.features(), [5.0, 6.0, 0.0, 0.0, 7.0, 0.0]);

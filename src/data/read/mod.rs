@@ -73,7 +73,7 @@ pub fn read_with(
 /// As [`read`], for a text in memory that errors call `name`.
 ///
 /// ```
-/// let error = burnrank::read_bytes("a.txt", b"1 qid:1 1:0.5\n-1 qid:1 1:x\n", &Default::default()).unwrap_err();
+/// let error = burnrank::data::read_bytes("a.txt", b"1 qid:1 1:0.5\n-1 qid:1 1:x\n", &Default::default()).unwrap_err();
 /// assert_eq!(error.to_string(), "a.txt:2:1: negative label '-1': a label is a number of 0 or more");
 /// ```
 ///

@@ -41,7 +41,7 @@ impl Rows {
     /// One of `values` for each document line, given one for each document, and `missing` for lines that were left out.
     ///
     /// ```
-    /// let report = burnrank::read_bytes("f", b"1 qid:1\nbad\n0 qid:1\n", &burnrank::ReadOptions { lenient: true, ..Default::default() })?;
+    /// let report = burnrank::data::read_bytes("f", b"1 qid:1\nbad\n0 qid:1\n", &burnrank::ReadOptions { lenient: true, ..Default::default() })?;
     /// assert_eq!(report.rows.spread(&["a", "b"], "-"), ["a", "-", "b"]);
     /// # Ok::<(), burnrank::Error>(())
     /// ```

@@ -2,7 +2,7 @@
 
 use super::TrecFile;
 use crate::error::{Error, Result};
-use crate::files::write_text;
+use crate::internal::files::write_text;
 use crate::numeric::order::private::Key;
 use std::collections::HashSet;
 use std::path::Path;

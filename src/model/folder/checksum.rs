@@ -1,7 +1,7 @@
 //! One number over all that decides a model's scores: the record, the shape of the net and the scaling.
 
 use super::info::ModelInfo;
-use crate::hash::Hasher;
+use crate::internal::hash::Hasher;
 use crate::model::{Activation, Architecture};
 
 /// The code of trees, where nets have that of their hidden units' function.

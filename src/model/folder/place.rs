@@ -5,7 +5,7 @@ use super::info::{ModelInfo, read_info};
 use super::lock::Lock;
 use super::replace;
 use crate::error::{Error, Result};
-use crate::temporary::parent;
+use crate::internal::temporary::parent;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use super::FILES;
 use super::lock::Lock;
 use super::place::{checkpoint_of, resolve};
 use crate::error::{Error, Result};
-use crate::temporary::{Purpose, parent, sync_folder};
+use crate::internal::temporary::{Purpose, parent, sync_folder};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;

@@ -2,8 +2,8 @@
 
 use super::forest::Forest;
 use super::tree::Rule;
+use crate::internal::text::count;
 use crate::model::{Model, Scorer};
-use crate::text::count;
 
 /// Features that a warning names; of further ones it gives the number.
 const NAMED: usize = 5;

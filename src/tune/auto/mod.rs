@@ -23,7 +23,7 @@ use crate::analysis::significance::Better;
 use crate::data::Dataset;
 use crate::data::scale::{ScaleKind, Scaler};
 use crate::error::{Error, Result};
-use crate::hash::Hasher;
+use crate::internal::hash::Hasher;
 use crate::memory;
 use crate::metric::{self, Conventions, Metric};
 use crate::model::{Architecture, DataInfo, Finish, Model, RunInfo, means};

@@ -5,7 +5,7 @@ use crate::data::read::columns::{COLUMN_ROLES, ColumnRole, Role};
 use crate::data::read::options::ReadOptions;
 use crate::data::source::whole_file;
 use crate::error::{Error, Result, printable};
-use crate::suggest;
+use crate::internal::suggest;
 use std::collections::HashMap;
 
 /// What pandas calls the index of its rows where it writes it as a column.

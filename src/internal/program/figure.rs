@@ -1,7 +1,7 @@
 //! What all figures are drawn with: a white sheet, ranges with room, axes in plain numbers, a legend.
 
 use super::palette;
-use crate::text::{fixed, harmless};
+use crate::internal::text::{fixed, harmless};
 use anyhow::anyhow;
 use plotters::chart::SeriesLabelPosition;
 use plotters::coord::{CoordTranslate, Shift};

@@ -5,7 +5,7 @@
 /// A mistake is a letter added, dropped or changed, or two neighbours exchanged; one in three letters may be wrong.
 ///
 /// ```
-/// use burnrank::suggest::nearest;
+/// use burnrank::internal::suggest::nearest;
 /// assert_eq!(nearest("ncdg", ["dcg", "ndcg", "map"]), Some("ndcg"));
 /// assert_eq!(nearest("bleu", ["dcg", "ndcg", "map"]), None);
 /// ```

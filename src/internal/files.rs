@@ -2,7 +2,7 @@
 //! half written behind.
 
 use crate::error::{Error, Result};
-use crate::temporary::{Purpose, parent, sync_folder};
+use crate::internal::temporary::{Purpose, parent, sync_folder};
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub enum Outlasts {
 /// A link stays a link: the file it leads to is replaced. Devices and pipes cannot be replaced and are written to directly.
 ///
 /// ```
-/// use burnrank::files::{Outlasts, write_whole};
+/// use burnrank::internal::files::{Outlasts, write_whole};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("a.txt");
 /// std::fs::write(&path, "old").unwrap();
@@ -44,7 +44,7 @@ pub fn write_whole(path: &Path, outlasts: Outlasts, fill: impl FnOnce(&mut dyn W
 /// As [`write_whole`], but never replaces a file.
 ///
 /// ```
-/// use burnrank::files::{Outlasts, write_new};
+/// use burnrank::internal::files::{Outlasts, write_new};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("a.txt");
 /// std::fs::write(&path, "old").unwrap();

@@ -1,7 +1,7 @@
 //! Leaderboards in words, as tables that fit a terminal, in Markdown and as CSV.
 
 use crate::analysis::significance::{Leaderboard, Standing};
-use crate::text::{Align, Table, count, counted, fixed, shorten};
+use crate::internal::text::{Align, Table, count, counted, fixed, shorten};
 
 /// The decimals of measures.
 const DECIMALS: usize = 4;
@@ -189,7 +189,7 @@ fn columns(board: &Leaderboard, first: &Leaderboard, whole: bool) -> Vec<Column>
 }
 
 fn interval_name(board: &Leaderboard) -> String {
-    format!("{}% interval", crate::text::number(100.0 * board.options.level))
+    format!("{}% interval", crate::internal::text::number(100.0 * board.options.level))
 }
 
 fn interval(row: &Standing) -> String {

@@ -1,6 +1,6 @@
 //! Ctrl-C leaves nothing half written behind.
 
-use crate::files::remove_unfinished;
+use crate::internal::files::remove_unfinished;
 use crate::stop::Stop;
 use std::sync::atomic::{AtomicBool, Ordering};
 

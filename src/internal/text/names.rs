@@ -12,7 +12,7 @@ const GAP: &str = "...";
 ///
 /// ```
 /// let names = ["short", "a-long-name-of-a-first-model", "a-long-name-of-another-model"].map(String::from);
-/// assert_eq!(burnrank::text::shorten(&names, 18), ["short", "a-long-...st-model", "a-long-...er-model"]);
+/// assert_eq!(burnrank::internal::text::shorten(&names, 18), ["short", "a-long-...st-model", "a-long-...er-model"]);
 /// ```
 pub fn shorten(names: &[String], width: usize) -> Vec<String> {
     let names: Vec<String> = names.iter().map(|name| printable(name)).collect();

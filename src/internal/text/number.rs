@@ -21,7 +21,7 @@ pub fn signed(value: f64, decimals: usize) -> String {
 /// huge, a dash where there is no number.
 ///
 /// ```
-/// use burnrank::text::number;
+/// use burnrank::internal::text::number;
 /// assert_eq!([0.3, 0.098_512, 12_345.6, 1e-7].map(number), ["0.3", "0.09851", "12346", "1.0e-7"]);
 /// ```
 pub fn number(value: f64) -> String {

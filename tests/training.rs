@@ -173,7 +173,7 @@ fn divergence_is_an_error_with_a_remedy() {
     };
     let trainer = Trainer::new(wild, &train_data, &valid, &cpu()).unwrap();
     let error = trainer.train().expect_err("training with a step of 1e30 went well").to_string();
-    assert!(error.contains("diverged") && error.contains("--lr"), "{error}");
+    assert!(error.contains("diverged") && error.contains("lower `lr`"), "{error}");
 }
 
 #[test]

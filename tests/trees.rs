@@ -111,7 +111,7 @@ fn what_cannot_be_grown_is_said() {
     let burnrank::setting::Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
     settings.min_data = 5_000;
     let error = Trainer::new(config, &train, &valid, &device).expect("a run").epoch().expect_err("no tree");
-    assert!(error.to_string().contains("lower --min-data"), "{error}");
+    assert!(error.to_string().contains("lower `min_data`"), "{error}");
 }
 
 /// LightGBM itself, for comparison.

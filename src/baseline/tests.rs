@@ -145,7 +145,7 @@ fn features_beyond_all_bounds_end_in_numbers_or_an_error() {
         let mut trainer = trainer(&config, &train, &train);
         match trainer.epoch() {
             Ok(record) => assert!(record.valid.is_finite(), "{name}"),
-            Err(error) => assert!(error.to_string().contains("--scale"), "{name}: {error}"),
+            Err(error) => assert!(error.to_string().contains("scale the features with"), "{name}: {error}"),
         }
     }
 }

@@ -78,8 +78,8 @@ pub use model::{
 #[doc(inline)]
 pub use objective::{Batch, KNOWN_OBJECTIVES, LambdaField, Loss, Objective, PairWeight, Want};
 #[doc(inline)]
-pub use setting::{GradientPath, TrainConfig};
+pub use setting::{GradientPath, OptimizerKind, Schedule, TrainConfig};
 #[doc(inline)]
 pub use stop::Stop;
 #[doc(inline)]
-pub use train::{OptimizerKind, Schedule, Trainer};
+pub use train::Trainer;

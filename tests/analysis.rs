@@ -107,6 +107,8 @@ fn every_construction_trains_for_every_measure_without_nan() {
                 epochs: 8,
                 learning_rate: 0.01,
                 metric: "ndcg".into(),
+                schedule: Schedule::Constant,
+                scaling: ScaleKind::QueryMinMax,
                 ..TrainConfig::default()
             };
             let trained = train(config, &data, &device);
@@ -124,6 +126,9 @@ fn constructions_have_no_tensor_path_and_say_so() {
     let config = TrainConfig {
         objective: Objective::parse("lambdarank:map:localcost").unwrap(),
         gradient: burnrank::GradientPath::Tensor,
+        schedule: Schedule::Constant,
+        scaling: ScaleKind::QueryMinMax,
+        learning_rate: 0.001,
         ..TrainConfig::default()
     };
     let error = Trainer::new(config, &data, &data, &device::open("auto").unwrap()).err().unwrap().to_string();
@@ -149,7 +154,13 @@ fn a_broken_field_is_an_error_not_a_panic() {
     let device = device::open("auto").unwrap();
     let data = Dataset::new(1, vec![0.0, 1.0], vec![0.0, 1.0], vec![("q".into(), 2)]).unwrap();
     for (forces, expected) in [(vec![1.0], "1 lambdas for 2 documents"), (vec![f64::NAN, 0.0], "not a finite number")] {
-        let config = TrainConfig { objective: Objective::field(Arc::new(Broken(forces))), ..TrainConfig::default() };
+        let config = TrainConfig {
+            objective: Objective::field(Arc::new(Broken(forces))),
+            schedule: Schedule::Constant,
+            scaling: ScaleKind::QueryMinMax,
+            learning_rate: 0.001,
+            ..TrainConfig::default()
+        };
         let message = Trainer::new(config, &data, &data, &device).unwrap().epoch().unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }

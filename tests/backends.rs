@@ -1,5 +1,7 @@
 //! The same training on every backend of this build: the numbers agree within the tolerance stated here.
 
+use burnrank::ScaleKind;
+use burnrank::Schedule;
 use burnrank::{Activation, Architecture, Dataset, Device, GradientPath, Init, Objective, OptimizerKind};
 use burnrank::{RankerConfig, Synthetic, TrainConfig, Trainer, device};
 use std::sync::Mutex;
@@ -18,8 +20,15 @@ fn scores_after_training_agree_across_backends_and_paths() {
             for gradient in [GradientPath::Lambda, GradientPath::Tensor] {
                 let device = backend.open().expect("a backend of this build opens");
                 let objective = Objective::parse(objective).unwrap();
-                let config =
-                    TrainConfig { objective, gradient, epochs: 3, learning_rate: 0.01, ..TrainConfig::default() };
+                let config = TrainConfig {
+                    objective,
+                    gradient,
+                    epochs: 3,
+                    learning_rate: 0.01,
+                    schedule: Schedule::Constant,
+                    scaling: ScaleKind::QueryMinMax,
+                    ..TrainConfig::default()
+                };
                 let trainer = Trainer::new(config, &train, &valid, &device).unwrap();
                 let model = trainer.train().unwrap();
                 assert!(model.history.iter().all(|epoch| epoch.loss > 0.0), "there are pairs to learn from");
@@ -51,6 +60,9 @@ fn epochs_report_the_same_numbers_on_every_backend() {
                 objective: Objective::parse(objective).unwrap(),
                 epochs: 2,
                 batch_queries: 5,
+                schedule: Schedule::Constant,
+                scaling: ScaleKind::QueryMinMax,
+                learning_rate: 0.001,
                 ..TrainConfig::default()
             };
             let mut trainer = Trainer::new(config, &train, &valid, &backend.open().unwrap()).unwrap();
@@ -102,6 +114,8 @@ fn steps_agree_across_backends_nets_and_rules() {
                     batch_queries,
                     epochs: 4,
                     learning_rate,
+                    schedule: Schedule::Constant,
+                    scaling: ScaleKind::QueryMinMax,
                     ..TrainConfig::default()
                 };
                 losses_agree(&config, &train, &valid);
@@ -120,7 +134,16 @@ fn steps_of_many_documents_agree_across_backends() {
     for architecture in [Architecture::Linear, hidden] {
         let (objective, optimizer) = (objective.clone(), OptimizerKind::Sgd);
         let batch_queries = 700;
-        let config = TrainConfig { architecture, objective, optimizer, batch_queries, ..TrainConfig::default() };
+        let config = TrainConfig {
+            architecture,
+            objective,
+            optimizer,
+            batch_queries,
+            schedule: Schedule::Constant,
+            scaling: ScaleKind::QueryMinMax,
+            learning_rate: 0.001,
+            ..TrainConfig::default()
+        };
         losses_agree(&TrainConfig { learning_rate: 1.0, epochs: 4, ..config }, &train, &valid);
     }
 }
@@ -152,7 +175,15 @@ fn interruptions_change_no_bit_on_a_gpu() {
     for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
         for hidden in [vec![6], vec![70]] {
             let architecture = Architecture::Mlp { hidden, activation: Activation::Tanh };
-            let config = TrainConfig { architecture, epochs: 5, batch_queries: 4, ..TrainConfig::default() };
+            let config = TrainConfig {
+                architecture,
+                epochs: 5,
+                batch_queries: 4,
+                schedule: Schedule::Constant,
+                scaling: ScaleKind::QueryMinMax,
+                learning_rate: 0.001,
+                ..TrainConfig::default()
+            };
             let start = || Trainer::new(config.clone(), &train, &valid, &backend.open().unwrap()).unwrap();
             let rest = |trainer: Trainer| {
                 let before = trainer.history().len();
@@ -209,7 +240,14 @@ fn a_gpu_is_sent_features_once() {
     let generator = Synthetic { queries: 30, documents: 40, features: 25, ..Synthetic::net() }.generator().unwrap();
     let (train, valid) = (generator.part(0..24).unwrap().0, generator.part(24..30).unwrap().0);
     for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
-        let config = TrainConfig { epochs: 4, batch_queries: 3, ..TrainConfig::default() };
+        let config = TrainConfig {
+            epochs: 4,
+            batch_queries: 3,
+            schedule: Schedule::Constant,
+            scaling: ScaleKind::QueryMinMax,
+            learning_rate: 0.001,
+            ..TrainConfig::default()
+        };
         let mut trainer = Trainer::new(config, &train, &valid, &backend.open().unwrap()).unwrap();
         let mut after = vec![];
         for _ in 0..4 {
@@ -239,7 +277,14 @@ fn slices_of_features_train_the_same_model() {
     for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
         let scores = |limit: u64| {
             device::set_memory_limit(limit);
-            let config = TrainConfig { epochs: 2, batch_queries: 4, ..TrainConfig::default() };
+            let config = TrainConfig {
+                epochs: 2,
+                batch_queries: 4,
+                schedule: Schedule::Constant,
+                scaling: ScaleKind::QueryMinMax,
+                learning_rate: 0.001,
+                ..TrainConfig::default()
+            };
             let mut trainer = Trainer::new(config, &train, &valid, &backend.open().unwrap()).unwrap();
             (0..2).for_each(|_| assert!(trainer.epoch().is_ok()));
             let sent = trainer.transfers().unwrap().to_device.bytes;
@@ -276,6 +321,9 @@ fn kernels_against_padded_tensors() {
         batch_queries,
         epochs: usize::MAX,
         patience: 0,
+        schedule: Schedule::Constant,
+        scaling: ScaleKind::QueryMinMax,
+        learning_rate: 0.001,
         ..TrainConfig::default()
     };
     for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
@@ -307,7 +355,14 @@ fn a_million_documents_in_one_list() {
     for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
         let device = backend.open().unwrap();
         let objective = Objective::parse("lambdarank:ndcg@10").unwrap();
-        let config = TrainConfig { objective, architecture: Architecture::Linear, ..TrainConfig::default() };
+        let config = TrainConfig {
+            objective,
+            architecture: Architecture::Linear,
+            schedule: Schedule::Constant,
+            scaling: ScaleKind::QueryMinMax,
+            learning_rate: 0.001,
+            ..TrainConfig::default()
+        };
         let valid = Synthetic { queries: 1, documents: 10, features: 20, ..Synthetic::net() };
         let valid = valid.generator().unwrap().dataset().unwrap();
         let mut trainer = Trainer::new(config, &data, &valid, &device).unwrap();

@@ -1,5 +1,6 @@
 //! Nets of any depth, from the command line to the saved bytes.
 
+use burnrank::Schedule;
 use burnrank::{
     Activation, Architecture, Dataset, Device, EpochRecord, Model, Objective, ScaleKind, Synthetic, TrainConfig,
     Trainer, device,
@@ -26,6 +27,7 @@ fn config(hidden: &[usize], activation: Activation) -> TrainConfig {
         scaling: ScaleKind::None,
         epochs: 12,
         learning_rate: 0.01,
+        schedule: Schedule::Constant,
         ..TrainConfig::default()
     }
 }

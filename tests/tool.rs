@@ -559,9 +559,17 @@ fn settings_of_other_models_are_refused() {
     let place = Place::new(&[]);
     for (line, expected) in [
         ("train --model linear --leaves 4", "--leaves is for trees, not for linear"),
-        ("train --model trees --lr 0.1", "--lr is for nets, not for trees: trees have --shrinkage"),
-        ("train --model ranksvm --hidden 4", "--hidden is for nets, not for ranksvm"),
-        ("train --model ranksvm --objective ranknet", "--model ranksvm optimises squared hinge losses"),
+        ("train --model trees --lr 0.1", "--lr is for nets, not for trees: use --shrinkage"),
+        (
+            "train --model ranksvm --hidden 4",
+            "--hidden is for mlp, not for ranksvm: leave it out, or choose another --model",
+        ),
+        ("train --model linear --hidden 10", "--hidden is for mlp, not for linear"),
+        ("train --model trees --schedule halve", "--schedule is for nets, not for trees"),
+        ("train --model ranksvm --l2 0", "--l2 is for nets and trees, not for ranksvm"),
+        ("train --model trees --scale auto", "--scale auto is for nets, not for trees"),
+        ("train --model trees --trees 3 --epochs 3", "--trees 3 and --epochs 3 are the same setting"),
+        ("train --model ranksvm --objective ranknet", "--objective is for nets, trees and auto, not for ranksvm"),
         ("train --model ranksvm:x=1", "unknown parameter 'x=1': ranksvm has c"),
         ("train --model oap-bpm:tau=2", "tau=2: expected a number from 0.001 to 1"),
         ("train --model rankswm", "did you mean 'ranksvm'?"),

@@ -26,6 +26,7 @@ fn config(objective: &str) -> TrainConfig {
         scaling: ScaleKind::None,
         epochs: 6,
         learning_rate: 0.01,
+        schedule: Schedule::Constant,
         ..TrainConfig::default()
     }
 }

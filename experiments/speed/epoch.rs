@@ -4,7 +4,8 @@ use super::shape::HIDDEN;
 use super::timing::{Patience, Timing, with_peak};
 use crate::harness::NetShape;
 use burnrank::{
-    Activation, Architecture, Dataset, Device, GradientPath, Objective, OptimizerKind, ScaleKind, TrainConfig, Trainer,
+    Activation, Architecture, Dataset, Device, GradientPath, Objective, OptimizerKind, ScaleKind, Schedule,
+    TrainConfig, Trainer,
 };
 
 /// What the trainer judges after each epoch: cheap to compute, because it is not what is measured.
@@ -41,6 +42,7 @@ pub fn config(
         scaling: ScaleKind::None,
         optimizer: OptimizerKind::Adam,
         learning_rate: 1e-3,
+        schedule: Schedule::Constant,
         batch_queries: batch,
         gradient,
         epochs: usize::MAX,

@@ -222,7 +222,7 @@ mod tests {
         }
         let given = std::iter::once("burnrank".to_owned()).chain(words.clone());
         let error = command.clone().try_get_matches_from(given).expect_err("a wrong line");
-        let text = explanation(&command, &words, &error).expect("words of our own");
+        let text = with_options(&explanation(&command, &words, &error).expect("words of our own"));
         text.lines().next().expect("a line").to_owned()
     }
 
@@ -341,11 +341,11 @@ mod tests {
 
     #[test]
     fn bad_values_say_what_was_expected() {
-        let hidden = "is not a number of hidden units: give one number per layer, as in 10 or 32,16";
-        for (value, part) in [("-1", "-1"), ("32,,16", ""), ("32,", ""), ("x", "x"), ("1,2.5", "2.5")] {
-            assert_eq!(explained(&format!("train --hidden {value}")), format!("--hidden {value}: '{part}' {hidden}"));
+        for value in ["-1", "32,,16", "32,", "x", "1,2.5"] {
+            let message = explained(&format!("train --hidden {value}"));
+            assert!(message.starts_with(&format!("--hidden {value}: expected 1 to 65536 units")), "{message}");
         }
-        assert_eq!(explained("train --epochs -1"), "--epochs -1: expected a whole number of 0 or more");
+        assert_eq!(explained("train --epochs -1"), "--epochs -1: expected a whole number of 1 or more");
         assert_eq!(explained("train --model mpl"), "unknown model 'mpl': did you mean 'mlp'?");
         let known = explained("train --model forest");
         assert!(known.starts_with("unknown model 'forest': known are auto, linear, mlp, trees, feature, "), "{known}");
@@ -358,10 +358,10 @@ mod tests {
             explained("evaluate --data a --scores b --metric ndcg10"),
             "unknown metric 'ndcg10': did you mean 'ndcg@10'?"
         );
-        assert_eq!(explained("train --lr x"), "--lr x: expected a number");
+        assert_eq!(explained("train --lr x"), "--lr x: expected a number above 0");
         assert_eq!(explained("train --trials 0"), "--trials 0: expected a whole number of 1 or more");
         let large = "99999999999999999999999";
-        assert_eq!(explained(&format!("train --seed {large}")), format!("--seed {large}: the number is too large"));
+        assert!(explained(&format!("train --seed {large}")).ends_with(", up to 18446744073709551615"));
         assert_eq!(explained("train --threads -1"), "--threads -1: expected a whole number from 0 to 1024");
         assert_eq!(
             explained("evaluate --data a --scores b --metric ncdg@10"),

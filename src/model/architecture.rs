@@ -33,10 +33,10 @@ pub enum Architecture {
     },
 }
 
-/// More units in a layer than this is a typing error, not a ranker.
-const MOST_UNITS: usize = 65_536;
-/// So are more hidden layers than this.
-const MOST_LAYERS: usize = 100;
+/// Maximum number of units in a layer: more are a typing error, not a ranker.
+pub(crate) const MAX_UNITS: usize = 65_536;
+/// Maximum number of hidden layers.
+pub(crate) const MAX_LAYERS: usize = 100;
 
 impl Architecture {
     /// Whether it is a net, which [`Ranker`](crate::Ranker) is the module of.
@@ -66,19 +66,17 @@ impl Architecture {
     /// When there are too many layers, or too few or too many units in one.
     pub fn check(&self) -> Result<()> {
         let Architecture::Mlp { hidden, .. } = self else { return Ok(()) };
-        if !(1..=MOST_LAYERS).contains(&hidden.len()) {
+        if !(1..=MAX_LAYERS).contains(&hidden.len()) {
             let layers = hidden.len();
             return Err(Error::Config(format!(
-                "{layers} hidden layers: expected 1 to {MOST_LAYERS}; a linear net (--model linear) has none"
+                "{layers} hidden layers: expected 1 to {MAX_LAYERS}; a linear net has none"
             )));
         }
-        match hidden.iter().find(|units| !(1..=MOST_UNITS).contains(*units)) {
+        match hidden.iter().find(|units| !(1..=MAX_UNITS).contains(*units)) {
             Some(0) => Err(Error::Config(format!(
-                "0 hidden units: expected 1 to {MOST_UNITS} in each layer; a linear net (--model linear) has none"
+                "0 hidden units: expected 1 to {MAX_UNITS} in each layer; a linear net has none"
             ))),
-            Some(units) => {
-                Err(Error::Config(format!("{units} hidden units: expected 1 to {MOST_UNITS} in each layer")))
-            }
+            Some(units) => Err(Error::Config(format!("{units} hidden units: expected 1 to {MAX_UNITS} in each layer"))),
             None => Ok(()),
         }
     }

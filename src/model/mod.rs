@@ -26,6 +26,7 @@ mod weighted_sum;
 
 pub use activation::Activation;
 pub use architecture::Architecture;
+pub(crate) use architecture::{MAX_LAYERS, MAX_UNITS};
 pub(crate) use columns::{Columns, GROUP};
 pub use config::RankerConfig;
 #[cfg(feature = "cubecl")]

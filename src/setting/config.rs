@@ -1,34 +1,21 @@
 //! Every setting of a training run, checked once, before any work starts.
 
 use super::GROWS_TREES;
+use super::SETTINGS;
 use super::method::Method;
-use super::model::ModelKind;
+use super::model::{ModelChoice, ModelKind};
+use super::value::Value;
+use super::words::{GradientPath, OptimizerKind, Schedule};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
-use crate::model::{Activation, Architecture, Init, RankerConfig};
-use crate::name::words;
-use crate::objective::{Batch, Objective, PAIR_BUDGET, Want};
-use crate::train::{OptimizerKind, Schedule};
+use crate::model::{Architecture, Init};
+use crate::objective::{Batch, Objective, Want};
 use serde::{Deserialize, Serialize};
-
-words! {
-    /// Which way the gradient of an objective is computed; both give the same numbers.
-    pub enum GradientPath: "gradient path" {
-        /// Lambda on CPU devices, and on others where the objective has kernels ([`Objective::has_kernels`]); else tensor, where it
-        /// has a formula in tensor operations.
-        Auto = "auto",
-        /// Lambdas in closed form and linear memory, injected as a surrogate gradient: computed on a GPU where the objective has
-        /// kernels, and on the host where it has not.
-        Lambda = "lambda",
-        /// A loss in Burn's operations, differentiated by autodiff on the device.
-        Tensor = "tensor",
-    }
-}
 
 /// The settings of a training run.
 ///
-/// [`TrainConfig::default`] is what the tool uses without flags.
+/// [`TrainConfig::default`] is what the [table of settings](super::SETTINGS) says for a net with hidden layers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrainConfig {
     /// What is optimised.
@@ -83,60 +70,24 @@ fn is_none(scaling: &ScaleKind) -> bool {
     *scaling == ScaleKind::None
 }
 
+/// That of a net with hidden layers where nothing is stated.
 impl Default for TrainConfig {
     fn default() -> Self {
-        TrainConfig {
-            objective: Objective::default(),
-            architecture: Architecture::Mlp { hidden: vec![10], activation: Activation::Tanh },
-            method: Method::Gradient,
-            init: Init::Burn,
-            // Scaling and step were chosen for each net among all kinds of scaling and steps of 0.001, 0.003 and 0.01: the
-            // best mean NDCG@10 on that half of the validation queries of MQ2007 and MQ2008 which did not choose the epoch
-            // (one seed). That each net gets a step of its own was settled after test values of an earlier search had been
-            // seen, so results on those two test sets are not blind.
-            scaling: ScaleKind::QueryMinMax,
-            metric: "ndcg@10".into(),
-            epochs: 100,
-            learning_rate: 0.001,
-            optimizer: OptimizerKind::Adam,
-            batch_queries: 10,
-            schedule: Schedule::Constant,
-            patience: 20,
-            restart: 0,
-            l2: 0.0,
-            clip: 0.0,
-            seed: 1,
-            gradient: GradientPath::Auto,
-            pair_budget: PAIR_BUDGET,
-            shares: 0,
-        }
+        ModelChoice::mlp().config()
     }
 }
 
-/// More shares than anyone has processes for.
-const MOST_SHARES: usize = 4096;
-
 impl TrainConfig {
-    /// As long as a net needs on so many training queries: at least 2,000 updates and 50 epochs, with steps that fall to 0.
-    ///
-    /// The best epoch is kept as ever, so that too long is no harm but the time.
-    ///
-    /// ```
-    /// use burnrank::TrainConfig;
-    /// let epochs = |queries| TrainConfig::default().suited_to(queries).epochs;
-    /// // Of 10 queries per batch: 2 updates per epoch, then 20, then 500.
-    /// assert_eq!([20, 200, 5000].map(epochs), [1000, 100, 50]);
-    /// ```
-    #[must_use]
-    pub fn suited_to(self, queries: usize) -> Self {
-        self.lasting(queries, 2000, 50)
-    }
-
     /// At least so many updates and epochs on so many training queries, with steps that fall to 0.
     pub(crate) fn lasting(self, queries: usize, updates: usize, epochs: usize) -> Self {
-        let per_epoch = queries.div_ceil(self.batch_queries.max(1)).max(1);
-        let epochs = updates.div_ceil(per_epoch).max(epochs);
+        let epochs = self.epochs_for(queries, updates, epochs);
         TrainConfig { epochs, patience: (epochs / 2).max(20), restart: 0, schedule: Schedule::Cosine, ..self }
+    }
+
+    /// The number of epochs that has at least so many updates and epochs on so many training queries.
+    pub(super) fn epochs_for(&self, queries: usize, updates: usize, epochs: usize) -> usize {
+        let per_epoch = queries.div_ceil(self.batch_queries.max(1)).max(1);
+        updates.div_ceil(per_epoch).max(epochs)
     }
 
     /// What is optimised, as models and reports state it: the objective, or the system that has its own.
@@ -152,58 +103,36 @@ impl TrainConfig {
     /// # Errors
     /// The first such setting.
     pub fn check(&self) -> Result<()> {
-        let positive = |name: &str, value: f64| {
-            if value.is_finite() && value > 0.0 {
-                return Ok(());
+        let kind = ModelChoice::of(self)?.kind;
+        for row in SETTINGS.iter().filter(|row| row.is_of(kind)) {
+            // Objectives of the caller's own have no name that could be read.
+            if !matches!(row.value, Value::Name(..)) {
+                row.check(&row.get(self))?;
             }
-            Err(Error::Config(format!("{name} {value}: expected a number above 0")))
-        };
-        let not_negative = |name: &str, value: f64| {
-            if value.is_finite() && value >= 0.0 {
-                return Ok(());
-            }
-            Err(Error::Config(format!("{name} {value}: expected a number of 0 or more")))
-        };
-        positive("learning rate (--lr)", self.learning_rate)?;
-        positive("epochs", self.epochs as f64)?;
-        positive("queries per batch (--batch-queries)", self.batch_queries as f64)?;
-        positive("pair budget", self.pair_budget as f64)?;
-        not_negative("l2", self.l2)?;
-        not_negative("clip", self.clip)?;
-        if self.patience > 0 && self.restart >= self.patience {
-            return Err(Error::Config(format!(
-                "restart after {} epochs would never happen before patience {} stops: set patience 0 or above restart",
-                self.restart, self.patience
-            )));
         }
-        if self.restart > 0 && self.schedule == Schedule::Cosine {
-            let message = "restart: the cosine schedule falls over the whole run: choose another --schedule";
-            return Err(Error::Config(message.into()));
+        let (patience, restart) = (self.patience, self.restart);
+        if patience > 0 && restart >= patience {
+            let expected = format!("less than `patience` {patience}, which stops before; or set `patience` 0");
+            return Err(Error::setting("restart", restart, expected));
         }
-        self.method.check(self)?;
-        self.check_shares()?;
-        // The number of features is not known yet.
-        RankerConfig { features: 1, architecture: self.architecture.clone() }.check()?;
+        if restart > 0 && !self.method.is_gradient() {
+            return Err(Error::setting("restart", restart, "0: only nets start again from other weights"));
+        }
+        if restart > 0 && self.schedule == Schedule::Cosine {
+            let expected = "another `schedule`: the cosine falls over the whole run";
+            return Err(Error::setting("restart", restart, expected));
+        }
+        if self.shares > 0 && !self.method.is_gradient() {
+            return Err(Error::setting("shares", self.shares, "0: only nets are trained in shares"));
+        }
         if self.gradient == GradientPath::Tensor {
+            if self.shares > 0 {
+                let expected = "0: `gradient` tensor works on whole batches";
+                return Err(Error::setting("shares", self.shares, expected));
+            }
             self.objective.tensors()?;
         }
         crate::metric::parse(&self.metric).map(|_| ())
-    }
-
-    /// Refuses shares of what works on whole batches or whole data.
-    fn check_shares(&self) -> Result<()> {
-        let wrong = |why: &str| Err(Error::Config(format!("shares {}: {why}", self.shares)));
-        match self.shares {
-            0 => Ok(()),
-            MOST_SHARES.. => wrong("the most is 4095"),
-            _ if !self.method.is_gradient() => {
-                wrong("only nets are trained in shares: set --model linear or --model mlp")
-            }
-            _ if self.gradient == GradientPath::Tensor => {
-                wrong("the tensor path works on whole batches: leave out --gradient tensor")
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Refuses what this build cannot train, before any work.
@@ -270,12 +199,12 @@ impl TrainConfig {
             return Ok(());
         }
         let (system, model) = match &self.method {
-            Method::Baseline(settings) => (format!("{}: ", settings.name), "--model mlp "),
+            Method::Baseline(settings) => (format!("{}: ", settings.name), "`model` mlp "),
             _ => (String::new(), ""),
         };
         Err(Error::Data(format!(
             "{system}no training query has documents of different labels, so there is no order to learn: check the labels and \
-             the query ids, or train with {model}--objective squared-error, which needs no pairs"
+             the query ids, or train with {model}`objective` squared-error, which needs no pairs"
         )))
     }
 
@@ -299,9 +228,11 @@ mod tests {
         let text = serde_json::to_string(&config).unwrap();
         let back: TrainConfig = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&back).unwrap(), text);
-        // Settings that were written before there was a scaling among them.
-        let old: TrainConfig = serde_json::from_str(&text.replace("\"scaling\":\"query-minmax\",", "")).unwrap();
-        assert_eq!((back.scaling, old.scaling), (ScaleKind::QueryMinMax, ScaleKind::None));
+        // A scaling that is none is not written.
+        let unscaled = TrainConfig { scaling: ScaleKind::None, ..config };
+        let text = serde_json::to_string(&unscaled).unwrap();
+        assert!(!text.contains("scaling"), "{text}");
+        assert_eq!(serde_json::from_str::<TrainConfig>(&text).unwrap().scaling, ScaleKind::None);
     }
 
     #[test]
@@ -325,10 +256,10 @@ mod tests {
             change(&mut config);
             config.check().unwrap_err().to_string()
         };
-        assert!(bad(|c| c.learning_rate = f64::NAN).contains("learning rate"));
-        assert!(bad(|c| c.epochs = 0).contains("epochs"));
-        assert!(bad(|c| c.batch_queries = 0).contains("queries per batch"));
-        assert!(bad(|c| c.l2 = -1.0).contains("l2"));
+        assert!(bad(|c| c.learning_rate = f64::NAN).contains("lr NaN: expected a number above 0"));
+        assert!(bad(|c| c.epochs = 0).contains("epochs 0: expected"));
+        assert!(bad(|c| c.batch_queries = 0).contains("batch-queries 0: expected"));
+        assert!(bad(|c| c.l2 = -1.0).contains("l2 -1: expected"));
         assert!(bad(|c| c.metric = "nonsense".into()).contains("nonsense"));
         assert!(bad(|c| (c.restart, c.patience) = (30, 20)).contains("restart"));
     }

@@ -1,9 +1,6 @@
 //! How a model is trained: gradient descent, boosting, or the way of one of the papers' other systems.
 
-use super::config::TrainConfig;
-use super::model::ModelKind;
-use crate::error::{Error, Result};
-use crate::model::Architecture;
+use super::model::{ModelChoice, ModelKind};
 use crate::name::Spelling;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,42 +24,7 @@ impl Method {
     pub(crate) fn is_gradient(&self) -> bool {
         *self == Method::Gradient
     }
-
-    /// Refuses settings that make no sense.
-    pub(super) fn check(&self, config: &TrainConfig) -> Result<()> {
-        let wrong = |message: String| Err(Error::Config(message));
-        if !self.is_gradient() && config.restart > 0 {
-            return wrong("restart: only nets start again from other weights".into());
-        }
-        let Method::Boosting(settings) = self else { return Ok(()) };
-        let Architecture::Trees { leaves, .. } = config.architecture else {
-            return wrong(format!("{}: boosting grows trees", config.architecture));
-        };
-        let share = |name: &str, value: f64| match value > 0.0 && value <= 1.0 {
-            true => Ok(()),
-            false => Err(Error::Config(format!("{name} {value}: expected a share above 0 and of at most 1"))),
-        };
-        if !(2..=MOST_LEAVES).contains(&leaves) {
-            return wrong(format!("leaves {leaves}: expected 2 to {MOST_LEAVES}"));
-        }
-        if !(2..=MOST_BINS).contains(&settings.bins) {
-            return wrong(format!("bins {}: expected 2 to {MOST_BINS}", settings.bins));
-        }
-        if settings.min_data > i32::MAX as usize {
-            return wrong(format!("min-data {}: more documents than there are", settings.min_data));
-        }
-        if !(settings.min_hessian >= 0.0 && settings.min_hessian.is_finite()) {
-            return wrong(format!("min-hessian {}: expected a number of 0 or more", settings.min_hessian));
-        }
-        share("subsample", settings.subsample)?;
-        share("feature-fraction", settings.feature_fraction)
-    }
 }
-
-/// More leaves than LightGBM takes.
-const MOST_LEAVES: usize = 131_072;
-/// A bin is two bytes at most.
-const MOST_BINS: usize = 65_535;
 
 /// How trees are grown. The most trees are the epochs of a run, the shrinkage is its step size, the most leaves belong to
 /// the architecture.
@@ -80,13 +42,23 @@ pub struct TreeSettings {
     pub feature_fraction: f64,
 }
 
+/// What the table of settings says where nothing is stated.
 impl Default for TreeSettings {
     fn default() -> Self {
-        TreeSettings { min_data: 20, min_hessian: 1e-3, bins: 255, subsample: 1.0, feature_fraction: 1.0 }
+        match ModelChoice::trees().config().method {
+            Method::Boosting(settings) => settings,
+            _ => Self::BLANK,
+        }
     }
 }
 
-/// One of the papers' other systems, with its numbers. It prints as `--model` takes it.
+impl TreeSettings {
+    /// Before any row of the table is set.
+    pub(super) const BLANK: TreeSettings =
+        TreeSettings { min_data: 0, min_hessian: 0.0, bins: 0, subsample: 0.0, feature_fraction: 0.0 };
+}
+
+/// One of the papers' other systems, with its numbers. It prints as [`ModelChoice`] reads it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BaselineSettings {
     /// Its name in the list of models.

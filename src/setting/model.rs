@@ -1,20 +1,22 @@
 //! What can be trained, by name: one row each.
 
 use super::config::TrainConfig;
+use super::given::{Given, resolve};
 use super::method::{BaselineSettings, Method, TreeSettings};
+use super::words::{GradientPath, OptimizerKind, Schedule};
 use crate::baseline::BASELINES;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
-use crate::model::{Activation, Architecture};
+use crate::model::{Activation, Architecture, Init};
 use crate::name::{self, Cutoff, Name, Named, Parameter};
-use crate::train::Schedule;
+use crate::objective::{Objective, PAIR_BUDGET};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// A kind of model that can be trained, and how it is trained unless told otherwise.
 #[derive(Debug)]
 pub struct ModelKind {
-    /// Its name, as in `--model mlp`.
+    /// Its name, as in `mlp`.
     pub name: &'static str,
     /// What it is, in a few words.
     pub help: &'static str,
@@ -22,7 +24,7 @@ pub struct ModelKind {
     pub optimises: Option<&'static str>,
     /// Numbers that may follow the name, as in `ranksvm:c=0.1`.
     pub parameters: &'static [Parameter],
-    /// Maximum number of epochs, where [`TrainConfig::suited_to`] does not say how many the data needs.
+    /// Maximum number of epochs, where the data does not decide on it.
     pub epochs: usize,
     /// Epochs without a better validation value before training stops; 0 never stops.
     pub patience: usize,
@@ -51,6 +53,8 @@ impl Kinds {
     pub const TREES: Kinds = Kinds(4);
     /// Systems that the papers compare with.
     pub const BASELINES: Kinds = Kinds(8);
+    /// The choice of a model on the data, which is not a model itself.
+    pub const AUTO: Kinds = Kinds(16);
 
     /// Those of both.
     pub const fn or(self, other: Kinds) -> Kinds {
@@ -63,8 +67,37 @@ impl Kinds {
     }
 }
 
+impl fmt::Display for Kinds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = [
+            (Kinds::NETS, "nets"),
+            (Kinds::LINEAR, "linear"),
+            (Kinds::MLP, "mlp"),
+            (Kinds::TREES, "trees"),
+            (Kinds::BASELINES, "baselines"),
+            (Kinds::AUTO, "auto"),
+        ];
+        let (mut rest, mut names) = (self.0, Vec::new());
+        for (kinds, name) in all {
+            if rest & kinds.0 == kinds.0 {
+                rest &= !kinds.0;
+                names.push(name);
+            }
+        }
+        f.write_str(&all_of(&names))
+    }
+}
+
+/// Names as in `a, b and c`.
+fn all_of(names: &[&str]) -> String {
+    match names {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        names => names.concat(),
+    }
+}
+
 /// Nets and trees, trained with any objective.
-const OWN: &[ModelKind] = &[
+pub(super) const OWN: &[ModelKind] = &[
     ModelKind {
         name: "linear",
         help: "one weight per feature",
@@ -192,8 +225,8 @@ impl Named for ModelKind {
 pub struct ModelChoice {
     /// The kind.
     pub kind: &'static ModelKind,
-    /// Every setting of the kind, given or default.
-    pub settings: BTreeMap<String, f64>,
+    /// Every parameter of the kind, given or default.
+    pub numbers: BTreeMap<String, f64>,
 }
 
 impl std::str::FromStr for ModelChoice {
@@ -212,7 +245,7 @@ impl std::str::FromStr for ModelChoice {
 
 impl fmt::Display for ModelChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        BaselineSettings { name: self.kind.name.into(), numbers: self.settings.clone() }.fmt(f)
+        BaselineSettings { name: self.kind.name.into(), numbers: self.numbers.clone() }.fmt(f)
     }
 }
 
@@ -221,40 +254,74 @@ impl ModelChoice {
         let name = Name::split::<ModelKind>(text)?;
         let kind = ModelKind::of(&name.head)?;
         let given = name.parameters(kind)?;
-        let settings = kind.parameters.iter().map(|known| (known.key.to_owned(), given.number(known.key))).collect();
-        Ok(ModelChoice { kind, settings })
+        let numbers = kind.parameters.iter().map(|known| (known.key.to_owned(), given.number(known.key))).collect();
+        Ok(ModelChoice { kind, numbers })
     }
 
     /// A net with hidden layers, the choice of those who set one by hand.
     pub fn mlp() -> Self {
-        ModelChoice { kind: &OWN[1], settings: BTreeMap::new() }
+        ModelChoice { kind: &OWN[1], numbers: BTreeMap::new() }
     }
 
-    /// How a model of this kind is trained unless told otherwise.
-    pub fn config(&self) -> TrainConfig {
-        let kind = self.kind;
-        let (architecture, method) = match kind.kinds {
-            Kinds::TREES => {
-                let architecture = Architecture::Trees { trees: kind.epochs, leaves: 31 };
-                (architecture, Method::Boosting(TreeSettings::default()))
+    /// Boosted trees.
+    pub fn trees() -> Self {
+        ModelChoice { kind: &OWN[2], numbers: BTreeMap::new() }
+    }
+
+    /// The choice that a configuration is of.
+    ///
+    /// # Errors
+    /// An unknown baseline, or an architecture that the method does not train.
+    pub fn of(config: &TrainConfig) -> Result<Self> {
+        let name = match (&config.method, &config.architecture) {
+            (Method::Baseline(settings), _) => {
+                let kind = ModelKind::of(&settings.name)?;
+                return Ok(ModelChoice { kind, numbers: settings.numbers.clone() });
             }
-            Kinds::BASELINES => {
-                let settings = BaselineSettings { name: kind.name.into(), numbers: self.settings.clone() };
-                (kind.architecture.clone(), Method::Baseline(settings))
-            }
-            Kinds::MLP => (TrainConfig::default().architecture, Method::Gradient),
-            _ => (kind.architecture.clone(), Method::Gradient),
+            (Method::Boosting(_), Architecture::Trees { .. }) => "trees",
+            (Method::Gradient, Architecture::Linear) => "linear",
+            (Method::Gradient, Architecture::Mlp { .. }) => "mlp",
+            (Method::Boosting(_), other) => return Err(Error::Config(format!("{other}: boosting grows trees"))),
+            (Method::Gradient, other) => return Err(Error::Config(format!("{other}: gradient descent trains nets"))),
         };
+        name.parse()
+    }
+
+    /// How a model of this kind is trained where nothing is stated.
+    pub fn config(&self) -> TrainConfig {
+        // A test resolves every kind, so that a failure is an error of the table.
+        resolve(self, &Given::new(), None).unwrap_or_else(|error| panic!("defaults of {}: {error}", self.kind.name))
+    }
+
+    /// A configuration before the settings that the model has; others stay as they are here.
+    pub(super) fn blank(&self) -> TrainConfig {
+        let kind = self.kind;
         TrainConfig {
-            architecture,
-            method,
-            epochs: kind.epochs,
-            patience: kind.patience,
-            learning_rate: kind.learning_rate,
+            objective: Objective::default(),
+            architecture: kind.architecture.clone(),
+            method: match kind.kinds {
+                Kinds::TREES => Method::Boosting(TreeSettings::BLANK),
+                Kinds::BASELINES => {
+                    Method::Baseline(BaselineSettings { name: kind.name.into(), numbers: self.numbers.clone() })
+                }
+                _ => Method::Gradient,
+            },
+            init: Init::Burn,
             scaling: kind.scaling,
-            // Measured on artificial data and on validation queries: never worse than constant steps, and better on few queries.
-            schedule: if Kinds::NETS.has(kind.kinds) { Schedule::Cosine } else { Schedule::Constant },
-            ..TrainConfig::default()
+            metric: String::new(),
+            epochs: kind.epochs,
+            learning_rate: kind.learning_rate,
+            optimizer: OptimizerKind::Adam,
+            batch_queries: 10,
+            schedule: Schedule::Constant,
+            patience: kind.patience,
+            restart: 0,
+            l2: 0.0,
+            clip: 0.0,
+            seed: 1,
+            gradient: GradientPath::Auto,
+            pair_budget: PAIR_BUDGET,
+            shares: 0,
         }
     }
 }
@@ -276,8 +343,8 @@ mod tests {
                 assert!(valid.contains(&default.unwrap()), "{name}:{}", setting.key);
                 let text = format!("{name}:{}={}", setting.key, valid.start());
                 let choice: ModelChoice = text.parse().unwrap();
-                assert_eq!(choice.settings[setting.key], *valid.start());
-                assert_eq!(choice.to_string().parse::<ModelChoice>().unwrap().settings, choice.settings);
+                assert_eq!(choice.numbers[setting.key], *valid.start());
+                assert_eq!(choice.to_string().parse::<ModelChoice>().unwrap().numbers, choice.numbers);
                 let error = format!("{name}:{}=x", setting.key).parse::<ModelChoice>().unwrap_err().to_string();
                 assert!(error.contains(&format!("{}=x: expected a number from", setting.key)), "{error}");
                 let error = format!("{text}:{}=1", setting.key).parse::<ModelChoice>().unwrap_err().to_string();

@@ -1,9 +1,9 @@
 //! What tells training runs apart: settings, data and targets, as far as they decide what comes out.
 
-use super::schedule::Schedule;
 use crate::data::Targets;
 use crate::internal::hash::Hasher;
 use crate::model::{Architecture, DataInfo};
+use crate::setting::Schedule;
 use crate::setting::TrainConfig;
 
 /// The identity of a run: a text, of which checkpoints hold the whole and models a hash.

@@ -30,6 +30,4 @@ pub use checkpoint::is_checkpoint;
 pub use data::TrainingData;
 pub use ensemble::Ensemble;
 pub(crate) use learner::{EpochStart, EpochTotals, Learner, score_all};
-pub use optimizer::OptimizerKind;
-pub use schedule::Schedule;
 pub use trainer::Trainer;

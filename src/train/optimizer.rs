@@ -4,8 +4,7 @@
 use super::adam::DeviceAdam;
 #[cfg(feature = "cubecl")]
 use crate::device::cube::Cube;
-use crate::name::words;
-use crate::setting::TrainConfig;
+use crate::setting::{OptimizerKind, TrainConfig};
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::grad_clipping::GradientClippingConfig;
 use burn::optim::momentum::MomentumConfig;
@@ -15,18 +14,6 @@ use burn::tensor::Device;
 /// The rates at which Adam's moments forget, and what keeps their quotient finite.
 pub(super) const BETAS: [f32; 2] = [0.9, 0.999];
 pub(super) const EPSILON: f32 = 1e-8;
-
-words! {
-    /// The rule that turns gradients into steps.
-    pub enum OptimizerKind: "optimizer" {
-        /// Plain stochastic gradient descent, as in the papers.
-        Sgd = "sgd",
-        /// The same with momentum 0.9.
-        Momentum = "momentum",
-        /// Adam with its usual moments, 0.9 and 0.999.
-        Adam = "adam",
-    }
-}
 
 impl OptimizerKind {
     /// The rule for the weights of a device.

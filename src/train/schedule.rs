@@ -1,26 +1,8 @@
 //! Schedules of the learning rate: the papers', and a fall over the whole run.
 
-use crate::name::words;
+use crate::setting::Schedule;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-words! {
-    /// When and how the learning rate shrinks: by what an epoch did to the training set, or by how much of the run is over.
-    pub enum Schedule: "schedule" {
-        /// Never.
-        Constant = "constant",
-        /// Halved when the loss of an epoch is above the one before (RankNet paper, section 5.1).
-        Halve = "halve",
-        /// Times 0.8 when the epoch was worse than the one before (LambdaRank paper, section 6.3): by the loss where the
-        /// objective is a cost of its own (RankNet), else by the training metric.
-        Shrink = "shrink",
-        /// Times 0.8, with probability 0.3, when the training metric fell (local optimality paper of 2009, section 7).
-        ShrinkSometimes = "shrink-sometimes",
-        /// Half a wave of the cosine from the first learning rate to 0 over all epochs, batch by batch (Loshchilov and Hutter
-        /// 2017, without restarts). The number of epochs is then part of a run.
-        Cosine = "cosine",
-    }
-}
 
 /// What an epoch did to the training set.
 #[derive(Debug, Clone, Copy, PartialEq)]

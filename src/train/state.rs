@@ -1,8 +1,9 @@
 //! Everything of a run that is not a tensor.
 
 use super::exact;
-use super::schedule::{Schedule, TrainingValues};
+use super::schedule::TrainingValues;
 use crate::model::EpochRecord;
+use crate::setting::Schedule;
 use serde::{Deserialize, Serialize};
 
 /// Where a run stands, as a checkpoint holds it.

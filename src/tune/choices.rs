@@ -1,6 +1,6 @@
 //! What a setting is drawn from: a list, or a range of numbers.
 
-use super::setting::{Kind, Setting};
+use super::dimension::{Dimension, Drawn};
 use crate::error::{Error, Result};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Choices {
-    /// One of these, each as likely as the others, as the option of `burnrank train` takes it.
+    /// One of these, each as likely as the others, as text.
     List(Vec<String>),
     /// A number.
     Range(Range),
@@ -31,12 +31,12 @@ pub struct Range {
 
 impl Choices {
     /// Refuses what a setting of this kind cannot be drawn from.
-    pub(super) fn check(&self, setting: &Setting) -> Result<()> {
-        let wrong = |message: String| Err(Error::Config(format!("{}: {message}", setting.key)));
+    pub(super) fn check(&self, dimension: &Dimension) -> Result<()> {
+        let wrong = |message: String| Err(Error::Config(format!("{}: {message}", dimension.key)));
         match self {
             Choices::List(values) if values.is_empty() => wrong("the list is empty: give at least one value".into()),
             Choices::List(_) => Ok(()),
-            Choices::Range(_) if setting.kind == Kind::Word => wrong("not a number: give a list of values".into()),
+            Choices::Range(_) if dimension.drawn == Drawn::Word => wrong("not a number: give a list of values".into()),
             Choices::Range(Range { low, high, log, zero }) => {
                 if !(low.is_finite() && high.is_finite() && low <= high) {
                     return wrong(format!("a range from {low} to {high}: expected low of at most high"));
@@ -55,17 +55,17 @@ impl Choices {
     }
 
     /// What may come out: all of a list, the ends of a range.
-    pub(super) fn extremes(&self, setting: &Setting) -> Vec<String> {
+    pub(super) fn extremes(&self, dimension: &Dimension) -> Vec<String> {
         match self {
             Choices::List(values) => values.clone(),
             Choices::Range(range) => {
                 let zero = (range.zero > 0.0).then(|| "0".to_owned());
-                [range.low, range.high].map(|end| text(setting, end)).into_iter().chain(zero).collect()
+                [range.low, range.high].map(|end| text(dimension, end)).into_iter().chain(zero).collect()
             }
         }
     }
 
-    pub(super) fn draw(&self, setting: &Setting, random: &mut ChaCha8Rng) -> String {
+    pub(super) fn draw(&self, dimension: &Dimension, random: &mut ChaCha8Rng) -> String {
         match self {
             Choices::List(values) => values[random.random_range(0..values.len())].clone(),
             Choices::Range(Range { low, high, log, zero }) => {
@@ -75,14 +75,14 @@ impl Choices {
                     true => (low.ln() + share * (high.ln() - low.ln())).exp(),
                     false => low + share * (high - low),
                 };
-                if is_zero { "0".into() } else { text(setting, three_digits(drawn).clamp(*low, *high)) }
+                if is_zero { "0".into() } else { text(dimension, three_digits(drawn).clamp(*low, *high)) }
             }
         }
     }
 }
 
-fn text(setting: &Setting, value: f64) -> String {
-    if setting.kind == Kind::Whole { format!("{:.0}", value) } else { value.to_string() }
+fn text(dimension: &Dimension, value: f64) -> String {
+    if dimension.drawn == Drawn::Whole { format!("{:.0}", value) } else { value.to_string() }
 }
 
 /// The nearest number of three digits that matter: settings are to be typed.
@@ -92,12 +92,12 @@ fn three_digits(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::setting::Section;
+    use super::super::dimension::Part;
     use super::*;
     use rand::SeedableRng;
 
     fn drawn(key: &str, choices: &Choices) -> Vec<f64> {
-        let setting = Setting::of(Section::Nets, key).unwrap();
+        let setting = Dimension::of(Part::Nets, key).unwrap();
         choices.check(setting).unwrap();
         let mut random = ChaCha8Rng::seed_from_u64(1);
         (0..1000).map(|_| choices.draw(setting, &mut random).parse().unwrap()).collect()
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_drawn_from_is_refused() {
-        let lr = Setting::of(Section::Nets, "lr").unwrap();
-        let scale = Setting::of(Section::Nets, "scale").unwrap();
+        let lr = Dimension::of(Part::Nets, "lr").unwrap();
+        let scale = Dimension::of(Part::Nets, "scale").unwrap();
         let range = Range { low: 0.1, high: 1.0, log: true, zero: 0.0 };
         let message = |setting, choices: Choices| choices.check(setting).unwrap_err().to_string();
         assert!(message(scale, Choices::Range(range)).contains("scale: not a number"));

@@ -11,10 +11,8 @@ use super::space::Space;
 use crate::device::{self, Backend};
 use crate::distributed::{Fact, Member, setting_facts};
 use crate::error::{Error, Result};
-use crate::model::Architecture;
-use crate::setting::{Method, TrainConfig};
+use crate::setting::{Method, TrainConfig, resolve};
 use crate::stop::Stop;
-use crate::train::Schedule;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -117,30 +115,15 @@ impl Search {
     /// # Errors
     /// When the space holds what it should not.
     pub fn config(&self, trial: usize, queries: usize) -> Result<TrainConfig> {
-        let usual =
-            if trial == 0 { self.default_config(queries)? } else { self.space.draw(self.seed, trial as u64)? };
-        let mut config = TrainConfig {
-            metric: self.metric.clone(),
-            seed: self.seed,
-            epochs: self.epochs.unwrap_or(usual.epochs),
-            patience: self.patience.unwrap_or(usual.patience),
-            ..usual
-        };
-        if let Architecture::Trees { trees, .. } = &mut config.architecture {
-            *trees = config.epochs;
+        let is_default = trial == 0;
+        let (model, mut given) =
+            if is_default { self.space.default_given()? } else { self.space.draw_given(self.seed, trial as u64)? };
+        given.state("metric", &self.metric)?;
+        given.state("seed", self.seed)?;
+        for (key, number) in [("epochs", self.epochs), ("patience", self.patience)] {
+            number.map_or(Ok(()), |number| given.state(key, number))?;
         }
-        Ok(config)
-    }
-
-    /// What `burnrank train` does on this number of training queries: a net is trained as long as suits them unless the number
-    /// of epochs is given, which also keeps its learning rate constant.
-    fn default_config(&self, queries: usize) -> Result<TrainConfig> {
-        let usual = self.space.default_config()?;
-        Ok(match (&usual.method, self.epochs) {
-            (Method::Gradient, None) => usual.suited_to(queries),
-            (Method::Gradient, Some(_)) => TrainConfig { schedule: Schedule::Constant, ..usual },
-            _ => usual,
-        })
+        resolve(&model, &given, Some(queries).filter(|_| is_default))
     }
 
     /// What tells searches apart, as far as it decides what a trial comes to; the number of trials may grow.

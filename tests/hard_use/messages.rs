@@ -91,11 +91,11 @@ fn pairs_that_springsmooth_leaves_out_are_reported() {
 fn options_are_named_as_they_were_given() {
     let place = place();
     for (options, expected) in [
-        ("--model trees --trees 0", "--trees 0: expected a number above 0"),
+        ("--model trees --trees 0", "--trees 0: expected a whole number of 1 or more"),
         ("--model trees --shrinkage 0", "--shrinkage 0: expected a number above 0"),
-        ("--model trees --shrinkage nan", "--shrinkage NaN: expected a number above 0"),
+        ("--model trees --shrinkage nan", "--shrinkage nan: expected a number above 0"),
         ("--trials 0", "--trials 0: expected a whole number of 1 or more"),
-        ("--seed 99999999999999999999999", "the number is too large"),
+        ("--seed 99999999999999999999999", "expected a whole number of 0 or more, up to 18446744073709551615"),
     ] {
         let message = place.run(&format!("train --train train.txt --out model {options}")).bad(2);
         assert!(message.contains(expected) && !message.contains("--lr"), "{options}: {message}");

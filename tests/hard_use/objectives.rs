@@ -2,6 +2,8 @@
 //! that is stopped leaves no trace.
 
 use super::support::Place;
+use burnrank::ScaleKind;
+use burnrank::Schedule;
 use burnrank::analysis::lambda_field::FieldReport;
 use burnrank::objective::{PAIR_BUDGET, Pairs};
 use burnrank::{
@@ -245,6 +247,8 @@ fn an_epoch_that_is_stopped_leaves_no_trace() {
             // Restarts happen, and one of them is stopped.
             restart: 1,
             batch_queries: 3,
+            schedule: Schedule::Constant,
+            scaling: ScaleKind::QueryMinMax,
             ..TrainConfig::default()
         };
         (Trainer::new(config, &data, &data, &device).unwrap().with_stop(stop), weight)

@@ -1,6 +1,8 @@
 //! Training that is interrupted, refused or diverges loses nothing and says so.
 
 use crate::support::{Place, Ran, wait_for_checkpoint};
+use burnrank::ScaleKind;
+use burnrank::Schedule;
 use burnrank::data::Targets;
 use burnrank::{Dataset, Error, Objective, Synthetic, TrainConfig, Trainer, device};
 use std::fmt::Write;
@@ -41,7 +43,15 @@ fn small() -> (Dataset, Dataset) {
 
 fn config(objective: &str, metric: &str) -> TrainConfig {
     let objective = Objective::parse(objective).unwrap();
-    TrainConfig { objective, metric: metric.into(), epochs: 4, ..TrainConfig::default() }
+    TrainConfig {
+        objective,
+        metric: metric.into(),
+        epochs: 4,
+        schedule: Schedule::Constant,
+        scaling: ScaleKind::QueryMinMax,
+        learning_rate: 0.001,
+        ..TrainConfig::default()
+    }
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn mistakes_are_answered_with_what_was_meant() {
         ("train --objective ndgc-loss2", "'ndgc-loss2': did you mean 'ndcg-loss2'?\n"),
         ("train --learning-rate 1", "error: unknown option '--learning-rate': did you mean '--lr'?\n"),
         ("train --device flxe", "error: unknown device 'flxe': did you mean 'flex'?\n"),
-        ("train --lr -1", "error: learning rate (--lr) -1: expected a number above 0\n"),
+        ("train --lr -1", "error: --lr -1: expected a number above 0\n"),
         ("trian", "error: unknown command 'trian': did you mean 'train'?\n"),
     ] {
         let message = place.run(line).bad(2);

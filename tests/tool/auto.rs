@@ -134,8 +134,9 @@ fn the_same_seed_gives_the_same_model_whatever_the_threads() {
 fn options_of_one_model_are_not_for_the_choice() {
     let place = place();
     for (arguments, words) in [
-        ("--model auto --hidden 3", "--hidden is for one model, not for auto"),
-        ("--model auto --ensemble 3", "--ensemble is for one model"),
+        ("--model auto --hidden 3", "--hidden is for mlp, not for auto"),
+        ("--model auto --ensemble 3", "--ensemble is for nets and trees, not for auto"),
+        ("--model auto --l2 0", "--l2 is for nets and trees, not for auto"),
         ("--model auto --resume", "--resume is for one model"),
         ("--model mlp --trials 3", "--trials is for --model auto"),
         ("--epochs 3 --seconds 3", "--seconds is for --model auto"),

@@ -13,7 +13,7 @@ use crate::harness::tuning::{Tuned, tune};
 use crate::harness::units::mean;
 use crate::harness::{Execution, Job, OneEntryCache, Session, Ticker, train};
 use anyhow::Context;
-use burnrank::{Activation, Architecture, Model, Objective, ScaleKind, Synthetic, TrainConfig};
+use burnrank::{Activation, Architecture, Model, Objective, ScaleKind, Schedule, Synthetic, TrainConfig};
 use serde_json::{Value, json};
 
 /// Hidden units of the net that most comparisons train.
@@ -50,6 +50,7 @@ impl Arm {
             epochs: plan.epochs,
             patience: plan.patience,
             learning_rate: step,
+            schedule: Schedule::Constant,
             seed,
             ..TrainConfig::default()
         }

@@ -9,7 +9,7 @@ use burnrank::data::FoldFiles;
 use burnrank::data::synthetic::{Web, WebGenerator};
 use burnrank::setting::{GROWS_TREES, Method, TreeSettings};
 use burnrank::train::TrainingData;
-use burnrank::{Architecture, Dataset, Model, Objective, ScaleKind, TrainConfig};
+use burnrank::{Architecture, Dataset, Model, Objective, ScaleKind, Schedule, TrainConfig};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -138,6 +138,7 @@ pub fn config(objective: &str, shape: Shape, trees: usize, session: &Session) ->
         epochs: trees,
         patience: shape.patience,
         learning_rate: 0.1,
+        schedule: Schedule::Constant,
         l2: 0.0,
         seed: session.seed,
         ..TrainConfig::default()

@@ -2,7 +2,7 @@
 
 use super::{Area, FONT, Output, clipped, decimal, failed, figure, palette, svg};
 use burnrank::internal::text::number;
-use burnrank::tune::{Found, RUNGS, SETTINGS, Setting};
+use burnrank::tune::{Dimension, Found, RUNGS, dimensions};
 use plotters::prelude::*;
 use std::ops::Range;
 
@@ -23,8 +23,8 @@ struct Dot {
 
 /// Draws the panels of all settings that were not the same in all trials.
 pub fn settings(out: &Output, found: &Found) -> anyhow::Result<()> {
-    let panels: Vec<(&Setting, Vec<Dot>)> =
-        SETTINGS.iter().map(|setting| (setting, dots(found, setting))).filter(|(_, dots)| varies(dots)).collect();
+    let panels: Vec<(&Dimension, Vec<Dot>)> =
+        dimensions().iter().map(|setting| (setting, dots(found, setting))).filter(|(_, dots)| varies(dots)).collect();
     let rows = panels.len().div_ceil(COLUMNS).max(1);
     let size = (PANEL.0 * COLUMNS as u32, PANEL.1 * rows as u32 + TITLE);
     let values = found.ranked().iter().map(|(_, evaluation)| evaluation.summary().mean).collect::<Vec<_>>();
@@ -45,7 +45,7 @@ pub fn settings(out: &Output, found: &Found) -> anyhow::Result<()> {
     out.write_text(&picture)
 }
 
-fn dots(found: &Found, setting: &Setting) -> Vec<Dot> {
+fn dots(found: &Found, setting: &Dimension) -> Vec<Dot> {
     let dot = |(place, (trial, evaluation)): (usize, &(&burnrank::tune::Trial, &burnrank::tune::Evaluation))| {
         let text = setting.show(&trial.config)?;
         // Objectives of one kind are side by side, whatever their numbers.
@@ -74,7 +74,7 @@ enum Axis {
 }
 
 impl Axis {
-    fn of(setting: &Setting, dots: &[Dot]) -> Self {
+    fn of(setting: &Dimension, dots: &[Dot]) -> Self {
         let mut kinds: Vec<String> = dots.iter().map(|dot| dot.text.clone()).collect();
         let size = |text: &String| text.split(',').next().and_then(|text| text.parse::<f64>().ok());
         kinds.sort_by(|a, b| match (size(a), size(b)) {
@@ -131,7 +131,7 @@ fn two_digits(value: f64) -> f64 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }
 
-fn panel(area: &Area, found: &Found, setting: &Setting, dots: &[Dot], shared: &Range<f64>) -> anyhow::Result<()> {
+fn panel(area: &Area, found: &Found, setting: &Dimension, dots: &[Dot], shared: &Range<f64>) -> anyhow::Result<()> {
     let axis = Axis::of(setting, dots);
     let name_value = decimal(shared);
     let name_setting = |at: &f64| axis.label(*at);
@@ -177,7 +177,7 @@ fn panel(area: &Area, found: &Found, setting: &Setting, dots: &[Dot], shared: &R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burnrank::tune::Section;
+    use burnrank::tune::Part;
 
     fn dots_of(texts: &[&str]) -> Vec<Dot> {
         let dot = |text: &&str| Dot { value: 0.0, text: text.to_string(), rung: 1, number: 1, best: false };
@@ -186,10 +186,10 @@ mod tests {
 
     #[test]
     fn kinds_are_in_order_and_many_numbers_are_on_a_line() {
-        let hidden = Setting::of(Section::Nets, "hidden").ok().unwrap();
+        let hidden = Dimension::of(Part::Nets, "hidden").ok().unwrap();
         let axis = Axis::of(hidden, &dots_of(&["32,16", "linear", "10", "32", "10"]));
         assert_eq!([0.0, 1.0, 2.0, 3.0, 0.5].map(|at| axis.label(at)), ["linear", "10", "32", "32,16", ""]);
-        let l2 = Setting::of(Section::Nets, "l2").ok().unwrap();
+        let l2 = Dimension::of(Part::Nets, "l2").ok().unwrap();
         let texts: Vec<String> = (0..20).map(|step| (f64::from(step) / 1000.0).to_string()).collect();
         let dots = dots_of(&texts.iter().map(String::as_str).collect::<Vec<_>>());
         let axis = Axis::of(l2, &dots);

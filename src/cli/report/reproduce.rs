@@ -3,8 +3,8 @@
 use super::html::{aside, commands, paragraph};
 use super::{Args, Shown};
 use crate::cli::tune::command::{config_arguments, line, quoted};
-use burnrank::setting::Method;
-use burnrank::{Architecture, ModelInfo, TrainConfig};
+use burnrank::setting::{Kinds, SETTINGS};
+use burnrank::{ModelInfo, TrainConfig};
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};
 
@@ -72,32 +72,33 @@ fn train(info: &ModelInfo, path: &str, missing: &mut Vec<String>) -> Option<Stri
     add("--train", Some(train.clone()));
     add("--valid", other("valid"));
     add("--test", other("test"));
-    let setting = |key: &str| info.settings.get(key);
-    if setting("model").and_then(Value::as_str) == Some("auto") {
-        let usual = TrainConfig::default();
-        let text = |key: &str| setting(key).and_then(Value::as_str).map(str::to_owned);
-        add("--objective", text("objective").filter(|name| *name != usual.objective.name()));
-        add("--metric", text("metric").filter(|name| *name != usual.metric));
-        add(
-            "--seed",
-            setting("seed").and_then(Value::as_u64).filter(|seed| *seed != usual.seed).map(|seed| seed.to_string()),
-        );
+    if info.settings.get("model").and_then(Value::as_str) == Some("auto") {
+        all.extend(auto_arguments(&info.settings));
     } else {
         let config: TrainConfig = serde_json::from_value(info.settings.clone()).ok()?;
-        all.extend(config_arguments(&config).ok()?);
-        let mut add =
-            |option: &str, value: Option<String>| all.extend(value.map(|value| vec![option.to_owned(), value]));
-        if let (Method::Boosting(_), Architecture::Trees { trees, .. }) = (&config.method, &config.architecture) {
-            add("--trees", Some(trees.to_string()));
-            add("--patience", Some(config.patience.to_string()));
-        }
-        add("--metric", Some(config.metric.clone()).filter(|metric| metric != "ndcg@10"));
-        add("--seed", Some(config.seed.to_string()).filter(|_| config.seed != 1));
-        add("--shares", Some(config.shares.to_string()).filter(|_| config.shares > 0));
-        add("--ensemble", Some(info.members.len().to_string()).filter(|_| !info.members.is_empty()));
+        all.extend(config_arguments(&config, None).ok()?);
+        let members = info.members.len();
+        all.extend((members > 0).then(|| vec!["--ensemble".to_owned(), members.to_string()]));
     }
     all.push(vec!["--out".into(), path.to_owned()]);
     Some(line(&all))
+}
+
+/// What was stated for the choice of a model: the settings that it has, where they are not their defaults.
+fn auto_arguments(settings: &Value) -> Vec<Vec<String>> {
+    let usual = TrainConfig::default();
+    let own = SETTINGS.iter().filter(|row| row.kinds.has(Kinds::AUTO));
+    let stated = own.filter_map(|row| {
+        let value = match settings.get(row.key)? {
+            Value::String(text) => text.clone(),
+            number => number.to_string(),
+        };
+        // Without a scaling, the data choose one.
+        let is_stated = row.key == "scale" || value != row.get(&usual);
+        is_stated.then(|| vec![format!("--{}", row.key), value])
+    });
+    let trials = settings.get("trials").map(|trials| vec!["--trials".to_owned(), trials.to_string()]);
+    stated.chain(trials).collect()
 }
 
 /// A path that training was given, as it is found from here: training may have run in another folder, as a rule one above the
@@ -131,12 +132,10 @@ fn simple(path: &Path) -> String {
     parts.iter().collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
-/// The file of a source that may be a part of it, as in "train.txt, 4 in 5 queries".
+/// The file of a source that may be a part of it, as in "train.txt, 4 in 5 queries, other ones for each member".
 fn file(source: &str) -> &str {
-    match source.rsplit_once(", ") {
-        Some((file, part)) if part.contains(" in 5 queries") => file,
-        _ => source,
-    }
+    let part = [", 4 in 5 queries", ", 1 in 5 queries"].iter().find_map(|part| source.rfind(part));
+    &source[..part.unwrap_or(source.len())]
 }
 
 #[cfg(test)]
@@ -155,7 +154,7 @@ mod tests {
     #[test]
     fn a_part_of_a_file_is_the_file() {
         assert_eq!(file("a, b.txt, 4 in 5 queries"), "a, b.txt");
-        assert_eq!(file("a, b.txt, 1 in 5 queries each"), "a, b.txt");
+        assert_eq!(file("a, b.txt, 1 in 5 queries, other ones for each member"), "a, b.txt");
         assert_eq!(file("a, b.txt"), "a, b.txt");
     }
 }

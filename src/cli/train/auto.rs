@@ -130,9 +130,10 @@ fn report(
         }
         return Ok(serde_json::to_string(&result)? + "\n");
     }
-    let mut text = verdict(&args.settings.metric, model, race) + "\n";
+    let metric = &args.settings.metric();
+    let mut text = verdict(metric, model, race) + "\n";
     text += &ui::table(&tried(race));
-    text += &format!("\n{}", paragraph(&sureness(&args.settings.metric, race)));
+    text += &format!("\n{}", paragraph(&sureness(metric, race)));
     text += &format!("\n{}", ui::table(&splits(info)));
     if let Some(repeats) = repeats {
         text += &repeats.text();

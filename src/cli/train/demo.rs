@@ -33,7 +33,7 @@ fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
     if !model.kind.takes_objective() {
         return Ok(vec![(Objective::default(), format!("net-{}", model.kind.name))]);
     }
-    match &args.settings.objective {
+    match args.settings.stated("objective") {
         None => OBJECTIVES.into_iter().map(named).collect(),
         Some(name) => {
             let objective = Objective::parse(name)?;
@@ -47,8 +47,8 @@ fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
 }
 
 pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<()> {
-    let config = args.settings.of_demonstration(config);
-    let generator = Synthetic { seed: args.settings.seed, ..Synthetic::net() }.generator()?;
+    let config = args.settings.of_demonstration(config)?;
+    let generator = Synthetic { seed: config.seed, ..Synthetic::net() }.generator()?;
     let source = "random net, 50 features, 6 labels (RankNet paper, section 5.1)";
     let part = |place: usize| -> anyhow::Result<Named> {
         Ok(Named::new(source.into(), generator.part(PARTS[place].clone())?.0))

@@ -97,10 +97,10 @@ fn refuse(args: &Args, config: &TrainConfig) -> anyhow::Result<()> {
 /// The part of a run that every process but the first has: it trains what it holds, and writes and prints nothing.
 pub fn assist(args: &Args, train: &Path, config: TrainConfig, device: &Device, member: &Member) -> anyhow::Result<()> {
     let valid_queries = args.valid_query_file.as_ref();
-    let mut sets = Sets::of_files(train, args.valid.as_deref(), &args.read, valid_queries, args.settings.seed)?;
+    let mut sets = Sets::of_files(train, args.valid.as_deref(), &args.read, valid_queries, config.seed)?;
     sets.prepare(args)?;
     sets.check_pairs(&config, false)?;
-    let config = args.settings.suited(config, sets.train.data.n_queries());
+    let config = args.settings.suited(config, sets.train.data.n_queries())?;
     let plan = Plan::hear(member)?;
     if plan == Plan::Nothing {
         return Ok(());

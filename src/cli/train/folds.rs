@@ -50,7 +50,7 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
             }
             model
         } else {
-            let config = args.settings.suited(config.clone(), sets.train.data.n_queries());
+            let config = args.settings.suited(config.clone(), sets.train.data.n_queries())?;
             let config = auto::with_scaling(args, &sets, config, device)?;
             let data = sets.training_data(&config, None)?;
             // Not while files are read: an interrupt ends that at once.

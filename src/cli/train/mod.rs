@@ -330,8 +330,8 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
         let message = "--repeat compares seeds on test queries: add --test FILE to --train, or give --folds DIR";
         return Err(Usage(message.into()).into());
     }
-    let device = device::open(&args.settings.nets.device)?;
-    if let Some(said) = device::chosen(&args.settings.nets.device, &device) {
+    let device = device::open(&args.settings.device)?;
+    if let Some(said) = device::chosen(&args.settings.device, &device) {
         ui::note(&said);
     }
     if member.is_none_or(Member::leads) {

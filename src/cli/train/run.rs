@@ -34,7 +34,7 @@ pub fn run(
     sets.prepare(args)?;
     sets.check_pairs(&config, args.targets.is_some())?;
     let names = args.names_of(&sets.train.data)?;
-    let config = args.settings.suited(config, sets.train.data.n_queries());
+    let config = args.settings.suited(config, sets.train.data.n_queries())?;
     let config = auto::with_scaling(args, &sets, config, device)?;
     let checkpoint = claimed.place.checkpoint();
     let identity = || identity(args, &config, &sets, &targets);

@@ -135,7 +135,7 @@ impl Sets {
                 let reading = args.read.with_query_file(args.valid_query_file.as_ref());
                 (Sets::new(whole, Named::read(path, &reading)?, None), targets)
             }
-            None => whole.split(args.settings.seed, args.settings.ensemble, targets)?,
+            None => whole.split(args.settings.seed(), args.settings.ensemble, targets)?,
         };
         let reading = args.read.with_query_file(args.test_query_file.as_ref());
         sets.test = args.test.as_deref().map(|path| Named::read(path, &reading)).transpose()?;

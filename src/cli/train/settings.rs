@@ -1,59 +1,33 @@
 //! The settings of a training run on the command line.
 
 mod choices;
-mod nets;
-mod trees;
+mod options;
 
-use burnrank::setting::{Method, ModelChoice};
+use burnrank::setting::{Kinds, Method, ModelChoice, resolve};
 use burnrank::train::Ensemble;
-use burnrank::{Architecture, Error, Objective, ScaleKind, Schedule, TrainConfig};
-use choices::{ModelArg, ScaleArg};
-use nets::NetSettings;
-use trees::TreeArgs;
+use burnrank::{Error, ScaleKind, TrainConfig};
+use choices::ModelArg;
+use options::Options;
 
 /// What decides how a model is trained.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Training")]
 pub struct Settings {
-    /// What is optimised [default: lambdarank:ndcg; for the demonstration, three of them]
-    #[arg(long, value_name = "NAME")]
-    pub objective: Option<String>,
     /// What is trained: one of the models below; without it auto, or mlp where an option is given that auto has no use
     /// for
     #[arg(long, value_name = "NAME")]
     model: Option<ModelArg>,
-    /// The measure that chooses the best epoch on the validation queries
-    #[arg(long, value_name = "METRIC", default_value = "ndcg@10")]
-    pub metric: String,
-    /// The most epochs: passes over the data, or rounds of other systems [default: for nets, 2,000 updates and 50 epochs at
-    /// least]
-    #[arg(long, value_name = "N")]
-    pub epochs: Option<usize>,
-    /// Stop after this many epochs or trees without a better validation value; 0 never stops [default: 20 with --epochs
-    /// or half of the epochs for nets, 50 for trees]
-    #[arg(long, value_name = "EPOCHS")]
-    pub patience: Option<usize>,
-    /// L2 penalty on all weights of a net, or all values of leaves
-    #[arg(long, value_name = "PENALTY", default_value_t = 0.0)]
-    pub l2: f64,
-    /// What is done to features: none, log1p, zscore, minmax, log1p-zscore, quantile (bounded, whatever the
-    /// outliers), query-minmax or query-zscore; auto chooses for nets [default: auto for the model auto, quantile for
-    /// other nets, none for trees]
-    #[arg(long, value_name = "KIND")]
-    scale: Option<ScaleArg>,
-    /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Train so many models side by side and average them into one, which is as quick to use as one with all their
-    /// units; for nets and trees. They differ in their seeds and, without --valid, in the queries kept for validation
+    #[command(flatten)]
+    options: Options,
+    /// Train N models in parallel and average them into a single model; for nets and trees. They differ in their seeds and,
+    /// without --valid, in the queries kept for validation
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = members)]
     pub ensemble: usize,
+    /// Where to compute: auto, or a name that 'burnrank devices' lists
+    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Nets")]
+    pub device: String,
     #[command(flatten)]
     pub auto: AutoArgs,
-    #[command(flatten)]
-    pub nets: NetSettings,
-    #[command(flatten)]
-    trees: TreeArgs,
 }
 
 /// What bounds the choice of a model.
@@ -91,7 +65,10 @@ fn members(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("expected a number of 1 to {MOST_MEMBERS}"))
 }
 
-const DEFAULT_OBJECTIVE: &str = "lambdarank:ndcg";
+/// What the demonstration states where the user does not: its data are plentiful and without noise, and its models ship, so that
+/// they are not to change with what suits other data.
+const DEMONSTRATION: [(&str, &str); 5] =
+    [("lr", "0.01"), ("scale", "query-minmax"), ("schedule", "constant"), ("epochs", "100"), ("patience", "20")];
 
 impl Settings {
     /// The model, where it is not chosen on the data.
@@ -102,17 +79,29 @@ impl Settings {
         }
     }
 
+    /// The value that the user stated.
+    pub fn stated(&self, key: &str) -> Option<&str> {
+        self.options.given.get(key)
+    }
+
+    /// The seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.stated("seed").and_then(|seed| seed.parse().ok()).unwrap_or(TrainConfig::default().seed)
+    }
+
+    /// The metric that chooses epochs, and models.
+    pub fn metric(&self) -> String {
+        self.stated("metric").map_or_else(|| TrainConfig::default().metric, str::to_owned)
+    }
+
     /// The scaling that the user named.
     pub fn scaling(&self) -> Option<ScaleKind> {
-        match self.scale {
-            Some(ScaleArg::Named(kind)) => Some(kind),
-            _ => None,
-        }
+        self.stated("scale").and_then(|name| name.parse().ok())
     }
 
     /// Whether a scaling is to be chosen on the data, for a net that the user named.
     pub fn chooses_scaling(&self, config: &TrainConfig) -> bool {
-        matches!(self.scale, Some(ScaleArg::Auto)) && config.method == Method::Gradient
+        self.options.chooses_scaling && config.method == Method::Gradient
     }
 
     /// Who chooses the model.
@@ -120,114 +109,49 @@ impl Settings {
     /// # Errors
     /// An option that the choice has no use for, or that only the choice has.
     pub fn choice(&self) -> burnrank::Result<Choice> {
-        let own = [
-            ("--epochs", self.epochs.is_some()),
-            ("--patience", self.patience.is_some()),
-            ("--l2", self.l2 != 0.0),
-            ("--ensemble", self.ensemble != 1),
-        ];
-        let own = own.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
-        let own = own.or_else(|| self.nets.given()).or_else(|| self.trees.given());
-        let bound = [("--trials", self.auto.trials.is_some()), ("--seconds", self.auto.seconds.is_some())];
-        let bound = bound.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
+        let own = self.options.given.check_for("auto", Kinds::AUTO).err();
+        let own = own.or_else(|| {
+            let message = "`ensemble` is for nets and trees, not for auto: leave it out, or choose another `model`";
+            (self.ensemble != 1).then(|| Error::Config(message.into()))
+        });
+        let bound = [("trials", self.auto.trials.is_some()), ("seconds", self.auto.seconds.is_some())];
+        let bound = bound.into_iter().find(|(_, given)| *given).map(|(key, _)| key);
         match (&self.model, own, bound) {
-            (Some(ModelArg::Auto), Some(flag), _) => {
-                let message = format!("{flag} is for one model, not for auto: add --model mlp, or leave it out");
-                Err(Error::Config(message))
-            }
+            (Some(ModelArg::Auto), Some(error), _) => Err(error),
             (Some(ModelArg::Auto), None, _) => Ok(Choice::Auto { said: true }),
             (None, None, _) => Ok(Choice::Auto { said: false }),
-            (_, _, Some(flag)) => Err(Error::Config(format!("{flag} is for --model auto: leave it out"))),
+            (_, _, Some(key)) => Err(Error::Config(format!("`{key}` is for `model` auto: leave it out"))),
             _ => Ok(Choice::Named),
         }
     }
 
     /// As long as a net needs on so many training queries, where the user does not say how long.
-    pub fn suited(&self, config: TrainConfig, queries: usize) -> TrainConfig {
-        if config.method != Method::Gradient {
-            return config;
-        }
-        let epochs = self.epochs.unwrap_or(config.clone().suited_to(queries).epochs);
-        let patience =
-            if self.epochs.is_some() { config.patience } else { self.patience.unwrap_or((epochs / 2).max(20)) };
-        TrainConfig { epochs, patience, ..config }
+    pub fn suited(&self, config: TrainConfig, queries: usize) -> burnrank::Result<TrainConfig> {
+        self.options.given.suited(config, queries)
     }
 
-    /// The settings of the demonstration: its data are plentiful and without noise, and its models ship, so that they are not
-    /// to change with what suits other data.
-    pub fn of_demonstration(&self, config: TrainConfig) -> TrainConfig {
+    /// The settings of the demonstration.
+    pub fn of_demonstration(&self, config: TrainConfig) -> burnrank::Result<TrainConfig> {
         if config.method != Method::Gradient {
-            return config;
+            return Ok(config);
         }
-        let usual = TrainConfig::default();
-        TrainConfig {
-            learning_rate: self.nets.lr.unwrap_or(0.01),
-            scaling: self.scaling().unwrap_or(usual.scaling),
-            schedule: self.nets.schedule.unwrap_or(usual.schedule),
-            epochs: self.epochs.unwrap_or(usual.epochs),
-            patience: self.patience.unwrap_or(usual.patience),
-            ..config
+        let mut given = self.options.given.clone();
+        for (key, value) in DEMONSTRATION {
+            if !given.has(key) {
+                given.state(key, value)?;
+            }
         }
+        resolve(&self.model(), &given, None)
     }
 
     /// The library's configuration, checked.
     pub fn config(&self) -> burnrank::Result<TrainConfig> {
-        let mut preset = self.model().config();
-        let mut epochs = self.epochs.unwrap_or(preset.epochs);
-        let (name, boosts) = (self.model().kind.name, matches!(preset.method, Method::Boosting(_)));
-        if let Some(flag) = self.trees.given().filter(|_| !boosts) {
-            return Err(Error::Config(format!(
-                "{flag} is for trees, not for {name}: leave it out, or add --model trees"
-            )));
+        let model = self.model();
+        if self.options.chooses_scaling && !Kinds::NETS.has(model.kind.kinds) {
+            let name = model.kind.name;
+            return Err(Error::Config(format!("`scale` auto is for nets, not for {name}: leave it out")));
         }
-        if let Some(flag) = self.nets.given().filter(|_| preset.method != Method::Gradient) {
-            let instead = if boosts && flag == "--lr" { ": trees have --shrinkage" } else { ": leave it out" };
-            return Err(Error::Config(format!("{flag} is for nets, not for {name}{instead}")));
-        }
-        if let Architecture::Mlp { hidden, activation } = &mut preset.architecture {
-            *hidden = self.nets.hidden.as_ref().map_or(hidden.clone(), |layers| layers.0.clone());
-            *activation = self.nets.activation.unwrap_or(*activation);
-        }
-        if let (Method::Boosting(settings), Architecture::Trees { trees, leaves }) =
-            (&mut preset.method, &mut preset.architecture)
-        {
-            *settings = self.trees.settings(settings);
-            epochs = self.trees.trees.unwrap_or(epochs);
-            (*trees, *leaves) = (epochs, self.trees.leaves.unwrap_or(*leaves));
-        }
-        // The library knows these as epochs and learning rate.
-        for (flag, value) in
-            [("--trees", self.trees.trees.map(|trees| trees as f64)), ("--shrinkage", self.trees.shrinkage)]
-        {
-            if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
-                return Err(Error::Config(format!("{flag} {value}: expected a number above 0")));
-            }
-        }
-        let restart = self.nets.restart.unwrap_or(preset.restart);
-        // A run that is to end when the user says may go on to more epochs: its steps cannot depend on their number.
-        let can_grow = restart > 0 || self.epochs.is_some();
-        let config = TrainConfig {
-            objective: self.objective()?,
-            init: self.nets.init.unwrap_or(preset.init),
-            scaling: self.scaling().unwrap_or(preset.scaling),
-            metric: self.metric.clone(),
-            epochs,
-            learning_rate: self.nets.lr.or(self.trees.shrinkage).unwrap_or(preset.learning_rate),
-            optimizer: self.nets.optimizer.unwrap_or(preset.optimizer),
-            batch_queries: self.nets.batch_queries.unwrap_or(preset.batch_queries),
-            schedule: self.nets.schedule.unwrap_or(if can_grow { Schedule::Constant } else { preset.schedule }),
-            patience: self.patience.unwrap_or(preset.patience),
-            restart,
-            l2: self.l2,
-            clip: self.nets.clip.unwrap_or(preset.clip),
-            seed: self.seed,
-            gradient: self.nets.gradient.unwrap_or(preset.gradient),
-            pair_budget: self.nets.pair_budget.unwrap_or(preset.pair_budget),
-            shares: self.nets.shares.unwrap_or(preset.shares),
-            ..preset
-        };
-        config.check()?;
-        Ok(config)
+        resolve(&model, &self.options.given, None)
     }
 
     /// Refuses an ensemble that would be none; `own_queries` says whether members have other queries to validate with.
@@ -248,15 +172,7 @@ impl Settings {
         }
         Ok(())
     }
-
-    fn objective(&self) -> burnrank::Result<Objective> {
-        let kind = self.model().kind;
-        match (&self.objective, kind.optimises) {
-            (Some(_), Some(aim)) => Err(Error::Config(format!(
-                "--model {} optimises {aim}: --objective is for nets and trees, leave it out",
-                kind.name
-            ))),
-            (name, _) => Objective::parse(name.as_deref().unwrap_or(DEFAULT_OBJECTIVE)),
-        }
-    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,16 +2,13 @@
 
 use super::Args;
 use burnrank::TrainConfig;
-use burnrank::model::Architecture;
-use burnrank::setting::Method;
-use burnrank::tune::{Trial, preset, settings_of};
+use burnrank::setting::stated;
+use burnrank::tune::Trial;
 use std::path::Path;
 
-/// The arguments of `burnrank train` that train as a trial did, an option and its value at a time.
-pub fn train_arguments(args: &Args, trial: &Trial) -> burnrank::Result<Vec<Vec<String>>> {
-    let config = &trial.config;
-    // How long the default is trained depends on the data, as without options; all others have a number of epochs.
-    let is_default = trial.number == 0;
+/// The arguments of `burnrank train` that train as a trial did, an option and its value at a time. How long the default is
+/// trained depends on the data, as without options: `queries` is the number of training queries.
+pub fn train_arguments(args: &Args, trial: &Trial, queries: usize) -> burnrank::Result<Vec<Vec<String>>> {
     let mut all: Vec<Vec<String>> = Vec::new();
     let mut add = |option: &str, value: Option<String>| {
         all.extend(value.map(|value| vec![option.to_owned(), value]));
@@ -22,17 +19,10 @@ pub fn train_arguments(args: &Args, trial: &Trial) -> burnrank::Result<Vec<Vec<S
     add("--folds", path(&args.folds));
     let out = args.out.as_deref().map_or_else(|| Path::new("model").to_path_buf(), |out| out.join("model"));
     add("--out", Some(out.display().to_string()));
-    all.extend(if is_default { default_arguments(config)? } else { config_arguments(config)? });
+    all.extend(config_arguments(&trial.config, Some(queries).filter(|_| trial.number == 0))?);
     let mut add = |option: &str, value: Option<String>| {
         all.extend(value.map(|value| vec![option.to_owned(), value]));
     };
-    add("--metric", Some(args.metric.clone()).filter(|metric| metric != "ndcg@10"));
-    // A net's own are among the settings.
-    let is_open = is_default || !config.architecture.is_net();
-    let given = |given: Option<usize>| given.filter(|_| is_open).map(|number| number.to_string());
-    add("--epochs", given(args.epochs));
-    add("--patience", given(args.patience));
-    add("--seed", Some(args.seed.to_string()).filter(|_| args.seed != 1));
     add("--device", Some(args.device.clone()).filter(|device| device != "auto"));
     add("--features", args.features.map(|features| features.to_string()));
     add("--first-index", Some(args.read.first_index.to_string()).filter(|_| args.read.first_index != 1));
@@ -45,50 +35,12 @@ pub fn train_arguments(args: &Args, trial: &Trial) -> burnrank::Result<Vec<Vec<S
     Ok(all)
 }
 
-/// The arguments of the default: its model, and the objective where that is not the usual one.
-fn default_arguments(config: &TrainConfig) -> burnrank::Result<Vec<Vec<String>>> {
-    let mut all = vec![vec!["--model".to_owned(), model_name(config).unwrap_or("mlp").to_owned()]];
-    if config.objective.name() != preset(config)?.objective.name() {
-        all.push(vec!["--objective".to_owned(), config.objective.name()]);
-    }
-    Ok(all)
-}
-
-/// The name of a net or of trees, as `--model` takes it.
-pub fn model_name(config: &TrainConfig) -> Option<&'static str> {
-    match config.architecture {
-        Architecture::Linear => Some("linear"),
-        Architecture::Trees { .. } => Some("trees"),
-        Architecture::Mlp { .. } => Some("mlp"),
-        Architecture::Kernel { .. } => None,
-    }
-}
-
-/// The arguments that say what is trained, and how: the model, and every setting that is not usual for it.
-pub fn config_arguments(config: &TrainConfig) -> burnrank::Result<Vec<Vec<String>>> {
-    let mut all: Vec<Vec<String>> = Vec::new();
-    let mut add = |option: &str, value: Option<String>| {
-        all.extend(value.map(|value| vec![option.to_owned(), value]));
-    };
-    if let Method::Baseline(settings) = &config.method {
-        add("--model", Some(settings.to_string()));
-        return Ok(all);
-    }
-    add("--model", model_name(config).map(str::to_owned));
-    let usual = preset(config)?;
-    let usual_rule = config.schedule == usual.schedule;
-    let usual: Vec<(&str, String)> = settings_of(&usual).map(|(setting, value)| (setting.key, value)).collect();
-    for (setting, value) in settings_of(config) {
-        let is_usual = usual.contains(&(setting.key, value.clone()));
-        let is_linear = setting.key == "hidden" && config.architecture == Architecture::Linear;
-        add(&format!("--{}", setting.key), Some(value).filter(|_| !is_usual && !is_linear));
-    }
-    // Without it, a net is trained as long as suits the data; with it, steps would else be constant.
-    let of_net = |value: String| Some(value).filter(|_| config.architecture.is_net());
-    add("--epochs", of_net(config.epochs.to_string()));
-    add("--schedule", of_net(config.schedule.to_string()).filter(|_| usual_rule));
-    add("--patience", of_net(config.patience.to_string()));
-    Ok(all)
+/// The arguments that say what is trained, and how: the model, and every setting that is not its default; on a number of
+/// training queries, or on any number.
+pub fn config_arguments(config: &TrainConfig, queries: Option<usize>) -> burnrank::Result<Vec<Vec<String>>> {
+    let (model, given) = stated(config, queries)?;
+    let settings = given.iter().map(|(key, value)| vec![format!("--{key}"), value.to_owned()]);
+    Ok(std::iter::once(vec!["--model".to_owned(), model.to_string()]).chain(settings).collect())
 }
 
 /// The command on one line, as a shell takes it.

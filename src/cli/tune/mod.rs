@@ -17,7 +17,7 @@ use anyhow::anyhow;
 use burnrank::data::find_folds;
 use burnrank::distributed::Member;
 use burnrank::tune::{
-    Before, Choices, Ended, Found, Journal, Progress, RUNGS, Search, Section, Space, Surroundings, TuneData,
+    Before, Choices, Ended, Found, Journal, Part, Progress, RUNGS, Search, Space, Surroundings, TuneData,
 };
 use burnrank::{Error, Objective, device};
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ impl Args {
         };
         if !self.objective.is_empty() {
             let names = self.objective.iter().map(Objective::name).collect();
-            space.set(Section::Objective, "objective", Choices::List(names))?;
+            space.set(Part::Objective, "objective", Choices::List(names))?;
         }
         let Some(until) = self.seconds.map_or(Some(None), |seconds| limit(seconds).map(Some)) else {
             let message = format!("--seconds {}: expected a number above 0", self.seconds.unwrap_or_default());

@@ -7,7 +7,8 @@ use crate::cli::ui::{self, Align, Table, counted};
 use burnrank::analysis::significance::Better;
 use burnrank::internal::text::duration;
 use burnrank::metric::Summary;
-use burnrank::tune::{Ended, Evaluation, Found, Trial, TuneData, paired, settings_of};
+use burnrank::setting::ModelChoice;
+use burnrank::tune::{Ended, Evaluation, Found, Trial, TuneData, paired, values_of};
 use burnrank::{Conventions, TrainConfig};
 use serde_json::{Map, Value, json};
 
@@ -30,7 +31,7 @@ impl Report {
         let held_out = found.held_out_gain(data);
         let ranked = found.ranked();
         let arguments = match ranked.first() {
-            Some((best, _)) => command::train_arguments(args, best)?,
+            Some((best, _)) => command::train_arguments(args, best, data.training_queries().min().unwrap_or(0))?,
             None => Vec::new(),
         };
         let trials = ranked.iter().map(|(trial, evaluation)| trial_json(found, trial, Some(evaluation), &ranked));
@@ -140,7 +141,7 @@ impl Report {
 
 /// The command that the default is.
 fn default_command(found: &Found) -> Option<String> {
-    let model = command::model_name(&found.default_trial()?.config)?;
+    let model = ModelChoice::of(&found.default_trial()?.config).ok()?.kind.name;
     Some(format!("burnrank train --model {model}"))
 }
 
@@ -161,7 +162,7 @@ fn trial_json(
     ranked: &[(&Trial, &Evaluation)],
 ) -> Value {
     let settings: Map<String, Value> =
-        settings_of(&trial.config).map(|(setting, value)| (setting.key.to_owned(), json!(value))).collect();
+        values_of(&trial.config).map(|(setting, value)| (setting.key.to_owned(), json!(value))).collect();
     let best = ranked.first().filter(|(best, _)| best.number != trial.number);
     let to_best = best.zip(evaluation).map(|((_, best), own)| difference_json(paired(&own.values, &best.values)));
     let summary = evaluation.map(|evaluation| evaluation.summary());
@@ -186,9 +187,9 @@ fn difference(found: &Found, config: &TrainConfig) -> Vec<String> {
     let usual: Vec<(&str, String)> = found
         .default_trial()
         .into_iter()
-        .flat_map(|trial| settings_of(&trial.config).map(|(setting, value)| (setting.key, value)))
+        .flat_map(|trial| values_of(&trial.config).map(|(setting, value)| (setting.key, value)))
         .collect();
-    let own = settings_of(config).filter(|(setting, value)| !usual.contains(&(setting.key, value.clone())));
+    let own = values_of(config).filter(|(setting, value)| !usual.contains(&(setting.key, value.clone())));
     let is_linear = |key: &str, value: &str| key == "hidden" && value == "linear";
     own.map(|(setting, value)| match setting.key {
         "objective" => value,

@@ -2,7 +2,7 @@
 
 use burnrank::data::read_text;
 use burnrank::internal::suggest::nearest;
-use burnrank::tune::{Choices, Range, SETTINGS, Section, Setting, Space};
+use burnrank::tune::{Choices, Dimension, Part, Range, Space, dimensions};
 use burnrank::{Error, ParseError};
 use std::path::Path;
 use toml::Spanned;
@@ -45,44 +45,44 @@ fn parse(file: &str, text: &str) -> Parsed<Space> {
     let mut places = Vec::new();
     for (key, value) in table.get_ref() {
         let (name, at) = (key.get_ref().as_ref(), key.span().start);
-        let part = Section::ALL.into_iter().find(|section| section.name() == name && !name.is_empty());
+        let part = Part::ALL.into_iter().find(|part| part.name() == name && !name.is_empty());
         match (part, value.get_ref()) {
-            (Some(section), DeValue::Table(settings)) => {
-                space.include(section);
-                places.push((section, at));
+            (Some(part), DeValue::Table(settings)) => {
+                space.include(part);
+                places.push((part, at));
                 for (key, value) in settings {
-                    set(&source, &mut space, section, key, value)?;
+                    set(&source, &mut space, part, key, value)?;
                 }
             }
-            (Some(section), _) => {
-                return Err(source.wrong(at, &format!("{0}: expected a part of the file, as in [{0}]", section.name())));
+            (Some(part), _) => {
+                return Err(source.wrong(at, &format!("{0}: expected a part of the file, as in [{0}]", part.name())));
             }
-            (None, _) if Setting::of(Section::Objective, name).is_err() => {
+            (None, _) if Dimension::of(Part::Objective, name).is_err() => {
                 return Err(source.wrong(at, &unknown(name)));
             }
             (None, _) => {
-                places.push((Section::Objective, at));
-                set(&source, &mut space, Section::Objective, key, value)?;
+                places.push((Part::Objective, at));
+                set(&source, &mut space, Part::Objective, key, value)?;
             }
         }
     }
-    space.check().map_err(|error| {
-        let message = error.to_string();
-        let about = if message.contains("--features trees") { Section::Trees } else { Section::Objective };
-        let is_objective = |at: usize| text[at..].starts_with("objective");
-        let found = places.iter().filter(|(section, _)| *section == about);
-        let at = found.map(|(_, at)| *at).find(|at| about == Section::Trees || is_objective(*at));
-        source.wrong(at.unwrap_or(0), &message)
-    })?;
+    let place = |about: Part, is_it: &dyn Fn(usize) -> bool| {
+        let found = places.iter().find(|(part, at)| *part == about && is_it(*at));
+        found.map_or(0, |(_, at)| *at)
+    };
+    let wrong = |at: usize, error: Error| source.wrong(at, &error.to_string());
+    space.check_models().map_err(|error| wrong(place(Part::Trees, &|_| true), error))?;
+    let objective = place(Part::Objective, &|at| text[at..].starts_with("objective"));
+    space.check_objectives().map_err(|error| wrong(objective, error))?;
     Ok(space)
 }
 
 /// What is said about a key above all parts that there is not.
 fn unknown(name: &str) -> String {
-    let parts = || [Section::Nets, Section::Trees].map(Section::name);
-    let keys = || Section::Objective.settings().map(|setting| setting.key);
+    let parts = || [Part::Nets, Part::Trees].map(Part::name);
+    let keys = || Part::Objective.dimensions().map(|dimension| dimension.key);
     let meant = nearest(name, keys().chain(parts()))
-        .or_else(|| SETTINGS.iter().find(|setting| setting.key == name).map(|setting| setting.section.name()));
+        .or_else(|| dimensions().iter().find(|dimension| dimension.key == name).map(|dimension| dimension.part.name()));
     let meant = meant.map_or(String::new(), |meant| match parts().contains(&meant) {
         true => format!("did you mean it to be in, or to be, the part [{meant}]? "),
         false => format!("did you mean '{meant}'? "),
@@ -94,13 +94,13 @@ fn unknown(name: &str) -> String {
 fn set(
     source: &Source<'_>,
     space: &mut Space,
-    section: Section,
+    part: Part,
     key: &Spanned<std::borrow::Cow<'_, str>>,
     value: &Spanned<DeValue<'_>>,
 ) -> Parsed<()> {
     let name = key.get_ref().as_ref();
     let wrong = |error: Error| source.wrong(key.span().start, &error.to_string());
-    Setting::of(section, name).map_err(wrong)?;
+    Dimension::of(part, name).map_err(wrong)?;
     let choices = match value.get_ref() {
         DeValue::Array(values) => {
             let values = values.iter().map(|value| word(source, name, value));
@@ -109,7 +109,7 @@ fn set(
         DeValue::Table(table) => Choices::Range(range(source, name, value.span().start, table)?),
         _ => Choices::List(vec![word(source, name, value)?]),
     };
-    space.set(section, name, choices).map_err(wrong)
+    space.set(part, name, choices).map_err(wrong)
 }
 
 /// A value as the option of `burnrank train` takes it.
@@ -177,27 +177,26 @@ const ABOUT: &str = "\
 /// A space as a file that [`read`] reads.
 pub fn text(space: &Space) -> String {
     let mut text = ABOUT.to_owned();
-    let sections = std::iter::once(Section::Objective).chain(space.models());
-    for section in sections {
+    for part in std::iter::once(Part::Objective).chain(space.models()) {
         text.push('\n');
-        if section != Section::Objective {
-            text += &format!("[{}]\n", section.name());
+        if part != Part::Objective {
+            text += &format!("[{}]\n", part.name());
         }
-        for setting in section.settings() {
-            text += &format!("# {}\n", setting.help);
-            match space.get(section, setting.key) {
-                Some(choices) => text += &format!("{} = {}\n", setting.key, value(setting, choices)),
-                None => text += &format!("# {} = [...]\n", setting.key),
+        for dimension in part.dimensions() {
+            text += &format!("# {}\n", dimension.help);
+            match space.get(part, dimension.key) {
+                Some(choices) => text += &format!("{} = {}\n", dimension.key, value(dimension, choices)),
+                None => text += &format!("# {} = [...]\n", dimension.key),
             }
         }
     }
     text
 }
 
-fn value(setting: &Setting, choices: &Choices) -> String {
-    let word = |word: &String| match setting.key {
+fn value(dimension: &Dimension, choices: &Choices) -> String {
+    let word = |word: &String| match dimension.key {
         "hidden" => format!("[{}]", word.replace(',', ", ")),
-        _ if setting.is_number() => word.clone(),
+        _ if dimension.is_number() => word.clone(),
         _ => format!("\"{word}\""),
     };
     match choices {
@@ -208,7 +207,7 @@ fn value(setting: &Setting, choices: &Choices) -> String {
         }
         Choices::List(values) => {
             let line = format!("[{}]", values.iter().map(word).collect::<Vec<_>>().join(", "));
-            match setting.key.len() + 3 + line.len() {
+            match dimension.key.len() + 3 + line.len() {
                 ..=80 => line,
                 _ => format!("[\n{}]", values.iter().map(|value| format!("  {},\n", word(value))).collect::<String>()),
             }
@@ -248,7 +247,7 @@ mod tests {
                 "[nets]\n\nhiden = [[1]]",
                 "s.toml:3:1: unknown key 'hiden': did you mean 'hidden'? known are hidden, act",
             ),
-            ("[nets]\nscale = [\"huge\"]", "s.toml:2:1: scale: "),
+            ("[nets]\nscale = [\"huge\"]", "s.toml:2:1: unknown scaling 'huge'"),
             ("[nets]\nscale = { low = 1, high = 2 }", "s.toml:2:1: scale: not a number: give a list of values"),
             (
                 "[nets]\nlr = { low = 1, hig = 2 }",
@@ -259,7 +258,7 @@ mod tests {
             ("[nets]\nlr = { low = 1, high = 2, log = 3 }", "s.toml:2:33: lr: log: expected true or false"),
             ("[nets]\nlr = [true]", "s.toml:2:7: lr: expected a number"),
             ("[nets]\nlr = []", "s.toml:2:1: lr: the list is empty"),
-            ("[nets]\nlr = [0]", "s.toml:2:1: lr: learning rate"),
+            ("[nets]\nlr = [0]", "s.toml:2:1: lr 0: expected a number above 0"),
             (
                 "mu = [1]\nobjective = [\"lamdarank:ndcg\"]",
                 "s.toml:2:1: unknown objective 'lamdarank:ndcg': did you mean",

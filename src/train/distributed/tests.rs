@@ -6,6 +6,7 @@ use crate::distributed::threads::each_with;
 use crate::error::{Error, Result};
 use crate::model::{Model, Scorer, ranker_to_bytes};
 use crate::objective::Objective;
+use crate::setting::Schedule;
 use crate::setting::TrainConfig;
 use crate::stop::Stop;
 use crate::train::{Trainer, TrainingData};
@@ -18,7 +19,15 @@ fn data() -> (Dataset, Dataset) {
 }
 
 fn config(scaling: ScaleKind) -> TrainConfig {
-    TrainConfig { shares: 5, scaling, epochs: 3, batch_queries: 10, ..TrainConfig::default() }
+    TrainConfig {
+        shares: 5,
+        scaling,
+        epochs: 3,
+        batch_queries: 10,
+        schedule: Schedule::Constant,
+        learning_rate: 0.001,
+        ..TrainConfig::default()
+    }
 }
 
 fn trainer(member: &Member, config: &TrainConfig) -> Result<Trainer<'static>> {

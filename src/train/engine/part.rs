@@ -180,6 +180,8 @@ impl EpochTotals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ScaleKind;
+    use crate::setting::Schedule;
 
     #[test]
     fn parts_are_whole_queries_in_order_and_large_enough() {
@@ -223,6 +225,9 @@ mod tests {
             let config = TrainConfig {
                 objective: crate::objective::Objective::parse("ranknet").unwrap(),
                 architecture: shape.architecture.clone(),
+                schedule: Schedule::Constant,
+                scaling: ScaleKind::QueryMinMax,
+                learning_rate: 0.001,
                 ..TrainConfig::default()
             };
             let epoch = EpochStart {

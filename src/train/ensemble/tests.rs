@@ -7,6 +7,7 @@ use crate::data::synthetic::Synthetic;
 use crate::device;
 use crate::model::{Activation, Architecture, Model, spread};
 use crate::objective::Objective;
+use crate::setting::Schedule;
 use crate::train::TrainingData;
 use std::ops::ControlFlow;
 
@@ -16,7 +17,14 @@ fn part(queries: std::ops::Range<usize>) -> Dataset {
 }
 
 fn config() -> TrainConfig {
-    TrainConfig { epochs: 6, patience: 2, learning_rate: 0.02, ..TrainConfig::default() }
+    TrainConfig {
+        epochs: 6,
+        patience: 2,
+        learning_rate: 0.02,
+        schedule: Schedule::Constant,
+        scaling: ScaleKind::QueryMinMax,
+        ..TrainConfig::default()
+    }
 }
 
 fn shared(config: &TrainConfig) -> Arc<TrainingData<'static>> {

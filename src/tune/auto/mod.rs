@@ -343,6 +343,13 @@ impl<'a> Race<'a> {
             "model": "auto", "objective": base.objective.name(), "metric": base.metric, "seed": base.seed,
             "scaling": model.info.scaler.kind(), "selection": report,
         });
+        // What was stated, beside what came out.
+        if let Some(scaling) = self.auto.scaling {
+            model.info.settings["scale"] = serde_json::json!(scaling);
+        }
+        if let Some(trials) = self.auto.trials {
+            model.info.settings["trials"] = serde_json::json!(trials);
+        }
         let best_value = Some(estimate).filter(|value| value.is_finite());
         model.info.run = Some(RunInfo { identity: self.identity(), finish, best_value });
         Ok(model)

@@ -1,7 +1,8 @@
 use super::super::journal::Before;
-use super::super::{Choices, Section};
+use super::super::{Choices, Part};
 use super::*;
 use crate::data::Dataset;
+use crate::model::Architecture;
 use crate::setting::ModelChoice;
 use crate::{Synthetic, device};
 
@@ -13,10 +14,10 @@ fn sets() -> [Dataset; 2] {
 fn search(trials: usize) -> Search {
     let mut space = Space::new();
     let list = |values: &[&str]| Choices::List(values.iter().map(|&value| value.to_owned()).collect());
-    space.set(Section::Objective, "objective", list(&["ranknet", "lambdarank:ndcg", "arp-loss2"])).unwrap();
-    space.set(Section::Nets, "hidden", list(&["", "4", "4,3"])).unwrap();
-    space.set(Section::Nets, "lr", list(&["0.001", "0.01", "0.1"])).unwrap();
-    space.set(Section::Nets, "scale", list(&["none", "zscore"])).unwrap();
+    space.set(Part::Objective, "objective", list(&["ranknet", "lambdarank:ndcg", "arp-loss2"])).unwrap();
+    space.set(Part::Nets, "hidden", list(&["", "4", "4,3"])).unwrap();
+    space.set(Part::Nets, "lr", list(&["0.001", "0.01", "0.1"])).unwrap();
+    space.set(Part::Nets, "scale", list(&["none", "zscore"])).unwrap();
     Search { space, trials, metric: "ndcg@5".into(), seed: 4, epochs: Some(9), patience: Some(2), until: None }
 }
 
@@ -112,7 +113,7 @@ fn a_trial_that_fails_is_a_result_and_time_is_a_bound() {
     let [train, valid] = sets();
     let data = TuneData::new(vec![[&train, &valid]], 4).unwrap();
     let mut search = search(4);
-    search.space.set(Section::Nets, "lr", Choices::List(vec!["1e38".into()])).unwrap();
+    search.space.set(Part::Nets, "lr", Choices::List(vec!["1e38".into()])).unwrap();
     let found = run(&search, &data, None);
     let failures = found.trials.iter().filter_map(|trial| trial.failure.as_ref());
     assert!(failures.clone().count() >= 1 && failures.clone().all(|why| why.contains("diverged")), "{found:?}");
@@ -153,9 +154,9 @@ fn trees_are_grown_anew_on_each_rung_to_the_same_values() {
     let data = TuneData::new(vec![[&train, &valid]], 4).unwrap();
     let list = |values: &[&str]| Choices::List(values.iter().map(|&value| value.to_owned()).collect());
     let mut space = Space::new();
-    space.set(Section::Trees, "leaves", list(&["3", "5"])).unwrap();
-    space.set(Section::Trees, "min-data", list(&["2", "10"])).unwrap();
-    space.set(Section::Trees, "subsample", list(&["0.5", "1"])).unwrap();
+    space.set(Part::Trees, "leaves", list(&["3", "5"])).unwrap();
+    space.set(Part::Trees, "min-data", list(&["2", "10"])).unwrap();
+    space.set(Part::Trees, "subsample", list(&["0.5", "1"])).unwrap();
     let search = Search { space, patience: Some(0), ..search(5) };
     let results = [1, 2].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -1,7 +1,7 @@
-//! Options that name one thing, or leave the choice to the data.
+//! The model, or the choice of one on the data.
 
+use burnrank::Error;
 use burnrank::setting::{ModelChoice, ModelKind, models};
-use burnrank::{Error, ScaleKind};
 use std::str::FromStr;
 
 /// `--model`: one of them, or the choice between several.
@@ -24,23 +24,5 @@ impl FromStr for ModelArg {
             return Err(ModelKind::unknown(kind, &["auto"]));
         }
         text.parse().map(ModelArg::Named)
-    }
-}
-
-/// `--scale`: a scaling, or the choice between several.
-#[derive(Debug, Clone, Copy)]
-pub enum ScaleArg {
-    Auto,
-    Named(ScaleKind),
-}
-
-impl FromStr for ScaleArg {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text.trim().eq_ignore_ascii_case("auto") {
-            true => Ok(ScaleArg::Auto),
-            false => text.parse().map(ScaleArg::Named),
-        }
     }
 }

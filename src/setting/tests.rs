@@ -1,0 +1,162 @@
+//! The table as a whole.
+
+use super::*;
+use crate::objective::{Objective, PAIR_BUDGET};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+fn config(model: &str) -> TrainConfig {
+    model.parse::<ModelChoice>().unwrap().config()
+}
+
+fn given(stated: &[(&str, &str)]) -> Given {
+    let mut given = Given::new();
+    stated.iter().for_each(|(key, value)| given.state(key, value).unwrap());
+    given
+}
+
+/// Every number and word of a configuration, by its path.
+fn leaves(config: &TrainConfig) -> BTreeMap<String, Json> {
+    fn walk(path: &str, value: &Json, all: &mut BTreeMap<String, Json>) {
+        match value {
+            Json::Object(fields) => fields.iter().for_each(|(key, value)| walk(&format!("{path}.{key}"), value, all)),
+            leaf => drop(all.insert(path.to_owned(), leaf.clone())),
+        }
+    }
+    let mut all = BTreeMap::new();
+    walk("", &serde_json::to_value(config).unwrap(), &mut all);
+    all
+}
+
+/// A value of a setting that is not the one that a configuration has.
+fn other(row: &Setting, config: &TrainConfig) -> String {
+    let own = row.get(config);
+    let fitting = match row.key {
+        "objective" => vec!["ranknet", "listnet"],
+        "metric" => vec!["map", "mrr"],
+        _ => ["0.5", "0.25", "7", "3", "30,20"].into_iter().chain(row.value.words()).collect(),
+    };
+    fitting.into_iter().find(|value| *value != own && row.check(value).is_ok()).unwrap().to_owned()
+}
+
+#[test]
+fn every_model_has_valid_defaults() {
+    for kind in models() {
+        let config = config(kind.name);
+        config.check().unwrap();
+        let (model, given) = stated(&config, None).unwrap();
+        assert_eq!(model.to_string(), kind.name);
+        // How long a net is trained depends on the data.
+        let open = if Kinds::NETS.has(kind.kinds) { vec![("epochs", "100"), ("schedule", "cosine")] } else { vec![] };
+        assert_eq!(given.iter().collect::<Vec<_>>(), open, "{}", kind.name);
+    }
+    assert_eq!(leaves(&TrainConfig::default()), leaves(&config("mlp")));
+    assert_eq!(TrainConfig::default().objective.name(), Objective::default().name());
+    assert_eq!(TrainConfig::default().pair_budget, PAIR_BUDGET);
+}
+
+#[test]
+fn every_serialised_field_has_a_row() {
+    for model in ["linear", "mlp", "trees", "ranksvm"] {
+        let (mut changed, start) = (config(model), config(model));
+        let kind = model.parse::<ModelChoice>().unwrap().kind;
+        for row in SETTINGS.iter().filter(|row| row.is_of(kind)) {
+            let value = other(row, &start);
+            row.set(&mut changed, &value).unwrap();
+            assert_eq!(row.get(&changed), value, "{}", row.key);
+        }
+        // What is left out where it is the usual value is there now.
+        let (before, after) = (leaves(&start), leaves(&changed));
+        // The choice of the model decides on these.
+        let of_model = |path: &&String| {
+            [".architecture.kind", ".method.baseline.name", ".method.baseline.numbers.c"].contains(&path.as_str())
+        };
+        let same: Vec<&String> =
+            after.iter().filter(|(path, value)| before.get(*path) == Some(value)).map(|(path, _)| path).collect();
+        let same: Vec<&&String> = same.iter().filter(|path| !of_model(path)).collect();
+        if Kinds::NETS.has(kind.kinds) {
+            assert!(same.is_empty(), "{model}: no row sets {same:?}");
+        } else {
+            // Fields of nets have rows of nets.
+            let nets = leaves(&config("mlp"));
+            assert!(same.iter().all(|path| nets.contains_key(path.as_str())), "{model}: no row sets {same:?}");
+        }
+    }
+}
+
+#[test]
+fn rows_are_sound() {
+    for (place, row) in SETTINGS.iter().enumerate() {
+        assert!(SETTINGS[..place].iter().all(|other| other.key != row.key), "{} twice", row.key);
+        assert!(!row.help.is_empty() && !row.help.ends_with('.'), "{}: {}", row.key, row.help);
+        assert!(!row.default_text().is_empty(), "{}", row.key);
+        assert!(row.same_field.is_none_or(|key| SETTINGS[..place].iter().any(|other| other.key == key)), "{}", row.key);
+        for kind in models().filter(|kind| row.is_of(kind)) {
+            let config = config(kind.name);
+            let mut copy = config.clone();
+            row.set(&mut copy, &row.get(&config)).unwrap();
+            assert_eq!(leaves(&copy), leaves(&config), "{} of {}", row.key, kind.name);
+        }
+    }
+}
+
+#[test]
+fn what_depends_on_the_data_does_not_once_it_is_stated() {
+    let epochs = |stated: &[(&str, &str)], queries| {
+        let config = resolve(&ModelChoice::mlp(), &given(stated), queries).unwrap();
+        (config.epochs, config.patience, config.schedule.name())
+    };
+    // Of 10 queries per batch: 2 updates per epoch, then 20, then 500.
+    assert_eq!(epochs(&[], Some(20)), (1000, 500, "cosine"));
+    assert_eq!(epochs(&[], Some(200)), (100, 50, "cosine"));
+    assert_eq!(epochs(&[], Some(5000)), (50, 25, "cosine"));
+    assert_eq!(epochs(&[("batch-queries", "1")], Some(20)), (100, 50, "cosine"));
+    assert_eq!(epochs(&[("epochs", "7")], Some(20)), (7, 20, "constant"));
+    assert_eq!(epochs(&[("patience", "3")], Some(20)), (1000, 3, "cosine"));
+    assert_eq!(epochs(&[("restart", "3")], Some(20)), (1000, 500, "constant"));
+    // The same, of a configuration that was resolved before the data were read.
+    for stated in [&[][..], &[("epochs", "7")], &[("patience", "3")]] {
+        let before = resolve(&ModelChoice::mlp(), &given(stated), None).unwrap();
+        let after = given(stated).suited(before, 20).unwrap();
+        assert_eq!((after.epochs, after.patience, after.schedule.name()), epochs(stated, Some(20)));
+    }
+}
+
+#[test]
+fn settings_of_other_models_and_bad_values_are_named() {
+    let message = |model: &str, stated: &[(&str, &str)]| {
+        let model: ModelChoice = model.parse().unwrap();
+        resolve(&model, &given(stated), None).unwrap_err().to_string()
+    };
+    assert_eq!(
+        message("linear", &[("hidden", "3")]),
+        "`hidden` is for mlp, not for linear: leave it out, or choose another `model`"
+    );
+    assert_eq!(message("trees", &[("lr", "1")]), "`lr` is for nets, not for trees: use `shrinkage`");
+    assert_eq!(message("mlp", &[("shrinkage", "1")]), "`shrinkage` is for trees, not for mlp: use `lr`");
+    assert!(message("ranksvm", &[("l2", "0")]).starts_with("`l2` is for nets and trees, not for ranksvm"));
+    assert!(message("trees", &[("schedule", "halve")]).starts_with("`schedule` is for nets, not for trees"));
+    assert_eq!(
+        message("trees", &[("epochs", "3"), ("trees", "4")]),
+        "`trees` 4 and `epochs` 3 are the same setting: leave out one of them"
+    );
+    assert!(message("mlp", &[("restart", "30")]).starts_with("restart 30: expected less than `patience` 20"));
+    for (key, value, expected) in [
+        ("lr", "0", "lr 0: expected a number above 0"),
+        ("lr", "NaN", "lr NaN: expected a number above 0"),
+        ("lr", "x", "lr x: expected a number above 0"),
+        ("l2", "-1", "l2 -1: expected a number of 0 or more"),
+        ("epochs", "0", "epochs 0: expected a whole number of 1 or more"),
+        ("epochs", "1.5", "epochs 1.5: expected a whole number of 1 or more"),
+        ("bins", "1", "bins 1: expected a whole number from 2 to 65535"),
+        ("subsample", "2", "subsample 2: expected a number above 0 and at most 1"),
+        ("hidden", "32,,16", "hidden 32,,16: expected 1 to 65536 units for each of 1 to 100 hidden layers"),
+        ("hidden", "0", "hidden 0: expected 1 to 65536 units"),
+        ("optimizer", "adma", "unknown optimizer 'adma': did you mean 'adam'?"),
+        ("metric", "ndcg10", "unknown "),
+        ("hiden", "3", "unknown setting 'hiden': did you mean 'hidden'? known are objective, metric"),
+    ] {
+        let message = Given::new().state(key, value).unwrap_err().to_string();
+        assert!(message.starts_with(expected), "{message}");
+    }
+}

@@ -69,7 +69,7 @@ pub(super) async fn read(mut body: Body, waits: bool, shared: Arc<Shared>) -> Re
 
 fn too_large(most: usize) -> Refusal {
     let reason =
-        format!("the body has more than {most} bytes: send fewer documents, or start the server with more --max-body");
+        format!("the body has more than {most} bytes: send fewer documents, or raise `max_body` of the server");
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
 }
 
@@ -102,7 +102,7 @@ pub(super) fn rows_of_bytes(
 }
 
 fn too_many(most: usize) -> String {
-    format!("more than {most} documents: send fewer, or start the server with more --max-documents")
+    format!("more than {most} documents: send fewer, or raise `max_documents` of the server")
 }
 
 /// The rows of a body of JSON: `{"documents": [[...], ...]}`, or the list alone.
@@ -322,10 +322,7 @@ mod tests {
             ("[[1,2],[1,2,3]]", "documents[1] has more features than the 2 that the model scores"),
             ("[[1,2],[1,null]]", "documents[1][1] is null: features must be finite numbers"),
             ("[[1,2],[1e39,0]]", "documents[1][0] is 1e39, more than a 32-bit number holds"),
-            (
-                "[[1,2],[1,2],[1,2],[1,2]]",
-                "more than 3 documents: send fewer, or start the server with more --max-documents",
-            ),
+            ("[[1,2],[1,2],[1,2],[1,2]]", "more than 3 documents: send fewer, or raise `max_documents` of the server"),
             ("{}", r#""documents" is missing: expected {"documents": [[...], ...]}"#),
             (r#"{"rows": []}"#, r#"unknown field "rows": expected "documents" alone"#),
             (r#"{"documents": [], "documents": []}"#, r#""documents" is there twice"#),

@@ -38,7 +38,7 @@ pub struct Journal {
 type Known = BTreeMap<(usize, usize), (Outcome, usize)>;
 
 /// What to do about a journal that cannot be resumed.
-const REMEDY: &str = "--force discards it, or choose another --out";
+const REMEDY: &str = "discard it with `force`, or choose another folder";
 
 impl Journal {
     /// Opens the journal of the search of this identity, or starts one.
@@ -51,14 +51,14 @@ impl Journal {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                return Err(wrong(path, "another burnrank writes it: wait for its end, or choose another --out"));
+                return Err(wrong(path, "another burnrank writes it: wait for its end, or choose another folder"));
             }
             // Where the system locks no files, nothing keeps two searches apart.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
-            return Err(wrong(path, "not a file: choose another --out"));
+            return Err(wrong(path, "not a file: choose another folder"));
         }
         // The text, and what it is parsed into.
         memory::ask(metadata.len().saturating_mul(4), &format!("reading {}", path.display()), REMEDY)?;
@@ -70,7 +70,7 @@ impl Journal {
         if before == Before::Refuse && !known.is_empty() {
             return Err(wrong(
                 path,
-                "there is a search already: --resume goes on with it, --force discards it; or choose another --out",
+                "there is a search already: continue it with `resume`, discard it with `force`, or choose another folder",
             ));
         }
         file.set_len(length).map_err(failed)?;
@@ -225,14 +225,14 @@ mod tests {
         let before = std::fs::read(&path).unwrap();
         let refused = |other: Value, how| Journal::open(&path, &other, how).unwrap_err().to_string();
         let message = refused(json!({"seed": 2, "space": 2, "data": 2}), Before::GoOn);
-        assert!(message.contains("another search, by its seed and space: --force"), "{message}");
+        assert!(message.contains("another search, by its seed and space: discard it with `force`"), "{message}");
         let message = refused(identity.clone(), Before::Refuse);
-        assert!(message.contains("--resume goes on with it"), "{message}");
+        assert!(message.contains("continue it with `resume`"), "{message}");
         assert_eq!(std::fs::read(&path).unwrap(), before);
         for foreign in ["my diary\n", "diary", "{\"epoch\":1}\n", "[]\n"] {
             std::fs::write(&path, foreign).unwrap();
             let message = refused(identity.clone(), Before::GoOn);
-            assert!(message.contains("journal") && message.contains("--out"), "{message}");
+            assert!(message.contains("journal") && message.contains("another folder"), "{message}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), foreign);
         }
         std::fs::write(&path, [before.as_slice(), b"{}\n"].concat()).unwrap();

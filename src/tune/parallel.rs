@@ -17,7 +17,7 @@ pub(super) fn each<T: Sync>(jobs: &[T], work: impl Fn(&T) -> Result<()> + Sync) 
     let worker = || -> Result<()> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads / workers).build();
         let pool =
-            pool.map_err(|error| Error::Device(format!("cannot start threads: {error}: give fewer --threads")))?;
+            pool.map_err(|error| Error::Device(format!("cannot start threads: {error}: give fewer `threads`")))?;
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             if failed.load(Ordering::Relaxed) {
                 break;

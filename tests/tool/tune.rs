@@ -151,7 +151,7 @@ fn a_journal_with_values_that_no_search_has_is_refused() {
         assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{value}: {ran:?}");
         let message = ran.err;
         assert!(message.contains(&format!("found/journal.jsonl: line 2: ndcg@10 of {value} ")), "{value}: {message}");
-        assert!(message.contains("is not within 0 to 1: --force discards it"), "{value}: {message}");
+        assert!(message.contains("is not within 0 to 1: discard it with --force"), "{value}: {message}");
     }
 }
 

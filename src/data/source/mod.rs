@@ -6,7 +6,9 @@ mod small_text;
 mod stream;
 
 pub use compression::Compression;
-pub(crate) use plain_file::{Plain, Stamp, changed, read_at};
+#[cfg(feature = "tables")]
+pub(crate) use plain_file::read_at;
+pub(crate) use plain_file::{Plain, Stamp, changed};
 pub use small_text::read_text;
 pub(crate) use stream::Stream;
 

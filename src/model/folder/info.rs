@@ -135,7 +135,7 @@ pub(super) fn read_info(folder: &Path) -> Result<ModelInfo> {
     let path = folder.join("model.json");
     let json = get(&path, u64::MAX).map_err(|error| match error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            wrong(folder, "not a model folder: it has no model.json (burnrank train --out makes one)".into())
+            wrong(folder, "not a model folder: it has no model.json (training writes one)".into())
         }
         other => other,
     })?;

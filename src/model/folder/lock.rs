@@ -30,7 +30,7 @@ impl Lock {
                 return Ok(lock);
             }
             if start.elapsed() > PATIENCE {
-                let message = "another burnrank is writing this model: wait for its end, or choose another --out";
+                let message = "another burnrank is writing this model: wait for its end, or choose another folder";
                 return Err(Error::Model { path: target.to_path_buf(), message: message.into() });
             }
             std::thread::sleep(Duration::from_millis(10));

@@ -74,7 +74,7 @@ impl Model {
     fn check_finite(&self) -> Result<()> {
         let (center, spread) = self.info.scaler.numbers();
         if !self.scorer.is_finite() || !center.iter().chain(spread).all(|number| number.is_finite()) {
-            let message = "the model has weights or a scaling that are not finite, and was not saved: lower --lr";
+            let message = "the model has weights or a scaling that are not finite, and was not saved: lower `lr`";
             return Err(Error::Record(message.into()));
         }
         Ok(())

@@ -84,7 +84,7 @@ impl Made {
         made.reverse();
         fs::create_dir_all(parent).map_err(|source| Error::Model {
             path: target.to_path_buf(),
-            message: format!("the folder {} cannot be made: {source}: choose another --out", parent.display()),
+            message: format!("the folder {} cannot be made: {source}: choose another folder", parent.display()),
         })?;
         Ok(Made(made))
     }
@@ -132,7 +132,7 @@ pub(super) fn occupant(target: &Path) -> Result<Option<ModelInfo>> {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
-            return Err(wrong("exists and is not a folder: choose another --out".into()));
+            return Err(wrong("exists and is not a folder: choose another folder".into()));
         }
         Err(error) => return Err(Error::io(target, "read", error)),
     };
@@ -146,7 +146,7 @@ pub(super) fn occupant(target: &Path) -> Result<Option<ModelInfo>> {
         let own = FILES.iter().any(|name| entry.file_name() == *name);
         if !own || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             return Err(wrong(format!(
-                "holds '{}', which is not a model's: choose another --out, nothing was overwritten",
+                "holds '{}', which is not a model's: choose another folder, nothing was overwritten",
                 entry.file_name().to_string_lossy()
             )));
         }
@@ -155,7 +155,7 @@ pub(super) fn occupant(target: &Path) -> Result<Option<ModelInfo>> {
         return Ok(None);
     }
     let info = read_info(target).map_err(|error| {
-        wrong(format!("exists and is not a model ({error}): choose another --out, nothing was overwritten"))
+        wrong(format!("exists and is not a model ({error}): choose another folder, nothing was overwritten"))
     })?;
     Ok(Some(info))
 }

@@ -238,7 +238,7 @@ impl<'a> Race<'a> {
         memory::ask(
             copies.saturating_add(bins),
             "the copies of the data that settings are compared on",
-            "name a model, as in --model linear, or a scaling, as in --scale quantile",
+            "name a model, as in `model` linear, or a scaling, as in `scale` quantile",
         )
     }
 

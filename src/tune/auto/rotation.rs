@@ -30,8 +30,8 @@ pub(super) fn rotations(queries: usize, validation: usize, seed: u64) -> Result<
             return Ok(vec![Rotation { train: (0..queries).collect(), held: Vec::new() }]);
         }
         return Err(Error::Data(format!(
-            "too few queries to choose a model by, {queries} for training and {validation} for validation: give --valid FILE \
-             with 2 queries or more, or name a model, as in --model linear"
+            "too few queries to choose a model by, {queries} for training and {validation} for validation: give 2 \
+             validation queries or more with `valid`, or name a model, as in `model` linear"
         )));
     }
     let rotation = |held: Vec<usize>| {
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(rotations(1, 2, 1).unwrap(), [Rotation { train: vec![0], held: vec![] }]);
         for (queries, validation) in [(0, 9), (1, 1), (3, 0), (2, 1)] {
             let message = rotations(queries, validation, 1).unwrap_err().to_string();
-            assert!(message.contains("--model linear"), "{message}");
+            assert!(message.contains("`model` linear"), "{message}");
         }
     }
 }

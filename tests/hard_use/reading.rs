@@ -223,7 +223,7 @@ fn a_build_without_tables_says_which_feature_reads_them() {
     let error = place.run("data a.txt --label x").bad(2);
     assert!(
         error.contains(
-            "--label is for Parquet, CSV, TSV files, and a.txt is read as LETOR: leave it out, or rename the file"
+            "--label is for Parquet, CSV and TSV files, and a.txt is read as LETOR: leave it out, or rename the file"
         ),
         "{error}"
     );

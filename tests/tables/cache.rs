@@ -51,7 +51,7 @@ fn a_cache_has_the_documents_and_names_of_its_table() {
     assert_eq!(data.with_width(2).feature_names(), None);
     // What is said of columns is for tables.
     let refused = refusal(&cache, &ReadOptions { null: Some(0.0), ..ReadOptions::default() });
-    assert_eq!(refused, "`null` is for Parquet, CSV, TSV files, and a.cache is read as cache: leave it out");
+    assert_eq!(refused, "`null` is for Parquet, CSV and TSV files, and a.cache is read as cache: leave it out");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_model_of_a_cache_knows_its_columns() {
     assert!(error.contains("a.cache: the cache has names for its 2 columns of features"), "{error}");
     let error = place.run("data a.cache --label grade").bad(2);
     assert!(
-        error.contains("--label is for Parquet, CSV, TSV files, and a.cache is read as cache: leave it out"),
+        error.contains("--label is for Parquet, CSV and TSV files, and a.cache is read as cache: leave it out"),
         "{error}"
     );
 }

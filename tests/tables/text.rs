@@ -168,7 +168,8 @@ fn options_that_do_not_fit_are_refused() {
     assert_eq!(error, "null NaN: expected a finite number, which stands for missing values");
     let (_folder, path) = file("a.txt", "1 qid:1 1:1\n");
     let error = refusal(&path, &ReadOptions { null: Some(0.0), ..ReadOptions::default() });
-    let wanted = "`null` is for Parquet, CSV, TSV files, and a.txt is read as LETOR: leave it out, or rename the file";
+    let wanted =
+        "`null` is for Parquet, CSV and TSV files, and a.txt is read as LETOR: leave it out, or rename the file";
     assert_eq!(error, wanted);
     let (_folder, path) = file("a.csv", "label,qid,x\n1,1,1\n");
     let error = read(&path, &ReadOptions { width: Some(2), ..ReadOptions::default() }).unwrap_err().to_string();

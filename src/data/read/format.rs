@@ -8,6 +8,7 @@ use super::{cache, letor};
 use super::{csv, parquet};
 use crate::data::source::{Compression, display_name, is_stdin, whole_file};
 use crate::error::{Error, Result};
+use crate::internal::text::listed;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -175,7 +176,7 @@ impl InputFormat {
         let unused = |(name, is_stated): &(&'static str, bool)| *is_stated && !self.options.contains(name);
         let Some((name, _)) = statements(options).find(unused) else { return Ok(()) };
         let users = INPUT_FORMATS.iter().filter(|format| format.options.contains(&name)).map(|format| format.name);
-        let users = users.collect::<Vec<_>>().join(", ");
+        let users = listed(&users.collect::<Vec<_>>(), "and");
         let rename = if self.magic.is_empty() { ", or rename the file" } else { "" };
         Err(Error::Config(format!(
             "`{name}` is for {users} files, and {} is read as {}: leave it out{rename}",
@@ -259,10 +260,11 @@ mod tests {
         let check = |path: &str, options: &ReadOptions| InputFormat::of(path).check_options(Path::new(path), options);
         check("a.csv", &stated).unwrap();
         let expected =
-            "`label` is for Parquet, CSV, TSV files, and a.txt is read as LETOR: leave it out, or rename the file";
+            "`label` is for Parquet, CSV and TSV files, and a.txt is read as LETOR: leave it out, or rename the file";
         assert_eq!(check("a.txt", &stated).unwrap_err().to_string(), expected);
         let stated = ReadOptions { query_file: stated.query_file, ..ReadOptions::default() };
-        let expected = "`query_file` is for LETOR, Parquet, CSV, TSV files, and a.cache is read as cache: leave it out";
+        let expected =
+            "`query_file` is for LETOR, Parquet, CSV and TSV files, and a.cache is read as cache: leave it out";
         assert_eq!(check("a.cache", &stated).unwrap_err().to_string(), expected);
         check("a.txt", &stated).unwrap();
     }

@@ -2,6 +2,7 @@
 
 use super::whole_file;
 use crate::error::{Error, Result};
+use crate::internal::text::listed;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -117,7 +118,7 @@ pub(super) fn reject_archives(name: &str, head: &[u8]) -> Result<()> {
         [0xfd, b'7', b'z', b'X', ..] => "xz data",
         _ => return Ok(()),
     };
-    let read = Compression::ALL.map(Compression::name).join(" and ");
+    let read = listed(&Compression::ALL.map(Compression::name), "and");
     Err(whole_file(
         name,
         &format!("this is {kind}"),

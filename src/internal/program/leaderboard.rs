@@ -1,7 +1,7 @@
 //! Leaderboards in words, as tables that fit a terminal, in Markdown and as CSV.
 
 use crate::analysis::significance::{Leaderboard, Standing};
-use crate::internal::text::{Align, Table, count, counted, fixed, shorten};
+use crate::internal::text::{self, Align, Table, count, counted, fixed, shorten};
 
 /// The decimals of measures.
 const DECIMALS: usize = 4;
@@ -225,9 +225,7 @@ fn letter_lines(parts: &[String]) -> Vec<String> {
 /// As in "a, b and c", or "a, b, c, d and 3 more".
 fn listed(names: &[String]) -> String {
     match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] if names.len() <= NAMED + 1 => format!("{} and {last}", first.join(", ")),
+        names if names.len() <= NAMED + 1 => text::listed(names, "and"),
         many => format!("{} and {} more", many[..NAMED].join(", "), count(many.len() - NAMED)),
     }
 }

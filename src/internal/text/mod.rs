@@ -5,7 +5,7 @@ mod number;
 mod table;
 
 pub use crate::error::{harmless, printable};
-pub use names::shorten;
+pub use names::{listed, shorten};
 pub use number::{
     count, counted, decimals_for, duration, fixed, large, number, p_value, percent, signed, three_digits,
 };

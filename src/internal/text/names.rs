@@ -1,7 +1,25 @@
-//! Long names in narrow columns.
+//! Names in sentences and in narrow columns.
 
 use super::printable;
 use std::collections::HashSet;
+
+/// The names as a sentence has them, with `last` before the last of them.
+///
+/// ```
+/// assert_eq!(burnrank::internal::text::listed(&["a", "b", "c"], "or"), "a, b or c");
+/// ```
+pub fn listed<S: AsRef<str>>(names: &[S], last: &str) -> String {
+    let mut text = String::new();
+    for (place, name) in names.iter().enumerate() {
+        match place {
+            0 => {}
+            place if place + 1 < names.len() => text.push_str(", "),
+            _ => text.push_str(&format!(" {last} ")),
+        }
+        text.push_str(name.as_ref());
+    }
+    text
+}
 
 /// What stands for the part of a name that was left out.
 const GAP: &str = "...";

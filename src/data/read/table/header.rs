@@ -6,6 +6,7 @@ use crate::data::read::options::ReadOptions;
 use crate::data::source::whole_file;
 use crate::error::{Error, Result, printable};
 use crate::internal::suggest;
+use crate::internal::text::listed;
 use std::collections::HashMap;
 
 /// What pandas calls the index of its rows where it writes it as a column.
@@ -89,12 +90,7 @@ impl Layout {
 
 /// The options that name columns, as messages list them.
 pub(in crate::data::read) fn role_keys() -> String {
-    let keys: Vec<String> = COLUMN_ROLES.iter().map(|row| format!("`{}`", row.key)).collect();
-    match keys.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    }
+    listed(&COLUMN_ROLES.iter().map(|row| format!("`{}`", row.key)).collect::<Vec<_>>(), "or")
 }
 
 /// A name that is one word.

@@ -19,13 +19,13 @@
 //! -1 - child. A score is the sum of all trees' leaves. Thresholds are for raw features, unless they are scaled within queries.
 //! A score of kernels is the sum over points p of weight exp(-gamma |x - p|^2), or weight (x . p + offset)^degree.
 
-use super::net::{Layer, Net};
+use super::net::Net;
 use super::plain::{PlainTree, PlainTrees};
 use super::scaling::is_per_query;
 use super::{Exported, Request};
 use crate::data::scale::Step;
 use crate::error::{Error, Result};
-use crate::model::{Activation, Child, KernelKind, KernelRanker, Scorer};
+use crate::model::{Activation, Child, Dense, KernelKind, KernelRanker, Scorer};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -138,7 +138,7 @@ impl ScalingText {
 }
 
 impl LayerText {
-    fn of(layer: &Layer) -> Self {
+    fn of(layer: &Dense<f64>) -> Self {
         let single = |numbers: &[f64]| numbers.iter().map(|&number| number as f32).collect();
         let weights = (0..layer.inputs).map(|input| single(layer.row(input))).collect();
         LayerText { weights, bias: single(&layer.bias) }

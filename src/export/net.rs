@@ -2,25 +2,14 @@
 
 use crate::data::scale::{Affine, Step};
 use crate::error::Result;
-use crate::model::{Activation, Model, Ranker};
-
-/// `x W + b`.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Layer {
-    pub inputs: usize,
-    pub units: usize,
-    /// `[inputs, units]`, row-major.
-    pub weights: Vec<f64>,
-    /// One per unit.
-    pub bias: Vec<f64>,
-}
+use crate::model::{Activation, Dense, HostNet, Model, Ranker};
 
 /// Layers with a function between them, behind a scaling.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Net<'a> {
     pub scaling: &'a [Step],
     /// The output, of one unit and without the function, is the last.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<Dense<f64>>,
     /// The function of the hidden units; none where there are no hidden units.
     pub activation: Option<Activation>,
 }
@@ -31,21 +20,8 @@ const DEAREST: f64 = 16.0;
 impl<'a> Net<'a> {
     /// The net of a model, its scaling apart.
     pub fn of(model: &'a Model, ranker: &Ranker) -> Result<Self> {
-        let (shape, all) = (ranker.config(), ranker.weights()?);
-        let mut rest = &all[..];
-        let mut take = |count: usize| -> Vec<f64> {
-            let (first, others) = rest.split_at(count);
-            rest = others;
-            first.iter().map(|&weight| f64::from(weight)).collect()
-        };
-        let mut layers: Vec<Layer> = Vec::new();
-        for [inputs, units] in shape.hidden_layers() {
-            let weights = take(inputs * units);
-            layers.push(Layer { inputs, units, weights, bias: take(units) });
-        }
-        let inputs = layers.last().map_or(shape.features, |layer| layer.units);
-        layers.push(Layer { inputs, units: 1, weights: take(inputs), bias: vec![0.0] });
-        Ok(Net { scaling: model.info.scaler.steps(), layers, activation: shape.architecture.activation() })
+        let HostNet { layers, activation } = HostNet::of(ranker)?.to_f64();
+        Ok(Net { scaling: model.info.scaler.steps(), layers, activation })
     }
 
     /// The same with an affine scaling folded into the first layer: W' = W / spread, b' = b - center / spread . W.
@@ -71,17 +47,7 @@ impl<'a> Net<'a> {
     }
 }
 
-impl Layer {
-    /// The weights of an input, one per unit.
-    pub fn row(&self, input: usize) -> &[f64] {
-        &self.weights[input * self.units..(input + 1) * self.units]
-    }
-
-    /// The weights of a unit, one per input.
-    pub fn column(&self, unit: usize) -> impl Iterator<Item = f64> {
-        self.weights.iter().skip(unit).step_by(self.units).copied()
-    }
-
+impl Dense<f64> {
     /// Whether sums of raw features have about the rounding errors that sums of scaled ones have.
     fn is_cheap_to_fold(&self, affine: &Affine) -> bool {
         let far: Vec<f64> = affine.center.iter().zip(affine.factors()).map(|(center, f)| (center * f).abs()).collect();
@@ -107,8 +73,8 @@ impl Layer {
 mod tests {
     use super::*;
 
-    fn layer() -> Layer {
-        Layer { inputs: 3, units: 2, weights: vec![1.0, -2.0, 3.0, 4.0, 5.0, 6.0], bias: vec![0.5, 0.25] }
+    fn layer() -> Dense<f64> {
+        Dense { inputs: 3, units: 2, weights: vec![1.0, -2.0, 3.0, 4.0, 5.0, 6.0], bias: vec![0.5, 0.25] }
     }
 
     #[test]
@@ -116,7 +82,7 @@ mod tests {
         let affine = Affine { center: vec![2.0, 7.0, -1.0], spread: vec![4.0, 0.0, 0.5], ..Affine::default() };
         let x = [3.0, 100.0, 2.0];
         let scaled: Vec<f64> = vec![(3.0 - 2.0) / 4.0, 0.0, (2.0 + 1.0) / 0.5];
-        let sums = |layer: &Layer, x: &[f64]| -> Vec<f64> {
+        let sums = |layer: &Dense<f64>, x: &[f64]| -> Vec<f64> {
             let unit = |unit: usize| layer.bias[unit] + layer.column(unit).zip(x).map(|(w, x)| w * x).sum::<f64>();
             (0..2).map(unit).collect()
         };

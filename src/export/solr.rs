@@ -17,7 +17,7 @@ use super::scaling::constant;
 use super::{Exported, Request};
 use crate::data::scale::{Affine, Measure, Step};
 use crate::error::{Error, Result};
-use crate::model::{Child, Scorer};
+use crate::model::{Child, Dense, Scorer};
 use serde_json::{Map, Value, json};
 
 const MODEL: &str = "org.apache.solr.ltr.model";
@@ -118,7 +118,7 @@ fn normalizer(affine: &Affine, feature: usize) -> Option<Value> {
 
 /// The layers: of each a list of weights per unit, with a point in every number, as Solr wants it.
 fn layers(net: &Net<'_>, constant: impl Fn(usize) -> bool) -> Vec<Value> {
-    let layer = |(place, layer): (usize, &super::net::Layer)| {
+    let layer = |(place, layer): (usize, &Dense<f64>)| {
         let weight = |(input, weight): (usize, f64)| if place == 0 && constant(input) { 0.0 } else { short(weight) };
         let row = |unit| layer.column(unit).enumerate().map(weight).collect::<Vec<f64>>();
         let function = match net.activation {

@@ -37,23 +37,13 @@ impl RankerConfig {
         if !self.architecture.is_net() {
             return shapes;
         }
-        for [inputs, units] in self.hidden_layers() {
-            shapes.extend([vec![inputs, units], vec![units]]);
+        for layer in self.layers() {
+            shapes.push(vec![layer.inputs, layer.units]);
+            if !layer.bias.is_empty() {
+                shapes.push(vec![layer.units]);
+            }
         }
-        shapes.push(vec![self.outputs(), 1]);
         shapes
-    }
-
-    /// Inputs and units of each hidden layer.
-    pub(crate) fn hidden_layers(&self) -> impl Iterator<Item = [usize; 2]> {
-        let hidden = self.architecture.hidden();
-        let inputs = std::iter::once(&self.features).chain(hidden);
-        inputs.zip(hidden).map(|(&inputs, &units)| [inputs, units])
-    }
-
-    /// What the output is computed from: the units of the last hidden layer, or features.
-    fn outputs(&self) -> usize {
-        self.architecture.hidden().last().copied().unwrap_or(self.features)
     }
 
     /// The number of weights; one per point for a sum of kernels.
@@ -119,13 +109,11 @@ impl RankerConfig {
         weight: impl Fn(usize, [usize; 2]) -> Param<Tensor<2>>,
         bias: impl Fn(usize, [usize; 1]) -> Param<Tensor<1>>,
     ) -> Ranker {
-        let mut layers: Vec<Layer> = Vec::new();
-        for (place, [inputs, units]) in self.hidden_layers().enumerate() {
-            let (weight, bias) = (weight(2 * place, [inputs, units]), bias(2 * place + 1, [units]));
-            layers.push(Layer { weight, bias: Some(bias) });
-        }
-        layers.push(Layer { weight: weight(2 * layers.len(), [self.outputs(), 1]), bias: None });
-        Ranker { layers, activation: self.architecture.activation() }
+        let layers = self.layers().into_iter().enumerate().map(|(place, layer)| Layer {
+            weight: weight(2 * place, [layer.inputs, layer.units]),
+            bias: (!layer.bias.is_empty()).then(|| bias(2 * place + 1, [layer.units])),
+        });
+        Ranker { layers: layers.collect(), activation: self.architecture.activation() }
     }
 
     /// Refuses a shape that no net has.

@@ -2,7 +2,7 @@
 
 use super::columns::{Columns, GROUP};
 use super::units::activate;
-use super::{Activation, Ranker, RankerConfig};
+use super::{Activation, Dense, HostNet, Ranker};
 use crate::error::{Error, Result};
 use burn::tensor::Tensor;
 
@@ -27,22 +27,17 @@ impl HostRanker {
     /// # Errors
     /// When the weights cannot be copied from their device.
     pub fn of(ranker: &Ranker) -> Result<Self> {
-        Ok(HostRanker::new(&ranker.config(), &ranker.weights()?))
+        Ok(HostRanker::new(&HostNet::of(ranker)?))
     }
 
-    /// From weights in the order of [`RankerConfig::shapes`], which must be as many as those say.
-    pub fn new(config: &RankerConfig, weights: &[f32]) -> Self {
-        let mut rest = weights;
-        let mut layers = Vec::new();
-        for [inputs, units] in config.hidden_layers() {
-            let (matrix, after) = rest.split_at(inputs * units);
-            let (bias, after) = after.split_at(units);
-            layers.push(Columns::new(inputs, bias.to_vec(), |input, unit| matrix[input * units + unit]));
-            rest = after;
-        }
-        let output = config.architecture.activation().map(|activation| (activation, rest.to_vec()));
-        let last = layers.pop().unwrap_or_else(|| Columns::linear(config.features, &[rest]));
-        HostRanker { before: layers, last, output }
+    pub fn new(net: &HostNet) -> Self {
+        let columns = |layer: &Dense| {
+            Columns::new(layer.inputs, layer.bias.clone(), |input, unit| layer.weights[input * layer.units + unit])
+        };
+        let mut before: Vec<Columns> = net.hidden().iter().map(columns).collect();
+        let output = net.activation.map(|activation| (activation, net.output().to_vec()));
+        let last = before.pop().unwrap_or_else(|| Columns::linear(net.output().len(), &[net.output()]));
+        HostRanker { before, last, output }
     }
 
     /// The number of features of a document.

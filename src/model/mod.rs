@@ -10,6 +10,7 @@ mod device;
 mod ensemble;
 mod folder;
 mod host;
+mod host_net;
 mod init;
 mod kernel;
 #[expect(clippy::module_inception, reason = "the file of the type Model")]
@@ -35,6 +36,7 @@ pub use ensemble::MemberInfo;
 pub(crate) use ensemble::{fold, spread};
 pub use folder::{DataInfo, ModelInfo, ModelPlace};
 pub(crate) use host::{HostRanker, to_host};
+pub(crate) use host_net::{Dense, HostNet, LayerPlace};
 pub use init::Init;
 pub use kernel::{KernelKind, KernelRanker};
 pub use model::Model;

@@ -1,12 +1,12 @@
 //! The part of each feature in a document's score.
 
-use super::gradient::{Net, Smooth};
+use super::gradient::Smooth;
 use super::integrated::{Parts, integrated_gradients};
 use super::shapley::{Paths, Room, Rules};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::model::{Child, Forest, Scorer, Tree};
+use crate::model::{Child, Forest, HostNet, Scorer, Tree};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub struct Explainer {
 
 #[derive(Debug)]
 enum Kind {
-    Linear { net: Net, mean: Vec<f64> },
+    Linear { net: HostNet<f64>, mean: Vec<f64> },
     Smooth { scorer: Smooth, mean: Vec<f64> },
     Trees { forest: Arc<Forest>, paths: Vec<Paths>, rules: Rules, counts: Counts },
 }
@@ -99,11 +99,11 @@ impl Explainer {
         };
         Ok(match scorer {
             Scorer::Net(ranker) if ranker.config().architecture.hidden().is_empty() => {
-                let (net, mean) = (Net::of(ranker)?, mean(data));
-                let expected = net.weights().iter().zip(&mean).map(|(weight, mean)| weight * mean).sum();
+                let (net, mean) = (HostNet::of(ranker)?.to_f64(), mean(data));
+                let expected = net.output().iter().zip(&mean).map(|(weight, mean)| weight * mean).sum();
                 Explainer { kind: Kind::Linear { net, mean }, expected }
             }
-            Scorer::Net(ranker) => smooth(Smooth::Net(Net::of(ranker)?)),
+            Scorer::Net(ranker) => smooth(Smooth::Net(HostNet::of(ranker)?.to_f64())),
             Scorer::Kernel(kernel) => smooth(Smooth::Kernel(kernel.clone())),
             Scorer::Trees(forest) => of_trees(forest, data)?,
         })
@@ -163,7 +163,7 @@ impl Explainer {
     /// The slope of the score in each feature at a scaled document; nothing for trees, whose slopes are 0.
     pub fn slopes(&self, document: &[f32]) -> Option<Vec<f64>> {
         match &self.kind {
-            Kind::Linear { net, .. } => Some(net.weights().to_vec()),
+            Kind::Linear { net, .. } => Some(net.output().to_vec()),
             Kind::Smooth { scorer, .. } => Some(scorer.score_and_slopes(&wide(document)).1),
             Kind::Trees { .. } => None,
         }
@@ -175,8 +175,8 @@ fn wide(document: &[f32]) -> Vec<f64> {
 }
 
 /// The parts of features in the difference of two scores of a linear net.
-fn linear(net: &Net, from: &[f64], to: &[f64]) -> Vec<f64> {
-    to.iter().zip(from).zip(net.weights()).map(|((to, from), weight)| (to - from) * weight).collect()
+fn linear(net: &HostNet<f64>, from: &[f64], to: &[f64]) -> Vec<f64> {
+    to.iter().zip(from).zip(net.output()).map(|((to, from), weight)| (to - from) * weight).collect()
 }
 
 /// What the values of trees are multiplied by.

@@ -142,12 +142,10 @@ impl Eq for Piece {}
 mod tests {
     use super::*;
     use crate::device;
-    use crate::model::{Activation, KernelKind, KernelRanker, Ranker, RankerConfig};
+    use crate::model::{Activation, HostNet, KernelKind, KernelRanker, Ranker, RankerConfig};
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
-
-    use super::super::gradient::Net;
 
     const FEATURES: usize = 6;
 
@@ -167,7 +165,7 @@ mod tests {
     fn net(hidden: &[usize], activation: Activation, weights: &[Vec<f32>]) -> (Ranker, Smooth) {
         let shape = RankerConfig::mlp(FEATURES, hidden, activation);
         let ranker = shape.from_weights(weights, &device::open("auto").unwrap()).unwrap();
-        let smooth = Smooth::Net(Net::of(&ranker).unwrap());
+        let smooth = Smooth::Net(HostNet::of(&ranker).unwrap().to_f64());
         (ranker, smooth)
     }
 

@@ -1,7 +1,7 @@
 //! A ranker's weights on the host, in one row.
 
 use crate::error::Result;
-use crate::model::{Activation, Columns, HostRanker, Ranker, RankerConfig};
+use crate::model::{Activation, Columns, HostNet, HostRanker, LayerPlace, Ranker, RankerConfig};
 
 /// A net whose weights can be read and moved.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,23 +59,21 @@ impl MovableNet {
     }
 
     pub fn role(&self, index: usize) -> Role {
-        let mut rest = index;
-        for (layer, [inputs, units]) in self.config.hidden_layers().enumerate() {
-            if rest < inputs * units {
-                let (from, to) = (rest / units, rest % units);
-                return if layer == 0 {
-                    Role::Feature { feature: from, unit: to }
-                } else {
-                    Role::Between { layer: layer - 1, from, to }
+        let depth = self.depth();
+        for (layer, LayerPlace { units, weights, bias, .. }) in self.config.layers().into_iter().enumerate() {
+            if weights.contains(&index) {
+                let (from, to) = ((index - weights.start) / units, (index - weights.start) % units);
+                return match layer {
+                    0 => Role::Feature { feature: from, unit: to },
+                    _ if layer == depth => Role::Output { unit: from },
+                    _ => Role::Between { layer: layer - 1, from, to },
                 };
             }
-            rest -= inputs * units;
-            if rest < units {
-                return Role::Bias { layer, unit: rest };
+            if bias.contains(&index) {
+                return Role::Bias { layer, unit: index - bias.start };
             }
-            rest -= units;
         }
-        if self.depth() == 0 { Role::Feature { feature: rest, unit: 0 } } else { Role::Output { unit: rest } }
+        Role::Output { unit: 0 }
     }
 
     /// What weight `index` is called; everything counts from 1, as features do in data files. Layers are told where there
@@ -96,24 +94,28 @@ impl MovableNet {
 
     /// What scores documents by weights of this net's shape.
     pub fn at(&self, weights: &[f32]) -> HostRanker {
-        HostRanker::new(&self.config, weights)
+        HostRanker::new(&HostNet::new(&self.config, weights))
     }
 
     /// The parts of points or directions in weight space that lead from features to units, the units of a point side by
     /// side.
     pub fn columns(&self, points: &[&[f32]]) -> Columns {
-        let (features, units) = (self.features(), self.units());
-        if self.depth() == 0 {
-            return Columns::linear(features, points);
-        }
-        let bias = points.iter().flat_map(|point| point[features * units..][..units].to_vec()).collect();
-        Columns::new(features, bias, |feature, unit| points[unit / units][feature * units + unit % units])
+        let layers = self.config.layers();
+        let [LayerPlace { inputs, units, weights, bias }, _, ..] = &layers[..] else {
+            return Columns::linear(self.features(), points);
+        };
+        let biases = points.iter().flat_map(|point| point[bias.clone()].to_vec()).collect();
+        Columns::new(*inputs, biases, |feature, unit| {
+            points[unit / units][weights.start + feature * units + unit % units]
+        })
     }
 
     /// The part that acts on the units of the last hidden layer; none for a linear net.
     pub fn output<'a>(&self, point: &'a [f32]) -> &'a [f32] {
-        let units = self.config.architecture.hidden().last().copied().unwrap_or(0);
-        &point[point.len() - units..]
+        match &self.config.layers()[..] {
+            [.., _, output] => &point[output.weights.clone()],
+            _ => &[],
+        }
     }
 }
 

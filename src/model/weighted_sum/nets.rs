@@ -2,7 +2,7 @@
 
 use super::shape::{LINEAR_UNITS, shape_of_sum};
 use crate::error::{Error, Result};
-use crate::model::{Ranker, RankerConfig};
+use crate::model::{Activation, Dense, HostNet, Ranker, RankerConfig};
 use burn::module::Module;
 
 /// The net of the weighted sum, whose shape must be that of [`shape_of_sum`].
@@ -13,13 +13,15 @@ pub(super) fn sum(nets: &[(&Ranker, f64)]) -> Result<Ranker> {
     let device = device.ok_or_else(|| Error::Device("the ranker has no weights on any device".into()))?;
     let mut linear: Option<Vec<f64>> = None;
     let mut deep = Vec::new();
-    for ((net, factor), config) in nets.iter().zip(&shapes) {
-        let weights = net.weights()?;
-        if config.architecture.hidden().is_empty() {
-            let sum = linear.get_or_insert_with(|| vec![0.0; weights.len()]);
-            sum.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += factor * f64::from(weight));
+    for (net, factor) in nets {
+        let mut net = HostNet::of(net)?;
+        if net.hidden().is_empty() {
+            let sum = linear.get_or_insert_with(|| vec![0.0; net.output().len()]);
+            sum.iter_mut().zip(net.output()).for_each(|(sum, weight)| *sum += factor * f64::from(*weight));
         } else {
-            deep.push(Layers::of(config, &weights, *factor));
+            let output = net.layers.last_mut().into_iter().flat_map(|layer| &mut layer.weights);
+            output.for_each(|weight| *weight = (factor * f64::from(*weight)) as f32);
+            deep.push(net);
         }
     }
     let linear: Option<Vec<f32>> = linear.map(|sum| sum.into_iter().map(|weight| weight as f32).collect());
@@ -27,88 +29,78 @@ pub(super) fn sum(nets: &[(&Ranker, f64)]) -> Result<Ranker> {
     let weights = match linear {
         Some(weights) if depth == 0 => vec![weights],
         linear => {
-            deep.extend(linear.map(|weights| Layers::linear(&weights)));
-            deep.iter_mut().for_each(|net| net.deepen(depth));
-            side_by_side(&deep)
+            deep.extend(linear.map(|weights| relu_net(&weights)));
+            deep.iter_mut().for_each(|net| deepen(net, depth));
+            side_by_side(&deep).into_weights()
         }
     };
     shape.from_weights(&weights, &device)
 }
 
-/// The weights of one net.
-struct Layers {
-    hidden: Vec<Hidden>,
-    output: Vec<f32>,
+/// `w . x` as `relu(w . x) - relu(-w . x)`.
+fn relu_net(weights: &[f32]) -> HostNet {
+    let (inputs, units) = (weights.len(), LINEAR_UNITS);
+    let weights = weights.iter().flat_map(|&weight| [weight, -weight]).collect();
+    let hidden = Dense { inputs, units, weights, bias: vec![0.0; units] };
+    let output = Dense { inputs: units, units: 1, weights: vec![1.0, -1.0], bias: vec![0.0] };
+    HostNet { layers: vec![hidden, output], activation: Some(Activation::Relu) }
 }
 
-/// One hidden layer, its weights row-major, a row per input.
-struct Hidden {
-    weights: Vec<f32>,
-    bias: Vec<f32>,
+/// Adds layers that hand on what the last one gives, which relu units that are not negative do.
+fn deepen(net: &mut HostNet, depth: usize) {
+    let units = net.output().len();
+    while net.hidden().len() < depth {
+        let weights = (0..units * units).map(|place| f32::from(u8::from(place / units == place % units))).collect();
+        net.layers.insert(net.hidden().len(), Dense { inputs: units, units, weights, bias: vec![0.0; units] });
+    }
 }
 
-impl Layers {
-    /// From weights in the order of [`RankerConfig::shapes`]; those of the output times a factor.
-    fn of(config: &RankerConfig, weights: &[f32], factor: f64) -> Self {
-        let mut rest = weights;
-        let mut hidden = Vec::new();
-        for [inputs, units] in config.hidden_layers() {
-            let (matrix, after) = rest.split_at(inputs * units);
-            let (bias, after) = after.split_at(units);
-            hidden.push(Hidden { weights: matrix.to_vec(), bias: bias.to_vec() });
-            rest = after;
+/// One net of all, which are equally deep.
+fn side_by_side(nets: &[HostNet]) -> HostNet {
+    let depth = nets.first().map_or(0, |net| net.hidden().len());
+    let layer = |place: usize| {
+        let parts: Vec<&Dense> = nets.iter().map(|net| &net.layers[place]).collect();
+        match place {
+            _ if place == depth => output(&parts),
+            0 => shared_inputs(&parts),
+            _ => own_inputs(&parts),
         }
-        Layers { hidden, output: rest.iter().map(|&weight| (factor * f64::from(weight)) as f32).collect() }
-    }
-
-    /// `w . x` as `relu(w . x) - relu(-w . x)`.
-    fn linear(weights: &[f32]) -> Self {
-        let weights = weights.iter().flat_map(|&weight| [weight, -weight]).collect();
-        Layers { hidden: vec![Hidden { weights, bias: vec![0.0; LINEAR_UNITS] }], output: vec![1.0, -1.0] }
-    }
-
-    /// Adds layers that hand on what the last one gives, which relu units that are not negative do.
-    fn deepen(&mut self, depth: usize) {
-        let units = self.output.len();
-        while self.hidden.len() < depth {
-            let weights = (0..units * units).map(|place| f32::from(u8::from(place / units == place % units))).collect();
-            self.hidden.push(Hidden { weights, bias: vec![0.0; units] });
-        }
-    }
+    };
+    HostNet { layers: (0..=depth).map(layer).collect(), activation: nets.first().and_then(|net| net.activation) }
 }
 
-/// The weights of all nets, which are equally deep, in the order of [`RankerConfig::shapes`].
-fn side_by_side(nets: &[Layers]) -> Vec<Vec<f32>> {
-    let depth = nets.first().map_or(0, |net| net.hidden.len());
-    let mut weights = Vec::new();
-    for layer in 0..depth {
-        let parts: Vec<&Hidden> = nets.iter().map(|net| &net.hidden[layer]).collect();
-        weights.push(if layer == 0 { shared_inputs(&parts) } else { own_inputs(&parts) });
-        weights.push(parts.iter().flat_map(|part| part.bias.iter().copied()).collect());
-    }
-    weights.push(nets.iter().flat_map(|net| net.output.iter().copied()).collect());
-    weights
+/// Every part has weights for the units of its own net.
+fn output(parts: &[&Dense]) -> Dense {
+    let weights: Vec<f32> = parts.iter().flat_map(|part| part.weights.iter().copied()).collect();
+    Dense { inputs: weights.len(), units: 1, weights, bias: vec![0.0] }
 }
 
 /// Every part has a weight for each feature.
-fn shared_inputs(parts: &[&Hidden]) -> Vec<f32> {
-    let inputs = parts.first().map_or(0, |part| part.weights.len() / part.bias.len());
-    let row = |part: &&Hidden, input: usize| part.weights[input * part.bias.len()..][..part.bias.len()].to_vec();
-    (0..inputs).flat_map(|input| parts.iter().flat_map(move |part| row(part, input))).collect()
+fn shared_inputs(parts: &[&Dense]) -> Dense {
+    let inputs = parts.first().map_or(0, |part| part.inputs);
+    let weights = (0..inputs).flat_map(|input| parts.iter().flat_map(move |part| part.row(input).to_vec())).collect();
+    Dense { inputs, units: units(parts), weights, bias: biases(parts) }
 }
 
 /// Every part has weights for the units of its own net, and 0 for those of others.
-fn own_inputs(parts: &[&Hidden]) -> Vec<f32> {
-    let width: usize = parts.iter().map(|part| part.bias.len()).sum();
+fn own_inputs(parts: &[&Dense]) -> Dense {
+    let width = units(parts);
     let (mut weights, mut before) = (Vec::new(), 0);
     for part in parts {
-        let units = part.bias.len();
-        for own in part.weights.chunks_exact(units) {
+        for own in part.weights.chunks_exact(part.units) {
             let start = weights.len();
             weights.resize(start + width, 0.0);
-            weights[start + before..][..units].copy_from_slice(own);
+            weights[start + before..][..part.units].copy_from_slice(own);
         }
-        before += units;
+        before += part.units;
     }
-    weights
+    Dense { inputs: parts.iter().map(|part| part.inputs).sum(), units: width, weights, bias: biases(parts) }
+}
+
+fn units(parts: &[&Dense]) -> usize {
+    parts.iter().map(|part| part.units).sum()
+}
+
+fn biases(parts: &[&Dense]) -> Vec<f32> {
+    parts.iter().flat_map(|part| part.bias.iter().copied()).collect()
 }

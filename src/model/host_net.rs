@@ -1,0 +1,146 @@
+//! A net's layers on the host, and the layout of its weights.
+
+use super::{Activation, Ranker, RankerConfig};
+use crate::error::Result;
+use std::ops::Range;
+
+/// Where the weights of a layer are among all weights of a net, which are those of each hidden layer, row-major, and its biases,
+/// then those of the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LayerPlace {
+    pub inputs: usize,
+    pub units: usize,
+    /// Of the matrix `[inputs, units]`.
+    pub weights: Range<usize>,
+    /// One per unit; none for the output.
+    pub bias: Range<usize>,
+}
+
+impl RankerConfig {
+    /// The layers of a net from the first to the output.
+    pub(crate) fn layers(&self) -> Vec<LayerPlace> {
+        let (mut layers, mut inputs, mut start) = (Vec::new(), self.features, 0usize);
+        let mut add = |units: usize, has_bias: bool| {
+            // Shapes that no memory holds are refused later.
+            let bias = start.saturating_add(inputs.saturating_mul(units));
+            let end = if has_bias { bias.saturating_add(units) } else { bias };
+            layers.push(LayerPlace { inputs, units, weights: start..bias, bias: bias..end });
+            (inputs, start) = (units, end);
+        };
+        self.architecture.hidden().iter().for_each(|&units| add(units, true));
+        add(1, false);
+        layers
+    }
+}
+
+/// One layer, `x W + b`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Dense<T = f32> {
+    pub inputs: usize,
+    pub units: usize,
+    /// `[inputs, units]`, row-major.
+    pub weights: Vec<T>,
+    /// One per unit; 0 for the output.
+    pub bias: Vec<T>,
+}
+
+/// Layers with a function between them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct HostNet<T = f32> {
+    /// The output, of one unit and without the function, is the last.
+    pub layers: Vec<Dense<T>>,
+    /// The function of the hidden units; none where there are no hidden units.
+    pub activation: Option<Activation>,
+}
+
+impl HostNet {
+    /// # Errors
+    /// When the weights cannot be copied from their device.
+    pub fn of(ranker: &Ranker) -> Result<Self> {
+        Ok(HostNet::new(&ranker.config(), &ranker.weights()?))
+    }
+
+    /// From weights in the order of [`RankerConfig::shapes`], which must be as many as those say.
+    pub fn new(config: &RankerConfig, weights: &[f32]) -> Self {
+        let layer = |LayerPlace { inputs, units, weights: matrix, bias }: LayerPlace| {
+            let bias = if bias.is_empty() { vec![0.0; units] } else { weights[bias].to_vec() };
+            Dense { inputs, units, weights: weights[matrix].to_vec(), bias }
+        };
+        HostNet {
+            layers: config.layers().into_iter().map(layer).collect(),
+            activation: config.architecture.activation(),
+        }
+    }
+
+    /// The weights in the order of [`RankerConfig::shapes`].
+    pub fn into_weights(self) -> Vec<Vec<f32>> {
+        let mut weights: Vec<Vec<f32>> =
+            self.layers.into_iter().flat_map(|layer| [layer.weights, layer.bias]).collect();
+        // The output has no bias.
+        weights.pop();
+        weights
+    }
+
+    pub fn to_f64(&self) -> HostNet<f64> {
+        let wide = |numbers: &[f32]| numbers.iter().map(|&number| f64::from(number)).collect();
+        let layer = |layer: &Dense| Dense {
+            inputs: layer.inputs,
+            units: layer.units,
+            weights: wide(&layer.weights),
+            bias: wide(&layer.bias),
+        };
+        HostNet { layers: self.layers.iter().map(layer).collect(), activation: self.activation }
+    }
+}
+
+impl<T> HostNet<T> {
+    /// The hidden layers.
+    pub fn hidden(&self) -> &[Dense<T>] {
+        &self.layers[..self.layers.len().saturating_sub(1)]
+    }
+
+    /// The weights of the output, one per unit of the last hidden layer, or per feature of a linear net.
+    pub fn output(&self) -> &[T] {
+        self.layers.last().map_or(&[], |layer| &layer.weights)
+    }
+}
+
+impl<T: Copy> Dense<T> {
+    /// The weights of an input, one per unit.
+    pub fn row(&self, input: usize) -> &[T] {
+        &self.weights[input * self.units..(input + 1) * self.units]
+    }
+
+    /// The weights of a unit, one per input.
+    pub fn column(&self, unit: usize) -> impl Iterator<Item = T> {
+        self.weights.iter().skip(unit).step_by(self.units).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_are_cut_and_joined_in_the_order_of_the_shapes() {
+        for hidden in [&[][..], &[3], &[3, 2], &[1, 2, 3]] {
+            let config = match hidden {
+                [] => RankerConfig::linear(4),
+                _ => RankerConfig::mlp(4, hidden, Activation::Tanh),
+            };
+            let weights: Vec<f32> = (0..config.n_weights()).map(|i| i as f32).collect();
+            let net = HostNet::new(&config, &weights);
+            assert_eq!((net.hidden().len(), net.output().len()), (hidden.len(), *hidden.last().unwrap_or(&4)));
+            let lengths: Vec<usize> = config.shapes().iter().map(|shape| shape.iter().product()).collect();
+            let cut = net.into_weights();
+            assert_eq!(cut.iter().map(Vec::len).collect::<Vec<_>>(), lengths);
+            assert_eq!(cut.concat(), weights);
+        }
+        let net = HostNet::new(
+            &RankerConfig::mlp(2, &[3], Activation::Relu),
+            &[0., 1., 2., 3., 4., 5., 6., 7., 8., 9., 10., 11.],
+        );
+        assert_eq!((net.layers[0].row(1), &net.layers[0].bias[..]), (&[3., 4., 5.][..], &[6., 7., 8.][..]));
+        assert!(net.layers[0].column(1).eq([1., 4.]) && net.output() == [9., 10., 11.]);
+    }
+}

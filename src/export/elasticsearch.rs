@@ -51,7 +51,9 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             let trees: Vec<Value> = trees.trees.iter().map(|tree| root(tree, names)).collect();
             json!({ "type": "model/xgboost+json", "definition": text(&Value::Array(trees))? })
         }
-        Scorer::Kernel(_) => return Err(request.refused("elasticsearch", "a sum of kernels", "train --model trees")),
+        Scorer::Kernel(_) => {
+            return Err(request.refused("elasticsearch", "a sum of kernels", "train with `model` trees"));
+        }
     };
     let document = json!({ "model": { "name": request.name, "model": body } });
     let pretty = serde_json::to_string_pretty(&document).map_err(|error| Error::Record(error.to_string()))?;
@@ -68,7 +70,7 @@ fn check_scaling(request: &Request<'_>, scaling: &[Step]) -> Result<()> {
         [] | [Step::Affine(_)] => Ok(()),
         _ => {
             let kind = request.model.info.scaler.kind();
-            let remedy = "its normalisers are (x - a) / b: train with --scale zscore or minmax, or train --model trees";
+            let remedy = "its normalisers are (x - a) / b: train with `scale` zscore or minmax, or with `model` trees";
             Err(request.refused("elasticsearch", &format!("features of scaling {kind}"), remedy))
         }
     }
@@ -104,7 +106,7 @@ fn normalizer(affine: &Affine, feature: usize) -> Value {
 fn ranknet(request: &Request<'_>, mut net: Net<'_>) -> Result<(String, f64)> {
     match net.activation {
         Some(Activation::Relu) => {
-            let remedy = "the units of RankLib's nets are logistic: train with --activation tanh or sigmoid";
+            let remedy = "the units of RankLib's nets are logistic: train with `activation` tanh or sigmoid";
             return Err(request.refused("elasticsearch", "a net of relu units", remedy));
         }
         // tanh(x) = 2 logistic(2 x) - 1: what goes in is doubled, and what comes out is doubled and lowered.

@@ -14,7 +14,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
         Scorer::Trees(forest) => forest,
         Scorer::Net(_) | Scorer::Kernel(_) => {
             let what = format!("a {}", model.info.ranker.architecture);
-            let remedy = "it knows trees: train --model trees, or export to onnx";
+            let remedy = "it knows trees: train with `model` trees, or export to onnx";
             return Err(request.refused("lightgbm", &what, remedy));
         }
     };

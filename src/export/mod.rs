@@ -64,7 +64,7 @@ pub const FORMATS: &[Format] = &[
 /// A format that models can be exported to.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
-    /// Its name, as in `--format onnx`.
+    /// Its name, as in `onnx`.
     pub name: &'static str,
     /// What it is, in a few words.
     pub help: &'static str,
@@ -162,7 +162,7 @@ impl<'a> Request<'a> {
             return Ok(());
         }
         let kind = scaler.kind();
-        let remedy = "it scores one document at a time: train with --scale zscore, or export to onnx, rust or c";
+        let remedy = "it scores one document at a time: train with `scale` zscore, or export to onnx, rust or c";
         Err(self.refused(format, &format!("features scaled within each query ({kind})"), remedy))
     }
 
@@ -171,7 +171,7 @@ impl<'a> Request<'a> {
         match self.model.scorer {
             Scorer::Net(_) | Scorer::Trees(_) => Ok(()),
             Scorer::Kernel(_) => {
-                let remedy = "train --model mlp or trees, or export to onnx, json, safetensors, rust or c";
+                let remedy = "train with `model` mlp or trees, or export to onnx, json, safetensors, rust or c";
                 Err(self.refused(format, "a sum of kernels", remedy))
             }
         }

@@ -68,7 +68,7 @@ impl<'a> PlainTrees<'a> {
             return Ok(());
         }
         Err(Error::Mismatch(format!(
-            "{format} cannot hold trees of {deepest} levels, but at most {DEEPEST}: train with fewer --leaves, or export to onnx"
+            "{format} cannot hold trees of {deepest} levels, but at most {DEEPEST}: train with fewer `leaves`, or export to onnx"
         )))
     }
 }

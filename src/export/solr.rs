@@ -54,7 +54,7 @@ pub(super) fn write(request: &Request<'_>) -> Result<Exported> {
             let tree = |tree: &PlainTree| json!({ "weight": "1", "root": root(tree, names) });
             ("MultipleAdditiveTreesModel", json!({ "trees": trees.trees.iter().map(tree).collect::<Vec<_>>() }))
         }
-        Scorer::Kernel(_) => return Err(request.refused("solr", "a sum of kernels", "train --model mlp")),
+        Scorer::Kernel(_) => return Err(request.refused("solr", "a sum of kernels", "train with `model` mlp")),
     };
     let feature = |(name, norm): (&String, Option<Value>)| match norm {
         Some(norm) => json!({ "name": name, "norm": norm }),
@@ -91,7 +91,7 @@ fn affine<'a>(request: &Request<'_>, net: &Net<'a>) -> Result<Option<&'a Affine>
         [Step::Affine(affine)] => Ok(Some(affine)),
         _ => {
             let kind = request.model.info.scaler.kind();
-            let remedy = "its normalisers are (x - a) / b: train with --scale zscore or minmax, or train --model trees";
+            let remedy = "its normalisers are (x - a) / b: train with `scale` zscore or minmax, or with `model` trees";
             Err(request.refused("solr", &format!("features of scaling {kind}"), remedy))
         }
     }

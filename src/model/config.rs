@@ -70,7 +70,7 @@ impl RankerConfig {
         // The weights, the same on the device, and what the optimiser keeps for each.
         let bytes = self.weight_bytes().saturating_mul(4);
         let what = format!("a {} over {} features", self.architecture, self.features);
-        memory::ask(bytes, &what, "use fewer features or --hidden units")?;
+        memory::ask(bytes, &what, "use fewer features or `hidden` units")?;
         self.from_weights(&init.weights(self, seed), device)
     }
 

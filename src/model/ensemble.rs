@@ -126,7 +126,7 @@ fn check_scalings(models: &[Model]) -> Result<()> {
             scaler.kind()
         ))),
         Some(other) => Err(Error::Mismatch(format!(
-            "models of features scaled by {} and by {} cannot be one model: train all with the same --scale",
+            "models of features scaled by {} and by {} cannot be one model: train all with the same `scale`",
             scaler.kind(),
             other.info.scaler.kind()
         ))),

@@ -90,7 +90,7 @@ fn solr(model: &Value, row: &[f32]) -> f64 {
 fn solr_scores_by_its_formulas() {
     for case in models::nets().into_iter().filter(is_plain).chain(models::imported()).chain(models::trees()) {
         if case.kind().is_per_query() {
-            assert_refused(&case, "solr", "one document at a time: train with --scale zscore");
+            assert_refused(&case, "solr", "one document at a time: train with `scale` zscore");
             continue;
         }
         let exported = case.export("solr").unwrap();
@@ -115,11 +115,11 @@ fn what_engines_cannot_hold_is_refused_with_what_to_train_instead() {
         if case.kind().is_per_query() {
             assert_refused(&case, "vespa", "--scale zscore, or export to onnx");
         }
-        assert_refused(&case, "lightgbm", "train --model trees, or export to onnx");
+        assert_refused(&case, "lightgbm", "train with `model` trees, or export to onnx");
     }
     for case in models::kernels() {
         for format in ["solr", "elasticsearch"] {
-            assert_refused(&case, format, "train --model mlp or trees, or export to onnx");
+            assert_refused(&case, format, "train with `model` mlp or trees, or export to onnx");
         }
     }
 }
@@ -198,7 +198,7 @@ pub fn elasticsearch(body: &Value, names: &[String], row: &[f32]) -> f64 {
 fn elasticsearch_scores_by_its_formulas() {
     for case in models::nets().into_iter().filter(is_plain).chain(models::imported()).chain(models::trees()) {
         if case.kind().is_per_query() {
-            assert_refused(&case, "elasticsearch", "one document at a time: train with --scale zscore");
+            assert_refused(&case, "elasticsearch", "one document at a time: train with `scale` zscore");
             continue;
         }
         let hidden = case.model.info.ranker.architecture.hidden().len();

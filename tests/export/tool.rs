@@ -104,7 +104,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         ("--model nothing --format json -o m", 1, "nothing: not a model folder"),
         ("--model model --format solr -o m", 1, "solr cannot hold features scaled within each query (query-minmax)"),
         ("--model model --format vespa -o m", 1, "train with --scale zscore, or export to onnx, rust or c"),
-        ("--model model --format lightgbm -o m", 1, "it knows trees: train --model trees, or export to onnx"),
+        ("--model model --format lightgbm -o m", 1, "it knows trees: train with --model trees, or export to onnx"),
         ("--model model --format json -o m --feature-names all.txt", 1, "all.txt:1: bad"),
     ] {
         let message = place.run(&format!("export {line}")).bad(code);

@@ -69,20 +69,20 @@ fn net(nets: &[&Architecture]) -> Result<Architecture> {
     let wrong = |message: String| Err(Error::Config(message));
     if let Some(other) = deep.iter().filter_map(|net| net.activation()).find(|other| *other != activation) {
         return wrong(format!(
-            "nets of {activation} and of {other} hidden units cannot be one net: train all with the same --activation"
+            "nets of {activation} and of {other} hidden units cannot be one net: train all with the same `activation`"
         ));
     }
     let depth = deep.iter().map(|net| net.hidden().len()).max().unwrap_or(0);
     if activation != Activation::Relu {
         if deep.len() < nets.len() {
             return wrong(format!(
-                "a linear net and one of {activation} hidden units cannot be one net: with --activation relu they can"
+                "a linear net and one of {activation} hidden units cannot be one net: with `activation` relu they can"
             ));
         }
         if deep.iter().any(|net| net.hidden().len() != depth) {
             return wrong(format!(
-                "nets of {activation} hidden units that differ in depth cannot be one net: train all with as many --hidden \
-                 layers, or with --activation relu"
+                "nets of {activation} hidden units that differ in depth cannot be one net: train all with as many `hidden` \
+                 layers, or with `activation` relu"
             ));
         }
     }

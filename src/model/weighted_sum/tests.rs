@@ -157,9 +157,9 @@ fn kernels_join_their_points() {
 fn what_cannot_be_one_says_what_to_do() {
     let refusal = |a: &Scorer, b: &Scorer| Scorer::weighted_sum(&[(a, 1.0), (b, 1.0)]).unwrap_err().to_string();
     let (tanh, relu) = (Activation::Tanh, Activation::Relu);
-    assert!(refusal(&net(&[3], tanh, 1), &net(&[], tanh, 1)).contains("with --activation relu they can"));
-    assert!(refusal(&net(&[3], tanh, 1), &net(&[3], relu, 1)).contains("the same --activation"));
-    assert!(refusal(&net(&[3], tanh, 1), &net(&[3, 2], tanh, 1)).contains("as many --hidden layers"));
+    assert!(refusal(&net(&[3], tanh, 1), &net(&[], tanh, 1)).contains("with `activation` relu they can"));
+    assert!(refusal(&net(&[3], tanh, 1), &net(&[3], relu, 1)).contains("the same `activation`"));
+    assert!(refusal(&net(&[3], tanh, 1), &net(&[3, 2], tanh, 1)).contains("as many `hidden` layers"));
     assert!(refusal(&net(&[3], tanh, 1), &forest(1, false)).contains("one kind of model"));
     assert!(refusal(&net(&[40_000, 1], tanh, 1), &net(&[40_000, 1], tanh, 1)).contains("80000 hidden units"));
     let narrow = RankerConfig::linear(2).init(Init::Burn, 1, &device::open("auto").unwrap()).unwrap();
@@ -206,7 +206,7 @@ fn models_of_other_scalings_are_no_ensemble() {
     let message = refusal(one(ScaleKind::ZScore, 0.0), one(ScaleKind::ZScore, 1.0));
     assert!(message.contains("fitted on other data"), "{message}");
     let message = refusal(one(ScaleKind::ZScore, 0.0), one(ScaleKind::None, 0.0));
-    assert!(message.contains("zscore and by none") && message.contains("--scale"), "{message}");
+    assert!(message.contains("zscore and by none") && message.contains("`scale`"), "{message}");
 }
 
 #[test]

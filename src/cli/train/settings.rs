@@ -144,8 +144,9 @@ impl Settings {
         resolve(&self.model(), &given, None)
     }
 
-    /// The library's configuration, checked.
+    /// The library's configuration, checked; where the model is chosen on the data, what the choice starts from.
     pub fn config(&self) -> burnrank::Result<TrainConfig> {
+        self.choice()?;
         let model = self.model();
         if self.options.chooses_scaling && !Kinds::NETS.has(model.kind.kinds) {
             let name = model.kind.name;

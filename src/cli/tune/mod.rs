@@ -19,7 +19,7 @@ use burnrank::distributed::Member;
 use burnrank::tune::{
     Before, Choices, Ended, Found, Journal, Part, Progress, RUNGS, Search, Space, Surroundings, TuneData,
 };
-use burnrank::{Error, Objective, device};
+use burnrank::{Error, Objective, TrainConfig, device};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -82,7 +82,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
     /// The measure that epochs and settings are chosen by
-    #[arg(long, value_name = "METRIC", default_value = "ndcg@10")]
+    #[arg(long, value_name = "METRIC", default_value_t = TrainConfig::default().metric)]
     metric: String,
     /// The most epochs of a net, or trees [default: 100 and 500]
     #[arg(long, value_name = "N")]
@@ -91,7 +91,7 @@ pub struct Args {
     #[arg(long, value_name = "EPOCHS")]
     patience: Option<usize>,
     /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = TrainConfig::default().seed)]
     seed: u64,
     /// Where to compute: auto, or a name that 'burnrank devices' lists
     #[arg(long, value_name = "NAME", default_value = "auto")]

@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(explained("train --epochs -1"), "--epochs -1: expected a whole number of 1 or more");
         assert_eq!(explained("train --model mpl"), "unknown model 'mpl': did you mean 'mlp'?");
         let known = explained("train --model forest");
-        assert!(known.starts_with("unknown model 'forest': known are auto, linear, mlp, trees, feature, "), "{known}");
+        assert!(known.starts_with("unknown model 'forest': expected auto, linear, mlp, trees, feature, "), "{known}");
         assert_eq!(
             explained("train --model LambdaMART"),
             "unknown model 'lambdamart': LambdaMART is --model trees --objective lambdarank:ndcg"

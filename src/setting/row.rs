@@ -170,11 +170,18 @@ impl Setting {
             DefaultValue::Fixed(text) => text.to_owned(),
             DefaultValue::After(words, _) | DefaultValue::OfData(words, _) => words.to_owned(),
             DefaultValue::OfKind(text) => {
-                let own: Vec<_> =
-                    OWN.iter().filter(|kind| self.is_of(kind)).map(|kind| (kind.name, text(kind))).collect();
+                let mut own: Vec<(Kinds, String)> = Vec::new();
+                for kind in OWN.iter().filter(|kind| self.is_of(kind)) {
+                    match own.last_mut().filter(|(_, value)| *value == text(kind)) {
+                        Some((kinds, _)) => *kinds = kinds.or(kind.kinds),
+                        None => own.push((kind.kinds, text(kind))),
+                    }
+                }
                 match own.as_slice() {
                     [(_, value)] => value.clone(),
-                    own => own.iter().map(|(name, value)| format!("{value} for {name}")).collect::<Vec<_>>().join(", "),
+                    own => {
+                        own.iter().map(|(kinds, value)| format!("{value} for {kinds}")).collect::<Vec<_>>().join(", ")
+                    }
                 }
             }
         }

@@ -173,9 +173,9 @@ fn commands_name_files_from_the_folder_of_the_report() {
 #[test]
 fn commands_train_the_same_trees() {
     let place = place();
-    place.run("train --train data.txt --model trees --trees 7 --patience 3 --out grown").done();
+    place.run("train --train data.txt --model trees --patience 3 --trees 7 --out grown").done();
     place.run("report grown -o page.html").good();
-    assert!(place.read("page.html").contains("--model trees --trees 7 --patience 3 --out grown"));
+    assert!(place.read("page.html").contains("--model trees --patience 3 --trees 7 --out grown"));
 }
 
 #[test]

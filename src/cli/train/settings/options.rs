@@ -35,11 +35,19 @@ fn option(row: &'static Setting) -> Arg {
         default += ", auto for auto";
     }
     let words = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
+    let help = with_backticks_as_options(&format!("{}{words} [default: {default}]", row.help));
+    let long = match row.value {
+        Value::Words(words) => {
+            words.iter().fold(help.clone(), |text, word| format!("{text}\n- {}: {}", word.word, word.help()))
+        }
+        _ => help.clone(),
+    };
     Arg::new(row.key)
         .long(row.key)
         .value_name(name)
         .value_parser(check)
-        .help(with_backticks_as_options(&format!("{}{words} [default: {default}]", row.help)))
+        .help(help)
+        .long_help(long)
         .help_heading(row.section.title())
         .hide_short_help(!row.common)
 }

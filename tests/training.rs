@@ -320,10 +320,11 @@ fn damaged_foreign_and_newer_models_are_refused() {
 fn a_folder_that_is_not_a_model_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("thesis.txt"), "ten years of work").unwrap();
-    let error = Model::check_target(folder.path()).unwrap_err().to_string();
+    let model = train(TrainConfig { epochs: 1, ..config("ranknet") });
+    let error = model.save(folder.path()).unwrap_err().to_string();
     assert!(error.contains("nothing was overwritten"), "{error}");
-    assert!(Model::check_target(&folder.path().join("thesis.txt")).is_err());
-    assert!(Model::check_target(&folder.path().join("new")).is_ok());
+    assert!(model.save(&folder.path().join("thesis.txt")).is_err());
+    assert!(model.save(&folder.path().join("new")).is_ok());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Many runs to one number per unit: seeds and queries are nested in the unit of inference and averaged first.
 
+pub use burnrank::numeric::mean;
 use std::collections::BTreeMap;
 
 /// The mean of each unit's numbers, in the order of the units.
@@ -17,11 +18,6 @@ pub fn by_unit<K: Ord>(numbers: impl IntoIterator<Item = (K, f64)>) -> Vec<f64> 
 pub fn less(first: &[f64], second: &[f64]) -> Vec<f64> {
     assert_eq!(first.len(), second.len(), "differences are between the same units");
     first.iter().zip(second).map(|(first, second)| first - second).collect()
-}
-
-/// The arithmetic mean; NaN of nothing.
-pub fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]

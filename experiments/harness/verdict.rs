@@ -7,6 +7,7 @@ use super::claim::{Claim, Control, Evidence, Test};
 use anyhow::bail;
 use burnrank::analysis::significance::{holm, t_test};
 use burnrank::internal::text::{fixed, p_value, signed, three_digits};
+use burnrank::numeric::Mean;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -258,10 +259,9 @@ impl Spread {
         if n < 2 || values.iter().any(|value| !value.is_finite()) {
             return None;
         }
-        let mean = values.iter().sum::<f64>() / n as f64;
-        let sd = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1) as f64).sqrt();
-        let student = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
-        Some(Spread { mean, sd, n, half: student.inverse_cdf(0.975) * sd / (n as f64).sqrt() })
+        let over = Mean::of(values);
+        let (mean, (low, high)) = (over.mean, over.interval(0.05));
+        Some(Spread { mean, sd: over.deviation(), n, half: (high - low) / 2.0 })
     }
 }
 

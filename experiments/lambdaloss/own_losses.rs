@@ -3,7 +3,7 @@
 
 use super::weights::{delta, discount, gains};
 use burnrank::numeric::{sigmoid, softplus, standard_normal, training_order};
-use burnrank::objective::{Loss, PairWeight, Query, QueryResult, Scratch, Slopes, Want};
+use burnrank::objective::{Loss, LossScratch, PairWeight, Query, QueryResult, Slopes, Want};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::LN_2;
@@ -38,7 +38,7 @@ impl Loss for ScaledGain {
         format!("ndcg-loss2-scaled:gaussian={}:noise={}", self.samples, self.noise)
     }
 
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut Scratch) -> burnrank::Result<QueryResult> {
+    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut LossScratch) -> burnrank::Result<QueryResult> {
         query.check(&to, 1e3)?;
         let order = training_order(query.scores);
         let n = order.len();

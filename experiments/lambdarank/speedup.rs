@@ -10,7 +10,7 @@ use crate::speed::v1::EveryPair;
 use crate::speed::{epoch, machine, shape};
 use burnrank::metric::Summary;
 use burnrank::metric::parse;
-use burnrank::objective::Method;
+use burnrank::objective::PairAlgorithm;
 use burnrank::{Conventions, Dataset, Device, GradientPath, TrainConfig, Trainer, evaluate};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -255,7 +255,7 @@ fn by_documents(
     (seed, device): (u64, &Device),
 ) -> anyhow::Result<Course> {
     let config = epoch::config(OBJECTIVE, net, GradientPath::Lambda, 1, seed)?;
-    let objective = scaling::by(&config.objective, Method::Direct)?;
+    let objective = scaling::by(&config.objective, PairAlgorithm::Direct)?;
     let mut trainer =
         Trainer::new(TrainConfig { objective, metric: MEASURE.into(), ..config }, training, valid, device)?;
     let mut epochs = vec![];

@@ -8,6 +8,7 @@ use crate::harness::units::{less, mean};
 use burnrank::Dataset;
 use burnrank::analysis::significance::wilcoxon;
 use burnrank::internal::text::{Table, counted, p_value};
+use burnrank::numeric::Mean;
 
 /// A system's runs on one set, fold by fold.
 pub fn of<'a>(runs: &'a [(&'a Cell, &'a Found)], set: usize, name: &str) -> Vec<&'a Found> {
@@ -25,9 +26,8 @@ pub fn test_queries(folds: &[&Found]) -> Vec<f64> {
 
 /// Mean and half of the 95% interval over queries, as the paper has it.
 pub fn over_queries(values: &[f64]) -> (f64, f64) {
-    let (n, middle) = (values.len() as f64, mean(values));
-    let variance = values.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    (middle, 1.96 * (variance / n).sqrt())
+    let over = Mean::of(values);
+    (over.mean, 1.96 * over.standard_error())
 }
 
 pub fn results_table(set: &Set, runs: &[(&Cell, &Found)], number: usize) -> Table {

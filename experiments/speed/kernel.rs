@@ -6,7 +6,7 @@ use super::timing::{Patience, Timing, slope};
 use anyhow::Context;
 use burnrank::metric::order;
 use burnrank::numeric::standard_normal;
-use burnrank::objective::{LambdaField, Loss, PairLoss, Query, QueryResult, Scratch, Slopes, Want};
+use burnrank::objective::{LambdaField, Loss, LossScratch, PairLoss, Query, QueryResult, Slopes, Want};
 use burnrank::{Objective, Stop};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -34,7 +34,7 @@ pub fn short(lists: usize, seed: u64, patience: Patience) -> anyhow::Result<(Row
     let objective = "lambdarank:ndcg";
     let loss = Objective::parse(objective)?;
     let loss = loss.loss().as_pairs().context("no sum over pairs")?;
-    let (mut gradient, mut scratch) = (vec![0.0; SHORT], Scratch::default());
+    let (mut gradient, mut scratch) = (vec![0.0; SHORT], LossScratch::default());
     let timing = patience.time(|| {
         for (scores, labels) in &lists {
             query(loss, scores, labels, &mut gradient, &mut scratch)?;
@@ -57,7 +57,7 @@ fn query(
     scores: &[f32],
     labels: &[f32],
     gradient: &mut [f32],
-    scratch: &mut Scratch,
+    scratch: &mut LossScratch,
 ) -> burnrank::Result<QueryResult> {
     let query = Query { scores, labels, seed: 0, stop: &Stop::new() };
     loss.query(query, Slopes::gradient(gradient), Want::default(), scratch)
@@ -94,7 +94,7 @@ pub fn long(
 ) -> anyhow::Result<Long> {
     let loss = Objective::parse(objective)?;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut scratch = Scratch::default();
+    let mut scratch = LossScratch::default();
     let mut time = |documents: usize| {
         let (scores, labels) = list(documents, &mut random);
         let mut gradient = vec![0.0; documents];

@@ -8,7 +8,7 @@ use crate::harness::NetShape;
 use crate::harness::figure::{self, Figure, Legend, Panel, Series, Whose};
 use anyhow::Context;
 use burnrank::internal::text::{Table, three_digits};
-use burnrank::objective::{Method, PairLoss};
+use burnrank::objective::{PairAlgorithm, PairLoss};
 use burnrank::{Dataset, Device, GradientPath, Objective, TrainConfig};
 use serde::Serialize;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ pub fn measure(sizes: Sizes, subject: Subject, seed: u64, device: &Device) -> an
             next[0] = 4.0 * seconds;
             lines[0].push((length, seconds * queries as f64, measured));
         }
-        for (line, method) in [(1, Method::Direct), (2, Method::Fast), (3, Method::Auto)] {
+        for (line, method) in [(1, PairAlgorithm::Direct), (2, PairAlgorithm::Fast), (3, PairAlgorithm::Auto)] {
             if line == 1 && next[1] > sizes.direct {
                 continue;
             }
@@ -101,7 +101,7 @@ pub fn measure(sizes: Sizes, subject: Subject, seed: u64, device: &Device) -> an
 }
 
 /// The same objective, whose sums over pairs are computed in a given way.
-pub fn by(objective: &Objective, method: Method) -> anyhow::Result<Objective> {
+pub fn by(objective: &Objective, method: PairAlgorithm) -> anyhow::Result<Objective> {
     let pairs = objective.loss().as_pairs().context("no sum over pairs")?.clone();
     Ok(Objective::of(Arc::new(PairLoss { method, ..pairs })))
 }

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::metric::{Conventions, Empty, MetricKind, evaluate};
 use crate::model::{Architecture, Scorer};
+use crate::numeric::mean;
 use crate::setting::{Kinds, ModelKind};
 use crate::train::Learner;
 use burn::tensor::Device;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 pub(super) const KIND: ModelKind = ModelKind {
     name: "adarank",
     help: "AdaRank: features are added one by one, by boosting",
-    optimises: Some("the measure of --metric on the training queries, by boosting; for MAP and NDCG"),
+    optimises: Some("the chosen metric on the training queries, by boosting; for MAP and NDCG"),
     parameters: &[],
     epochs: 500,
     patience: 0,
@@ -50,7 +51,7 @@ struct AdaRank {
 pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     if !matches!(start.metric.kind(), MetricKind::Ap { .. } | MetricKind::Ndcg { .. }) {
         return Err(Error::Config(format!(
-            "adarank: it is for MAP and NDCG, not for {}: set --metric to one, as ndcg@10 or map",
+            "adarank: it is for MAP and NDCG, not for {}: set `metric` to one, as ndcg@10 or map",
             start.metric.name()
         )));
     }
@@ -145,10 +146,6 @@ fn by_worth(worth: &[f64]) -> Vec<usize> {
 fn alpha(worth: f64) -> f64 {
     let worth = worth.min(1.0 - SHORT_OF_PERFECT);
     0.5 * ((1.0 + worth) / (1.0 - worth)).ln()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The mean of exp(-E), which all rounds together make small.

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const KIND: ModelKind = ModelKind {
     name: "coordinate-ascent",
     help: "coordinate ascent: a search for the best weights, one by one",
-    optimises: Some("the measure of --metric on the training queries, one weight at a time"),
+    optimises: Some("the chosen metric on the training queries, one weight at a time"),
     parameters: &[
         Parameter::number("restarts", 5.0, 1.0..=1e6, "starts, the first from equal weights"),
         Parameter::number("steps", 25.0, 1.0..=60.0, "steps tried to each side of a weight"),

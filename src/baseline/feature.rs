@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const KIND: ModelKind = ModelKind {
     name: "feature",
     help: "a single feature: that of an index, or the best one",
-    optimises: Some("the measure of --metric on the training queries, by the choice of the feature"),
+    optimises: Some("the chosen metric on the training queries, by the choice of the feature"),
     parameters: &[Parameter::number("index", 0.0, 0.0..=1e9, "its index, from 1; 0 takes the best")],
     epochs: 1,
     patience: 0,

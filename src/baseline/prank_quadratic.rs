@@ -126,7 +126,7 @@ impl Quadratic {
             }
         }
         let ranker = KernelRanker::new(self.features, KernelKind::Polynomial { degree: 2 }, points, offsets, weights);
-        ranker.map_err(|error| Error::Training(format!("{}: {error}: scale the features with --scale", KIND.name)))
+        ranker.map_err(|error| Error::Training(format!("{}: {error}: scale the features with `scale`", KIND.name)))
     }
 }
 

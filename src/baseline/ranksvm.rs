@@ -96,7 +96,7 @@ impl SvmObjective<'_> {
             step(&mut gradient, 1.0, weights);
             let length = dot(&gradient, &gradient).sqrt();
             if !length.is_finite() {
-                let message = "ranksvm: scores are no longer finite: scale the features with --scale";
+                let message = "ranksvm: scores are no longer finite: scale the features with `scale`";
                 return Err(Error::Training(message.into()));
             }
             if length <= enough {

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const KIND: ModelKind = ModelKind {
     name: "smoothrank",
     help: "SmoothRank: a smooth approximation of NDCG",
-    optimises: Some("a smooth approximation of the NDCG of --metric"),
+    optimises: Some("a smooth approximation of the chosen NDCG"),
     parameters: &[
         Parameter::number("sigma", 64.0, 1e-6..=1e9, "the first σ; each epoch halves it"),
         Parameter::number("lambda", 0.001, 0.0..=1e9, "the penalty on moving from the regression"),
@@ -68,7 +68,7 @@ fn ndcg(kind: MetricKind, name: &str) -> Result<(Option<usize>, Gain)> {
     match kind {
         MetricKind::Ndcg { k, gain } => Ok((k, gain)),
         _ => Err(Error::Config(format!(
-            "smoothrank: {name} has no smooth approximation here: set --metric to ndcg or ndcg@k"
+            "smoothrank: {name} has no smooth approximation here: set `metric` to ndcg or ndcg@k"
         ))),
     }
 }
@@ -262,6 +262,6 @@ mod tests {
     fn other_measures_are_refused() {
         let map = metric::parse("map").unwrap();
         let error = ndcg(map.kind(), &map.name()).unwrap_err().to_string();
-        assert_eq!(error, "smoothrank: map has no smooth approximation here: set --metric to ndcg or ndcg@k");
+        assert_eq!(error, "smoothrank: map has no smooth approximation here: set `metric` to ndcg or ndcg@k");
     }
 }

@@ -50,7 +50,7 @@ const LOWEST: f64 = 0.01;
 /// Planes after which a C is left as it is; some hundred are usual, and features that are not scaled may ask for many more.
 const MOST_PLANES: usize = 1000;
 
-const NOT_FINITE: &str = "svm-map: scores are no longer finite: scale the features with --scale";
+const NOT_FINITE: &str = "svm-map: scores are no longer finite: scale the features with `scale`";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct SvmMap {

@@ -11,6 +11,7 @@ use super::widths;
 use anyhow::Context;
 use burnrank::analysis::optimality::{Certificate, CertifyOptions, certify};
 use burnrank::analysis::optimality::{EachWeight, certify_control, each_weight};
+use burnrank::metric::DEFAULT_METRIC;
 use burnrank::{Dataset, Device, Metric, Model, Ranker, device};
 use serde_json::json;
 use std::path::PathBuf;
@@ -38,7 +39,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
     /// The measure
-    #[arg(long, short, value_name = "NAME", default_value = "ndcg@10", value_parser = known_metric)]
+    #[arg(long, short, value_name = "NAME", default_value = DEFAULT_METRIC, value_parser = known_metric)]
     metric: String,
     /// The share of rising directions to be refuted
     #[arg(long, value_name = "SHARE", default_value_t = 0.01)]

@@ -18,6 +18,7 @@ use anyhow::bail;
 use burnrank::analysis::significance::Comparison;
 use burnrank::analysis::significance::{CompareOptions, Leaderboard, draws_needed};
 use burnrank::internal::program::leaderboard::{csv, families, markdown};
+use burnrank::metric::DEFAULT_METRIC;
 use burnrank::metric::Missing;
 use burnrank::{Conventions, Metric};
 use common::all_pairs;
@@ -58,7 +59,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     folds: Option<u16>,
     /// What to judge by; may be repeated
-    #[arg(long = "metric", short, value_name = "NAME", value_delimiter = ',', default_value = "ndcg@10", value_parser = known_metric)]
+    #[arg(long = "metric", short, value_name = "NAME", value_delimiter = ',', default_value = DEFAULT_METRIC, value_parser = known_metric)]
     metrics: Vec<String>,
     /// Compare only with the first system, pair by pair, instead of ranking all
     #[arg(long)]
@@ -186,7 +187,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 fn find(args: &Args, systems: &[System], values: &[Values]) -> anyhow::Result<Found> {
     // The means of all resamples, and a sorted copy.
     let bytes = burnrank::memory::bytes_of::<[f64; 2]>(args.resamples as u64);
-    burnrank::memory::ask(bytes, &format!("{} resamples", args.resamples), "give fewer --resamples")?;
+    burnrank::memory::ask(bytes, &format!("{} resamples", args.resamples), "give fewer `resamples`")?;
     let pairs = args.pairs();
     let (bar, all) = (Bar::new("comparing", Unit::Share), pairs.len() * values.len());
     let (mut comparisons, mut boards) = (Vec::new(), Vec::new());

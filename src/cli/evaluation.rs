@@ -2,6 +2,7 @@
 
 use super::Usage;
 use anyhow::bail;
+use burnrank::metric::REPORTED_METRICS;
 use burnrank::metric::{Empty, Ties};
 use burnrank::metric::{KnownMetric, Missing, Peer, parse, parse_with};
 use burnrank::{Conventions, Metric};
@@ -91,7 +92,7 @@ impl RunArgs {
 
     /// The metrics for a user who names none: with `--like` those of the program.
     pub fn usual_metrics(&self) -> Vec<String> {
-        let usual = self.like.map_or(&["ndcg@10", "map", "mrr"][..], Peer::usual_metrics);
+        let usual = self.like.map_or(&REPORTED_METRICS[..], Peer::usual_metrics);
         usual.iter().map(|&name| name.to_owned()).collect()
     }
 

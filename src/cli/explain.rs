@@ -16,6 +16,7 @@ use anyhow::{Context, bail};
 use baseline::read_baseline;
 use burnrank::analysis::explain::{BaselineScores, ExplainOptions, Explanation, Permute, explain};
 use burnrank::data::FeatureNames;
+use burnrank::metric::DEFAULT_METRIC;
 use burnrank::{Dataset, Metric, Model, device};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
     /// The measure
-    #[arg(long, short, value_name = "NAME", default_value = "ndcg@10", value_parser = known_metric)]
+    #[arg(long, short, value_name = "NAME", default_value = DEFAULT_METRIC, value_parser = known_metric)]
     metric: String,
     /// Compare with this: a model folder, scores, one per line, or a TREC run [default: the best single feature]
     #[arg(long, value_name = "SYSTEM")]

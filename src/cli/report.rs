@@ -17,6 +17,7 @@ use super::systems::names;
 use super::ui::{self, counted};
 use anyhow::bail;
 use burnrank::analysis::explain::{ExplainOptions, Explanation};
+use burnrank::metric::DEFAULT_METRIC;
 use burnrank::{EpochRecord, Model, device};
 use evaluation::Judged;
 use html::{Section, aside, page, paragraph};
@@ -50,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "SYSTEM", requires = "data")]
     baseline: Option<String>,
     /// The measure
-    #[arg(long, short, value_name = "NAME", default_value = "ndcg@10", value_parser = known_metric)]
+    #[arg(long, short, value_name = "NAME", default_value = DEFAULT_METRIC, value_parser = known_metric)]
     metric: String,
     /// How often the values of a feature are permuted
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=10_000))]

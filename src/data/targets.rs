@@ -92,11 +92,6 @@ impl Targets {
         &self.pairs[index]
     }
 
-    /// The number of pairs over all queries.
-    pub fn n_pairs(&self) -> usize {
-        self.pairs.iter().map(Vec::len).sum()
-    }
-
     /// The targets of the chosen queries, as [`Dataset::select`] chooses them.
     pub fn select(&self, queries: &[usize]) -> Self {
         Targets { pairs: queries.iter().map(|&query| self.pairs[query].clone()).collect() }

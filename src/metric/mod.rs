@@ -48,7 +48,9 @@ pub use peer::Peer;
 pub use precision::Precision;
 pub use recall::Recall;
 pub(crate) use registry::with_cutoff;
-pub use registry::{KNOWN_METRICS, KnownMetric, parse, parse_like_trec_eval, parse_with};
+pub use registry::{
+    DEFAULT_METRIC, KNOWN_METRICS, KnownMetric, REPORTED_METRICS, parse, parse_like_trec_eval, parse_with,
+};
 pub use rr::Rr;
 pub use summary::Summary;
 pub use wta::{Rate, Wta};

@@ -1,6 +1,6 @@
 //! Other programs' conventions: the same ranking, their numbers.
 
-use super::{Conventions, Empty, Metric, Missing, Ties, parse_like_trec_eval, parse_with};
+use super::{Conventions, Empty, Metric, Missing, REPORTED_METRICS, Ties, parse_like_trec_eval, parse_with};
 use crate::error::{Error, Result};
 use crate::name::words;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Peer {
     /// The usual metrics that it has, for a user who names none.
     pub fn usual_metrics(self) -> &'static [&'static str] {
         match self {
-            Peer::TrecEval => &["ndcg@10", "map", "mrr"],
+            Peer::TrecEval => &REPORTED_METRICS,
             Peer::ScikitLearn => &["ndcg@10"],
             Peer::LightGbm => &["ndcg@10", "map@10"],
             Peer::XgBoost => &["ndcg@10", "map"],

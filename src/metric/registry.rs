@@ -7,6 +7,11 @@ use crate::internal::suggest::nearest;
 use crate::name::{Cutoff, Named, Parameter, corrected, plain};
 use std::sync::Arc;
 
+/// The metric where none is named.
+pub const DEFAULT_METRIC: &str = "ndcg@10";
+/// The metrics that reports show where none are named.
+pub const REPORTED_METRICS: [&str; 3] = [DEFAULT_METRIC, "map", "mrr"];
+
 /// The measures that [`parse`] knows.
 pub static KNOWN_METRICS: &[KnownMetric] = &[
     ndcg::ROW,

@@ -3,6 +3,7 @@
 pub(crate) mod exp;
 pub(crate) mod fenwick;
 pub(crate) mod levels;
+mod mean;
 pub(crate) mod modes;
 mod normal;
 pub(crate) mod order;
@@ -10,6 +11,8 @@ pub(crate) mod series;
 mod sigmoid;
 mod tanh;
 
+pub(crate) use mean::student_quantile;
+pub use mean::{Mean, mean};
 pub(crate) use normal::normal_pair;
 pub use normal::standard_normal;
 pub use order::{LARGEST_SCORE, Score, training_order};

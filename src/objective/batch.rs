@@ -1,7 +1,7 @@
 //! Many queries at once, in parallel, with the same bytes for any number of threads.
 
 use super::loss::{Loss, Query, QueryResult, Slopes, Want};
-use super::pairwise::Scratch;
+use super::pairwise::LossScratch;
 use crate::error::{Error, Result};
 use crate::stop::Stop;
 use rayon::prelude::*;
@@ -30,13 +30,13 @@ impl Batch<'_> {
 }
 
 thread_local! {
-    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+    static SCRATCH: Cell<Option<Box<LossScratch>>> = const { Cell::new(None) };
 }
 
 /// Lends this thread's scratch memory.
 ///
 /// It is taken, not borrowed: while a long query waits for its parts, its thread may start another query.
-fn with_scratch<T>(run: impl FnOnce(&mut Scratch) -> T) -> T {
+fn with_scratch<T>(run: impl FnOnce(&mut LossScratch) -> T) -> T {
     let mut scratch = SCRATCH.take().unwrap_or_default();
     let result = run(&mut scratch);
     SCRATCH.set(Some(scratch));

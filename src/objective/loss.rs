@@ -1,7 +1,7 @@
 //! What can be trained: a function of one query's scores and labels that has a gradient.
 
 use super::lambda_field::LambdaField;
-use super::pairwise::{PairLoss, Scratch};
+use super::pairwise::{LossScratch, PairLoss};
 use super::tensor::TensorLoss;
 use crate::error::{Error, Result};
 use crate::stop::Stop;
@@ -14,7 +14,7 @@ use std::ops::Add;
 /// Only [`Loss::name`] and [`Loss::query`] must be given.
 ///
 /// ```
-/// use burnrank::objective::{Batch, Loss, Query, QueryResult, Scratch, Slopes, Want};
+/// use burnrank::objective::{Batch, Loss, Query, QueryResult, LossScratch, Slopes, Want};
 /// use burnrank::{Objective, Result};
 /// /// `sum of (s_i - y_i)^2 / 2`.
 /// #[derive(Debug)]
@@ -23,7 +23,7 @@ use std::ops::Add;
 ///     fn name(&self) -> String {
 ///         "regression".to_owned()
 ///     }
-///     fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut Scratch) -> Result<QueryResult> {
+///     fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut LossScratch) -> Result<QueryResult> {
 ///         let mut loss = 0.0;
 ///         for ((score, label), slope) in query.scores.iter().zip(query.labels).zip(to.gradient) {
 ///             *slope = score - label;
@@ -50,7 +50,7 @@ pub trait Loss: Debug + Send + Sync {
     ///
     /// # Errors
     /// When the lengths differ, a label makes no sense, or [`Query::stop`] is set.
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, want: Want, scratch: &mut Scratch) -> Result<QueryResult>;
+    fn query(&self, query: Query<'_>, to: Slopes<'_>, want: Want, scratch: &mut LossScratch) -> Result<QueryResult>;
 
     /// Whether the loss is one function of the scores, so that its rise is bad news. The weights of all others change with
     /// the ranking, so that losses of two epochs do not compare.

@@ -23,7 +23,7 @@ pub use lambda_field::{Construction, LambdaField};
 pub use lambda_tensor::LambdaTensor;
 pub use loss::{Loss, Query, QueryResult, Slopes, Want};
 pub use pair_form::PairForm;
-pub use pairwise::{Assignment, LogBase, Method, PairLoss, Scratch, ranknet_pairs};
+pub use pairwise::{Assignment, LogBase, LossScratch, PairAlgorithm, PairLoss, ranknet_pairs};
 pub use registry::{KNOWN_OBJECTIVES, KnownObjective};
 pub use surrogate::surrogate;
 pub use tensor::{PAIR_BUDGET, TensorGradient, TensorLoss, TensorTile, TilePart};

@@ -213,7 +213,7 @@ impl Objective {
     pub(crate) fn tensors(&self) -> Result<&dyn TensorLoss> {
         self.loss().tensors().ok_or_else(|| {
             Error::Config(format!(
-                "{self} has lambdas but no loss in tensor operations: take the lambda path, without --gradient tensor"
+                "{self} has lambdas but no loss in tensor operations: take the lambda path, without `gradient` tensor"
             ))
         })
     }

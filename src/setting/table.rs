@@ -11,6 +11,7 @@ use super::value::Value::{Name, Number, Units, Whole, Words};
 use super::value::units;
 use super::words::{GradientPath, OptimizerKind, Schedule};
 use crate::data::scale::ScaleKind;
+use crate::metric::DEFAULT_METRIC;
 use crate::model::{Activation, Architecture, Init};
 use crate::objective::Objective;
 use std::str::FromStr;
@@ -109,7 +110,7 @@ pub static SETTINGS: &[Setting] = &[
         help: "Metric that chooses the best epoch on the validation queries",
         value: Name(|text| crate::metric::parse(text).map(drop), Vec::new),
         kinds: ONE_MODEL.or(AUTO),
-        default: Fixed("ndcg@10"),
+        default: Fixed(DEFAULT_METRIC),
         common: true,
         get: |config| config.metric.clone(),
         set: |config, text| put(&mut config.metric, text),

@@ -165,7 +165,7 @@ impl<const FUSED: bool> Simd<8> for Lanes<FUSED> {
 #[cfg(test)]
 mod tests {
     use super::super::{PORTABLE, WIDER};
-    use crate::objective::{Loss, Method, Objective, PairLoss, Query, Scratch, Slopes, Want};
+    use crate::objective::{Loss, LossScratch, Objective, PairAlgorithm, PairLoss, Query, Slopes, Want};
     use crate::stop::Stop;
 
     /// The gradient of one query, and its loss.
@@ -173,7 +173,7 @@ mod tests {
         let mut gradient = vec![0.0; scores.len()];
         let want = Want { loss: true, pairs: true };
         let query = Query { scores, labels, seed: 0, stop: &Stop::new() };
-        let result = loss.query(query, Slopes::gradient(&mut gradient), want, &mut Scratch::default()).unwrap();
+        let result = loss.query(query, Slopes::gradient(&mut gradient), want, &mut LossScratch::default()).unwrap();
         (gradient.iter().map(|slope| slope.to_bits()).collect(), result.loss.to_bits())
     }
 
@@ -184,7 +184,7 @@ mod tests {
             let scores: Vec<f32> = (1..200).map(|i| spread * random(i)).collect();
             let labels: Vec<f32> = (1..200).map(|i| (5.0 * random(1000 + i)).floor()).collect();
             for objective in ["ranknet", "lambdarank:ndcg", "lambdarank:map", "ndcg-loss2++", "arp-loss2"] {
-                for method in [Method::Direct, Method::Fast] {
+                for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
                     let objective = Objective::parse(objective).unwrap();
                     let kernel = PairLoss { method, ..objective.loss().as_pairs().unwrap().clone() };
                     PORTABLE.set(true);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// How the parts of features are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum AttributionMethod {
     /// Weight times distance from the mean document; parts add up to the score less the mean document's. Exact.
     Linear,
     /// Shapley values of trees, path-dependent; parts add up to the score less the expected score. Exact.
@@ -23,15 +23,17 @@ pub enum Method {
     IntegratedGradients,
 }
 
-impl Method {
+impl AttributionMethod {
     /// What it is, for people.
     pub fn words(self) -> &'static str {
         match self {
-            Method::Linear => "weight x (scaled feature - its mean): exact, parts add up to the difference of scores",
-            Method::Shapley => {
+            AttributionMethod::Linear => {
+                "weight x (scaled feature - its mean): exact, parts add up to the difference of scores"
+            }
+            AttributionMethod::Shapley => {
                 "Shapley values of the trees, path-dependent: exact, parts add up to the difference of scores"
             }
-            Method::IntegratedGradients => {
+            AttributionMethod::IntegratedGradients => {
                 "integrated gradients along the line between the two scaled documents: parts add up to the difference of scores within 0.1%"
             }
         }
@@ -51,13 +53,13 @@ pub enum Counts {
 /// Finds the part of each feature in the scores of one model.
 ///
 /// ```
-/// use burnrank::analysis::explain::{Explainer, Method};
+/// use burnrank::analysis::explain::{Explainer, AttributionMethod};
 /// use burnrank::{Dataset, RankerConfig, Scorer, device};
 /// let scorer = Scorer::Net(RankerConfig::linear(2).from_weights(&[vec![2.0, -1.0]], &device::open("auto")?)?);
 /// // Documents as the scorer sees them: scaled. The mean document is (2, 5).
 /// let data = Dataset::new(2, vec![1.0, 5.0, 3.0, 5.0], vec![0.0, 1.0], vec![("a".into(), 2)])?;
 /// let explainer = Explainer::new(&scorer, &data)?;
-/// assert_eq!((explainer.method(), explainer.expected()), (Method::Linear, -1.0));
+/// assert_eq!((explainer.method(), explainer.expected()), (AttributionMethod::Linear, -1.0));
 /// assert_eq!(explainer.parts(&[4.0, 3.0]), [4.0, 2.0]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
@@ -110,11 +112,11 @@ impl Explainer {
     }
 
     /// How parts are found.
-    pub fn method(&self) -> Method {
+    pub fn method(&self) -> AttributionMethod {
         match &self.kind {
-            Kind::Linear { .. } => Method::Linear,
-            Kind::Smooth { .. } => Method::IntegratedGradients,
-            Kind::Trees { .. } => Method::Shapley,
+            Kind::Linear { .. } => AttributionMethod::Linear,
+            Kind::Smooth { .. } => AttributionMethod::IntegratedGradients,
+            Kind::Trees { .. } => AttributionMethod::Shapley,
         }
     }
 

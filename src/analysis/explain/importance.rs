@@ -105,7 +105,7 @@ pub fn importances(
     let threads = rayon::current_num_threads() as u64;
     let longest = data.offsets().windows(2).map(|rows| rows[1] - rows[0]).max().unwrap_or(0).max(BLOCK);
     let each = (longest as u64).saturating_mul(width as u64 + 4) + 4 * data.n_documents() as u64;
-    memory::ask(threads.saturating_mul(each).saturating_mul(4), "permuted features", "give fewer --threads")?;
+    memory::ask(threads.saturating_mul(each).saturating_mul(4), "permuted features", "give fewer `threads`")?;
     let scores = scorer.score_rows(data.features(), width)?;
     let values = evaluate(metric, &scores, data.labels(), data.offsets(), conventions)?;
     let work =

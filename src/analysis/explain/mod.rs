@@ -23,7 +23,7 @@ mod tests;
 
 pub use changes::{Change, Changes, Contribution, Place, QueryChange};
 pub use dependence::{Axis, Dependence, dependence, grids};
-pub use explainer::{Counts, Explainer, Method};
+pub use explainer::{AttributionMethod, Counts, Explainer};
 pub use importance::{Importance, Permute, importances};
 pub use model_importance::{ModelImportance, ModelImportanceKind, model_importance};
 pub use whole::{BaselineScores, ExplainOptions, Explanation, explain};

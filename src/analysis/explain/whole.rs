@@ -2,7 +2,7 @@
 
 use super::changes::{Changes, Moved, QueryChange, moved};
 use super::dependence::{Axis, Dependence, axis, dependence, grids};
-use super::explainer::{Counts, Explainer, Method, row_of};
+use super::explainer::{AttributionMethod, Counts, Explainer, row_of};
 use super::importance::{ALPHA, Importance, Permute, importances};
 use super::model_importance::{ModelImportance, model_importance};
 use crate::analysis::significance::{Better, CompareOptions, Comparison, Leaderboard, PerQuery};
@@ -84,7 +84,7 @@ pub struct Explanation {
     /// The model against the baseline.
     pub comparison: Comparison,
     /// How the parts of features in scores were found.
-    pub method: Method,
+    pub method: AttributionMethod,
     /// Of trees, who counted the documents at their leaves.
     pub counts: Option<Counts>,
     /// The queries that changed most against the baseline.
@@ -97,7 +97,7 @@ pub struct Explanation {
 /// `progress` hears the share that is done, from any thread.
 ///
 /// ```
-/// use burnrank::analysis::explain::{ExplainOptions, Method, explain};
+/// use burnrank::analysis::explain::{ExplainOptions, AttributionMethod, explain};
 /// use burnrank::metric::parse;
 /// use burnrank::{Dataset, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, Scorer, device};
 /// let features = vec![3.0, 1.0, 1.0, 1.0, 2.0, 5.0, 1.0, 9.0];
@@ -109,7 +109,7 @@ pub struct Explanation {
 ///     history: vec![],
 /// };
 /// let found = explain(&model, data, &*parse("pairs")?, None, &ExplainOptions::default(), &|_| {})?;
-/// assert_eq!((found.value.mean, found.method, found.importances[0].feature), (1.0, Method::Linear, 0));
+/// assert_eq!((found.value.mean, found.method, found.importances[0].feature), (1.0, AttributionMethod::Linear, 0));
 /// assert_eq!(found.comparison.baseline, "f1 alone");
 /// # Ok::<(), burnrank::Error>(())
 /// ```

@@ -185,12 +185,6 @@ impl FieldReport {
         let size: f64 = self.lambdas.iter().map(|lambda| lambda.abs()).sum();
         self.sum.abs() <= 1e-9 * size
     }
-
-    /// The crossing at which lambdas jump most, if they jump anywhere.
-    pub fn worst_jump(&self) -> Option<&Crossing> {
-        let jumps = self.crossings.iter().filter(|crossing| crossing.jump > self.lambda_tolerance);
-        jumps.max_by(|a, b| a.jump.total_cmp(&b.jump))
-    }
 }
 
 /// Scores beyond this are refused.

@@ -54,7 +54,7 @@ impl Sweep<'_> {
         memory::ask(
             memory::bytes_of::<f32>(each).saturating_mul(threads),
             "certifying so many weights",
-            "certify a smaller model, or with fewer --threads",
+            "certify a smaller model, or with fewer `threads`",
         )
     }
 }

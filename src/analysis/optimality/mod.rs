@@ -125,7 +125,7 @@ fn certify_net(
     let block = block.min(usize::try_from(memory::left() / 2 / each.max(1)).unwrap_or(block)).max(1);
     let mut values: Vec<f64> = Vec::new();
     let what = format!("{planned_directions} directions of {} steps", steps.len());
-    memory::reserve(&mut values, planned_directions.saturating_mul(steps.len()), &what, "give fewer --directions")?;
+    memory::reserve(&mut values, planned_directions.saturating_mul(steps.len()), &what, "give fewer `directions`")?;
     while about.directions < planned_directions {
         let last = (about.directions + block).min(planned_directions);
         let draw = |index: usize| on_sphere(net.weights.len(), options.seed, index as u64);

@@ -249,5 +249,5 @@ fn absurd_numbers_of_directions_are_refused() {
     let ranker = RankerConfig::linear(5).from_weights(&[truth], &device).unwrap();
     let options = CertifyOptions { directions: Some(usize::MAX), ..CertifyOptions::default() };
     let refused = certify(&ranker, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap_err();
-    assert!(refused.to_string().contains("--directions"), "{refused}");
+    assert!(refused.to_string().contains("`directions`"), "{refused}");
 }

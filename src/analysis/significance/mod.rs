@@ -27,6 +27,7 @@ pub use randomisation::{Randomisation, draws_needed, randomisation};
 pub use ttest::{TTest, effect_size, t_test};
 pub use wilcoxon::{Wilcoxon, wilcoxon};
 
+use crate::numeric::{Mean, mean};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -53,14 +54,9 @@ fn block_rng(seed: u64, block: usize) -> ChaCha8Rng {
     rng
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
 /// The standard deviation of at least two values, by n - 1.
 fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (values.len() as f64 - 1.0)).sqrt()
+    Mean::of(values).deviation()
 }
 
 fn all_finite(values: &[f64]) -> bool {

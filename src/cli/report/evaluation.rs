@@ -16,14 +16,13 @@ use burnrank::analysis::explain::Explanation;
 use burnrank::analysis::significance::CompareOptions;
 use burnrank::analysis::significance::Comparison;
 use burnrank::metric::Missing;
+use burnrank::metric::REPORTED_METRICS;
 use burnrank::metric::Summary;
 use burnrank::{Conventions, Dataset, Metric};
 use std::sync::Arc;
 
 /// Ranks that measures are told at.
 const RANKS: [usize; 6] = [1, 2, 3, 5, 10, 20];
-/// Measures beside the one asked for.
-const USUAL: [&str; 4] = ["ndcg@10", "map", "mrr", "p@10"];
 /// The error that is allowed over all comparisons.
 const ALPHA: f64 = 0.05;
 /// More systems than this make no figure.
@@ -49,7 +48,7 @@ impl Judged {
         let known = |name: &String| args.judging.metrics(std::slice::from_ref(name)).is_ok();
         let asked = args.judging.metrics(std::slice::from_ref(&args.metric))?;
         let mut names = vec![asked[0].name()];
-        names.extend(USUAL.map(str::to_owned).into_iter().filter(known));
+        names.extend(REPORTED_METRICS.into_iter().chain(["p@10"]).map(str::to_owned).filter(known));
         let own = asked[0].name().split('@').next().unwrap_or_default().to_owned();
         let base = if known(&format!("{own}@1")) { own } else { "ndcg".to_owned() };
         let measures = args.judging.metrics(&names)?;

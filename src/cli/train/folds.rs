@@ -12,6 +12,7 @@ use crate::cli::prose::named;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, Usage};
 use burnrank::data::{FoldFiles, find_folds};
+use burnrank::numeric::Mean;
 use burnrank::tune::AutoReport;
 use burnrank::{Conventions, Device, ModelInfo, TrainConfig};
 use serde_json::{Value, json};
@@ -143,10 +144,8 @@ fn models(aim: &str, folds: &[Fold]) -> String {
 
 /// Mean and standard deviation.
 fn spread(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, if values.len() < 2 { f64::NAN } else { (squares / (n - 1.0)).sqrt() })
+    let over = Mean::of(values);
+    (over.mean, over.deviation())
 }
 
 fn report(

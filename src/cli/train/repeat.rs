@@ -11,6 +11,7 @@ use crate::cli::ui::{self, Align, Table};
 use anyhow::Context;
 use burnrank::data::Targets;
 use burnrank::metric::Summary;
+use burnrank::numeric::{Mean, mean};
 use burnrank::train::{Ensemble, TrainingData};
 use burnrank::{Conventions, Dataset, Device, Finish, Metric, Model, TrainConfig, evaluate};
 use rayon::prelude::*;
@@ -189,10 +190,8 @@ struct Spread {
 
 impl Spread {
     fn of(found: &[Found]) -> Self {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let seeds: Vec<f64> = found.iter().map(|seed| mean(&seed.folds)).collect();
-        let center = mean(&seeds);
-        let squares: f64 = seeds.iter().map(|value| (value - center).powi(2)).sum();
+        let over = Mean::of(&seeds);
         let query = |place: usize| {
             let values: Option<Vec<f64>> = found.iter().map(|seed| seed.queries[place]).collect();
             values.map(|values| mean(&values))
@@ -200,13 +199,9 @@ impl Spread {
         let queries: Vec<Option<f64>> = (0..found[0].queries.len()).map(query).collect();
         Spread {
             // Equal values have a mean that is a rounding error away from them.
-            deviation: if seeds.iter().all(|value| *value == seeds[0]) {
-                0.0
-            } else {
-                (squares / (seeds.len() - 1) as f64).sqrt()
-            },
+            deviation: if seeds.iter().all(|value| *value == seeds[0]) { 0.0 } else { over.deviation() },
             seeds,
-            mean: center,
+            mean: over.mean,
             queries: Summary::of(&queries),
         }
     }

@@ -12,6 +12,7 @@ use anyhow::{Context, anyhow, bail};
 use burnrank::data::Targets;
 use burnrank::data::kfold;
 use burnrank::distributed::Member;
+use burnrank::metric::REPORTED_METRICS;
 use burnrank::metric::Summary;
 use burnrank::model::DataInfo;
 use burnrank::train::TrainingData;
@@ -331,7 +332,7 @@ impl Sets {
 pub fn metrics(config: &TrainConfig) -> anyhow::Result<Vec<Arc<dyn Metric>>> {
     let chosen = burnrank::metric::parse(&config.metric)?;
     let mut all = vec![];
-    for name in ["ndcg@10", "map", "mrr"] {
+    for name in REPORTED_METRICS {
         all.push(burnrank::metric::parse(name)?);
     }
     all.retain(|metric| metric.name() != chosen.name());

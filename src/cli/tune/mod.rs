@@ -16,6 +16,7 @@ use super::{Interrupted, Usage};
 use anyhow::anyhow;
 use burnrank::data::find_folds;
 use burnrank::distributed::Member;
+use burnrank::metric::DEFAULT_METRIC;
 use burnrank::tune::{
     Before, Choices, Ended, Found, Journal, Part, Progress, RUNGS, Search, Space, Surroundings, TuneData,
 };
@@ -82,7 +83,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
     /// The measure that epochs and settings are chosen by
-    #[arg(long, value_name = "METRIC", default_value_t = TrainConfig::default().metric)]
+    #[arg(long, value_name = "METRIC", default_value = DEFAULT_METRIC)]
     metric: String,
     /// The most epochs of a net, or trees [default: 100 and 500]
     #[arg(long, value_name = "N")]

@@ -201,14 +201,6 @@ impl Generator {
         Ok(self.part(0..self.settings.queries)?.0)
     }
 
-    /// All queries in memory, and the continuous target of every document.
-    ///
-    /// # Errors
-    /// When they do not fit.
-    pub fn dataset_with_targets(&self) -> Result<(Dataset, Vec<f64>)> {
-        self.part(0..self.settings.queries)
-    }
-
     /// Some of the queries in memory, made in parallel, and the continuous target of every document.
     ///
     /// # Errors

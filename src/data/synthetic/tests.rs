@@ -72,7 +72,7 @@ fn labels_come_in_the_asked_shares() {
 
 #[test]
 fn labels_rise_with_the_target() {
-    let (data, targets) = small(Synthetic::polynomial(), 3).generator().unwrap().dataset_with_targets().unwrap();
+    let (data, targets) = small(Synthetic::polynomial(), 3).generator().unwrap().part(0..40).unwrap();
     let mut both: Vec<(f64, f32)> = targets.into_iter().zip(data.labels().iter().copied()).collect();
     both.sort_by(|a, b| a.0.total_cmp(&b.0));
     assert!(both.is_sorted_by(|a, b| a.1 <= b.1));
@@ -107,7 +107,7 @@ fn a_linear_model_does_as_well_as_in_the_paper() {
 #[test]
 fn a_query_needs_no_predecessors() {
     let generator = small(Synthetic::net(), 8).generator().unwrap();
-    let (all, targets) = generator.dataset_with_targets().unwrap();
+    let (all, targets) = generator.part(0..40).unwrap();
     for (index, query) in generator.queries().enumerate() {
         let view = all.query(index);
         assert_eq!((view.id, &*view.features, view.labels), (&*query.id, &*query.features, &*query.labels));

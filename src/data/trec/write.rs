@@ -2,10 +2,8 @@
 
 use super::TrecFile;
 use crate::error::{Error, Result};
-use crate::internal::files::write_text;
 use crate::numeric::order::private::Key;
 use std::collections::HashSet;
-use std::path::Path;
 
 impl TrecFile {
     /// The text of a judgements file.
@@ -40,22 +38,6 @@ impl TrecFile {
             }
         }
         Ok(text)
-    }
-
-    /// Writes a judgements file, complete or not at all.
-    ///
-    /// # Errors
-    /// As [`TrecFile::to_qrels`], and when the file cannot be written.
-    pub fn write_qrels(&self, path: impl AsRef<Path>) -> Result<()> {
-        write_text(path.as_ref(), &self.to_qrels()?)
-    }
-
-    /// Writes a run file, complete or not at all.
-    ///
-    /// # Errors
-    /// As [`TrecFile::to_run`], and when the file cannot be written.
-    pub fn write_run(&self, path: impl AsRef<Path>, tag: &str) -> Result<()> {
-        write_text(path.as_ref(), &self.to_run(tag)?)
     }
 
     fn check(&self) -> Result<()> {

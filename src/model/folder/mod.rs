@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use burn::tensor::Device;
 use info::{BURN, FORMAT, get, read_info, wrong};
-use place::{occupant, resolve};
+use place::occupant;
 use replace::{publish, recover_for_reading, stage};
 use std::fs;
 use std::io::Write;
@@ -78,14 +78,6 @@ impl Model {
             return Err(Error::Record(message.into()));
         }
         Ok(())
-    }
-
-    /// Refuses a place where a model must not be written, before the work of making one.
-    ///
-    /// # Errors
-    /// When something is there that is neither a model with only its own files nor an empty folder.
-    pub fn check_target(folder: &Path) -> Result<()> {
-        occupant(&resolve(folder)?).map(drop)
     }
 
     /// Reads a folder, and checks all of it.

@@ -48,7 +48,7 @@ impl DeviceLambdas {
         let bytes = 16 * labels.len() as u64;
         if bytes > cube.largest_buffer().min(i32::MAX as u64 * 2) {
             return Err(Error::Device(format!(
-                "{} documents are too many for one buffer of the device, which holds {}: train on fewer, or with --device \
+                "{} documents are too many for one buffer of the device, which holds {}: train on fewer, or with `device` \
                  flex",
                 labels.len(),
                 crate::memory::readable(cube.largest_buffer())

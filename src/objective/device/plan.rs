@@ -58,7 +58,8 @@ impl Plan {
             levels.fill(&classes[rows.clone()]);
             values.clear(n);
             // As if ranked in the order of the file: what depends on labels alone is right in any order.
-            loss.weight.values(RankedList { labels: &labels[rows], levels: Some(&levels) }, &mut values);
+            loss.weight.values(RankedList::new(&labels[rows], Some(&levels)), &mut values);
+            values.check(form, n)?;
             let is_fixed = matches!(rule, ValueRule::Apart | ValueRule::Discounted);
             let top = if is_fixed { values.top } else { n };
             let depth = loss.weight.depth().unwrap_or(n).min(loss.truncation.unwrap_or(n));
@@ -68,7 +69,7 @@ impl Plan {
             first.extend((0..n).map(value));
         }
         // One rank more than there are documents, for what is not there.
-        let mut tables = table(loss, rule, longest + 2);
+        let mut tables = table(loss, form, rule, longest + 2)?;
         let table_length = tables.len();
         if let PairForm::Distance { share } = form {
             tables.extend((0..longest).map(|distance| (share * nearness(distance)) as f32));
@@ -100,18 +101,19 @@ fn scan(rule: ValueRule) -> Option<Scan> {
 }
 
 /// What the values of ranks are made of, for so many ranks.
-fn table(loss: &PairLoss, rule: ValueRule, ranks: usize) -> Vec<f32> {
+fn table(loss: &PairLoss, form: PairForm, rule: ValueRule, ranks: usize) -> Result<Vec<f32>> {
     let inverse = |k: Option<usize>| {
         let cut = k.unwrap_or(ranks);
         (0..ranks).map(|place| if place < cut { ((place + 1) as f64).recip() as f32 } else { 0.0 }).collect()
     };
-    match rule {
+    Ok(match rule {
         ValueRule::Apart => {
             // The second value does not look at labels.
             let (labels, mut values, mut levels) = (vec![0.0; ranks], Values::default(), Levels::default());
             levels.fill(&labels);
             values.clear(ranks);
-            loss.weight.values(RankedList { labels: &labels, levels: Some(&levels) }, &mut values);
+            loss.weight.values(RankedList::new(&labels, Some(&levels)), &mut values);
+            values.check(form, ranks)?;
             (0..ranks).map(|place| values.second.get(place).map_or(0.0, |&second| second as f32)).collect()
         }
         ValueRule::Discounted => (0..ranks).map(|place| discount(place) as f32).collect(),
@@ -120,5 +122,5 @@ fn table(loss: &PairLoss, rule: ValueRule, ranks: usize) -> Vec<f32> {
         | ValueRule::FirstTwoRelevant { k }
         | ValueRule::Cascade { k } => inverse(k),
         ValueRule::Preference => vec![0.0; ranks],
-    }
+    })
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::metric::order;
 use crate::numeric::order::safe;
 use crate::objective::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};
-use crate::objective::pairwise::Scratch;
+use crate::objective::pairwise::LossScratch;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -116,7 +116,7 @@ impl Loss for FieldLoss {
         format!("field:{}", self.0.name())
     }
 
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut Scratch) -> Result<QueryResult> {
+    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut LossScratch) -> Result<QueryResult> {
         train_with(&*self.0, query, to, |scores, order| self.0.lambdas(scores, query.labels, order))
     }
 

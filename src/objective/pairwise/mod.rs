@@ -70,7 +70,7 @@ pub struct PairLoss {
     /// Where the ranks come from that weights depend on.
     pub assignment: Assignment,
     /// How the sums are computed.
-    pub method: Method,
+    pub method: PairAlgorithm,
 }
 
 /// The unit of a loss.
@@ -95,7 +95,7 @@ impl LogBase {
 
 /// How the sums over pairs are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Method {
+pub enum PairAlgorithm {
     /// Whichever is faster for the length of the query.
     #[default]
     Auto,
@@ -107,7 +107,7 @@ pub enum Method {
 
 /// Memory that losses reuse from query to query.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct LossScratch {
     ranked: Ranked,
     grid: Grid,
     sweep: SweepMemory,
@@ -125,7 +125,7 @@ impl PairLoss {
             sigma: 1.0,
             base: LogBase::default(),
             assignment: Assignment::default(),
-            method: Method::default(),
+            method: PairAlgorithm::default(),
         }
     }
 
@@ -179,22 +179,22 @@ impl PairLoss {
         let (n, top) = (ranked.len(), ranked.top);
         self.has_fast_method()
             && match (self.method, form) {
-                (Method::Direct, _) => false,
-                (Method::Fast, _) => true,
+                (PairAlgorithm::Direct, _) => false,
+                (PairAlgorithm::Fast, _) => true,
                 // Directly the product of two counts, which is small unless many are relevant.
-                (Method::Auto, Some(PairForm::FallOrRise)) => match *ranked.levels.ends.as_slice() {
+                (PairAlgorithm::Auto, Some(PairForm::FallOrRise)) => match *ranked.levels.ends.as_slice() {
                     [relevant, _] => (relevant as usize * (n - relevant as usize)).min(n * top) >= 250 * n,
                     _ => false,
                 },
                 // Directly O(n top), and half of that when all ranks count.
-                (Method::Auto, Some(form)) => n >= form.long() && 2 * top >= form.long(),
+                (PairAlgorithm::Auto, Some(form)) => n >= form.long() && 2 * top >= form.long(),
                 // Two sweeps over the documents of some labels take as long as three looks at pairs per document.
-                (Method::Auto, None) => n >= 24 && n / 2 >= 3 * (ranked.levels.ends.len() + 1),
+                (PairAlgorithm::Auto, None) => n >= 24 && n / 2 >= 3 * (ranked.levels.ends.len() + 1),
             }
     }
 
-    fn hard(&self, query: Query<'_>, to: Slopes<'_>, want: Want, scratch: &mut Scratch) -> Result<QueryResult> {
-        let Scratch { ranked, grid, sweep, count, sums } = scratch;
+    fn hard(&self, query: Query<'_>, to: Slopes<'_>, want: Want, scratch: &mut LossScratch) -> Result<QueryResult> {
+        let LossScratch { ranked, grid, sweep, count, sums } = scratch;
         let form = self.weight.form();
         let stop = query.stop;
         ranked.fill(query.scores, query.labels, self.sigma);
@@ -236,7 +236,7 @@ impl Loss for PairLoss {
 
     /// Ranks are by score, equal scores in document order. NaN counts as the lowest score and scores beyond ±1e30 as ±1e30,
     /// so that differences are finite; the loss has a linear tail and never overflows.
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, want: Want, scratch: &mut Scratch) -> Result<QueryResult> {
+    fn query(&self, query: Query<'_>, to: Slopes<'_>, want: Want, scratch: &mut LossScratch) -> Result<QueryResult> {
         self.check()?;
         query.check(&to, self.weight.largest_label())?;
         match self.assignment {

@@ -98,7 +98,7 @@ impl Ranked {
         self.values.clear(n);
         if let Some(form) = form {
             let by_label = classes == Classes::Labels && form != PairForm::Own;
-            let list = RankedList { labels: &self.labels, levels: by_label.then_some(&self.levels) };
+            let list = RankedList::new(&self.labels, by_label.then_some(&self.levels));
             weight.values(list, &mut self.values);
             self.values.check(form, n)?;
         }

@@ -129,7 +129,7 @@ mod tests {
     use super::super::super::weight::ndcg1::Ndcg1;
     use super::super::super::weight::ndcg2::Ndcg2;
     use super::super::super::weight::{PairWeight, Pairs};
-    use super::super::Scratch;
+    use super::super::LossScratch;
     use super::*;
     use crate::stop::Stop;
     use std::sync::Arc;
@@ -142,7 +142,7 @@ mod tests {
         let mut gradient = vec![f32::NAN; 4];
         let loss = PairLoss { assignment, ..loss.clone() };
         let query = Query { scores: &SCORES, labels: &LABELS, seed, stop: &Stop::new() };
-        let result = loss.query(query, Slopes::gradient(&mut gradient), WANT, &mut Scratch::default()).unwrap();
+        let result = loss.query(query, Slopes::gradient(&mut gradient), WANT, &mut LossScratch::default()).unwrap();
         (gradient, result)
     }
 

@@ -98,7 +98,7 @@ impl<'a> PairTensors<'a> {
             levels.fill(&classes);
             values.clear(n);
             let by_label = loss.weight.classes() == Classes::Labels;
-            let list = RankedList { labels: &ranked, levels: by_label.then_some(&levels) };
+            let list = RankedList::new(&ranked, by_label.then_some(&levels));
             loss.weight.values(list, &mut values);
             values.check(form, n)?;
             let top = values.top.min(loss.truncation.unwrap_or(n)).min(loss.weight.depth().unwrap_or(n));

@@ -13,7 +13,7 @@ mod tests;
 
 use super::lambda_field::LambdaField;
 use super::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};
-use super::pairwise::Scratch;
+use super::pairwise::LossScratch;
 use super::tensor::{TensorLoss, TensorTile, TilePart};
 use crate::error::{Error, Result};
 use crate::numeric::order::safe;
@@ -69,7 +69,7 @@ impl<F: Formula> Loss for SmoothLoss<F> {
         self.0.name()
     }
 
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut Scratch) -> Result<QueryResult> {
+    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut LossScratch) -> Result<QueryResult> {
         query.check(&to, self.0.largest_label())?;
         let scores: Vec<f64> = query.scores.iter().map(|&score| f64::from(safe(score))).collect();
         let n = scores.len();

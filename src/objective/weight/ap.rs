@@ -38,9 +38,9 @@ impl PairWeight for ApSwap {
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
         let relevant = |label: f32| label >= self.threshold;
-        let share = (list.labels.iter().filter(|&&label| relevant(label)).count().max(1) as f64).recip();
+        let share = (list.labels().iter().filter(|&&label| relevant(label)).count().max(1) as f64).recip();
         let (mut count, mut sum) = (0.0, 0.0);
-        for (place, &label) in list.labels.iter().enumerate() {
+        for (place, &label) in list.labels().iter().enumerate() {
             let inverse = inverse_rank(place, self.k);
             if relevant(label) {
                 count += 1.0;

@@ -21,8 +21,8 @@ impl PairWeight for ArpSwap {
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
-        let share = self.0.of_sum(1.0, list.labels);
-        values.first.extend(list.labels.iter().map(|&label| share * f64::from(label)));
+        let share = self.0.of_sum(1.0, list.labels());
+        values.first.extend(list.labels().iter().map(|&label| share * f64::from(label)));
         values.second.extend((0..list.len()).map(|place| -(place as f64)));
         if share == 0.0 {
             values.top = 0;

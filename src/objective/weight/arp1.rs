@@ -34,7 +34,7 @@ impl PairWeight for Arp1 {
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
-        values.first.extend(list.labels.iter().map(|&label| f64::from(label)));
+        values.first.extend(list.labels().iter().map(|&label| f64::from(label)));
     }
 
     fn ignores_ranks(&self) -> bool {

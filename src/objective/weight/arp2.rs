@@ -30,7 +30,7 @@ impl PairWeight for Arp2 {
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
-        values.first.extend(list.labels.iter().map(|&label| f64::from(label)));
+        values.first.extend(list.labels().iter().map(|&label| f64::from(label)));
     }
 
     fn ignores_ranks(&self) -> bool {

@@ -25,7 +25,7 @@ impl PairWeight for BprefSwap {
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
-        let swaps = BprefSwaps::new(&self.0, list.labels);
+        let swaps = BprefSwaps::new(&self.0, list.labels());
         values.top = swaps.top;
         values.first.extend(swaps.fall.iter().map(|fall| fall * swaps.scale));
         values.second.extend(swaps.rise.iter().map(|rise| rise * swaps.scale));

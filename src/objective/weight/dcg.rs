@@ -28,7 +28,7 @@ impl PairWeight for DcgSwap {
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
-        values.first.extend(list.labels.iter().map(|&label| self.gain.of(label)));
+        values.first.extend(list.labels().iter().map(|&label| self.gain.of(label)));
         values.set_discounts(list.len(), self.k, 1.0);
     }
 

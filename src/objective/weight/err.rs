@@ -29,7 +29,7 @@ impl PairWeight for ErrSwap {
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
-        let ErrSwaps { stops, rests } = ErrSwaps::new(&self.0, list.labels);
+        let ErrSwaps { stops, rests } = ErrSwaps::new(&self.0, list.labels());
         values.top = rests.partition_point(|&rest| rest > 0.0);
         (values.first, values.second) = (stops, rests);
     }

@@ -40,7 +40,7 @@ impl PairWeight for Mrr {
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
-        let first = first_relevant(list.labels, self.threshold);
+        let first = first_relevant(list.labels(), self.threshold);
         values.first.resize(list.len(), 0.0);
         values.second.extend((0..list.len()).map(|place| inverse_rank(place.min(first), self.k)));
         values.top = first;

@@ -36,8 +36,8 @@ impl PairWeight for MrrSwap {
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
         let n = list.len();
-        let first = first_relevant(list.labels, self.threshold);
-        let behind = list.labels.get(first + 1..).unwrap_or_default();
+        let first = first_relevant(list.labels(), self.threshold);
+        let behind = list.labels().get(first + 1..).unwrap_or_default();
         let second = first + 1 + first_relevant(behind, self.threshold);
         // Falling behind the second relevant document is no worse than falling to its place.
         let fall = |place: usize| if place == first { first } else { place.max(first).min(second) };

@@ -38,10 +38,10 @@ impl PairWeight for Ndcg1 {
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
-        let ideal = max_dcg(list.labels, self.k, Gain::Exponential);
+        let ideal = max_dcg(list.labels(), self.k, Gain::Exponential);
         let share = if ideal > 0.0 { ideal.recip() } else { 0.0 };
         values.set_discounts(list.len(), None, share);
-        let gains = list.labels.iter().map(|&label| Gain::Exponential.of(label));
+        let gains = list.labels().iter().map(|&label| Gain::Exponential.of(label));
         values.first.extend(gains.zip(&values.second).map(|(gain, discount)| gain * discount));
     }
 

@@ -31,7 +31,7 @@ impl<'a> PairWeights<'a> {
                 levels.fill(&classes);
                 values.clear(n);
                 let by_label = weight.classes() == Classes::Labels;
-                weight.values(RankedList { labels: ranked, levels: by_label.then_some(&levels) }, &mut values);
+                weight.values(RankedList::new(ranked, by_label.then_some(&levels)), &mut values);
                 if values.check(form, n).is_ok() {
                     top = top.min(values.top);
                     Source::Form(form, values)

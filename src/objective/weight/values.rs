@@ -9,13 +9,22 @@ use std::borrow::Cow;
 /// A ranked list as a weight sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct RankedList<'a> {
-    /// The labels in rank order, the top document first.
-    pub labels: &'a [f32],
-    /// The documents by label, where they are in that order already.
-    pub(in super::super) levels: Option<&'a Levels>,
+    labels: &'a [f32],
+    /// The documents of these labels by label, where they are in that order already.
+    levels: Option<&'a Levels>,
 }
 
-impl RankedList<'_> {
+impl<'a> RankedList<'a> {
+    /// A list of these labels, top document first; `levels` are theirs.
+    pub(in super::super) fn new(labels: &'a [f32], levels: Option<&'a Levels>) -> Self {
+        RankedList { labels, levels }
+    }
+
+    /// The labels in rank order, top document first.
+    pub fn labels(&self) -> &'a [f32] {
+        self.labels
+    }
+
     /// How many documents there are.
     pub fn len(&self) -> usize {
         self.labels.len()

@@ -3,6 +3,7 @@
 use super::{Ensemble, first_reason};
 use crate::error::Result;
 use crate::model::{Finish, Model, RunInfo, fold, spread};
+use crate::numeric::mean;
 use crate::train::finish::evaluated;
 use crate::train::trainer::Trainer;
 use std::collections::BTreeMap;
@@ -64,10 +65,6 @@ impl Ensemble<'_> {
         model.info.run = Some(RunInfo { identity, finish, best_value });
         Ok(model)
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The means over models of what all of them were judged by.

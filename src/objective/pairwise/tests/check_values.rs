@@ -3,7 +3,7 @@
 use super::*;
 
 fn close(kernel: &Kernel, loss: Option<f64>, gradient: Option<[f64; 5]>) {
-    for method in [Method::Auto, Method::Direct, Method::Fast] {
+    for method in [PairAlgorithm::Auto, PairAlgorithm::Direct, PairAlgorithm::Fast] {
         let kernel = Kernel { method, ..kernel.clone() };
         let (found, result) = run(&kernel, &SCORES, &LABELS);
         if let Some(loss) = loss {

@@ -7,7 +7,7 @@ fn every_kernel_is_the_formula() {
     for query in &queries() {
         for kernel in kernels() {
             let reference = plain(&kernel, query);
-            for method in [Method::Direct, Method::Fast] {
+            for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 let kernel = Kernel { method, ..kernel.clone() };
                 agree(&kernel, query, &reference, 1e-5);
                 crate::simd::PORTABLE.set(true);
@@ -26,7 +26,7 @@ fn sigma_base_and_gain_are_honoured() {
         for (sigma, base, gain) in [(0.3, LogBase::Nats, Gain::Linear), (2.5, LogBase::Bits, Gain::Exponential)] {
             let kernel = Kernel { sigma, base, gain, ..Kernel::new(weighting.clone()) };
             let reference = plain(&kernel, &query);
-            for method in [Method::Direct, Method::Fast] {
+            for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 agree(&Kernel { method, ..kernel.clone() }, &query, &reference, 1e-5);
             }
         }
@@ -48,7 +48,7 @@ fn gradients_are_central_differences_of_the_loss() {
     for steps in [1e6, 2.0] {
         let query = query(20, 4.0, steps, 4, &mut random);
         for kernel in kernels() {
-            for method in [Method::Direct, Method::Fast] {
+            for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 let kernel = Kernel { method, sigma: 1.3, ..kernel.clone() };
                 let (gradient, _) = run(&kernel, &query.scores, &query.labels);
                 let scale = gradient.iter().fold(0f32, |most, slope| most.max(slope.abs()));

@@ -6,7 +6,7 @@ use super::*;
 fn lambdas_sum_to_zero() {
     for query in &queries() {
         for kernel in kernels() {
-            for method in [Method::Direct, Method::Fast] {
+            for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 let (gradient, _) = run(&Kernel { method, ..kernel.clone() }, &query.scores, &query.labels);
                 let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
                 let size: f64 = gradient.iter().map(|&slope| f64::from(slope).abs()).sum();
@@ -20,7 +20,7 @@ fn lambdas_sum_to_zero() {
 fn there_is_no_gradient_where_nothing_is_to_be_learned() {
     let scores = [0.5, -1.0, 2.0, 0.5];
     for kernel in kernels() {
-        for method in [Method::Direct, Method::Fast] {
+        for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
             let kernel = Kernel { method, ..kernel.clone() };
             assert_eq!(run(&kernel, &[], &[]), (vec![], QueryResult::default()));
             assert_eq!(run(&kernel, &[0.3], &[2.0]), (vec![0.0], QueryResult::default()));
@@ -46,7 +46,7 @@ fn wild_scores_give_finite_numbers() {
         for kernel in kernels() {
             let query = Query { scores: wild.to_vec(), labels: labels.to_vec() };
             let reference = plain(&kernel, &query);
-            for method in [Method::Direct, Method::Fast] {
+            for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 for sigma in [1.0, 30.0] {
                     let kernel = Kernel { method, sigma, ..kernel.clone() };
                     let (gradient, result) = run(&kernel, &wild, &labels);
@@ -74,7 +74,7 @@ fn permuting_documents_permutes_the_gradient() {
     let scores: Vec<f32> = order.iter().map(|&i| query.scores[i]).collect();
     let labels: Vec<f32> = order.iter().map(|&i| query.labels[i]).collect();
     for kernel in kernels() {
-        for method in [Method::Direct, Method::Fast] {
+        for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
             let kernel = Kernel { method, ..kernel.clone() };
             let (gradient, result) = run(&kernel, &query.scores, &query.labels);
             let (permuted, same) = run(&kernel, &scores, &labels);
@@ -94,7 +94,7 @@ fn neither_threads_nor_scratch_nor_wishes_nor_neighbours_change_a_byte() {
     let offsets: Vec<usize> = (0..=sizes.len()).map(|count| sizes[..count].iter().sum()).collect();
     let pools = [1, 2, 3].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
     for weighting in formulas().into_iter().step_by(2) {
-        for method in [Method::Auto, Method::Direct] {
+        for method in [PairAlgorithm::Auto, PairAlgorithm::Direct] {
             let kernel = Kernel { method, ..Kernel::new(weighting.clone()) };
             let batch = |want| {
                 let mut gradient = vec![f32::NAN; scores.len()];

@@ -19,11 +19,11 @@ fn long_lists_agree_with_pair_by_pair_sums_in_double_precision() {
     lists.push(graded);
     for list in &lists {
         for weighting in formulas() {
-            let kernel = Kernel { method: Method::Fast, ..Kernel::new(weighting) };
+            let kernel = Kernel { method: PairAlgorithm::Fast, ..Kernel::new(weighting) };
             if kernel.has_fast_method() {
                 let reference = kernel.reference(&list.scores, &list.labels);
                 agree(&kernel, list, &reference, 1e-6);
-                agree(&Kernel { method: Method::Direct, ..kernel }, list, &reference, 1e-5);
+                agree(&Kernel { method: PairAlgorithm::Direct, ..kernel }, list, &reference, 1e-5);
             }
         }
     }
@@ -40,7 +40,7 @@ fn ten_thousand_documents_agree_both_ways() {
     {
         let mut found = [vec![0f32; 10_000], vec![0f32; 10_000]];
         let mut results = Vec::new();
-        for (gradient, method) in found.iter_mut().zip([Method::Direct, Method::Fast]) {
+        for (gradient, method) in found.iter_mut().zip([PairAlgorithm::Direct, PairAlgorithm::Fast]) {
             let kernel = Kernel { method, ..Kernel::new(weighting.clone()) };
             results.push(kernel.query(&list.scores, &list.labels, gradient, want).unwrap());
             let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();

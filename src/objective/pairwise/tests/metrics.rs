@@ -49,7 +49,7 @@ fn every_way_gives_the_sums_over_all_pairs() {
             for truncation in [None, Some(1), Some(4)] {
                 let kernel = Kernel { truncation, ..Kernel::new(swaps(name)) };
                 let reference = kernel.reference(&list.scores, &list.labels);
-                for method in [Method::Auto, Method::Direct, Method::Fast] {
+                for method in [PairAlgorithm::Auto, PairAlgorithm::Direct, PairAlgorithm::Fast] {
                     agree(&Kernel { method, ..kernel.clone() }, list, &reference, 1e-5);
                 }
             }
@@ -85,7 +85,7 @@ fn wild_scores_have_the_same_sums_every_way() {
     for name in SWEPT.into_iter().chain(OTHERS) {
         let kernel = Kernel::new(swaps(name));
         let reference = kernel.reference(&list.scores, &list.labels);
-        for method in [Method::Direct, Method::Fast] {
+        for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
             agree(&Kernel { method, ..kernel.clone() }, &list, &reference, 1e-6);
         }
     }
@@ -146,7 +146,7 @@ fn every_way_notices_a_flag() {
     let stop = Stop::new();
     stop.ask();
     for kernel in kernels() {
-        for method in [Method::Direct, Method::Fast] {
+        for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
             let kernel = Kernel { method, stop: stop.clone(), ..kernel.clone() };
             let result = kernel.query(&SCORES, &LABELS, &mut [0.0; 5], Want::default());
             assert!(matches!(result, Err(Error::Stopped)), "{kernel:?}");

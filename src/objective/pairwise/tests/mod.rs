@@ -65,7 +65,7 @@ struct Kernel {
     sigma: f64,
     base: LogBase,
     gain: Gain,
-    method: Method,
+    method: PairAlgorithm,
     assignment: Assignment,
     stop: Stop,
 }
@@ -83,7 +83,7 @@ impl Kernel {
             sigma: 1.0,
             base,
             gain: Gain::default(),
-            method: Method::default(),
+            method: PairAlgorithm::default(),
             assignment: Assignment::Hard,
             stop: Stop::new(),
         }
@@ -117,7 +117,7 @@ impl Kernel {
 
     fn slopes(&self, scores: &[f32], labels: &[f32], to: Slopes<'_>, seed: u64, want: Want) -> Result<QueryResult> {
         let query = super::Query { scores, labels, seed, stop: &self.stop };
-        self.loss().query(query, to, want, &mut Scratch::default())
+        self.loss().query(query, to, want, &mut LossScratch::default())
     }
 
     fn query(&self, scores: &[f32], labels: &[f32], gradient: &mut [f32], want: Want) -> Result<QueryResult> {

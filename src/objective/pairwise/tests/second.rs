@@ -23,7 +23,7 @@ fn every_way_has_the_second_derivatives_of_the_formula() {
         for kernel in &kernels {
             let reference = kernel.reference(&list.scores, &list.labels);
             let scale = reference.second.iter().fold(0f64, |most, curve| most.max(*curve));
-            for method in [Method::Auto, Method::Direct, Method::Fast] {
+            for method in [PairAlgorithm::Auto, PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 let kernel = Kernel { method, ..kernel.clone() };
                 let (gradient, second) = second(&kernel, list);
                 // Asking for more changes nothing.

@@ -13,7 +13,13 @@ fn seconds<T>(times: usize, mut call: impl FnMut() -> T) -> f64 {
     (0..times).map(once).fold(f64::INFINITY, f64::min)
 }
 
-fn ask(loss: &PairLoss, query: &Query, gradient: &mut [f32], scratch: &mut Scratch, want: Want) -> Result<QueryResult> {
+fn ask(
+    loss: &PairLoss,
+    query: &Query,
+    gradient: &mut [f32],
+    scratch: &mut LossScratch,
+    want: Want,
+) -> Result<QueryResult> {
     let stop = &Stop::new();
     let asked = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
     loss.query(asked, Slopes::gradient(gradient), want, scratch)
@@ -24,10 +30,10 @@ fn ask(loss: &PairLoss, query: &Query, gradient: &mut [f32], scratch: &mut Scrat
 fn pairs_a_second_on_one_core() {
     let mut random = ChaCha8Rng::seed_from_u64(20);
     let queries: Vec<Query> = (0..500).map(|_| query(120, 6.0, 1e6, 5, &mut random)).collect();
-    let mut scratch = Scratch::default();
+    let mut scratch = LossScratch::default();
     let mut gradient = [0.0; 120];
     for weighting in formulas() {
-        let kernel = Kernel { method: Method::Direct, ..Kernel::new(weighting) };
+        let kernel = Kernel { method: PairAlgorithm::Direct, ..Kernel::new(weighting) };
         let loss = kernel.loss();
         let mut all = |want: Want| -> u64 {
             let mut one = |query: &Query| ask(&loss, query, &mut gradient, &mut scratch, want);
@@ -65,7 +71,7 @@ fn seconds_by_length_of_the_list() {
     for weighting in formulas().into_iter().chain(swaps) {
         let kernel = Kernel::new(weighting);
         let loss = kernel.loss();
-        let mut scratch = Scratch::default();
+        let mut scratch = LossScratch::default();
         let mut times = Vec::new();
         for list in &lists {
             let mut gradient = vec![0.0; list.scores.len()];
@@ -87,12 +93,12 @@ fn seconds_by_length_of_the_list() {
 #[ignore = "measures time"]
 fn where_a_sweep_is_faster_than_a_look_at_every_pair() {
     let mut random = ChaCha8Rng::seed_from_u64(22);
-    let mut scratch = Scratch::default();
+    let mut scratch = LossScratch::default();
     for name in ["dcg", "arp", "err", "bpref", "pairs"] {
         for n in [16, 32, 64, 128, 256] {
             let list = query(n, 6.0, 1e6, 5, &mut random);
             let mut gradient = vec![0.0; n];
-            let times = [Method::Direct, Method::Fast].map(|method| {
+            let times = [PairAlgorithm::Direct, PairAlgorithm::Fast].map(|method| {
                 let loss = Kernel { method, ..Kernel::new(metrics::swaps(name)) }.loss();
                 let want = Want { loss: true, pairs: true };
                 seconds(300, || ask(&loss, &list, &mut gradient, &mut scratch, want).unwrap())

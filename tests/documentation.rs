@@ -57,6 +57,34 @@ fn the_page_of_input_formats_has_every_format_and_column() {
     }
 }
 
+/// Messages of the library name settings in backticks, which the tool shows as its options. Features of builds, colours of figures and
+/// the command on a model card are not options of whoever calls the library.
+#[test]
+fn the_library_names_no_options() {
+    let others = ["--features", "--no-default-features", "--path", "var(--", "burnrank predict --model {name} --data"];
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.extend(Some(path).filter(|path| !path.ends_with("src/cli")));
+                continue;
+            }
+            files += 1;
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+            for (number, line) in code {
+                let line = others.iter().fold(line.to_owned(), |line, other| line.replace(other, ""));
+                let named = line
+                    .match_indices("--")
+                    .any(|(at, _)| line.as_bytes().get(at + 2).is_some_and(u8::is_ascii_lowercase));
+                assert!(!named, "{}:{}: an option is named: {line}", path.display(), number + 1);
+            }
+        }
+    }
+    assert!(files > 200, "{files} files");
+}
+
 /// Every page of the manual is linked, and every file that README shows or links is there.
 #[test]
 fn the_readmes_links_lead_somewhere() {

@@ -219,7 +219,7 @@ fn a_saved_model_scores_the_same() {
     assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("lambdarank:ndcg"));
     // Fewer features are filled up with zeros where data is sparse; more are refused.
     let narrow = data.clone().with_width(11);
-    assert!(loaded.score(&narrow).unwrap_err().to_string().contains("--fill-zeros"));
+    assert!(loaded.score(&narrow).unwrap_err().to_string().contains("`fill_zeros`"));
     assert!(loaded.score(&narrow.declared_sparse(true)).is_ok());
     let message = loaded.score(&data.with_width(13)).unwrap_err().to_string();
     assert!(message.contains("13 features") && message.contains("12"), "{message}");

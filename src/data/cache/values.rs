@@ -104,7 +104,7 @@ impl Encoder {
         let becomes = if count == 1 { "value other than 0 becomes" } else { "values other than 0 become" };
         Err(Error::Data(format!(
             "{count} {becomes} 0 in f16, first feature {feature} of document {document}, {value:e}: leave out `half`, scale the \
-             features, or accept the loss with --force"
+             features, or accept the loss with `force`"
         )))
     }
 }

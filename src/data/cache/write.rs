@@ -31,7 +31,7 @@ pub struct CacheOptions {
     pub feature_names: Option<FeatureNames>,
     /// The index that the text, and the user, count features from: 0 or 1.
     pub first_index: u32,
-    /// Write the cache even if values other than 0 become 0 in f16.
+    /// Write the cache even if values other than 0 become 0 in f16; messages call it `force`.
     pub allow_underflow: bool,
     /// Fail if a file exists under this name when the cache is complete, instead of replacing it.
     pub keep_existing: bool,

@@ -14,7 +14,7 @@ impl Dataset {
         self.sparse
     }
 
-    /// The same data, said to be sparse or not.
+    /// The same data, said to be sparse or not; messages call it `fill_zeros`.
     pub fn declared_sparse(mut self, sparse: bool) -> Self {
         self.sparse = sparse;
         self
@@ -44,7 +44,7 @@ impl Dataset {
         if self.width < width && !self.sparse {
             return Err(Error::Mismatch(format!(
                 "the data has {} features, all of them in every document, the model was trained on {width}: use the same \
-                 feature set, or say with --fill-zeros that the last ones are 0",
+                 feature set, or say with `fill_zeros` that the last ones are 0",
                 self.width
             )));
         }

@@ -204,5 +204,5 @@ fn what_makes_no_sense_of_a_cache_is_refused() {
         assert!(message.contains(expected), "{message}");
     }
     assert!(place.run("data a.cache --first-index 0").bad(1).contains("leave out --first-index 0"));
-    assert!(place.run("data a.cache --query-file a.txt").err.contains("leave out --query-file"));
+    assert!(place.run("data a.cache --query-file a.txt").err.contains("--query-file is for LETOR, "));
 }

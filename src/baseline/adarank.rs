@@ -34,6 +34,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     scaling: ScaleKind::QueryMinMax,
     architecture: Architecture::Linear,
     kinds: Kinds::BASELINES,
+    is_pointwise: false,
 };
 
 /// φ of a perfect feature is taken to be this much below 1, so that its α is finite.

@@ -39,6 +39,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     scaling: ScaleKind::QueryMinMax,
     architecture: Architecture::Linear,
     kinds: Kinds::BASELINES,
+    is_pointwise: false,
 };
 
 /// The shortest step; each further one is twice as long.

@@ -28,6 +28,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     scaling: ScaleKind::None,
     architecture: Architecture::Linear,
     kinds: Kinds::BASELINES,
+    is_pointwise: false,
 };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -38,6 +38,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     scaling: ScaleKind::QueryMinMax,
     architecture: Architecture::Kernel { points: 0 },
     kinds: Kinds::BASELINES,
+    is_pointwise: false,
 };
 
 /// A step is solved for until what is left of the equation is this share of it.

@@ -30,6 +30,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     scaling: ScaleKind::QueryMinMax,
     architecture: Architecture::Linear,
     kinds: Kinds::BASELINES,
+    is_pointwise: true,
 };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -27,6 +27,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     scaling: ScaleKind::QueryMinMax,
     architecture: Architecture::Kernel { points: 0 },
     kinds: Kinds::BASELINES,
+    is_pointwise: true,
 };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

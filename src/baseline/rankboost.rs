@@ -42,6 +42,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     scaling: ScaleKind::QueryMinMax,
     architecture: Architecture::Trees { trees: 300, leaves: 2 },
     kinds: Kinds::BASELINES,
+    is_pointwise: false,
 };
 
 /// |r| of a perfect weak ranker is taken to be this much below 1, so that its α is finite.

@@ -29,6 +29,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     scaling: ScaleKind::QueryMinMax,
     architecture: Architecture::Linear,
     kinds: Kinds::BASELINES,
+    is_pointwise: false,
 };
 
 /// The fall of the error, as part of it, that counts as none.

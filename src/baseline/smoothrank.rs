@@ -37,6 +37,7 @@ pub(super) const KIND: ModelKind = ModelKind {
     scaling: ScaleKind::QueryMinMax,
     architecture: Architecture::Linear,
     kinds: Kinds::BASELINES,
+    is_pointwise: false,
 };
 
 /// Documents that one thread sums up at once.

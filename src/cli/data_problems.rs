@@ -46,8 +46,9 @@ impl Essentials {
         }
     }
 
-    /// What leaves nothing to learn or to judge, or most likely is a mistake.
-    pub fn oddities(&self) -> Vec<DataProblem> {
+    /// What leaves nothing to learn or to judge, or most likely is a mistake; high labels are one where `has_gains`, because of
+    /// the gain 2^y - 1.
+    pub fn oddities(&self, has_gains: bool) -> Vec<DataProblem> {
         let mut odd = Vec::new();
         let mut add = |message: String, remedy: &str| odd.push(DataProblem { message, remedy: remedy.to_owned() });
         let (lowest, highest) = self.labels;
@@ -60,7 +61,7 @@ impl Essentials {
         if self.first_index == 0 && self.features > 0 && self.first_is_missing {
             add("feature 0 is never set".into(), "if the file counts features from 1, leave out --first-index 0");
         }
-        if highest > 10.0 {
+        if has_gains && highest > 10.0 {
             let line = self.line.map_or(String::new(), |line| format!(", first on line {line}"));
             let gain = format!("the highest label is {highest}{line}: its gain 2^y - 1 drowns all others");
             add(gain, "judge with a linear gain, as in 'ndcg:linear@10'");
@@ -88,7 +89,7 @@ impl From<&Statistics> for Essentials {
 impl Statistics {
     /// What is odd about the data, the most serious first.
     pub fn oddities(&self) -> Vec<DataProblem> {
-        let mut odd = Essentials::from(self).oddities();
+        let mut odd = Essentials::from(self).oddities(true);
         let mut add = |message: String, remedy: &str| odd.push(DataProblem { message, remedy: remedy.to_owned() });
         let of_queries = |number| format!("{} ({})", queries(number), percent(number as f64 / self.queries as f64));
         if self.duplicates.with_different_label > 0 {
@@ -231,8 +232,8 @@ mod tests {
                 let data = burnrank::data::read_bytes("text", text.as_bytes(), &Default::default()).unwrap().data;
                 let quick = Essentials::of(&data, first_index, None);
                 assert_eq!(
-                    quick.oddities(),
-                    Essentials::from(&Statistics::of(&data, first_index)).oddities(),
+                    quick.oddities(true),
+                    Essentials::from(&Statistics::of(&data, first_index)).oddities(true),
                     "{text}"
                 );
             }

@@ -192,7 +192,7 @@ impl TrainConfig {
     /// As [`TrainConfig::check_pairs`], of data that was looked at before.
     pub(crate) fn check_found_pairs(&self, has_pairs: bool) -> Result<()> {
         let is_pointwise = match &self.method {
-            Method::Baseline(settings) => ModelKind::of(&settings.name)?.is_pointwise(),
+            Method::Baseline(settings) => ModelKind::of(&settings.name)?.is_pointwise,
             _ => self.objective.is_pointwise(),
         };
         if has_pairs || is_pointwise {

@@ -36,6 +36,8 @@ pub struct ModelKind {
     pub architecture: Architecture,
     /// Which settings it has.
     pub kinds: Kinds,
+    /// Whether it learns from single documents, without their order within a query: PRank learns thresholds between labels.
+    pub is_pointwise: bool,
 }
 
 /// A set of kinds of models: those that have a setting.
@@ -109,6 +111,7 @@ pub(super) const OWN: &[ModelKind] = &[
         scaling: ScaleKind::Quantile,
         architecture: Architecture::Linear,
         kinds: Kinds::LINEAR,
+        is_pointwise: false,
     },
     ModelKind {
         name: "mlp",
@@ -121,6 +124,7 @@ pub(super) const OWN: &[ModelKind] = &[
         scaling: ScaleKind::Quantile,
         architecture: Architecture::Mlp { hidden: Vec::new(), activation: Activation::Tanh },
         kinds: Kinds::MLP,
+        is_pointwise: false,
     },
     ModelKind {
         name: "trees",
@@ -133,6 +137,7 @@ pub(super) const OWN: &[ModelKind] = &[
         scaling: ScaleKind::None,
         architecture: Architecture::Trees { trees: 0, leaves: 0 },
         kinds: Kinds::TREES,
+        is_pointwise: false,
     },
 ];
 
@@ -179,11 +184,6 @@ impl ModelKind {
     /// Whether it is trained with the objective that is chosen; others have an aim of their own.
     pub fn takes_objective(&self) -> bool {
         self.optimises.is_none()
-    }
-
-    /// Whether it learns from single documents, without their order within a query: PRank learns thresholds between labels.
-    pub(crate) fn is_pointwise(&self) -> bool {
-        matches!(self.name, "prank" | "prank-quadratic" | "oap-bpm")
     }
 
     /// Its name with all that may follow it, as in `ranksvm[:c=0]`.

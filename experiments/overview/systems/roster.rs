@@ -149,10 +149,7 @@ mod tests {
     use crate::harness::Scale;
 
     #[test]
-    fn every_model_that_can_be_trained_is_in_the_table() {
-        for kind in burnrank::setting::models() {
-            assert!(SYSTEMS.iter().any(|system| system.model == kind.name), "{} is missing", kind.name);
-        }
+    fn every_system_of_the_table_has_settings_that_can_be_trained() {
         for system in SYSTEMS {
             for scale in [Scale::Paper, Scale::Quick] {
                 let sizes = sizes(scale);

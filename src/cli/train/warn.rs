@@ -1,7 +1,7 @@
 //! What a user should know about the data of a training run, and about a run that diverged.
 
 use super::sets::{Named, Sets};
-use crate::cli::data_problems::{DataProblem, Essentials};
+use crate::cli::data_problems::DataProblem;
 use crate::cli::ui;
 use burnrank::setting::{Method, ModelKind};
 use burnrank::{Architecture, Dataset, Finish, Model, Schedule, TrainConfig};
@@ -46,12 +46,9 @@ impl Warning {
 /// What is odd about the data of a run.
 pub fn data(sets: &Sets, config: &TrainConfig) -> Vec<Warning> {
     let mut found: Vec<(DataProblem, Vec<String>)> = Vec::new();
+    let gains = has_gains(&config.metric) || has_gains(&config.aim());
     for (_, set) in sets.all() {
-        for oddity in set.essentials.iter().flat_map(Essentials::oddities) {
-            // High labels matter only where 2^y - 1 does.
-            if oddity.message.contains("2^y - 1") && !has_gains(&config.metric) && !has_gains(&config.aim()) {
-                continue;
-            }
+        for oddity in set.essentials.iter().flat_map(|essentials| essentials.oddities(gains)) {
             match found.iter_mut().find(|(known, _)| *known == oddity) {
                 Some((_, files)) if files.contains(&set.file) => {}
                 Some((_, files)) => files.push(set.file.clone()),

@@ -121,8 +121,8 @@ fn layers_that_make_no_sense_are_refused_with_a_remedy() {
         (1..=10).map(|query| format!("1 qid:{query} 1:{query}.5\n0 qid:{query} 1:{query}.25\n")).collect();
     let place = Place::new(&[("a.txt", &text)]);
     for (hidden, expected) in [
-        ("0", "--model linear"),
-        ("32,0", "--model linear"),
+        ("0", "linear nets have none"),
+        ("32,0", "linear nets have none"),
         ("32,,16", "as in 10 or 32,16"),
         ("32,16,", "as in 10 or 32,16"),
         ("70000", "expected 1 to 65536"),
@@ -132,7 +132,9 @@ fn layers_that_make_no_sense_are_refused_with_a_remedy() {
         assert!(message.contains(expected), "{hidden}: {message}");
     }
     let many = vec!["2"; 101].join(",");
-    assert!(place.run(&format!("train --train a.txt --out m --hidden {many}")).bad(2).contains("101 hidden layers"));
+    assert!(
+        place.run(&format!("train --train a.txt --out m --hidden {many}")).bad(2).contains("1 to 100 hidden layers")
+    );
     let huge = "train --train a.txt --out m --max-memory 1GB --hidden 60000,60000";
     let message = place.run(huge).bad(1);
     assert!(message.contains("60000 and 60000") && message.contains("--hidden"), "{message}");

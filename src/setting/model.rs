@@ -7,6 +7,7 @@ use super::words::{GradientPath, OptimizerKind, Schedule};
 use crate::baseline::BASELINES;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
+use crate::internal::text::listed;
 use crate::model::{Activation, Architecture, Init};
 use crate::name::{self, Cutoff, Name, Named, Parameter};
 use crate::objective::{Objective, PAIR_BUDGET};
@@ -86,15 +87,7 @@ impl fmt::Display for Kinds {
                 names.push(name);
             }
         }
-        f.write_str(&all_of(&names))
-    }
-}
-
-/// Names as in `a, b and c`.
-fn all_of(names: &[&str]) -> String {
-    match names {
-        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
-        names => names.concat(),
+        f.write_str(&listed(&names, "and"))
     }
 }
 

@@ -205,7 +205,9 @@ fn a_killed_search_goes_on_to_the_same_table() {
     assert!(with("whole", &[]).bad(1).contains("journal.jsonl exists already: continue this search with --resume"));
     let other = tune(&place, &["--out", "whole", "--resume", "--seed", "2"]).bad(1);
     assert!(
-        other.contains("whole/journal.jsonl: the journal of another search, by its patience and seed: --force"),
+        other.contains(
+            "whole/journal.jsonl: the journal of another search, by its patience and seed: discard it with --force"
+        ),
         "{other}"
     );
 }

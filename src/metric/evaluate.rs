@@ -258,7 +258,7 @@ mod tests {
         let average = Conventions { ties: Ties::Average, ..all };
         assert!(
             message(evaluate_query(&*parse("map").unwrap(), &[1.0], &[1.0], &average))
-                .contains("only ndcg, dcg, wta, wta-error, pairs, pair-error, arp, p, recall have")
+                .contains("only ndcg, dcg, wta, wta-error, pairs, pair-error, arp, p, recall")
         );
         assert_eq!(evaluate::<f32>(&*ndcg, &[], &[], &[0], &all).unwrap(), []);
         assert_eq!(evaluate::<f32>(&*ndcg, &[], &[], &[], &all).unwrap(), []);

@@ -16,14 +16,6 @@ pub fn score(model: &Model, data: &Dataset, name: &str) -> anyhow::Result<Vec<f3
     Ok(scores)
 }
 
-/// The data with the features of a model; `name` is what messages call the data.
-pub fn fit(data: Dataset, expected: usize, name: &str) -> anyhow::Result<Dataset> {
-    let width = data.n_features();
-    let data = data.fit_width(expected).with_context(|| name.to_owned())?;
-    tell(name, width, expected);
-    Ok(data)
-}
-
 /// The data with the features that a model takes, found by name where both have names.
 pub fn fit_model(data: Dataset, model: &Model, name: &str) -> anyhow::Result<Dataset> {
     let width = data.n_features();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long the model of a run that was asked to stop is evaluated.
-const WHEN_STOPPED: Duration = Duration::from_millis(300);
+pub(super) const WHEN_STOPPED: Duration = Duration::from_millis(300);
 
 impl Trainer<'_> {
     /// The ranker of the best epoch, with its scaling and all that is known about the run: a model to score with and to save.

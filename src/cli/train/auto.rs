@@ -1,71 +1,22 @@
 //! `--model auto`: which settings, chosen on the data, and the average of those that win.
 
-use super::output::RunOutput;
-use super::repeat::Repeats;
-use super::run::{after, splits, warnings};
-use super::sets::{Sets, metrics};
-use super::single::SingleFeature;
-use super::warn::Warning;
-use super::{Args, Out};
+use super::Args;
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::prose::{paragraph, signed};
 use crate::cli::ui::{self, Align, Bar, Table, Unit};
 use burnrank::model::Architecture;
+use burnrank::train::{Splits, report_metrics};
 use burnrank::tune::{Auto, AutoReport};
 use burnrank::{Device, Error, Model, ModelInfo, TrainConfig};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// `burnrank train --train ...` without a model.
-pub fn run(
-    args: &Args,
-    train: &Path,
-    (out, claimed): (&Path, &Out),
-    config: TrainConfig,
-    device: &Device,
-) -> anyhow::Result<()> {
-    let mut sets = Sets::whole(args, train)?;
-    sets.prepare(args)?;
-    sets.check_pairs(&config, args.targets.is_some())?;
-    let mut odd = warnings(&sets, &config)?;
-    let names = args.names_of(&sets.train.data)?;
-    // Not while files are read: an interrupt ends that at once.
-    let _graceful = Graceful::new();
-    let mut output = RunOutput::new(args.json);
-    let (mut model, race) = choose(args, &sets, &config, device, "")?;
-    sets.describe(&mut model, &config)?;
-    model.info.feature_names = names;
-    claimed.save(&model)?;
-    claimed.discard_checkpoint();
-    let single = SingleFeature::sample(&sets.valid.data, &config);
-    odd.extend(after(args, &config, &model, single.as_ref(), ""));
-    let kept = format!("the model is in {}", out.display());
-    let mut repeats = Repeats::new(args, &config)?.filter(|_| !Graceful::asked());
-    let mut failed = None;
-    if let (Some(repeats), Some(test)) = (&mut repeats, &sets.test) {
-        let again = repeats.one_by_one(&config, |config| choose(args, &sets, config, device, "").map(|found| found.0));
-        failed = again.and_then(|again| repeats.add(&model, &again, &test.data)).err();
-    }
-    output.print(&report(args, out, (&model, &race), &odd, repeats.as_ref().filter(|_| failed.is_none()))?);
-    if let Some(error) = failed {
-        ui::note(&format!("the repetitions were not finished; {kept}"));
-        output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
-        return Err(error);
-    }
-    if Graceful::asked() {
-        ui::note(&format!("interrupted: the model in {} is made of the runs that were whole", out.display()));
-        output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
-        return Err(Interrupted.into());
-    }
-    output.end(&kept)
-}
-
 /// Chooses on the training data, and the validation data where there are any; `title` names the run where there are several.
 pub fn choose(
     args: &Args,
-    sets: &Sets,
+    splits: &Splits,
     config: &TrainConfig,
     device: &Device,
     title: &str,
@@ -74,16 +25,16 @@ pub fn choose(
         scaling: args.settings.scaling(),
         trials: args.settings.auto.trials.map(|trials| usize::try_from(trials).unwrap_or(usize::MAX)),
         limit: args.settings.auto.seconds.map(Duration::from_secs_f64),
-        measures: metrics(config)?,
+        measures: report_metrics(&config.metric)?,
         ..Auto::new(config.clone())
     };
     let title = if title.is_empty() { "choosing a model".to_owned() } else { format!("{title}, choosing a model") };
     let bar = Bar::new(&title, Unit::Share);
-    let valid = Some(&sets.valid.data).filter(|valid| valid.n_queries() > 0);
+    let valid = Some(&splits.valid.data).filter(|valid| valid.n_queries() > 0);
     let show = |progress: burnrank::tune::AutoProgress| {
         bar.update((1000 * progress.runs / progress.of.max(1)) as u64, Some(1000));
     };
-    auto.train(&sets.train.data, valid, device, &Graceful::stop(), &show).map_err(|error| match error {
+    auto.train(&splits.train.data, valid, device, &Graceful::stop(), &show).map_err(|error| match error {
         Error::Stopped => {
             ui::note("interrupted before the first run was whole: there is no model");
             Interrupted.into()
@@ -93,14 +44,14 @@ pub fn choose(
 }
 
 /// The settings of a net with the scaling that suits the data, where --scale auto asks for it.
-pub fn with_scaling(args: &Args, sets: &Sets, config: TrainConfig, device: &Device) -> anyhow::Result<TrainConfig> {
+pub fn with_scaling(args: &Args, splits: &Splits, config: TrainConfig, device: &Device) -> anyhow::Result<TrainConfig> {
     if !args.settings.chooses_scaling(&config) {
         return Ok(config);
     }
     let _graceful = Graceful::new();
     let _bar = Bar::working("choosing a scaling");
-    let valid = Some(&sets.valid.data).filter(|valid| valid.n_queries() > 0);
-    let chosen = Auto::new(config.clone()).choose_scaling(&sets.train.data, valid, device, &Graceful::stop());
+    let valid = Some(&splits.valid.data).filter(|valid| valid.n_queries() > 0);
+    let chosen = Auto::new(config.clone()).choose_scaling(&splits.train.data, valid, device, &Graceful::stop());
     match chosen {
         Ok(scaling) => {
             ui::note(&format!("--scale auto: {scaling}"));
@@ -111,36 +62,19 @@ pub fn with_scaling(args: &Args, sets: &Sets, config: TrainConfig, device: &Devi
     }
 }
 
-fn report(
-    args: &Args,
-    out: &Path,
-    (model, race): (&Model, &AutoReport),
-    odd: &[Warning],
-    repeats: Option<&Repeats>,
-) -> serde_json::Result<String> {
-    let info = &model.info;
-    if args.json {
-        let mut result = json!({
-            "model": out.display().to_string(), "objective": info.objective, "metrics": info.metrics,
-            "conventions": info.conventions, "warnings": odd.iter().map(Warning::json).collect::<Vec<Value>>(),
-            "scaling": info.scaler.kind(), "members": info.members, "selection": race,
-        });
-        if let Some(repeats) = repeats {
-            result["repeat"] = repeats.json();
-        }
-        return Ok(serde_json::to_string(&result)? + "\n");
-    }
-    let metric = &args.settings.metric();
-    let mut text = verdict(metric, model, race) + "\n";
-    text += &ui::table(&tried(race));
-    text += &format!("\n{}", paragraph(&sureness(metric, race)));
-    text += &format!("\n{}", ui::table(&splits(info)));
-    if let Some(repeats) = repeats {
-        text += &repeats.text();
-    }
-    let which = repeats.map_or(String::new(), |repeats| format!(", of seed {}", repeats.first_seed()));
-    text += &format!("\n{}model: {}{which}\n", paragraph(&info.conventions), out.display());
-    Ok(text)
+/// What came of a model that was selected.
+pub fn json(out: &Path, info: &ModelInfo, selection: &AutoReport, warnings: &Value) -> Value {
+    json!({
+        "model": out.display().to_string(), "objective": info.objective, "metrics": info.metrics,
+        "conventions": info.conventions, "warnings": warnings, "scaling": info.scaler.kind(), "members": info.members,
+        "selection": selection,
+    })
+}
+
+/// The same in words, and all settings that were tried.
+pub fn text(metric: &str, model: &Model, selection: &AutoReport) -> String {
+    let (verdict, tried) = (verdict(metric, model, selection), ui::table(&tried(selection)));
+    format!("{verdict}\n{tried}\n{}\n", paragraph(&sureness(metric, selection)))
 }
 
 /// What a model is the average of, as in "15 nets".
@@ -153,7 +87,7 @@ pub fn average_of(info: &ModelInfo) -> String {
 }
 
 /// What came out, in a few lines.
-pub fn verdict(metric: &str, model: &Model, race: &AutoReport) -> String {
+fn verdict(metric: &str, model: &Model, race: &AutoReport) -> String {
     let info = &model.info;
     let scaling = info.scaler.kind();
     let value = info.run.as_ref().and_then(|run| run.best_value).unwrap_or(f64::NAN);

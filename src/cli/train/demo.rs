@@ -1,15 +1,15 @@
 //! `burnrank train` without data: the RankNet paper's artificial net data, three objectives or the one asked for, one table.
 
-use super::Args;
 use super::output::RunOutput;
-use super::run::{ensemble, train_with, warnings};
-use super::sets::{Named, Sets, metrics};
+use super::run::train_with;
 use super::warn::{self, Warning};
+use super::{Args, data};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use burnrank::setting::Method;
+use burnrank::train::{Ensemble, Split, Splits, report_metrics};
 use burnrank::{Device, Model, Objective, Synthetic, TrainConfig};
 use serde_json::json;
 
@@ -50,11 +50,11 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     let config = args.settings.of_demonstration(config)?;
     let generator = Synthetic { seed: config.seed, ..Synthetic::net() }.generator()?;
     let source = "random net, 50 features, 6 labels (RankNet paper, section 5.1)";
-    let part = |place: usize| -> anyhow::Result<Named> {
-        Ok(Named::new(source.into(), generator.part(PARTS[place].clone())?.0))
+    let part = |place: usize| -> anyhow::Result<Split> {
+        Ok(Split::new(source.into(), generator.part(PARTS[place].clone())?.0))
     };
     let objectives = objectives(args)?;
-    let mut sets = Sets::new(part(0)?, part(1)?, Some(part(2)?));
+    let mut splits = Splits::new(part(0)?, part(1)?, Some(part(2)?));
     let claim = |name: &str| args.out.as_ref().map(|out| args.claim(&out.join(name))).transpose();
     // The first that is claimed makes the folder of all, and must be the last to leave it.
     let mut outs = objectives.iter().rev().map(|(_, name)| claim(name)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -73,10 +73,10 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
         output.print(&(paragraph(&about) + "\n"));
     }
     let _graceful = Graceful::new();
-    sets.prepare(args)?;
-    let mut odd = warnings(&sets, &config)?;
-    let data = sets.training_data(&config, None)?;
-    let mut measures = metrics(&config)?;
+    data::fit_widths(&mut splits, args.features)?;
+    let mut odd = warn::before(&splits, &config, args.read.first_index)?;
+    let data = data::scale(&mut splits, &config, None)?;
+    let mut measures = report_metrics(&config.metric)?;
     measures.push(burnrank::metric::parse("pairs")?);
     let mut columns = vec![("test queries", Align::Left), ("best epoch", Align::Right), ("seconds", Align::Right)];
     let names: Vec<String> = measures.iter().map(|metric| metric.name()).collect();
@@ -87,13 +87,13 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     for ((objective, _), out) in objectives.into_iter().zip(&outs) {
         let config = TrainConfig { objective, ..config.clone() };
         let objective = config.aim();
-        let members = ensemble(args, &config, &data, &[], device)?;
+        let members = Ensemble::of(&config, args.settings.ensemble, &data, &[], device)?;
         let model = train_with(args, &config, members, None, &objective, &mut output)?;
         let Some(mut model) = model.filter(|_| !Graceful::asked()) else { return Err(Interrupted.into()) };
-        sets.describe(&mut model, &config)?;
+        data::describe(&splits, &mut model, &config)?;
         conventions = model.info.conventions.clone();
         odd.extend(warn::training(&model, &objective).inspect(Warning::tell));
-        let test = sets.test.as_ref().map_or(&sets.valid.data, |test| &test.data);
+        let test = splits.test.as_ref().map_or(&splits.valid.data, |test| &test.data);
         let found = model.evaluate(test, &measures)?;
         let values: Vec<f64> = names.iter().map(|name| found.get(name).copied().unwrap_or(f64::NAN)).collect();
         let (best_epoch, seconds) =

@@ -1,13 +1,12 @@
 //! A run that several processes train together: what can be, and what those do that neither write nor print.
 
-use super::run::ensemble;
-use super::sets::{Sets, metrics};
-use super::{Args, Choice};
+use super::{Args, Choice, data};
 use crate::cli::input::is_stdin;
 use crate::cli::interrupt::Graceful;
 use crate::cli::{Interrupted, Usage, ui};
 use burnrank::distributed::Member;
 use burnrank::setting::Method;
+use burnrank::train::{Ensemble, RunFiles, report_metrics};
 use burnrank::{Device, Finish, TrainConfig};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -96,19 +95,20 @@ fn refuse(args: &Args, config: &TrainConfig) -> anyhow::Result<()> {
 
 /// The part of a run that every process but the first has: it trains what it holds, and writes and prints nothing.
 pub fn assist(args: &Args, train: &Path, config: TrainConfig, device: &Device, member: &Member) -> anyhow::Result<()> {
-    let valid_queries = args.valid_query_file.as_ref();
-    let mut sets = Sets::of_files(train, args.valid.as_deref(), &args.read, valid_queries, config.seed)?;
-    sets.prepare(args)?;
-    sets.check_pairs(&config, false)?;
-    let config = args.settings.suited(config, sets.train.data.n_queries())?;
+    let files = RunFiles { train, valid: args.valid.as_deref(), test: None, targets: None };
+    let query_files = [args.valid_query_file.as_ref(), None];
+    let (mut splits, _) = data::read_all(&files, args.hold_out(), &args.read, query_files)?;
+    data::fit_widths(&mut splits, args.features)?;
+    splits.check_pairs(&config, false)?;
+    let config = args.settings.suited(config, splits.train.data.n_queries())?;
     let plan = Plan::hear(member)?;
     if plan == Plan::Nothing {
         return Ok(());
     }
-    let data = sets.training_data(&config, Some(member))?;
+    let data = data::scale(&mut splits, &config, Some(member))?;
     let _graceful = Graceful::new();
-    let members = ensemble(args, &config, &data, &[], device)?;
-    let mut members = members.with_stop(&Graceful::stop()).with_measures(&metrics(&config)?);
+    let members = Ensemble::of(&config, 1, &data, &[], device)?;
+    let mut members = members.with_stop(&Graceful::stop()).with_measures(&report_metrics(&config.metric)?);
     if plan == Plan::Resume {
         // The first process reads the file.
         members = members.resume(Path::new(""))?;

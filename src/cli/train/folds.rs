@@ -1,18 +1,17 @@
 //! `burnrank train --folds DIR`: LETOR cross-validation.
 
+use super::job::{Job, Trained};
 use super::output::RunOutput;
 use super::repeat::Repeats;
-use super::run::{after, ensemble, train_with, warnings};
-use super::sets::{Named, Sets, metrics};
-use super::single::SingleFeature;
 use super::warn::Warning;
-use super::{Args, auto};
+use super::{Args, auto, data};
 use crate::cli::interrupt::Graceful;
 use crate::cli::prose::named;
 use crate::cli::ui::{self, Align, Table};
 use crate::cli::{Interrupted, Usage};
 use burnrank::data::{FoldFiles, find_folds};
 use burnrank::numeric::Mean;
+use burnrank::train::{Splits, report_metrics};
 use burnrank::tune::AutoReport;
 use burnrank::{Conventions, Device, ModelInfo, TrainConfig};
 use serde_json::{Value, json};
@@ -33,52 +32,28 @@ pub fn run(args: &Args, folder: &Path, config: TrainConfig, device: &Device) -> 
     let mut repeats = Repeats::new(args, &config)?;
     let mut judged: Vec<Fold> = Vec::new();
     for (fold, out) in folds.iter().zip(&outs) {
-        let read = |path: &Path| Named::read(path, &args.read);
-        let mut sets = Sets::new(read(&fold.train)?, read(&fold.vali)?, Some(read(&fold.test)?));
-        sets.prepare(args)?;
-        sets.check_pairs(&config, false)?;
-        let names = args.names_of(&sets.train.data)?;
-        odd.extend(warnings(&sets, &config)?);
-        let single = SingleFeature::sample(&sets.valid.data, &config);
-        let (mut again, mut race) = (Vec::new(), None);
-        let mut model = if args.is_auto()? {
-            let _graceful = Graceful::new();
-            let choose = |config: &TrainConfig| auto::choose(args, &sets, config, device, &fold.name);
-            let (model, found) = choose(&config)?;
-            race = Some(found);
-            if let Some(repeats) = &repeats {
-                again = repeats.one_by_one(&config, |config| choose(config).map(|found| found.0))?;
-            }
-            model
-        } else {
-            let config = args.settings.suited(config.clone(), sets.train.data.n_queries())?;
-            let config = auto::with_scaling(args, &sets, config, device)?;
-            let data = sets.training_data(&config, None)?;
+        let read = |path: &Path| data::read(path, &args.read);
+        let splits = Splits::new(read(&fold.train)?, read(&fold.vali)?, Some(read(&fold.test)?));
+        let mut job = Job::new(args, device, &fold.name, config.clone(), (splits, Vec::new()))?;
+        odd.extend(job.warnings()?);
+        job.scale(None)?;
+        let (trained, again) = {
             // Not while files are read: an interrupt ends that at once.
             let _graceful = Graceful::new();
-            let members = ensemble(args, &config, &data, &[], device)?;
-            let Some(model) = train_with(args, &config, members, None, &fold.name, &mut output)? else {
-                return Err(interrupted_in(&fold.name));
-            };
-            if let Some(repeats) = repeats.as_ref().filter(|_| !Graceful::asked()) {
-                again = repeats.side_by_side(args, &config, (&data, &[]), device)?;
-            }
-            model
+            let trained = job.train(job.members()?, None, None, &mut output)?;
+            let repeats = repeats.as_ref().filter(|_| !Graceful::asked());
+            (trained, repeats.map_or(Ok(Vec::new()), |repeats| job.again(repeats))?)
         };
-        if Graceful::asked() {
-            return Err(interrupted_in(&fold.name));
+        let Some(mut trained) = trained.filter(|_| !Graceful::asked()) else {
+            ui::note(&format!("interrupted in {}: its model was not saved", fold.name));
+            return Err(Interrupted.into());
+        };
+        odd.extend(job.keep(&mut trained, out.as_ref())?);
+        if let (Some(repeats), Some(test)) = (&mut repeats, &job.splits.test) {
+            repeats.add(&trained.model, &again, &test.data)?;
         }
-        sets.describe(&mut model, &config)?;
-        model.info.feature_names = names;
-        if let Some(out) = out {
-            out.save(&model)?;
-            out.discard_checkpoint();
-        }
-        odd.extend(after(args, &config, &model, single.as_ref(), &fold.name));
-        if let (Some(repeats), Some(test)) = (&mut repeats, &sets.test) {
-            repeats.add(&model, &again, &test.data)?;
-        }
-        judged.push(Fold { name: fold.name.clone(), info: model.info, race });
+        let Trained { model, selection, .. } = trained;
+        judged.push(Fold { name: fold.name.clone(), info: model.info, race: selection });
     }
     output.print(&report(args, &config, &judged, &odd, repeats.as_ref())?);
     output.end(&args.kept())
@@ -155,7 +130,7 @@ fn report(
     odd: &[Warning],
     repeats: Option<&Repeats>,
 ) -> anyhow::Result<String> {
-    let names: Vec<String> = metrics(config)?.iter().map(|metric| metric.name()).collect();
+    let names: Vec<String> = report_metrics(&config.metric)?.iter().map(|metric| metric.name()).collect();
     let value = |info: &ModelInfo, split: &str, name: &String| {
         info.metrics.get(split).and_then(|values| values.get(name)).copied().unwrap_or(f64::NAN)
     };
@@ -203,10 +178,4 @@ fn report(
         None => String::new(),
     };
     Ok(title + &ui::table(&table) + &format!("{valid}{again}\n{}\n", Conventions::default()))
-}
-
-/// Says which fold was not finished.
-fn interrupted_in(fold: &str) -> anyhow::Error {
-    ui::note(&format!("interrupted in {fold}: its model was not saved"));
-    Interrupted.into()
 }

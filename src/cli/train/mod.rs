@@ -1,21 +1,23 @@
 //! `burnrank train`: from a LETOR file to a model folder.
 
 mod auto;
+mod data;
 mod demo;
 mod distributed;
 mod folds;
+mod job;
 mod log;
+mod one;
 mod output;
 mod progress;
 mod repeat;
 mod run;
-mod sets;
 mod settings;
 mod single;
 mod warn;
 
-pub use sets::{Named, Sets};
-pub use warn::{Warning, data as odd_data};
+pub use data::{fit_widths, read, read_all};
+pub use warn::{Warning, of as warnings_of};
 
 use super::Usage;
 use super::input::ReadArgs;
@@ -346,10 +348,7 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
                 return Err(Usage("--train needs --out DIR: where shall the model go?".into()).into());
             };
             let claimed = args.claim(out)?;
-            if args.is_auto()? {
-                return auto::run(args, train, (out, &claimed), config, &device);
-            }
-            run::run(args, train, (out, &claimed), config, (&device, member))
+            one::run(args, train, (out, &claimed), config, (&device, member))
         }
         (None, Some(folder)) => folds::run(args, folder, config, &device),
         (None, None) => demo::run(args, config, &device),

@@ -1,19 +1,16 @@
 //! `--repeat N`: the same run with other seeds, so that nobody takes luck for progress.
 
 use super::Args;
-use super::run::ensemble;
-use super::sets::metrics;
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
 use crate::cli::progress::{Bar, Unit};
 use crate::cli::prose::paragraph;
 use crate::cli::ui::{self, Align, Table};
 use anyhow::Context;
-use burnrank::data::Targets;
 use burnrank::metric::Summary;
 use burnrank::numeric::{Mean, mean};
-use burnrank::train::{Ensemble, TrainingData};
-use burnrank::{Conventions, Dataset, Device, Finish, Metric, Model, TrainConfig, evaluate};
+use burnrank::train::{Ensemble, report_metrics};
+use burnrank::{Conventions, Dataset, Finish, Metric, Model, TrainConfig, evaluate};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -47,7 +44,7 @@ impl Repeats {
             return Ok(None);
         };
         let seeds: Vec<u64> = (0..u64::from(count)).map(|place| config.seed.wrapping_add(place)).collect();
-        let measures = metrics(config)?;
+        let measures = report_metrics(&config.metric)?;
         let found = vec![vec![Found::default(); seeds.len()]; measures.len()];
         Ok(Some(Repeats { seeds, measures, found }))
     }
@@ -66,19 +63,15 @@ impl Repeats {
         self.others(config).iter().map(train).collect()
     }
 
-    /// Trains with the other seeds, side by side.
-    pub fn side_by_side(
+    /// Trains with the other seeds, in parallel; `start` prepares a run.
+    pub fn side_by_side<'a>(
         &self,
-        args: &Args,
         config: &TrainConfig,
-        (data, targets): (&[Arc<TrainingData<'static>>], &[Targets]),
-        device: &Device,
+        start: impl Fn(&TrainConfig) -> burnrank::Result<Ensemble<'a>>,
     ) -> anyhow::Result<Vec<Model>> {
         let others = self.others(config);
-        let start = |config: &TrainConfig| {
-            let run = ensemble(args, config, data, targets, device)?;
-            Ok(run.with_stop(&Graceful::stop()).with_measures(&self.measures))
-        };
+        let start =
+            |config: &TrainConfig| Ok(start(config)?.with_stop(&Graceful::stop()).with_measures(&self.measures));
         let runs = others.iter().map(start).collect::<burnrank::Result<Vec<_>>>()?;
         let bar = Bar::new(&format!("{} more seeds", others.len()), Unit::Share);
         let (done, all) = (AtomicU64::new(0), (others.len() * config.epochs) as u64);

@@ -1,10 +1,12 @@
 //! What a user should know about the data of a training run, and about a run that diverged.
 
-use super::sets::{Named, Sets};
-use crate::cli::data_problems::DataProblem;
+use crate::cli::data_problems::{DataProblem, Essentials};
+use crate::cli::evaluation::unreached;
+use crate::cli::input::ignored;
 use crate::cli::ui;
 use burnrank::setting::{Method, ModelKind};
-use burnrank::{Architecture, Dataset, Finish, Model, Schedule, TrainConfig};
+use burnrank::train::{Split, Splits, report_metrics};
+use burnrank::{Architecture, Conventions, Dataset, Error, Finish, Model, Schedule, TrainConfig, evaluate};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -27,7 +29,7 @@ impl Warning {
     }
 
     /// A measure that the report lacks; the error says why, and what helps.
-    pub fn left_out(measure: &str, error: &anyhow::Error) -> Self {
+    pub fn left_out(measure: &str, error: &Error) -> Self {
         Warning::new(measure, format!("left out: {error}"), "")
     }
 
@@ -43,12 +45,53 @@ impl Warning {
     }
 }
 
-/// What is odd about the data of a run.
-pub fn data(sets: &Sets, config: &TrainConfig) -> Vec<Warning> {
+/// Checks objective and metrics on all splits, and prints warnings about the data.
+pub fn before(splits: &Splits, config: &TrainConfig, first_index: u32) -> anyhow::Result<Vec<Warning>> {
+    config.check_labels(&splits.train.data).map_err(|error| splits.train.locate(error))?;
+    let warnings = of(splits, config, first_index)?;
+    warnings.iter().for_each(Warning::tell);
+    Ok(warnings)
+}
+
+/// Warnings about the data, and about metrics that have no value on them.
+pub fn of(splits: &Splits, config: &TrainConfig, first_index: u32) -> anyhow::Result<Vec<Warning>> {
+    let mut warnings = metrics(splits, config)?;
+    warnings.extend(data(splits, config, first_index));
+    Ok(warnings)
+}
+
+/// Refuses labels that the chosen metric has no value for, before any work. Returns warnings about other metrics without a value,
+/// and about those whose threshold no label reaches.
+fn metrics(splits: &Splits, config: &TrainConfig) -> anyhow::Result<Vec<Warning>> {
+    let mut warnings = Vec::new();
+    let mut unreached_in = Vec::new();
+    let metrics = report_metrics(&config.metric)?;
+    for (_, split) in splits.all() {
+        let (labels, offsets) = (split.data.labels(), split.data.offsets());
+        // Training and validation queries may come from one file.
+        if let Some(what) = unreached(&metrics, labels, offsets).filter(|_| !unreached_in.contains(&&split.file)) {
+            unreached_in.push(&split.file);
+            let remedy = "'burnrank evaluate --threshold' sets another one, and so does --metric map:rel=0.5";
+            warnings.push(Warning::new(&split.file, what, remedy));
+        }
+        for (place, metric) in metrics.iter().enumerate() {
+            // The best ranking has the largest sums: where it has a value, all have.
+            match evaluate(&**metric, labels, labels, offsets, &Conventions::default()) {
+                Ok(_) => {}
+                Err(error) if place == 0 => return Err(split.locate(error).into()),
+                Err(error) => warnings.push(Warning::left_out(&metric.name(), &split.locate(error))),
+            }
+        }
+    }
+    Ok(warnings)
+}
+
+/// Data problems of a run.
+fn data(splits: &Splits, config: &TrainConfig, first_index: u32) -> Vec<Warning> {
     let mut found: Vec<(DataProblem, Vec<String>)> = Vec::new();
     let gains = has_gains(&config.metric) || has_gains(&config.aim());
-    for (_, set) in sets.all() {
-        for oddity in set.essentials.iter().flat_map(|essentials| essentials.oddities(gains)) {
+    for (_, set) in splits.all() {
+        for oddity in Essentials::of(&set.data, first_index, set.line).oddities(gains) {
             match found.iter_mut().find(|(known, _)| *known == oddity) {
                 Some((_, files)) if files.contains(&set.file) => {}
                 Some((_, files)) => files.push(set.file.clone()),
@@ -58,16 +101,16 @@ pub fn data(sets: &Sets, config: &TrainConfig) -> Vec<Warning> {
     }
     let mut warnings: Vec<Warning> =
         found.into_iter().map(|(oddity, files)| Warning { about: files.join(", "), oddity }).collect();
-    for ignored in sets.all().flat_map(|(_, set)| &set.ignored) {
+    for ignored in splits.all().filter_map(|(_, set)| set.path.as_deref()).flat_map(ignored) {
         let warning = Warning::new(&ignored.file, ignored.what(), "");
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
     }
-    let others = [Some(&sets.valid), sets.test.as_ref()];
-    warnings.extend(others.into_iter().flatten().filter_map(|other| shared(&sets.train, "training", other)));
-    warnings.extend(sets.test.as_ref().and_then(|test| shared(&sets.valid, "validation", test)));
-    warnings.extend(merged_labels(sets.train.data.labels(), &config.aim()));
+    let others = [Some(&splits.valid), splits.test.as_ref()];
+    warnings.extend(others.into_iter().flatten().filter_map(|other| shared(&splits.train, "training", other)));
+    warnings.extend(splits.test.as_ref().and_then(|test| shared(&splits.valid, "validation", test)));
+    warnings.extend(merged_labels(splits.train.data.labels(), &config.aim()));
     warnings
 }
 
@@ -93,7 +136,7 @@ fn has_gains(name: &str) -> bool {
 }
 
 /// What two sets have in common that should have nothing.
-fn shared(first: &Named, kind: &str, second: &Named) -> Option<Warning> {
+fn shared(first: &Split, kind: &str, second: &Split) -> Option<Warning> {
     let remedy = "what is trained on, chosen by and tested on must differ: split the queries with 'burnrank split'";
     if first.info.fingerprint == second.info.fingerprint {
         return Some(Warning::new(&second.file, format!("the same as the {kind} data"), remedy));

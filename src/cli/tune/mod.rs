@@ -4,19 +4,19 @@ pub mod command;
 mod report;
 mod space;
 
-use super::data_problems::Essentials;
 use super::figure;
 use super::input::ReadArgs;
 use super::interrupt::Graceful;
 use super::output::Output;
 use super::protect;
-use super::train::{Named, Sets, Warning, features, odd_data};
+use super::train::{self, Warning, features};
 use super::ui::{self, Bar, Unit};
 use super::{Interrupted, Usage};
 use anyhow::anyhow;
 use burnrank::data::find_folds;
 use burnrank::distributed::Member;
 use burnrank::metric::DEFAULT_METRIC;
+use burnrank::train::{HoldOut, RunFiles, Splits};
 use burnrank::tune::{
     Before, Choices, Ended, Found, Journal, Part, Progress, RUNGS, Search, Space, Surroundings, TuneData,
 };
@@ -141,7 +141,7 @@ impl Args {
     }
 
     /// All folds, read and made alike. Test data is not opened.
-    fn read(&self, search: &Search) -> anyhow::Result<(Vec<Sets>, Vec<Warning>)> {
+    fn read(&self, search: &Search) -> anyhow::Result<(Vec<Splits>, Vec<Warning>)> {
         let mut all = Vec::new();
         if let Some(folder) = &self.folds {
             if self.read.query_file.is_some() {
@@ -149,27 +149,20 @@ impl Args {
                 return Err(Usage(message.into()).into());
             }
             for fold in find_folds(folder)? {
-                let [train, valid] = [&fold.train, &fold.vali].map(|path| Named::read(path, &self.read));
-                all.push(Sets::new(train?, valid?, None));
+                let [train, valid] = [&fold.train, &fold.vali].map(|path| train::read(path, &self.read));
+                all.push(Splits::new(train?, valid?, None));
             }
-        } else if let Some(train) = &self.train {
-            all.push(Sets::of_files(
-                train,
-                self.valid.as_deref(),
-                &self.read,
-                self.valid_query_file.as_ref(),
-                self.seed,
-            )?);
+        } else if let Some(path) = &self.train {
+            let files = RunFiles { train: path, valid: self.valid.as_deref(), test: None, targets: None };
+            let hold_out = HoldOut::Fifth { seed: self.seed, members: 1 };
+            let query_files = [self.valid_query_file.as_ref(), None];
+            all.push(train::read_all(&files, hold_out, &self.read, query_files)?.0);
         }
         let (config, mut warnings) = (search.config(0, 1)?, Vec::new());
-        for sets in &mut all {
-            sets.fit_widths(self.features)?;
-            for set in [&mut sets.train, &mut sets.valid] {
-                set.essentials = Some(Essentials::of(&set.data, self.read.first_index, set.line));
-            }
-            sets.check_pairs(&config, false)?;
-            warnings.extend(sets.check_measures(&config)?);
-            warnings.extend(odd_data(sets, &config));
+        for splits in &mut all {
+            train::fit_widths(splits, self.features)?;
+            splits.check_pairs(&config, false)?;
+            warnings.extend(train::warnings_of(splits, &config, self.read.first_index)?);
         }
         warnings.iter().for_each(Warning::tell);
         Ok((all, warnings))

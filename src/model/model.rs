@@ -102,11 +102,11 @@ impl Model {
         Ok(means(measures, &self.score(data)?, data))
     }
 
-    /// As [`Model::judge`], unless it is asked to stop before.
+    /// As [`Model::evaluate`], unless it is asked to stop before.
     ///
     /// # Errors
-    /// As [`Model::judge`], and [`Error::Stopped`].
-    pub fn judge_until(
+    /// As [`Model::evaluate`], and [`Error::Stopped`].
+    pub fn evaluate_until(
         &self,
         data: &Dataset,
         measures: &[Arc<dyn Metric>],

@@ -35,7 +35,7 @@ words! {
 words! {
     /// Which way the gradient of an objective is computed; both give the same numbers.
     pub enum GradientPath: "gradient path" {
-        /// Lambda on CPU devices, and on others where the objective has kernels ([`Objective::has_kernels`]); else tensor, where it
+        /// Lambda on CPU devices, and on others where the objective has kernels ([`Objective::has_kernels`](crate::Objective::has_kernels)); else tensor, where it
         /// has a formula in tensor operations.
         Auto = "auto",
         /// Lambdas in closed form and linear memory, injected as a surrogate gradient: computed on a GPU where the objective has

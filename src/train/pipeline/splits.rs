@@ -263,7 +263,7 @@ impl Splits {
             };
             if name == "test" {
                 let values = match stop.asked() {
-                    true => model.judge_until(&split.data, metrics, &Stop::after(WHEN_STOPPED)),
+                    true => model.evaluate_until(&split.data, metrics, &Stop::after(WHEN_STOPPED)),
                     false => model.evaluate(&split.data, metrics),
                 };
                 match values {

@@ -304,8 +304,8 @@ fn damaged_foreign_and_newer_models_are_refused() {
     assert!(refused().contains("model.bpk"));
     fs::write(&record, &good_record).unwrap();
 
-    fs::write(&json, good_json.replace("\"format\": 3", "\"format\": 999")).unwrap();
-    assert!(refused().contains("newer"));
+    fs::write(&json, good_json.replace("\"format\": 1", "\"format\": 999")).unwrap();
+    assert!(refused().contains("format 999, and this burnrank reads format 1"));
     fs::write(&json, good_json.replace("\"features\": 12", "\"features\": 13")).unwrap();
     assert!(refused().contains("12"));
     fs::write(&json, &good_json[..good_json.len() / 2]).unwrap();
@@ -333,7 +333,7 @@ fn settings_that_make_no_sense_are_refused_before_any_work() {
     let refused = |config: TrainConfig| Trainer::new(config, &train_data, &valid, &cpu()).err().unwrap().to_string();
     assert!(refused(TrainConfig { epochs: 0, ..config("ranknet") }).contains("epochs"));
     let sampled = TrainConfig { gradient: GradientPath::Tensor, ..config("ndcg-loss2:gaussian=2") };
-    assert!(refused(sampled).contains("--gradient tensor"));
+    assert!(refused(sampled).contains("`gradient` tensor"));
     let narrow = valid.clone().with_width(5);
     let error = Trainer::new(config("ranknet"), &train_data, &narrow, &cpu()).err().unwrap().to_string();
     assert!(error.contains("12 features") && error.contains('5'), "{error}");

@@ -110,10 +110,10 @@ fn what_engines_cannot_hold_is_refused_with_what_to_train_instead() {
         for format in ["solr", "elasticsearch"] {
             let remedy = if case.kind().is_per_query() { "one document at a time" } else { "its normalisers are" };
             assert_refused(&case, format, remedy);
-            assert_refused(&case, format, "--scale zscore");
+            assert_refused(&case, format, "`scale` zscore");
         }
         if case.kind().is_per_query() {
-            assert_refused(&case, "vespa", "--scale zscore, or export to onnx");
+            assert_refused(&case, "vespa", "`scale` zscore, or export to onnx");
         }
         assert_refused(&case, "lightgbm", "train with `model` trees, or export to onnx");
     }
@@ -203,7 +203,7 @@ fn elasticsearch_scores_by_its_formulas() {
         }
         let hidden = case.model.info.ranker.architecture.hidden().len();
         if case.name.contains("relu") {
-            assert_refused(&case, "elasticsearch", "train with --activation tanh or sigmoid");
+            assert_refused(&case, "elasticsearch", "train with `activation` tanh or sigmoid");
             continue;
         }
         let exported = case.export("elasticsearch").unwrap();

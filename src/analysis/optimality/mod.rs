@@ -48,7 +48,7 @@ const CAUTIOUS: usize = 16;
 ///     certify(&ranker, &data, &*parse("ndcg")?, &device, &options, &mut |_| ())
 /// };
 /// let top = ask([1.0, 0.0])?;
-/// assert!(top.holds() && top.tried == 459 && top.value == 1.0);
+/// assert!(top.holds() && top.directions == 459 && top.value == 1.0);
 /// assert!(!ask([0.1, -0.5])?.holds());
 /// # Ok::<(), burnrank::Error>(())
 /// ```

@@ -3,9 +3,10 @@
 //! Parameters and cutoff may stand in any order, each once. Case does not matter, and `_` means `-`. A name prints as it parses.
 
 use super::parameter::Parameter;
-use super::words::{one_of, plain};
+use super::words::plain;
 use crate::error::{Error, Result};
 use crate::internal::suggest::nearest;
+use crate::internal::text::listed;
 
 /// A kind of thing that has names with parameters: one value per row of its table.
 pub(crate) trait Named: Sized + 'static {
@@ -47,7 +48,7 @@ pub(crate) trait Named: Sized + 'static {
         let (what, heads) = (Self::WHAT, Self::rows().flat_map(Self::heads));
         Error::Config(match nearest(head, heads) {
             Some(meant) => format!("unknown {what} '{name}': did you mean '{meant}'?"),
-            None => format!("unknown {what} '{name}': expected {}", one_of(&patterns)),
+            None => format!("unknown {what} '{name}': expected {}", listed(&patterns, "or")),
         })
     }
 

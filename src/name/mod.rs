@@ -10,4 +10,4 @@ pub(crate) use parameter::ABOVE_0;
 pub use parameter::{Parameter, ParameterValue};
 pub(crate) use spelling::Spelling;
 pub use words::{Word, find, unknown};
-pub(crate) use words::{one_of, plain, words};
+pub(crate) use words::{plain, words};

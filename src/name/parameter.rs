@@ -1,6 +1,7 @@
 //! What may follow a name: flags, numbers and words.
 
-use super::words::{Word, one_of};
+use super::words::Word;
+use crate::internal::text::listed;
 use std::ops::RangeInclusive;
 
 /// A parameter that may follow a name, as `c` in `ranksvm:c=0.1`.
@@ -123,7 +124,7 @@ impl Parameter {
             ParameterValue::Flag => "no value".to_owned(),
             ParameterValue::Number { valid, .. } => format!("a number {}", range(valid)),
             ParameterValue::Whole { valid, .. } => format!("a whole number {}", range(valid)),
-            ParameterValue::Words(words) => one_of(&words.iter().map(|word| word.word).collect::<Vec<_>>()),
+            ParameterValue::Words(words) => listed(&words.iter().map(|word| word.word).collect::<Vec<_>>(), "or"),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::internal::suggest::nearest;
+use crate::internal::text::listed;
 
 /// A value of an enum as a word.
 #[derive(Debug, Clone, Copy)]
@@ -64,17 +65,8 @@ pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a s
     let known: Vec<&str> = known.into_iter().collect();
     Error::Config(match nearest(&plain(name), known.iter().copied()) {
         Some(meant) => format!("unknown {what} '{name}': did you mean '{meant}'?"),
-        None => format!("unknown {what} '{name}': expected {}", one_of(&known)),
+        None => format!("unknown {what} '{name}': expected {}", listed(&known, "or")),
     })
-}
-
-/// The names as a choice, as in `a, b or c`.
-pub(crate) fn one_of<S: AsRef<str>>(names: &[S]) -> String {
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    match names.as_slice() {
-        [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
-        names => names.concat(),
-    }
 }
 
 /// Defines an enum whose values are words, with everything that follows from the words: `ALL` values, their `WORDS`, `name`,
@@ -147,7 +139,6 @@ pub(crate) use words;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
 
     words! {
         /// For tests.
@@ -184,10 +175,6 @@ mod tests {
         assert_eq!(message("fig"), "unknown fruit 'fig': expected apple or ripe-banana");
         let message = serde_json::from_str::<Fruit>("\"fig\"").unwrap_err().to_string();
         assert!(message.starts_with("unknown fruit 'fig': expected apple or ripe-banana"), "{message}");
-        assert_eq!(
-            (one_of::<&str>(&[]), one_of(&["a"]), one_of(&["a", "b", "c"])),
-            ("".into(), "a".into(), "a, b or c".into())
-        );
     }
 
     #[test]

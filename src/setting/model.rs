@@ -1,5 +1,6 @@
 //! What can be trained, by name: one row each.
 
+use super::SETTINGS;
 use super::config::TrainConfig;
 use super::given::{Given, resolve};
 use super::method::{BaselineSettings, Method, TreeSettings};
@@ -10,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::internal::text::listed;
 use crate::model::{Activation, Architecture, Init};
 use crate::name::{self, Cutoff, Name, Named, Parameter};
-use crate::objective::{Objective, PAIR_BUDGET};
+use crate::objective::Objective;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -286,10 +287,11 @@ impl ModelChoice {
         resolve(self, &Given::new(), None).unwrap_or_else(|error| panic!("defaults of {}: {error}", self.kind.name))
     }
 
-    /// A configuration before the settings that the model has; others stay as they are here.
+    /// A configuration before the settings that the model has. Those that it does not have are at the fixed defaults of the
+    /// table, because models and run identities store them too.
     pub(super) fn blank(&self) -> TrainConfig {
         let kind = self.kind;
-        TrainConfig {
+        let mut config = TrainConfig {
             objective: Objective::default(),
             architecture: kind.architecture.clone(),
             method: match kind.kinds {
@@ -305,17 +307,21 @@ impl ModelChoice {
             epochs: kind.epochs,
             learning_rate: kind.learning_rate,
             optimizer: OptimizerKind::Adam,
-            batch_queries: 10,
+            batch_queries: 0,
             schedule: Schedule::Constant,
             patience: kind.patience,
             restart: 0,
             l2: 0.0,
             clip: 0.0,
-            seed: 1,
+            seed: 0,
             gradient: GradientPath::Auto,
-            pair_budget: PAIR_BUDGET,
+            pair_budget: 0,
             shares: 0,
+        };
+        for row in SETTINGS.iter().filter(|row| !row.is_of(kind)) {
+            row.set_fixed(&mut config);
         }
+        config
     }
 }
 

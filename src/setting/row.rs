@@ -128,6 +128,13 @@ impl Setting {
         (self.set)(config, text.trim()).ok_or_else(|| Error::setting(self.key, text, self.value.expected()))
     }
 
+    /// Gives a configuration the default, if that is always the same and the model can store it.
+    pub(super) fn set_fixed(&self, config: &mut TrainConfig) {
+        if let DefaultValue::Fixed(text) = self.default {
+            let _ = (self.set)(config, text);
+        }
+    }
+
     /// Whether a model has it.
     pub fn is_of(&self, kind: &ModelKind) -> bool {
         self.kinds.has(kind.kinds)

@@ -401,7 +401,6 @@ pub static SETTINGS: &[Setting] = &[
         key: "shares",
         help: "Number of shares of the queries, which up to as many processes train to the same model, byte for byte; 0 for none",
         value: Whole(0, 4095),
-        default: Fixed("0"),
         get: |config| config.shares.to_string(),
         set: |config, text| put(&mut config.shares, text),
         ..ROW

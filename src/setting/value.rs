@@ -1,6 +1,7 @@
 //! Values that a setting can have.
 
 use crate::error::{Error, Result};
+use crate::internal::text::listed;
 use crate::model::{MAX_LAYERS, MAX_UNITS};
 use crate::name::{self, Word};
 
@@ -49,7 +50,7 @@ impl Value {
             Value::Number(Bounds::Positive) => "a number above 0".into(),
             Value::Number(Bounds::NotNegative) => "a number of 0 or more".into(),
             Value::Number(Bounds::Share) => "a number above 0 and at most 1".into(),
-            Value::Words(_) | Value::Name(..) => name::one_of(&self.words()),
+            Value::Words(_) | Value::Name(..) => listed(&self.words(), "or"),
             Value::Units => format!(
                 "1 to {MAX_UNITS} units for each of 1 to {MAX_LAYERS} hidden layers, as in 10 or 32,16; linear nets have none"
             ),

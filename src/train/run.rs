@@ -1,4 +1,4 @@
-//! A run to its end: the only loop over epochs.
+//! A run to its end: the loop over epochs, of one model and of an ensemble.
 
 use super::ensemble::Ensemble;
 use super::trainer::Trainer;

@@ -3,7 +3,7 @@
 mod choices;
 mod options;
 
-use burnrank::setting::{Kinds, Method, ModelChoice, resolve};
+use burnrank::setting::{Kinds, Method, ModelChoice, Setting, resolve};
 use burnrank::train::Ensemble;
 use burnrank::{Error, ScaleKind, TrainConfig};
 use choices::ModelArg;
@@ -67,8 +67,18 @@ fn members(text: &str) -> Result<usize, String> {
 
 /// What the demonstration states where the user does not: its data are plentiful and without noise, and its models ship, so that
 /// they are not to change with what suits other data.
-const DEMONSTRATION: [(&str, &str); 5] =
-    [("lr", "0.01"), ("scale", "query-minmax"), ("schedule", "constant"), ("epochs", "100"), ("patience", "20")];
+const DEMONSTRATION: [(&str, &str); 10] = [
+    ("hidden", "10"),
+    ("activation", "tanh"),
+    ("init", "burn"),
+    ("optimizer", "adam"),
+    ("batch-queries", "10"),
+    ("lr", "0.01"),
+    ("scale", "query-minmax"),
+    ("schedule", "constant"),
+    ("epochs", "100"),
+    ("patience", "20"),
+];
 
 impl Settings {
     /// The model, where it is not chosen on the data.
@@ -135,13 +145,13 @@ impl Settings {
         if config.method != Method::Gradient {
             return Ok(config);
         }
-        let mut given = self.options.given.clone();
+        let (model, mut given) = (self.model(), self.options.given.clone());
         for (key, value) in DEMONSTRATION {
-            if !given.has(key) {
+            if !given.has(key) && Setting::of(key)?.is_of(model.kind) {
                 given.state(key, value)?;
             }
         }
-        resolve(&self.model(), &given, None)
+        resolve(&model, &given, None)
     }
 
     /// The library's configuration, checked; where the model is chosen on the data, what the choice starts from.

@@ -4,6 +4,7 @@ use crate::cli::data_problems::{DataProblem, Essentials};
 use crate::cli::evaluation::unreached;
 use crate::cli::input::ignored;
 use crate::cli::ui;
+use burnrank::metric::KnownMetric;
 use burnrank::setting::{Method, ModelKind};
 use burnrank::train::{Split, Splits, report_metrics};
 use burnrank::{Architecture, Conventions, Dataset, Error, Finish, Model, Schedule, TrainConfig, evaluate};
@@ -130,9 +131,10 @@ fn merged_labels(labels: &[f32], objective: &str) -> Option<Warning> {
     (differ(true) || differ(false)).then(|| Warning::new(objective, what, remedy))
 }
 
-/// Whether the worth of a label is 2^y - 1 by this objective or measure.
+/// Whether the gain of a label is 2^y - 1 by this objective or metric.
 fn has_gains(name: &str) -> bool {
-    (name.contains("dcg") || name.contains("err")) && !name.contains("linear")
+    let has_gain = |part| KnownMetric::find(part).is_some_and(KnownMetric::has_gain);
+    name.split([':', '@', '-']).any(has_gain) && !name.contains("linear")
 }
 
 /// What two sets have in common that should have nothing.

@@ -38,7 +38,7 @@
 //! | 10 | checksums of the features, one per 2^20 bytes, u64 each |
 //! | 11 | the path of the text |
 //!
-//! The checksum is FNV-1a over 64-bit words, see `src/hash.rs`. Opening a file verifies all but the features and the ids of
+//! The checksum is FNV-1a over 64-bit words, see `src/internal/hash.rs`. Opening a file verifies all but the features and the ids of
 //! documents, which [`check()`] does.
 //!
 //! # Changes while a cache is in use

@@ -1,7 +1,7 @@
 //! The table of scalings.
 
 use super::columns::NoColumns;
-use super::{ColumnStats, Step, log1p, log1p_zscore, minmax, none, quantile, query_minmax, query_zscore, zscore};
+use super::{ColumnStats, Step};
 use crate::name::words;
 
 /// What is known of a scaling beside its name and help.
@@ -50,21 +50,21 @@ macro_rules! scalings {
 scalings! {
     /// Features as they are.
     #[default]
-    None = "none", none::fit, auto None, tune None;
+    None = "none", super::none::fit, auto None, tune None;
     /// sign(x) ln(1 + abs(x)).
-    Log1p = "log1p", log1p::fit, auto None, tune None;
+    Log1p = "log1p", super::log1p::fit, auto None, tune None;
     /// (x - mean) / standard deviation, both of the training split.
-    ZScore = "zscore", zscore::fit, auto None, tune Some(3);
+    ZScore = "zscore", super::zscore::fit, auto None, tune Some(3);
     /// (x - min) / (max - min), both of the training split.
-    MinMax = "minmax", minmax::fit, auto None, tune None;
+    MinMax = "minmax", super::minmax::fit, auto None, tune None;
     /// `log1p`, then `zscore`.
-    Log1pZScore = "log1p-zscore", log1p_zscore::fit, auto Some(2), tune Some(4);
+    Log1pZScore = "log1p-zscore", super::log1p_zscore::fit, auto Some(2), tune Some(4);
     /// sqrt(3) (2 F - 1), F being the share of training documents below x; bounded, whatever the outliers.
-    Quantile = "quantile", quantile::fit, auto Some(1), tune Some(5);
+    Quantile = "quantile", super::quantile::fit, auto Some(1), tune Some(5);
     /// `minmax` within each query, as LETOR's `QueryLevelNorm`.
-    QueryMinMax = "query-minmax", query_minmax::fit, auto Some(3), tune Some(1);
+    QueryMinMax = "query-minmax", super::query_minmax::fit, auto Some(3), tune Some(1);
     /// `zscore` within each query.
-    QueryZScore = "query-zscore", query_zscore::fit, auto None, tune Some(2);
+    QueryZScore = "query-zscore", super::query_zscore::fit, auto None, tune Some(2);
 }
 
 impl ScaleKind {

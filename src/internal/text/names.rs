@@ -6,7 +6,9 @@ use std::collections::HashSet;
 /// The names as a sentence has them, with `last` before the last of them.
 ///
 /// ```
-/// assert_eq!(burnrank::internal::text::listed(&["a", "b", "c"], "or"), "a, b or c");
+/// use burnrank::internal::text::listed;
+/// assert_eq!(listed(&["a", "b", "c"], "or"), "a, b or c");
+/// assert_eq!((listed(&["a"], "or"), listed::<&str>(&[], "or")), ("a".into(), String::new()));
 /// ```
 pub fn listed<S: AsRef<str>>(names: &[S], last: &str) -> String {
     let mut text = String::new();

@@ -2,7 +2,6 @@ use super::super::journal::Before;
 use super::super::{Choices, Part};
 use super::*;
 use crate::data::Dataset;
-use crate::model::Architecture;
 use crate::setting::ModelChoice;
 use crate::{Synthetic, device};
 
@@ -164,7 +163,7 @@ fn trees_are_grown_anew_on_each_rung_to_the_same_values() {
     });
     assert_eq!(text(&results[0]), text(&results[1]));
     for trial in &results[0].trials {
-        assert!(matches!(trial.config.architecture, Architecture::Trees { trees: 9, .. }));
+        assert!(matches!(trial.config.architecture, crate::model::Architecture::Trees { trees: 9, .. }));
         assert_eq!(trial.evaluation.as_ref().unwrap().epochs, [1, 3, 9][trial.rung - 1]);
     }
 }

@@ -351,7 +351,11 @@ mod tests {
             }
             let error = format!("{name}:nonsense=1").parse::<ModelChoice>().unwrap_err().to_string();
             assert!(error.contains("unknown parameter 'nonsense=1'"), "{error}");
-            choice.config().check().unwrap();
+            let config = choice.config();
+            config.check().unwrap();
+            if choice.kind.kinds == Kinds::BASELINES {
+                assert_eq!(config.architecture, choice.kind.architecture, "{name}");
+            }
         }
         for (theirs, ours) in ELSEWHERE {
             for name in *theirs {

@@ -53,9 +53,12 @@ fn put_activation(architecture: &mut Architecture, text: &str) -> Option<()> {
     put(activation, text)
 }
 
-fn put_leaves(architecture: &mut Architecture, text: &str) -> Option<()> {
-    let Architecture::Trees { leaves, .. } = architecture else { return None };
-    put(leaves, text)
+/// Baselines of trees have their own number of leaves.
+fn put_leaves(config: &mut TrainConfig, text: &str) -> Option<()> {
+    match (&config.method, &mut config.architecture) {
+        (Method::Boosting(_), Architecture::Trees { leaves, .. }) => put(leaves, text),
+        _ => None,
+    }
 }
 
 /// The number of trees is stored twice.
@@ -228,7 +231,7 @@ pub static SETTINGS: &[Setting] = &[
         common: true,
         search: &[(TREES, Log(4.0, 63.0))],
         get: leaves,
-        set: |config, text| put_leaves(&mut config.architecture, text),
+        set: put_leaves,
         ..ROW
     },
     Setting {

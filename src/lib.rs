@@ -27,8 +27,8 @@
 //! What most programs need is listed below; the rest is in the modules:
 //!
 //! - [`data`]: files to data sets and back, TREC runs and judgements, artificial data, scaling, folds;
-//! - [`metric`]: measures by name ([`KNOWN_METRICS`]) or of one's own ([`Metric`]), and the conventions of judging;
-//! - [`objective`]: losses by name ([`KNOWN_OBJECTIVES`]) or of one's own: a pair weight ([`PairWeight`]), forces on documents
+//! - [`metric`]: measures by name ([`METRICS`]) or of one's own ([`Metric`]), and the conventions of judging;
+//! - [`objective`]: losses by name ([`OBJECTIVES`]) or of one's own: a pair weight ([`PairWeight`]), forces on documents
 //!   ([`LambdaField`]), or anything else with a gradient ([`Loss`]);
 //! - [`model`]: what scores (nets, trees, kernels), and the folder it is saved in; [`train`]: how it gets there, for every
 //!   [kind of model](setting::models), the papers' rivals among them;
@@ -70,13 +70,13 @@ pub use data::{Dataset, ReadOptions, ScaleKind, Scaler, WriteOptions, read, spli
 #[doc(inline)]
 pub use error::{Error, ParseError, Result};
 #[doc(inline)]
-pub use metric::{Conventions, KNOWN_METRICS, Metric, evaluate};
+pub use metric::{Conventions, METRICS, Metric, evaluate};
 #[doc(inline)]
 pub use model::{
     Activation, Architecture, EpochRecord, Finish, Init, Model, ModelInfo, Ranker, RankerConfig, Scorer, score,
 };
 #[doc(inline)]
-pub use objective::{Batch, KNOWN_OBJECTIVES, LambdaField, Loss, Objective, PairWeight, Want};
+pub use objective::{Batch, LambdaField, Loss, OBJECTIVES, Objective, Outputs, PairWeight};
 #[doc(inline)]
 pub use setting::{GradientPath, OptimizerKind, Schedule, TrainConfig};
 #[doc(inline)]

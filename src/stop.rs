@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 /// Whoever is asked gives up within a second, with [`Error::Stopped`].
 ///
 /// ```
-/// use burnrank::objective::{Batch, Slopes, Want};
+/// use burnrank::objective::{Batch, Gradients, Outputs};
 /// use burnrank::{Error, Objective, Stop};
 /// let stop = Stop::new();
 /// let objective = Objective::parse("arp-loss2")?;
 /// let batch = Batch { labels: &[1.0, 0.0], offsets: &[0, 2] };
-/// let ask = || objective.slopes(&[1.0, 2.0], batch, Slopes::gradient(&mut [0.0; 2]), Want::default(), &[], &stop);
+/// let ask = || objective.gradients(&[1.0, 2.0], batch, Gradients::gradient(&mut [0.0; 2]), Outputs::default(), &[], &stop);
 /// assert!(ask().is_ok());
 /// stop.ask();
 /// assert!(matches!(ask(), Err(Error::Stopped)));

@@ -7,7 +7,7 @@ mod model_folder;
 mod support;
 
 use burnrank::data::{COLUMN_ROLES, INPUT_FORMATS};
-use burnrank::{KNOWN_METRICS, KNOWN_OBJECTIVES, Model, device};
+use burnrank::{METRICS, Model, OBJECTIVES, device};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -27,9 +27,9 @@ fn shell(folder: &Path, line: &str) {
 #[test]
 fn the_readme_has_every_metric_objective_model_scaling_and_format() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    let metrics = KNOWN_METRICS.iter().map(|row| (row.pattern(), row.help));
+    let metrics = METRICS.iter().map(|row| (row.pattern(), row.help));
     let models = burnrank::setting::models().map(|row| (row.pattern(), row.help));
-    let objectives = KNOWN_OBJECTIVES.iter().map(|row| (row.pattern(), row.help));
+    let objectives = OBJECTIVES.iter().map(|row| (row.pattern(), row.help));
     let formats = burnrank::export::FORMATS.iter().map(|row| (row.name.to_owned(), row.help));
     let scalings = burnrank::ScaleKind::WORDS.iter().map(|row| (row.word.to_owned(), row.help()));
     let rows = metrics.chain(objectives).chain(models).chain(formats).map(|(pattern, help)| (pattern, help.to_owned()));

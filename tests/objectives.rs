@@ -1,7 +1,7 @@
 //! Every objective, on every backend of this build: check values, two paths that agree, and hard cases.
 
 use burnrank::objective::PAIR_BUDGET;
-use burnrank::{Batch, Device, KNOWN_OBJECTIVES, Objective, Stop, Tensor, Want, device};
+use burnrank::{Batch, Device, OBJECTIVES, Objective, Outputs, Stop, Tensor, device};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -66,9 +66,9 @@ fn devices() -> Vec<(&'static str, Device)> {
 /// Loss and gradient of the lambda path.
 fn lambda(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize]) -> (f64, Vec<f32>) {
     let mut gradient = vec![0.0; scores.len()];
-    let want = Want { loss: true, pairs: true };
+    let outputs = Outputs { loss: true, pairs: true };
     let objective = Objective::parse(name).unwrap();
-    let result = objective.lambda_gradient(scores, Batch { labels, offsets }, &mut gradient, want, &[]).unwrap();
+    let result = objective.lambda_gradient(scores, Batch { labels, offsets }, &mut gradient, outputs, &[]).unwrap();
     (result.loss, gradient)
 }
 
@@ -94,7 +94,7 @@ fn on_device(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], devi
     let result = found.result().unwrap();
     let mut gradient = vec![0.0; scores.len()];
     let host = objective
-        .lambda_gradient(scores, Batch { labels, offsets }, &mut gradient, Want { loss: true, pairs: true }, &[])
+        .lambda_gradient(scores, Batch { labels, offsets }, &mut gradient, Outputs { loss: true, pairs: true }, &[])
         .unwrap();
     assert_eq!((result.pairs, result.saturated), (host.pairs, host.saturated), "{name}: pairs of {labels:?}");
     (result.loss, found.gradient.try_into_vec_as().unwrap())
@@ -191,7 +191,7 @@ fn the_paths_agree_with_each_other_on_every_backend() {
 fn every_known_objective_has_one_gradient_on_every_backend() {
     let (scores, labels, offsets) = random_batch(77, &[1, 7, 2, 30, 12]);
     for (backend, device) in devices() {
-        for known in KNOWN_OBJECTIVES {
+        for known in OBJECTIVES {
             let (loss, closed) = lambda(known.name, &scores, &labels, &offsets);
             let (tensor_loss, tiled) = tensor(known.name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
             assert_close(&tiled, &closed, 2e-5, &format!("{} on {backend}", known.name));

@@ -262,7 +262,7 @@ fn a_finished_model_knows_its_run() {
     let config = TrainConfig { scaling: ScaleKind::QueryZScore, ..config("lambdarank:ndcg") };
     let identity = Trainer::identity_of(&config, &train, &valid, None);
     let measures = ["map", "ndcg@10"].map(|name| parse(name).unwrap()).to_vec();
-    let trainer = Trainer::new(config.clone(), &train, &valid, &cpu()).unwrap().with_measures(measures);
+    let trainer = Trainer::new(config.clone(), &train, &valid, &cpu()).unwrap().with_metrics(measures);
     let model = trainer.train().unwrap();
     let best = model.history.iter().rfind(|epoch| epoch.best).unwrap();
     let run = model.info.run.as_ref().unwrap();

@@ -3,7 +3,7 @@
 
 use burnrank::model::Forest;
 use burnrank::setting::ModelChoice;
-use burnrank::{Dataset, KNOWN_OBJECTIVES, Model, Objective, Scorer, Synthetic, TrainConfig, Trainer, device};
+use burnrank::{Dataset, Model, OBJECTIVES, Objective, Scorer, Synthetic, TrainConfig, Trainer, device};
 use lightgbm3_sys::*;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -34,7 +34,7 @@ fn text(model: &Model) -> String {
 #[test]
 fn every_objective_grows_trees_that_rank_better_than_chance() {
     let data = data();
-    for objective in KNOWN_OBJECTIVES {
+    for objective in OBJECTIVES {
         // Some names need a metric, all else is default.
         let name = match objective.name {
             "lambdarank" => "lambdarank:ndcg",

@@ -4,7 +4,7 @@ use crate::harness::Session;
 use crate::harness::facts::Checked;
 use burnrank::metric::Ties;
 use burnrank::metric::{evaluate_query, parse};
-use burnrank::objective::{Batch, Want};
+use burnrank::objective::{Batch, Outputs};
 use burnrank::{Conventions, Objective};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -165,7 +165,7 @@ pub fn slopes(objective: &str, top: f64) -> anyhow::Result<[f64; 2]> {
     let (scores, labels) = eq_23(top);
     let mut gradient = vec![0.0; scores.len()];
     let batch = Batch { labels: &labels, offsets: &[0, 1000] };
-    Objective::parse(objective)?.lambda_gradient(&scores, batch, &mut gradient, Want::default(), &[])?;
+    Objective::parse(objective)?.lambda_gradient(&scores, batch, &mut gradient, Outputs::default(), &[])?;
     Ok([1, 999].map(|document| f64::from(gradient[document]).abs()))
 }
 

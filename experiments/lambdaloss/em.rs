@@ -6,7 +6,7 @@ use super::small_net::{FixedPairs, SmallNet, fixed_pairs};
 use crate::harness::finding::{Finding, no_share};
 use burnrank::metric::Summary;
 use burnrank::metric::parse;
-use burnrank::objective::{Batch, Want};
+use burnrank::objective::{Batch, Outputs};
 use burnrank::{Conventions, Dataset, Objective, evaluate};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -86,6 +86,6 @@ fn ndcg(net: &SmallNet, data: &Dataset) -> anyhow::Result<f64> {
 fn own_loss(objective: &Objective, net: &SmallNet, data: &Dataset) -> anyhow::Result<f64> {
     let mut gradient = vec![0.0; data.n_documents()];
     let batch = Batch { labels: data.labels(), offsets: data.offsets() };
-    let want = Want { loss: true, pairs: false };
-    Ok(objective.lambda_gradient(&net.scores(data), batch, &mut gradient, want, &[])?.loss)
+    let outputs = Outputs { loss: true, pairs: false };
+    Ok(objective.lambda_gradient(&net.scores(data), batch, &mut gradient, outputs, &[])?.loss)
 }

@@ -3,7 +3,7 @@
 
 use super::weights::{delta, discount, gains};
 use burnrank::numeric::{sigmoid, softplus, standard_normal, training_order};
-use burnrank::objective::{Loss, LossScratch, PairWeight, Query, QueryResult, Slopes, Want};
+use burnrank::objective::{Gradients, Loss, LossScratch, Outputs, PairWeight, Query, QueryResult};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::LN_2;
@@ -38,7 +38,13 @@ impl Loss for ScaledGain {
         format!("ndcg-loss2-scaled:gaussian={}:noise={}", self.samples, self.noise)
     }
 
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut LossScratch) -> burnrank::Result<QueryResult> {
+    fn query(
+        &self,
+        query: Query<'_>,
+        to: Gradients<'_>,
+        _: Outputs,
+        _: &mut LossScratch,
+    ) -> burnrank::Result<QueryResult> {
         query.check(&to, 1e3)?;
         let order = training_order(query.scores);
         let n = order.len();
@@ -123,8 +129,8 @@ mod tests {
         let labels = [0.0, 2.0, 1.0, 3.0];
         let batch = Batch { labels: &labels, offsets: &[0, 4] };
         let loss = |scores: &[f32; 4], gradient: &mut [f32; 4]| {
-            let want = Want { loss: true, pairs: true };
-            objective.lambda_gradient(scores, batch, gradient, want, &[3]).unwrap().loss
+            let outputs = Outputs { loss: true, pairs: true };
+            objective.lambda_gradient(scores, batch, gradient, outputs, &[3]).unwrap().loss
         };
         let (scores, mut gradient) = ([1.0, 0.5, -0.25, -1.0], [0.0; 4]);
         loss(&scores, &mut gradient);

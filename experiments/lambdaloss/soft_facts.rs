@@ -6,7 +6,7 @@ use super::weights::{delta, discount, gains, random_ranked};
 use crate::harness::Evidence;
 use burnrank::Objective;
 use burnrank::numeric::{softplus, standard_normal};
-use burnrank::objective::{Batch, Want};
+use burnrank::objective::{Batch, Outputs};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::LN_2;
@@ -42,8 +42,8 @@ pub fn all(seed: u64, lists: usize) -> anyhow::Result<Vec<(String, Evidence)>> {
 fn loss_of(objective: &Objective, scores: &[f32], labels: &[f32], seed: u64) -> anyhow::Result<(f64, Vec<f32>)> {
     let mut gradient = vec![0.0; labels.len()];
     let batch = Batch { labels, offsets: &[0, labels.len()] };
-    let want = Want { loss: true, pairs: false };
-    let loss = objective.lambda_gradient(scores, batch, &mut gradient, want, &[seed])?.loss;
+    let outputs = Outputs { loss: true, pairs: false };
+    let loss = objective.lambda_gradient(scores, batch, &mut gradient, outputs, &[seed])?.loss;
     Ok((loss, gradient))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::harness::NetShape;
 use crate::harness::units::mean;
-use burnrank::objective::{Batch, Want};
+use burnrank::objective::{Batch, Outputs};
 use burnrank::{Activation, Conventions, Dataset, Device, Init, Metric, Objective, Ranker, RankerConfig, evaluate};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -297,8 +297,8 @@ fn epoch(
         net.forward(&view.features, &mut pass);
         slopes.resize(rows.len(), 0.0);
         let batch = Batch { labels: view.labels, offsets: &[0, rows.len()] };
-        let want = Want { loss: false, pairs: true };
-        pairs += plan.objective.lambda_gradient(&pass.scores, batch, &mut slopes, want, &[])?.pairs;
+        let outputs = Outputs { loss: false, pairs: true };
+        pairs += plan.objective.lambda_gradient(&pass.scores, batch, &mut slopes, outputs, &[])?.pairs;
         net.backward(&view.features, &pass, &slopes, &mut gradient);
         all[rows].copy_from_slice(&pass.scores);
         if plan.updates == Updates::PerQuery {

@@ -6,7 +6,7 @@ use super::timing::{Patience, Timing, slope};
 use anyhow::Context;
 use burnrank::metric::order;
 use burnrank::numeric::standard_normal;
-use burnrank::objective::{LambdaField, Loss, LossScratch, PairLoss, Query, QueryResult, Slopes, Want};
+use burnrank::objective::{Gradients, LambdaField, Loss, LossScratch, Outputs, PairLoss, Query, QueryResult};
 use burnrank::{Objective, Stop};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -60,7 +60,7 @@ fn query(
     scratch: &mut LossScratch,
 ) -> burnrank::Result<QueryResult> {
     let query = Query { scores, labels, seed: 0, stop: &Stop::new() };
-    loss.query(query, Slopes::gradient(gradient), Want::default(), scratch)
+    loss.query(query, Gradients::gradient(gradient), Outputs::default(), scratch)
 }
 
 fn difference(loss: &PairLoss, scores: &[f32], labels: &[f32], gradient: &[f32]) -> f64 {

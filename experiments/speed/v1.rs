@@ -12,7 +12,7 @@ use burn::tensor::activation::softplus;
 use burn::tensor::{Int, TensorData};
 use burnrank::data::QueryView;
 use burnrank::objective::{PairLoss, surrogate};
-use burnrank::{Batch, Dataset, Device, Init, Objective, Ranker, RankerConfig, Tensor, Want};
+use burnrank::{Batch, Dataset, Device, Init, Objective, Outputs, Ranker, RankerConfig, Tensor};
 use std::sync::Arc;
 
 /// Pairs that are propagated at once: enough to fill a matrix product, few enough for any memory.
@@ -76,7 +76,7 @@ impl EveryPair {
         let mut slopes = vec![0.0; n];
         let batch = Batch { labels: query.labels, offsets: &[0, n] };
         let objective = Objective::of(Arc::new(self.loss.clone()));
-        objective.lambda_gradient(&host, batch, &mut slopes, Want::default(), &[])?;
+        objective.lambda_gradient(&host, batch, &mut slopes, Outputs::default(), &[])?;
         let by_lambdas = GradientsParams::from_grads(surrogate(scores, slopes).backward(), &self.ranker);
         let weights = *burn::module::list_param_ids(&self.ranker).first().context("a net without weights")?;
         let values = |gradients: &GradientsParams| -> anyhow::Result<Vec<f32>> {

@@ -11,7 +11,7 @@ use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::Result;
-use crate::metric::{Conventions, IncrementalJudge, LabelledQuery, Metric};
+use crate::metric::{Conventions, IncrementalEvaluator, LabelledQuery, Metric};
 use crate::model::{Architecture, Scorer};
 use crate::name::Parameter;
 use crate::setting::{Kinds, ModelKind};
@@ -182,7 +182,7 @@ impl<'a> Search<'a> {
 
     fn sums(&self, queries: &[(usize, LabelledQuery<'_>)], feature: usize, steps: &[f64]) -> Result<Vec<f64>> {
         let width = self.data.n_features();
-        let mut judge = IncrementalJudge::new(self.metric, Conventions::default());
+        let mut judge = IncrementalEvaluator::new(self.metric, Conventions::default());
         let (mut order, mut moved) = (Vec::new(), Vec::new());
         let mut sums = vec![0.0; steps.len()];
         for (first, query) in queries {

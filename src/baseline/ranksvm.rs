@@ -89,11 +89,11 @@ impl SvmObjective<'_> {
     /// Moves the weights to the minimum, and returns the value there.
     fn minimise(&self, weights: &mut [f64]) -> Result<f64> {
         let nothing = vec![0.0; self.data.n_documents()];
-        let start = sum(self.data, &self.slopes(&nothing)?.0);
+        let start = sum(self.data, &self.gradients(&nothing)?.0);
         let enough = TOLERANCE * dot(&start, &start).sqrt();
         let mut now = scores(self.data, weights);
         for _ in 0..MOST_STEPS {
-            let mut gradient = sum(self.data, &self.slopes(&now)?.0);
+            let mut gradient = sum(self.data, &self.gradients(&now)?.0);
             step(&mut gradient, 1.0, weights);
             let length = dot(&gradient, &gradient).sqrt();
             if !length.is_finite() {
@@ -114,11 +114,11 @@ impl SvmObjective<'_> {
             step(weights, along, &direction);
             now = scores(self.data, weights);
         }
-        Ok(0.5 * dot(weights, weights) + self.slopes(&now)?.1)
+        Ok(0.5 * dot(weights, weights) + self.gradients(&now)?.1)
     }
 
     /// The derivatives of the losses by the scores, and the losses.
-    fn slopes(&self, scores: &[f64]) -> Result<(Vec<f64>, f64)> {
+    fn gradients(&self, scores: &[f64]) -> Result<(Vec<f64>, f64)> {
         let sums = self.margins.sums(scores, &self.margins.order(scores)?, scores)?;
         let mut losses = 0.0;
         let slope = |(sums, &score): (_, &f64)| {
@@ -151,7 +151,7 @@ impl SvmObjective<'_> {
         let (straight, square) = (dot(weights, direction), dot(direction, direction));
         let slope = |t: f64| -> Result<f64> {
             let scores: Vec<f64> = now.iter().zip(moved).map(|(now, moved)| now + t * moved).collect();
-            Ok(straight + t * square + dot(&self.slopes(&scores)?.0, moved))
+            Ok(straight + t * square + dot(&self.gradients(&scores)?.0, moved))
         };
         let first = slope(0.0)?;
         if first >= 0.0 {
@@ -239,7 +239,7 @@ mod tests {
         let problem = problem(&data, &stop, c);
         let weights = [0.7, -0.4, 1.5, 0.2];
         let now = scores(&data, &weights);
-        let (slopes, losses) = problem.slopes(&now).unwrap();
+        let (slopes, losses) = problem.gradients(&now).unwrap();
         assert!((0.5 * dot(&weights, &weights) + losses - value(&data, &weights, c)).abs() < 1e-9);
         let mut gradient = sum(&data, &slopes);
         step(&mut gradient, 1.0, &weights);

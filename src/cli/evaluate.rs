@@ -9,13 +9,13 @@ use super::{Usage, warnings};
 use anyhow::bail;
 use burnrank::data::trec::{read_qrels, read_run};
 use burnrank::metric::Summary;
-use burnrank::{Conventions, KNOWN_METRICS, Metric, Model, device};
+use burnrank::{Conventions, METRICS, Metric, Model, device};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn after_help() -> String {
-    let measures = KNOWN_METRICS.iter().map(|row| format!("  {:<17}  {}\n", row.pattern(), row.help));
+    let measures = METRICS.iter().map(|row| format!("  {:<17}  {}\n", row.pattern(), row.help));
     format!(
         "Measures:\n{}
 Examples:

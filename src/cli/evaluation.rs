@@ -4,7 +4,7 @@ use super::Usage;
 use anyhow::bail;
 use burnrank::metric::REPORTED_METRICS;
 use burnrank::metric::{Empty, Ties};
-use burnrank::metric::{KnownMetric, Missing, Peer, parse, parse_with};
+use burnrank::metric::{MetricEntry, Missing, Peer, parse, parse_with};
 use burnrank::{Conventions, Metric};
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ impl RunArgs {
 
     /// The conventions that these measures depend on, in words.
     pub fn words(&self, conventions: &Conventions, measures: &[String]) -> String {
-        let any = |is: fn(&KnownMetric) -> bool| measures.iter().filter_map(|name| row(name)).any(is);
+        let any = |is: fn(&MetricEntry) -> bool| measures.iter().filter_map(|name| row(name)).any(is);
         let ties = match self.like {
             Some(peer) => peer.words().to_owned(),
             None => conventions.ties.to_string(),
@@ -123,7 +123,7 @@ impl RunArgs {
             let discount = discount(measures);
             words += &format!("; gain 2^y - 1, or y where the name says linear; discount {discount}");
         }
-        if any(KnownMetric::is_binary) {
+        if any(MetricEntry::is_binary) {
             words += &format!("; relevant: label of {} or more, where the name states none", self.own.threshold);
         }
         if any(|row| row.name == "map") {
@@ -137,11 +137,11 @@ impl RunArgs {
     }
 }
 
-fn row(name: &str) -> Option<&'static KnownMetric> {
-    name.split([':', '@']).next().and_then(KnownMetric::find)
+fn row(name: &str) -> Option<&'static MetricEntry> {
+    name.split([':', '@']).next().and_then(MetricEntry::find)
 }
 
-fn is_letor(row: &KnownMetric) -> bool {
+fn is_letor(row: &MetricEntry) -> bool {
     row.name == "letor-ndcg"
 }
 
@@ -150,7 +150,7 @@ pub fn discount(metrics: &[String]) -> String {
     const USUAL: &str = "1 / log2(1 + rank)";
     const LETOR: &str = "1 at ranks 1 and 2, then 1 / log2(rank)";
     let rows = || metrics.iter().filter_map(|name| row(name));
-    match (rows().any(is_letor), rows().any(KnownMetric::has_gain)) {
+    match (rows().any(is_letor), rows().any(MetricEntry::has_gain)) {
         (false, _) => USUAL.to_owned(),
         (true, false) => LETOR.to_owned(),
         (true, true) => format!("{USUAL}, of letor-ndcg {LETOR}"),
@@ -161,7 +161,7 @@ pub fn discount(metrics: &[String]) -> String {
 pub fn unreached(metrics: &[Arc<dyn Metric>], labels: &[f32], offsets: &[usize]) -> Option<String> {
     let highest = labels.iter().copied().fold(0.0, f32::max);
     let is_unreached = |metric: &&Arc<dyn Metric>| {
-        row(&metric.name()).is_some_and(KnownMetric::is_binary)
+        row(&metric.name()).is_some_and(MetricEntry::is_binary)
             && offsets.windows(2).all(|rows| metric.is_empty(&labels[rows[0]..rows[1]]))
     };
     let names: Vec<String> = metrics.iter().filter(is_unreached).map(|metric| metric.name()).collect();

@@ -2,7 +2,7 @@
 
 use super::ui::{count, percent};
 use super::{input, widths};
-use burnrank::{Batch, Dataset, Model, Objective, Want, device};
+use burnrank::{Batch, Dataset, Model, Objective, Outputs, device};
 use serde::Serialize;
 use std::path::Path;
 
@@ -31,8 +31,8 @@ impl EffectivePairs {
         let mut gradient = vec![0.0; scores.len()];
         // What is sampled needs a seed a query; the counts hardly depend on it.
         let seeds: Vec<u64> = (0..data.n_queries() as u64).collect();
-        let want = Want { loss: false, pairs: true };
-        let found = objective.lambda_gradient(&scores, batch, &mut gradient, want, &seeds)?;
+        let outputs = Outputs { loss: false, pairs: true };
+        let found = objective.lambda_gradient(&scores, batch, &mut gradient, outputs, &seeds)?;
         Ok(EffectivePairs {
             objective: objective.name(),
             scores: model.map_or_else(|| "equal scores".into(), |folder| folder.display().to_string()),

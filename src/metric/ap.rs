@@ -1,11 +1,11 @@
 //! Average precision.
 
 use super::name::REL;
-use super::{KnownMetric, Metric, MetricKind, Swaps};
+use super::{Metric, MetricEntry, MetricKind, Swaps};
 use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "map",
     aliases: &["ap", "map-cut", "average-precision"],
     parameters: &[REL],

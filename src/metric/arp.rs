@@ -1,13 +1,13 @@
 //! Average relevance position.
 
 use super::ties::mean_over_ties;
-use super::{KnownMetric, Metric, MetricKind, Swaps};
+use super::{Metric, MetricEntry, MetricKind, Swaps};
 use crate::name::{Cutoff, Parameter, Spelling};
 use std::sync::Arc;
 
 const SUM: Parameter = Parameter::flag("sum", "sum of ranks instead of their mean");
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "arp",
     aliases: &[],
     parameters: &[SUM],

@@ -1,11 +1,11 @@
 //! Average precision that a full first page can reach.
 
 use super::name::REL;
-use super::{Ap, KnownMetric, Metric};
+use super::{Ap, Metric, MetricEntry};
 use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "capped-map",
     aliases: &[],
     parameters: &[REL],

@@ -3,11 +3,11 @@
 use super::gain::{Gain, discount, discounts};
 use super::name::GAIN;
 use super::ties::mean_over_ties;
-use super::{KnownMetric, Metric, MetricKind, Swaps};
+use super::{Metric, MetricEntry, MetricKind, Swaps};
 use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "dcg",
     aliases: &[],
     parameters: &[GAIN],

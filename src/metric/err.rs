@@ -1,13 +1,13 @@
 //! Expected reciprocal rank.
 
-use super::{KnownMetric, Metric, MetricKind, Swaps};
+use super::{Metric, MetricEntry, MetricKind, Swaps};
 use crate::error::{Error, Result};
 use crate::name::{ABOVE_0, Cutoff, Parameter, Spelling};
 use std::sync::Arc;
 
 const MAX: Parameter = Parameter::number("max", ExpectedRr::DEFAULT_MAX as f64, ABOVE_0, "highest grade of the scale");
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "err",
     aliases: &[],
     parameters: &[MAX],

@@ -1,7 +1,7 @@
 //! Judging scores: the conventions that a value depends on, and one value per query.
 
 use super::order::Ranking;
-use super::{KNOWN_METRICS, KnownMetric, Metric, Score, Ties, parse};
+use super::{METRICS, Metric, MetricEntry, Score, Ties, parse};
 use crate::error::{Error, Result};
 use crate::name::words;
 use rayon::prelude::*;
@@ -209,11 +209,11 @@ impl Rejudge {
 }
 
 fn no_average(metric: &dyn Metric) -> Error {
-    let has_average = |row: &KnownMetric| {
+    let has_average = |row: &MetricEntry| {
         let metric = parse(&row.shortest()).ok()?;
         metric.value_over_ties(&[1.0], &[1], 1).map(|_| row.name)
     };
-    let known: Vec<&str> = KNOWN_METRICS.iter().filter_map(has_average).collect();
+    let known: Vec<&str> = METRICS.iter().filter_map(has_average).collect();
     Error::Config(format!(
         "{} has no closed form for averaged ties, only {} have: choose document, pessimistic or optimistic",
         metric.name(),
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn nothing_retrieved_is_zero_and_not_minus_zero() {
         let conventions = Conventions { missing: Missing::Absent, ..Conventions::default() };
-        for name in KNOWN_METRICS.iter().map(KnownMetric::shortest) {
+        for name in METRICS.iter().map(MetricEntry::shortest) {
             let metric = parse(&name).unwrap();
             let value = evaluate_query(&*metric, &[f32::NEG_INFINITY; 2], &[1.0, 0.0], &conventions).unwrap().unwrap();
             assert!(value.is_sign_positive(), "{name}: {value:?}");
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn a_query_of_fifty_thousand_documents_is_nothing_special() {
         let (scores, labels, offsets) = random_queries(1, 50_000);
-        for row in KNOWN_METRICS {
+        for row in METRICS {
             let metric = parse(&row.shortest()).unwrap();
             let value = evaluate(&*metric, &scores, &labels, &offsets, &Conventions::default()).unwrap()[0].unwrap();
             assert!(value.is_finite());

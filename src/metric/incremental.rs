@@ -41,7 +41,7 @@ impl<'a> LabelledQuery<'a> {
 }
 
 /// Follows the ranking of one query from scores to scores: sorting what is nearly sorted takes one pass.
-pub(crate) struct IncrementalJudge<'a> {
+pub(crate) struct IncrementalEvaluator<'a> {
     metric: &'a dyn Metric,
     conventions: Conventions,
     /// The key of each rank, and its document.
@@ -50,9 +50,9 @@ pub(crate) struct IncrementalJudge<'a> {
     afresh: Rejudge,
 }
 
-impl<'a> IncrementalJudge<'a> {
+impl<'a> IncrementalEvaluator<'a> {
     pub(crate) fn new(metric: &'a dyn Metric, conventions: Conventions) -> Self {
-        IncrementalJudge { metric, conventions, ranks: Vec::new(), ranked: Vec::new(), afresh: Rejudge::new() }
+        IncrementalEvaluator { metric, conventions, ranks: Vec::new(), ranked: Vec::new(), afresh: Rejudge::new() }
     }
 
     /// Turns to another query, ranked as `order` says.
@@ -134,7 +134,7 @@ mod tests {
                     let conventions = Conventions { ties, ..Conventions::default() };
                     let metric = parse(name).unwrap();
                     let query = LabelledQuery::new(&*metric, &labels, &conventions);
-                    let mut judge = IncrementalJudge::new(&*metric, conventions);
+                    let mut judge = IncrementalEvaluator::new(&*metric, conventions);
                     judge.start(&(0..n as u32).collect::<Vec<_>>());
                     for _ in 0..5 {
                         let rounded: Vec<f32> = scores.iter().map(|s| (s * 20.0).round() / 20.0).collect();

@@ -1,11 +1,11 @@
 //! NDCG as LETOR 4.0's evaluation script computes it.
 
 use super::gain::Gain;
-use super::{KnownMetric, Metric};
+use super::{Metric, MetricEntry};
 use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "letor-ndcg",
     aliases: &["mean-ndcg"],
     parameters: &[],

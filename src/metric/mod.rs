@@ -39,7 +39,7 @@ pub(crate) use err::ErrSwaps;
 pub use err::ExpectedRr;
 pub use evaluate::{Conventions, Empty, Missing, evaluate, evaluate_query};
 pub use gain::{Gain, discount, discounts, max_dcg};
-pub(crate) use incremental::{IncrementalJudge, LabelledQuery};
+pub(crate) use incremental::{IncrementalEvaluator, LabelledQuery};
 pub use letor::LetorNdcg;
 pub use ndcg::Ndcg;
 pub use order::{Ties, order, rank_order};
@@ -48,9 +48,7 @@ pub use peer::Peer;
 pub use precision::Precision;
 pub use recall::Recall;
 pub(crate) use registry::with_cutoff;
-pub use registry::{
-    DEFAULT_METRIC, KNOWN_METRICS, KnownMetric, REPORTED_METRICS, parse, parse_like_trec_eval, parse_with,
-};
+pub use registry::{DEFAULT_METRIC, METRICS, MetricEntry, REPORTED_METRICS, parse, parse_like_trec_eval, parse_with};
 pub use rr::Rr;
 pub use summary::Summary;
 pub use wta::{Rate, Wta};

@@ -1,6 +1,6 @@
 //! The names of metrics: `ndcg@10`, `ndcg:linear@10`, `map:rel=2`, and trec_eval's.
 
-use super::{Gain, KnownMetric};
+use super::{Gain, MetricEntry};
 use crate::error::{Error, Result};
 use crate::name::{ABOVE_0, Name, Parameter, Parameters};
 
@@ -40,7 +40,7 @@ impl MetricName {
 
 /// Takes a name apart. A cutoff may also follow a hyphen, as in trec_eval's `P_5`.
 pub(super) fn split(text: &str) -> Result<Name> {
-    let mut name = Name::split::<KnownMetric>(text)?;
+    let mut name = Name::split::<MetricEntry>(text)?;
     let head = name.head.clone();
     if let Some((head, digits)) = head.rsplit_once('-').filter(|(_, digits)| is_digits(digits)) {
         name.set_cutoff(digits)?;

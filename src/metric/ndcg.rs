@@ -3,11 +3,11 @@
 use super::dcg::{Dcg, DcgSwaps};
 use super::gain::{Gain, max_dcg};
 use super::name::GAIN;
-use super::{KnownMetric, Metric, MetricKind, Swaps};
+use super::{Metric, MetricEntry, MetricKind, Swaps};
 use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "ndcg",
     aliases: &[],
     parameters: &[GAIN],

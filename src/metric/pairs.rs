@@ -1,11 +1,11 @@
 //! The share of pairs in the right order.
 
-use super::{KnownMetric, Metric, MetricKind, Rate, Swaps};
+use super::{Metric, MetricEntry, MetricKind, Rate, Swaps};
 use crate::name::Cutoff;
 use crate::numeric::fenwick::Fenwick;
 use std::sync::Arc;
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "pairs",
     aliases: &["pairwise", "pairs-correct", "pairwise-correct"],
     parameters: &[],
@@ -14,7 +14,7 @@ pub(super) const ROW: KnownMetric = KnownMetric {
     make: |_| Arc::new(PairwiseAccuracy { rate: Rate::Accuracy }),
 };
 
-pub(super) const ERROR_ROW: KnownMetric = KnownMetric {
+pub(super) const ERROR_ROW: MetricEntry = MetricEntry {
     name: "pair-error",
     aliases: &["pairs-error", "pairwise-error"],
     parameters: &[],

@@ -2,11 +2,11 @@
 
 use super::name::REL;
 use super::precision::{TopSwaps, found, found_over_ties};
-use super::{KnownMetric, Metric, Swaps};
+use super::{Metric, MetricEntry, Swaps};
 use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "recall",
     aliases: &["r"],
     parameters: &[REL],

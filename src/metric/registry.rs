@@ -13,7 +13,7 @@ pub const DEFAULT_METRIC: &str = "ndcg@10";
 pub const REPORTED_METRICS: [&str; 3] = [DEFAULT_METRIC, "map", "mrr"];
 
 /// The measures that [`parse`] knows.
-pub static KNOWN_METRICS: &[KnownMetric] = &[
+pub static METRICS: &[MetricEntry] = &[
     ndcg::ROW,
     dcg::ROW,
     ap::ROW,
@@ -33,7 +33,7 @@ pub static KNOWN_METRICS: &[KnownMetric] = &[
 
 /// A row of the registry: what a metric is called, and how it is made.
 #[derive(Debug)]
-pub struct KnownMetric {
+pub struct MetricEntry {
     /// The canonical name, without parameters and cutoff.
     pub name: &'static str,
     /// Other names that are understood.
@@ -46,11 +46,11 @@ pub struct KnownMetric {
     pub(super) make: fn(&MetricName) -> Arc<dyn Metric>,
 }
 
-impl Named for KnownMetric {
+impl Named for MetricEntry {
     const WHAT: &'static str = "metric";
 
     fn rows() -> impl Iterator<Item = &'static Self> {
-        KNOWN_METRICS.iter()
+        METRICS.iter()
     }
 
     fn heads(&self) -> Vec<&'static str> {
@@ -66,9 +66,9 @@ impl Named for KnownMetric {
     }
 }
 
-impl KnownMetric {
+impl MetricEntry {
     /// The row of a name or alias in lower case, without parameters and cutoff.
-    pub fn find(base: &str) -> Option<&'static KnownMetric> {
+    pub fn find(base: &str) -> Option<&'static MetricEntry> {
         Named::find(base)
     }
 
@@ -152,7 +152,7 @@ pub fn parse_like_trec_eval(name: &str, default_threshold: f32) -> Result<Arc<dy
 fn read(name: &str, default_threshold: f32, default_gain: Gain) -> Result<Arc<dyn Metric>> {
     check_threshold(default_threshold)?;
     let parts = split(name)?;
-    let row = KnownMetric::find(&parts.head).ok_or_else(|| KnownMetric::unknown(name, &parts.head))?;
+    let row = MetricEntry::find(&parts.head).ok_or_else(|| MetricEntry::unknown(name, &parts.head))?;
     let parameters = parts.parameters(row)?;
     Ok((row.make)(&MetricName { parameters, default_threshold, default_gain }))
 }
@@ -170,7 +170,7 @@ fn suggestion(name: &str) -> Option<String> {
     let lower = plain(name);
     let (word, rest) = lower.split_at(lower.find([':', '@']).unwrap_or(lower.len()));
     let cut = with_cutoff(word).map(|meant| meant + rest);
-    [cut, Some(corrected::<KnownMetric>(name, |_| None))].into_iter().flatten().find(|meant| is_known(meant))
+    [cut, Some(corrected::<MetricEntry>(name, |_| None))].into_iter().flatten().find(|meant| is_known(meant))
 }
 
 fn is_known(name: &str) -> bool {
@@ -182,8 +182,8 @@ pub(crate) fn with_cutoff(word: &str) -> Option<String> {
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = &word[stem.len()..];
     let stem = stem.trim_end_matches('-').trim_end_matches("-at");
-    let names = KNOWN_METRICS.iter().flat_map(KnownMetric::names);
-    let known = KnownMetric::find(stem).map(|_| stem).or_else(|| nearest(stem, names))?;
+    let names = METRICS.iter().flat_map(MetricEntry::names);
+    let known = MetricEntry::find(stem).map(|_| stem).or_else(|| nearest(stem, names))?;
     Some(format!("{known}@{digits}")).filter(|meant| is_known(meant))
 }
 
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn every_known_name_and_alias_parses() {
-        for row in KNOWN_METRICS {
+        for row in METRICS {
             for name in row.names() {
                 assert_eq!(canonical(&row.shortest().replacen(row.name, name, 1)), row.shortest());
             }
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_name_belongs_to_one_row() {
-        let mut all: Vec<&str> = KNOWN_METRICS.iter().flat_map(KnownMetric::names).collect();
+        let mut all: Vec<&str> = METRICS.iter().flat_map(MetricEntry::names).collect();
         let known = all.len();
         all.sort_unstable();
         all.dedup();
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn what_may_follow_a_name_is_what_its_row_says() {
-        for row in KNOWN_METRICS {
+        for row in METRICS {
             let cut = if row.shortest().contains('@') { "@7" } else { "" };
             for (pattern, text) in
                 [("[:linear]", ":linear"), ("[:rel=1]", ":rel=2"), ("[:max=4]", ":max=3"), ("[:sum]", ":sum")]

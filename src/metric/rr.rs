@@ -1,11 +1,11 @@
 //! Reciprocal rank.
 
 use super::name::REL;
-use super::{KnownMetric, Metric, MetricKind, Swaps};
+use super::{Metric, MetricEntry, MetricKind, Swaps};
 use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "mrr",
     aliases: &["rr", "recip-rank", "reciprocal-rank"],
     parameters: &[REL],

@@ -1,11 +1,11 @@
 //! Winner takes all.
 
 use super::ties::mean_over_ties;
-use super::{KnownMetric, Metric, Swaps};
+use super::{Metric, MetricEntry, Swaps};
 use crate::name::Cutoff;
 use std::sync::Arc;
 
-pub(super) const ROW: KnownMetric = KnownMetric {
+pub(super) const ROW: MetricEntry = MetricEntry {
     name: "wta",
     aliases: &["winner-takes-all"],
     parameters: &[],
@@ -14,7 +14,7 @@ pub(super) const ROW: KnownMetric = KnownMetric {
     make: |_| Arc::new(Wta { rate: Rate::Accuracy }),
 };
 
-pub(super) const ERROR_ROW: KnownMetric = KnownMetric {
+pub(super) const ERROR_ROW: MetricEntry = MetricEntry {
     name: "wta-error",
     aliases: &["wta-cost"],
     parameters: &[],

@@ -98,8 +98,8 @@ impl Model {
     ///
     /// # Errors
     /// As [`Model::score`].
-    pub fn evaluate(&self, data: &Dataset, measures: &[Arc<dyn Metric>]) -> Result<BTreeMap<String, f64>> {
-        Ok(means(measures, &self.score(data)?, data))
+    pub fn evaluate(&self, data: &Dataset, metrics: &[Arc<dyn Metric>]) -> Result<BTreeMap<String, f64>> {
+        Ok(means(metrics, &self.score(data)?, data))
     }
 
     /// As [`Model::evaluate`], unless it is asked to stop before.
@@ -109,11 +109,11 @@ impl Model {
     pub fn evaluate_until(
         &self,
         data: &Dataset,
-        measures: &[Arc<dyn Metric>],
+        metrics: &[Arc<dyn Metric>],
         stop: &Stop,
     ) -> Result<BTreeMap<String, f64>> {
         let scores = self.score_in_parts(data, stop)?;
-        means_until(measures, &scores, data, stop).ok_or(Error::Stopped)
+        means_until(metrics, &scores, data, stop).ok_or(Error::Stopped)
     }
 
     /// The value on the validation queries that chose the best epoch, where the model is from a training run.
@@ -123,18 +123,18 @@ impl Model {
 }
 
 /// The mean of each measure over queries, under the default conventions; those without a finite value are left out.
-pub(crate) fn means(measures: &[Arc<dyn Metric>], scores: &[f32], data: &Dataset) -> BTreeMap<String, f64> {
-    measures.iter().filter_map(|metric| mean(metric, scores, data)).collect()
+pub(crate) fn means(metrics: &[Arc<dyn Metric>], scores: &[f32], data: &Dataset) -> BTreeMap<String, f64> {
+    metrics.iter().filter_map(|metric| mean(metric, scores, data)).collect()
 }
 
 /// As [`means`]; `None` if stopped before all values are computed.
 pub(crate) fn means_until(
-    measures: &[Arc<dyn Metric>],
+    metrics: &[Arc<dyn Metric>],
     scores: &[f32],
     data: &Dataset,
     stop: &Stop,
 ) -> Option<BTreeMap<String, f64>> {
-    let means = measures.iter().map(|metric| stop.check().map(|()| mean(metric, scores, data)));
+    let means = metrics.iter().map(|metric| stop.check().map(|()| mean(metric, scores, data)));
     Some(means.collect::<Result<Vec<_>>>().ok()?.into_iter().flatten().collect())
 }
 

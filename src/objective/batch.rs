@@ -1,6 +1,6 @@
 //! Many queries at once, in parallel, with the same bytes for any number of threads.
 
-use super::loss::{Loss, Query, QueryResult, Slopes, Want};
+use super::loss::{Gradients, Loss, Outputs, Query, QueryResult};
 use super::pairwise::LossScratch;
 use crate::error::{Error, Result};
 use crate::stop::Stop;
@@ -53,16 +53,16 @@ pub(super) fn run(
     loss: &dyn Loss,
     scores: &[f32],
     batch: Batch<'_>,
-    to: Slopes<'_>,
-    want: Want,
+    to: Gradients<'_>,
+    outputs: Outputs,
     seeds: &[u64],
     stop: &Stop,
 ) -> Result<QueryResult> {
     let Batch { labels, offsets } = batch;
     let n = scores.len();
     let fits = offsets.first() == Some(&0) && offsets.last() == Some(&n) && offsets.is_sorted();
-    let seconds = to.second.as_ref().map_or(n, |second| second.len());
-    if !fits || labels.len() != n || to.gradient.len() != n || seconds != n {
+    let hessian = to.hessian.as_ref().map_or(n, |hessian| hessian.len());
+    if !fits || labels.len() != n || to.gradient.len() != n || hessian != n {
         let (labels, gradients) = (labels.len(), to.gradient.len());
         return Err(Error::Mismatch(format!(
             "{n} scores, {labels} labels and {gradients} gradients do not fit the queries' offsets"
@@ -71,17 +71,18 @@ pub(super) fn run(
     if loss.is_random() && seeds.len() != batch.n_queries() {
         return Err(Error::Mismatch(format!("{} seeds for {} queries", seeds.len(), batch.n_queries())));
     }
-    let (mut gradient, mut second) = (to.gradient, to.second);
+    let (mut gradient, mut hessian) = (to.gradient, to.hessian);
     let queries = (0..batch.n_queries()).map(|query| {
         let rows = batch.rows(query);
         let own = front(&mut gradient, rows.len());
-        let slopes = Slopes { gradient: own, second: second.as_mut().map(|second| front(second, rows.len())) };
+        let gradients =
+            Gradients { gradient: own, hessian: hessian.as_mut().map(|hessian| front(hessian, rows.len())) };
         let seed = seeds.get(query).copied().unwrap_or_default();
-        (Query { scores: &scores[rows.clone()], labels: &labels[rows], seed, stop }, slopes)
+        (Query { scores: &scores[rows.clone()], labels: &labels[rows], seed, stop }, gradients)
     });
-    let run = |(query, slopes): (Query<'_>, Slopes<'_>)| {
+    let run = |(query, gradients): (Query<'_>, Gradients<'_>)| {
         stop.check()?;
-        let result = with_scratch(|scratch| loss.query(query, slopes, want, scratch));
+        let result = with_scratch(|scratch| loss.query(query, gradients, outputs, scratch));
         // Whatever a loss that was stopped gave is not whole.
         stop.check().and(result)
     };

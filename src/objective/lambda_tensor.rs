@@ -4,7 +4,7 @@ use super::Objective;
 use super::batch::Batch;
 #[cfg(feature = "cubecl")]
 use super::device::{DeviceEpoch, DeviceLambdas};
-use super::loss::{QueryResult, Want};
+use super::loss::{Outputs, QueryResult};
 #[cfg(feature = "cubecl")]
 use super::mean_over;
 use crate::device::failure;
@@ -87,7 +87,7 @@ impl Objective {
         }
         let device = scores.device();
         let (host, mut gradient) = (scores.try_into_vec_as::<f32>().map_err(failure)?, vec![0.0; n]);
-        let result = self.lambda_gradient(&host, batch, &mut gradient, Want { loss: true, pairs: true }, seeds)?;
+        let result = self.lambda_gradient(&host, batch, &mut gradient, Outputs { loss: true, pairs: true }, seeds)?;
         let gradient = Tensor::from_data(TensorData::new(gradient, [n]), &device);
         Ok(LambdaTensor { gradient, sums: Sums::OnHost(result) })
     }

@@ -4,14 +4,14 @@ use super::lambda_field::{Constructed, Construction, DEFAULT_MARGIN};
 use super::loss::Loss;
 use super::name::{POSITIVE, assignment};
 use super::pairwise::PairLoss;
-use super::registry::{KnownObjective, Make};
+use super::registry::{Make, ObjectiveEntry};
 use super::weight::{MrrSwap, PairWeight, lambdarank};
 use crate::error::Result;
 use crate::metric::{self, MetricKind};
 use crate::name::{Parameter, Parameters, Spelling};
 use std::sync::Arc;
 
-pub(super) const ROW: KnownObjective = KnownObjective {
+pub(super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "lambdarank",
     parameters: &[
         Parameter::flag("swap", "weigh pairs by the change of mrr when they swap, whatever its sign"),

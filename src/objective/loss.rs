@@ -14,7 +14,7 @@ use std::ops::Add;
 /// Only [`Loss::name`] and [`Loss::query`] must be given.
 ///
 /// ```
-/// use burnrank::objective::{Batch, Loss, Query, QueryResult, LossScratch, Slopes, Want};
+/// use burnrank::objective::{Batch, Loss, Query, QueryResult, LossScratch, Gradients, Outputs};
 /// use burnrank::{Objective, Result};
 /// /// `sum of (s_i - y_i)^2 / 2`.
 /// #[derive(Debug)]
@@ -23,7 +23,7 @@ use std::ops::Add;
 ///     fn name(&self) -> String {
 ///         "regression".to_owned()
 ///     }
-///     fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut LossScratch) -> Result<QueryResult> {
+///     fn query(&self, query: Query<'_>, to: Gradients<'_>, _: Outputs, _: &mut LossScratch) -> Result<QueryResult> {
 ///         let mut loss = 0.0;
 ///         for ((score, label), slope) in query.scores.iter().zip(query.labels).zip(to.gradient) {
 ///             *slope = score - label;
@@ -35,7 +35,7 @@ use std::ops::Add;
 /// let mut gradient = [0.0; 2];
 /// let batch = Batch { labels: &[1.0, 0.0], offsets: &[0, 2] };
 /// let objective = Objective::of(std::sync::Arc::new(Regression));
-/// objective.lambda_gradient(&[3.0, 0.5], batch, &mut gradient, Want::default(), &[])?;
+/// objective.lambda_gradient(&[3.0, 0.5], batch, &mut gradient, Outputs::default(), &[])?;
 /// assert_eq!(gradient, [2.0, 0.5]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
@@ -50,7 +50,13 @@ pub trait Loss: Debug + Send + Sync {
     ///
     /// # Errors
     /// When the lengths differ, a label makes no sense, or [`Query::stop`] is set.
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, want: Want, scratch: &mut LossScratch) -> Result<QueryResult>;
+    fn query(
+        &self,
+        query: Query<'_>,
+        to: Gradients<'_>,
+        outputs: Outputs,
+        scratch: &mut LossScratch,
+    ) -> Result<QueryResult>;
 
     /// Whether the loss is one function of the scores, so that its rise is bad news. The weights of all others change with
     /// the ranking, so that losses of two epochs do not compare.
@@ -102,12 +108,12 @@ impl Query<'_> {
     ///
     /// # Errors
     /// In these cases.
-    pub fn check(&self, to: &Slopes<'_>, largest: f32) -> Result<()> {
+    pub fn check(&self, to: &Gradients<'_>, largest: f32) -> Result<()> {
         let n = self.scores.len();
-        let seconds = to.second.as_ref().map_or(n, |second| second.len());
-        if self.labels.len() != n || to.gradient.len() != n || seconds != n {
-            let (labels, slopes) = (self.labels.len(), to.gradient.len().min(seconds));
-            return Err(Error::Mismatch(format!("{n} scores, {labels} labels, {slopes} slopes of one query")));
+        let hessian = to.hessian.as_ref().map_or(n, |hessian| hessian.len());
+        if self.labels.len() != n || to.gradient.len() != n || hessian != n {
+            let (labels, gradients) = (self.labels.len(), to.gradient.len().min(hessian));
+            return Err(Error::Mismatch(format!("{n} scores, {labels} labels, {gradients} gradients of one query")));
         }
         let fine = |label: &f32| label.abs() <= largest;
         // All of them, without an early exit: that is a vector loop.
@@ -122,23 +128,23 @@ impl Query<'_> {
 
 /// Where a query's slopes go: one number per document.
 #[derive(Debug)]
-pub struct Slopes<'a> {
+pub struct Gradients<'a> {
     /// `dC/ds`.
     pub gradient: &'a mut [f32],
     /// The diagonal of the second derivatives, where they are wanted: `sum over j of w sigma^2 p (1 - p)` for pairs.
-    pub second: Option<&'a mut [f32]>,
+    pub hessian: Option<&'a mut [f32]>,
 }
 
-impl<'a> Slopes<'a> {
+impl<'a> Gradients<'a> {
     /// The gradient alone.
     pub fn gradient(gradient: &'a mut [f32]) -> Self {
-        Slopes { gradient, second: None }
+        Gradients { gradient, hessian: None }
     }
 }
 
 /// What to compute besides the slopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Want {
+pub struct Outputs {
     /// The loss.
     pub loss: bool,
     /// The numbers of pairs.

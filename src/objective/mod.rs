@@ -21,10 +21,10 @@ pub use batch::Batch;
 pub(crate) use batch::mean_over;
 pub use lambda_field::{Construction, LambdaField};
 pub use lambda_tensor::LambdaTensor;
-pub use loss::{Loss, Query, QueryResult, Slopes, Want};
+pub use loss::{Gradients, Loss, Outputs, Query, QueryResult};
 pub use pair_form::PairForm;
 pub use pairwise::{Assignment, LogBase, LossScratch, PairAlgorithm, PairLoss, ranknet_pairs};
-pub use registry::{KNOWN_OBJECTIVES, KnownObjective};
+pub use registry::{OBJECTIVES, ObjectiveEntry};
 pub use surrogate::surrogate;
 pub use tensor::{PAIR_BUDGET, TensorGradient, TensorLoss, TensorTile, TilePart};
 pub use weight::{Classes, PairWeight, PairWeights, Pairs, RankedList, ValueRule, Values};
@@ -139,11 +139,11 @@ impl Objective {
     ///
     /// ```
     /// use burnrank::Objective;
-    /// use burnrank::objective::{Batch, Want};
+    /// use burnrank::objective::{Batch, Outputs};
     /// let batch = Batch { labels: &[0.0, 1.0, 2.0, 0.0, 3.0], offsets: &[0, 5] };
     /// let mut gradient = [0.0; 5];
     /// let objective = Objective::parse("lambdarank:ndcg")?;
-    /// objective.lambda_gradient(&[0.9, 0.1, -0.4, 1.5, 0.3], batch, &mut gradient, Want::default(), &[])?;
+    /// objective.lambda_gradient(&[0.9, 0.1, -0.4, 1.5, 0.3], batch, &mut gradient, Outputs::default(), &[])?;
     /// assert!((gradient[4] + 0.385296).abs() < 1e-5); // the best document is pushed up
     /// # Ok::<(), burnrank::Error>(())
     /// ```
@@ -155,10 +155,10 @@ impl Objective {
         scores: &[f32],
         batch: Batch<'_>,
         gradient: &mut [f32],
-        want: Want,
+        outputs: Outputs,
         seeds: &[u64],
     ) -> Result<QueryResult> {
-        let sum = self.slopes(scores, batch, Slopes::gradient(gradient), want, seeds, &Stop::new())?;
+        let sum = self.gradients(scores, batch, Gradients::gradient(gradient), outputs, seeds, &Stop::new())?;
         Ok(mean_over(batch.n_queries(), sum, gradient))
     }
 
@@ -166,28 +166,28 @@ impl Objective {
     /// where they are asked for.
     ///
     /// ```
-    /// use burnrank::objective::{Batch, Slopes, Want};
+    /// use burnrank::objective::{Batch, Gradients, Outputs};
     /// use burnrank::{Objective, Stop};
     /// let batch = Batch { labels: &[1.0, 0.0], offsets: &[0, 2] };
-    /// let (mut gradient, mut second) = ([0.0; 2], [0.0; 2]);
-    /// let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
-    /// Objective::parse("ranknet")?.slopes(&[0.5, 0.5], batch, slopes, Want::default(), &[], &Stop::new())?;
-    /// assert_eq!((gradient, second), ([-0.5, 0.5], [0.25, 0.25]));
+    /// let (mut gradient, mut hessian) = ([0.0; 2], [0.0; 2]);
+    /// let gradients = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
+    /// Objective::parse("ranknet")?.gradients(&[0.5, 0.5], batch, slopes, Outputs::default(), &[], &Stop::new())?;
+    /// assert_eq!((gradient, hessian), ([-0.5, 0.5], [0.25, 0.25]));
     /// # Ok::<(), burnrank::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Objective::lambda_gradient`], and [`Error::Stopped`](crate::Error::Stopped) within a second of `stop` being set.
-    pub fn slopes(
+    pub fn gradients(
         &self,
         scores: &[f32],
         batch: Batch<'_>,
-        to: Slopes<'_>,
-        want: Want,
+        to: Gradients<'_>,
+        outputs: Outputs,
         seeds: &[u64],
         stop: &Stop,
     ) -> Result<QueryResult> {
-        batch::run(&*self.loss, scores, batch, to, want, seeds, stop)
+        batch::run(&*self.loss, scores, batch, to, outputs, seeds, stop)
     }
 
     /// The forces on documents in double precision, for analysis.

@@ -1,10 +1,10 @@
 //! An objective's name is its identity: it parses, prints and appears in results the same way.
 
 use super::pairwise::Assignment;
-use super::{KnownObjective, Objective};
+use super::{Objective, ObjectiveEntry};
 use crate::error::{Error, Result};
 use crate::internal::suggest::nearest;
-use crate::metric::{self, KNOWN_METRICS, KnownMetric};
+use crate::metric::{self, METRICS, MetricEntry};
 use crate::name::{Name, Named, Parameter, Parameters, corrected, plain};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -65,8 +65,8 @@ impl Objective {
     }
 
     fn read(text: &str) -> Result<Self> {
-        let name = Name::split::<KnownObjective>(text)?;
-        let row: &KnownObjective = Named::find(&name.head).ok_or_else(|| KnownObjective::unknown(text, &name.head))?;
+        let name = Name::split::<ObjectiveEntry>(text)?;
+        let row: &ObjectiveEntry = Named::find(&name.head).ok_or_else(|| ObjectiveEntry::unknown(text, &name.head))?;
         row.loss(&name.parameters(row)?).map(Objective::of)
     }
 }
@@ -77,15 +77,15 @@ fn suggestion(name: &str) -> Option<String> {
     if let Some((_, ours)) = ELSEWHERE.iter().find(|(theirs, _)| *theirs == lower) {
         return Some((*ours).to_owned());
     }
-    let metrics = || KNOWN_METRICS.iter().flat_map(KnownMetric::names);
-    let words = KnownMetric::words();
+    let metrics = || METRICS.iter().flat_map(MetricEntry::names);
+    let words = MetricEntry::words();
     let of_metric = |word: &str| {
-        let near = || nearest(word, KnownObjective::words().into_iter().chain(metrics()).chain(words.iter().copied()));
+        let near = || nearest(word, ObjectiveEntry::words().into_iter().chain(metrics()).chain(words.iter().copied()));
         metric::with_cutoff(word).or_else(|| near().map(str::to_owned))
     };
     // A metric alone is LambdaRank's, as in ndcg@10.
     let alone = format!("lambdarank:{lower}");
-    [corrected::<KnownObjective>(name, of_metric), alone].into_iter().find(|meant| Objective::read(meant).is_ok())
+    [corrected::<ObjectiveEntry>(name, of_metric), alone].into_iter().find(|meant| Objective::read(meant).is_ok())
 }
 
 impl FromStr for Objective {

@@ -11,7 +11,7 @@ use crate::name::{Cutoff, Named, Parameter, Parameters, Spelling};
 use std::sync::Arc;
 
 /// Every objective that has a name.
-pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
+pub static OBJECTIVES: &[ObjectiveEntry] = &[
     ranknet::ROW,
     arp1::ROW,
     arp2::ROW,
@@ -31,7 +31,7 @@ pub static KNOWN_OBJECTIVES: &[KnownObjective] = &[
 
 /// An objective: what its name begins with, what it is, how it is made of the rest of its name.
 #[derive(Debug)]
-pub struct KnownObjective {
+pub struct ObjectiveEntry {
     /// What its name begins with.
     pub name: &'static str,
     /// Parameters that may follow the name.
@@ -52,11 +52,11 @@ pub(super) enum Make {
     Smooth(fn(&Parameters) -> Arc<dyn Loss>),
 }
 
-impl Named for KnownObjective {
+impl Named for ObjectiveEntry {
     const WHAT: &'static str = "objective";
 
     fn rows() -> impl Iterator<Item = &'static Self> {
-        KNOWN_OBJECTIVES.iter()
+        OBJECTIVES.iter()
     }
 
     fn heads(&self) -> Vec<&'static str> {
@@ -83,7 +83,7 @@ impl Named for KnownObjective {
     }
 }
 
-impl KnownObjective {
+impl ObjectiveEntry {
     /// Name and what may follow it, as in `ranknet[@k][:ties]`.
     pub fn pattern(&self) -> String {
         Named::pattern(self)

@@ -10,7 +10,7 @@ use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Init};
-use crate::objective::{Batch, Objective, Want};
+use crate::objective::{Batch, Objective, Outputs};
 use serde::{Deserialize, Serialize};
 
 /// The settings of a training run.
@@ -211,8 +211,8 @@ impl TrainConfig {
     /// Whether the objective has a finite gradient for a document of this label against one of label 0.
     fn has_gradient(&self, label: f32) -> bool {
         let batch = Batch { labels: &[label, 0.0], offsets: &[0, 2] };
-        let (mut gradient, want) = ([0.0; 2], Want { loss: true, pairs: false });
-        let result = self.objective.lambda_gradient(&[0.0; 2], batch, &mut gradient, want, &[0]);
+        let (mut gradient, outputs) = ([0.0; 2], Outputs { loss: true, pairs: false });
+        let result = self.objective.lambda_gradient(&[0.0; 2], batch, &mut gradient, outputs, &[0]);
         result.is_ok_and(|result| result.loss.is_finite()) && gradient.iter().all(|slope| slope.is_finite())
     }
 }

@@ -165,15 +165,16 @@ impl<const FUSED: bool> Simd<8> for Lanes<FUSED> {
 #[cfg(test)]
 mod tests {
     use super::super::{PORTABLE, WIDER};
-    use crate::objective::{Loss, LossScratch, Objective, PairAlgorithm, PairLoss, Query, Slopes, Want};
+    use crate::objective::{Gradients, Loss, LossScratch, Objective, Outputs, PairAlgorithm, PairLoss, Query};
     use crate::stop::Stop;
 
     /// The gradient of one query, and its loss.
     fn bytes(loss: &PairLoss, scores: &[f32], labels: &[f32]) -> (Vec<u32>, u64) {
         let mut gradient = vec![0.0; scores.len()];
-        let want = Want { loss: true, pairs: true };
+        let outputs = Outputs { loss: true, pairs: true };
         let query = Query { scores, labels, seed: 0, stop: &Stop::new() };
-        let result = loss.query(query, Slopes::gradient(&mut gradient), want, &mut LossScratch::default()).unwrap();
+        let result =
+            loss.query(query, Gradients::gradient(&mut gradient), outputs, &mut LossScratch::default()).unwrap();
         (gradient.iter().map(|slope| slope.to_bits()).collect(), result.loss.to_bits())
     }
 

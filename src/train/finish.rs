@@ -36,8 +36,8 @@ impl Trainer<'_> {
         for ((split, data), about) in splits.into_iter().zip(&self.data.info) {
             info.data.insert(split.into(), about.clone());
             let means = match &self.partition {
-                Some(partition) => partition.means(&self.measures, scores(&scorer, data, &hurry).as_deref(), data)?,
-                None => evaluated(&scorer, data, &self.measures, &hurry),
+                Some(partition) => partition.means(&self.metrics, scores(&scorer, data, &hurry).as_deref(), data)?,
+                None => evaluated(&scorer, data, &self.metrics, &hurry),
             };
             info.metrics.extend(means.map(|means| (split.into(), means)));
         }

@@ -39,7 +39,7 @@ pub struct Trainer<'a> {
     targets: Option<&'a Targets>,
     metric: Arc<dyn Metric>,
     /// What the model is judged by in the end; the metric is the first.
-    pub(super) measures: Vec<Arc<dyn Metric>>,
+    pub(super) metrics: Vec<Arc<dyn Metric>>,
     pub(super) learner: Box<dyn Learner>,
     pub(super) state: RunState,
     /// Where queries are spread over shares: who holds which.
@@ -120,7 +120,7 @@ impl<'a> Trainer<'a> {
             config,
             data,
             targets: None,
-            measures: vec![metric.clone()],
+            metrics: vec![metric.clone()],
             metric,
             learner,
             partition,
@@ -131,9 +131,9 @@ impl<'a> Trainer<'a> {
 
     /// Further measures for the model's metadata, beside the one that chooses the best epoch.
     #[must_use]
-    pub fn with_measures(mut self, measures: Vec<Arc<dyn Metric>>) -> Self {
-        self.measures = vec![self.metric.clone()];
-        self.measures.extend(measures.into_iter().filter(|measure| measure.name() != self.metric.name()));
+    pub fn with_metrics(mut self, metrics: Vec<Arc<dyn Metric>>) -> Self {
+        self.metrics = vec![self.metric.clone()];
+        self.metrics.extend(metrics.into_iter().filter(|measure| measure.name() != self.metric.name()));
         self
     }
 

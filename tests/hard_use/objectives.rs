@@ -7,7 +7,7 @@ use burnrank::Schedule;
 use burnrank::analysis::lambda_field::FieldReport;
 use burnrank::objective::{PAIR_BUDGET, Pairs};
 use burnrank::{
-    Batch, Error, Model, Objective, OptimizerKind, PairWeight, Stop, Synthetic, Tensor, TrainConfig, Trainer, Want,
+    Batch, Error, Model, Objective, OptimizerKind, Outputs, PairWeight, Stop, Synthetic, Tensor, TrainConfig, Trainer,
     device,
 };
 use std::sync::Arc;
@@ -38,8 +38,8 @@ fn both(name: &str, scores: &[f32], labels: &[f32]) -> [(f64, Vec<f32>); 2] {
     let objective = Objective::parse(name).unwrap();
     let batch = Batch { labels, offsets: &[0, labels.len()] };
     let mut gradient = vec![0.0; scores.len()];
-    let want = Want { loss: true, pairs: true };
-    let result = objective.lambda_gradient(scores, batch, &mut gradient, want, &[]).unwrap();
+    let outputs = Outputs { loss: true, pairs: true };
+    let result = objective.lambda_gradient(scores, batch, &mut gradient, outputs, &[]).unwrap();
     let tensor = Tensor::<1>::from_floats(scores, &device::open("auto").unwrap());
     let found = objective.tensor_gradient(tensor, batch, PAIR_BUDGET, &Stop::new()).unwrap();
     let loss = f64::from(found.loss.into_scalar::<f32>());

@@ -4,7 +4,7 @@ use crate::harness::Finding;
 use crate::lambdaloss::losses::{LOSSES, PaperLoss};
 use crate::lambdaloss::weights::{delta, discount, gains, rho};
 use burnrank::Objective;
-use burnrank::objective::{Batch, Want};
+use burnrank::objective::{Batch, Outputs};
 use serde::{Deserialize, Serialize};
 
 /// What holds of every ranked list.
@@ -59,9 +59,9 @@ impl Losses {
         let (offsets, mut gradient) = ([0, labels.len()], vec![0.0; labels.len()]);
         let mut values = [0.0; 6];
         for (value, objective) in values.iter_mut().zip(&self.0) {
-            let want = Want { loss: true, pairs: false };
+            let outputs = Outputs { loss: true, pairs: false };
             let batch = Batch { labels, offsets: &offsets };
-            *value = objective.lambda_gradient(scores, batch, &mut gradient, want, &[])?.loss;
+            *value = objective.lambda_gradient(scores, batch, &mut gradient, outputs, &[])?.loss;
         }
         Ok(values)
     }

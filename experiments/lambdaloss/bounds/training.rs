@@ -3,7 +3,7 @@
 use super::sides::{Found, Losses, sides};
 use burnrank::Dataset;
 use burnrank::numeric::training_order;
-use burnrank::objective::{Batch, Want};
+use burnrank::objective::{Batch, Outputs};
 
 /// The length of every step.
 pub const STEP: f64 = 0.05;
@@ -24,7 +24,7 @@ pub fn in_training(data: &Dataset, epochs: usize) -> anyhow::Result<Found> {
                 let mut slopes = vec![0.0; query.labels.len()];
                 let batch = Batch { labels: query.labels, offsets: &[0, query.labels.len()] };
                 let scores = scored(&weights, &query.features);
-                objective.lambda_gradient(&scores, batch, &mut slopes, Want::default(), &[])?;
+                objective.lambda_gradient(&scores, batch, &mut slopes, Outputs::default(), &[])?;
                 let mut step = vec![0.0; weights.len()];
                 for (row, slope) in query.features.chunks(weights.len()).zip(&slopes) {
                     step.iter_mut().zip(row).for_each(|(step, x)| *step += f64::from(slope * x));

@@ -153,7 +153,7 @@ fn protocol_text(sizes: &Sizes, training: &Dataset, pairs: f64) -> Vec<String> {
         format!(
             "Scaling: {} documents in queries of doubled length from {}, ten features. V1 is measured on as many \
              queries as {} seconds allow, and no further than a query of {} seconds; the direct sum no further than an \
-             epoch of {} seconds. Slopes are of the time per query against its documents, both logarithmic, by least \
+             epoch of {} seconds. Gradients are of the time per query against its documents, both logarithmic, by least \
              squares.",
             sizes.scaling.documents,
             sizes.scaling.first,

@@ -14,7 +14,7 @@ use crate::harness::{
     Session, Spread, Test, Ticker,
 };
 use burnrank::internal::text::Table;
-use burnrank::objective::{Batch, Classes, Want};
+use burnrank::objective::{Batch, Classes, Outputs};
 use burnrank::{Dataset, Objective};
 use made::{ALL, AtLeastOne, Made};
 use serde::{Deserialize, Serialize};
@@ -264,7 +264,7 @@ fn literally_ranknet(execution: &Execution<'_>) -> anyhow::Result<Control> {
         let slopes = |objective: &Objective| -> anyhow::Result<Vec<f32>> {
             let mut slopes = vec![0.0; scores.len()];
             let batch = Batch { labels: &labels, offsets: set.offsets() };
-            objective.lambda_gradient(&scores, batch, &mut slopes, Want::default(), &[])?;
+            objective.lambda_gradient(&scores, batch, &mut slopes, Outputs::default(), &[])?;
             Ok(slopes)
         };
         let threshold = if binary { Classes::AtLeast(1.0) } else { Classes::Labels };

@@ -163,7 +163,7 @@ impl Explainer {
     }
 
     /// The slope of the score in each feature at a scaled document; nothing for trees, whose slopes are 0.
-    pub fn slopes(&self, document: &[f32]) -> Option<Vec<f64>> {
+    pub fn gradients(&self, document: &[f32]) -> Option<Vec<f64>> {
         match &self.kind {
             Kind::Linear { net, .. } => Some(net.output().to_vec()),
             Kind::Smooth { scorer, .. } => Some(scorer.score_and_slopes(&wide(document)).1),

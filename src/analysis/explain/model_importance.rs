@@ -83,12 +83,12 @@ pub fn model_importance(scorer: &Scorer, data: &Dataset) -> Result<ModelImportan
     }
     let explainer = Explainer::new(scorer, data)?;
     if matches!(scorer, Scorer::Net(ranker) if ranker.config().architecture.hidden().is_empty()) {
-        let values = explainer.slopes(row_of(data, 0)).unwrap_or_default();
+        let values = explainer.gradients(row_of(data, 0)).unwrap_or_default();
         return Ok(ModelImportance { kind: ModelImportanceKind::Weight, values });
     }
     let rows: Vec<usize> = spread(data.n_documents(), SLOPES).collect();
     let slopes: Vec<Vec<f64>> =
-        rows.par_iter().map(|&row| explainer.slopes(row_of(data, row)).unwrap_or_default()).collect();
+        rows.par_iter().map(|&row| explainer.gradients(row_of(data, row)).unwrap_or_default()).collect();
     let mut values = vec![0.0; data.n_features()];
     for slopes in &slopes {
         values.iter_mut().zip(slopes).for_each(|(value, slope)| *value += slope.abs() / rows.len() as f64);

@@ -192,7 +192,7 @@ fn slopes_are_differences_of_scores() {
         let explainer = Explainer::new(&scorer, &data).unwrap();
         let score = |document: &[f32]| f64::from(scorer.score_rows(document, FEATURES).unwrap()[0]);
         for document in data.features().chunks(FEATURES).take(6) {
-            let slopes = explainer.slopes(document).unwrap();
+            let slopes = explainer.gradients(document).unwrap();
             for (feature, slope) in slopes.iter().enumerate() {
                 let moved = |step: f32| {
                     let mut document = document.to_vec();

@@ -13,7 +13,7 @@ use super::movable::MovableNet;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::metric::{self, Conventions, Empty, IncrementalJudge, LabelledQuery, Metric};
+use crate::metric::{self, Conventions, Empty, IncrementalEvaluator, LabelledQuery, Metric};
 use crate::model::{Columns, GROUP, add_moved_unit};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -216,7 +216,7 @@ impl<'a> Sweep<'a> {
 
     pub(super) fn workspace(&self) -> Workspace<'a> {
         Workspace {
-            follow: IncrementalJudge::new(self.metric, self.conventions),
+            follow: IncrementalEvaluator::new(self.metric, self.conventions),
             scores: Vec::new(),
             before: Vec::new(),
             column: Vec::new(),
@@ -271,7 +271,7 @@ impl<'p> Part<'p> {
 
 /// What a thread works with.
 pub(super) struct Workspace<'a> {
-    pub follow: IncrementalJudge<'a>,
+    pub follow: IncrementalEvaluator<'a>,
     pub scores: Vec<f32>,
     /// For a weight that moves alone: what the units before its own add to each score.
     before: Vec<f32>,

@@ -25,7 +25,7 @@ pub fn choose(
         scaling: args.settings.scaling(),
         trials: args.settings.auto.trials.map(|trials| usize::try_from(trials).unwrap_or(usize::MAX)),
         limit: args.settings.auto.seconds.map(Duration::from_secs_f64),
-        measures: report_metrics(&config.metric)?,
+        metrics: report_metrics(&config.metric)?,
         ..Auto::new(config.clone())
     };
     let title = if title.is_empty() { "choosing a model".to_owned() } else { format!("{title}, choosing a model") };

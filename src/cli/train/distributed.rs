@@ -108,7 +108,7 @@ pub fn assist(args: &Args, train: &Path, config: TrainConfig, device: &Device, m
     let data = data::scale(&mut splits, &config, Some(member))?;
     let _graceful = Graceful::new();
     let members = Ensemble::of(&config, 1, &data, &[], device)?;
-    let mut members = members.with_stop(&Graceful::stop()).with_measures(&report_metrics(&config.metric)?);
+    let mut members = members.with_stop(&Graceful::stop()).with_metrics(&report_metrics(&config.metric)?);
     if plan == Plan::Resume {
         // The first process reads the file.
         members = members.resume(Path::new(""))?;

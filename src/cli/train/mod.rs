@@ -32,7 +32,7 @@ use burnrank::internal::files::Unfinished;
 use burnrank::model::ModelPlace;
 use burnrank::setting::{ModelKind, models};
 use burnrank::train::{Ensemble, is_checkpoint};
-use burnrank::{Dataset, Finish, KNOWN_OBJECTIVES, Model, device};
+use burnrank::{Dataset, Finish, Model, OBJECTIVES, device};
 use settings::{Choice, Settings};
 use std::path::{Path, PathBuf};
 
@@ -69,7 +69,7 @@ const AUTO: &str = "  \
 ";
 
 fn after_help() -> String {
-    let rows = KNOWN_OBJECTIVES.iter().map(|row| format!("  {}\n      {}\n", row.pattern(), row.help));
+    let rows = OBJECTIVES.iter().map(|row| format!("  {}\n      {}\n", row.pattern(), row.help));
     let model = |kind: &ModelKind| {
         let aim = kind.optimises.map_or(String::new(), |aim| format!("; optimises {aim}"));
         format!("  {}\n{}\n", kind.pattern(), indented(&format!("{}{aim}", kind.help), 6))

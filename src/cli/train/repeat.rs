@@ -23,7 +23,7 @@ const TWO_RUNS: f64 = 1.959963984540054 * std::f64::consts::SQRT_2;
 /// What the run and its repetitions reached on the test queries.
 pub struct Repeats {
     seeds: Vec<u64>,
-    measures: Vec<Arc<dyn Metric>>,
+    metrics: Vec<Arc<dyn Metric>>,
     /// Of each measure and each seed.
     found: Vec<Vec<Found>>,
 }
@@ -44,9 +44,9 @@ impl Repeats {
             return Ok(None);
         };
         let seeds: Vec<u64> = (0..u64::from(count)).map(|place| config.seed.wrapping_add(place)).collect();
-        let measures = report_metrics(&config.metric)?;
-        let found = vec![vec![Found::default(); seeds.len()]; measures.len()];
-        Ok(Some(Repeats { seeds, measures, found }))
+        let metrics = report_metrics(&config.metric)?;
+        let found = vec![vec![Found::default(); seeds.len()]; metrics.len()];
+        Ok(Some(Repeats { seeds, metrics, found }))
     }
 
     /// The settings of the other runs.
@@ -70,8 +70,7 @@ impl Repeats {
         start: impl Fn(&TrainConfig) -> burnrank::Result<Ensemble<'a>>,
     ) -> anyhow::Result<Vec<Model>> {
         let others = self.others(config);
-        let start =
-            |config: &TrainConfig| Ok(start(config)?.with_stop(&Graceful::stop()).with_measures(&self.measures));
+        let start = |config: &TrainConfig| Ok(start(config)?.with_stop(&Graceful::stop()).with_metrics(&self.metrics));
         let runs = others.iter().map(start).collect::<burnrank::Result<Vec<_>>>()?;
         let bar = Bar::new(&format!("{} more seeds", others.len()), Unit::Share);
         let (done, all) = (AtomicU64::new(0), (others.len() * config.epochs) as u64);
@@ -106,7 +105,7 @@ impl Repeats {
 
     fn evaluate(&mut self, place: usize, model: &Model, test: &Dataset) -> anyhow::Result<()> {
         let scores = model.score(test)?;
-        for (metric, found) in self.measures.iter().zip(&mut self.found) {
+        for (metric, found) in self.metrics.iter().zip(&mut self.found) {
             let values = evaluate(&**metric, &scores, test.labels(), test.offsets(), &Conventions::default());
             // A measure without a value on these labels was told of before.
             let values = values.unwrap_or_else(|_| vec![None; test.n_queries()]);
@@ -123,7 +122,7 @@ impl Repeats {
 
     /// How large the spread over seeds is against that over queries, for the measure that chooses epochs.
     fn sentence(&self) -> String {
-        let (name, spread) = (self.measures[0].name(), self.summary(0));
+        let (name, spread) = (self.metrics[0].name(), self.summary(0));
         let (deviation, reach) = (spread.deviation, spread.queries.interval.1 - spread.queries.mean);
         if deviation == 0.0 {
             return format!("The seed changes nothing: {name} is the same for all {} seeds.", self.seeds.len());
@@ -140,7 +139,7 @@ impl Repeats {
 
     /// A table of all seeds, and what follows from it.
     pub fn text(&self) -> String {
-        let names: Vec<String> = self.measures.iter().map(|metric| metric.name()).collect();
+        let names: Vec<String> = self.metrics.iter().map(|metric| metric.name()).collect();
         let mut columns = vec![("test", Align::Left)];
         columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
         let mut table = Table::new(&columns);
@@ -165,8 +164,8 @@ impl Repeats {
             });
             (metric.name(), value)
         };
-        let measures: serde_json::Map<String, Value> = self.measures.iter().enumerate().map(one).collect();
-        json!({"seeds": self.seeds, "test": measures, "summary": self.sentence()})
+        let metrics: serde_json::Map<String, Value> = self.metrics.iter().enumerate().map(one).collect();
+        json!({"seeds": self.seeds, "test": metrics, "summary": self.sentence()})
     }
 }
 

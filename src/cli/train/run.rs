@@ -20,7 +20,7 @@ pub fn train_with(
     title: &str,
     output: &mut RunOutput,
 ) -> anyhow::Result<Option<Model>> {
-    let mut members = members.with_stop(&Graceful::stop()).with_measures(&report_metrics(&config.metric)?);
+    let mut members = members.with_stop(&Graceful::stop()).with_metrics(&report_metrics(&config.metric)?);
     if let Some((path, true)) = checkpoint {
         members = members.resume(path)?;
         let (done, wanted) = (members.epochs(), config.epochs);

@@ -4,7 +4,7 @@ use crate::cli::data_problems::{DataProblem, Essentials};
 use crate::cli::evaluation::unreached;
 use crate::cli::input::ignored;
 use crate::cli::ui;
-use burnrank::metric::KnownMetric;
+use burnrank::metric::MetricEntry;
 use burnrank::setting::{Method, ModelKind};
 use burnrank::train::{Split, Splits, report_metrics};
 use burnrank::{Architecture, Conventions, Dataset, Error, Finish, Model, Schedule, TrainConfig, evaluate};
@@ -133,7 +133,7 @@ fn merged_labels(labels: &[f32], objective: &str) -> Option<Warning> {
 
 /// Whether the gain of a label is 2^y - 1 by this objective or metric.
 fn has_gains(name: &str) -> bool {
-    let has_gain = |part| KnownMetric::find(part).is_some_and(KnownMetric::has_gain);
+    let has_gain = |part| MetricEntry::find(part).is_some_and(MetricEntry::has_gain);
     name.split([':', '@', '-']).any(has_gain) && !name.contains("linear")
 }
 

@@ -51,8 +51,8 @@ pub(super) fn text(name: &str, info: &ModelInfo) -> String {
     }
     if !info.metrics.is_empty() {
         let _ = writeln!(card, "\n## Results\n\n| split | measure | mean over queries |\n|---|---|---|");
-        for (split, measures) in &info.metrics {
-            for (measure, value) in measures {
+        for (split, metrics) in &info.metrics {
+            for (measure, value) in metrics {
                 let _ = writeln!(card, "| {split} | {measure} | {value:.4} |");
             }
         }

@@ -1,6 +1,6 @@
 //! What kernels need to know of the queries of a data set, made once on the host.
 
-use super::super::loss::{Query, Slopes};
+use super::super::loss::{Gradients, Query};
 use super::super::pair_form::{PairForm, nearness};
 use super::super::pairwise::{Assignment, PairLoss};
 use super::super::weight::{RankedList, ValueRule, Values};
@@ -85,7 +85,7 @@ impl Plan {
 fn check_labels(loss: &PairLoss, labels: &[f32]) -> Result<()> {
     let mut none = vec![0.0; labels.len()];
     let query = Query { scores: labels, labels, seed: 0, stop: &Stop::new() };
-    query.check(&Slopes::gradient(&mut none), loss.weight.largest_label())
+    query.check(&Gradients::gradient(&mut none), loss.weight.largest_label())
 }
 
 fn scan(rule: ValueRule) -> Option<Scan> {

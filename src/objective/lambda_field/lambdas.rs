@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::metric::order;
 use crate::numeric::order::safe;
-use crate::objective::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};
+use crate::objective::loss::{Gradients, Loss, Outputs, Query, QueryResult, SATURATED};
 use crate::objective::pairwise::LossScratch;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ impl Loss for FieldLoss {
         format!("field:{}", self.0.name())
     }
 
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut LossScratch) -> Result<QueryResult> {
+    fn query(&self, query: Query<'_>, to: Gradients<'_>, _: Outputs, _: &mut LossScratch) -> Result<QueryResult> {
         train_with(&*self.0, query, to, |scores, order| self.0.lambdas(scores, query.labels, order))
     }
 
@@ -132,7 +132,7 @@ impl Loss for FieldLoss {
 pub(super) fn train_with(
     field: &dyn LambdaField,
     query: Query<'_>,
-    to: Slopes<'_>,
+    to: Gradients<'_>,
     lambdas: impl FnOnce(&[f64], &[usize]) -> Vec<f64>,
 ) -> Result<QueryResult> {
     query.check(&to, f32::MAX)?;
@@ -153,13 +153,13 @@ pub(super) fn train_with(
         result.pairs += u64::from(lambda != 0.0);
         result.saturated += u64::from(lambda != 0.0 && lambda.abs() < SATURATED);
     }
-    if let Some(second) = to.second {
+    if let Some(hessian) = to.hessian {
         match field.jacobian(&scores, query.labels, &order) {
             Some(jacobian) => {
                 let diagonal = jacobian.iter().step_by(scores.len() + 1);
-                second.iter_mut().zip(diagonal).for_each(|(to, slope)| *to = -slope as f32);
+                hessian.iter_mut().zip(diagonal).for_each(|(to, slope)| *to = -slope as f32);
             }
-            None => second.fill(1.0),
+            None => hessian.fill(1.0),
         }
     }
     Ok(result)
@@ -190,8 +190,8 @@ mod tests {
             let single = scores.map(|s| s as f32);
             let mut gradient = [0.0; 5];
             let batch = Batch { labels: &labels, offsets: &[0, 5] };
-            let want = Want { loss: true, pairs: true };
-            let result = objective.lambda_gradient(&single, batch, &mut gradient, want, &[]).unwrap();
+            let outputs = Outputs { loss: true, pairs: true };
+            let result = objective.lambda_gradient(&single, batch, &mut gradient, outputs, &[]).unwrap();
             let order = order(&scores);
             for (lambda, slope) in field.lambdas(&scores, &labels, &order).iter().zip(gradient) {
                 assert!((lambda + f64::from(slope)).abs() < 1e-5, "{name}: {lambda} {slope}");

@@ -1,4 +1,4 @@
-//! Slopes of the measure between neighbours of the ranking.
+//! Gradients of the measure between neighbours of the ranking.
 
 use super::Ranked;
 

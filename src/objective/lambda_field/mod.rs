@@ -10,7 +10,7 @@ pub(super) use lambdas::FieldLoss;
 pub use lambdas::LambdaField;
 pub(crate) use lambdas::forces;
 
-use super::loss::{Loss, Query, QueryResult, Slopes, Want};
+use super::loss::{Gradients, Loss, Outputs, Query, QueryResult};
 use super::pairwise::LossScratch;
 use crate::error::Result;
 use crate::metric::Metric;
@@ -147,7 +147,7 @@ impl Loss for Constructed {
         LambdaField::name(self)
     }
 
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut LossScratch) -> Result<QueryResult> {
+    fn query(&self, query: Query<'_>, to: Gradients<'_>, _: Outputs, _: &mut LossScratch) -> Result<QueryResult> {
         lambdas::train_with(self, query, to, |scores, order| self.forces(scores, query.labels, order, query.stop))
     }
 

@@ -1,6 +1,6 @@
 //! Pair by pair for any weight, in f64: measures without a form, weights of users, sampled rankings.
 
-use super::super::loss::{QueryResult, SATURATED, Want};
+use super::super::loss::{Outputs, QueryResult, SATURATED};
 use super::super::weight::PairWeights;
 use super::grid::Sums;
 use crate::stop::Stop;
@@ -14,7 +14,7 @@ pub(super) fn sum_pairs(
     weights: &PairWeights<'_>,
     top: usize,
     sums: &mut Sums,
-    want: Want,
+    outputs: Outputs,
     stop: &Stop,
 ) -> QueryResult {
     let mut result = QueryResult::default();
@@ -40,11 +40,11 @@ pub(super) fn sum_pairs(
                 sums.curves[above] += curve;
                 sums.curves[below] += curve;
             }
-            if want.loss {
+            if outputs.loss {
                 let log = small.ln_1p();
                 result.loss += keep * (log + (-difference).max(0.0)) + swap * (log + difference.max(0.0));
             }
-            if want.pairs {
+            if outputs.pairs {
                 result.pairs += u64::from(keep != 0.0) + u64::from(swap != 0.0);
                 result.saturated += u64::from(keep != 0.0 && kept < SATURATED);
                 result.saturated += u64::from(swap != 0.0 && swapped < SATURATED);

@@ -50,7 +50,7 @@ pub(in super::super) struct GridTask<'a> {
     pub wide: bool,
     pub sigma: f64,
     pub loss: bool,
-    pub second: bool,
+    pub hessian: bool,
     pub stop: &'a Stop,
 }
 
@@ -64,11 +64,11 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub fn clear(&mut self, n: usize, second: bool) {
+    pub fn clear(&mut self, n: usize, hessian: bool) {
         self.slopes.clear();
         self.slopes.resize(n, 0.0);
         self.curves.clear();
-        self.curves.resize(if second { n } else { 0 }, 0.0);
+        self.curves.resize(if hessian { n } else { 0 }, 0.0);
     }
 }
 
@@ -112,7 +112,7 @@ impl Grid {
     }
 
     fn with<L: LaneForm, F: Factor>(&mut self, task: GridTask<'_>) -> f64 {
-        match (task.loss, task.second) {
+        match (task.loss, task.hessian) {
             (false, false) => self.sweep::<L, F, false, false>(task),
             (true, false) => self.sweep::<L, F, true, false>(task),
             (false, true) => self.sweep::<L, F, false, true>(task),

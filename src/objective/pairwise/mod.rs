@@ -38,7 +38,7 @@ pub use targets::ranknet_pairs;
 pub(super) use tensor::PairTensors;
 
 use super::lambda_field::LambdaField;
-use super::loss::{Loss, Query, QueryResult, Slopes, Want};
+use super::loss::{Gradients, Loss, Outputs, Query, QueryResult};
 use super::pair_form::PairForm;
 use super::tensor::TensorLoss;
 use super::weight::{Classes, PairWeight, PairWeights, Pairs};
@@ -193,36 +193,42 @@ impl PairLoss {
             }
     }
 
-    fn hard(&self, query: Query<'_>, to: Slopes<'_>, want: Want, scratch: &mut LossScratch) -> Result<QueryResult> {
+    fn hard(
+        &self,
+        query: Query<'_>,
+        to: Gradients<'_>,
+        outputs: Outputs,
+        scratch: &mut LossScratch,
+    ) -> Result<QueryResult> {
         let LossScratch { ranked, grid, sweep, count, sums } = scratch;
         let form = self.weight.form();
         let stop = query.stop;
         ranked.fill(query.scores, query.labels, self.sigma);
         ranked.weigh(self, form)?;
-        sums.clear(query.scores.len(), to.second.is_some());
+        sums.clear(query.scores.len(), to.hessian.is_some());
         let mut result = QueryResult::default();
         let fast = self.goes_fast(form, ranked);
         match form {
-            _ if fast => result.loss = sweep.run(form, ranked, want.loss, stop, sums),
+            _ if fast => result.loss = sweep.run(form, ranked, outputs.loss, stop, sums),
             Some(form) => {
                 ranked.exponentiate(self.sigma);
-                let second = to.second.is_some();
-                let task = GridTask { wide: ranked.wide, sigma: self.sigma, loss: want.loss, second, stop };
+                let hessian = to.hessian.is_some();
+                let task = GridTask { wide: ranked.wide, sigma: self.sigma, loss: outputs.loss, hessian, stop };
                 result.loss = self.direct(form, ranked, grid, task, sums);
             }
-            None => result = sum_pairs(&ranked.scaled, &self.weights(&ranked.labels), ranked.top, sums, want, stop),
+            None => result = sum_pairs(&ranked.scaled, &self.weights(&ranked.labels), ranked.top, sums, outputs, stop),
         }
         // The sums of a kernel that was stopped are not whole.
         stop.check()?;
-        if want.pairs && (fast || form.is_some()) {
+        if outputs.pairs && (fast || form.is_some()) {
             (result.pairs, result.saturated) = count.pairs(form, ranked);
         }
         let documents = || ranked.keys.iter().map(|&key| document(key));
         let scale = self.sigma / self.base.nats();
         documents().zip(&sums.slopes).for_each(|(document, slope)| to.gradient[document] = (slope * scale) as f32);
-        if let Some(second) = to.second {
+        if let Some(hessian) = to.hessian {
             let scale = scale * self.sigma;
-            documents().zip(&sums.curves).for_each(|(document, curve)| second[document] = (curve * scale) as f32);
+            documents().zip(&sums.curves).for_each(|(document, curve)| hessian[document] = (curve * scale) as f32);
         }
         result.loss /= self.base.nats();
         Ok(result)
@@ -236,12 +242,18 @@ impl Loss for PairLoss {
 
     /// Ranks are by score, equal scores in document order. NaN counts as the lowest score and scores beyond ±1e30 as ±1e30,
     /// so that differences are finite; the loss has a linear tail and never overflows.
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, want: Want, scratch: &mut LossScratch) -> Result<QueryResult> {
+    fn query(
+        &self,
+        query: Query<'_>,
+        to: Gradients<'_>,
+        outputs: Outputs,
+        scratch: &mut LossScratch,
+    ) -> Result<QueryResult> {
         self.check()?;
         query.check(&to, self.weight.largest_label())?;
         match self.assignment {
-            Assignment::Hard => self.hard(query, to, want, scratch),
-            sampled => self.sampled(query, to, want, sampled),
+            Assignment::Hard => self.hard(query, to, outputs, scratch),
+            sampled => self.sampled(query, to, outputs, sampled),
         }
     }
 

@@ -4,7 +4,7 @@
 //! sorted order; a soft one draws `K` rankings and averages the weights. The pair losses stay functions of the scores
 //! themselves, so that the gradient is the mean of `K` gradients with another weight each.
 
-use super::super::loss::{Query, QueryResult, Slopes, Want};
+use super::super::loss::{Gradients, Outputs, Query, QueryResult};
 use super::PairLoss;
 use super::any::sum_pairs;
 use super::grid::Sums;
@@ -80,8 +80,8 @@ impl PairLoss {
     pub(super) fn sampled(
         &self,
         query: Query<'_>,
-        to: Slopes<'_>,
-        want: Want,
+        to: Gradients<'_>,
+        outputs: Outputs,
         assignment: Assignment,
     ) -> Result<QueryResult> {
         let mut random = ChaCha8Rng::seed_from_u64(query.seed);
@@ -90,7 +90,7 @@ impl PairLoss {
         let (mut keys, mut spare) = (Vec::with_capacity(n), Vec::new());
         let (mut scaled, mut ranked) = (vec![0.0; n], vec![0.0; n]);
         let (mut sums, mut part) = (Sums::default(), Sums::default());
-        sums.clear(n, to.second.is_some());
+        sums.clear(n, to.hessian.is_some());
         let mut total = QueryResult::default();
         for sample in 0..assignment.samples() {
             sort(
@@ -102,11 +102,11 @@ impl PairLoss {
                 scaled[place] = self.sigma * f64::from(scores[document(key)]);
                 ranked[place] = query.labels[document(key)];
             }
-            part.clear(n, to.second.is_some());
+            part.clear(n, to.hessian.is_some());
             // Pairs are counted in the first sample: the others have the same, but for what truncation cuts.
-            let want = Want { loss: want.loss, pairs: want.pairs && sample == 0 };
+            let outputs = Outputs { loss: outputs.loss, pairs: outputs.pairs && sample == 0 };
             let weights = self.weights(&ranked);
-            total = total + sum_pairs(&scaled, &weights, weights.top(), &mut part, want, query.stop);
+            total = total + sum_pairs(&scaled, &weights, weights.top(), &mut part, outputs, query.stop);
             query.stop.check()?;
             for (sum, part) in [(&mut sums.slopes, &part.slopes), (&mut sums.curves, &part.curves)] {
                 keys.iter().zip(part).for_each(|(&key, part)| sum[document(key)] += part);
@@ -115,7 +115,7 @@ impl PairLoss {
         let share = (assignment.samples() as f64 * self.base.nats()).recip();
         let scale = self.sigma * share;
         to.gradient.iter_mut().zip(&sums.slopes).for_each(|(to, sum)| *to = (sum * scale) as f32);
-        for (to, sum) in to.second.into_iter().flatten().zip(&sums.curves) {
+        for (to, sum) in to.hessian.into_iter().flatten().zip(&sums.curves) {
             *to = (sum * scale * self.sigma) as f32;
         }
         Ok(QueryResult { loss: total.loss * share, ..total })
@@ -136,13 +136,14 @@ mod tests {
 
     const SCORES: [f32; 4] = [0.8, -0.3, 0.1, 1.4];
     const LABELS: [f32; 4] = [0.0, 2.0, 1.0, 0.0];
-    const WANT: Want = Want { loss: true, pairs: true };
+    const OUTPUTS: Outputs = Outputs { loss: true, pairs: true };
 
     fn run(loss: &PairLoss, assignment: Assignment, seed: u64) -> (Vec<f32>, QueryResult) {
         let mut gradient = vec![f32::NAN; 4];
         let loss = PairLoss { assignment, ..loss.clone() };
         let query = Query { scores: &SCORES, labels: &LABELS, seed, stop: &Stop::new() };
-        let result = loss.query(query, Slopes::gradient(&mut gradient), WANT, &mut LossScratch::default()).unwrap();
+        let result =
+            loss.query(query, Gradients::gradient(&mut gradient), OUTPUTS, &mut LossScratch::default()).unwrap();
         (gradient, result)
     }
 
@@ -172,7 +173,7 @@ mod tests {
         let loss = PairLoss { assignment, ..kernel.clone() };
         let mut both = |seeds: &[u64]| {
             let batch = Batch { labels: &labels, offsets: &[0, 4, 8] };
-            batch::run(&loss, &scores, batch, Slopes::gradient(&mut gradient), WANT, seeds, &Stop::new())
+            batch::run(&loss, &scores, batch, Gradients::gradient(&mut gradient), OUTPUTS, seeds, &Stop::new())
         };
         assert!(both(&[4]).is_err());
         let batch = both(&[4, 3]).unwrap();

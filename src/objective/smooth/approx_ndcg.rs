@@ -1,6 +1,6 @@
 //! ApproxNDCG (Qin, Liu and Li 2010).
 
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::super::tensor::{TensorTile, TilePart};
 use super::common::{share_tensors, shares};
 use super::{Formula, SmoothLoss};
@@ -12,7 +12,7 @@ use burn::tensor::activation;
 use std::f64::consts::LN_2;
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "approx-ndcg",
     parameters: &[Parameter::number("alpha", 10.0, 1e-6..=1e6, "steepness of the sigmoids")],
     help: "NDCG of smooth ranks, sums of sigmoids of slope alpha (ApproxNDCG)",
@@ -35,7 +35,7 @@ impl Formula for ApproxNdcg {
         Spelling::new(ROW.name).number("alpha", self.alpha, None).finish()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64 {
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64 {
         let Some(shares) = shares(labels) else { return 0.0 };
         let (mut loss, mut chances) = (0.0, vec![0.0; scores.len()]);
         for (i, share) in shares.iter().enumerate().filter(|(_, share)| share.gain != 0.0) {
@@ -56,12 +56,12 @@ impl Formula for ApproxNdcg {
             let by_rank = share.gain * LN_2 / ((1.0 + rank) * log * log) * self.alpha;
             slopes[i] -= by_rank * rise;
             slopes.iter_mut().zip(&chances).for_each(|(slope, chance)| *slope += by_rank * chance * (1.0 - chance));
-            if !second.is_empty() {
+            if !hessian.is_empty() {
                 let by_square = -by_rank * self.alpha * (log + 2.0) / ((1.0 + rank) * log);
-                second[i] += by_square * rise * rise + by_rank * self.alpha * bend;
-                for (second, chance) in second.iter_mut().zip(&chances) {
+                hessian[i] += by_square * rise * rise + by_rank * self.alpha * bend;
+                for (hessian, chance) in hessian.iter_mut().zip(&chances) {
                     let slope = chance * (1.0 - chance);
-                    *second += slope * (by_square * slope + by_rank * self.alpha * (1.0 - 2.0 * chance));
+                    *hessian += slope * (by_square * slope + by_rank * self.alpha * (1.0 - 2.0 * chance));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The exponential pair loss of RankBoost (Freund et al. 2003).
 
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::super::tensor::{TensorTile, TilePart};
 use super::common::{across_labels, better};
 use super::{Formula, SmoothLoss};
@@ -9,7 +9,7 @@ use crate::stop::Stop;
 use burn::tensor::activation::relu;
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "exponential",
     parameters: &[],
     help: "exp(s_j - s_i) summed over pairs (RankBoost)",
@@ -31,15 +31,15 @@ impl Formula for Exponential {
         ROW.name.to_owned()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64 {
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64 {
         // Pairs on the tangent are counted: how many in all, and for each document those above it less those below.
         let (mut bent, mut bends, mut loss) = (0.0, vec![0.0; scores.len()], 0.0);
         let score = |document: u32| scores[document as usize];
         across_labels(scores, labels, stop, &mut |low, high| {
             let mut add = |document: u32, sum: f64, sign: f64| {
                 slopes[document as usize] += sign * sum;
-                if let Some(second) = second.get_mut(document as usize) {
-                    *second += sum;
+                if let Some(hessian) = hessian.get_mut(document as usize) {
+                    *hessian += sum;
                 }
             };
             let mut sum = RunningSum::default();
@@ -108,8 +108,8 @@ mod tests {
         for (n, spread) in [(2, 1.0), (9, 0.1), (50, 3.0), (50, 40.0), (120, 1e5)] {
             let scores: Vec<f64> = (0..n).map(|_| spread * random.random_range(-1.0..1.0)).collect();
             let labels: Vec<f32> = (0..n).map(|_| random.random_range(0..5) as f32).collect();
-            let (mut slopes, mut second) = (vec![0.0; n], vec![0.0; n]);
-            let loss = Exponential.evaluate(&scores, &labels, &mut slopes, &mut second, &Stop::new());
+            let (mut slopes, mut hessian) = (vec![0.0; n], vec![0.0; n]);
+            let loss = Exponential.evaluate(&scores, &labels, &mut slopes, &mut hessian, &Stop::new());
             let (mut expected, mut expected_slopes, mut expected_second) = (0.0, vec![0.0; n], vec![0.0; n]);
             for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).filter(|&(i, j)| labels[i] > labels[j]) {
                 let wrong = scores[j] - scores[i];
@@ -127,7 +127,7 @@ mod tests {
             assert!(close(loss, expected, expected), "{n} {spread}: {loss} {expected}");
             let scale = expected_slopes.iter().fold(0f64, |most, slope| most.max(slope.abs()));
             assert!(slopes.iter().zip(&expected_slopes).all(|(a, b)| close(*a, *b, scale)), "{n} {spread}");
-            assert!(second.iter().zip(&expected_second).all(|(a, b)| close(*a, *b, b.abs())), "{n} {spread}");
+            assert!(hessian.iter().zip(&expected_second).all(|(a, b)| close(*a, *b, b.abs())), "{n} {spread}");
         }
     }
 }

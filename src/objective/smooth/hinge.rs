@@ -1,6 +1,6 @@
 //! The pair hinge of RankSVM (Herbrich et al. 2000, Joachims 2002).
 
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::super::tensor::{TensorTile, TilePart};
 use super::common::{across_labels, better};
 use super::{Formula, SmoothLoss};
@@ -9,7 +9,7 @@ use crate::stop::Stop;
 use burn::tensor::activation::relu;
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "hinge",
     parameters: &[],
     help: "max(0, 1 - (s_i - s_j)) summed over pairs (RankSVM)",
@@ -33,13 +33,13 @@ impl Formula for Hinge {
         ROW.name.to_owned()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64 {
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64 {
         let mut pairs = 0.0;
         across_labels(scores, labels, stop, &mut |low, high| {
             let mut add = |document: u32, count: usize, sign: f64| {
                 slopes[document as usize] += sign * count as f64;
-                if let Some(second) = second.get_mut(document as usize) {
-                    *second += count as f64;
+                if let Some(hessian) = hessian.get_mut(document as usize) {
+                    *hessian += count as f64;
                 }
             };
             let (mut below, mut above) = (0, 0);
@@ -89,8 +89,8 @@ mod tests {
             // Many scores are equal, and many exactly 1 apart.
             let scores: Vec<f64> = (0..n).map(|_| f64::from(random.random_range(-8..8)) / 4.0).collect();
             let labels: Vec<f32> = (0..n).map(|_| random.random_range(0..6) as f32).collect();
-            let (mut slopes, mut second) = (vec![0.0; n], vec![0.0; n]);
-            let loss = Hinge.evaluate(&scores, &labels, &mut slopes, &mut second, &Stop::new());
+            let (mut slopes, mut hessian) = (vec![0.0; n], vec![0.0; n]);
+            let loss = Hinge.evaluate(&scores, &labels, &mut slopes, &mut hessian, &Stop::new());
             let (mut expected, mut expected_slopes, mut expected_second) = (0.0, vec![0.0; n], vec![0.0; n]);
             for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).filter(|&(i, j)| labels[i] > labels[j]) {
                 let hinge = 1.0 - (scores[i] - scores[j]);
@@ -102,7 +102,7 @@ mod tests {
                     expected_second[j] += 1.0;
                 }
             }
-            assert_eq!((loss, slopes, second), (expected, expected_slopes, expected_second), "{n}");
+            assert_eq!((loss, slopes, hessian), (expected, expected_slopes, expected_second), "{n}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! ListNet (Cao et al. 2007).
 
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::super::tensor::{TensorTile, TilePart};
 use super::common::all_equal;
 use super::{Formula, SmoothLoss};
@@ -9,7 +9,7 @@ use crate::stop::Stop;
 use burn::tensor::activation::log_softmax;
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "listnet",
     parameters: &[],
     help: "cross entropy of the chances to be on top, of labels and of scores (ListNet)",
@@ -28,7 +28,7 @@ impl Formula for ListNet {
         ROW.name.to_owned()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], _: &Stop) -> f64 {
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], _: &Stop) -> f64 {
         if all_equal(labels) {
             return 0.0;
         }
@@ -37,7 +37,7 @@ impl Formula for ListNet {
         for ((slope, chance), target) in slopes.iter_mut().zip(&chances).zip(&targets) {
             *slope = chance - target;
         }
-        second.iter_mut().zip(&chances).for_each(|(second, chance)| *second = chance * (1.0 - chance));
+        hessian.iter_mut().zip(&chances).for_each(|(hessian, chance)| *hessian = chance * (1.0 - chance));
         targets.iter().zip(scores).map(|(target, score)| target * (log_sum - score)).sum()
     }
 
@@ -75,11 +75,11 @@ mod tests {
         // The chance of the first is a sigmoid of the difference: that of labels is the target.
         let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
         let (target, chance) = (sigmoid(1.0), sigmoid(0.6 - 0.8));
-        let (mut slopes, mut second) = ([0.0; 2], [0.0; 2]);
-        let loss = ListNet.evaluate(&[0.6, 0.8], &[1.0, 0.0], &mut slopes, &mut second, &Stop::new());
+        let (mut slopes, mut hessian) = ([0.0; 2], [0.0; 2]);
+        let loss = ListNet.evaluate(&[0.6, 0.8], &[1.0, 0.0], &mut slopes, &mut hessian, &Stop::new());
         assert!((loss + target * chance.ln() + (1.0 - target) * (1.0 - chance).ln()).abs() < 1e-14);
         assert!((slopes[0] - (chance - target)).abs() < 1e-15 && (slopes[1] + slopes[0]).abs() < 1e-15);
-        assert!(second.iter().all(|second| (second - chance * (1.0 - chance)).abs() < 1e-15));
+        assert!(hessian.iter().all(|hessian| (hessian - chance * (1.0 - chance)).abs() < 1e-15));
     }
 
     #[test]

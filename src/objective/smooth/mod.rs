@@ -12,7 +12,7 @@ pub(super) mod squared_error;
 mod tests;
 
 use super::lambda_field::LambdaField;
-use super::loss::{Loss, Query, QueryResult, SATURATED, Slopes, Want};
+use super::loss::{Gradients, Loss, Outputs, Query, QueryResult, SATURATED};
 use super::pairwise::LossScratch;
 use super::tensor::{TensorLoss, TensorTile, TilePart};
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ pub(super) trait Formula: Debug + Send + Sync {
     /// empty unless they are wanted; both are 0 before.
     ///
     /// Scores are at most 1e30 in size, slopes must be finite.
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64;
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64;
 
     /// The same loss of the rows of a tile, as tensors: the sum over its queries.
     fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart>;
@@ -69,12 +69,12 @@ impl<F: Formula> Loss for SmoothLoss<F> {
         self.0.name()
     }
 
-    fn query(&self, query: Query<'_>, to: Slopes<'_>, _: Want, _: &mut LossScratch) -> Result<QueryResult> {
+    fn query(&self, query: Query<'_>, to: Gradients<'_>, _: Outputs, _: &mut LossScratch) -> Result<QueryResult> {
         query.check(&to, self.0.largest_label())?;
         let scores: Vec<f64> = query.scores.iter().map(|&score| f64::from(safe(score))).collect();
         let n = scores.len();
-        let (mut slopes, mut second) = (vec![0.0; n], vec![0.0; if to.second.is_some() { n } else { 0 }]);
-        let loss = self.0.evaluate(&scores, query.labels, &mut slopes, &mut second, query.stop);
+        let (mut slopes, mut hessian) = (vec![0.0; n], vec![0.0; if to.hessian.is_some() { n } else { 0 }]);
+        let loss = self.0.evaluate(&scores, query.labels, &mut slopes, &mut hessian, query.stop);
         query.stop.check()?;
         let mut result = QueryResult { loss, ..QueryResult::default() };
         for (to, slope) in to.gradient.iter_mut().zip(&slopes) {
@@ -85,7 +85,7 @@ impl<F: Formula> Loss for SmoothLoss<F> {
             result.pairs += u64::from(*slope != 0.0);
             result.saturated += u64::from(*slope != 0.0 && slope.abs() < SATURATED);
         }
-        to.second.into_iter().flatten().zip(&second).for_each(|(to, slope)| *to = *slope as f32);
+        to.hessian.into_iter().flatten().zip(&hessian).for_each(|(to, slope)| *to = *slope as f32);
         Ok(result)
     }
 

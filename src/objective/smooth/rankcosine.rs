@@ -1,6 +1,6 @@
 //! RankCosine (Qin et al. 2008).
 
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::super::tensor::{TensorTile, TilePart};
 use super::common::all_equal;
 use super::{Formula, SmoothLoss};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::stop::Stop;
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "rankcosine",
     parameters: &[],
     help: "the angle between scores and labels (RankCosine)",
@@ -31,7 +31,7 @@ impl Formula for RankCosine {
         ROW.name.to_owned()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], _: &Stop) -> f64 {
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], _: &Stop) -> f64 {
         if all_equal(labels) {
             return 0.0;
         }
@@ -46,9 +46,9 @@ impl Formula for RankCosine {
         for (document, slope) in slopes.iter_mut().enumerate() {
             *slope = -(wanted(document) - cosine * (scores[document] / norm)) / (2.0 * norm);
         }
-        for (document, second) in second.iter_mut().enumerate() {
+        for (document, hessian) in hessian.iter_mut().enumerate() {
             let (target, score) = (wanted(document), scores[document] / norm);
-            *second = (2.0 * target * score + cosine * (1.0 - 3.0 * score * score)) / (2.0 * norm * norm);
+            *hessian = (2.0 * target * score + cosine * (1.0 - 3.0 * score * score)) / (2.0 * norm * norm);
         }
         (1.0 - cosine) / 2.0
     }

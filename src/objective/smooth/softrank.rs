@@ -8,7 +8,7 @@
 //! needs no distribution: `E[z^r] = z * product over j of (1 - b_ij + z b_ij)`. So the discount is written as a sum of about a
 //! hundred powers, exact to 1e-12, and all is `O(n^2)`, with slopes and second derivatives in closed form.
 
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::super::tensor::{TensorTile, TilePart};
 use super::common::{share_tensors, shares};
 use super::{Formula, SmoothLoss};
@@ -20,7 +20,7 @@ use std::f64::consts::{LN_2, PI};
 use std::sync::Arc;
 use std::sync::LazyLock;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "softrank",
     parameters: &[Parameter::number("sigma", 1.0, 1e-6..=1e6, "standard deviation of scores")],
     help: "mean NDCG when scores have the standard deviation sigma (SoftRank)",
@@ -42,7 +42,7 @@ impl Formula for SoftRank {
         Spelling::new(ROW.name).number("sigma", self.sigma, None).finish()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], stop: &Stop) -> f64 {
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64 {
         let Some(shares) = shares(labels) else { return 0.0 };
         let (powers, mut coins) = (Powers::up_to(scores.len()), Coins::default());
         let mut loss = 0.0;
@@ -51,20 +51,20 @@ impl Formula for SoftRank {
                 break;
             }
             coins.toss(scores, i, std::f64::consts::SQRT_2 * self.sigma);
-            let (mean, curve) = coins.mean(&powers, !second.is_empty());
+            let (mean, curve) = coins.mean(&powers, !hessian.is_empty());
             loss += share.ideal - share.gain * mean;
             for ((slope, by_chance), density) in slopes.iter_mut().zip(&coins.by_chance).zip(&coins.density) {
                 *slope -= share.gain * by_chance * density;
             }
             let by_own: f64 = coins.by_chance.iter().zip(&coins.density).map(|(by, density)| by * density).sum();
             slopes[i] += share.gain * by_own;
-            if !second.is_empty() {
+            if !hessian.is_empty() {
                 let mut own = curve;
-                for ((second, by_chance), bend) in second.iter_mut().zip(&coins.by_chance).zip(&coins.bend) {
-                    *second -= share.gain * by_chance * bend;
+                for ((hessian, by_chance), bend) in hessian.iter_mut().zip(&coins.by_chance).zip(&coins.bend) {
+                    *hessian -= share.gain * by_chance * bend;
                     own += by_chance * bend;
                 }
-                second[i] -= share.gain * own;
+                hessian[i] -= share.gain * own;
             }
         }
         loss

@@ -1,13 +1,13 @@
 //! Squared error: what MART fits (Friedman 2001).
 
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::super::tensor::{TensorTile, TilePart};
 use super::{Formula, SmoothLoss};
 use crate::error::Result;
 use crate::stop::Stop;
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "squared-error",
     parameters: &[],
     help: "(s_i - y_i)^2 / 2 summed over documents (MART)",
@@ -26,8 +26,8 @@ impl Formula for SquaredError {
         ROW.name.to_owned()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], second: &mut [f64], _: &Stop) -> f64 {
-        second.fill(1.0);
+    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], _: &Stop) -> f64 {
+        hessian.fill(1.0);
         for ((slope, score), label) in slopes.iter_mut().zip(scores).zip(labels) {
             *slope = score - f64::from(*label);
         }
@@ -60,9 +60,9 @@ mod tests {
     #[test]
     fn the_value_is_that_of_tensorflow_ranking() {
         // Its documentation has the mean over two documents of the whole square: 0.4.
-        let (mut slopes, mut second) = ([0.0; 2], [0.0; 2]);
-        let loss = SquaredError.evaluate(&[0.6, 0.8], &[1.0, 0.0], &mut slopes, &mut second, &Stop::new());
+        let (mut slopes, mut hessian) = ([0.0; 2], [0.0; 2]);
+        let loss = SquaredError.evaluate(&[0.6, 0.8], &[1.0, 0.0], &mut slopes, &mut hessian, &Stop::new());
         assert!((loss - 0.4).abs() < 1e-15);
-        assert_eq!((slopes, second), ([0.6 - 1.0, 0.8], [1.0; 2]));
+        assert_eq!((slopes, hessian), ([0.6 - 1.0, 0.8], [1.0; 2]));
     }
 }

@@ -1,6 +1,6 @@
 //! What holds for all formulas: one line per loss.
 
-use super::super::{Batch, Objective, PAIR_BUDGET, Slopes, Want};
+use super::super::{Batch, Gradients, Objective, Outputs, PAIR_BUDGET};
 use crate::{Stop, Tensor, device};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -44,17 +44,17 @@ fn batch(seed: u64, lengths: &[usize]) -> (Vec<f32>, Vec<f32>, Vec<usize>) {
 struct Found {
     loss: f64,
     gradient: Vec<f32>,
-    second: Vec<f32>,
+    hessian: Vec<f32>,
 }
 
 /// The slopes of each query's own loss, and the sum over the losses.
 fn on_host(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize]) -> Found {
     let objective = Objective::parse(name).unwrap();
-    let (mut gradient, mut second) = (vec![f32::NAN; scores.len()], vec![f32::NAN; scores.len()]);
-    let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
-    let want = Want { loss: true, pairs: true };
-    let result = objective.slopes(scores, Batch { labels, offsets }, slopes, want, &[], &Stop::new()).unwrap();
-    Found { loss: result.loss, gradient, second }
+    let (mut gradient, mut hessian) = (vec![f32::NAN; scores.len()], vec![f32::NAN; scores.len()]);
+    let slopes = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
+    let outputs = Outputs { loss: true, pairs: true };
+    let result = objective.gradients(scores, Batch { labels, offsets }, slopes, outputs, &[], &Stop::new()).unwrap();
+    Found { loss: result.loss, gradient, hessian }
 }
 
 /// The same in tensors, without second derivatives.
@@ -65,7 +65,7 @@ fn in_tensors(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], bud
     let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget, &Stop::new()).unwrap();
     let gradient: Vec<f32> = found.gradient.try_into_vec_as().unwrap();
     let gradient = gradient.iter().map(|slope| slope * queries).collect();
-    Found { loss: f64::from(found.loss.into_scalar::<f32>() * queries), gradient, second: vec![] }
+    Found { loss: f64::from(found.loss.into_scalar::<f32>() * queries), gradient, hessian: vec![] }
 }
 
 fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, context: &str) {
@@ -108,7 +108,7 @@ fn slopes_are_those_of_the_loss() {
             assert_close(&found.gradient, &slopes, 1e-5, &format!("{}, {n} documents", case.name));
             let curves: Vec<f32> = (0..n).map(|i| central(&|step| slope(moved(i, step), i))).collect();
             if case.curved {
-                assert_close(&found.second, &curves, 1e-5, &format!("{}, second, {n} documents", case.name));
+                assert_close(&found.hessian, &curves, 1e-5, &format!("{}, hessian, {n} documents", case.name));
             }
             assert!((found.loss - loss(at.clone())).abs() <= 1e-12 * found.loss.abs());
         }
@@ -139,7 +139,7 @@ fn a_query_is_alone_in_its_batch() {
             let (scores, labels, own) = (&scores[rows.clone()], &labels[rows.clone()], [0, rows.len()]);
             let alone = on_host(case.name, scores, labels, &own);
             assert_eq!(together.gradient[rows.clone()], alone.gradient, "{}: not the same bytes", case.name);
-            assert_eq!(together.second[rows.clone()], alone.second, "{}: not the same bytes", case.name);
+            assert_eq!(together.hessian[rows.clone()], alone.hessian, "{}: not the same bytes", case.name);
             let alone = in_tensors(case.name, scores, labels, &own, PAIR_BUDGET);
             assert_close(&padded.gradient[rows], &alone.gradient, 1e-5, case.name);
         }
@@ -158,7 +158,7 @@ fn the_order_of_documents_and_a_shift_of_scores_change_nothing() {
         let found = on_host(case.name, &scores, &labels, &offsets);
         let permuted = on_host(case.name, &moved(&scores), &moved(&labels), &offsets);
         assert_close(&permuted.gradient, &moved(&found.gradient), 1e-6, case.name);
-        assert_close(&permuted.second, &moved(&found.second), 1e-6, case.name);
+        assert_close(&permuted.hessian, &moved(&found.hessian), 1e-6, case.name);
         let objective = Objective::parse(case.name).unwrap();
         let after = on_host(case.name, &shifted, &labels, &offsets);
         if objective.as_field().unwrap().ignores_shifts() {
@@ -193,7 +193,7 @@ fn any_scores_have_finite_slopes_and_nothing_to_learn_has_none() {
             let offsets = [0, scores.len()];
             let host = on_host(case.name, scores, labels, &offsets);
             let tensors = in_tensors(case.name, scores, labels, &offsets, PAIR_BUDGET);
-            for slopes in [&host.gradient, &host.second, &tensors.gradient] {
+            for slopes in [&host.gradient, &host.hessian, &tensors.gradient] {
                 let context = format!("{}, {what}: {slopes:?}", case.name);
                 assert!(slopes.iter().all(|slope| slope.is_finite()), "{context}");
                 assert!(!nothing || !case.orders || slopes.iter().all(|&slope| slope == 0.0), "{context}");
@@ -228,8 +228,8 @@ fn whoever_asks_stops_it() {
         stop.ask();
         let batch = Batch { labels: &labels, offsets: &offsets };
         let mut gradient = [0.0; 20];
-        let slopes = Slopes::gradient(&mut gradient);
-        let found = objective.slopes(&scores, batch, slopes, Want::default(), &[], &stop);
+        let slopes = Gradients::gradient(&mut gradient);
+        let found = objective.gradients(&scores, batch, slopes, Outputs::default(), &[], &stop);
         assert!(matches!(found, Err(crate::Error::Stopped)), "{}", case.name);
     }
 }

@@ -1,11 +1,11 @@
 //! ARP-Loss1.
 
 use super::super::pairwise::LogBase;
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::{PairForm, PairWeight, Pairs, RankedList, ValueRule, Values};
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "arp-loss1",
     parameters: &[],
     help: "bound of the average relevance position: the label",

@@ -40,7 +40,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use burnrank::Objective;
-/// use burnrank::objective::{Batch, PairWeight, Want};
+/// use burnrank::objective::{Batch, PairWeight, Outputs};
 /// /// A pair counts by the higher of its ranks.
 /// #[derive(Debug)]
 /// struct TopHeavy;
@@ -52,7 +52,7 @@ use std::sync::Arc;
 /// let objective = Objective::custom("top-heavy", std::sync::Arc::new(TopHeavy));
 /// let batch = Batch { labels: &[0.0, 0.0, 1.0], offsets: &[0, 3] };
 /// let mut gradient = [0.0; 3];
-/// objective.lambda_gradient(&[0.0, 0.0, 0.0], batch, &mut gradient, Want::default(), &[])?;
+/// objective.lambda_gradient(&[0.0, 0.0, 0.0], batch, &mut gradient, Outputs::default(), &[])?;
 /// assert_eq!(gradient, [0.5, 0.25, -0.75]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```

@@ -1,12 +1,12 @@
 //! NDCG-Loss1.
 
 use super::super::pairwise::LogBase;
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::{PairForm, PairWeight, Pairs, RankedList, ValueRule, Values};
 use crate::metric::{Gain, discount, max_dcg};
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "ndcg-loss1",
     parameters: &[],
     help: "bound of NDCG: the gain, discounted",

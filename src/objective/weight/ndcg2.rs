@@ -1,21 +1,21 @@
 //! NDCG-Loss2 and NDCG-Loss2++.
 
 use super::super::pairwise::LogBase;
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::error::{Error, Result};
 use crate::metric::{Gain, discount, max_dcg};
 use crate::name::Parameter;
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "ndcg-loss2",
     parameters: &[],
     help: "a tighter one: the difference of gains, by the distance of ranks",
     make: Make::Pairs(LogBase::Bits, |name| Arc::new(Ndcg2 { rho: 0.0, delta: 1.0, k: name.cutoff() })),
 };
 
-pub(in super::super) const PLUS_PLUS_ROW: KnownObjective = KnownObjective {
+pub(in super::super) const PLUS_PLUS_ROW: ObjectiveEntry = ObjectiveEntry {
     name: "ndcg-loss2++",
     parameters: &[Parameter::number("mu", 5.0, 0.0..=1e6, "weight of NDCG-Loss2 beside LambdaRank")],
     help: "the same and LambdaRank; mu=0 is LambdaRank with that truncation",

@@ -1,13 +1,13 @@
 //! RankNet: every pair counts the same.
 
 use super::super::pairwise::LogBase;
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::{PairForm, PairWeight, Pairs, ValueRule};
 use crate::name::Parameter;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "ranknet",
     parameters: &[Parameter::flag("ties", "pairs of equal labels have the target 1/2")],
     help: "cross entropy of pairs, every pair weighs 1; ties with target 1/2",

@@ -1,12 +1,12 @@
 //! A weight of our own: gains discounted by reciprocal ranks.
 
 use super::super::pairwise::LogBase;
-use super::super::registry::{KnownObjective, Make};
+use super::super::registry::{Make, ObjectiveEntry};
 use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{Gain, max_dcg};
 use std::sync::Arc;
 
-pub(in super::super) const ROW: KnownObjective = KnownObjective {
+pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "rr-gap",
     parameters: &[],
     help: "our own: the difference of gains, by the difference of reciprocal ranks",

@@ -47,16 +47,16 @@ impl Partition {
     /// As [`Member::share`](crate::distributed::Member).
     pub fn means(
         &self,
-        measures: &[Arc<dyn Metric>],
+        metrics: &[Arc<dyn Metric>],
         scores: Option<&[f32]>,
         data: &Dataset,
     ) -> Result<Option<BTreeMap<String, f64>>> {
-        let names: Vec<String> = measures.iter().map(|metric| metric.name()).collect();
+        let names: Vec<String> = metrics.iter().map(|metric| metric.name()).collect();
         let facts = vec![("metrics".into(), names.join(", "))];
         self.member.same(Error::Config, "give all processes the same metrics", Ok(facts))?;
         let mut means = BTreeMap::new();
         let mut whole = true;
-        for metric in measures {
+        for metric in metrics {
             let own = scores
                 .map(|scores| evaluate(&**metric, scores, data.labels(), data.offsets(), &Conventions::default()).ok());
             let head = [u64::from(own.is_some()), u64::from(own.as_ref().is_some_and(Option::is_some))];

@@ -5,7 +5,7 @@ use crate::device;
 use crate::error::Result;
 use crate::memory;
 use crate::model::{Ranker, to_host};
-use crate::objective::{Batch, QueryResult, Slopes, Want, mean_over, surrogate};
+use crate::objective::{Batch, Gradients, Outputs, QueryResult, mean_over, surrogate};
 use crate::setting::GradientPath;
 use crate::train::learner::{EpochStart, EpochTotals, query_seeds};
 use burn::optim::GradientsParams;
@@ -135,8 +135,8 @@ fn surrogate_of(
         None => {
             let seeds =
                 query_seeds(objective, context.epoch.draws(), queries.iter().map(|&query| context.first + query));
-            let (to, want) = (Slopes::gradient(&mut slopes), Want { loss: true, pairs: true });
-            objective.slopes(host, batch, to, want, &seeds, stop)?
+            let (to, outputs) = (Gradients::gradient(&mut slopes), Outputs { loss: true, pairs: true });
+            objective.gradients(host, batch, to, outputs, &seeds, stop)?
         }
     };
     let result = mean_over(whole, sum, &mut slopes);
@@ -206,8 +206,8 @@ mod tests {
         use crate::stop::Stop;
         use burn::module::{ModuleVisitor, Param};
 
-        struct Slopes<'a>(&'a GradientsParams, Vec<f32>);
-        impl ModuleVisitor for Slopes<'_> {
+        struct Gradients<'a>(&'a GradientsParams, Vec<f32>);
+        impl ModuleVisitor for Gradients<'_> {
             fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
                 let slope = self.0.get::<D>(param.id).unwrap();
                 self.1.extend(slope.into_data().try_into_vec::<f32>().unwrap());
@@ -248,7 +248,7 @@ mod tests {
             };
             let mut weights = Init::Burn.weights(&shape, 3);
             let (ranker, outcome) = at(&weights);
-            let mut slopes = Slopes(&outcome.gradients, vec![]);
+            let mut slopes = Gradients(&outcome.gradients, vec![]);
             burn::module::Module::visit(&ranker, &mut slopes);
             let mut slopes = slopes.1.into_iter();
             const STEP: f32 = 0.01;

@@ -36,7 +36,7 @@ impl Ensemble<'_> {
             return only.unwrap_or_else(|| Model::ensemble(&[], &Default::default()));
         }
         let data = members[0].data.clone();
-        let (measures, hurry) = (members[0].measures.clone(), members[0].hurry());
+        let (metrics, hurry) = (members[0].metrics.clone(), members[0].hurry());
         let shared = members.iter().all(|member| Arc::ptr_eq(&member.data, &data));
         let (mut models, mut spreads) = (Vec::new(), Vec::new());
         for member in members {
@@ -50,11 +50,11 @@ impl Ensemble<'_> {
         model.history = history;
         let best_value = if shared {
             for (split, data) in [("train", &data.train), ("valid", &data.valid)] {
-                if let Some(means) = evaluated(&model.scorer, data, &measures, &hurry) {
+                if let Some(means) = evaluated(&model.scorer, data, &metrics, &hurry) {
                     model.info.metrics.insert(split.into(), means);
                 }
             }
-            model.info.metrics.get("valid").and_then(|values| values.get(&measures[0].name())).copied()
+            model.info.metrics.get("valid").and_then(|values| values.get(&metrics[0].name())).copied()
         } else {
             model.info.metrics = mean_metrics(&models);
             model.info.conventions = format!("{}; {OWN_QUERIES}", model.info.conventions);
@@ -70,8 +70,8 @@ impl Ensemble<'_> {
 /// The means over models of what all of them were judged by.
 fn mean_metrics(models: &[Model]) -> BTreeMap<String, BTreeMap<String, f64>> {
     let mut found: BTreeMap<String, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
-    for (split, measures) in models.iter().flat_map(|model| &model.info.metrics) {
-        for (measure, value) in measures {
+    for (split, metrics) in models.iter().flat_map(|model| &model.info.metrics) {
+        for (measure, value) in metrics {
             found.entry(split.clone()).or_default().entry(measure.clone()).or_default().push(*value);
         }
     }

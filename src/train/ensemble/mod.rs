@@ -101,10 +101,10 @@ impl<'a> Ensemble<'a> {
         }
     }
 
-    /// As [`Trainer::with_measures`], for all members.
+    /// As [`Trainer::with_metrics`], for all members.
     #[must_use]
-    pub fn with_measures(mut self, measures: &[Arc<dyn Metric>]) -> Self {
-        self.members = self.members.into_iter().map(|member| member.with_measures(measures.to_vec())).collect();
+    pub fn with_metrics(mut self, metrics: &[Arc<dyn Metric>]) -> Self {
+        self.members = self.members.into_iter().map(|member| member.with_metrics(metrics.to_vec())).collect();
         self
     }
 

@@ -95,8 +95,8 @@ fn the_model_scores_as_the_mean_of_its_members_and_is_judged_itself() {
     }
     let seeds: Vec<Option<u64>> = model.info.members.iter().map(|member| member.seed).collect();
     assert_eq!(seeds, Ensemble::seeds(1, 4).map(Some).collect::<Vec<_>>());
-    let measures = [crate::metric::parse("ndcg@10").unwrap()];
-    assert_eq!(model.info.metrics["valid"], model.evaluate(&valid, &measures).unwrap());
+    let metrics = [crate::metric::parse("ndcg@10").unwrap()];
+    assert_eq!(model.info.metrics["valid"], model.evaluate(&valid, &metrics).unwrap());
     assert_eq!(model.best_value(), Some(model.info.metrics["valid"]["ndcg@10"]));
     // The same as from whole models and raw data.
     let folded = Model::ensemble(&alone, &train).unwrap();

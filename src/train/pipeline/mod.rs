@@ -16,7 +16,7 @@
 //! splits.check_pairs(&config, !targets.is_empty())?;
 //! let data = splits.training_data(config.scaling)?;
 //! let metrics = report_metrics(&config.metric)?;
-//! let run = Ensemble::of(&config, 1, &data, &targets, &device)?.with_stop(&stop).with_measures(&metrics);
+//! let run = Ensemble::of(&config, 1, &data, &targets, &device)?.with_stop(&stop).with_metrics(&metrics);
 //! let mut model = run.train()?;
 //! assert!(splits.describe(&mut model, &metrics, &stop).is_empty());
 //! assert_eq!(model.info.data["valid"].queries, 2);

@@ -135,8 +135,8 @@ impl Binned {
 
     /// Grows one tree on slopes of all documents, or nothing when no split is allowed or worth anything; `before` trees were
     /// grown before it.
-    pub fn grow(&mut self, gradient: &[f32], second: &[f32], seed: u64, before: usize) -> Result<Option<Grown>> {
-        self.grow_by(threads::choose(self.values), gradient, second, seed, before)
+    pub fn grow(&mut self, gradient: &[f32], hessian: &[f32], seed: u64, before: usize) -> Result<Option<Grown>> {
+        self.grow_by(threads::choose(self.values), gradient, hessian, seed, before)
     }
 
     /// As [`Binned::grow`], by this number of threads.
@@ -144,12 +144,12 @@ impl Binned {
         &mut self,
         threads: usize,
         gradient: &[f32],
-        second: &[f32],
+        hessian: &[f32],
         seed: u64,
         before: usize,
     ) -> Result<Option<Grown>> {
-        if gradient.len() != self.documents || second.len() != self.documents {
-            let (slopes, documents) = (gradient.len().min(second.len()), self.documents);
+        if gradient.len() != self.documents || hessian.len() != self.documents {
+            let (slopes, documents) = (gradient.len().min(hessian.len()), self.documents);
             return Err(Error::Mismatch(format!("{slopes} slopes of {documents} documents")));
         }
         let turn = Turn::take(threads);
@@ -162,7 +162,7 @@ impl Binned {
         let mut nothing = 0;
         // SAFETY: the booster is alive, and both slices have a number for each document of its data.
         checked(unsafe {
-            LGBM_BoosterUpdateOneIterCustom(booster.handle, gradient.as_ptr(), second.as_ptr(), &mut nothing)
+            LGBM_BoosterUpdateOneIterCustom(booster.handle, gradient.as_ptr(), hessian.as_ptr(), &mut nothing)
         })?;
         let grown = if nothing != 0 { None } else { Some(booster.grown(self.documents, before)?) };
         if self.growth.subsample == 1.0 && self.growth.feature_fraction == 1.0 {
@@ -298,7 +298,7 @@ mod tests {
     fn trees_are_the_same_for_any_number_of_threads_also_when_it_changes() {
         let data = Synthetic { queries: 40, ..Synthetic::net() }.generator().unwrap().part(0..40).unwrap().0;
         let gradient: Vec<f32> = data.labels().iter().map(|label| 1.0 - label).collect();
-        let second = vec![1.0; gradient.len()];
+        let hessian = vec![1.0; gradient.len()];
         let grown = |threads: [usize; 4], subsample: f64| {
             let growth = Growth {
                 leaves: 31,
@@ -312,7 +312,7 @@ mod tests {
             };
             let mut binned = Binned::new(&data, growth).unwrap();
             let tree = |(place, threads): (usize, usize)| {
-                let grown = binned.grow_by(threads, &gradient, &second, place as u64, place).unwrap().unwrap();
+                let grown = binned.grow_by(threads, &gradient, &hessian, place as u64, place).unwrap().unwrap();
                 // The settings that follow name the number of threads.
                 grown.text.split("end of trees").next().unwrap().to_owned()
             };

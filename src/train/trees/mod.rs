@@ -7,7 +7,7 @@ use super::learner::{EpochStart, EpochTotals, Learner, query_seeds};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Forest, Scorer};
-use crate::objective::{Batch, Slopes, Want};
+use crate::objective::{Batch, Gradients, Outputs};
 use crate::setting::TrainConfig;
 use crate::setting::TreeSettings;
 use crate::stop::Stop;
@@ -68,20 +68,21 @@ impl Learner for TreeLearner {
         let scores: Vec<f32> = self.train.iter().map(|&score| score as f32).collect();
         let (objective, data) = (&epoch.config.objective, epoch.data);
         let n = data.n_documents();
-        let (mut gradient, mut second) = (vec![0.0; n], vec![0.0; n]);
+        let (mut gradient, mut hessian) = (vec![0.0; n], vec![0.0; n]);
         let seeds = query_seeds(objective, epoch.draws(), 0..data.n_queries());
         let batch = Batch { labels: data.labels(), offsets: data.offsets() };
-        let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
-        let result = objective.slopes(&scores, batch, slopes, Want { loss: true, pairs: true }, &seeds, epoch.stop)?;
+        let slopes = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
+        let result =
+            objective.gradients(&scores, batch, slopes, Outputs { loss: true, pairs: true }, &seeds, epoch.stop)?;
         if self.forest.is_none() && gradient.iter().all(|&slope| slope == 0.0) {
             // An objective that is flat where all scores are equal, as rankcosine: its first tree is fitted to the labels.
             gradient.iter_mut().zip(data.labels()).for_each(|(slope, label)| *slope = -label);
         }
-        make_positive(&mut second);
+        make_positive(&mut hessian);
         // The seed of the tree is one of a sequence whose neighbours have nothing in common.
         let seed =
             (epoch.config.seed ^ (epoch.number as u64).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let grown = self.binned.grow(&gradient, &second, seed, self.n_trees())?;
+        let grown = self.binned.grow(&gradient, &hessian, seed, self.n_trees())?;
         epoch.stop.check()?;
         if grown.is_none() && self.forest.is_none() {
             return Err(Error::Training(NO_TREE.into()));
@@ -205,13 +206,13 @@ fn alone(text: &str) -> Result<Forest> {
 ///
 /// A loss that is not convex has negative ones; a step then goes by their sizes, none below the mean, so that it goes
 /// downhill and not far. A loss without any, such as the hinge, takes plain gradient steps.
-fn make_positive(second: &mut [f32]) {
-    let sum: f64 = second.iter().map(|&slope| f64::from(slope.abs())).sum();
+fn make_positive(hessian: &mut [f32]) {
+    let sum: f64 = hessian.iter().map(|&slope| f64::from(slope.abs())).sum();
     if sum == 0.0 {
-        second.fill(1.0);
-    } else if second.iter().any(|&slope| slope < 0.0) {
-        let mean = (sum / second.len() as f64) as f32;
-        second.iter_mut().for_each(|slope| *slope = slope.abs().max(mean));
+        hessian.fill(1.0);
+    } else if hessian.iter().any(|&slope| slope < 0.0) {
+        let mean = (sum / hessian.len() as f64) as f32;
+        hessian.iter_mut().for_each(|slope| *slope = slope.abs().max(mean));
     }
 }
 
@@ -221,9 +222,9 @@ mod tests {
 
     #[test]
     fn second_derivatives_are_made_to_divide_by() {
-        let positive = |mut second: Vec<f32>| {
-            make_positive(&mut second);
-            second
+        let positive = |mut hessian: Vec<f32>| {
+            make_positive(&mut hessian);
+            hessian
         };
         assert_eq!(positive(vec![0.0, 0.25, 1.0]), [0.0, 0.25, 1.0]);
         assert_eq!(positive(vec![0.0, 0.0]), [1.0, 1.0]);

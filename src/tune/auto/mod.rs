@@ -60,7 +60,7 @@ pub struct Auto {
     /// The most time; the first run is always whole.
     pub limit: Option<Duration>,
     /// What the model is judged by in the end, beside the measure that chooses.
-    pub measures: Vec<Arc<dyn Metric>>,
+    pub metrics: Vec<Arc<dyn Metric>>,
 }
 
 /// How far a choice is.
@@ -80,7 +80,7 @@ const SPREAD_DOCUMENTS: usize = 50_000;
 impl Auto {
     /// A choice without bounds but its own.
     pub fn new(base: TrainConfig) -> Self {
-        Auto { base, scaling: None, trials: None, limit: None, measures: Vec::new() }
+        Auto { base, scaling: None, trials: None, limit: None, metrics: Vec::new() }
     }
 
     /// Runs the race and makes the model. `on` is told of each run that ends.
@@ -321,15 +321,15 @@ impl<'a> Race<'a> {
         let models: Vec<Model> = members.iter().flat_map(|&place| entrants[place].models.iter().cloned()).collect();
         let mut model = Model::ensemble(&models, &self.sample())?;
         let estimate = members.iter().map(|&place| entrants[place].summary().mean).sum::<f64>() / members.len() as f64;
-        let mut measures = self.auto.measures.clone();
+        let mut metrics = self.auto.metrics.clone();
         let name = self.metric.name();
-        measures.retain(|measure| measure.name() != name);
-        measures.insert(0, self.metric.clone());
+        metrics.retain(|measure| measure.name() != name);
+        metrics.insert(0, self.metric.clone());
         model.info.conventions = Conventions::default().to_string();
         for (split, data) in [("train", Some(self.train)), ("valid", self.valid)] {
             let Some(data) = data else { continue };
             model.info.data.insert(split.into(), DataInfo::of("", data));
-            model.info.metrics.insert(split.into(), means(&measures, &model.score(data)?, data));
+            model.info.metrics.insert(split.into(), means(&metrics, &model.score(data)?, data));
         }
         if self.valid.is_none() {
             // Of its members, each on the queries that it was not trained on: all others have been seen by the model.

@@ -96,15 +96,15 @@ fn neither_threads_nor_scratch_nor_wishes_nor_neighbours_change_a_byte() {
     for weighting in formulas().into_iter().step_by(2) {
         for method in [PairAlgorithm::Auto, PairAlgorithm::Direct] {
             let kernel = Kernel { method, ..Kernel::new(weighting.clone()) };
-            let batch = |want| {
+            let batch = |outputs| {
                 let mut gradient = vec![f32::NAN; scores.len()];
-                let result = kernel.batch(&scores, &labels, &offsets, &mut gradient, want).unwrap();
+                let result = kernel.batch(&scores, &labels, &offsets, &mut gradient, outputs).unwrap();
                 (gradient, result)
             };
-            let everything = Want { loss: true, pairs: true };
+            let everything = Outputs { loss: true, pairs: true };
             let [one, two, three] = pools.each_ref().map(|pool| pool.install(|| batch(everything)));
             assert!(one == two && one == three, "{kernel:?}");
-            assert_eq!(one.0, batch(Want::default()).0, "{kernel:?}");
+            assert_eq!(one.0, batch(Outputs::default()).0, "{kernel:?}");
             let alone: Vec<_> = lists.iter().map(|list| run(&kernel, &list.scores, &list.labels)).collect();
             assert_eq!(one.0, alone.iter().flat_map(|(gradient, _)| gradient.clone()).collect::<Vec<_>>());
             assert_eq!(one.1, alone.iter().map(|(_, result)| *result).sum());
@@ -116,7 +116,7 @@ fn neither_threads_nor_scratch_nor_wishes_nor_neighbours_change_a_byte() {
 fn settings_and_inputs_that_make_no_sense_are_refused() {
     let good = Kernel::new(Weighting::RankNet { ties: false });
     let refuse = |kernel: &Kernel, scores: &[f32], labels: &[f32], n: usize| {
-        let result = kernel.query(scores, labels, &mut vec![0.0; n], Want::default());
+        let result = kernel.query(scores, labels, &mut vec![0.0; n], Outputs::default());
         assert!(result.is_err(), "{kernel:?} {scores:?} {labels:?}");
     };
     for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
@@ -136,7 +136,7 @@ fn settings_and_inputs_that_make_no_sense_are_refused() {
     refuse(&good, &[1.0, 2.0], &[1.0, 0.0], 1);
     refuse(&good, &[1.0, 2.0], &[1.0, f32::NAN], 2);
     refuse(&Kernel::new(Weighting::Ndcg1), &[1.0, 2.0], &[1.0, 5e3], 2);
-    let batch = |offsets: &[usize]| good.batch(&[1.0, 2.0], &[1.0, 0.0], offsets, &mut [0.0; 2], Want::default());
+    let batch = |offsets: &[usize]| good.batch(&[1.0, 2.0], &[1.0, 0.0], offsets, &mut [0.0; 2], Outputs::default());
     assert!(batch(&[0, 2]).is_ok());
     assert!(batch(&[0, 0, 2]).is_ok());
     for offsets in [[].as_slice(), &[0], &[0, 1], &[0, 3], &[1, 2], &[0, 2, 1, 2]] {

@@ -33,7 +33,7 @@ fn long_lists_agree_with_pair_by_pair_sums_in_double_precision() {
 fn ten_thousand_documents_agree_both_ways() {
     let mut random = ChaCha8Rng::seed_from_u64(11);
     let list = query(10_000, 10.0, 1e6, 5, &mut random);
-    let want = Want { loss: true, pairs: true };
+    let outputs = Outputs { loss: true, pairs: true };
     let binary = Weighting::SwapAp { k: None, threshold: 1.0 };
     let lambdarank = Weighting::Ndcg2 { rho: 1.0, delta: 0.0 };
     for weighting in [Weighting::RankNet { ties: true }, lambdarank, Weighting::Ndcg2 { rho: 1.0, delta: 5.0 }, binary]
@@ -42,7 +42,7 @@ fn ten_thousand_documents_agree_both_ways() {
         let mut results = Vec::new();
         for (gradient, method) in found.iter_mut().zip([PairAlgorithm::Direct, PairAlgorithm::Fast]) {
             let kernel = Kernel { method, ..Kernel::new(weighting.clone()) };
-            results.push(kernel.query(&list.scores, &list.labels, gradient, want).unwrap());
+            results.push(kernel.query(&list.scores, &list.labels, gradient, outputs).unwrap());
             let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
             let size: f64 = gradient.iter().map(|&slope| f64::from(slope).abs()).sum();
             assert!(sum.abs() <= 1e-6 * size, "{weighting:?}: lambdas add up to {sum} of {size}");

@@ -100,8 +100,8 @@ fn a_list_of_many_documents_is_swept() {
     let mut gradient = vec![f32::NAN; n];
     for name in ["dcg", "arp", "err", "bpref", "pairs", "wta", "p@10", "recall@10", "err@10"] {
         let kernel = Kernel::new(swaps(name));
-        let want = Want { loss: true, pairs: true };
-        let result = kernel.query(&list.scores, &list.labels, &mut gradient, want).unwrap();
+        let outputs = Outputs { loss: true, pairs: true };
+        let result = kernel.query(&list.scores, &list.labels, &mut gradient, outputs).unwrap();
         let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
         let size: f64 = gradient.iter().map(|&slope| f64::from(slope).abs()).sum();
         assert!(size > 0.0 && sum.abs() <= 1e-6 * size, "{name}: {sum} of {size}");
@@ -134,7 +134,7 @@ fn a_kernel_that_is_stopped_looks_at_no_further_row() {
         let weight = Arc::new(Impatient { stop: stop.clone(), asked: AtomicUsize::new(0) });
         let kernel = Kernel { stop, assignment, ..Kernel::new(Weighting::Custom(weight.clone())) };
         let mut gradient = vec![0.0; 3_000];
-        let result = kernel.query(&list.scores, &list.labels, &mut gradient, Want::default());
+        let result = kernel.query(&list.scores, &list.labels, &mut gradient, Outputs::default());
         assert!(matches!(result, Err(Error::Stopped)));
         let asked = weight.asked.load(Ordering::Relaxed);
         assert!(asked < 8_000, "{asked} weights of {}", 3_000 * 2_999 / 2);
@@ -148,7 +148,7 @@ fn every_way_notices_a_flag() {
     for kernel in kernels() {
         for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
             let kernel = Kernel { method, stop: stop.clone(), ..kernel.clone() };
-            let result = kernel.query(&SCORES, &LABELS, &mut [0.0; 5], Want::default());
+            let result = kernel.query(&SCORES, &LABELS, &mut [0.0; 5], Outputs::default());
             assert!(matches!(result, Err(Error::Stopped)), "{kernel:?}");
         }
     }

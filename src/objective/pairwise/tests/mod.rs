@@ -18,10 +18,10 @@ use rand_chacha::ChaCha8Rng;
 mod check_values;
 mod direct;
 mod edges;
+mod hessian;
 mod long;
 mod metrics;
 mod oracle;
-mod second;
 mod speed;
 
 /// The weights that have a formula of their own in these tests.
@@ -115,13 +115,20 @@ impl Kernel {
         if matches!(self.weighting, Weighting::SwapNdcg { .. }) { self.gain } else { Gain::Exponential }
     }
 
-    fn slopes(&self, scores: &[f32], labels: &[f32], to: Slopes<'_>, seed: u64, want: Want) -> Result<QueryResult> {
+    fn gradients(
+        &self,
+        scores: &[f32],
+        labels: &[f32],
+        to: Gradients<'_>,
+        seed: u64,
+        outputs: Outputs,
+    ) -> Result<QueryResult> {
         let query = super::Query { scores, labels, seed, stop: &self.stop };
-        self.loss().query(query, to, want, &mut LossScratch::default())
+        self.loss().query(query, to, outputs, &mut LossScratch::default())
     }
 
-    fn query(&self, scores: &[f32], labels: &[f32], gradient: &mut [f32], want: Want) -> Result<QueryResult> {
-        self.slopes(scores, labels, Slopes::gradient(gradient), 0, want)
+    fn query(&self, scores: &[f32], labels: &[f32], gradient: &mut [f32], outputs: Outputs) -> Result<QueryResult> {
+        self.gradients(scores, labels, Gradients::gradient(gradient), 0, outputs)
     }
 
     fn batch(
@@ -130,10 +137,10 @@ impl Kernel {
         labels: &[f32],
         offsets: &[usize],
         gradient: &mut [f32],
-        want: Want,
+        outputs: Outputs,
     ) -> Result<QueryResult> {
         let batch = Batch { labels, offsets };
-        batch::run(&self.loss(), scores, batch, Slopes::gradient(gradient), want, &[], &self.stop)
+        batch::run(&self.loss(), scores, batch, Gradients::gradient(gradient), outputs, &[], &self.stop)
     }
 
     fn has_fast_method(&self) -> bool {
@@ -150,8 +157,8 @@ const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
 
 fn run(kernel: &Kernel, scores: &[f32], labels: &[f32]) -> (Vec<f32>, QueryResult) {
     let mut gradient = vec![f32::NAN; scores.len()];
-    let want = Want { loss: true, pairs: true };
-    let result = kernel.query(scores, labels, &mut gradient, want).unwrap();
+    let outputs = Outputs { loss: true, pairs: true };
+    let result = kernel.query(scores, labels, &mut gradient, outputs).unwrap();
     (gradient, result)
 }
 

@@ -11,7 +11,7 @@ pub(super) struct Reference {
     /// `dC/ds` of each document, in document order.
     pub gradient: Vec<f64>,
     /// The second derivative by the score of each document.
-    pub second: Vec<f64>,
+    pub hessian: Vec<f64>,
     /// The sums over its pairs, all of them.
     pub result: QueryResult,
 }
@@ -27,7 +27,7 @@ impl PairLoss {
 
 impl Reference {
     pub(super) fn new(n: usize) -> Self {
-        Reference { gradient: vec![0.0; n], second: vec![0.0; n], result: QueryResult::default() }
+        Reference { gradient: vec![0.0; n], hessian: vec![0.0; n], result: QueryResult::default() }
     }
 
     /// Adds the pair that wants `i` above `j`.
@@ -39,8 +39,8 @@ impl Reference {
         self.gradient[i] -= pull;
         self.gradient[j] += pull;
         let curve = loss.sigma.powi(2) * weight * factor * sigmoid(difference) / unit;
-        self.second[i] += curve;
-        self.second[j] += curve;
+        self.hessian[i] += curve;
+        self.hessian[j] += curve;
         self.result.loss += weight * softplus(-difference) / unit;
         self.result.pairs += 1;
         self.result.saturated += u64::from(factor < SATURATED);

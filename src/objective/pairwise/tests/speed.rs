@@ -18,11 +18,11 @@ fn ask(
     query: &Query,
     gradient: &mut [f32],
     scratch: &mut LossScratch,
-    want: Want,
+    outputs: Outputs,
 ) -> Result<QueryResult> {
     let stop = &Stop::new();
     let asked = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
-    loss.query(asked, Slopes::gradient(gradient), want, scratch)
+    loss.query(asked, Gradients::gradient(gradient), outputs, scratch)
 }
 
 #[test]
@@ -35,20 +35,20 @@ fn pairs_a_second_on_one_core() {
     for weighting in formulas() {
         let kernel = Kernel { method: PairAlgorithm::Direct, ..Kernel::new(weighting) };
         let loss = kernel.loss();
-        let mut all = |want: Want| -> u64 {
-            let mut one = |query: &Query| ask(&loss, query, &mut gradient, &mut scratch, want);
+        let mut all = |outputs: Outputs| -> u64 {
+            let mut one = |query: &Query| ask(&loss, query, &mut gradient, &mut scratch, outputs);
             queries.iter().map(|query| one(query).unwrap().pairs).sum()
         };
-        let pairs = all(Want { loss: false, pairs: true });
-        let time = seconds(50, || all(Want::default()));
-        let with_loss = seconds(50, || all(Want { loss: true, pairs: false }));
+        let pairs = all(Outputs { loss: false, pairs: true });
+        let time = seconds(50, || all(Outputs::default()));
+        let with_loss = seconds(50, || all(Outputs { loss: true, pairs: false }));
         let mut bends = [0.0; 120];
         let mut both = || {
             for query in &queries {
                 let stop = &Stop::new();
                 let asked = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
-                let to = Slopes { gradient: &mut gradient, second: Some(&mut bends) };
-                loss.query(asked, to, Want::default(), &mut scratch).unwrap();
+                let to = Gradients { gradient: &mut gradient, hessian: Some(&mut bends) };
+                loss.query(asked, to, Outputs::default(), &mut scratch).unwrap();
             }
         };
         let with_second = seconds(50, &mut both);
@@ -75,7 +75,7 @@ fn seconds_by_length_of_the_list() {
         let mut times = Vec::new();
         for list in &lists {
             let mut gradient = vec![0.0; list.scores.len()];
-            let mut one = || ask(&loss, list, &mut gradient, &mut scratch, Want::default());
+            let mut one = || ask(&loss, list, &mut gradient, &mut scratch, Outputs::default());
             times.push(seconds(5, || one().unwrap()));
         }
         // Least squares of log time by log length, up to 512,000.
@@ -100,8 +100,8 @@ fn where_a_sweep_is_faster_than_a_look_at_every_pair() {
             let mut gradient = vec![0.0; n];
             let times = [PairAlgorithm::Direct, PairAlgorithm::Fast].map(|method| {
                 let loss = Kernel { method, ..Kernel::new(metrics::swaps(name)) }.loss();
-                let want = Want { loss: true, pairs: true };
-                seconds(300, || ask(&loss, &list, &mut gradient, &mut scratch, want).unwrap())
+                let outputs = Outputs { loss: true, pairs: true };
+                seconds(300, || ask(&loss, &list, &mut gradient, &mut scratch, outputs).unwrap())
             });
             eprintln!("{name} {n}: pair by pair {:.1} us, swept {:.1} us", times[0] * 1e6, times[1] * 1e6);
         }

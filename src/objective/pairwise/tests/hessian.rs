@@ -3,12 +3,12 @@
 use super::metrics::{SWEPT, swaps};
 use super::*;
 
-fn second(kernel: &Kernel, query: &Query) -> (Vec<f32>, Vec<f32>) {
+fn hessian(kernel: &Kernel, query: &Query) -> (Vec<f32>, Vec<f32>) {
     let n = query.scores.len();
-    let (mut gradient, mut second) = (vec![f32::NAN; n], vec![f32::NAN; n]);
-    let slopes = Slopes { gradient: &mut gradient, second: Some(&mut second) };
-    kernel.slopes(&query.scores, &query.labels, slopes, 0, Want::default()).unwrap();
-    (gradient, second)
+    let (mut gradient, mut hessian) = (vec![f32::NAN; n], vec![f32::NAN; n]);
+    let slopes = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
+    kernel.gradients(&query.scores, &query.labels, slopes, 0, Outputs::default()).unwrap();
+    (gradient, hessian)
 }
 
 #[test]
@@ -22,13 +22,13 @@ fn every_way_has_the_second_derivatives_of_the_formula() {
     for list in &lists {
         for kernel in &kernels {
             let reference = kernel.reference(&list.scores, &list.labels);
-            let scale = reference.second.iter().fold(0f64, |most, curve| most.max(*curve));
+            let scale = reference.hessian.iter().fold(0f64, |most, curve| most.max(*curve));
             for method in [PairAlgorithm::Auto, PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 let kernel = Kernel { method, ..kernel.clone() };
-                let (gradient, second) = second(&kernel, list);
+                let (gradient, hessian) = hessian(&kernel, list);
                 // Asking for more changes nothing.
                 assert_eq!(gradient, run(&kernel, &list.scores, &list.labels).0, "{kernel:?}");
-                for (found, expected) in second.iter().zip(&reference.second) {
+                for (found, expected) in hessian.iter().zip(&reference.hessian) {
                     let error = (f64::from(*found) - expected).abs();
                     assert!(error <= 1e-5 * scale + 1e-14, "{kernel:?}: {found} is not {expected} of {scale}");
                 }
@@ -54,9 +54,9 @@ fn second_derivatives_are_differences_of_the_gradient_with_weights_held_still() 
             });
             sum
         };
-        let (_, second) = second(&kernel, &list);
-        let scale = second.iter().fold(0f32, |most, curve| most.max(*curve));
-        for (document, found) in second.iter().enumerate() {
+        let (_, hessian) = hessian(&kernel, &list);
+        let scale = hessian.iter().fold(0f32, |most, curve| most.max(*curve));
+        for (document, found) in hessian.iter().enumerate() {
             let expected = (slope(document, 1e-4) - slope(document, -1e-4)) / 2e-4;
             assert!(
                 (expected - f64::from(*found)).abs() <= 1e-5 * f64::from(scale) + 1e-9,
@@ -71,7 +71,7 @@ fn sampled_rankings_have_second_derivatives_too() {
     let query = Query { scores: SCORES.to_vec(), labels: LABELS.to_vec() };
     let hard = Kernel::new(Weighting::Ndcg2 { rho: 1.0, delta: 5.0 });
     let soft = Kernel { assignment: Assignment::Gaussian { samples: 3, scale: 1e-6 }, ..hard.clone() };
-    for (a, b) in second(&hard, &query).1.iter().zip(second(&soft, &query).1) {
+    for (a, b) in hessian(&hard, &query).1.iter().zip(hessian(&soft, &query).1) {
         assert!((a - b).abs() < 1e-5 * a.max(1.0), "{a} and {b}");
     }
 }

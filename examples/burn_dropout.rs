@@ -1,4 +1,4 @@
-//! A net of one's own, of three layers with dropout, trained with a ranking loss in a loop of one's own.
+//! Trains a custom Burn module, three layers with dropout, with a ranking loss in a custom training loop.
 //!
 //! Run with `cargo run --release --example burn_dropout`.
 
@@ -47,7 +47,7 @@ fn main() -> burnrank::Result<()> {
     let mut optimizer = AdamConfig::new().init();
     for epoch in 0..=20 {
         if epoch % 10 == 0 {
-            // Without gradients there is no dropout either.
+            // `valid` turns off dropout.
             let scores = net.valid().forward(features(&test, &device));
             let scores: Vec<f32> = scores.try_into_vec_as().unwrap_or_default();
             let values = evaluate(&Ndcg::default(), &scores, test.labels(), test.offsets(), &Conventions::default())?;

@@ -1,4 +1,4 @@
-//! A loss in a training loop of one's own, with any Burn module: here a plain `Linear` layer and Burn's Adam.
+//! Uses a ranking loss in a custom training loop, with a plain Burn `Linear` layer and Burn's Adam optimizer.
 //!
 //! Run with `cargo run --release --example burn_loop`.
 
@@ -26,7 +26,7 @@ fn main() -> burnrank::Result<()> {
             let scores: Vec<f32> = scores.try_into_vec_as().unwrap_or_default();
             let values = evaluate(&Ndcg::default(), &scores, data.labels(), data.offsets(), &Conventions::default())?;
             let value: f32 = loss.clone().into_scalar();
-            println!("step {epoch}: loss {value:.3} bits, nDCG {:.4}", Summary::of(&values).mean);
+            println!("epoch {epoch}: loss {value:.3} bits, nDCG {:.4}", Summary::of(&values).mean);
         }
         let gradients = GradientsParams::from_grads(loss.backward(), &net);
         net = optimizer.step(0.02, net, gradients);

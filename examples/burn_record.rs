@@ -1,5 +1,5 @@
-//! The weights of a model folder in plain Burn: `model.bpk` loads into a net that is made of Burn's own layers, and into
-//! `burnrank::Ranker`; and the record of such a net becomes a model.
+//! Exchanges weights with plain Burn: `model.bpk` loads into a net of Burn layers and into `burnrank::Ranker`, and the
+//! record of such a net becomes a model.
 //!
 //! Run with `cargo run --release --example burn_record`.
 
@@ -10,14 +10,14 @@ use burnrank::{
     Activation, Architecture, Device, Init, Model, ScaleKind, Synthetic, Tensor, TrainConfig, Trainer, device,
 };
 
-/// Burn names what is in a record by the fields of the module: these are the names of a model folder.
+/// Burn names the entries of a record after the fields of the module. These field names match those in `model.bpk`.
 #[derive(Module, Debug)]
 struct Net {
     layers: Vec<Linear>,
 }
 
 impl Net {
-    /// Layers between so many numbers each; the last has no bias.
+    /// Creates a net from its layer sizes, inputs first. The last layer has no bias.
     fn new(sizes: &[usize], device: &Device) -> Self {
         let last = sizes.len().saturating_sub(2);
         let layer = |(place, sizes): (usize, &[usize])| {
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (device, folder) = (device::open("auto")?, tempfile::tempdir()?);
     let data = Synthetic { queries: 60, documents: 20, features: 10, ..Synthetic::net() }.generator()?.dataset()?;
     let architecture = Architecture::Mlp { hidden: vec![8, 4], activation: Activation::Tanh };
-    // Features as they are: else `model.info.scaler` is applied to them first.
+    // Without scaling, the net sees the raw features. Otherwise apply `model.info.scaler` to them first.
     let config = TrainConfig { architecture, scaling: ScaleKind::None, epochs: 5, ..TrainConfig::default() };
     let trainer = Trainer::new(config, &data, &data, &device)?;
     let model = trainer.train()?;
@@ -54,10 +54,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("net    {:?}", &net.forward(features()).try_into_vec_as::<f32>()?[..3]);
     println!("ranker {:?}", &ranker.forward(features()).try_into_vec_as::<f32>()?[..3]);
 
-    // The other way: what a loop of one's own has trained is saved, loaded, served and exported as any model is.
-    let own = model.info.ranker.init(Init::Burn, 2, &device)?.try_load_record(net.into_record())?;
-    let own = Model { scorer: burnrank::Scorer::Net(own), ..model };
-    own.save(&folder.path().join("own"))?;
-    println!("own    {:?}", &Model::load(&folder.path().join("own"), &device)?.score_query(&query)?[..3]);
+    // The other direction: a net trained in a custom loop can be saved, loaded, served and exported like any model.
+    let custom = model.info.ranker.init(Init::Burn, 2, &device)?.try_load_record(net.into_record())?;
+    let custom = Model { scorer: burnrank::Scorer::Net(custom), ..model };
+    custom.save(&folder.path().join("custom"))?;
+    println!("custom {:?}", &Model::load(&folder.path().join("custom"), &device)?.score_query(&query)?[..3]);
     Ok(())
 }

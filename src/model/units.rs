@@ -5,7 +5,7 @@
 
 use super::Activation;
 use crate::device::on_host;
-use crate::numeric::{sigmoid_and_slope, tanh_and_slope};
+use crate::numeric::{sigmoid_and_derivative, tanh_and_derivative};
 use crate::simd::{Simd, Vectorised, dispatch};
 use burn::tensor::{Device, Tensor, TensorData, activation};
 
@@ -99,8 +99,8 @@ impl Vectorised for MovedUnit<'_> {
     #[inline(always)]
     fn run<const N: usize, S: Simd<N>>(self, _: S) {
         match self.function {
-            Activation::Sigmoid => self.add(sigmoid_and_slope),
-            Activation::Tanh => self.add(tanh_and_slope),
+            Activation::Sigmoid => self.add(sigmoid_and_derivative),
+            Activation::Tanh => self.add(tanh_and_derivative),
             Activation::Relu => self.add(relu),
         }
     }
@@ -119,8 +119,8 @@ impl Vectorised for Units<'_> {
     #[inline(always)]
     fn run<const N: usize, S: Simd<N>>(self, _: S) {
         match self.function {
-            Activation::Sigmoid => each(self.values, self.slopes, sigmoid_and_slope),
-            Activation::Tanh => each(self.values, self.slopes, tanh_and_slope),
+            Activation::Sigmoid => each(self.values, self.slopes, sigmoid_and_derivative),
+            Activation::Tanh => each(self.values, self.slopes, tanh_and_derivative),
             Activation::Relu => each(self.values, self.slopes, relu),
         }
     }

@@ -16,6 +16,6 @@ pub use mean::{Mean, mean};
 pub(crate) use normal::normal_pair;
 pub use normal::standard_normal;
 pub use order::{LARGEST_SCORE, Score, training_order};
-pub(crate) use sigmoid::sigmoid_and_slope;
+pub(crate) use sigmoid::sigmoid_and_derivative;
 pub use sigmoid::{sigmoid, softplus};
-pub(crate) use tanh::tanh_and_slope;
+pub(crate) use tanh::tanh_and_derivative;

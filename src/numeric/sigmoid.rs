@@ -28,7 +28,7 @@ pub fn softplus(x: f64) -> f64 {
 
 /// `1 / (1 + e^-x)` and its slope in f32, without a branch or a call: what hidden units compute with.
 #[inline(always)]
-pub(crate) fn sigmoid_and_slope(x: f32) -> (f32, f32) {
+pub(crate) fn sigmoid_and_derivative(x: f32) -> (f32, f32) {
     let (small, _) = exp_and_exp_m1(-x.abs());
     let large = 1.0 / (1.0 + small);
     (if x < 0.0 { small * large } else { large }, small * large * large)

@@ -4,7 +4,7 @@ use super::{Crossing, eigenvalues};
 use crate::error::{Error, Result};
 use crate::metric::order;
 use crate::objective::LambdaField;
-use crate::objective::lambda_field::forces;
+use crate::objective::lambda_field::lambdas_at;
 use serde::Serialize;
 
 /// More documents than this have too many pairs of derivatives to look at.
@@ -268,7 +268,7 @@ fn differences(field: &dyn LambdaField, scores: &[f64], labels: &[f32], step: f6
         let shifted = |shift: f64| {
             let mut moved = scores.to_vec();
             moved[j] += shift;
-            (forces(field, &moved, labels), moved[j])
+            (lambdas_at(field, &moved, labels), moved[j])
         };
         let ((up, right), (down, left)) = (shifted(step), shifted(-step));
         for i in 0..n {

@@ -1,7 +1,7 @@
 //! What happens to a field where two neighbours of the ranking change places.
 
 use crate::objective::LambdaField;
-use crate::objective::lambda_field::forces;
+use crate::objective::lambda_field::lambdas_at;
 use serde::Serialize;
 
 /// Two neighbours of the ranking that meet halfway and cross.
@@ -37,7 +37,7 @@ impl Crossing {
         let side = |sign: f64| {
             let mut moved = scores.to_vec();
             (moved[upper], moved[lower]) = (middle + sign * apart, middle - sign * apart);
-            forces(field, &moved, labels)
+            lambdas_at(field, &moved, labels)
         };
         let (before, after) = (side(1.0), side(-1.0));
         let change: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();

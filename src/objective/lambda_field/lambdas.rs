@@ -103,7 +103,7 @@ impl<F: LambdaField + ?Sized> LambdaField for &F {
 }
 
 /// The forces at some scores.
-pub(crate) fn forces(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Vec<f64> {
+pub(crate) fn lambdas_at(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Vec<f64> {
     field.lambdas(scores, labels, &order(scores))
 }
 

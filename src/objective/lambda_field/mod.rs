@@ -8,7 +8,7 @@ mod spring;
 
 pub(super) use lambdas::FieldLoss;
 pub use lambdas::LambdaField;
-pub(crate) use lambdas::forces;
+pub(crate) use lambdas::lambdas_at;
 
 use super::loss::{Gradients, Loss, Outputs, Query, QueryResult};
 use super::pairwise::LossScratch;

@@ -64,7 +64,7 @@ fn a_walk_over_a_tie_and_back_does_the_work_that_the_jump_says() {
     let objective = Objective::default();
     let field = objective.as_field().unwrap();
     let labels = [0.0, 1.0, 3.0];
-    let force = |at: &[f64; 3]| forces(&field, at, &labels);
+    let force = |at: &[f64; 3]| lambdas_at(&field, at, &labels);
     let walk = |from: [f64; 3], to: [f64; 3]| {
         let steps = 20_000;
         (0..steps).fold(0.0, |work, step| {

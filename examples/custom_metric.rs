@@ -1,12 +1,12 @@
-//! A metric of one's own becomes a training objective: only `name` and `value` must be given.
+//! Trains for a custom metric. A metric only has to implement `name` and `value`.
 //!
-//! Run with `cargo run --release --example own_metric`.
+//! Run with `cargo run --release --example custom_metric`.
 
 use burnrank::metric::Summary;
 use burnrank::{Conventions, Metric, Objective, Synthetic, TrainConfig, Trainer, device, evaluate};
 use std::sync::Arc;
 
-/// How good the best of the first three documents is, as a share of the best label there is.
+/// Highest label among the top three documents, divided by the highest label of the query.
 #[derive(Debug)]
 struct BestOfThree;
 

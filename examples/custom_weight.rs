@@ -1,16 +1,16 @@
-//! A pair weight of one's own becomes a training objective, on both gradient paths.
+//! Trains with a custom pair weight, on both gradient paths.
 //!
-//! Run with `cargo run --release --example own_weight`.
+//! Run with `cargo run --release --example custom_weight`.
 
 use burnrank::{GradientPath, Objective, PairWeight, Synthetic, TrainConfig, Trainer, device};
 use std::sync::Arc;
 
-/// A pair weighs the difference of its labels, and less the further down its upper document stands.
+/// Weights a pair by the difference of its labels, divided by the rank of its higher-ranked document.
 #[derive(Debug)]
 struct TopHeavy;
 
 impl PairWeight for TopHeavy {
-    /// `ranked` holds the labels in the order of the scores; `i` and `j` are positions in it, from 0.
+    /// `ranked` holds the labels in descending order of the scores; `i` and `j` are positions in it, starting at 0.
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         f64::from(ranked[i] - ranked[j]) / (1 + i.min(j)) as f64
     }

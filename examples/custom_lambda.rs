@@ -1,11 +1,13 @@
-//! Train with a lambda function of one's own: forces on documents that need not come from any cost.
+//! Trains with a custom lambda function, which need not be the gradient of any cost.
+//!
+//! Run with `cargo run --release --example custom_lambda`.
 
 use burnrank::analysis::lambda_field::FieldReport;
 use burnrank::{LambdaField, Objective, Synthetic, TrainConfig, Trainer, device};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Neighbours of the ranking that stand in the wrong order push each other apart, harder near the top.
+/// Pushes adjacent documents apart if they are in the wrong order, more strongly near the top of the ranking.
 #[derive(Debug)]
 struct Bubble;
 
@@ -16,10 +18,10 @@ impl LambdaField for Bubble {
 
     fn lambdas(&self, _scores: &[f64], labels: &[f32], order: &[usize]) -> Vec<f64> {
         let mut lambdas = vec![0.0; labels.len()];
-        for (place, pair) in order.windows(2).enumerate() {
-            let force = f64::from(labels[pair[1]] - labels[pair[0]]).max(0.0) / (place + 1) as f64;
-            lambdas[pair[0]] -= force;
-            lambdas[pair[1]] += force;
+        for (position, pair) in order.windows(2).enumerate() {
+            let lambda = f64::from(labels[pair[1]] - labels[pair[0]]).max(0.0) / (position + 1) as f64;
+            lambdas[pair[0]] -= lambda;
+            lambdas[pair[1]] += lambda;
         }
         lambdas
     }
@@ -27,12 +29,15 @@ impl LambdaField for Bubble {
 
 fn main() -> Result<(), burnrank::Error> {
     let report = FieldReport::new(&Bubble, &[0.3, 0.2, 0.1], &[0.0, 1.0, 2.0])?;
-    println!("forces {:?}, balanced: {}, {:?}", report.lambdas, report.balanced(), report.potential);
+    println!("lambdas {:?}, balanced: {}, {:?}", report.lambdas, report.balanced(), report.potential);
     let data = Synthetic { queries: 90, ..Synthetic::net() }.generator()?.dataset()?;
     let config = TrainConfig { objective: Objective::field(Arc::new(Bubble)), epochs: 15, ..TrainConfig::default() };
     let mut trainer = Trainer::new(config, &data, &data, &device::open("auto")?)?;
     trainer.run(|_, epoch| {
-        println!("epoch {:2}: nDCG@10 {:.4}, {} documents pushed", epoch.epoch, epoch.valid, epoch.effective_pairs);
+        println!(
+            "epoch {:2}: nDCG@10 {:.4}, {} documents with a nonzero lambda",
+            epoch.epoch, epoch.valid, epoch.effective_pairs
+        );
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(())

@@ -121,8 +121,8 @@ fn layers_that_make_no_sense_are_refused_with_a_remedy() {
         (1..=10).map(|query| format!("1 qid:{query} 1:{query}.5\n0 qid:{query} 1:{query}.25\n")).collect();
     let place = Place::new(&[("a.txt", &text)]);
     for (hidden, expected) in [
-        ("0", "linear nets have none"),
-        ("32,0", "linear nets have none"),
+        ("0", "hidden layers need at least 1 unit; for a net without hidden layers, use --model linear"),
+        ("32,0", "hidden layers need at least 1 unit"),
         ("32,,16", "as in 10 or 32,16"),
         ("32,16,", "as in 10 or 32,16"),
         ("70000", "expected 1 to 65536"),

@@ -1,4 +1,4 @@
-//! Every setting of a training run, checked once, before any work starts.
+//! The configuration of a training run, checked before any work starts.
 
 use super::GROWS_TREES;
 use super::SETTINGS;
@@ -13,51 +13,51 @@ use crate::model::{Architecture, Init};
 use crate::objective::{Batch, Objective, Outputs};
 use serde::{Deserialize, Serialize};
 
-/// The settings of a training run.
+/// The configuration of a training run.
 ///
-/// [`TrainConfig::default`] is what the [table of settings](super::SETTINGS) says for a net with hidden layers.
+/// [`TrainConfig::default`] has the defaults of a net with hidden layers in the [settings table](super::SETTINGS).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrainConfig {
-    /// What is optimised.
+    /// Training objective.
     pub objective: Objective,
-    /// Which net, or what else is to come out.
+    /// Architecture of the model.
     pub architecture: Architecture,
-    /// How it is trained; gradient descent where settings in JSON do not say.
+    /// Training method. Gradient descent if missing in JSON.
     #[serde(default, skip_serializing_if = "Method::is_gradient")]
     pub method: Method,
-    /// Where its weights start.
+    /// Distribution of the initial weights.
     pub init: Init,
-    /// What is done to features, fitted on the training queries; none where settings in JSON do not say.
+    /// Feature scaling, fitted on the training queries. None if missing in JSON.
     #[serde(default, skip_serializing_if = "is_none")]
     pub scaling: ScaleKind,
-    /// The measure that chooses the best epoch on the validation queries, as in `ndcg@10`.
+    /// Metric that selects the best epoch on the validation queries, as in `ndcg@10`.
     pub metric: String,
-    /// The most epochs.
+    /// Maximum number of epochs.
     pub epochs: usize,
-    /// The first learning rate.
+    /// Initial learning rate.
     pub learning_rate: f64,
-    /// The rule that turns gradients into steps.
+    /// Optimizer.
     pub optimizer: OptimizerKind,
-    /// Queries per batch; 1 is the papers' batch per query.
+    /// Number of queries per batch; 1 updates the weights after every query, as in the papers.
     pub batch_queries: usize,
-    /// When the learning rate shrinks.
+    /// Learning rate schedule.
     pub schedule: Schedule,
-    /// Stop after this many epochs without a better validation value; 0 never stops.
+    /// Number of epochs without a better validation value before training stops; 0 disables early stopping.
     pub patience: usize,
-    /// Start again from new random weights after this many epochs without a better validation value; 0 never does.
+    /// Number of epochs without a better validation value before training restarts from new weights; 0 disables restarts.
     pub restart: usize,
-    /// The L2 penalty on all weights.
+    /// L2 penalty on all weights.
     pub l2: f64,
-    /// The largest norm of each parameter's gradient; 0 leaves gradients alone.
+    /// Maximum L2 norm of the gradient of each parameter tensor; 0 disables clipping.
     pub clip: f64,
-    /// The seed of weights, shuffles and everything else that is random.
+    /// Seed of all random numbers: weights, shuffles, samples.
     pub seed: u64,
-    /// Which way gradients are computed.
+    /// How gradients are computed.
     pub gradient: GradientPath,
-    /// The most pairs in memory at once on the tensor path.
+    /// Maximum number of document pairs in memory at once on the tensor path.
     pub pair_budget: usize,
-    /// The shares that the queries are cut into, to be held by up to so many processes, which end at the same bytes whatever
-    /// their number; 0 for batches that are computed whole, which nothing but one process can.
+    /// Number of shares that the training queries are divided into. Up to this number of processes can train together, and
+    /// the model does not depend on how many do. 0 trains without shares, in one process.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shares: usize,
 }
@@ -70,7 +70,7 @@ fn is_none(scaling: &ScaleKind) -> bool {
     *scaling == ScaleKind::None
 }
 
-/// That of a net with hidden layers where nothing is stated.
+/// The defaults of a net with hidden layers.
 impl Default for TrainConfig {
     fn default() -> Self {
         ModelChoice::mlp().config()
@@ -78,19 +78,29 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
-    /// At least so many updates and epochs on so many training queries, with steps that fall to 0.
+    /// Trains for at least this number of updates and epochs, with a cosine schedule.
     pub(crate) fn lasting(self, queries: usize, updates: usize, epochs: usize) -> Self {
         let epochs = self.epochs_for(queries, updates, epochs);
-        TrainConfig { epochs, patience: (epochs / 2).max(20), restart: 0, schedule: Schedule::Cosine, ..self }
+        let config = TrainConfig { epochs, restart: 0, schedule: Schedule::Cosine, ..self };
+        TrainConfig { patience: config.default_patience(), ..config }
     }
 
-    /// The number of epochs that has at least so many updates and epochs on so many training queries.
+    /// Returns the default patience of nets: half of the epochs, but at least 20.
+    pub(super) fn default_patience(&self) -> usize {
+        (self.epochs / 2).max(20)
+    }
+
+    /// Returns the number of epochs that contain at least `updates` batches of `queries` training queries, but at least `epochs`.
     pub(super) fn epochs_for(&self, queries: usize, updates: usize, epochs: usize) -> usize {
-        let per_epoch = queries.div_ceil(self.batch_queries.max(1)).max(1);
-        updates.div_ceil(per_epoch).max(epochs)
+        updates.div_ceil(self.batches(queries).max(1)).max(epochs)
     }
 
-    /// What is optimised, as models and reports state it: the objective, or the system that has its own.
+    /// Returns the number of batches in an epoch of `queries` training queries.
+    pub(crate) fn batches(&self, queries: usize) -> usize {
+        queries.div_ceil(self.batch_queries.max(1))
+    }
+
+    /// Returns the name of what is optimised: the objective, or the baseline.
     pub fn aim(&self) -> String {
         match &self.method {
             Method::Baseline(settings) => settings.to_string(),
@@ -98,36 +108,37 @@ impl TrainConfig {
         }
     }
 
-    /// Refuses settings that make no sense, with the name of the setting.
+    /// Checks that each setting is valid and that all of them are compatible.
     ///
     /// # Errors
-    /// The first such setting.
+    /// Fails for the first setting that is not, and names it.
     pub fn check(&self) -> Result<()> {
         let kind = ModelChoice::of(self)?.kind;
         for row in SETTINGS.iter().filter(|row| row.is_of(kind)) {
-            // Objectives of the caller's own have no name that could be read.
+            // Custom objectives have names that do not parse.
             if !matches!(row.value, Value::Name(..)) {
                 row.check(&row.get(self))?;
             }
         }
         let (patience, restart) = (self.patience, self.restart);
         if patience > 0 && restart >= patience {
-            let expected = format!("less than `patience` {patience}, which stops before; or set `patience` 0");
+            let expected =
+                format!("a value below `patience` {patience}, which stops training first; or set `patience` 0");
             return Err(Error::setting("restart", restart, expected));
         }
         if restart > 0 && !self.method.is_gradient() {
-            return Err(Error::setting("restart", restart, "0: only nets start again from other weights"));
+            return Err(Error::setting("restart", restart, "0: only nets restart from new weights"));
         }
         if restart > 0 && self.schedule == Schedule::Cosine {
-            let expected = "another `schedule`: the cosine falls over the whole run";
+            let expected = "another `schedule`: cosine runs over all epochs and cannot restart";
             return Err(Error::setting("restart", restart, expected));
         }
         if self.shares > 0 && !self.method.is_gradient() {
-            return Err(Error::setting("shares", self.shares, "0: only nets are trained in shares"));
+            return Err(Error::setting("shares", self.shares, "0: only nets can be trained in shares"));
         }
         if self.gradient == GradientPath::Tensor {
             if self.shares > 0 {
-                let expected = "0: `gradient` tensor works on whole batches";
+                let expected = "0: `gradient` tensor computes whole batches";
                 return Err(Error::setting("shares", self.shares, expected));
             }
             self.objective.tensors()?;
@@ -135,43 +146,43 @@ impl TrainConfig {
         crate::metric::parse(&self.metric).map(|_| ())
     }
 
-    /// Refuses what this build cannot train, before any work.
+    /// Checks that this build can train the model.
     ///
     /// # Errors
-    /// For trees, in a build that does not grow them.
+    /// Fails for trees in a build without the feature `trees`.
     pub fn check_build(&self) -> Result<()> {
         match self.method {
             Method::Boosting(_) if !GROWS_TREES => Err(Error::Config(
-                "this build scores with trees, but does not grow them: build burnrank with --features trees, as in 'cargo \
-                 install --path . --features trees' (needs CMake 3.28 and libclang)"
-                    .into(),
+                                "this build can score with trees, but not train them: build burnrank with the feature trees, as in 'cargo \
+                                 install --path . --features trees' (needs CMake 3.28 and libclang)"
+                                    .into(),
             )),
             _ => Ok(()),
         }
     }
 
-    /// Refuses training data with a label that is too high for the objective to have a finite gradient.
+    /// Checks that the objective has a finite gradient for the highest label of the training data.
     ///
     /// # Errors
-    /// When there is one, with other objectives as the remedy.
+    /// Fails if it does not, and suggests other objectives.
     pub fn check_labels(&self, train: &Dataset) -> Result<()> {
         if matches!(self.method, Method::Baseline(_)) {
-            // They have an aim of their own, and refuse labels themselves.
+            // Baselines check labels themselves.
             return Ok(());
         }
         let highest = train.labels().iter().copied().fold(0.0, f32::max);
-        // An objective without a gradient for a label of 1 has other troubles, which it tells itself.
+        // An objective without a gradient for a label of 1 fails for other reasons, and reports them itself.
         if self.has_gradient(highest) || !self.has_gradient(1.0) {
             return Ok(());
         }
         Err(Error::Mismatch(format!(
-            "label {highest} is too high for {}, whose gain is 2^y - 1: give lower labels, or an objective without such \
-             gains, as lambdarank:ndcg:linear or ranknet",
+            "label {highest} is too high for {}, whose gain is 2^y - 1: use lower labels or an objective without \
+                         exponential gains, such as lambdarank:ndcg:linear or ranknet",
             self.objective
         )))
     }
 
-    /// Refuses training queries without an order to learn: in each of them, all documents have the same label.
+    /// Checks that at least one training query has documents with different labels.
     ///
     /// ```
     /// use burnrank::{Dataset, Objective, TrainConfig};
@@ -184,13 +195,13 @@ impl TrainConfig {
     /// ```
     ///
     /// # Errors
-    /// When no query has documents of different labels, unless what is trained learns from single documents.
+    /// Fails if no query has, unless the objective is pointwise.
     pub fn check_pairs(&self, train: &Dataset) -> Result<()> {
-        self.check_found_pairs(train.has_pairs())
+        self.check_has_pairs(train.has_pairs())
     }
 
-    /// As [`TrainConfig::check_pairs`], of data that was looked at before.
-    pub(crate) fn check_found_pairs(&self, has_pairs: bool) -> Result<()> {
+    /// Like [`TrainConfig::check_pairs`], for data that is known to have such a query or not.
+    pub(crate) fn check_has_pairs(&self, has_pairs: bool) -> Result<()> {
         let is_pointwise = match &self.method {
             Method::Baseline(settings) => ModelKind::of(&settings.name)?.is_pointwise,
             _ => self.objective.is_pointwise(),
@@ -203,12 +214,12 @@ impl TrainConfig {
             _ => (String::new(), ""),
         };
         Err(Error::Data(format!(
-            "{system}no training query has documents of different labels, so there is no order to learn: check the labels and \
-             the query ids, or train with {model}`objective` squared-error, which needs no pairs"
+            "{system}no training query has documents with different labels, so there is nothing to learn: check the labels and \
+                         the query ids, or train with {model}`objective` squared-error, which needs no pairs"
         )))
     }
 
-    /// Whether the objective has a finite gradient for a document of this label against one of label 0.
+    /// Whether the objective has finite gradients for a pair of documents with this label and label 0.
     fn has_gradient(&self, label: f32) -> bool {
         let batch = Batch { labels: &[label, 0.0], offsets: &[0, 2] };
         let (mut gradient, outputs) = ([0.0; 2], Outputs { loss: true, pairs: false });

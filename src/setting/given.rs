@@ -1,4 +1,4 @@
-//! From what is stated to a configuration, and back.
+//! Given settings, resolved to a configuration and back.
 
 use super::SETTINGS;
 use super::config::TrainConfig;
@@ -7,7 +7,7 @@ use super::row::{DefaultValue, Setting};
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 
-/// Settings that are stated; all others have their defaults.
+/// Settings that the user gave. All others have their defaults.
 ///
 /// ```
 /// use burnrank::setting::{Given, ModelChoice, resolve, stated};
@@ -23,15 +23,15 @@ use std::collections::BTreeMap;
 pub struct Given(BTreeMap<usize, String>);
 
 impl Given {
-    /// Nothing is stated.
+    /// Creates an empty set: every setting has its default.
     pub fn new() -> Self {
         Given::default()
     }
 
-    /// States a value.
+    /// Gives a setting a value.
     ///
     /// # Errors
-    /// An unknown setting, or a value that it cannot have.
+    /// Fails for an unknown setting or an invalid value.
     pub fn state(&mut self, key: &str, value: impl ToString) -> Result<()> {
         let (row, value) = (Setting::of(key)?, value.to_string());
         row.check(&value)?;
@@ -39,39 +39,39 @@ impl Given {
         Ok(())
     }
 
-    /// The value that is stated for a setting.
+    /// Returns the given value of a setting.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.iter().find(|(own, _)| *own == key).map(|(_, value)| value)
+        self.iter().find(|(given, _)| *given == key).map(|(_, value)| value)
     }
 
-    /// Whether a value is stated for a setting.
+    /// Whether a setting is given.
     pub fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// All that is stated, in the order of the table.
+    /// Iterates over keys and values of the given settings, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(place, value)| (SETTINGS[*place].key, value.as_str()))
     }
 
-    /// The first setting that models of this kind do not have.
+    /// Checks that models of this kind have all given settings; `model` is their name for the message.
     ///
     /// # Errors
-    /// The error for it; `model` is how the kind is called.
+    /// Fails for the first setting that they do not have.
     pub fn check_for(&self, model: &str, kinds: Kinds) -> Result<()> {
         let other = self.0.keys().map(|place| &SETTINGS[*place]).find(|row| !row.kinds.has(kinds));
         other.map_or(Ok(()), |row| Err(row.not_for(model, kinds)))
     }
 
-    /// Leaves out what models of this kind do not have.
+    /// Removes the settings that models of this kind do not have.
     pub fn retain(&mut self, kinds: Kinds) {
         self.0.retain(|place, _| SETTINGS[*place].kinds.has(kinds));
     }
 
-    /// The configuration for another number of training queries: what depends on it and is not stated is decided again.
+    /// Adapts a configuration to the number of training queries: updates the defaults that depend on it.
     ///
     /// # Errors
-    /// A default that the setting cannot have.
+    /// Fails if such a default is invalid.
     pub fn suited(&self, mut config: TrainConfig, queries: usize) -> Result<TrainConfig> {
         let kind = ModelChoice::of(&config)?.kind;
         let is_stated = |row: &Setting| {
@@ -91,22 +91,23 @@ fn place(row: &Setting) -> usize {
     SETTINGS.iter().position(|other| std::ptr::eq(other, row)).unwrap_or_default()
 }
 
-/// The configuration of a model with what is stated, and defaults for the rest; where the number of training queries is known,
-/// nets are trained as long as they need on so many.
+/// Returns the configuration of a model: the given settings, and defaults for all others.
+///
+/// If the number of training queries is known, the default number of epochs of nets depends on it.
 ///
 /// # Errors
-/// A setting that the model does not have, a value that it cannot have, or values that exclude each other.
+/// Fails for a setting that the model does not have, an invalid value, or values that exclude each other.
 pub fn resolve(model: &ModelChoice, given: &Given, queries: Option<usize>) -> Result<TrainConfig> {
     let config = fill(model, given, queries)?;
     config.check()?;
     Ok(config)
 }
 
-/// As [`resolve`], with values that may exclude each other.
+/// Like [`resolve`], but does not check that the values are compatible.
 fn fill(model: &ModelChoice, given: &Given, queries: Option<usize>) -> Result<TrainConfig> {
     given.check_for(model.kind.name, model.kind.kinds)?;
     let mut config = model.blank();
-    // A row comes after those that it depends on.
+    // Each row comes after the rows that its default depends on.
     for (place, row) in SETTINGS.iter().enumerate().filter(|(_, row)| row.is_of(model.kind)) {
         let Some(text) = given.0.get(&place) else {
             let text = row.default_for(model.kind, &config, given, queries);
@@ -115,7 +116,7 @@ fn fill(model: &ModelChoice, given: &Given, queries: Option<usize>) -> Result<Tr
         };
         if let Some((other, value)) = given.iter().find(|(other, _)| row.same_field == Some(other)) {
             let key = row.key;
-            let message = format!("`{key}` {text} and `{other}` {value} are the same setting: leave out one of them");
+            let message = format!("`{key}` {text} and `{other}` {value} set the same value: leave out one of them");
             return Err(Error::Config(message));
         }
         row.set(&mut config, text)?;
@@ -123,24 +124,25 @@ fn fill(model: &ModelChoice, given: &Given, queries: Option<usize>) -> Result<Tr
     Ok(config)
 }
 
-/// The model and the fewest statements that resolve to this configuration: on a number of training queries, or on any number.
+/// Returns the model and the smallest set of settings that resolve to this configuration, for a number of training queries or,
+/// without one, for any number.
 ///
 /// # Errors
-/// A configuration that no statements resolve to, as with an objective of the caller's own.
+/// Fails if no settings resolve to the configuration, for example with a custom objective.
 pub fn stated(config: &TrainConfig, queries: Option<usize>) -> Result<(ModelChoice, Given)> {
     let (model, mut given) = (ModelChoice::of(config)?, Given::new());
-    let own: Vec<&Setting> = SETTINGS.iter().filter(|row| row.is_of(model.kind)).collect();
-    // Where two settings are one field, the later row is the model's own.
-    let is_named = |row: &Setting| own.iter().all(|other| other.same_field != Some(row.key));
-    // Defaults that depend on the number differ between one query and many.
+    let rows: Vec<&Setting> = SETTINGS.iter().filter(|row| row.is_of(model.kind)).collect();
+    // If two settings share a field, the later row is the name that this kind of model uses.
+    let is_primary = |row: &Setting| rows.iter().all(|other| other.same_field != Some(row.key));
+    // A default that depends on the number of queries differs between one query and many.
     let numbers = if queries.is_some() { vec![queries] } else { vec![None, Some(1), Some(1 << 20)] };
-    for _ in 0..=own.len() {
-        let found = numbers.iter().map(|queries| fill(&model, &given, *queries)).collect::<Result<Vec<_>>>()?;
-        let differs = |row: &Setting| found.iter().any(|found| row.get(found) != row.get(config));
-        match own.iter().find(|row| is_named(row) && differs(row)) {
+    for _ in 0..=rows.len() {
+        let resolved = numbers.iter().map(|queries| fill(&model, &given, *queries)).collect::<Result<Vec<_>>>()?;
+        let differs = |row: &Setting| resolved.iter().any(|resolved| row.get(resolved) != row.get(config));
+        match rows.iter().find(|row| is_primary(row) && differs(row)) {
             Some(row) => given.state(row.key, row.get(config))?,
             None => return Ok((model, given)),
         }
     }
-    Err(Error::Config("no statement of settings is this configuration".into()))
+    Err(Error::Config("no settings resolve to this configuration".into()))
 }

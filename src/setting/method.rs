@@ -1,4 +1,4 @@
-//! How a model is trained: gradient descent, boosting, or the way of one of the papers' other systems.
+//! Training methods: gradient descent, boosting, and the baselines.
 
 use super::model::{ModelChoice, ModelKind};
 use crate::name::Spelling;
@@ -6,43 +6,43 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How a model is trained.
+/// Training method.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Gradient descent on batches of queries, for nets.
     #[default]
     Gradient,
-    /// A tree per epoch, grown on the objective's gradient and second derivatives.
+    /// Gradient boosting: each epoch adds a tree, fitted to the gradient and hessian of the objective.
     Boosting(TreeSettings),
-    /// The way of one of the papers' other systems.
+    /// The algorithm of a baseline.
     Baseline(BaselineSettings),
 }
 
 impl Method {
-    /// Whether it is gradient descent, which settings in JSON leave out.
+    /// Whether it is gradient descent, which settings in JSON omit.
     pub(crate) fn is_gradient(&self) -> bool {
         *self == Method::Gradient
     }
 }
 
-/// How trees are grown. The most trees are the epochs of a run, the shrinkage is its step size, the most leaves belong to
-/// the architecture.
+/// Settings of boosting. The number of trees is [`TrainConfig::epochs`](super::TrainConfig::epochs), the shrinkage is
+/// [`TrainConfig::learning_rate`](super::TrainConfig::learning_rate), and the number of leaves is part of the architecture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreeSettings {
-    /// The fewest documents in a leaf.
+    /// Minimum number of documents per leaf.
     pub min_data: usize,
-    /// The smallest sum of second derivatives in a leaf.
+    /// Minimum sum of hessians per leaf.
     pub min_hessian: f64,
-    /// The most values that a feature is told apart by.
+    /// Maximum number of histogram bins per feature.
     pub bins: usize,
-    /// The share of documents that each tree is grown on.
+    /// Fraction of documents sampled for each tree.
     pub subsample: f64,
-    /// The share of features that each tree may split by.
+    /// Fraction of features sampled for each tree.
     pub feature_fraction: f64,
 }
 
-/// What the table of settings says where nothing is stated.
+/// The defaults of the settings table.
 impl Default for TreeSettings {
     fn default() -> Self {
         match ModelChoice::trees().config().method {
@@ -53,24 +53,24 @@ impl Default for TreeSettings {
 }
 
 impl TreeSettings {
-    /// Before any row of the table is set.
+    /// Values before any setting is applied.
     pub(super) const BLANK: TreeSettings =
         TreeSettings { min_data: 0, min_hessian: 0.0, bins: 0, subsample: 0.0, feature_fraction: 0.0 };
 }
 
-/// One of the papers' other systems, with its numbers. It prints as [`ModelChoice`] reads it.
+/// A baseline and its parameters. `Display` writes the form that [`ModelChoice`] parses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BaselineSettings {
-    /// Its name in the list of models.
+    /// Name of the model.
     pub name: String,
-    /// All of its settings.
+    /// Value of each parameter.
     pub numbers: BTreeMap<String, f64>,
 }
 
 impl fmt::Display for BaselineSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = ModelKind::of(&self.name).map_or(&[][..], |kind| kind.parameters);
-        let default = |key: &str| known.iter().find(|parameter| parameter.key == key)?.default();
+        let parameters = ModelKind::of(&self.name).map_or(&[][..], |kind| kind.parameters);
+        let default = |key: &str| parameters.iter().find(|parameter| parameter.key == key)?.default();
         let add = |name: Spelling, (key, value): (&String, &f64)| name.number(key, *value, default(key));
         f.write_str(&self.numbers.iter().fold(Spelling::new(&self.name), add).finish())
     }

@@ -1,12 +1,14 @@
-//! Settings of a training run: one table.
+//! Settings of a training run, in one table.
 //!
-//! [`SETTINGS`] has a row for each [`Setting`]: its key, help, values and models, its default, and how a [`TrainConfig`] stores it.
-//! Made from it are the options of the tool and their help, defaults ([`resolve`]), the command that trains a model again
-//! ([`stated`]), what a search draws from, and checks. A row is all that a new setting needs beside its field.
+//! [`SETTINGS`] has a row for each [`Setting`]: its key, help, valid values, the models that have it, its default, and the
+//! [`TrainConfig`] field that stores it. The command-line options and their help, the defaults ([`resolve`]), the command that
+//! reproduces a model ([`stated`]), the search space of `tune` and the checks all come from this table. A new setting needs a
+//! field and a row.
 //!
-//! Imports go from `train`, `tune` and the tool to this module; the list of baselines is what it takes from above.
+//! `train`, `tune` and the command line import this module. It imports only the list of baselines from above.
 
 mod config;
+mod field;
 mod given;
 mod method;
 mod model;
@@ -26,5 +28,5 @@ pub use table::SETTINGS;
 pub use value::{Bounds, Value};
 pub use words::{GradientPath, OptimizerKind, Schedule};
 
-/// Whether this build grows trees; all builds score with them.
+/// Whether this build can train trees. All builds can score with them.
 pub const GROWS_TREES: bool = cfg!(feature = "trees");

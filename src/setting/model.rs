@@ -1,4 +1,4 @@
-//! What can be trained, by name: one row each.
+//! The kinds of models that can be trained.
 
 use super::SETTINGS;
 use super::config::TrainConfig;
@@ -15,34 +15,34 @@ use crate::objective::Objective;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A kind of model that can be trained, and how it is trained unless told otherwise.
+/// A kind of model that can be trained, and its default settings.
 #[derive(Debug)]
 pub struct ModelKind {
-    /// Its name, as in `mlp`.
+    /// Name, as in `mlp`.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub help: &'static str,
-    /// What it optimises; nothing where that is the objective's to say.
+    /// What it optimises; `None` if the objective is a setting.
     pub optimises: Option<&'static str>,
-    /// Numbers that may follow the name, as in `ranksvm:c=0.1`.
+    /// Parameters that may follow the name, as in `ranksvm:c=0.1`.
     pub parameters: &'static [Parameter],
-    /// Maximum number of epochs, where the data does not decide on it.
+    /// Maximum number of epochs, if it does not depend on the data.
     pub epochs: usize,
-    /// Epochs without a better validation value before training stops; 0 never stops.
+    /// Number of epochs without a better validation value before training stops; 0 disables early stopping.
     pub patience: usize,
     /// Initial learning rate.
     pub learning_rate: f64,
     /// Feature scaling.
     pub scaling: ScaleKind,
-    /// What scores; the settings of nets and trees decide on its size.
+    /// Architecture; its size depends on the settings of nets and trees.
     pub architecture: Architecture,
-    /// Which settings it has.
+    /// The kind, which decides which settings it has.
     pub kinds: Kinds,
-    /// Whether it learns from single documents, without their order within a query: PRank learns thresholds between labels.
+    /// Whether it learns from single documents rather than pairs or lists, as PRank does.
     pub is_pointwise: bool,
 }
 
-/// A set of kinds of models: those that have a setting.
+/// A set of kinds of models, such as those that have a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kinds(u8);
 
@@ -55,17 +55,17 @@ impl Kinds {
     pub const NETS: Kinds = Self::LINEAR.or(Self::MLP);
     /// Boosted trees.
     pub const TREES: Kinds = Kinds(4);
-    /// Systems that the papers compare with.
+    /// Baselines.
     pub const BASELINES: Kinds = Kinds(8);
-    /// The choice of a model on the data, which is not a model itself.
+    /// Automatic model selection, which is not a model itself.
     pub const AUTO: Kinds = Kinds(16);
 
-    /// Those of both.
+    /// Returns the union of both sets.
     pub const fn or(self, other: Kinds) -> Kinds {
         Kinds(self.0 | other.0)
     }
 
-    /// Whether all of `other` are among them.
+    /// Whether `other` is a subset.
     pub const fn has(self, other: Kinds) -> bool {
         self.0 & other.0 == other.0
     }
@@ -92,7 +92,7 @@ impl fmt::Display for Kinds {
     }
 }
 
-/// Nets and trees, trained with any objective.
+/// Nets and trees, which can be trained with any objective.
 pub(super) const OWN: &[ModelKind] = &[
     ModelKind {
         name: "linear",
@@ -122,7 +122,7 @@ pub(super) const OWN: &[ModelKind] = &[
     },
     ModelKind {
         name: "trees",
-        help: "boosted trees; with lambdarank:ndcg that is LambdaMART, with squared-error MART",
+        help: "boosted trees: LambdaMART with lambdarank:ndcg, MART with squared-error",
         optimises: None,
         parameters: &[],
         epochs: 500,
@@ -135,7 +135,7 @@ pub(super) const OWN: &[ModelKind] = &[
     },
 ];
 
-/// What other tools and papers call models, without hyphens, and what these are here.
+/// Names of models in other tools and papers, without hyphens, and the equivalent settings.
 #[rustfmt::skip]
 const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["lambdamart"], "LambdaMART is `model` trees `objective` lambdarank:ndcg"),
@@ -152,35 +152,35 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["svm", "svmrank"], "RankSVM is `model` ranksvm"),
 ];
 
-/// All kinds of models: nets and trees first, then the systems that the papers compare with.
+/// Iterates over all kinds of models: nets and trees first, then the baselines.
 pub fn models() -> impl Iterator<Item = &'static ModelKind> {
     OWN.iter().chain(BASELINES.iter().map(|(kind, _)| kind))
 }
 
 impl ModelKind {
-    /// The kind of this name.
+    /// Returns the kind with this name.
     ///
     /// # Errors
-    /// When there is none, with the one that was likely meant, or all of them.
+    /// Fails if the name is unknown. The message suggests the nearest name, or lists all.
     pub fn of(name: &str) -> Result<&'static ModelKind> {
         models().find(|kind| kind.name == name).ok_or_else(|| Self::unknown(name, &[]))
     }
 
-    /// What an unknown name likely means, or all that are known; `others` are known to the caller alone.
+    /// Returns the error for an unknown name: it suggests a name, or lists all. `others` are further names that the caller accepts.
     pub fn unknown(name: &str, others: &[&'static str]) -> Error {
-        let theirs = name.replace(['-', '_', ' '], "");
-        match ELSEWHERE.iter().find(|(names, _)| names.contains(&theirs.as_str())) {
-            Some((_, ours)) => Error::Config(format!("unknown model '{name}': {ours}")),
+        let plain = name.replace(['-', '_', ' '], "");
+        match ELSEWHERE.iter().find(|(names, _)| names.contains(&plain.as_str())) {
+            Some((_, settings)) => Error::Config(format!("unknown model '{name}': {settings}")),
             None => name::unknown("model", name, others.iter().copied().chain(models().map(|kind| kind.name))),
         }
     }
 
-    /// Whether it is trained with the objective that is chosen; others have an aim of their own.
+    /// Whether the training objective is a setting of this kind.
     pub fn takes_objective(&self) -> bool {
         self.optimises.is_none()
     }
 
-    /// Its name with all that may follow it, as in `ranksvm[:c=0]`.
+    /// Returns the name and its optional parameters, as in `ranksvm[:c=0]`.
     pub fn pattern(&self) -> String {
         Named::pattern(self)
     }
@@ -206,7 +206,7 @@ impl Named for ModelKind {
     }
 }
 
-/// A kind of model with what followed its name.
+/// A kind of model and its parameters.
 ///
 /// ```
 /// use burnrank::setting::ModelChoice;
@@ -219,7 +219,7 @@ impl Named for ModelKind {
 pub struct ModelChoice {
     /// The kind.
     pub kind: &'static ModelKind,
-    /// Every parameter of the kind, given or default.
+    /// Value of each parameter, given or default.
     pub numbers: BTreeMap<String, f64>,
 }
 
@@ -228,9 +228,9 @@ impl std::str::FromStr for ModelChoice {
 
     fn from_str(text: &str) -> Result<Self> {
         Self::read(text).map_err(|error| {
-            let meant = name::corrected::<ModelKind>(text, |_| None);
-            match text.contains(':') && Self::read(&meant).is_ok() {
-                true => Error::Config(format!("unknown model '{text}': did you mean '{meant}'?")),
+            let suggestion = name::corrected::<ModelKind>(text, |_| None);
+            match text.contains(':') && Self::read(&suggestion).is_ok() {
+                true => Error::Config(format!("unknown model '{text}': did you mean '{suggestion}'?")),
                 false => error,
             }
         })
@@ -252,20 +252,20 @@ impl ModelChoice {
         Ok(ModelChoice { kind, numbers })
     }
 
-    /// A net with hidden layers, the choice of those who set one by hand.
+    /// Returns a net with hidden layers.
     pub fn mlp() -> Self {
         ModelChoice { kind: &OWN[1], numbers: BTreeMap::new() }
     }
 
-    /// Boosted trees.
+    /// Returns boosted trees.
     pub fn trees() -> Self {
         ModelChoice { kind: &OWN[2], numbers: BTreeMap::new() }
     }
 
-    /// The choice that a configuration is of.
+    /// Returns the model of a configuration.
     ///
     /// # Errors
-    /// An unknown baseline, or an architecture that the method does not train.
+    /// Fails for an unknown baseline, or an architecture that the method cannot train.
     pub fn of(config: &TrainConfig) -> Result<Self> {
         let name = match (&config.method, &config.architecture) {
             (Method::Baseline(settings), _) => {
@@ -275,20 +275,20 @@ impl ModelChoice {
             (Method::Boosting(_), Architecture::Trees { .. }) => "trees",
             (Method::Gradient, Architecture::Linear) => "linear",
             (Method::Gradient, Architecture::Mlp { .. }) => "mlp",
-            (Method::Boosting(_), other) => return Err(Error::Config(format!("{other}: boosting grows trees"))),
+            (Method::Boosting(_), other) => return Err(Error::Config(format!("{other}: boosting trains trees"))),
             (Method::Gradient, other) => return Err(Error::Config(format!("{other}: gradient descent trains nets"))),
         };
         name.parse()
     }
 
-    /// How a model of this kind is trained where nothing is stated.
+    /// Returns the default configuration.
     pub fn config(&self) -> TrainConfig {
-        // A test resolves every kind, so that a failure is an error of the table.
+        // A test resolves every kind: the defaults of the table are valid.
         resolve(self, &Given::new(), None).unwrap_or_else(|error| panic!("defaults of {}: {error}", self.kind.name))
     }
 
-    /// A configuration before the settings that the model has. Those that it does not have are at the fixed defaults of the
-    /// table, because models and run identities store them too.
+    /// Returns a configuration before any setting of the model is applied. Settings that the model does not have are at the
+    /// fixed defaults of the table, because models and run identities store them too.
     pub(super) fn blank(&self) -> TrainConfig {
         let kind = self.kind;
         let mut config = TrainConfig {

@@ -1,4 +1,4 @@
-//! What a row of the table says about a setting.
+//! A row of the settings table.
 
 use super::config::TrainConfig;
 use super::given::Given;
@@ -6,47 +6,48 @@ use super::model::{Kinds, ModelKind, OWN};
 use super::value::Value;
 use crate::error::{Error, Result};
 use crate::internal::suggest::nearest;
+use crate::internal::text::listed;
 
 /// A setting of a training run.
 pub struct Setting {
-    /// Its name: `--key` of the tool, a key of the files of `tune`, a keyword argument of other languages.
+    /// Name: `--key` on the command line, the key in search-space files of `tune`, the keyword argument in Python.
     pub key: &'static str,
-    /// Where lists of settings show it.
+    /// Section of the help that lists it.
     pub section: Section,
-    /// What it sets, as a sentence without its full stop.
+    /// What it sets and in which unit, without a full stop.
     pub help: &'static str,
-    /// Values that it can have.
+    /// Valid values.
     pub value: Value,
-    /// Models that have it.
+    /// Models that have this setting.
     pub kinds: Kinds,
-    /// Its value where none is stated.
+    /// Default value.
     pub default: DefaultValue,
-    /// Whether short lists show it.
+    /// Whether most users need it: the short help (`-h`) shows only these settings.
     pub common: bool,
-    /// What `tune` draws it from; nothing where `tune` leaves it alone.
+    /// Default search space of `tune`, per kind of model; empty if `tune` cannot search the setting.
     pub search: &'static [(Kinds, SearchSpace)],
-    /// The setting of other models that is stored in the same field.
+    /// Key of the setting of other models that is stored in the same field, as `lr` and `shrinkage` are.
     pub same_field: Option<&'static str>,
     pub(super) get: fn(&TrainConfig) -> String,
     pub(super) set: fn(&mut TrainConfig, &str) -> Option<()>,
 }
 
-/// Where lists of settings show a setting.
+/// A section of the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
-    /// All of training.
+    /// Settings of all or several kinds of models.
     Training,
-    /// Nets alone.
+    /// Settings of neural nets.
     Nets,
-    /// Trees alone.
+    /// Settings of boosted trees.
     Trees,
 }
 
 impl Section {
-    /// All sections, in the order of lists.
+    /// All sections, in the order of the help.
     pub const ALL: [Section; 3] = [Section::Training, Section::Nets, Section::Trees];
 
-    /// Its heading.
+    /// Returns the heading.
     pub fn title(self) -> &'static str {
         match self {
             Section::Training => "Training",
@@ -55,51 +56,51 @@ impl Section {
         }
     }
 
-    /// Its settings.
+    /// Iterates over the settings of this section.
     pub fn settings(self) -> impl Iterator<Item = &'static Setting> {
         super::SETTINGS.iter().filter(move |row| row.section == self)
     }
 }
 
-/// The value of a setting where none is stated.
+/// The default value of a setting.
 pub enum DefaultValue {
-    /// Always the same.
+    /// A constant.
     Fixed(&'static str),
-    /// That of the kind of model.
+    /// Depends on the kind of model.
     OfKind(fn(&ModelKind) -> String),
-    /// It depends on settings of earlier rows, and on which of them are stated. With how it depends on them, in words.
+    /// Depends on the settings of earlier rows and on which of them are given. The text describes the rule.
     After(&'static str, fn(&ModelKind, &TrainConfig, &Given) -> String),
-    /// As [`DefaultValue::After`], and on the number of training queries, where that is known.
+    /// Like [`DefaultValue::After`], but also depends on the number of training queries, if it is known.
     OfData(&'static str, fn(&ModelKind, &TrainConfig, &Given, Option<usize>) -> String),
 }
 
-/// What `tune` draws a setting from where its file does not say.
+/// The values that `tune` samples for a setting unless the search-space file states others.
 pub enum SearchSpace {
-    /// Not drawn: the default stays.
+    /// Keeps the default value.
     Default,
-    /// One of these.
+    /// One of these values, with equal probability.
     List(&'static [&'static str]),
-    /// A number whose logarithm is drawn evenly.
+    /// A log-uniform number between these bounds.
     Log(f64, f64),
-    /// The same, or 0 half of the time.
+    /// 0 with probability 0.5, otherwise a log-uniform number between these bounds.
     ZeroOrLog(f64, f64),
 }
 
 impl Setting {
-    /// The setting of this key.
+    /// Returns the setting with this key.
     ///
     /// # Errors
-    /// An unknown key, with the one that was likely meant.
+    /// Fails if the key is unknown. The message suggests the nearest key.
     pub fn of(key: &str) -> Result<&'static Setting> {
-        let known = || super::SETTINGS.iter().map(|row| row.key);
+        let keys = || super::SETTINGS.iter().map(|row| row.key);
         super::SETTINGS.iter().find(|row| row.key == key).ok_or_else(|| {
-            let meant = nearest(key, known()).map_or(String::new(), |meant| format!("did you mean '{meant}'? "));
-            let known = known().collect::<Vec<_>>().join(", ");
-            Error::Config(format!("unknown setting '{key}': {meant}known are {known}"))
+            let suggestion = nearest(key, keys()).map_or(String::new(), |key| format!("did you mean '{key}'? "));
+            let keys = keys().collect::<Vec<_>>().join(", ");
+            Error::Config(format!("unknown setting '{key}': {suggestion}known settings are {keys}"))
         })
     }
 
-    /// Refuses text that is not a value of this setting.
+    /// Checks that `text` is a valid value.
     ///
     /// ```
     /// use burnrank::setting::Setting;
@@ -109,43 +110,48 @@ impl Setting {
     /// ```
     ///
     /// # Errors
-    /// The key, the text, and what was expected.
+    /// Fails if it is not. The message states the key, the text and the expected values.
     pub fn check(&self, text: &str) -> Result<()> {
         self.value.check(self.key, text)
     }
 
-    /// Its value in a configuration, as text that [`Setting::set`] reads back.
+    /// Returns the value in a configuration, as text that [`Setting::set`] parses.
     pub fn get(&self, config: &TrainConfig) -> String {
         (self.get)(config)
     }
 
-    /// Gives a configuration this value.
+    /// Sets the value in a configuration.
     ///
     /// # Errors
-    /// As [`Setting::check`].
+    /// Fails like [`Setting::check`].
     pub fn set(&self, config: &mut TrainConfig, text: &str) -> Result<()> {
         self.check(text)?;
         (self.set)(config, text.trim()).ok_or_else(|| Error::setting(self.key, text, self.value.expected()))
     }
 
-    /// Gives a configuration the default, if that is always the same and the model can store it.
+    /// Sets the default value, if it is constant and the model can store it.
     pub(super) fn set_fixed(&self, config: &mut TrainConfig) {
         if let DefaultValue::Fixed(text) = self.default {
             let _ = (self.set)(config, text);
         }
     }
 
-    /// Whether a model has it.
+    /// Whether a model has this setting.
     pub fn is_of(&self, kind: &ModelKind) -> bool {
         self.kinds.has(kind.kinds)
     }
 
-    /// Refuses it for a model that does not have it.
+    /// Returns the error for a model that does not have this setting. It names the models that do.
     pub(super) fn not_for(&self, model: &str, kinds: Kinds) -> Error {
         let other = super::SETTINGS.iter().find(|row| row.kinds.has(kinds) && self.shares_field(row));
         let remedy = match other {
             Some(other) => format!("use `{}`", other.key),
-            None => "leave it out, or choose another `model`".to_owned(),
+            None => {
+                let models = OWN.iter().filter(|kind| self.is_of(kind)).map(|kind| kind.name);
+                let auto = self.kinds.has(Kinds::AUTO).then_some("auto");
+                let models = listed(&models.chain(auto).collect::<Vec<_>>(), "or");
+                format!("leave it out, or choose `model` {models}")
+            }
         };
         Error::Config(format!("`{}` is for {}, not for {model}: {remedy}", self.key, self.kinds))
     }
@@ -155,7 +161,7 @@ impl Setting {
         self.same_field == Some(other.key) || other.same_field == Some(self.key)
     }
 
-    /// Its value for a model where none is stated.
+    /// Returns the default value for a model.
     pub(super) fn default_for(
         &self,
         kind: &ModelKind,
@@ -171,30 +177,30 @@ impl Setting {
         }
     }
 
-    /// Its default in words, as in "0.03 for linear, 0.01 for mlp".
+    /// Describes the default, as in "0.03 for linear, 0.01 for mlp".
     pub fn default_text(&self) -> String {
         match self.default {
             DefaultValue::Fixed(text) => text.to_owned(),
             DefaultValue::After(words, _) | DefaultValue::OfData(words, _) => words.to_owned(),
             DefaultValue::OfKind(text) => {
-                let mut own: Vec<(Kinds, String)> = Vec::new();
+                let mut values: Vec<(Kinds, String)> = Vec::new();
                 for kind in OWN.iter().filter(|kind| self.is_of(kind)) {
-                    match own.last_mut().filter(|(_, value)| *value == text(kind)) {
+                    match values.last_mut().filter(|(_, value)| *value == text(kind)) {
                         Some((kinds, _)) => *kinds = kinds.or(kind.kinds),
-                        None => own.push((kind.kinds, text(kind))),
+                        None => values.push((kind.kinds, text(kind))),
                     }
                 }
-                match own.as_slice() {
+                match values.as_slice() {
                     [(_, value)] => value.clone(),
-                    own => {
-                        own.iter().map(|(kinds, value)| format!("{value} for {kinds}")).collect::<Vec<_>>().join(", ")
+                    all => {
+                        all.iter().map(|(kinds, value)| format!("{value} for {kinds}")).collect::<Vec<_>>().join(", ")
                     }
                 }
             }
         }
     }
 
-    /// What `tune` draws it from for these models.
+    /// Returns the default search space of `tune` for a kind of model.
     pub fn search_of(&self, kinds: Kinds) -> Option<&'static SearchSpace> {
         self.search.iter().find(|(of, _)| of.has(kinds)).map(|(_, space)| space)
     }

@@ -130,17 +130,20 @@ fn settings_of_other_models_and_bad_values_are_named() {
     };
     assert_eq!(
         message("linear", &[("hidden", "3")]),
-        "`hidden` is for mlp, not for linear: leave it out, or choose another `model`"
+        "`hidden` is for mlp, not for linear: leave it out, or choose `model` mlp"
     );
     assert_eq!(message("trees", &[("lr", "1")]), "`lr` is for nets, not for trees: use `shrinkage`");
     assert_eq!(message("mlp", &[("shrinkage", "1")]), "`shrinkage` is for trees, not for mlp: use `lr`");
-    assert!(message("ranksvm", &[("l2", "0")]).starts_with("`l2` is for nets and trees, not for ranksvm"));
+    assert_eq!(
+        message("ranksvm", &[("l2", "0")]),
+        "`l2` is for nets and trees, not for ranksvm: leave it out, or choose `model` linear, mlp or trees"
+    );
     assert!(message("trees", &[("schedule", "halve")]).starts_with("`schedule` is for nets, not for trees"));
     assert_eq!(
         message("trees", &[("epochs", "3"), ("trees", "4")]),
-        "`trees` 4 and `epochs` 3 are the same setting: leave out one of them"
+        "`trees` 4 and `epochs` 3 set the same value: leave out one of them"
     );
-    assert!(message("mlp", &[("restart", "30")]).starts_with("restart 30: expected less than `patience` 20"));
+    assert!(message("mlp", &[("restart", "30")]).starts_with("restart 30: expected a value below `patience` 20"));
     for (key, value, expected) in [
         ("lr", "0", "lr 0: expected a number above 0"),
         ("lr", "NaN", "lr NaN: expected a number above 0"),
@@ -151,10 +154,10 @@ fn settings_of_other_models_and_bad_values_are_named() {
         ("bins", "1", "bins 1: expected a whole number from 2 to 65535"),
         ("subsample", "2", "subsample 2: expected a number above 0 and at most 1"),
         ("hidden", "32,,16", "hidden 32,,16: expected 1 to 65536 units for each of 1 to 100 hidden layers"),
-        ("hidden", "0", "hidden 0: expected 1 to 65536 units"),
+        ("hidden", "32,0", "hidden 32,0: expected numbers of 1 or more: hidden layers need at least 1 unit"),
         ("optimizer", "adma", "unknown optimizer 'adma': did you mean 'adam'?"),
         ("metric", "ndcg10", "unknown "),
-        ("hiden", "3", "unknown setting 'hiden': did you mean 'hidden'? known are objective, metric"),
+        ("hiden", "3", "unknown setting 'hiden': did you mean 'hidden'? known settings are objective, metric"),
     ] {
         let message = Given::new().state(key, value).unwrap_err().to_string();
         assert!(message.starts_with(expected), "{message}");

@@ -94,7 +94,7 @@ impl<'a> Trainer<'a> {
         config.check_labels(&data.train)?;
         // Targets, which come later, may give an order where labels give none.
         if !(config.method.is_gradient() && config.objective.takes_targets()) {
-            config.check_found_pairs(data.has_pairs)?;
+            config.check_has_pairs(data.has_pairs)?;
         }
         [&data.train, &data.valid].into_iter().try_for_each(|data| check_measure(&*metric, data))?;
         if !config.method.is_gradient() {
@@ -225,7 +225,7 @@ impl<'a> Trainer<'a> {
     /// neither labels nor targets give an order to learn.
     pub fn epoch(&mut self) -> Result<EpochRecord> {
         if self.targets.is_none() {
-            self.config.check_found_pairs(self.data.has_pairs)?;
+            self.config.check_has_pairs(self.data.has_pairs)?;
         }
         if self.partition.is_none() {
             // Processes that train together stop together, inside the epoch.

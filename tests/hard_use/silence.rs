@@ -72,7 +72,7 @@ fn labels_without_an_order_are_refused_before_any_work() {
     let before = place.list();
     for command in commands {
         let message = place.run(&format!("{command} --quiet")).bad(1);
-        let said = "no training query has documents of different labels, so there is no order to learn";
+        let said = "no training query has documents with different labels, so there is nothing to learn";
         assert!(message.contains(".txt: ") && message.contains(said), "{command}: {message}");
         assert!(message.contains("--objective squared-error"), "{command}: {message}");
         assert_eq!(place.list(), before, "{command}");

@@ -1,4 +1,4 @@
-//! What can be proved about a result, and what a model learnt.
+//! Analysis of models and results: significance tests, local optimality, lambda fields and explanations.
 
 pub mod explain;
 pub mod lambda_field;

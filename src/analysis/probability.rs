@@ -1,20 +1,20 @@
-//! RankNet's combination of pair probabilities (RankNet, Eq. 4 to 6 and the theorem of section 3.1).
+//! RankNet's combination of pairwise probabilities (RankNet, Eq. 4 to 6 and the theorem of section 3.1).
 //!
-//! The probabilities that adjacent documents of any one order are rightly ordered determine those of all pairs: log odds add.
+//! The probabilities of adjacent documents, in any one order, determine those of all pairs because log odds add.
 
-/// `P = e^o / (1 + e^o)`: the probability that a document ranks above another whose score is `o` lower (Eq. 4).
+/// `P = e^o / (1 + e^o)`: the probability that a document ranks above another with a score lower by `o` (Eq. 4).
 pub fn probability(difference: f64) -> f64 {
     crate::numeric::sigmoid(difference)
 }
 
-/// `o = ln(P / (1 - P))`: the score difference that models a probability (Eq. 6); infinite for certainty.
+/// `o = ln(P / (1 - P))`: the score difference for a probability (Eq. 6); infinite for 0 and 1.
 pub fn log_odds(probability: f64) -> f64 {
     (probability / (1.0 - probability)).ln()
 }
 
-/// `P_ik = P_ij P_jk / (1 + 2 P_ij P_jk - P_ij - P_jk)`: what two links of a chain say of its ends (Eq. 5).
+/// `P_ik = P_ij P_jk / (1 + 2 P_ij P_jk - P_ij - P_jk)`: the probability that two adjacent pairs imply for the ends (Eq. 5).
 ///
-/// `None` when the two are certain and contradict each other, or are no probabilities.
+/// Returns `None` if the two are certain and contradict each other, or are not probabilities.
 ///
 /// ```
 /// use burnrank::analysis::probability::combine;
@@ -32,7 +32,7 @@ pub fn combine(first: f64, second: f64) -> Option<f64> {
     (both + neither > 0.0).then(|| both / (both + neither))
 }
 
-/// The posteriors of all pairs of a chain of documents, from those of its adjacent pairs (the theorem).
+/// The pairwise probabilities of a chain of documents, from those of its adjacent pairs (the theorem of section 3.1).
 ///
 /// ```
 /// use burnrank::analysis::probability::Posteriors;
@@ -43,16 +43,16 @@ pub fn combine(first: f64, second: f64) -> Option<f64> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Posteriors {
-    /// Sums of the finite log odds up to each document, and counts of certain "above" and "below" links.
+    /// Cumulative finite log odds up to each document, and counts of certain "above" and "below" links.
     finite: Vec<f64>,
     above: Vec<usize>,
     below: Vec<usize>,
 }
 
 impl Posteriors {
-    /// `adjacent[i]` is the probability that document `i` ranks above document `i + 1`.
+    /// Builds the chain. `adjacent[i]` is the probability that document `i` ranks above document `i + 1`.
     ///
-    /// `None` when one of them is no probability.
+    /// Returns `None` if one of them is not a probability.
     pub fn from_adjacent(adjacent: &[f64]) -> Option<Self> {
         let mut all = Posteriors { finite: vec![0.0], above: vec![0], below: vec![0] };
         for (i, &p) in adjacent.iter().enumerate() {
@@ -67,18 +67,18 @@ impl Posteriors {
         Some(all)
     }
 
-    /// The number of documents.
+    /// Number of documents.
     pub fn len(&self) -> usize {
         self.finite.len()
     }
 
-    /// Never: a chain has at least one document.
+    /// Always false: a chain has at least one document.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// The probability that document `i` ranks above document `j`; `None` when certain links between them contradict each
-    /// other, or there is no such document.
+    /// Returns the probability that document `i` ranks above document `j`; `None` if certain links between them contradict each
+    /// other or an index is out of range.
     pub fn get(&self, i: usize, j: usize) -> Option<f64> {
         if i.max(j) >= self.len() {
             return None;

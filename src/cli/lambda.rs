@@ -8,7 +8,7 @@ use super::prose::{fixed, number, paragraph};
 use super::ui::{self, Align, Bar, Table, Unit, heading};
 use super::widths;
 use anyhow::{Context, bail};
-use burnrank::analysis::lambda_field::{FieldReport, MOST_DOCUMENTS, Potential, Regularised};
+use burnrank::analysis::lambda_field::{FieldReport, MAX_DOCUMENTS, Potential, Regularised};
 use burnrank::data::read_scores;
 use burnrank::{LambdaField, Model, Objective, device};
 use rand::{RngExt, SeedableRng};
@@ -183,7 +183,7 @@ fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
     let chosen = data.queries().filter(|query| args.query_id.as_ref().is_none_or(|id| id == query.id));
     let (mut found, mut left_out) = (Vec::new(), 0);
     for query in chosen {
-        if query.labels.len() > MOST_DOCUMENTS && args.query_id.is_none() {
+        if query.labels.len() > MAX_DOCUMENTS && args.query_id.is_none() {
             left_out += 1;
         } else if found.len() < args.queries as usize {
             let own = scores[query.rows].to_vec();
@@ -193,7 +193,7 @@ fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
     if found.is_empty() {
         match &args.query_id {
             Some(id) => bail!("{}: there is no query '{}' in it", input::name(path), ui::printable(id)),
-            None => bail!("{}: no query of {MOST_DOCUMENTS} documents or fewer", input::name(path)),
+            None => bail!("{}: no query of {MAX_DOCUMENTS} documents or fewer", input::name(path)),
         }
     }
     Ok((found, left_out))

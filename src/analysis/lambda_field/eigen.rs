@@ -2,16 +2,16 @@
 
 use crate::error::{Error, Result};
 
-/// All eigenvalues of a symmetric matrix, row-major, in ascending order: Jacobi's rotations, which are slow and sure.
+/// Returns all eigenvalues of a symmetric row-major matrix in ascending order, by the Jacobi method: slow but robust.
 ///
 /// ```
-/// let found = burnrank::analysis::lambda_field::eigenvalues(&[2.0, 1.0, 1.0, 2.0])?;
-/// assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] - 3.0).abs() < 1e-12);
+/// let eigenvalues = burnrank::analysis::lambda_field::eigenvalues(&[2.0, 1.0, 1.0, 2.0])?;
+/// assert!((eigenvalues[0] - 1.0).abs() < 1e-12 && (eigenvalues[1] - 3.0).abs() < 1e-12);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
 /// # Errors
-/// When the matrix is not square or has an element that is not finite.
+/// If the matrix is not square or has an element that is not finite.
 pub fn eigenvalues(matrix: &[f64]) -> Result<Vec<f64>> {
     let n = matrix.len().isqrt();
     if n * n != matrix.len() || matrix.iter().any(|x| !x.is_finite()) {
@@ -19,7 +19,7 @@ pub fn eigenvalues(matrix: &[f64]) -> Result<Vec<f64>> {
     }
     let mut a = matrix.to_vec();
     let size = a.iter().map(|x| x * x).sum::<f64>();
-    // Each sweep squares the error once it is small; ten are more than any matrix of a query has needed.
+    // Convergence is quadratic; ten sweeps were enough for every query tested.
     for _sweep in 0..60 {
         let off: f64 = (0..n)
             .flat_map(|p| (0..n).map(move |q| (p, q)))
@@ -40,7 +40,7 @@ pub fn eigenvalues(matrix: &[f64]) -> Result<Vec<f64>> {
     Ok(found)
 }
 
-/// Turns axes `p` and `q` so that the element between them vanishes.
+/// Rotates axes `p` and `q` so that the element between them becomes 0.
 fn rotate(a: &mut [f64], n: usize, p: usize, q: usize) {
     let between = a[p * n + q];
     if between == 0.0 {
@@ -80,7 +80,7 @@ mod tests {
         a
     }
 
-    /// The number of eigenvalues below `x`, by the signs of the pivots of `A - x` (Sylvester's law of inertia).
+    /// Number of eigenvalues below `x`, from the signs of the pivots of `A - x` (Sylvester's law of inertia).
     fn below(matrix: &[f64], x: f64) -> usize {
         let n = matrix.len().isqrt();
         let mut a = matrix.to_vec();
@@ -104,7 +104,7 @@ mod tests {
         for (n, seed) in [(1, 0), (2, 1), (5, 2), (12, 3), (30, 4), (60, 5)] {
             let matrix = random(n, seed);
             let found = eigenvalues(&matrix).unwrap();
-            // Bisection by inertia, eigenvalue by eigenvalue.
+            // Bisection by inertia for each eigenvalue.
             for (index, eigenvalue) in found.iter().enumerate() {
                 let (mut low, mut high) = (-(n as f64), n as f64);
                 for _ in 0..60 {

@@ -1,8 +1,8 @@
-//! The worked example of the 2006 paper: a margin.
+//! The worked example of the 2006 paper: lambdas with a margin.
 
 use crate::objective::LambdaField;
 
-/// A constant push while a pair is in the wrong order, which fades out until the margin `delta` is reached
+/// A constant lambda while a pair is in the wrong order, which decreases to 0 at the margin `delta`
 /// (Ranking as Function Approximation, Eq. 26-28). With `x = s_1 - s_2` for `y_1 > y_2`,
 ///
 /// ```text
@@ -11,8 +11,8 @@ use crate::objective::LambdaField;
 /// x > delta:       lambda_1 = lambda_2 = 0              C = -delta^2 / 2           (28, 31)
 /// ```
 ///
-/// summed over all pairs of different labels. The cost is continuous for every `delta`; the lambda jumps from 1 to `delta` where a
-/// pair ties, unless `delta` is 1, and for `delta` above 1 the cost is therefore not convex there.
+/// summed over all pairs of different labels. The cost is continuous for every `delta`. Unless `delta` is 1, the lambda jumps from
+/// 1 to `delta` where a pair ties; for `delta` above 1 the cost is therefore not convex there.
 ///
 /// ```
 /// use burnrank::LambdaField;
@@ -26,7 +26,7 @@ use crate::objective::LambdaField;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarginLambda {
-    /// The margin.
+    /// Margin.
     pub delta: f64,
 }
 
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_papers_two_documents() {
-        // Eq. 26 to 31, number by number.
+        // Eq. 26 to 31.
         let delta = 0.75;
         let margin = MarginLambda { delta };
         let labels = [1.0, 0.0];

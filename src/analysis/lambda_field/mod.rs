@@ -1,4 +1,4 @@
-//! Do lambdas come from a cost function at all, is it convex, do forces balance, where do they jump?
+//! Properties of lambda fields: whether a cost function exists and is convex, whether lambdas sum to zero, and where they jump.
 
 mod eigen;
 mod margin;
@@ -9,5 +9,5 @@ mod ties;
 pub use eigen::eigenvalues;
 pub use margin::MarginLambda;
 pub use regularised::Regularised;
-pub use report::{FieldReport, MOST_DOCUMENTS, Potential};
+pub use report::{FieldReport, MAX_DOCUMENTS, Potential};
 pub use ties::Crossing;

@@ -1,27 +1,27 @@
-//! A spring from every document to the origin, which makes a field convex.
+//! L2 regularisation of scores, which can make a field's cost convex.
 
 use crate::objective::LambdaField;
 
-/// `lambda_j - alpha s_j`: adds `alpha` to every eigenvalue of the implied cost's Hessian, and `alpha s^2 / 2` to the cost.
+/// `lambda_j - alpha s_j`: adds `alpha s^2 / 2` to the cost and thereby `alpha` to every eigenvalue of its Hessian.
 ///
-/// The papers write `lambda_j + alpha s_j`, for the Jacobian of the cost's gradient; lambdas are its negative.
+/// The papers write `lambda_j + alpha s_j` because they use the Jacobian of the cost's gradient, which is `-lambda`.
 ///
 /// ```
 /// use burnrank::Objective;
 /// use burnrank::analysis::lambda_field::{FieldReport, Regularised};
 /// let objective = Objective::parse("ranknet")?;
 /// let (scores, labels) = ([0.5, -0.5, 0.1], [0.0, 1.0, 2.0]);
-/// let stiff = Regularised { field: objective.as_field()?, alpha: 0.25 };
-/// // A shift of all scores costs RankNet nothing; now it does.
+/// let regularised = Regularised { field: objective.as_field()?, alpha: 0.25 };
+/// // RankNet's cost does not depend on a shift of all scores; the regularised cost does.
 /// assert!(FieldReport::new(&objective.as_field()?, &scores, &labels)?.smallest_eigenvalue.abs() < 1e-9);
-/// assert!((FieldReport::new(&stiff, &scores, &labels)?.smallest_eigenvalue - 0.25).abs() < 1e-9);
+/// assert!((FieldReport::new(&regularised, &scores, &labels)?.smallest_eigenvalue - 0.25).abs() < 1e-9);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Regularised<F> {
     /// The field to regularise.
     pub field: F,
-    /// The strength.
+    /// Regularisation strength.
     pub alpha: f64,
 }
 
@@ -46,7 +46,7 @@ impl<F: LambdaField> LambdaField for Regularised<F> {
         Some(jacobian)
     }
 
-    /// The springs know where zero is.
+    /// The regularisation term depends on the absolute scores.
     fn ignores_shifts(&self) -> bool {
         self.alpha == 0.0 && self.field.ignores_shifts()
     }

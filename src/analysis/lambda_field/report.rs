@@ -1,4 +1,4 @@
-//! Everything that can be said about a field at one query.
+//! Analysis of a lambda field at the scores of one query.
 
 use super::{Crossing, eigenvalues};
 use crate::error::{Error, Result};
@@ -7,25 +7,26 @@ use crate::objective::LambdaField;
 use crate::objective::lambda_field::lambdas_at;
 use serde::Serialize;
 
-/// More documents than this have too many pairs of derivatives to look at.
-pub const MOST_DOCUMENTS: usize = 400;
+/// Maximum number of documents per query: the Jacobian has n^2 elements.
+pub const MAX_DOCUMENTS: usize = 400;
 
-/// Whether lambdas come from a cost, `lambda = -dC/ds`.
+/// Whether a cost function exists with `lambda = -dC/ds`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Potential {
-    /// The Jacobian is symmetric, and nothing at the ties says otherwise.
+    /// The Jacobian is symmetric, and the jumps at ties are consistent with a cost.
     Conservative,
-    /// The Jacobian is symmetric, but jumps at ties do work: a cost for each order of the documents, none for all of them.
+    /// The Jacobian is symmetric, but the jumps at ties are not consistent with a cost: each order of the documents has a cost,
+    /// but all orders together have none.
     BetweenTies,
-    /// The Jacobian is not symmetric: no cost at all.
+    /// The Jacobian is not symmetric: there is no cost.
     None,
 }
 
-/// A field at the scores of one query: the Jacobian `J_ij = d lambda_i / d s_j` and the ties next to it.
+/// Report on a field at the scores of one query: the Jacobian `J_ij = d lambda_i / d s_j` and the neighbouring ties.
 ///
-/// A cost exists if and only if `J` is symmetric everywhere (Poincaré's lemma; Eq. 5 and 33 of the 2006 papers), and is convex if
-/// and only if `-J` is positive semidefinite everywhere. A report looks at one point and at the ties of neighbours there.
+/// A cost exists if and only if `J` is symmetric everywhere (Poincaré's lemma; Eq. 5 and 33 of the 2006 papers). It is convex
+/// if and only if `-J` is positive semidefinite everywhere. A report covers one point and the ties of neighbouring ranks there.
 ///
 /// ```
 /// use burnrank::Objective;
@@ -40,93 +41,94 @@ pub enum Potential {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FieldReport {
-    /// The field's name.
+    /// Name of the field.
     pub field: String,
-    /// The scores that were looked at: equal ones are moved apart a little, in document order, because a field may have no
-    /// Jacobian where documents tie.
+    /// The scores analysed. Equal scores are separated slightly, in document order, because a field may have no Jacobian at a
+    /// tie.
     pub scores: Vec<f64>,
     /// The labels.
     pub labels: Vec<f32>,
-    /// The forces.
+    /// The lambdas.
     pub lambdas: Vec<f64>,
-    /// Their sum; Newton's third law asks for 0.
+    /// Sum of the lambdas; 0 by Newton's third law.
     pub sum: f64,
-    /// Whether there is a cost.
+    /// Whether a cost exists.
     pub potential: Potential,
-    /// The largest `|J_ij - J_ji|`.
+    /// Largest `|J_ij - J_ji|`.
     pub asymmetry: f64,
-    /// Where that is.
+    /// The pair (i, j) with the largest asymmetry.
     pub worst_pair: Option<(usize, usize)>,
-    /// The largest `|J_ij|`, which asymmetry compares to.
+    /// Largest `|J_ij|`: the scale for `asymmetry`.
     pub largest: f64,
-    /// The largest difference of the numerical Jacobian from the closed form, where there is one.
+    /// Largest difference between the numerical Jacobian and the closed form, if there is one.
     pub from_closed_form: Option<f64>,
-    /// The step of the central differences.
+    /// Step of the central differences.
     pub step: f64,
-    /// Of `-(J + J^T) / 2`: not negative where the implied cost is convex.
+    /// Smallest eigenvalue of `-(J + J^T) / 2`; non-negative where the implied cost is convex.
     pub smallest_eigenvalue: f64,
-    /// Of the same.
+    /// Largest eigenvalue of `-(J + J^T) / 2`.
     pub largest_eigenvalue: f64,
-    /// Every two neighbours of the ranking, the top ones first.
+    /// One crossing for each two neighbours of the ranking, from the top.
     pub crossings: Vec<Crossing>,
-    /// What counts as zero for elements of the Jacobian here.
+    /// Absolute tolerance for elements of the Jacobian.
     pub tolerance: f64,
-    /// What counts as zero for forces here.
+    /// Absolute tolerance for lambdas.
     pub lambda_tolerance: f64,
 }
 
 impl FieldReport {
-    /// Looks at a field at one point.
+    /// Analyses a field at one point.
     ///
     /// # Errors
-    /// When there is not one label per score, a number is not finite, or there are more than [`MOST_DOCUMENTS`] documents.
+    /// If the numbers of scores and labels differ, a number is not finite, or there are more than [`MAX_DOCUMENTS`] documents.
     pub fn new(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Result<Self> {
         let n = scores.len();
         if labels.len() != n {
             return Err(Error::Mismatch(format!("{n} scores for {} labels", labels.len())));
         }
-        if n > MOST_DOCUMENTS {
-            return Err(Error::Data(format!("{n} documents: a field is analysed for {MOST_DOCUMENTS} at most")));
+        if n > MAX_DOCUMENTS {
+            return Err(Error::Data(format!("{n} documents: a field can be analysed for at most {MAX_DOCUMENTS}")));
         }
         if scores.iter().any(|s| !s.is_finite()) || labels.iter().any(|y| !y.is_finite()) {
             return Err(Error::Mismatch("scores and labels must be finite numbers".into()));
         }
         if let Some(score) = scores.iter().find(|score| score.abs() > LARGEST) {
-            let message = format!("a score of {score}: beyond ±{LARGEST:e} there is no room for small steps");
+            let message = format!("score {score}: derivatives need scores within ±{LARGEST:e}; rescale the scores");
             return Err(Error::Mismatch(message));
         }
-        // All that follows happens where differences of scores are finest, and is measured by them.
+        // Scores are shifted to where floating-point differences are finest.
         let frame = Frame::new(field, scores);
-        let (given, scores) = (scores, apart(&frame.moved(scores), frame.least()));
+        let (original, scores) = (scores, separate(&frame.moved(scores), frame.least()));
         let order = order(&scores);
         let lambdas = field.lambdas(&scores, labels, &order);
         if lambdas.len() != n || lambdas.iter().any(|lambda| !lambda.is_finite()) {
             return Err(Error::Mismatch(format!("{}: expected one finite lambda per document", field.name())));
         }
         let gaps = order.windows(2).map(|pair| scores[pair[0]] - scores[pair[1]]);
-        // Not over a tie, nor so small that only rounding is left.
+        // The step must not cross a tie.
         let step = gaps.fold(frame.step(), |step, gap| step.min(gap / 4.0));
         let jacobian = differences(field, &scores, labels, step);
         if jacobian.iter().any(|x| !x.is_finite()) {
             return Err(Error::Mismatch(format!("{}: a lambda near these scores is not finite", field.name())));
         }
-        let largest = jacobian.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        let force = lambdas.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        // Springs to the origin add rounding, and nothing else that could be unequal or jump.
+        let largest = jacobian.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+        let largest_lambda = lambdas.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+        // The regularisation term adds rounding errors, but no asymmetry and no jumps: tolerances exclude it.
         let spring = field.spring();
-        let own = |at: usize| if at.is_multiple_of(n + 1) { jacobian[at] + spring } else { jacobian[at] };
-        let own_largest = (0..n * n).fold(0.0, |most: f64, at| most.max(own(at).abs()));
-        let own_force = lambdas.iter().zip(&scores).fold(0.0, |most: f64, (l, s)| most.max((l + spring * s).abs()));
-        let rounding = 64.0 * f64::EPSILON * (force + largest * frame.width);
-        let tolerance = 1e-6 * own_largest + rounding / step;
-        let lambda_tolerance = 1e-6 * own_force.max(own_largest * frame.width)
+        let without_spring = |at: usize| if at.is_multiple_of(n + 1) { jacobian[at] + spring } else { jacobian[at] };
+        let jacobian_scale = (0..n * n).fold(0.0, |scale: f64, at| scale.max(without_spring(at).abs()));
+        let lambda_scale =
+            lambdas.iter().zip(&scores).fold(0.0, |scale: f64, (l, s)| scale.max((l + spring * s).abs()));
+        let rounding = 64.0 * f64::EPSILON * (largest_lambda + largest * frame.width);
+        let tolerance = 1e-6 * jacobian_scale + rounding / step;
+        let lambda_tolerance = 1e-6 * lambda_scale.max(jacobian_scale * frame.width)
             + rounding
             + 4.0 * frame.crossing() * largest
             + f64::MIN_POSITIVE;
         let (asymmetry, worst_pair) = asymmetry(&jacobian, n);
         let closed = field.jacobian(&scores, labels, &order);
-        let from_closed_form =
-            closed.map(|closed| closed.iter().zip(&jacobian).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs())));
+        let from_closed_form = closed
+            .map(|closed| closed.iter().zip(&jacobian).fold(0.0, |largest: f64, (a, b)| largest.max((a - b).abs())));
         let hessian: Vec<f64> = (0..n * n).map(|at| -0.5 * (jacobian[at] + jacobian[at % n * n + at / n])).collect();
         let spectrum = eigenvalues(&hessian)?;
         let crossings: Vec<Crossing> =
@@ -154,68 +156,68 @@ impl FieldReport {
             crossings,
             tolerance,
             lambda_tolerance,
-            scores: frame.moved_back(&scores, given),
+            scores: frame.moved_back(&scores, original),
         })
     }
 
-    /// Whether the lambdas come from one cost, ties included.
+    /// Returns whether the lambdas come from one cost, including at ties.
     pub fn conservative(&self) -> bool {
         self.potential == Potential::Conservative
     }
 
-    /// Whether the Jacobian is symmetric here, between ties.
+    /// Returns whether the Jacobian is symmetric at these scores, ignoring ties.
     pub fn symmetric(&self) -> bool {
         self.potential != Potential::None
     }
 
-    /// Whether the implied cost is convex: here, and over the ties next to here.
+    /// Returns whether the implied cost is convex at these scores and across the neighbouring ties.
     pub fn convex(&self) -> bool {
-        let stiff = self.crossings.iter().all(|crossing| crossing.stiffening >= -self.lambda_tolerance);
-        self.conservative() && self.psd() && stiff
+        let convex_at_ties = self.crossings.iter().all(|crossing| crossing.stiffening >= -self.lambda_tolerance);
+        self.conservative() && self.psd() && convex_at_ties
     }
 
-    /// Whether `-J` is positive semidefinite here: the implied cost is convex between ties.
+    /// Returns whether `-J` is positive semidefinite at these scores: the implied cost is convex between ties.
     pub fn psd(&self) -> bool {
-        // The eigenvalues of a matrix move by its error times its size at most.
+        // A perturbation moves the eigenvalues of a matrix by at most its element-wise size times n.
         self.smallest_eigenvalue >= -self.tolerance * self.scores.len().max(1) as f64
     }
 
-    /// Whether forces sum to zero: Newton's third law.
+    /// Returns whether the lambdas sum to zero (Newton's third law).
     pub fn balanced(&self) -> bool {
         let size: f64 = self.lambdas.iter().map(|lambda| lambda.abs()).sum();
         self.sum.abs() <= 1e-9 * size
     }
 }
 
-/// Scores beyond this are refused.
+/// Maximum absolute score.
 const LARGEST: f64 = 1e12;
 
-/// The step of central differences where no tie is near, in widths of the field: its square and the rounding of f64 over
-/// it are about alike.
+/// Step of central differences where no tie is near, in widths of the field. Balances the error of the differences, which is
+/// quadratic in the step, with the rounding error.
 const STEP: f64 = 1e-5;
 
-/// The smallest distance of two scores, in widths of the field: room for the differences.
+/// Minimum distance of two scores, in widths of the field: leaves room for the central differences.
 const APART: f64 = 1e-6;
 
-/// How far two documents stand on both sides of a tie, in widths of the field: near enough that a smooth field does not
-/// notice.
+/// Distance of two documents from a tie on either side, in widths of the field: small enough that a smooth field does not
+/// change noticeably.
 const CROSSING: f64 = 1e-9;
 
-/// Where zero is put, and what is small there: distances are measured by the field and by how finely numbers differ, never
-/// by how large scores are.
+/// Origin and scale of the scores. Distances are relative to the width of the field and the spacing of floating-point numbers,
+/// not to the size of the scores.
 struct Frame {
-    /// Subtracted from all scores; 0 where the field would notice.
+    /// Subtracted from all scores; 0 if the field depends on shifts.
     origin: f64,
-    /// The difference of scores over which forces change.
+    /// The score difference over which lambdas change.
     width: f64,
-    /// The distance of neighbouring numbers at the largest score.
+    /// The spacing of floating-point numbers at the largest score.
     grain: f64,
 }
 
 impl Frame {
     fn new(field: &dyn LambdaField, scores: &[f64]) -> Self {
         let order = order(scores);
-        // A score of a document in the middle: differences to it have no rounding errors where scores are much larger than these.
+        // The median score: differences to it are free of rounding errors if scores are much larger than their differences.
         let middle = order.get(order.len() / 2).map_or(0.0, |&document| scores[document]);
         let origin = if field.ignores_shifts() { middle } else { 0.0 };
         let largest = scores.iter().fold(0.0, |most: f64, score| most.max((score - origin).abs()));
@@ -227,11 +229,12 @@ impl Frame {
         scores.iter().map(|score| score - self.origin).collect()
     }
 
-    /// As the caller gave them, but for those that were moved apart.
-    fn moved_back(&self, moved: &[f64], given: &[f64]) -> Vec<f64> {
-        let back =
-            |(&moved, &given): (&f64, &f64)| if moved == given - self.origin { given } else { moved + self.origin };
-        moved.iter().zip(given).map(back).collect()
+    /// The scores in the caller's frame; those that were not separated are unchanged.
+    fn moved_back(&self, moved: &[f64], original: &[f64]) -> Vec<f64> {
+        let back = |(&moved, &original): (&f64, &f64)| {
+            if moved == original - self.origin { original } else { moved + self.origin }
+        };
+        moved.iter().zip(original).map(back).collect()
     }
 
     fn step(&self) -> f64 {
@@ -247,8 +250,8 @@ impl Frame {
     }
 }
 
-/// Scores nearer to each other than `least` moved apart, first documents up, by less than anything else that happens.
-fn apart(scores: &[f64], least: f64) -> Vec<f64> {
+/// Separates scores that are closer than `least` by moving the lower one down; equal scores are ordered by document.
+fn separate(scores: &[f64], least: f64) -> Vec<f64> {
     let order = order(scores);
     let mut moved = scores.to_vec();
     for pair in order.windows(2) {

@@ -1,29 +1,29 @@
-//! What happens to a field where two neighbours of the ranking change places.
+//! How a field changes where two neighbours of the ranking swap.
 
 use crate::objective::LambdaField;
 use crate::objective::lambda_field::lambdas_at;
 use serde::Serialize;
 
-/// Two neighbours of the ranking that meet halfway and cross.
+/// Two neighbours of the ranking that swap their order at a tie.
 ///
-/// A cost that is continuous has a slope that may jump only across the tie, along `e_upper - e_lower`. A jump in any other
-/// direction means that a walk over the tie and back elsewhere does work: no cost has these lambdas on both sides.
+/// The gradient of a continuous cost may jump only along `e_upper - e_lower`. A jump in any other direction means that a closed
+/// path across the tie does work: no cost has these lambdas on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Crossing {
-    /// The document that was above, from 0.
+    /// Index of the document ranked higher, from 0.
     pub upper: usize,
-    /// The document that was below.
+    /// Index of the document ranked lower.
     pub lower: usize,
-    /// The largest change of any document's lambda.
+    /// Largest change of any document's lambda.
     pub jump: f64,
-    /// The length of the part of the change that no cost explains; 0 up to rounding where one does.
+    /// Norm of the part of the change that no cost explains; 0 up to rounding if a cost exists.
     pub sideways: f64,
-    /// How much harder the two are then pulled back to where they were; where this is negative no convex cost exists.
+    /// Change of the restoring lambda of the pair; if it is negative, no convex cost exists.
     pub stiffening: f64,
 }
 
 impl Crossing {
-    /// Lets the documents at `place` and `place + 1` of the order cross, from a distance of twice `apart` to as much beyond.
+    /// Swaps the documents at `place` and `place + 1` of the order: from `apart` on one side of their mean to `apart` on the other.
     pub(super) fn at(
         field: &dyn LambdaField,
         scores: &[f64],
@@ -51,7 +51,7 @@ impl Crossing {
         Crossing {
             upper,
             lower,
-            jump: change.iter().fold(0.0, |most: f64, change| most.max(change.abs())),
+            jump: change.iter().fold(0.0, |largest: f64, change| largest.max(change.abs())),
             sideways: change.iter().enumerate().map(rest).map(|x| x * x).sum::<f64>().sqrt(),
             stiffening: 2.0 * along,
         }

@@ -1,9 +1,9 @@
-//! How many directions must be tried, and what their failure proves.
+//! Number of random directions to try, and the bounds that follow if none improves the metric.
 
 use crate::error::{Error, Result};
 
-/// `K = ceil(ln delta / ln(1 - epsilon))`: with so many random directions, were a share `epsilon` of all directions rising, one
-/// of them would be found with probability `1 - delta` at least (On the Local Optimality of LambdaRank, section 5).
+/// `K = ceil(ln delta / ln(1 - epsilon))`: if a share `epsilon` of all directions improved the metric, `K` random directions would
+/// contain one of them with probability at least `1 - delta` (On the Local Optimality of LambdaRank, section 5).
 ///
 /// ```
 /// assert_eq!(burnrank::analysis::optimality::directions_needed(0.01, 0.01)?, 459);
@@ -11,25 +11,25 @@ use crate::error::{Error, Result};
 /// ```
 ///
 /// # Errors
-/// When `epsilon` or `delta` is not between 0 and 1, or the number of directions is absurd.
+/// If `epsilon` or `delta` is not between 0 and 1, or more than 10,000,000 directions are needed.
 pub fn directions_needed(epsilon: f64, delta: f64) -> Result<usize> {
     for (name, value) in [("epsilon", epsilon), ("delta", delta)] {
         if !(value > 0.0 && value < 1.0) {
             return Err(Error::Config(format!("{name} {value}: expected a number between 0 and 1")));
         }
     }
-    // ln_1p, because ln(1 - epsilon) loses all digits of a small epsilon.
+    // ln_1p because ln(1 - epsilon) loses precision for small epsilon.
     let needed = (delta.ln() / (-epsilon).ln_1p()).ceil().max(1.0);
     if needed > 1e7 {
         return Err(Error::Config(format!(
-            "epsilon {epsilon} and delta {delta} ask for {needed} directions, too many"
+            "epsilon {epsilon} and delta {delta} need {needed} directions, more than the maximum of 10000000: increase one of them"
         )));
     }
     Ok(needed as usize)
 }
 
-/// `(1 - epsilon)^K`: the probability that `K` random directions show no rise although a share `epsilon` of all directions
-/// does rise. An upper bound for every larger share.
+/// `(1 - epsilon)^K`: the probability that none of `K` random directions improves the metric although a share `epsilon` of all
+/// directions does. An upper bound for every larger share.
 ///
 /// ```
 /// assert!((burnrank::analysis::optimality::miss_probability(459, 0.01) - 0.0099).abs() < 1e-4);
@@ -38,8 +38,8 @@ pub fn miss_probability(directions: usize, epsilon: f64) -> f64 {
     ((-epsilon).ln_1p() * directions as f64).exp()
 }
 
-/// `1 - delta^(1/K)`: the largest share of rising directions that is not refuted, at confidence `1 - delta`, by `K` random
-/// directions of which none rises.
+/// `1 - delta^(1/K)`: upper confidence bound, at level `1 - delta`, for the share of improving directions if none of `K` random
+/// directions improves the metric.
 ///
 /// ```
 /// assert!(burnrank::analysis::optimality::share_not_refuted(459, 0.01) < 0.01);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_as_needed_and_not_one_more() {
+    fn the_number_of_directions_is_minimal() {
         for epsilon in [0.3, 0.05, 0.01, 1e-4] {
             for delta in [0.2, 0.01, 1e-6] {
                 let k = directions_needed(epsilon, delta).unwrap();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_input_is_rejected() {
         for (epsilon, delta) in [(0.0, 0.1), (1.0, 0.1), (0.1, f64::NAN), (0.1, 1.5), (1e-12, 0.01)] {
             assert!(directions_needed(epsilon, delta).is_err());
         }

@@ -1,126 +1,137 @@
-//! What random directions say about a local optimum, and how sure that is.
+//! Result of the test for a local optimum.
 
 use super::bound::{miss_probability, share_not_refuted};
 use crate::internal::text::number;
 use serde::Serialize;
 
-/// The answer to "is this model at a local optimum of the measure?": a Monte-Carlo test with one-sided error
+/// Result of a Monte-Carlo test with one-sided error of whether a model is at a local optimum of a metric
 /// (On the Local Optimality of LambdaRank, section 5).
 ///
-/// A rise that was found is a fact. That none was found bounds the share of directions that rise; see [`StepReport::miss`].
+/// An improvement that was found is certain. If none was found, the share of improving directions is bounded; see
+/// [`StepReport::miss`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Certificate {
-    /// The measure.
+    /// Name of the metric.
     pub metric: String,
-    /// Whether smaller values are better; a "rise" is then a fall of the measure.
+    /// Whether lower values are better; a "rise" is then a decrease of the metric.
     pub cost: bool,
-    /// How rankings were judged.
+    /// Conventions of the evaluation.
     pub conventions: String,
-    /// The number of queries.
+    /// Number of queries.
     pub queries: usize,
-    /// The number of documents.
+    /// Number of documents.
     pub documents: usize,
-    /// The number of weights.
+    /// Number of weights.
     pub weights: usize,
-    /// The Euclidean length of the weights, which steps compare to.
+    /// Euclidean norm of the weights: the scale for steps.
     pub length: f64,
-    /// The measure at the model's own weights.
+    /// Metric value at the model's weights.
     pub value: f64,
-    /// The share of rising directions that was to be refuted.
+    /// Share of improving directions to refute.
     pub epsilon: f64,
-    /// The probability that was allowed for missing them all.
+    /// Maximum probability of missing all of them.
     pub delta: f64,
-    /// How many directions were to be tried.
+    /// Number of directions planned.
     pub planned_directions: usize,
-    /// How many were: fewer when the first rise ended the search.
+    /// Number of directions tried; fewer if the search stopped at the first improvement.
     pub directions: usize,
-    /// What the directions follow from.
+    /// Random seed of the directions.
     pub seed: u64,
     /// One report for each set of steps.
     pub reports: Vec<StepReport>,
 }
 
-/// What one set of steps showed.
+/// Result for one set of steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StepReport {
-    /// How far the weights were moved along each direction.
+    /// Distances by which the weights were moved along each direction.
     pub steps: Vec<f64>,
-    /// How many directions were tried.
+    /// Number of directions tried.
     pub directions: usize,
-    /// How many raise the measure at one step or more.
+    /// Number of directions that improve the metric at one or more steps.
     pub rising: usize,
-    /// How many leave the measure exactly as it is at every step.
+    /// Number of directions that leave the metric unchanged at every step.
     pub flat: usize,
-    /// The largest change for the better; negative when every move makes it worse.
+    /// The move with the largest improvement; its `rise` is negative if every move makes the metric worse.
     pub best: Move,
-    /// `(1 - epsilon)^tried`, when nothing rises: the probability, at most, of seeing no rise if a share `epsilon` or more of
-    /// all directions did rise at one of these steps. It is NOT the probability that the model is no local optimum.
+    /// `(1 - epsilon)^directions`, if no direction improves the metric: an upper bound for the probability of this outcome if a
+    /// share `epsilon` or more of all directions did improve it at one of these steps. It is NOT the probability that the model is
+    /// not at a local optimum.
     pub miss: Option<f64>,
-    /// `1 - delta^(1/tried)`, when nothing rises: at confidence `1 - delta`, fewer than this share of all directions rise.
+    /// `1 - delta^(1/directions)`, if no direction improves the metric: at confidence `1 - delta`, fewer than this share of all
+    /// directions do.
     pub share: Option<f64>,
-    /// The extremes over all directions at each step.
+    /// Minimum, mean and maximum over all directions at each step.
     pub envelope: Vec<Envelope>,
-    /// The values of the measure along the first few directions, one number per step.
+    /// Metric values along the first directions, one value per step.
     pub curves: Vec<Vec<f64>>,
-    /// All of it in one sentence.
+    /// The result as one sentence.
     pub statement: String,
 }
 
-/// A move of the weights and what it did.
+/// A move of the weights and its effect.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Move {
-    /// Which direction, from 0.
+    /// Index of the direction, from 0.
     pub direction: usize,
-    /// How far.
+    /// Distance.
     pub step: f64,
-    /// The measure there.
+    /// Metric value after the move.
     pub value: f64,
-    /// The change for the better.
+    /// Improvement of the metric; negative if it gets worse.
     pub rise: f64,
 }
 
-/// The measure over all directions, one step away.
+/// Metric values over all directions at one step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Envelope {
-    /// The step.
+    /// Step.
     pub step: f64,
-    /// The lowest value.
+    /// Minimum.
     pub lowest: f64,
-    /// The mean value.
+    /// Mean.
     pub mean: f64,
-    /// The highest value.
+    /// Maximum.
     pub highest: f64,
 }
 
-/// Differences below this are rounding: a mean over queries is exact to about 1e-15.
+/// Tolerance for changes of the metric: a mean over queries is exact to about 1e-15.
 pub(super) const ROUNDING: f64 = 1e-12;
 
 impl Certificate {
-    /// Whether no direction rises at any step of any set.
+    /// Returns whether no direction improves the metric at any step of any set.
     pub fn holds(&self) -> bool {
         self.reports.iter().all(StepReport::holds)
+    }
+
+    /// Improvement of `value` over the value at the model's weights.
+    pub(super) fn improvement(&self, value: f64) -> f64 {
+        if self.cost { self.value - value } else { value - self.value }
     }
 }
 
 impl StepReport {
-    /// Whether no direction rises.
+    /// Returns whether no direction improves the metric.
     pub fn holds(&self) -> bool {
         self.rising == 0
     }
 
-    /// Sums up `values`, the steps of a direction side by side.
-    pub(super) fn new(about: &Certificate, steps: &[f64], values: &[f64], curves: usize) -> Self {
-        let better = |value: f64| if about.cost { about.value - value } else { value - about.value };
+    /// Summarises `values`, shaped `[directions, steps]`.
+    pub(super) fn new(certificate: &Certificate, steps: &[f64], values: &[f64], curves: usize) -> Self {
         let lines: Vec<&[f64]> = values.chunks_exact(steps.len()).collect();
         let directions = lines.len();
-        let rising = lines.iter().filter(|line| line.iter().any(|&value| better(value) > ROUNDING)).count();
-        let flat = lines.iter().filter(|line| line.iter().all(|&value| better(value).abs() <= ROUNDING)).count();
+        let rising =
+            lines.iter().filter(|line| line.iter().any(|&value| certificate.improvement(value) > ROUNDING)).count();
+        let flat = lines
+            .iter()
+            .filter(|line| line.iter().all(|&value| certificate.improvement(value).abs() <= ROUNDING))
+            .count();
         let moves = lines.iter().enumerate().flat_map(|(direction, line)| {
-            let at = move |(&step, &value)| Move { direction, step, value, rise: better(value) };
+            let at = move |(&step, &value)| Move { direction, step, value, rise: certificate.improvement(value) };
             steps.iter().zip(*line).map(at)
         });
-        let none = Move { direction: 0, step: 0.0, value: about.value, rise: f64::NEG_INFINITY };
-        // The first of equals, so that the answer does not depend on anything else.
+        let none = Move { direction: 0, step: 0.0, value: certificate.value, rise: f64::NEG_INFINITY };
+        // The first of equal moves, so that the result is deterministic.
         let best = moves.fold(none, |best, next| if next.rise > best.rise { next } else { best });
         let envelope = steps.iter().enumerate().map(|(at, &step)| {
             let column = || lines.iter().map(|line| line[at]);
@@ -137,47 +148,43 @@ impl StepReport {
             rising,
             flat,
             best,
-            miss: (rising == 0).then(|| miss_probability(directions, about.epsilon)),
-            share: (rising == 0).then(|| share_not_refuted(directions, about.delta)),
+            miss: (rising == 0).then(|| miss_probability(directions, certificate.epsilon)),
+            share: (rising == 0).then(|| share_not_refuted(directions, certificate.delta)),
             envelope: envelope.collect(),
             curves: lines.iter().take(curves).map(|line| line.to_vec()).collect(),
             statement: String::new(),
         };
-        report.statement = report.say(about);
+        report.statement = report.describe(certificate);
         report
     }
 
-    fn say(&self, about: &Certificate) -> String {
-        let (metric, directions) = (&about.metric, self.directions);
+    fn describe(&self, certificate: &Certificate) -> String {
+        let (metric, directions) = (&certificate.metric, self.directions);
         let range = self.range();
-        let (verb, verbs) = if about.cost { ("lower", "lowers") } else { ("raise", "raises") };
         let percent = |share: f64| format!("{}%", number(100.0 * share));
         match (self.miss, self.share) {
             (Some(miss), Some(share)) => format!(
-                "None of {directions} random directions {verbs} {metric} at {range}. Were {} or more of all directions to do so, \
-                 {directions} draws would miss them with probability {} at most; at {} confidence fewer than {} do.{}",
-                percent(about.epsilon),
+                "None of {directions} random directions improves {metric} at {range}. If {} or more of all directions improved it, \
+                 {directions} draws would miss them with probability at most {}; at {} confidence fewer than {} improve it.{}",
+                percent(certificate.epsilon),
                 number(miss),
-                percent(1.0 - about.delta),
+                percent(1.0 - certificate.delta),
                 percent(share),
-                if self.flat > 0 {
-                    format!(" {} of them leave it exactly as it is.", self.flat)
-                } else {
-                    String::new()
-                }
+                if self.flat > 0 { format!(" {} of them leave it unchanged.", self.flat) } else { String::new() }
             ),
             _ => format!(
-                "Not a local optimum at {range}: {} of {directions} random directions {verb} {metric}, direction {} by {} at \
+                "Not a local optimum at {range}: {} of {directions} random directions {improve} {metric}, direction {} by {} at \
                  step {}.",
                 self.rising,
                 self.best.direction,
                 number(self.best.rise),
-                number(self.best.step)
+                number(self.best.step),
+                improve = if self.rising == 1 { "improves" } else { "improve" }
             ),
         }
     }
 
-    /// The steps in words, as in "steps 0.1 to 1".
+    /// The range of steps as text: "steps 0.1 to 1".
     fn range(&self) -> String {
         match (self.steps.first(), self.steps.last()) {
             (Some(first), Some(last)) if first != last => format!("steps {} to {}", number(*first), number(*last)),
@@ -211,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn rises_flats_and_falls_are_told_apart() {
+    fn improving_flat_and_worsening_directions_are_counted() {
         let steps = [0.1, 0.2];
         let report = StepReport::new(&about(false), &steps, &[0.4, 0.3, 0.5, 0.5, 0.5, 0.75], 1);
         assert_eq!((report.directions, report.rising, report.flat), (3, 1, 1));
@@ -227,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn for_a_cost_falling_is_the_good_way() {
+    fn lower_values_improve_a_cost() {
         let report = StepReport::new(&about(true), &[0.1], &[0.6, 0.7], 0);
         assert!(report.holds());
         assert_eq!(report.best.value, 0.6);
@@ -235,18 +242,18 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_says_what_was_proved_and_no_more() {
+    fn the_statement_contains_the_bound() {
         let values = vec![0.4; 459];
         let report = StepReport::new(&about(false), &[0.1], &values, 0);
         assert_eq!(report.miss, Some(miss_probability(459, 0.01)));
         assert!(report.miss.unwrap() <= 0.01 && report.share.unwrap() <= 0.01);
-        let expected = "None of 459 random directions raises ndcg at step 0.1. Were 1% or more of all directions to do so, \
-                        459 draws would miss them with probability 0.009921 at most; at 99% confidence fewer than 0.9983% do.";
+        let expected = "None of 459 random directions improves ndcg at step 0.1. If 1% or more of all directions improved it, 459 \
+                        draws would miss them with probability at most 0.009921; at 99% confidence fewer than 0.9983% improve it.";
         assert_eq!(report.statement, expected);
     }
 
     #[test]
-    fn rounding_is_no_rise() {
+    fn rounding_errors_are_not_improvements() {
         let report = StepReport::new(&about(false), &[0.1], &[0.5 + 1e-16, 0.5 - 1e-14], 0);
         assert_eq!((report.rising, report.flat), (0, 2));
     }

@@ -1,12 +1,12 @@
-//! Directions in the space of all weights.
+//! Random directions in the space of all weights.
 
 use crate::numeric::normal_pair;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// A point drawn uniformly from the unit sphere: normal numbers, divided by their length.
+/// Returns a point drawn uniformly from the unit sphere: a normalised vector of normal deviates.
 ///
-/// Each direction has a stream of its own, so that direction 7 is the same whether 10 or 459 are drawn, by any number of threads.
+/// Each direction has its own random stream: direction 7 is the same whether 10 or 459 are drawn, with any number of threads.
 pub(super) fn on_sphere(weights: usize, seed: u64, index: u64) -> Vec<f32> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(index);
@@ -16,16 +16,16 @@ pub(super) fn on_sphere(weights: usize, seed: u64, index: u64) -> Vec<f32> {
     }
     drawn.truncate(weights);
     let length = norm(drawn.iter().copied());
-    // A length of 0 has probability 0; whatever is then returned must still be a direction.
+    // A length of 0 has probability 0; still return a direction.
     if length > 0.0 { drawn.iter().map(|x| (x / length) as f32).collect() } else { axis(weights, 0) }
 }
 
-/// One weight alone.
+/// The unit vector of one weight.
 fn axis(weights: usize, index: usize) -> Vec<f32> {
     (0..weights).map(|at| f32::from(u8::from(at == index))).collect()
 }
 
-/// The Euclidean length.
+/// Euclidean norm.
 pub(super) fn norm(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|x| x * x).sum::<f64>().sqrt()
 }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directions_have_length_one_and_their_own_stream() {
+    fn directions_have_unit_length_and_independent_streams() {
         for weights in [1, 2, 7, 300] {
             let drawn = on_sphere(weights, 3, 5);
             assert_eq!(drawn.len(), weights);
@@ -46,9 +46,9 @@ mod tests {
     }
 
     #[test]
-    fn no_direction_is_preferred() {
-        // In the plane, uniform on the circle: the angles' empirical distribution is near the uniform one. The bound is
-        // Kolmogorov's at a probability of 1e-6 and the seed is fixed.
+    fn directions_are_uniform() {
+        // In the plane the angles are uniform on the circle: their empirical distribution is close to the uniform one. The
+        // tolerance is Kolmogorov's bound at a probability of 1e-6; the seed is fixed.
         let n = 4000;
         let mut angles: Vec<f64> = (0..n)
             .map(|index| on_sphere(2, 11, index))

@@ -1,4 +1,4 @@
-//! Each weight moved alone: is its learned value the best?
+//! Tests whether each weight, moved alone, is at its best value.
 
 use super::CertifyOptions;
 use super::certificate::ROUNDING;
@@ -13,46 +13,46 @@ use crate::model::Ranker;
 use burn::tensor::Device;
 use serde::Serialize;
 
-/// The per-weight check of section 7.1 of the 2009 paper: all weights stay but one, which moves both ways.
+/// Result of the per-weight check of section 7.1 of the 2009 paper: one weight at a time is moved in both directions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EachWeight {
-    /// The measure.
+    /// Name of the metric.
     pub metric: String,
-    /// Whether smaller values are better.
+    /// Whether lower values are better.
     pub cost: bool,
-    /// The measure at the model's own weights.
+    /// Metric value at the model's weights.
     pub value: f64,
-    /// How far each weight was moved, up and down.
+    /// Distances by which each weight was moved up and down.
     pub steps: Vec<f64>,
-    /// How many weights are best where they are.
+    /// Number of weights whose learned value is the best one.
     pub best_as_learned: usize,
     /// All weights, in the order of the net.
     pub weights: Vec<WeightPeak>,
 }
 
-/// One weight and the best place for it.
+/// One weight and its best move.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WeightPeak {
-    /// What it is, as in "feature 7 to unit 2".
+    /// Name, such as "feature 7 to unit 2".
     pub name: String,
-    /// Its learned value.
+    /// Learned value.
     pub weight: f64,
-    /// The move that is best for the measure; 0 when the learned value is.
+    /// The move that improves the metric most; 0 if the learned value is the best.
     pub step: f64,
-    /// The change for the better by that move.
+    /// Improvement of the metric by that move.
     pub rise: f64,
-    /// The smallest loss by any move, where none is better: how clearly the learned value is the best.
+    /// Smallest loss over all moves if none improves the metric: how distinct the optimum is.
     pub margin: f64,
 }
 
 impl EachWeight {
-    /// Whether every weight is best where it is.
+    /// Returns whether every learned weight is at its best value.
     pub fn holds(&self) -> bool {
         self.best_as_learned == self.weights.len()
     }
 }
 
-/// Moves each weight alone by plus and minus every step of every set of the options, and watches the measure.
+/// Moves each weight alone by plus and minus every step of every set of the options and evaluates the metric.
 ///
 /// # Errors
 /// As [`certify`](super::certify).
@@ -73,8 +73,8 @@ pub fn each_weight(
     let (cost, count) = (metric.is_cost(), net.weights.len());
     let values = sweep.alone(0..count, &moves, progress)?;
     let peak = |(index, line): (usize, &[f64])| {
-        let better = |value: f64| if cost { sweep.value - value } else { value - sweep.value };
-        let rises = line.iter().zip(&moves).map(|(&value, &step)| (better(value), step));
+        let improvement = |value: f64| if cost { sweep.value - value } else { value - sweep.value };
+        let rises = line.iter().zip(&moves).map(|(&value, &step)| (improvement(value), step));
         let (rise, step) = rises.fold((f64::NEG_INFINITY, 0.0), |best, next| if next.0 > best.0 { next } else { best });
         let up = rise > ROUNDING;
         WeightPeak {

@@ -1,5 +1,5 @@
-//! A measure at many points of weight space, by a forward pass for each: the way for nets of several hidden layers, whose
-//! scores have no short cut from one step to the next.
+//! Evaluates a metric at many points of weight space with one forward pass per point: for nets with several hidden layers, whose
+//! scores cannot be updated incrementally.
 
 use super::sweep::{Part, Sweep};
 use crate::error::Result;
@@ -7,10 +7,10 @@ use crate::memory;
 use rayon::prelude::*;
 
 impl Sweep<'_> {
-    /// The mean of the measure at each of `count` points, where `move_to` turns a copy of the net's own weights into the
-    /// weights of a point.
+    /// Returns the mean of the metric at each of `count` points. `move_to` changes a copy of the net's weights to the weights of a
+    /// point.
     ///
-    /// Scores are those that a model of these weights has, bit by bit. Calls back with the share of the work that is done.
+    /// Scores are bit-identical to those of a model with these weights. Calls `progress` with the completed share.
     pub(super) fn at_points(
         &self,
         count: usize,
@@ -19,14 +19,14 @@ impl Sweep<'_> {
     ) -> Result<Vec<f64>> {
         let mut sums = vec![self.constant; count];
         self.ask_for_rankers()?;
-        let own = self.net.at(&self.net.weights);
+        let original = self.net.at(&self.net.weights);
         for (done, queries) in self.parts.iter().enumerate() {
             let part = Part { queries: queries.clone(), rows: self.rows(queries), received: &[] };
             let features = self.net.features();
             let documents = &self.data.features()[part.rows.start * features..part.rows.end * features];
-            let mut still = vec![0.0; part.rows.len()];
-            own.score_blocks(documents, &mut still);
-            let orders = self.orders(&part, |span, scores| scores.extend_from_slice(&still[span]));
+            let mut original_scores = vec![0.0; part.rows.len()];
+            original.score_blocks(documents, &mut original_scores);
+            let orders = self.orders(&part, |span, scores| scores.extend_from_slice(&original_scores[span]));
             sums.par_iter_mut().enumerate().for_each_init(
                 || (self.workspace(), Vec::new()),
                 |(space, weights), (point, sum)| {
@@ -46,15 +46,15 @@ impl Sweep<'_> {
         Ok(sums)
     }
 
-    /// Each thread has a copy of the weights, the same in the order of scoring, and the scores of a part.
+    /// Reserves memory: each thread holds a copy of the weights, a second one in scoring order, and the scores of a part.
     fn ask_for_rankers(&self) -> Result<()> {
         let longest = self.parts.iter().map(|queries| self.rows(queries).len()).max().unwrap_or(0);
         let each = 2 * self.net.weights.len() as u64 + longest as u64;
         let threads = rayon::current_num_threads() as u64 + 1;
         memory::ask(
             memory::bytes_of::<f32>(each).saturating_mul(threads),
-            "certifying so many weights",
-            "certify a smaller model, or with fewer `threads`",
+            "certifying a model of this size",
+            "use a smaller model or fewer `threads`",
         )
     }
 }

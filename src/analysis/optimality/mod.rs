@@ -1,4 +1,4 @@
-//! Is a model at a local optimum of the measure that one cares about, and how sure is that?
+//! Monte-Carlo test of whether a model is at a local optimum of a metric, with a confidence bound.
 
 mod bound;
 mod certificate;
@@ -26,36 +26,37 @@ use movable::MovableNet;
 use rayon::prelude::*;
 use sweep::Sweep;
 
-/// Directions a pass when the first rise ends the search.
+/// Number of directions per pass if the search stops at the first improvement.
 const CAUTIOUS: usize = 16;
 
-/// Moves all weights of a ranker along random directions and watches the measure on data that are scaled as the ranker expects.
+/// Moves all weights of a ranker along random directions and evaluates the metric on data that is scaled as the ranker expects.
 ///
-/// `progress` is called now and then with the share of the work that is done. Wherever the ranker's weights are, the work is
+/// `progress` is called with the completed share of the work. All computation runs on the host, whatever the ranker's device,
+/// with the arithmetic of host scoring.
 /// done on the host, in the arithmetic of scoring there.
 ///
 /// ```
 /// use burnrank::analysis::optimality::{CertifyOptions, certify};
 /// use burnrank::{Dataset, RankerConfig, device};
 /// use burnrank::metric::parse;
-/// // The label is the first feature: a net that looks at nothing else is at the top, one that looks away is not.
+/// // The label is the first feature: a net that uses only this feature is optimal, one that uses the second is not.
 /// let features = vec![0.0, 0.3, 1.0, 0.1, 2.0, -0.2, 3.0, 0.5];
 /// let data = Dataset::new(2, features, vec![0.0, 1.0, 2.0, 3.0], vec![("q".into(), 4)])?;
 /// let device = device::open("auto")?;
 /// let options = CertifyOptions { steps: vec![vec![0.1, 0.5]], ..CertifyOptions::default() };
-/// let ask = |weights: [f32; 2]| {
+/// let certify_weights = |weights: [f32; 2]| {
 ///     let ranker = RankerConfig::linear(2).from_weights(&[weights.to_vec()], &device)?;
 ///     certify(&ranker, &data, &*parse("ndcg")?, &device, &options, &mut |_| ())
 /// };
-/// let top = ask([1.0, 0.0])?;
-/// assert!(top.holds() && top.directions == 459 && top.value == 1.0);
-/// assert!(!ask([0.1, -0.5])?.holds());
+/// let optimal = certify_weights([1.0, 0.0])?;
+/// assert!(optimal.holds() && optimal.directions == 459 && optimal.value == 1.0);
+/// assert!(!certify_weights([0.1, -0.5])?.holds());
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
 /// # Errors
-/// Options that make no sense, data of another width than the ranker's or with labels that the measure refuses, a device
-/// that fails.
+/// If the options are invalid, the number of features differs from the ranker's, the metric rejects the labels, or reading the
+/// weights from the device fails.
 pub fn certify(
     ranker: &Ranker,
     data: &Dataset,
@@ -68,9 +69,9 @@ pub fn certify(
     certify_net(&MovableNet::of(ranker)?, planned_directions, data, metric, options, progress)
 }
 
-/// The negative control: the same test for random weights, drawn uniformly among those as long as the ranker's own.
+/// Negative control: runs the same test with random weights of the same norm as the ranker's.
 ///
-/// Random weights are no local optimum, so a test that does not refute them cannot be trusted with others.
+/// Random weights are not a local optimum, so a test that does not detect this is not conclusive for other weights.
 ///
 /// # Errors
 /// As [`certify`].
@@ -85,7 +86,7 @@ pub fn certify_control(
     let planned_directions = options.check()?;
     let mut net = MovableNet::of(ranker)?;
     let length = norm(net.weights.iter().map(|&w| f64::from(w))) as f32;
-    // A stream that no direction uses.
+    // A random stream that no direction uses.
     net.weights = on_sphere(net.weights.len(), options.seed, u64::MAX).iter().map(|x| x * length).collect();
     certify_net(&net, planned_directions, data, metric, options, progress)
 }
@@ -100,7 +101,7 @@ fn certify_net(
 ) -> Result<Certificate> {
     let sweep = Sweep::new(net, data, metric, options.conventions)?;
     let length = norm(net.weights.iter().map(|&w| f64::from(w)));
-    let mut about = Certificate {
+    let mut certificate = Certificate {
         metric: metric.name(),
         cost: metric.is_cost(),
         conventions: options.conventions.to_string(),
@@ -119,38 +120,38 @@ fn certify_net(
     let scale = if options.relative { length } else { 1.0 };
     let steps: Vec<f64> = options.steps.concat().iter().map(|step| step * scale).collect();
     let block = if options.stop_at_first { CAUTIOUS.min(sweep.block()) } else { sweep.block() };
-    // Directions are there twice: as they are drawn, and in the order in which documents meet them.
+    // Directions are stored twice: as drawn, and in the order in which scoring uses them.
     let each = 2 * memory::bytes_of::<f32>(net.weights.len() as u64);
     memory::ask(2 * each, "certifying so many weights", "certify a smaller model")?;
     let block = block.min(usize::try_from(memory::left() / 2 / each.max(1)).unwrap_or(block)).max(1);
     let mut values: Vec<f64> = Vec::new();
     let what = format!("{planned_directions} directions of {} steps", steps.len());
     memory::reserve(&mut values, planned_directions.saturating_mul(steps.len()), &what, "give fewer `directions`")?;
-    while about.directions < planned_directions {
-        let last = (about.directions + block).min(planned_directions);
+    while certificate.directions < planned_directions {
+        let last = (certificate.directions + block).min(planned_directions);
         let draw = |index: usize| on_sphere(net.weights.len(), options.seed, index as u64);
-        let directions: Vec<Vec<f32>> = (about.directions..last).into_par_iter().map(draw).collect();
-        let (start, width) = (about.directions as f64, directions.len() as f64);
-        let found = sweep
+        let directions: Vec<Vec<f32>> = (certificate.directions..last).into_par_iter().map(draw).collect();
+        let (start, width) = (certificate.directions as f64, directions.len() as f64);
+        let block_values = sweep
             .along(&directions, &steps, &mut |share| progress((start + share * width) / planned_directions as f64))?;
-        let rises =
-            |value: f64| if about.cost { about.value - value > ROUNDING } else { value - about.value > ROUNDING };
-        let first = found.iter().position(|&value| rises(value)).filter(|_| options.stop_at_first);
-        let keep = first.map_or(found.len(), |at| (at / steps.len() + 1) * steps.len());
-        values.extend_from_slice(&found[..keep]);
-        about.directions += keep / steps.len();
+        let improves = |&value: &f64| certificate.improvement(value) > ROUNDING;
+        let first = block_values.iter().position(improves).filter(|_| options.stop_at_first);
+        let keep = first.map_or(block_values.len(), |at| (at / steps.len() + 1) * steps.len());
+        values.extend_from_slice(&block_values[..keep]);
+        certificate.directions += keep / steps.len();
         if first.is_some() {
             break;
         }
     }
     let mut start = 0;
     for set in &options.steps {
-        let own = start..start + set.len();
-        start = own.end;
-        let values: Vec<f64> = values.chunks_exact(steps.len()).flat_map(|line| line[own.clone()].to_vec()).collect();
-        about.reports.push(StepReport::new(&about, &steps[own], &values, options.curves));
+        let columns = start..start + set.len();
+        start = columns.end;
+        let values: Vec<f64> =
+            values.chunks_exact(steps.len()).flat_map(|line| line[columns.clone()].to_vec()).collect();
+        certificate.reports.push(StepReport::new(&certificate, &steps[columns], &values, options.curves));
     }
-    Ok(about)
+    Ok(certificate)
 }
 
 #[cfg(test)]

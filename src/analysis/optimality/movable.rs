@@ -1,20 +1,20 @@
-//! A ranker's weights on the host, in one row.
+//! A ranker's weights on the host, as one flat vector.
 
 use crate::error::Result;
 use crate::model::{Activation, Columns, HostNet, HostRanker, LayerPlace, Ranker, RankerConfig};
 
-/// A net whose weights can be read and moved.
+/// A net whose weights can be read and changed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MovableNet {
     pub config: RankerConfig,
-    /// In the order of [`RankerConfig::shapes`], row by row.
+    /// In the order of [`RankerConfig::shapes`], row-major.
     pub weights: Vec<f32>,
 }
 
-/// What one weight does. Layers and units count from 0.
+/// The role of one weight. Layers and units count from 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Role {
-    /// From a feature to a unit of the first hidden layer; of a linear net, to the score.
+    /// From a feature to a unit of the first hidden layer, or to the score of a linear net.
     Feature {
         feature: usize,
         unit: usize,
@@ -44,7 +44,7 @@ impl MovableNet {
         self.config.features
     }
 
-    /// The number of hidden layers.
+    /// Number of hidden layers.
     pub fn depth(&self) -> usize {
         self.config.architecture.hidden().len()
     }
@@ -53,7 +53,7 @@ impl MovableNet {
         self.config.architecture.activation()
     }
 
-    /// Units that features lead to: 1 for a linear net, whose score is such a unit.
+    /// Number of units that receive features: 1 for a linear net, whose score is the unit.
     pub fn units(&self) -> usize {
         self.config.architecture.hidden().first().copied().unwrap_or(1)
     }
@@ -76,8 +76,7 @@ impl MovableNet {
         Role::Output { unit: 0 }
     }
 
-    /// What weight `index` is called; everything counts from 1, as features do in data files. Layers are told where there
-    /// are several.
+    /// Returns the name of weight `index`, with everything counted from 1 as in data files. Layers are named if there are several.
     pub fn name(&self, index: usize) -> String {
         let unit = |layer: usize, unit: usize| match self.depth() {
             1 => format!("unit {}", unit + 1),
@@ -92,13 +91,12 @@ impl MovableNet {
         }
     }
 
-    /// What scores documents by weights of this net's shape.
+    /// Returns a host scorer with these weights in this net's shape.
     pub fn at(&self, weights: &[f32]) -> HostRanker {
         HostRanker::new(&HostNet::new(&self.config, weights))
     }
 
-    /// The parts of points or directions in weight space that lead from features to units, the units of a point side by
-    /// side.
+    /// The weights from features to units of several points or directions in weight space, the units of each point adjacent.
     pub fn columns(&self, points: &[&[f32]]) -> Columns {
         let layers = self.config.layers();
         let [LayerPlace { inputs, units, weights, bias }, _, ..] = &layers[..] else {
@@ -110,7 +108,7 @@ impl MovableNet {
         })
     }
 
-    /// The part that acts on the units of the last hidden layer; none for a linear net.
+    /// The weights from the last hidden layer to the score; empty for a linear net.
     pub fn output<'a>(&self, point: &'a [f32]) -> &'a [f32] {
         match &self.config.layers()[..] {
             [.., _, output] => &point[output.weights.clone()],

@@ -1,4 +1,4 @@
-//! What a certificate is asked for.
+//! Options of a certificate.
 
 use super::bound::directions_needed;
 use crate::error::{Error, Result};
@@ -10,31 +10,31 @@ pub const COARSE_STEPS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9
 /// The steps of the paper's footnote 4: `{0.001, 0.002, ...}`, ten of them.
 pub const FINE_STEPS: [f64; 10] = [0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.008, 0.009, 0.01];
 
-/// How a local optimum is looked for.
+/// Options for the search for a better point near a model's weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CertifyOptions {
-    /// The share of rising directions that is to be refuted.
+    /// Share of improving directions to refute.
     pub epsilon: f64,
-    /// The probability of missing them all, at most.
+    /// Maximum probability of missing all improving directions.
     pub delta: f64,
-    /// Directions to try instead of the `K` that follow from `epsilon` and `delta`.
+    /// Number of directions, instead of the `K` that follows from `epsilon` and `delta`.
     pub directions: Option<usize>,
-    /// Sets of steps, each of which gets a verdict of its own.
+    /// Sets of steps; each set gets its own verdict.
     pub steps: Vec<Vec<f64>>,
-    /// Whether steps are multiples of the length of the weights: a linear net ranks alike at any length.
+    /// Whether steps are relative to the norm of the weights. The ranking of a linear net does not depend on the norm.
     pub relative: bool,
-    /// Whether to stop at the first direction that rises, at any step of any set.
+    /// Whether to stop at the first direction that improves the metric, at any step of any set.
     pub stop_at_first: bool,
-    /// How many directions' curves are kept to be drawn.
+    /// Number of directions whose curves are kept for plotting.
     pub curves: usize,
-    /// What all random numbers follow from.
+    /// Random seed.
     pub seed: u64,
-    /// How rankings are judged.
+    /// Conventions of the evaluation.
     pub conventions: Conventions,
 }
 
 impl Default for CertifyOptions {
-    /// The paper's: `epsilon` and `delta` 0.01, so 459 directions; steps 0.1 to 1 and, separately, 0.001 to 0.01.
+    /// The paper's settings: `epsilon` and `delta` 0.01, hence 459 directions; steps 0.1 to 1 and, separately, 0.001 to 0.01.
     fn default() -> Self {
         CertifyOptions {
             epsilon: 0.01,
@@ -51,18 +51,18 @@ impl Default for CertifyOptions {
 }
 
 impl CertifyOptions {
-    /// The number of directions to try, once all options are found to make sense.
+    /// Validates the options and returns the number of directions to try.
     ///
     /// # Errors
-    /// When a probability is not between 0 and 1, there is no direction or step, or a step is not a number above 0.
+    /// If a probability is not between 0 and 1, there is no direction or step, or a step is not a positive number.
     pub fn check(&self) -> Result<usize> {
         let needed = directions_needed(self.epsilon, self.delta)?;
         if self.directions == Some(0) {
-            return Err(Error::Config("0 directions prove nothing: try at least one".into()));
+            return Err(Error::Config("0 directions: use at least 1".into()));
         }
         check_steps(&self.steps.concat())?;
         if self.steps.iter().any(Vec::is_empty) {
-            return Err(Error::Config("a set of steps has none: give at least one".into()));
+            return Err(Error::Config("a set of steps is empty: give at least one step".into()));
         }
         Ok(self.directions.unwrap_or(needed))
     }
@@ -70,10 +70,10 @@ impl CertifyOptions {
 
 pub(super) fn check_steps(steps: &[f64]) -> Result<()> {
     if steps.is_empty() {
-        return Err(Error::Config("no steps to move by: give at least one".into()));
+        return Err(Error::Config("no steps: give at least one".into()));
     }
     match steps.iter().find(|step| !(**step > 0.0 && **step <= 1e6)) {
-        Some(step) => Err(Error::Config(format!("step {step}: expected a number above 0, at most 1000000"))),
+        Some(step) => Err(Error::Config(format!("step {step}: expected a number above 0 and at most 1000000"))),
         None => Ok(()),
     }
 }

@@ -1,11 +1,11 @@
-//! A measure along many lines through weight space, all documents, all cores.
+//! Evaluates a metric along many lines through weight space, in parallel over directions.
 //!
-//! What a unit receives is affine in the step: `z(eta) = x W + b + eta (x R + r)`. So two matrix products, shared by all
-//! directions of a block, serve all steps; what is left for each step is the hidden units' function, the sort and the measure.
-//! That is so for linear nets and for nets of one hidden layer; others take the way of [`Sweep::at_points`].
+//! The input of a unit is affine in the step: `z(eta) = x W + b + eta (x R + r)`. Two matrix products, shared by all directions
+//! of a block, therefore serve all steps. What remains per step are the activation, the sort and the metric. This applies to
+//! linear nets and nets with one hidden layer; deeper nets use [`Sweep::at_points`].
 //!
-//! Products, hidden units and sums are those of scoring, on the host: without a step the scores are the model's own, bit by
-//! bit, and equal documents have equal scores at every step.
+//! Products, hidden units and sums use the arithmetic of host scoring: at step 0 the scores are bit-identical to the model's, and
+//! equal documents have equal scores at every step.
 
 mod moving;
 
@@ -18,41 +18,42 @@ use crate::model::{Columns, GROUP, add_moved_unit};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Documents of one part: their products with a block of directions stay near the cores.
+/// Number of documents per part: its products with a block of directions stay in cache.
 const ROWS: usize = 4096;
-/// Columns of one product, units times directions.
+/// Number of columns per product: units times directions.
 const COLUMNS: usize = 1024;
-/// Directions of one pass where nothing is shared between them.
+/// Number of directions per pass for nets that share no products.
 const DIRECTIONS: usize = 64;
 
-/// A net on its data, ready to be moved.
+/// A net and data, prepared for moving the weights.
 pub(super) struct Sweep<'a> {
     pub net: &'a MovableNet,
     pub(super) data: &'a Dataset,
     metric: &'a dyn Metric,
     conventions: Conventions,
-    /// Ranges of whole queries of about [`ROWS`] documents.
+    /// Ranges of whole queries with about [`ROWS`] documents each.
     pub(super) parts: Vec<Range<usize>>,
-    /// What stays the same about each query; nothing where its value does not depend on the scores at all.
+    /// Precomputed values for each query; `None` if its metric value does not depend on the scores.
     subjects: Vec<Option<LabelledQuery<'a>>>,
-    /// The sum over all other queries, and the number of queries that count.
+    /// Sum of the metric over queries that do not depend on the scores.
     pub(super) constant: f64,
+    /// Number of queries in the mean.
     pub(super) counted: f64,
-    /// The mean at the net's own weights.
+    /// Mean of the metric at the net's weights.
     pub value: f64,
 }
 
-/// The documents of a part and what their units receive, unit by unit.
+/// The documents of a part and the inputs of their units.
 pub(super) struct Part<'p> {
     pub queries: Range<usize>,
     pub rows: Range<usize>,
-    /// `[columns, documents]`, the net's own columns first; nothing where a forward pass is made for each point.
+    /// `[columns, documents]`, the columns of the original net first; empty if each point has its own forward pass.
     pub received: &'p [f32],
 }
 
 impl<'a> Sweep<'a> {
     /// # Errors
-    /// Data of another width or without queries that count, or labels that the measure refuses.
+    /// If the number of features differs from the net's, no query counts, or the metric rejects the labels.
     pub fn new(
         net: &'a MovableNet,
         data: &'a Dataset,
@@ -63,7 +64,7 @@ impl<'a> Sweep<'a> {
             let (net, data) = (net.features(), data.n_features());
             return Err(Error::Mismatch(format!("the model scores {net} features, the data has {data}")));
         }
-        // The checked way first, because the fast one trusts its labels.
+        // `evaluate` validates the labels; the incremental evaluator does not.
         metric::evaluate(metric, &vec![0.0f32; data.n_documents()], data.labels(), data.offsets(), &conventions)?;
         let live = |labels| (!metric.is_empty(labels)).then(|| LabelledQuery::new(metric, labels, &conventions));
         let subjects: Vec<Option<LabelledQuery>> = data.queries().map(|query| live(query.labels)).collect();
@@ -74,20 +75,19 @@ impl<'a> Sweep<'a> {
             Empty::Skip => (0.0, subjects.len() - empty),
         };
         if empty == subjects.len() {
-            return Err(Error::Data(format!("no query has anything that {} could find", metric.name())));
+            return Err(Error::Data(format!("no query has documents that {} counts as relevant", metric.name())));
         }
         let parts = parts(data.offsets());
         let counted = counted as f64;
         let mut sweep = Sweep { net, data, metric, conventions, parts, subjects, constant, counted, value: 0.0 };
-        // Any direction will do for no step at all.
+        // At step 0 the direction does not matter.
         sweep.value = sweep.along(&[vec![0.0; net.weights.len()]], &[0.0], &mut |_| ())?[0];
         Ok(sweep)
     }
 
-    /// Directions that share a pass over the data: fewer where a part is a long query.
+    /// Number of directions per pass over the data; smaller if a part contains a long query.
     pub fn block(&self) -> usize {
         if self.net.depth() > 1 {
-            // Nothing is shared, so that fewer would do as well.
             return DIRECTIONS;
         }
         let longest = self.parts.iter().map(|queries| self.rows(queries).len()).max().unwrap_or(0);
@@ -99,9 +99,9 @@ impl<'a> Sweep<'a> {
         self.data.offsets()[queries.start]..self.data.offsets()[queries.end]
     }
 
-    /// The mean of the measure at each step along each direction, the steps of a direction side by side.
+    /// Returns the mean of the metric at each step along each direction, shaped `[directions, steps]`.
     ///
-    /// Calls back with the share of the work that is done.
+    /// Calls `progress` with the completed share.
     pub fn along(&self, directions: &[Vec<f32>], steps: &[f64], progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>> {
         if self.net.depth() > 1 {
             let move_to = |point: usize, weights: &mut [f32]| {
@@ -113,8 +113,8 @@ impl<'a> Sweep<'a> {
         let units = self.net.units();
         let points: Vec<&[f32]> = std::iter::once(&self.net.weights).chain(directions).map(Vec::as_slice).collect();
         self.sums(&self.net.columns(&points), directions.len() * steps.len(), progress, |part, sums| {
-            let own = part.units(0, units);
-            let orders = self.orders(part, |span, scores| self.score_still(&own, span, scores));
+            let base = part.units(0, units);
+            let orders = self.orders(part, |span, scores| self.score_original(&base, span, scores));
             let lines = sums.par_chunks_mut(steps.len().max(1)).zip(directions).enumerate();
             lines.for_each_init(
                 || self.workspace(),
@@ -123,7 +123,7 @@ impl<'a> Sweep<'a> {
                     self.each_query(part, |_, subject, span| {
                         space.follow.start(&orders[span.clone()]);
                         for (&step, sum) in steps.iter().zip(&mut *sums) {
-                            self.score_along(&own, &moved, direction, step as f32, span.clone(), &mut space.scores);
+                            self.score_along(&base, &moved, direction, step as f32, span.clone(), &mut space.scores);
                             *sum += space.follow.value(subject, &space.scores);
                         }
                     });
@@ -132,7 +132,7 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// As [`Sweep::along`], each of the weights moved alone. No product is needed: the column of a weight is a feature.
+    /// As [`Sweep::along`], for each weight moved alone. Needs no product: the column of a weight is a feature.
     pub fn alone(&self, weights: Range<usize>, steps: &[f64], progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>> {
         if self.net.depth() > 1 {
             let move_to = |point: usize, moved: &mut [f32]| {
@@ -143,15 +143,15 @@ impl<'a> Sweep<'a> {
         let units = self.net.units();
         let columns = self.net.columns(&[&self.net.weights]);
         self.sums(&columns, weights.len() * steps.len(), progress, |part, sums| {
-            let own = part.units(0, units);
-            let orders = self.orders(part, |span, scores| self.score_still(&own, span, scores));
+            let base = part.units(0, units);
+            let orders = self.orders(part, |span, scores| self.score_original(&base, span, scores));
             let lines = sums.par_chunks_mut(steps.len().max(1)).zip(weights.clone());
             lines.for_each_init(
                 || self.workspace(),
                 |space, (sums, weight)| {
                     self.each_query(part, |query, subject, span| {
                         space.follow.start(&orders[span.clone()]);
-                        let moving = self.moving(weight, &own, &self.data.query(query).features, span, space);
+                        let moving = self.moving(weight, &base, &self.data.query(query).features, span, space);
                         for (&step, sum) in steps.iter().zip(&mut *sums) {
                             moving.score(step as f32, space);
                             *sum += space.follow.value(subject, &space.scores);
@@ -162,7 +162,7 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// Means from sums over queries, part after part, in the order of the data whatever the number of threads.
+    /// Means over queries. Parts are added in the order of the data, so that results do not depend on the number of threads.
     fn sums(
         &self,
         columns: &Columns,
@@ -175,11 +175,7 @@ impl<'a> Sweep<'a> {
         for (done, queries) in self.parts.iter().enumerate() {
             let rows = self.rows(queries);
             let size = columns.len() * rows.len();
-            memory::ask(
-                4 * size as u64,
-                "certifying the longest query",
-                "certify on shorter queries, or a narrower net",
-            )?;
+            memory::ask(4 * size as u64, "certifying the longest query", "use shorter queries or a narrower net")?;
             let mut received = vec![0.0; size];
             let documents = &self.data.features()[rows.start * features..rows.end * features];
             let groups = received.par_chunks_mut(GROUP * rows.len().max(1)).enumerate();
@@ -200,7 +196,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// The ranking of each query at the net's own weights, where every line starts.
+    /// The ranking of each query at the net's original weights, where every line starts.
     pub(super) fn orders(&self, part: &Part, score: impl Fn(Range<usize>, &mut Vec<f32>)) -> Vec<u32> {
         let mut space = self.workspace();
         let mut orders = vec![0; part.rows.len()];
@@ -224,15 +220,15 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Scores of the documents `span` of a part at the net's own weights.
-    fn score_still(&self, own: &[&[f32]], span: Range<usize>, scores: &mut Vec<f32>) {
-        self.score_along(own, own, &self.net.weights, 0.0, span, scores);
+    /// Scores of the documents `span` of a part at the original weights.
+    fn score_original(&self, base: &[&[f32]], span: Range<usize>, scores: &mut Vec<f32>) {
+        self.score_along(base, base, &self.net.weights, 0.0, span, scores);
     }
 
     /// Scores of the documents `span` of a part at `weights + step * direction`.
     fn score_along(
         &self,
-        own: &[&[f32]],
+        base: &[&[f32]],
         moved: &[&[f32]],
         direction: &[f32],
         step: f32,
@@ -241,15 +237,15 @@ impl<'a> Sweep<'a> {
     ) {
         scores.clear();
         let Some(activation) = self.net.activation() else {
-            scores.extend_from_slice(&own[0][span.clone()]);
+            scores.extend_from_slice(&base[0][span.clone()]);
             move_by(scores, step, &moved[0][span]);
             return;
         };
         scores.resize(span.len(), 0.0);
         let outputs = self.net.output(&self.net.weights).iter().zip(self.net.output(direction));
-        for ((own, moved), (weight, change)) in own.iter().zip(moved).zip(outputs) {
-            let (own, moved) = (&own[span.clone()], &moved[span.clone()]);
-            add_moved_unit(activation, own, moved, step, weight + step * change, scores);
+        for ((base, moved), (weight, change)) in base.iter().zip(moved).zip(outputs) {
+            let (base, moved) = (&base[span.clone()], &moved[span.clone()]);
+            add_moved_unit(activation, base, moved, step, weight + step * change, scores);
         }
     }
 }
@@ -262,22 +258,22 @@ fn move_by(scores: &mut [f32], step: f32, moved: &[f32]) {
 }
 
 impl<'p> Part<'p> {
-    /// What each unit receives from block `index` of the columns.
+    /// The inputs of each unit in block `index` of the columns.
     fn units(&self, index: usize, units: usize) -> Vec<&'p [f32]> {
         let documents = self.rows.len();
         (index * units..(index + 1) * units).map(|unit| &self.received[unit * documents..][..documents]).collect()
     }
 }
 
-/// What a thread works with.
+/// Buffers of one thread.
 pub(super) struct Workspace<'a> {
     pub follow: IncrementalEvaluator<'a>,
     pub scores: Vec<f32>,
-    /// For a weight that moves alone: what the units before its own add to each score.
+    /// For a weight moved alone: contribution of the units before the weight's unit to each score.
     before: Vec<f32>,
-    /// What its unit receives for each unit of a step.
+    /// Change of the unit's input per unit of step.
     column: Vec<f32>,
-    /// What each unit after its own adds to each score, `[units, documents]`.
+    /// Contribution of each later unit to each score, `[units, documents]`.
     after: Vec<f32>,
 }
 

@@ -1,4 +1,4 @@
-//! Certificates of nets whose optimum is known.
+//! Certificates of nets with a known optimum.
 
 use super::*;
 use crate::data::synthetic::Synthetic;
@@ -6,18 +6,18 @@ use crate::device;
 use crate::metric::parse;
 use crate::model::{Activation, RankerConfig};
 
-/// 60 queries of 12 documents whose label is the bin of a linear function: its weights are the optimum.
+/// 60 queries of 12 documents whose label is the quintile of a linear function: its weights are the optimum.
 fn linear_data() -> (Dataset, Vec<f32>) {
     let truth = on_sphere(5, 77, 0);
-    let drawn = Synthetic { queries: 60, documents: 12, features: 5, ..Synthetic::net() };
-    let drawn = drawn.generator().unwrap().dataset().unwrap();
+    let generated = Synthetic { queries: 60, documents: 12, features: 5, ..Synthetic::net() };
+    let generated = generated.generator().unwrap().dataset().unwrap();
     let target = |x: &[f32]| x.iter().zip(&truth).map(|(x, w)| x * w).sum::<f32>();
-    let scores: Vec<f32> = drawn.features().chunks_exact(5).map(target).collect();
+    let scores: Vec<f32> = generated.features().chunks_exact(5).map(target).collect();
     let mut sorted = scores.clone();
     sorted.sort_by(f32::total_cmp);
     let labels = scores.iter().map(|s| (5 * sorted.partition_point(|x| x < s) / sorted.len()) as f32).collect();
     let queries = (0..60).map(|q| (q.to_string(), 12)).collect();
-    (Dataset::new(5, drawn.features().to_vec(), labels, queries).unwrap(), truth)
+    (Dataset::new(5, generated.features().to_vec(), labels, queries).unwrap(), truth)
 }
 
 fn ask(weights: &[f32], options: &CertifyOptions) -> Certificate {
@@ -28,29 +28,29 @@ fn ask(weights: &[f32], options: &CertifyOptions) -> Certificate {
 }
 
 #[test]
-fn the_truth_is_certified_and_one_step_away_is_caught() {
+fn the_optimum_is_certified_and_other_weights_are_refuted() {
     let (_, truth) = linear_data();
     let options = CertifyOptions::default();
-    let found = ask(&truth, &options);
-    assert_eq!(found.value, 1.0);
-    assert!(found.holds(), "{:?}", found.reports[0].statement);
-    assert_eq!((found.planned_directions, found.directions, found.reports.len()), (459, 459, 2));
-    assert!(found.reports[0].best.rise < 0.0);
+    let certificate = ask(&truth, &options);
+    assert_eq!(certificate.value, 1.0);
+    assert!(certificate.holds(), "{:?}", certificate.reports[0].statement);
+    assert_eq!((certificate.planned_directions, certificate.directions, certificate.reports.len()), (459, 459, 2));
+    assert!(certificate.reports[0].best.rise < 0.0);
 
     let mut off = truth.clone();
     off[2] += 0.3;
-    let caught = ask(&off, &options);
-    assert!(!caught.holds());
-    let best = caught.reports[0].best;
-    assert!(best.rise > 0.0 && caught.reports[0].statement.contains("Not a local optimum"));
-    // The reported move is reproducible: go there, and the measure is what was said.
+    let refuted = ask(&off, &options);
+    assert!(!refuted.holds());
+    let best = refuted.reports[0].best;
+    assert!(best.rise > 0.0 && refuted.reports[0].statement.contains("Not a local optimum"));
+    // The reported move is reproducible: the metric at its end point is the reported value.
     let direction = on_sphere(5, options.seed, best.direction as u64);
-    let there: Vec<f32> = off.iter().zip(&direction).map(|(w, r)| w + best.step as f32 * r).collect();
-    assert!((ask(&there, &options).value - best.value).abs() < 1e-9);
+    let end: Vec<f32> = off.iter().zip(&direction).map(|(w, r)| w + best.step as f32 * r).collect();
+    assert!((ask(&end, &options).value - best.value).abs() < 1e-9);
 }
 
 #[test]
-fn the_first_rise_ends_the_search_and_is_the_same_one() {
+fn the_search_stops_at_the_first_improvement() {
     let (_, truth) = linear_data();
     let mut off = truth;
     off[0] -= 0.4;
@@ -63,17 +63,17 @@ fn the_first_rise_ends_the_search_and_is_the_same_one() {
 }
 
 #[test]
-fn random_weights_are_refuted_and_steps_can_be_relative() {
+fn the_control_is_refuted_and_steps_can_be_relative() {
     let (data, truth) = linear_data();
     let device = device::open("auto").unwrap();
     let long: Vec<f32> = truth.iter().map(|w| w * 50.0).collect();
     let ranker = RankerConfig::linear(5).from_weights(&[long], &device).unwrap();
     let options = CertifyOptions { relative: true, seed: 3, ..CertifyOptions::default() };
     let ndcg = parse("ndcg").unwrap();
-    let found = certify(&ranker, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
-    assert!(found.holds() && (found.length - 50.0).abs() < 1e-4);
-    assert!((found.reports[0].steps[9] - 50.0).abs() < 1e-4);
-    assert!(found.reports[0].envelope[9].lowest < 0.9, "a step as long as the weights must be felt");
+    let certificate = certify(&ranker, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
+    assert!(certificate.holds() && (certificate.length - 50.0).abs() < 1e-4);
+    assert!((certificate.reports[0].steps[9] - 50.0).abs() < 1e-4);
+    assert!(certificate.reports[0].envelope[9].lowest < 0.9, "a step as long as the weights must change the metric");
     let mut shares = Vec::new();
     let control = certify_control(&ranker, &data, &*ndcg, &device, &options, &mut |share| shares.push(share)).unwrap();
     assert!(!control.holds() && (control.length - 50.0).abs() < 1e-3);
@@ -81,7 +81,7 @@ fn random_weights_are_refuted_and_steps_can_be_relative() {
 }
 
 #[test]
-fn threads_make_no_difference() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let (_, truth) = linear_data();
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -91,7 +91,7 @@ fn threads_make_no_difference() {
 }
 
 #[test]
-fn each_weight_alone() {
+fn each_weight_is_tested_alone() {
     let (data, truth) = linear_data();
     let device = device::open("auto").unwrap();
     let options = CertifyOptions { steps: vec![COARSE_STEPS.to_vec()], ..CertifyOptions::default() };
@@ -99,31 +99,31 @@ fn each_weight_alone() {
         let ranker = RankerConfig::linear(5).from_weights(&[weights], &device).unwrap();
         each_weight(&ranker, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap()
     };
-    let found = ask(truth.clone());
-    assert!(found.holds() && found.weights.iter().all(|weight| weight.margin > 0.0), "{found:?}");
+    let optimal = ask(truth.clone());
+    assert!(optimal.holds() && optimal.weights.iter().all(|weight| weight.margin > 0.0), "{optimal:?}");
     let mut off = truth.clone();
     off[3] += 0.5;
-    let caught = ask(off);
-    assert!(!caught.holds());
-    assert!((caught.weights[3].step + 0.5).abs() < 1e-9 && caught.weights[3].rise > 0.0, "{:?}", caught.weights[3]);
-    assert_eq!(caught.weights[3].name, "feature 4");
+    let refuted = ask(off);
+    assert!(!refuted.holds());
+    assert!((refuted.weights[3].step + 0.5).abs() < 1e-9 && refuted.weights[3].rise > 0.0, "{:?}", refuted.weights[3]);
+    assert_eq!(refuted.weights[3].name, "feature 4");
 }
 
 #[test]
-fn two_layers_and_costs_are_certified_too() {
+fn certifies_two_layers_and_costs() {
     let (data, truth) = linear_data();
     let device = device::open("auto").unwrap();
-    // One unit in its linear range: the net ranks as the truth does.
+    // One unit in its linear range: the net ranks like the linear optimum.
     let small: Vec<f32> = truth.iter().map(|w| w * 0.1).collect();
     let net =
         RankerConfig::mlp(5, &[1], Activation::Tanh).from_weights(&[small, vec![0.0], vec![1.0]], &device).unwrap();
     let options = CertifyOptions { steps: vec![vec![0.01, 0.02]], directions: Some(50), ..CertifyOptions::default() };
     for name in ["ndcg@5", "pair-error", "map:rel=3"] {
         let metric = parse(name).unwrap();
-        let found = certify(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap();
-        assert!(found.holds(), "{name}: {}", found.reports[0].statement);
+        let certificate = certify(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap();
+        assert!(certificate.holds(), "{name}: {}", certificate.reports[0].statement);
         assert!(
-            found.reports[0].directions == 50
+            certificate.reports[0].directions == 50
                 && !certify_control(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap().holds()
         );
         assert!(each_weight(&net, &data, &*metric, &device, &options, &mut |_| ()).unwrap().holds());
@@ -131,7 +131,7 @@ fn two_layers_and_costs_are_certified_too() {
 }
 
 #[test]
-fn three_layers_are_certified_and_caught() {
+fn certifies_and_refutes_three_layers() {
     let (data, truth) = linear_data();
     let device = device::open("auto").unwrap();
     let small: Vec<f32> = truth.iter().map(|w| w * 0.1).collect();
@@ -141,8 +141,12 @@ fn three_layers_are_certified_and_caught() {
     let options = CertifyOptions { steps: vec![vec![0.01, 0.02]], directions: Some(50), ..CertifyOptions::default() };
     let ndcg = parse("ndcg").unwrap();
     let mut shares = Vec::new();
-    let found = certify(&net, &data, &*ndcg, &device, &options, &mut |share| shares.push(share)).unwrap();
-    assert!(found.holds() && found.value == 1.0 && found.weights == 9, "{}", found.reports[0].statement);
+    let certificate = certify(&net, &data, &*ndcg, &device, &options, &mut |share| shares.push(share)).unwrap();
+    assert!(
+        certificate.holds() && certificate.value == 1.0 && certificate.weights == 9,
+        "{}",
+        certificate.reports[0].statement
+    );
     assert!(shares.is_sorted() && shares.last() == Some(&1.0));
     assert!(!certify_control(&net, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap().holds());
     let alone = each_weight(&net, &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
@@ -160,27 +164,27 @@ fn three_layers_are_certified_and_caught() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn invalid_input_is_rejected() {
     let (data, truth) = linear_data();
     let device = device::open("auto").unwrap();
     let ndcg = parse("ndcg").unwrap();
-    let refuse = |weights: Vec<f32>, data: &Dataset, options: CertifyOptions| {
+    let error = |weights: Vec<f32>, data: &Dataset, options: CertifyOptions| {
         let ranker = RankerConfig::linear(weights.len()).from_weights(&[weights], &device).unwrap();
         certify(&ranker, data, &*ndcg, &device, &options, &mut |_| ()).unwrap_err().to_string()
     };
     let normal = CertifyOptions::default;
-    assert!(refuse(vec![1.0; 4], &data, normal()).contains("4 features, the data has 5"));
-    let barren = Dataset::new(1, vec![0.0; 2], vec![0.0; 2], vec![("a".into(), 2)]).unwrap();
-    assert!(refuse(vec![1.0], &barren, normal()).contains("no query has anything"));
-    assert!(refuse(truth.clone(), &data, CertifyOptions { steps: vec![vec![-0.1]], ..normal() }).contains("step -0.1"));
-    assert!(refuse(truth.clone(), &data, CertifyOptions { directions: Some(0), ..normal() }).contains("0 directions"));
-    assert!(refuse(truth.clone(), &data, CertifyOptions { steps: vec![], ..normal() }).contains("no steps"));
-    assert!(refuse(truth, &data, CertifyOptions { epsilon: 2.0, ..normal() }).contains("epsilon 2"));
+    assert!(error(vec![1.0; 4], &data, normal()).contains("4 features, the data has 5"));
+    let irrelevant = Dataset::new(1, vec![0.0; 2], vec![0.0; 2], vec![("a".into(), 2)]).unwrap();
+    assert!(error(vec![1.0], &irrelevant, normal()).contains("no query has documents that ndcg counts as relevant"));
+    assert!(error(truth.clone(), &data, CertifyOptions { steps: vec![vec![-0.1]], ..normal() }).contains("step -0.1"));
+    assert!(error(truth.clone(), &data, CertifyOptions { directions: Some(0), ..normal() }).contains("0 directions"));
+    assert!(error(truth.clone(), &data, CertifyOptions { steps: vec![], ..normal() }).contains("no steps"));
+    assert!(error(truth, &data, CertifyOptions { epsilon: 2.0, ..normal() }).contains("epsilon 2"));
 }
 
 #[test]
-fn a_model_at_the_top_is_certified_where_its_units_are_all_but_silent() {
-    // A sigmoid of -17 to -13 is below 1e-6, but its values differ: so do the scores, and the ranking is perfect.
+fn an_optimum_with_saturated_units_is_certified() {
+    // A sigmoid of -17 to -13 is below 1e-5, but its values differ: the scores differ and the ranking is perfect.
     let features: Vec<f32> = (0..40).map(|i| i as f32 * 0.1).collect();
     let labels = (0..40).map(|i| (i / 10) as f32).collect();
     let data = Dataset::new(1, features, labels, vec![("q".into(), 40)]).unwrap();
@@ -188,22 +192,22 @@ fn a_model_at_the_top_is_certified_where_its_units_are_all_but_silent() {
     let shape = RankerConfig::mlp(1, &[1], Activation::Sigmoid);
     let net = shape.from_weights(&[vec![1.0], vec![-17.0], vec![1.0]], &device).unwrap();
     let options = CertifyOptions { directions: Some(50), ..CertifyOptions::default() };
-    let found = certify(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
-    assert_eq!(found.value, 1.0);
-    assert!(found.holds(), "{}", found.reports[0].statement);
+    let certificate = certify(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
+    assert_eq!(certificate.value, 1.0);
+    assert!(certificate.holds(), "{}", certificate.reports[0].statement);
     let alone = each_weight(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
     assert!(alone.holds() && alone.value == 1.0);
 }
 
 #[test]
-fn equal_documents_are_equal_along_every_direction() {
+fn equal_documents_have_equal_scores_along_every_direction() {
     let (lengths, width) = ([7, 513, 4100, 1, 600], 9);
     let mut features = Vec::new();
     for (query, &length) in lengths.iter().enumerate() {
         let document = on_sphere(width, 21, query as u64);
         (0..length).for_each(|_| features.extend_from_slice(&document));
     }
-    // The last document of each query is the relevant one, so that it must not be found before the others.
+    // The last document of each query is the relevant one, so ties must not rank it first.
     let labels = lengths.iter().flat_map(|&n| (0..n).map(move |i| f32::from(u8::from(i + 1 == n)))).collect();
     let queries = lengths.iter().enumerate().map(|(query, &n)| (query.to_string(), n)).collect();
     let data = Dataset::new(width, features, labels, queries).unwrap();
@@ -217,17 +221,17 @@ fn equal_documents_are_equal_along_every_direction() {
         let ranker = shape.init(crate::model::Init::Burn, 5, &device).unwrap();
         let options = CertifyOptions { directions: Some(12), ..CertifyOptions::default() };
         let metric = parse("mrr").unwrap();
-        let found = certify(&ranker, &data, &*metric, &device, &options, &mut |_| ()).unwrap();
-        assert!((found.value - expected).abs() < 1e-15, "{}", found.value);
-        assert!(found.reports.iter().all(|report| report.flat == 12), "{}", found.reports[0].statement);
+        let certificate = certify(&ranker, &data, &*metric, &device, &options, &mut |_| ()).unwrap();
+        assert!((certificate.value - expected).abs() < 1e-15, "{}", certificate.value);
+        assert!(certificate.reports.iter().all(|report| report.flat == 12), "{}", certificate.reports[0].statement);
         let alone = each_weight(&ranker, &data, &*metric, &device, &options, &mut |_| ()).unwrap();
         assert!(alone.weights.iter().all(|weight| weight.rise == 0.0 && weight.margin == 0.0));
     }
 }
 
 #[test]
-fn infinite_units_are_judged() {
-    // A feature of 1e38 times a weight of 10 is infinite: the unit is at its end, and the other unit decides.
+fn infinite_inputs_of_units_are_evaluated() {
+    // A feature of 1e38 times a weight of 10 is infinite: this unit saturates, and the other unit decides.
     let features = vec![1e38, 0.0, 1e38, 1.0, 1e38, 2.0];
     let data = Dataset::new(2, features, vec![0.0, 1.0, 2.0], vec![("q".into(), 3)]).unwrap();
     let device = device::open("auto").unwrap();
@@ -236,18 +240,18 @@ fn infinite_units_are_judged() {
         let net = RankerConfig::mlp(2, &[2], activation).from_weights(&weights, &device).unwrap();
         let options =
             CertifyOptions { directions: Some(5), steps: vec![vec![1e-40, 0.001]], ..CertifyOptions::default() };
-        let found = certify(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
-        assert_eq!(found.value, 1.0, "{activation}");
-        assert!(found.reports[0].envelope.iter().all(|at| at.lowest.is_finite()), "{activation}");
+        let certificate = certify(&net, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap();
+        assert_eq!(certificate.value, 1.0, "{activation}");
+        assert!(certificate.reports[0].envelope.iter().all(|at| at.lowest.is_finite()), "{activation}");
     }
 }
 
 #[test]
-fn absurd_numbers_of_directions_are_refused() {
+fn too_many_directions_are_rejected() {
     let (data, truth) = linear_data();
     let device = device::open("auto").unwrap();
     let ranker = RankerConfig::linear(5).from_weights(&[truth], &device).unwrap();
     let options = CertifyOptions { directions: Some(usize::MAX), ..CertifyOptions::default() };
-    let refused = certify(&ranker, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap_err();
-    assert!(refused.to_string().contains("`directions`"), "{refused}");
+    let error = certify(&ranker, &data, &*parse("ndcg").unwrap(), &device, &options, &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("`directions`"), "{error}");
 }

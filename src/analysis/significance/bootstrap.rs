@@ -7,35 +7,35 @@ use rayon::prelude::*;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// The outcome of [`bootstrap`].
+/// Result of [`bootstrap`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bootstrap {
-    /// The share of all such intervals that hold the true mean, as in 0.95.
+    /// Confidence level, such as 0.95.
     pub level: f64,
-    /// How many times the differences were drawn anew.
+    /// Number of resamples.
     pub resamples: usize,
-    /// The standard deviation of the means drawn.
+    /// Standard deviation of the resampled means.
     pub standard_error: f64,
-    /// The quantiles of the means drawn, low and high.
+    /// Percentile interval (low, high): quantiles of the resampled means.
     pub percentile: (f64, f64),
-    /// The quantiles corrected for bias and skewness; none when all differences are the same.
+    /// BCa interval (low, high), corrected for bias and skewness; `None` if all differences are equal.
     pub bca: Option<(f64, f64)>,
 }
 
 impl Bootstrap {
-    /// The corrected interval where there is one, else the plain one.
+    /// Returns the BCa interval if there is one, else the percentile interval.
     pub fn interval(&self) -> (f64, f64) {
         self.bca.unwrap_or(self.percentile)
     }
 }
 
-/// The interval of the mean difference by drawing the differences anew, with replacement, `resamples` times.
+/// Computes a bootstrap interval of the mean difference from `resamples` samples with replacement.
 ///
-/// Percentile: the quantiles at (1 - level) / 2 and (1 + level) / 2 of the means drawn. BCa (Efron 1987): at
+/// Percentile: the quantiles at (1 - level) / 2 and (1 + level) / 2 of the resampled means. BCa (Efron 1987): the quantiles at
 /// Phi(z0 + (z0 + z) / (1 - a (z0 + z))) instead, where z is the normal quantile of the same share, z0 that of the share of
-/// means below the one found, and a = sum(u^3) / (6 sum(u^2)^1.5) for the differences' distances u from their mean.
+/// resampled means below the observed mean, and a = sum(u^3) / (6 sum(u^2)^1.5) with u the deviations from the mean.
 ///
-/// `None` for fewer than two differences, values that are not finite, no resamples, or a level outside (0, 1).
+/// Returns `None` for fewer than two differences, values that are not finite, no resamples, or a level outside (0, 1).
 ///
 /// ```
 /// let of = |d: &[f64]| burnrank::analysis::significance::bootstrap(d, 2000, 0.95, 42).unwrap().interval();
@@ -44,16 +44,16 @@ impl Bootstrap {
 /// assert!(0.0 < low && low < 0.125 && 0.125 < high && high < 0.25);
 /// ```
 pub fn bootstrap(differences: &[f64], resamples: usize, level: f64, seed: u64) -> Option<Bootstrap> {
-    let sensible = differences.len() >= 2 && resamples > 0 && level > 0.0 && level < 1.0 && all_finite(differences);
-    if !sensible || !differences.iter().map(|d| d.abs()).sum::<f64>().is_finite() {
+    let valid = differences.len() >= 2 && resamples > 0 && level > 0.0 && level < 1.0 && all_finite(differences);
+    if !valid || !differences.iter().map(|d| d.abs()).sum::<f64>().is_finite() {
         return None;
     }
     intervals(differences, draw(differences, resamples, seed), level)
 }
 
-/// The means of the resamples.
+/// Means of the resamples.
 fn draw(differences: &[f64], resamples: usize, seed: u64) -> Vec<f64> {
-    // Equal differences have one mean; summing them would leave a rounding error instead.
+    // Equal differences have one mean; a sum would add a rounding error.
     if all_equal(differences) {
         return vec![differences[0]; resamples];
     }
@@ -68,7 +68,7 @@ fn draw(differences: &[f64], resamples: usize, seed: u64) -> Vec<f64> {
     means
 }
 
-/// Both intervals from the means drawn.
+/// Both intervals, from the resampled means.
 fn intervals(differences: &[f64], mut means: Vec<f64>, level: f64) -> Option<Bootstrap> {
     means.sort_unstable_by(f64::total_cmp);
     let tail = (1.0 - level) / 2.0;
@@ -82,17 +82,17 @@ fn intervals(differences: &[f64], mut means: Vec<f64>, level: f64) -> Option<Boo
     })
 }
 
-/// The shares at which the corrected interval ends.
+/// The quantile levels of the two ends of the BCa interval.
 fn corrected(differences: &[f64], sorted: &[f64], tail: f64) -> Option<(f64, f64)> {
     let normal = Normal::standard();
-    let found = mean(differences);
-    // Means equal to the one found count half.
-    let below = sorted.partition_point(|&m| m < found) + sorted.partition_point(|&m| m <= found);
+    let observed = mean(differences);
+    // Means equal to the observed one count half.
+    let below = sorted.partition_point(|&m| m < observed) + sorted.partition_point(|&m| m <= observed);
     let z0 = normal.inverse_cdf(below as f64 / (2 * sorted.len()) as f64);
-    // A mean's jackknife values are as far from it as its data are, so the data do. Dividing by the largest distance
-    // changes nothing on paper and keeps cubes within range.
-    let largest = differences.iter().map(|d| (d - found).abs()).fold(0.0, f64::max);
-    let sum = |power: i32| differences.iter().map(|d| ((d - found) / largest).powi(power)).sum::<f64>();
+    // The jackknife values of a mean deviate from it in proportion to the data, so the data can be used directly. Dividing
+    // by the largest deviation does not change the result and keeps the cubes in range.
+    let largest = differences.iter().map(|d| (d - observed).abs()).fold(0.0, f64::max);
+    let sum = |power: i32| differences.iter().map(|d| ((d - observed) / largest).powi(power)).sum::<f64>();
     let acceleration = sum(3) / (6.0 * sum(2).powf(1.5));
     let share = |z: f64| normal.cdf(z0 + (z0 + z) / (1.0 - acceleration * (z0 + z)));
     let z = normal.inverse_cdf(tail);
@@ -100,7 +100,7 @@ fn corrected(differences: &[f64], sorted: &[f64], tail: f64) -> Option<(f64, f64
     (!all_equal(differences) && z0.is_finite() && shares.0.is_finite() && shares.1.is_finite()).then_some(shares)
 }
 
-/// Linear between neighbours, as NumPy's default.
+/// Quantile with linear interpolation, as NumPy's default.
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share.clamp(0.0, 1.0) * (sorted.len().checked_sub(1)?) as f64;
     let low = sorted.get(place as usize)?;
@@ -124,11 +124,11 @@ mod tests {
             differences[((state >> 16) % 10) as usize]
         };
         let means: Vec<f64> = (0..2000).map(|_| (0..10).map(|_| draw()).sum::<f64>() / 10.0).collect();
-        let found = intervals(&differences, means, 0.95).unwrap();
-        near(found.percentile.0, 0.02197500000000001, 1e-9);
-        near(found.percentile.1, 0.11699999999999995, 1e-9);
-        near(found.interval().0, 0.02599999999999997, 1e-9);
-        near(found.interval().1, 0.119, 1e-9);
+        let result = intervals(&differences, means, 0.95).unwrap();
+        near(result.percentile.0, 0.02197500000000001, 1e-9);
+        near(result.percentile.1, 0.11699999999999995, 1e-9);
+        near(result.interval().0, 0.02599999999999997, 1e-9);
+        near(result.interval().1, 0.119, 1e-9);
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
         // SciPy 1.17.1, scipy.stats.bootstrap((x(200) - y(200),), numpy.mean, n_resamples=200000, method='BCa', rng=1).
         let differences: Vec<f64> = smooth(200, 0.0).iter().map(|d| -d).collect();
         let (low, high) = bootstrap(&differences, 100_000, 0.95, 1).unwrap().interval();
-        // A 2.5% quantile of 100,000 draws has a standard error of about 0.008 standard errors of the mean.
+        // The 2.5% quantile of 100,000 draws has a standard error of about 0.008 standard errors of the mean.
         assert!(
             (low - -0.06080195627737687).abs() < 0.0012 && (high - 0.05004211437832018).abs() < 0.0012,
             "{low} {high}"
@@ -144,24 +144,24 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_error_is_that_of_a_mean() {
+    fn standard_error_matches_theory() {
         let differences = smooth(300, 0.1);
         let theory = super::super::deviation(&differences) / 300f64.sqrt();
         near(bootstrap(&differences, 20_000, 0.9, 5).unwrap().standard_error, theory, 0.03);
     }
 
     #[test]
-    fn intervals_hold_the_truth_as_often_as_they_say() {
-        // Differences uniform in [-1, 1], drawn 400 times: 90% intervals miss their mean, 0, about 40 times.
+    fn coverage_equals_the_level() {
+        // Differences uniform in [-1, 1], drawn 400 times: about 40 of the 90% intervals miss the true mean 0.
         let mut rng = block_rng(9, 0);
         let mut sample = || (0..60).map(|_| rng.random_range(-1.0..1.0)).collect::<Vec<f64>>();
         let holds = |(low, high): (f64, f64)| low <= 0.0 && 0.0 <= high;
-        let held = (0..400).filter(|&i| holds(bootstrap(&sample(), 600, 0.9, i).unwrap().interval())).count();
-        assert!((335..=384).contains(&held), "{held} of 400");
+        let covered = (0..400).filter(|&i| holds(bootstrap(&sample(), 600, 0.9, i).unwrap().interval())).count();
+        assert!((335..=384).contains(&covered), "{covered} of 400");
     }
 
     #[test]
-    fn the_seed_decides_and_the_number_of_threads_does_not() {
+    fn results_depend_on_the_seed_but_not_on_the_number_of_threads() {
         let run = |seed, threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| bootstrap(&smooth(80, 0.0), 1_000, 0.95, seed))
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_inputs_have_a_documented_answer() {
+    fn edge_cases() {
         let zeros = bootstrap(&[0.0; 5], 100, 0.95, 0).unwrap();
         assert_eq!((zeros.percentile, zeros.bca, zeros.standard_error), ((0.0, 0.0), None, 0.0));
         assert_eq!(bootstrap(&[0.1; 5], 1, 0.95, 0).unwrap().percentile, (0.1, 0.1));

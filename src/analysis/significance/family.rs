@@ -1,61 +1,61 @@
-//! The tests that are corrected together: all pairs of different systems by one measure.
+//! The family of tests that are corrected together: all pairs of distinct systems, by one metric.
 
 use super::{holm, holm_levels};
 use serde::Serialize;
 
-/// The p-values and the interval of one pair of systems, corrected for the family it belongs to.
+/// P-values and interval of one pair of systems, corrected for the family.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Adjusted {
-    /// The number of pairs of different systems.
+    /// Number of pairs of distinct systems.
     pub family: usize,
-    /// The error that is allowed over all pairs together.
+    /// Family-wise error rate.
     pub alpha: f64,
-    /// Of the t-test.
+    /// Corrected p-value of the t-test.
     pub t_test: Option<f64>,
-    /// Of Wilcoxon's test.
+    /// Corrected p-value of Wilcoxon's test.
     pub wilcoxon: Option<f64>,
-    /// Of the randomisation test.
+    /// Corrected p-value of the randomisation test.
     pub randomisation: Option<f64>,
-    /// The level of the interval: 1 minus the error at which Holm's method tests this pair.
+    /// Confidence level of the interval: 1 minus the error level at which Holm's method tests this pair.
     pub level: f64,
-    /// The interval of the mean difference that belongs to the randomisation test; none where it was not asked for, or where
-    /// there are too few queries.
+    /// Interval of the mean difference that corresponds to the randomisation test; `None` if it was not requested or there are
+    /// too few queries.
     pub interval: Option<(f64, f64)>,
 }
 
 impl Adjusted {
-    /// Whether the randomisation test finds a difference.
+    /// Returns whether the randomisation test finds a significant difference.
     pub fn is_significant(&self) -> bool {
         self.randomisation.is_some_and(|p| p <= self.alpha)
     }
 }
 
-/// Two systems of a [`Leaderboard`](super::Leaderboard), by their places in the order given.
+/// Test of two systems of a [`Leaderboard`](super::Leaderboard), given by input index.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PairTest {
-    /// The earlier system.
+    /// Index of the earlier system.
     pub first: usize,
-    /// The later system.
+    /// Index of the later system.
     pub second: usize,
-    /// The mean of the second's values less the first's.
+    /// Mean of the second system's values minus the first's.
     pub difference: f64,
-    /// Queries on which both are equal.
+    /// Number of queries on which both are equal.
     pub ties: usize,
-    /// The p-value of the t-test, as [`t_test`](super::t_test) gives it.
+    /// P-value of the t-test, see [`t_test`](super::t_test).
     pub t_test: Option<f64>,
-    /// The p-value of Wilcoxon's test, as [`wilcoxon`](super::wilcoxon) gives it.
+    /// P-value of Wilcoxon's test, see [`wilcoxon`](super::wilcoxon).
     pub wilcoxon: Option<f64>,
-    /// The p-value of the randomisation test, as [`randomisation`](super::randomisation) gives it.
+    /// P-value of the randomisation test, see [`randomisation`](super::randomisation).
     pub p: Option<f64>,
-    /// The p-values after Holm's correction over all pairs of different systems; none where the two are equal on every query.
+    /// P-values after Holm's correction over all pairs of distinct systems; `None` if the two are equal on every query.
     pub adjusted: Option<Adjusted>,
 }
 
-/// Corrects the p-values of all pairs of systems by Holm's method, separately for each test, and returns the
-/// number of pairs of different systems.
+/// Corrects the p-values of all pairs of systems by Holm's method, separately for each test. Returns the number of pairs of
+/// distinct systems.
 ///
-/// Systems that are equal on every query are one system: their pair is not tested, and their pairs with a third system are one
-/// test.
+/// Systems with equal values on every query count as one: their pair is not tested, and their pairs with a third system are
+/// one test.
 pub(super) fn correct(pairs: &mut [PairTest], queries: usize, alpha: f64) -> usize {
     let systems = pairs.iter().map(|pair| pair.second + 1).max().unwrap_or(0);
     let mut same: Vec<usize> = (0..systems).collect();
@@ -82,7 +82,7 @@ pub(super) fn correct(pairs: &mut [PairTest], queries: usize, alpha: f64) -> usi
             interval: None,
         });
     }
-    // Other spellings of a system have its tests.
+    // Duplicates of a system share its tests.
     for place in 0..pairs.len() {
         let test = place_of(same[pairs[place].first], same[pairs[place].second], systems);
         pairs[place].adjusted = test.and_then(|test| pairs[test].adjusted);
@@ -90,7 +90,7 @@ pub(super) fn correct(pairs: &mut [PairTest], queries: usize, alpha: f64) -> usi
     tests.len()
 }
 
-/// The place of two systems among all pairs, those of earlier systems first; none for a system and itself.
+/// Index of a pair in the list of all pairs in input order; `None` for a system with itself.
 pub(super) fn place_of(one: usize, other: usize, systems: usize) -> Option<usize> {
     let (first, second) = (one.min(other), one.max(other));
     (first < second && second < systems).then(|| first * (2 * systems - first - 1) / 2 + second - first - 1)

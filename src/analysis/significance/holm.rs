@@ -1,9 +1,10 @@
-//! Holm's correction for asking several questions at once.
+//! Holm's correction for multiple tests.
 
-/// Adjusted p-values: with p sorted upwards, the i-th of m (from 1) becomes max over j <= i of min(1, (m - j + 1) p_j).
+/// Returns Holm's adjusted p-values: with p in ascending order, the i-th of m (from 1) becomes
+/// max over j <= i of min(1, (m - j + 1) p_j).
 ///
-/// A question is answered with error at most alpha over the whole family when its adjusted value is at most alpha.
-/// Values that are NaN, tests without an answer, stay so and do not count into m.
+/// Rejecting every test whose adjusted value is at most alpha keeps the family-wise error rate at most alpha. NaN values
+/// (tests without a result) stay NaN and do not count towards m.
 ///
 /// ```
 /// assert_eq!(burnrank::analysis::significance::holm(&[0.25, 0.125]), [0.25, 0.25]);

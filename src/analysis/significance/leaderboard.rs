@@ -1,4 +1,4 @@
-//! Many systems and one measure: who is best, how sure that is, and who cannot be told apart.
+//! Compares many systems by one metric: who is best, and which systems do not differ significantly.
 
 use super::equal::{equal, paired};
 use super::family::{PairTest, correct, place_of};
@@ -11,28 +11,30 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// One system's line of a [`Leaderboard`].
+/// One row of a [`Leaderboard`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Standing {
-    /// From 1; systems of equal means have the same, and the next one is as if they had different ones.
+    /// Rank from 1. Systems with equal means share a rank, and the following ranks are skipped (1, 1, 3).
     pub rank: usize,
     /// The system's name.
     pub name: String,
-    /// The place of the system in the order given, from 0.
+    /// Index of the system in the input, from 0.
     pub system: usize,
-    /// The mean over queries.
+    /// Mean over queries.
     pub mean: f64,
-    /// The bootstrap interval of the mean; none for a single query.
+    /// Bootstrap interval of the mean; `None` for a single query.
     pub interval: Option<(f64, f64)>,
-    /// Systems that share a letter do not differ significantly.
+    /// Compact letter display: systems that share a letter do not differ significantly.
     pub letters: Letters,
 }
 
-/// Systems on the same queries, best first, by one measure. All pairs of different systems are tested, and corrected by Holm's
-/// method; two systems share a letter exactly when the corrected p-value of [`randomisation`] is above `alpha`. Systems that are
-/// equal on every query count as one, and are not tested against each other.
+/// Systems evaluated on the same queries by one metric, best first.
 ///
-/// A pair has the p-value that a [`Comparison`] of these options gives it; what differs by rounding only is equal.
+/// All pairs of distinct systems are tested, with Holm's correction. Two systems share a letter exactly when the corrected
+/// p-value of [`randomisation`] is above `alpha`. Systems with equal values on every query count as one system and are not
+/// tested against each other. Values that differ only by rounding are equal.
+///
+/// Each pair has the same p-value as a [`Comparison`] with these options.
 ///
 /// ```
 /// use burnrank::analysis::significance::{CompareOptions, Leaderboard, PerQuery};
@@ -46,28 +48,28 @@ pub struct Standing {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Leaderboard {
-    /// The measure's name.
+    /// Name of the metric.
     pub metric: String,
-    /// How systems were compared; no movers are looked for.
+    /// Options of the comparisons; `movers` is ignored.
     pub options: CompareOptions,
-    /// The error that is allowed over all pairs together.
+    /// Family-wise error rate over all pairs.
     pub alpha: f64,
-    /// The number of queries.
+    /// Number of queries.
     pub queries: usize,
-    /// The number of pairs of different systems, which p-values are corrected for.
+    /// Number of pairs of distinct systems: the size of the family for Holm's correction.
     pub family: usize,
     /// The systems, best first.
     pub rows: Vec<Standing>,
-    /// Each system with each later one, in the order given: 0 and 1, 0 and 2, and so on.
+    /// All pairs of systems in input order: (0, 1), (0, 2), and so on.
     pub pairs: Vec<PairTest>,
 }
 
 impl Leaderboard {
-    /// Ranks the systems and tests all pairs. `progress` is told how many of how many steps are done, from any thread.
+    /// Ranks the systems and tests all pairs. `progress(done, total)` is called after each pair, from any thread.
     ///
     /// # Errors
-    /// When there is no system or no query, the numbers of values differ, a value is not finite, `alpha` or the level is not
-    /// between 0 and 1, the number of draws or resamples is 0, or the pairs do not fit into memory.
+    /// If there is no system or no query, the numbers of values differ, a value is not finite, `alpha` or the level is not
+    /// between 0 and 1, the number of draws or resamples is 0, or there is not enough memory for the pairs.
     pub fn new(
         metric: &str,
         systems: &[PerQuery<'_>],
@@ -78,12 +80,12 @@ impl Leaderboard {
         check(systems, alpha, options)?;
         let all = systems.len() * (systems.len() - 1) / 2;
         let bytes = crate::memory::bytes_of::<PairTest>(all as u64);
-        crate::memory::ask(bytes, &format!("{all} pairs of systems"), "give fewer systems")?;
+        crate::memory::ask(bytes, &format!("{all} pairs of systems"), "compare fewer systems")?;
         let done = AtomicUsize::new(0);
         let step = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
         let pair = |(first, second): (usize, usize)| {
             let differences = paired(systems[first].values, systems[second].values);
-            let found = PairTest {
+            let test = PairTest {
                 first,
                 second,
                 difference: mean(&differences),
@@ -94,7 +96,7 @@ impl Leaderboard {
                 adjusted: None,
             };
             step();
-            found
+            test
         };
         let firsts = (0..systems.len()).into_par_iter();
         let each = firsts.flat_map_iter(|first| (first + 1..systems.len()).map(move |second| (first, second)));
@@ -102,38 +104,40 @@ impl Leaderboard {
         Ok(Self::assemble(metric, systems, alpha, options, pairs))
     }
 
-    /// As [`Leaderboard::new`], from comparisons that were made already: each system with each later one, in this order.
+    /// Builds the leaderboard from existing comparisons of all pairs, in the order (0, 1), (0, 2), ..., (1, 2), ...
     ///
     /// # Errors
-    /// As [`Leaderboard::new`], and when there is not one comparison per pair.
+    /// As [`Leaderboard::new`], and if there is not exactly one comparison per pair.
     pub fn of_comparisons(systems: &[PerQuery<'_>], alpha: f64, comparisons: &[Comparison]) -> Result<Leaderboard> {
         let pairs = (0..systems.len()).flat_map(|first| (first + 1..systems.len()).map(move |second| (first, second)));
-        let named = |((first, second), found): ((usize, usize), &Comparison)| {
-            found.baseline == systems[first].name && found.system == systems[second].name
+        let names_match = |((first, second), comparison): ((usize, usize), &Comparison)| {
+            comparison.baseline == systems[first].name && comparison.system == systems[second].name
         };
-        let Some(one) = comparisons.first().filter(|_| pairs.clone().count() == comparisons.len()) else {
+        let Some(reference) = comparisons.first().filter(|_| pairs.clone().count() == comparisons.len()) else {
             return Err(Error::Mismatch(format!(
-                "{} comparisons of {} systems: expected one of each pair",
+                "{} comparisons of {} systems: expected one per pair",
                 comparisons.len(),
                 systems.len()
             )));
         };
-        check(systems, alpha, &one.options)?;
-        if !pairs.clone().zip(comparisons).all(named) {
-            return Err(Error::Mismatch("comparisons of other systems, or in another order".into()));
+        check(systems, alpha, &reference.options)?;
+        if !pairs.clone().zip(comparisons).all(names_match) {
+            return Err(Error::Mismatch(
+                "comparisons do not match the systems: expected the same systems, pairs in input order".into(),
+            ));
         }
-        let pair = |((first, second), found): ((usize, usize), &Comparison)| PairTest {
+        let pair = |((first, second), comparison): ((usize, usize), &Comparison)| PairTest {
             first,
             second,
-            difference: found.difference,
-            ties: found.ties,
-            t_test: found.t_test.map(|test| test.p),
-            wilcoxon: found.wilcoxon.map(|test| test.p),
-            p: found.randomisation.map(|test| test.p),
+            difference: comparison.difference,
+            ties: comparison.ties,
+            t_test: comparison.t_test.map(|test| test.p),
+            wilcoxon: comparison.wilcoxon.map(|test| test.p),
+            p: comparison.randomisation.map(|test| test.p),
             adjusted: None,
         };
         let pairs = pairs.zip(comparisons).map(pair).collect();
-        Ok(Self::assemble(&one.metric, systems, alpha, &one.options, pairs))
+        Ok(Self::assemble(&reference.metric, systems, alpha, &reference.options, pairs))
     }
 
     fn assemble(
@@ -167,20 +171,20 @@ impl Leaderboard {
         board
     }
 
-    /// Whether two systems, by their places in the order given, differ significantly.
+    /// Returns whether two systems, given by input index, differ significantly.
     pub fn differ(&self, one: usize, other: usize) -> bool {
         self.pair(one, other).and_then(|pair| pair.adjusted).is_some_and(|adjusted| adjusted.is_significant())
     }
 
-    /// The test of two systems, by their places in the order given.
+    /// Returns the test of two systems, given by input index.
     pub fn pair(&self, one: usize, other: usize) -> Option<&PairTest> {
         self.pairs.get(place_of(one, other, self.rows.len())?)
     }
 
-    /// Gives the comparison of two systems, by their places in the order given, the corrected p-values of this board, and the
-    /// interval of the randomisation test at the same level: it excludes 0 exactly where the difference is significant.
+    /// Sets the corrected p-values of a comparison of two systems, given by input index, and the interval of the randomisation
+    /// test at the corrected level. The interval excludes 0 exactly when the difference is significant.
     ///
-    /// Systems that are equal on every query have neither.
+    /// Both stay `None` if the two systems are equal on every query.
     pub fn correct(&self, one: usize, other: usize, comparison: &mut Comparison) {
         let CompareOptions { draws, seed, .. } = comparison.options;
         let with_interval = |adjusted: Adjusted| {
@@ -191,19 +195,19 @@ impl Leaderboard {
         comparison.adjusted = self.pair(one, other).and_then(|pair| pair.adjusted).map(with_interval);
     }
 
-    /// Whether all systems are equal on every query.
+    /// Returns whether all systems are equal on every query.
     pub fn all_equal(&self) -> bool {
         self.pairs.iter().all(|pair| pair.ties == self.queries)
     }
 
     fn set_letters(&mut self) {
         let order: Vec<usize> = self.rows.iter().map(|row| row.system).collect();
-        let found = letters(order.len(), |i, j| self.differ(order[i], order[j]));
-        self.rows.iter_mut().zip(found).for_each(|(row, letters)| row.letters = letters);
+        let assigned = letters(order.len(), |i, j| self.differ(order[i], order[j]));
+        self.rows.iter_mut().zip(assigned).for_each(|(row, letters)| row.letters = letters);
     }
 }
 
-/// Ranks and systems, best first; systems whose means are equal but for rounding keep their order and share a rank.
+/// Ranks and input indices, best first. Systems whose means differ only by rounding keep the input order and share a rank.
 fn ranked(means: &[f64], better: Better) -> Vec<(usize, usize)> {
     let mut order: Vec<usize> = (0..means.len()).collect();
     order.sort_by(|&a, &b| match better {
@@ -225,18 +229,18 @@ fn ranked(means: &[f64], better: Better) -> Vec<(usize, usize)> {
 fn check(systems: &[PerQuery<'_>], alpha: f64, options: &CompareOptions) -> Result<()> {
     options.check()?;
     if !(alpha > 0.0 && alpha < 1.0) {
-        return Err(Error::Config(format!("bad alpha {alpha}: expected 0.05 or the like")));
+        return Err(Error::Config(format!("bad alpha {alpha}: expected a number between 0 and 1, such as 0.05")));
     }
     let Some(first) = systems.first() else {
         return Err(Error::Mismatch("no systems to compare".into()));
     };
     for PerQuery { name, values } in systems {
         if values.is_empty() {
-            return Err(Error::Mismatch(format!("{name}: no queries to compare on")));
+            return Err(Error::Mismatch(format!("{name}: no queries to compare")));
         }
         if values.len() != first.values.len() {
-            let (own, others) = (values.len(), first.values.len());
-            return Err(Error::Mismatch(format!("{name}: values of {own} queries, but {} has {others}", first.name)));
+            let (n, others) = (values.len(), first.values.len());
+            return Err(Error::Mismatch(format!("{name}: values of {n} queries, but {} has {others}", first.name)));
         }
         if let Some(place) = values.iter().position(|value| !value.is_finite()) {
             return Err(Error::Mismatch(format!("{name}: query {} has the value {}", place + 1, values[place])));

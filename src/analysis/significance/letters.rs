@@ -1,37 +1,37 @@
-//! Letters for groups of systems that do not differ: the compact letter display.
+//! Compact letter display: letters for groups of systems that do not differ significantly.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// More groups than this are not all found, but only as many as it takes: see [`letters`].
-const MOST_GROUPS: usize = 1000;
-/// So many neighbouring letters are written as a range.
+/// Above this number of maximal groups, [`letters`] falls back to one group per uncovered pair.
+const MAX_GROUPS: usize = 1000;
+/// Minimum number of consecutive letters written as a range.
 const RANGE: usize = 4;
 
-/// The letters of one system, as in "ab": it does not differ from the other systems that have an a or a b.
+/// The letters of one system, such as "ab": it does not differ from any other system that has an a or a b.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Letters(Vec<usize>);
 
 impl Letters {
-    /// The groups that the letters stand for, from 0 and upwards.
+    /// The groups that the letters stand for, from 0, in ascending order.
     pub fn groups(&self) -> &[usize] {
         &self.0
     }
 
-    /// Whether two systems have a letter in common.
+    /// Returns whether two systems have a letter in common.
     pub fn share(&self, other: &Letters) -> bool {
         self.0.iter().any(|group| other.0.binary_search(group).is_ok())
     }
 
-    /// The letters with four or more neighbours written as a range, as in "a", "c-f" for acdef; no part can be split.
+    /// The letters, with four or more consecutive ones written as a range: "a", "c-f" for acdef. Parts must not be split further.
     ///
     /// ```
-    /// // The third system differs from nobody, the others from each other.
+    /// // The third system does not differ from the other two, which differ from each other.
     /// let all = burnrank::analysis::significance::letters(3, |i, j| (i, j) == (0, 1));
     /// assert_eq!((all[2].to_string(), all[2].parts()), ("ab".into(), vec!["ab".into()]));
     /// ```
     pub fn parts(&self) -> Vec<String> {
-        // A range goes from a letter to a later one of the same case.
+        // A range stays within one case.
         let next = |a: &usize, b: &usize| a + 1 == *b && a / 26 == b / 26;
         let mut parts = Vec::new();
         let mut single = String::new();
@@ -41,7 +41,7 @@ impl Letters {
                     parts.extend((!single.is_empty()).then(|| std::mem::take(&mut single)));
                     parts.push(format!("{}-{}", letter(*first), letter(*last)));
                 }
-                few => few.iter().for_each(|&group| single += &letter(group)),
+                short => short.iter().for_each(|&group| single += &letter(group)),
             }
         }
         parts.extend((!single.is_empty()).then_some(single));
@@ -61,21 +61,21 @@ impl Serialize for Letters {
     }
 }
 
-/// a to z, A to Z, then a2 to z2, A2 to Z2, and so on: one behind the other, they can still be told apart.
+/// a to z, A to Z, then a2 to z2, A2 to Z2, and so on. Concatenated letters stay unambiguous.
 fn letter(group: usize) -> String {
     let case = if group % 52 < 26 { b'a' } else { b'A' };
     let letter = char::from(case + (group % 26) as u8);
     if group < 52 { letter.to_string() } else { format!("{letter}{}", group / 52 + 1) }
 }
 
-/// Letters of all systems such that two of them share one exactly when `differ(i, j)`, asked for i < j, is false.
+/// Assigns letters such that two systems share one exactly if `differ(i, j)`, called with i < j, is false.
 ///
-/// Insert and absorb (Piepho 2004), by systems: each system is inserted into the groups found so far, splitting those of
-/// which it differs from a member, and groups that lie within others are absorbed. What is left are all the largest
-/// groups without a difference, of which those are dropped that no pair needs. Letters follow the order of the systems.
+/// Uses insert-and-absorb (Piepho 2004), by systems: each system is inserted into the existing groups, splitting those with a
+/// member that it differs from, and groups contained in others are absorbed. This yields all maximal groups without a
+/// difference; groups that no pair needs are then dropped. Letters follow the order of the systems.
 ///
-/// Where there are over 1,000 such groups, as can be where differences follow no order at all, a group is made only for a
-/// pair that none holds yet: more letters than needed, but the same meaning.
+/// With more than 1,000 maximal groups, which can happen if differences follow no order, a group is created only for a pair
+/// that no group contains yet. This gives more letters than necessary, with the same meaning.
 ///
 /// ```
 /// // Only the first and the last differ.
@@ -133,7 +133,7 @@ impl Members {
     }
 }
 
-/// All largest groups without a difference; none where they are too many.
+/// All maximal groups without a difference; `None` if there are more than [`MAX_GROUPS`].
 fn insert_and_absorb(alike: &[Members]) -> Option<Vec<Members>> {
     let mut groups: Vec<Members> = Vec::new();
     for (system, own) in alike.iter().enumerate() {
@@ -145,7 +145,7 @@ fn insert_and_absorb(alike: &[Members]) -> Option<Vec<Members>> {
         let alone = Members::none(alike.len());
         let mut joined: Vec<Members> = groups.iter().chain([&alone]).map(with_system).collect();
         groups.retain(|group| !group.within(own));
-        // Only groups of the new system can lie within each other; the larger can absorb the smaller.
+        // Only groups with the new system can contain each other; larger ones absorb smaller ones.
         joined.sort_by_key(|group| std::cmp::Reverse(group.count()));
         let old = groups.len();
         for group in joined {
@@ -153,14 +153,14 @@ fn insert_and_absorb(alike: &[Members]) -> Option<Vec<Members>> {
                 groups.push(group);
             }
         }
-        if groups.len() > MOST_GROUPS {
+        if groups.len() > MAX_GROUPS {
             return None;
         }
     }
     Some(groups)
 }
 
-/// A group for each pair without a difference that is in none yet, with all that fit in.
+/// One group for each pair without a difference that is in no group yet, extended by all systems that fit.
 fn group_by_pairs(alike: &[Members]) -> Vec<Members> {
     let mut groups: Vec<Members> = Vec::new();
     for first in 0..alike.len() {
@@ -182,21 +182,21 @@ fn group_by_pairs(alike: &[Members]) -> Vec<Members> {
     groups
 }
 
-/// Drops groups, small ones first, all of whose pairs are in other groups too.
+/// Drops groups, small ones first, whose pairs are all in other groups too.
 fn drop_redundant(groups: &mut Vec<Vec<usize>>, systems: usize) {
-    let mut holding = vec![0_u32; systems * systems];
-    // A system and itself are a pair too: each system needs a letter.
+    let mut coverage = vec![0_u32; systems * systems];
+    // A system with itself is a pair too: each system needs a letter.
     let pairs = |group: &[usize]| -> Vec<usize> {
         let of = |(place, &first): (usize, &usize)| group[place..].iter().map(move |&second| first * systems + second);
         group.iter().enumerate().flat_map(of).collect()
     };
-    groups.iter().flat_map(|group| pairs(group)).for_each(|pair| holding[pair] += 1);
+    groups.iter().flat_map(|group| pairs(group)).for_each(|pair| coverage[pair] += 1);
     groups.sort_by(|a, b| (a.len(), b).cmp(&(b.len(), a)));
     groups.retain(|group| {
         let pairs = pairs(group);
-        let needed = pairs.iter().any(|&pair| holding[pair] == 1);
+        let needed = pairs.iter().any(|&pair| coverage[pair] == 1);
         if !needed {
-            pairs.iter().for_each(|&pair| holding[pair] -= 1);
+            pairs.iter().for_each(|&pair| coverage[pair] -= 1);
         }
         needed
     });
@@ -208,11 +208,11 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    fn shown(systems: usize, differ: &[(usize, usize)]) -> Vec<String> {
+    fn display(systems: usize, differ: &[(usize, usize)]) -> Vec<String> {
         letters(systems, |i, j| differ.contains(&(i, j))).iter().map(ToString::to_string).collect()
     }
 
-    /// Two systems share a letter exactly when they do not differ, each has one, and no letter can be dropped.
+    /// Asserts that two systems share a letter exactly if they do not differ, each has one, and no letter can be dropped.
     fn check(systems: usize, differ: impl Fn(usize, usize) -> bool) -> usize {
         let all = letters(systems, &differ);
         assert!(all.iter().all(|own| !own.groups().is_empty()));
@@ -228,24 +228,24 @@ mod tests {
             let only = |i: usize, j: usize| {
                 all[i].groups().iter().filter(|group| all[j].groups().contains(group)).count() == 1
             };
-            assert!(members.iter().any(|&i| members.iter().any(|&j| only(i, j))), "letter {group} says nothing");
+            assert!(members.iter().any(|&i| members.iter().any(|&j| only(i, j))), "letter {group} is redundant");
         }
         groups
     }
 
     #[test]
     fn known_displays() {
-        // By hand: without a difference are the first three, the second to the fourth, and the last three.
-        assert_eq!(shown(5, &[(0, 4), (1, 4), (0, 3)]), ["a", "ab", "abc", "bc", "c"]);
-        assert_eq!(shown(3, &[]), ["a", "a", "a"]);
-        assert_eq!(shown(3, &[(0, 1), (0, 2), (1, 2)]), ["a", "b", "c"]);
-        // The second differs from its neighbours, which do not differ from each other: groups need not be neighbours.
-        assert_eq!(shown(3, &[(0, 1), (1, 2)]), ["a", "b", "a"]);
-        assert_eq!((shown(1, &[]), shown(0, &[])), (vec!["a".to_owned()], vec![]));
+        // By hand: groups without a difference are systems 0 to 2, 1 to 3, and 2 to 4.
+        assert_eq!(display(5, &[(0, 4), (1, 4), (0, 3)]), ["a", "ab", "abc", "bc", "c"]);
+        assert_eq!(display(3, &[]), ["a", "a", "a"]);
+        assert_eq!(display(3, &[(0, 1), (0, 2), (1, 2)]), ["a", "b", "c"]);
+        // System 1 differs from both others, which do not differ from each other: groups need not be contiguous.
+        assert_eq!(display(3, &[(0, 1), (1, 2)]), ["a", "b", "a"]);
+        assert_eq!((display(1, &[]), display(0, &[])), (vec!["a".to_owned()], vec![]));
     }
 
     #[test]
-    fn letters_are_shared_exactly_where_nothing_differs() {
+    fn letters_are_shared_exactly_without_a_difference() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         for round in 0..300 {
             let systems = 1 + round % 14;
@@ -253,14 +253,14 @@ mod tests {
             let differ: Vec<bool> = (0..systems * systems).map(|_| rng.random_range(0.0..1.0) < share).collect();
             check(systems, |i, j| differ[i * systems + j]);
         }
-        // Systems in a row that differ where they are far apart, with some noise: over 64 of them, and over 26 letters.
+        // Systems that differ if they are far apart, with noise: more than 64 systems and more than 26 letters.
         let noise: Vec<usize> = (0..100 * 100).map(|_| rng.random_range(0..4)).collect();
         assert!(check(100, |i, j| j - i > 8 + noise[i * 100 + j]) > 26);
     }
 
     #[test]
-    fn differences_without_any_order_have_letters_too() {
-        // Pairs that differ from each other only: 2^12 largest groups.
+    fn differences_without_an_order_fall_back_to_groups_by_pairs() {
+        // System 2k differs from system 2k + 1 only: 2^12 maximal groups.
         let differ = |i: usize, j: usize| i.is_multiple_of(2) && j == i + 1;
         let alike = |systems: usize| -> Vec<Members> {
             let mut alike = vec![Members::none(systems); systems];
@@ -272,11 +272,11 @@ mod tests {
         assert_eq!(insert_and_absorb(&alike(8)).map(|groups| groups.len()), Some(16));
         assert!(insert_and_absorb(&alike(24)).is_none());
         assert!(check(24, differ) < 100);
-        assert!(check(8, differ) < 16, "not all of the largest groups are needed");
+        assert!(check(8, differ) < 16, "not all maximal groups are needed");
     }
 
     #[test]
-    fn many_letters_are_still_told_apart() {
+    fn many_letters_stay_unambiguous() {
         assert_eq!([0, 25, 26, 51, 52, 78, 104].map(letter), ["a", "z", "A", "Z", "a2", "A2", "a3"]);
         let written = |groups: &[usize]| Letters(groups.to_vec()).parts().join(",");
         assert_eq!(written(&[0, 2, 3, 4, 5]), "a,c-f");

@@ -1,6 +1,6 @@
-//! Is the gain real? Tests of paired per-query values.
+//! Significance tests of paired per-query values.
 //!
-//! Every test looks at the differences of two systems on the same queries, system less baseline, and is two-sided.
+//! Every test takes the differences of two systems on the same queries, system minus baseline, and is two-sided.
 
 mod bootstrap;
 mod compare;
@@ -32,29 +32,29 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-/// Whether a p-value counts every outcome or is an approximation.
+/// How a p-value was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PMethod {
-    /// Every outcome under the null hypothesis was counted.
+    /// All outcomes under the null hypothesis were enumerated.
     Exact,
-    /// The statistic was taken to be normal.
+    /// The normal approximation of the statistic was used.
     Normal,
-    /// Outcomes were drawn at random.
+    /// Outcomes were sampled at random.
     MonteCarlo,
 }
 
-/// Random draws that one generator makes: fixed, so that results do not depend on the number of threads.
+/// Number of random draws per generator. Fixed, so that results do not depend on the number of threads.
 const BLOCK: usize = 128;
 
-/// The generator of one block of draws.
+/// Returns the generator of one block of draws.
 fn block_rng(seed: u64, block: usize) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(block as u64);
     rng
 }
 
-/// The standard deviation of at least two values, by n - 1.
+/// Standard deviation (n - 1) of at least two values.
 fn deviation(values: &[f64]) -> f64 {
     Mean::of(values).deviation()
 }

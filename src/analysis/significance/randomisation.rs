@@ -1,4 +1,4 @@
-//! Fisher's randomisation test: which system gave which value is settled by tossing coins.
+//! Fisher's randomisation test: random signs for the paired differences.
 
 use super::equal::ROUNDING;
 use super::{BLOCK, PMethod, all_finite, block_rng, mean};
@@ -6,46 +6,46 @@ use rand::Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// The most differences other than 0 for which all 2^n signs are counted.
+/// Maximum number of nonzero differences for which all 2^n assignments of signs are enumerated.
 const EXACT: usize = 32;
-/// Sums that run side by side.
+/// Number of sums accumulated in parallel.
 const LANES: usize = 8;
 
-/// The outcome of [`randomisation`].
+/// Result of [`randomisation`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Randomisation {
-    /// The mean difference.
+    /// Mean difference.
     pub statistic: f64,
-    /// How many assignments of signs p stands on: 2^n of them when exact, n the differences other than 0.
+    /// Number of sign assignments behind p: 2^n if exact, where n is the number of nonzero differences.
     pub draws: u64,
-    /// Whether those are all.
+    /// Whether all assignments were enumerated or sampled.
     pub method: PMethod,
-    /// The two-sided p-value.
+    /// Two-sided p-value.
     pub p: f64,
 }
 
-/// The share of the assignments of signs to the differences whose mean is at least as far from 0 as the one found.
+/// Returns the share of sign assignments whose mean difference is at least as far from 0 as the observed one.
 ///
-/// Up to 32 differences other than 0, all 2^n assignments are counted. Beyond that, `draws` of them are drawn from `seed`
-/// and p = (1 + hits) / (1 + draws), which never claims more than was tried. When every difference is 0, p is 1. `None`
-/// for no differences, for values that are not finite or whose sum is not, and for 0 draws where draws are needed.
+/// Up to 32 nonzero differences, all 2^n assignments are enumerated. For more, `draws` assignments are sampled from `seed`
+/// and p = (1 + hits) / (1 + draws). If every difference is 0, p is 1. Returns `None` for no differences, for values or sums
+/// that are not finite, and if `draws` is 0 but sampling is needed.
 ///
 /// ```
-/// // Of the 8 assignments only +++ and --- reach 1 + 2 + 4.
+/// // Of the 8 assignments only +++ and --- threshold 1 + 2 + 4.
 /// assert_eq!(burnrank::analysis::significance::randomisation(&[1.0, 2.0, 4.0], 10_000, 0).unwrap().p, 2.0 / 8.0);
 /// ```
 pub fn randomisation(differences: &[f64], draws: usize, seed: u64) -> Option<Randomisation> {
     let sizes: Vec<f64> = differences.iter().map(|d| d.abs()).filter(|&d| d != 0.0).collect();
-    let (sum, most) = (differences.iter().sum::<f64>(), sizes.iter().sum::<f64>());
-    if differences.is_empty() || !all_finite(differences) || !most.is_finite() {
+    let (sum, total) = (differences.iter().sum::<f64>(), sizes.iter().sum::<f64>());
+    if differences.is_empty() || !all_finite(differences) || !total.is_finite() {
         return None;
     }
-    // Sums that are equal on paper differ by rounding: they must count as reached.
-    let reach = sum.abs() - ROUNDING * most;
+    // Sums that are mathematically equal can differ by rounding and must count as hits.
+    let threshold = sum.abs() - ROUNDING * total;
     let statistic = mean(differences);
     if sizes.len() <= EXACT {
         let all = 1_u64 << sizes.len();
-        let p = if reach <= 0.0 { 1.0 } else { 2.0 * count_at_least(&sizes, reach) as f64 / all as f64 };
+        let p = if threshold <= 0.0 { 1.0 } else { 2.0 * count_at_least(&sizes, threshold) as f64 / all as f64 };
         return Some(Randomisation { statistic, draws: all, method: PMethod::Exact, p });
     }
     if draws == 0 {
@@ -53,15 +53,15 @@ pub fn randomisation(differences: &[f64], draws: usize, seed: u64) -> Option<Ran
     }
     let block = |block: usize| {
         let mut rng = block_rng(seed, block);
-        (block * BLOCK..draws.min((block + 1) * BLOCK)).filter(|_| toss(&sizes, &mut rng).abs() >= reach).count()
+        (block * BLOCK..draws.min((block + 1) * BLOCK)).filter(|_| toss(&sizes, &mut rng).abs() >= threshold).count()
     };
     let hits: usize = (0..draws.div_ceil(BLOCK)).into_par_iter().map(block).sum();
     let p = (1.0 + hits as f64) / (1.0 + draws as f64);
     Some(Randomisation { statistic, draws: draws as u64, method: PMethod::MonteCarlo, p })
 }
 
-/// The draws that it takes for a p-value of [`randomisation`] to be at most `alpha` after Holm's correction over so many
-/// comparisons, even when one of the draws is a hit: p is never less than 1 / (1 + draws).
+/// Returns the number of draws needed for [`randomisation`] to be significant at `alpha` after Holm's correction over
+/// `comparisons` tests, even if one draw is a hit: p is at least 1 / (1 + draws).
 ///
 /// ```
 /// assert_eq!(burnrank::analysis::significance::draws_needed(4950, 0.05), 198_000);
@@ -70,10 +70,10 @@ pub fn draws_needed(comparisons: usize, alpha: f64) -> usize {
     (2.0 * comparisons as f64 / alpha).ceil() as usize
 }
 
-/// The sum under random signs, one bit each.
+/// The sum of `sizes` under random signs, one bit each.
 ///
-/// Sums run side by side, so that the next addition need not wait for the last one; signs are shifted to the top of as
-/// many words, by the same distance in all, which the machine does at once.
+/// Several sums are accumulated in parallel so that an addition does not wait for the previous one. All lanes shift their
+/// sign bits by the same distance, which vectorises.
 fn toss(sizes: &[f64], rng: &mut impl Rng) -> f64 {
     const SIGN: u64 = 1 << 63;
     let mut sums = [0.0; LANES];
@@ -94,14 +94,14 @@ fn toss(sizes: &[f64], rng: &mut impl Rng) -> f64 {
     sums.iter().sum()
 }
 
-/// How many of the 2^n signed sums are `reach` or more: the sums of one half, sorted, meet those of the other.
-fn count_at_least(sizes: &[f64], reach: f64) -> u64 {
+/// Number of the 2^n signed sums that are at least `threshold`: meet in the middle, with the sums of one half sorted.
+fn count_at_least(sizes: &[f64], threshold: f64) -> u64 {
     let (left, right) = sizes.split_at(sizes.len() / 2);
     let mut right = signed_sums(right);
     right.sort_unstable_by(f64::total_cmp);
     signed_sums(left)
         .iter()
-        .map(|&sum| (right.len() - right.partition_point(|&other| sum + other < reach)) as u64)
+        .map(|&sum| (right.len() - right.partition_point(|&other| sum + other < threshold)) as u64)
         .sum()
 }
 
@@ -136,11 +136,11 @@ mod tests {
     }
 
     #[test]
-    fn draws_agree_with_the_count() {
+    fn sampling_agrees_with_enumeration() {
         let few = smooth(32, 0.2);
         let exact = randomisation(&few, 0, 0).unwrap();
         assert_eq!((exact.method, exact.draws), (PMethod::Exact, 1 << 32));
-        // One more difference, too small to matter, turns the count into draws.
+        // One more difference, too small to matter, switches to sampling.
         let many = [&few[..], &[1e-9]].concat();
         let drawn = randomisation(&many, 200_000, 3).unwrap();
         assert_eq!(drawn.method, PMethod::MonteCarlo);
@@ -149,12 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn p_is_never_below_what_was_tried() {
+    fn p_is_at_least_one_over_one_plus_draws() {
         assert_eq!(randomisation(&[1.0; 200], 999, 0).unwrap().p, 1.0 / 1000.0);
     }
 
     #[test]
-    fn the_seed_decides_and_the_number_of_threads_does_not() {
+    fn results_depend_on_the_seed_but_not_on_the_number_of_threads() {
         let run = |seed, threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| randomisation(&smooth(100, 0.05), 5_000, seed))
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_inputs_have_a_documented_answer() {
+    fn edge_cases() {
         for zeros in [1, 100] {
             assert_eq!(randomisation(&vec![0.0; zeros], 10, 0).unwrap().p, 1.0);
         }

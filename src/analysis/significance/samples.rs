@@ -1,6 +1,6 @@
-//! Paired values shared by the tests of this module and by the scripts that asked SciPy about them.
+//! Paired values shared by the tests of this module and the scripts that computed SciPy's reference values.
 
-/// Ten hand-made pairs: baseline and system.
+/// Ten hand-made pairs: (baseline, system).
 pub(super) const TEN: ([f64; 10], [f64; 10]) = (
     [0.52, 0.31, 0.77, 0.45, 0.9, 0.12, 0.66, 0.38, 0.71, 0.25],
     [0.61, 0.29, 0.83, 0.57, 0.93, 0.27, 0.62, 0.59, 0.7, 0.33],

@@ -1,27 +1,26 @@
-//! Student's paired t-test, and the effect size that goes with it.
+//! Student's paired t-test and its effect size.
 
 use super::equal::all_equal;
 use super::{all_finite, deviation, mean};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The outcome of [`t_test`].
+/// Result of [`t_test`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TTest {
     /// t = mean / (deviation / sqrt n).
     pub statistic: f64,
     /// n - 1.
     pub degrees_of_freedom: usize,
-    /// The two-sided p-value.
+    /// Two-sided p-value.
     pub p: f64,
 }
 
-/// t = mean(d) / (s / sqrt n), with s the standard deviation of the differences by n - 1, against Student's t with n - 1
+/// Student's paired t-test: t = mean(d) / (s / sqrt n), where s is the standard deviation (n - 1) of the differences, with n - 1
 /// degrees of freedom.
 ///
-/// When every difference is 0, t is 0 and p is 1. There is no answer (`None`) for fewer than two differences, for values
-/// that are not finite, and when all differences are the same (but for rounding) and not 0: a spread of 0 would make any
-/// p-value 0.
+/// If every difference is 0, t is 0 and p is 1. Returns `None` for fewer than two differences, for values that are not finite,
+/// and if all differences are equal (up to rounding) but not 0: with a deviation of 0, p would be 0 for any mean.
 ///
 /// ```
 /// let test = burnrank::analysis::significance::t_test(&[1.0, 2.0, 3.0]).unwrap();
@@ -43,9 +42,9 @@ pub fn t_test(differences: &[f64]) -> Option<TTest> {
     (statistic.is_finite() && p.is_finite()).then_some(TTest { statistic, degrees_of_freedom, p })
 }
 
-/// Cohen's d_z = mean(d) / s: by how many of their own standard deviations the differences are away from 0.
+/// Cohen's d_z = mean(d) / s: the mean difference in standard deviations of the differences.
 ///
-/// 0 when every difference is 0, `None` where [`t_test`] gives none.
+/// 0 if every difference is 0; `None` where [`t_test`] returns `None`.
 pub fn effect_size(differences: &[f64]) -> Option<f64> {
     if differences.len() < 2 || !all_finite(differences) {
         return None;
@@ -53,8 +52,8 @@ pub fn effect_size(differences: &[f64]) -> Option<f64> {
     if differences.iter().all(|&d| d == 0.0) {
         return Some(0.0);
     }
-    // The answer has no scale, so take one in which squares neither overflow nor vanish.
-    let largest = differences.iter().fold(0.0_f64, |most, d| most.max(d.abs()));
+    // The result is scale-free: scale so that squares neither overflow nor underflow.
+    let largest = differences.iter().fold(0.0_f64, |largest, d| largest.max(d.abs()));
     let scaled: Vec<f64> = differences.iter().map(|d| d / largest).collect();
     let effect = mean(&scaled) / deviation(&scaled);
     (!all_equal(differences) && effect.is_finite()).then_some(effect)
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_effect_size_needs_no_scale() {
+    fn the_effect_size_is_scale_free() {
         let scaled: Vec<f64> = ten().iter().map(|d| d * 1e6).collect();
         near(effect_size(&scaled).unwrap(), effect_size(&ten()).unwrap(), 1e-12);
         for scale in [f64::MAX, f64::MIN_POSITIVE] {
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_inputs_have_a_documented_answer() {
+    fn edge_cases() {
         assert_eq!(t_test(&[0.0, 0.0]), Some(TTest { statistic: 0.0, degrees_of_freedom: 1, p: 1.0 }));
         for none in [&[][..], &[1.0], &[0.1; 7], &[0.3, 0.1 + 0.2], &[1.0, f64::NAN], &[1.0, f64::INFINITY]] {
             assert_eq!((t_test(none), effect_size(none)), (None, None), "{none:?}");

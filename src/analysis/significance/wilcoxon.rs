@@ -5,36 +5,36 @@ use super::{PMethod, all_finite};
 use serde::Serialize;
 use statrs::function::erf::erfc;
 
-/// The most differences for which outcomes are counted when there are neither zeros nor ties.
+/// Maximum number of differences for the exact distribution without zeros and ties.
 const EXACT: usize = 50;
-/// The most differences for which outcomes are counted in any case.
+/// Maximum number of differences for the exact distribution with zeros or ties.
 const EXACT_WITH_TIES: usize = 13;
 
-/// The outcome of [`wilcoxon`].
+/// Result of [`wilcoxon`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Wilcoxon {
-    /// The smaller of the rank sums of the positive and of the negative differences.
+    /// The smaller of the rank sums of the positive and the negative differences.
     pub statistic: f64,
-    /// The rank sum of the positive differences.
+    /// Rank sum of the positive differences.
     pub positive: f64,
-    /// How many differences are not 0.
+    /// Number of nonzero differences.
     pub nonzero: usize,
-    /// How p was found.
+    /// How p was computed.
     pub method: PMethod,
-    /// The two-sided p-value.
+    /// Two-sided p-value.
     pub p: f64,
 }
 
-/// Ranks the differences by size, equal ones (but for rounding) sharing their mean rank, and compares the rank sum W of the positive ones
-/// with what random signs give.
+/// Ranks the differences by absolute value, with mean ranks for ties (up to rounding), and compares the rank sum W of the
+/// positive ones with its distribution under random signs.
 ///
-/// Zeros are left out, as Wilcoxon did. The rules are SciPy's defaults: all outcomes are counted for up to 50
-/// differences without zeros and ties, and for up to 13 with them; otherwise
-/// z = (W - n(n+1)/4) / sqrt((n(n+1)(2n+1) - sum(t^3 - t)/2) / 24), t the sizes of the groups of ties, without correction
-/// for continuity. When every difference is 0, p is 1. `None` for no differences or values that are not finite.
+/// Zeros are dropped, as in Wilcoxon's paper. The rules are SciPy's defaults: the exact distribution for up to 50 differences
+/// without zeros and ties, and for up to 13 with them; otherwise
+/// z = (W - n(n+1)/4) / sqrt((n(n+1)(2n+1) - sum(t^3 - t)/2) / 24), where t are the sizes of the groups of ties, without
+/// continuity correction. If every difference is 0, p is 1. Returns `None` for no differences or values that are not finite.
 ///
 /// ```
-/// // One outcome of 2^5 has no negative rank, and one has no positive.
+/// // One of the 2^5 outcomes has no negative rank, and one has no positive rank.
 /// assert_eq!(burnrank::analysis::significance::wilcoxon(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap().p, 2.0 / 32.0);
 /// ```
 pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {
@@ -44,7 +44,7 @@ pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {
     let mut sorted: Vec<f64> = differences.iter().copied().filter(|&d| d != 0.0).collect();
     sorted.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
     let nonzero = sorted.len();
-    // Twice the mean rank is whole: the groups' first and last rank, from 1, added.
+    // Twice the mean rank is an integer: the sum of the group's first and last rank, counted from 1.
     let mut doubled = Vec::with_capacity(nonzero);
     let mut ties = 0.0;
     for group in sorted.chunk_by(|a, b| equal(a.abs(), b.abs(), b.abs())) {
@@ -70,25 +70,25 @@ pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {
     })
 }
 
-/// Twice the smaller tail of the sum of the ranks, each counted or not by the toss of a coin.
+/// Twice the smaller tail probability of the sum of the ranks, each included with probability 1/2.
 fn exact(ranks: &[usize], sum: usize) -> f64 {
-    let mut chance = vec![0.0; ranks.iter().sum::<usize>() + 1];
-    chance[0] = 1.0;
+    let mut probability = vec![0.0; ranks.iter().sum::<usize>() + 1];
+    probability[0] = 1.0;
     let mut reach = 0;
     for rank in ranks {
         for at in (0..=reach).rev() {
-            chance[at] /= 2.0;
-            chance[at + rank] += chance[at];
+            probability[at] /= 2.0;
+            probability[at + rank] += probability[at];
         }
         reach += rank;
     }
-    let (below, above): (f64, f64) = (chance[..=sum].iter().sum(), chance[sum..].iter().sum());
+    let (below, above): (f64, f64) = (probability[..=sum].iter().sum(), probability[sum..].iter().sum());
     2.0 * below.min(above)
 }
 
 fn normal(n: f64, ties: f64, positive: f64) -> f64 {
-    let spread = ((n * (n + 1.0) * (2.0 * n + 1.0) - ties / 2.0) / 24.0).sqrt();
-    let z = (positive - n * (n + 1.0) / 4.0) / spread;
+    let deviation = ((n * (n + 1.0) * (2.0 * n + 1.0) - ties / 2.0) / 24.0).sqrt();
+    let z = (positive - n * (n + 1.0) / 4.0) / deviation;
     erfc(z.abs() / std::f64::consts::SQRT_2)
 }
 
@@ -126,9 +126,9 @@ mod tests {
     }
 
     #[test]
-    fn the_count_equals_trying_all_signs() {
+    fn the_exact_distribution_equals_enumeration() {
         let differences = coarse(11, 0.25);
-        let found = wilcoxon(&differences).unwrap();
+        let result = wilcoxon(&differences).unwrap();
         let sums: Vec<f64> = (0..1_u32 << 11)
             .map(|signs| {
                 let flipped = |(i, d): (usize, &f64)| if signs >> i & 1 == 1 { d.abs() } else { -d.abs() };
@@ -136,12 +136,12 @@ mod tests {
             })
             .collect();
         let share = |test: &dyn Fn(f64) -> bool| sums.iter().filter(|&&s| test(s)).count() as f64 / sums.len() as f64;
-        let tails = (share(&|s| s <= found.positive), share(&|s| s >= found.positive));
-        near(found.p, 2.0 * tails.0.min(tails.1), 1e-12);
+        let tails = (share(&|s| s <= result.positive), share(&|s| s >= result.positive));
+        near(result.p, 2.0 * tails.0.min(tails.1), 1e-12);
     }
 
     #[test]
-    fn swapping_the_systems_changes_no_p_value() {
+    fn swapping_the_systems_does_not_change_p() {
         for differences in [ten(), smooth(60, 0.25), coarse(20, 0.1)] {
             let swapped: Vec<f64> = differences.iter().map(|d| -d).collect();
             let (a, b) = (wilcoxon(&differences).unwrap(), wilcoxon(&swapped).unwrap());
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_inputs_have_a_documented_answer() {
+    fn edge_cases() {
         for zeros in [1, 10, 100] {
             let test = wilcoxon(&vec![0.0; zeros]).unwrap();
             assert_eq!((test.p, test.statistic, test.nonzero), (1.0, 0.0, 0));

@@ -9,7 +9,7 @@ fn data() -> Dataset {
     Synthetic { queries: 40, documents: 23, features: 7, ..Synthetic::net() }.generator().unwrap().dataset().unwrap()
 }
 
-/// The same by moving a copy of the net and scoring it as everything else does.
+/// The metric from a copy of the net with these weights, scored through the model.
 fn oracle(
     config: &RankerConfig,
     weights: &[f32],
@@ -22,9 +22,9 @@ fn oracle(
         .shapes()
         .iter()
         .map(|shape| {
-            let (own, after) = rest.split_at(shape.iter().product());
+            let (layer, after) = rest.split_at(shape.iter().product());
             rest = after;
-            own.to_vec()
+            layer.to_vec()
         })
         .collect();
     let device = device::open("auto").unwrap();
@@ -33,7 +33,7 @@ fn oracle(
 }
 
 #[test]
-fn sweeping_is_moving_scoring_and_judging() {
+fn a_sweep_equals_moving_scoring_and_evaluating() {
     let data = data();
     let steps = [-0.5, 0.1, 0.7];
     let configs = [
@@ -54,13 +54,13 @@ fn sweeping_is_moving_scoring_and_judging() {
         let value = |point: &[f32]| oracle(config, point, &data, &*metric, &conventions);
         assert_eq!(sweep.value, value(&weights), "{name}");
         let directions: Vec<Vec<f32>> = (0..3).map(|i| super::super::direction::on_sphere(n, 4, i)).collect();
-        let found = sweep.along(&directions, &steps, &mut |_| ()).unwrap();
+        let along = sweep.along(&directions, &steps, &mut |_| ()).unwrap();
         let alone = sweep.alone(0..n, &steps, &mut |_| ()).unwrap();
         for (s, &step) in steps.iter().enumerate() {
             for (d, direction) in directions.iter().enumerate() {
                 let moved: Vec<f32> = weights.iter().zip(direction).map(|(w, r)| w + step as f32 * r).collect();
-                // Scores differ in the last bits, so that a near tie may fall the other way.
-                assert!((found[d * 3 + s] - value(&moved)).abs() < 2e-3, "{name} {d} {step}");
+                // Scores differ in the last bits, so near ties may be ordered differently.
+                assert!((along[d * 3 + s] - value(&moved)).abs() < 2e-3, "{name} {d} {step}");
             }
             for weight in 0..n {
                 let mut moved = weights.clone();
@@ -72,7 +72,7 @@ fn sweeping_is_moving_scoring_and_judging() {
 }
 
 #[test]
-fn a_deep_net_is_scored_at_every_point_as_a_model_is() {
+fn points_of_a_deep_net_equal_those_of_its_model() {
     let data = data();
     let steps = [-0.5, 0.001, 0.7];
     let metric = metric::parse("ndcg").unwrap();
@@ -82,32 +82,32 @@ fn a_deep_net_is_scored_at_every_point_as_a_model_is() {
         let n = config.n_weights();
         let net = MovableNet { config: config.clone(), weights: super::super::direction::on_sphere(n, 9, 0) };
         let sweep = Sweep::new(&net, &data, &*metric, conventions).unwrap();
-        // Sums over queries are added up in another way, so that the last digits may differ.
-        let check = |found: f64, moved: &[f32], what: &str| {
+        // Sums over queries are accumulated in a different order, so the last digits may differ.
+        let check = |value: f64, moved: &[f32], what: &str| {
             let expected = oracle(&config, moved, &data, &*metric, &conventions);
-            assert!((found - expected).abs() < 1e-13, "{config:?}, {what}: {found}, not {expected}");
+            assert!((value - expected).abs() < 1e-13, "{config:?}, {what}: {value}, expected {expected}");
         };
-        check(sweep.value, &net.weights, "own weights");
+        check(sweep.value, &net.weights, "original weights");
         let directions: Vec<Vec<f32>> = (0..3).map(|i| super::super::direction::on_sphere(n, 4, i)).collect();
-        let found = sweep.along(&directions, &steps, &mut |_| ()).unwrap();
+        let along = sweep.along(&directions, &steps, &mut |_| ()).unwrap();
         for (d, direction) in directions.iter().enumerate() {
             for (s, &step) in steps.iter().enumerate() {
                 let moved: Vec<f32> = net.weights.iter().zip(direction).map(|(w, r)| w + step as f32 * r).collect();
-                check(found[d * steps.len() + s], &moved, &format!("direction {d}, step {step}"));
+                check(along[d * steps.len() + s], &moved, &format!("direction {d}, step {step}"));
             }
         }
         let alone = sweep.alone(0..n, &steps, &mut |_| ()).unwrap();
         assert_eq!(alone.len(), n * steps.len());
-        for (point, &found) in alone.iter().enumerate() {
+        for (point, &value) in alone.iter().enumerate() {
             let mut moved = net.weights.clone();
             moved[point / steps.len()] += steps[point % steps.len()] as f32;
-            check(found, &moved, &net.name(point / steps.len()));
+            check(value, &moved, &net.name(point / steps.len()));
         }
     }
 }
 
 #[test]
-fn parts_hold_whole_queries_and_all_of_them() {
+fn parts_contain_all_queries_whole() {
     let offsets: Vec<usize> = (0..=100).map(|q| q * 300).collect();
     let parts = parts(&offsets);
     assert_eq!(parts.first().unwrap().start, 0);

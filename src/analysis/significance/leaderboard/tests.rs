@@ -20,51 +20,54 @@ fn rows(board: &Leaderboard) -> Vec<String> {
 }
 
 #[test]
-fn pairs_are_corrected_by_holm_as_by_hand() {
-    let found = board(&["none", "four", "ten"], &[0, 4, 10].map(ones), &CompareOptions::default()).unwrap();
-    // Of 2^n signs of n equal differences, two reach the sum found.
+fn holms_correction_matches_a_hand_calculation() {
+    let leaderboard = board(&["none", "four", "ten"], &[0, 4, 10].map(ones), &CompareOptions::default()).unwrap();
+    // Two of the 2^n assignments of signs to n equal differences reach the observed sum.
     let exact = |n: i32| 2.0 / 2f64.powi(n);
-    let p: Vec<f64> = found.pairs.iter().filter_map(|pair| pair.p).collect();
+    let p: Vec<f64> = leaderboard.pairs.iter().filter_map(|pair| pair.p).collect();
     assert_eq!(p, [exact(4), exact(10), exact(6)]);
-    // Sorted upwards: 10, 6, 4; times 3, 2 and 1.
-    let adjusted: Vec<f64> = found.pairs.iter().filter_map(|pair| pair.adjusted?.randomisation).collect();
+    // In ascending order: 10, 6, 4; times 3, 2 and 1.
+    let adjusted: Vec<f64> = leaderboard.pairs.iter().filter_map(|pair| pair.adjusted?.randomisation).collect();
     assert_eq!(adjusted, [exact(4), 3.0 * exact(10), 2.0 * exact(6)]);
-    assert_eq!((found.family, found.queries), (3, 10));
-    assert_eq!(rows(&found), ["1 ten a", "2 four ab", "3 none b"]);
-    assert_eq!(found.rows.iter().map(|row| row.mean).collect::<Vec<_>>(), [1.0, 0.4, 0.0]);
-    assert_eq!(found.rows[0].interval, Some((1.0, 1.0)));
-    assert_eq!(found.rows[1].interval, bootstrap(&ones(4), 10_000, 0.95, 0).map(|bootstrap| bootstrap.interval()));
+    assert_eq!((leaderboard.family, leaderboard.queries), (3, 10));
+    assert_eq!(rows(&leaderboard), ["1 ten a", "2 four ab", "3 none b"]);
+    assert_eq!(leaderboard.rows.iter().map(|row| row.mean).collect::<Vec<_>>(), [1.0, 0.4, 0.0]);
+    assert_eq!(leaderboard.rows[0].interval, Some((1.0, 1.0)));
+    assert_eq!(
+        leaderboard.rows[1].interval,
+        bootstrap(&ones(4), 10_000, 0.95, 0).map(|bootstrap| bootstrap.interval())
+    );
 }
 
 #[test]
 fn systems_that_are_equal_on_every_query_count_as_one() {
     let systems = [0, 10, 0, 4, 10].map(ones);
-    let found = board(&["none", "ten", "nothing", "four", "all"], &systems, &CompareOptions::default()).unwrap();
+    let leaderboard = board(&["none", "ten", "nothing", "four", "all"], &systems, &CompareOptions::default()).unwrap();
     let alone = board(&["none", "ten", "four"], &[0, 10, 4].map(ones), &CompareOptions::default()).unwrap();
-    assert_eq!((found.family, alone.family), (3, 3));
+    assert_eq!((leaderboard.family, alone.family), (3, 3));
     for (one, other) in [(0, 2), (1, 4), (2, 0)] {
-        assert_eq!(found.pair(one, other).unwrap().adjusted, None, "{one} and {other} are one system");
+        assert_eq!(leaderboard.pair(one, other).unwrap().adjusted, None, "{one} and {other} are one system");
     }
     for (one, other, own) in [(0, 1, (0, 1)), (2, 1, (0, 1)), (2, 4, (0, 1)), (2, 3, (0, 2)), (3, 4, (1, 2))] {
-        let adjusted = found.pair(one, other).unwrap().adjusted;
+        let adjusted = leaderboard.pair(one, other).unwrap().adjusted;
         assert_eq!(adjusted, alone.pair(own.0, own.1).unwrap().adjusted, "{one} and {other}");
         assert!(adjusted.is_some());
     }
-    assert_eq!((found.pair(1, 1), found.pair(0, 5)), (None, None));
+    assert_eq!((leaderboard.pair(1, 1), leaderboard.pair(0, 5)), (None, None));
 }
 
 #[test]
-fn a_family_is_corrected_test_by_test() {
+fn each_kind_of_test_is_corrected_separately() {
     let lower: Vec<f64> = TEN.1.iter().map(|value| value - 0.05).collect();
-    // The same gain everywhere, of the last over the first as of the second over the third: no t-test.
+    // The gain of d over a, and of b over c, is the same on every query: no t-test.
     let gain: Vec<f64> = TEN.0.iter().map(|value| value + 0.25).collect();
     let systems = [TEN.0.to_vec(), TEN.1.to_vec(), lower, gain];
-    let found = board(&["a", "b", "c", "d"], &systems, &CompareOptions::default()).unwrap();
+    let leaderboard = board(&["a", "b", "c", "d"], &systems, &CompareOptions::default()).unwrap();
     let raw = |p: fn(&PairTest) -> Option<f64>| -> Vec<f64> {
-        found.pairs.iter().map(|pair| p(pair).unwrap_or(f64::NAN)).collect()
+        leaderboard.pairs.iter().map(|pair| p(pair).unwrap_or(f64::NAN)).collect()
     };
     let [t, w] = [raw(|pair| pair.t_test), raw(|pair| pair.wilcoxon)].map(|p| holm(&p));
-    for (place, pair) in found.pairs.iter().enumerate() {
+    for (place, pair) in leaderboard.pairs.iter().enumerate() {
         let adjusted = pair.adjusted.unwrap();
         assert_eq!((adjusted.family, adjusted.t_test.is_none()), (6, place == 2 || place == 3));
         adjusted.t_test.iter().for_each(|&p| near(p, t[place], 1e-12));
@@ -73,7 +76,7 @@ fn a_family_is_corrected_test_by_test() {
 }
 
 #[test]
-fn intervals_agree_with_significance_over_random_data() {
+fn intervals_agree_with_significance_on_random_data() {
     use rand::{RngExt, SeedableRng};
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(11);
     let options = CompareOptions { draws: 1_000, resamples: 10, ..Default::default() };
@@ -81,22 +84,22 @@ fn intervals_agree_with_significance_over_random_data() {
     let (mut differing, mut alike) = (0, 0);
     for _ in 0..25 {
         let queries = random.random_range(6..70);
-        let spread = random.random_range(0.0..0.4);
+        let effect = random.random_range(0.0..0.4);
         let values: Vec<Vec<f64>> = (0..4)
-            .map(|system| (0..queries).map(|_| random.random::<f64>() + spread * f64::from(system)).collect())
+            .map(|system| (0..queries).map(|_| random.random::<f64>() + effect * f64::from(system)).collect())
             .collect();
         let systems = per_query(&names, &values);
-        let found = Leaderboard::new("map", &systems, 0.05, &options, &|_, _| ()).unwrap();
+        let leaderboard = Leaderboard::new("map", &systems, 0.05, &options, &|_, _| ()).unwrap();
         let ids: Vec<String> = (0..queries).map(|query| query.to_string()).collect();
-        for pair in &found.pairs {
+        for pair in &leaderboard.pairs {
             let (first, second) = (systems[pair.second], systems[pair.first]);
             let mut comparison = Comparison::new("map", first, second, &ids, &options).unwrap();
-            found.correct(pair.second, pair.first, &mut comparison);
+            leaderboard.correct(pair.second, pair.first, &mut comparison);
             let adjusted = comparison.adjusted.unwrap();
             let Some((low, high)) = adjusted.interval else { continue };
             let excludes = low > 0.0 || high < 0.0;
             assert_eq!(excludes, adjusted.is_significant(), "{adjusted:?}");
-            assert_eq!(excludes, found.differ(pair.first, pair.second));
+            assert_eq!(excludes, leaderboard.differ(pair.first, pair.second));
             assert!(low <= comparison.difference && comparison.difference <= high);
             *(if excludes { &mut differing } else { &mut alike }) += 1;
         }
@@ -109,15 +112,15 @@ fn a_pair_has_the_p_value_of_its_comparison() {
     let wave = |step: usize| (0..50).map(|query| ((query * step) % 17) as f64 / 17.0).collect::<Vec<f64>>();
     let values = [3, 5, 7, 11].map(wave);
     let (names, options) = (["a", "b", "c", "d"], CompareOptions { draws: 2000, ..Default::default() });
-    let found = board(&names, &values, &options).unwrap();
+    let leaderboard = board(&names, &values, &options).unwrap();
     let ids: Vec<String> = (0..50).map(|query| query.to_string()).collect();
     let systems = per_query(&names, &values);
     let compared =
         |pair: &PairTest| Comparison::new("map", systems[pair.first], systems[pair.second], &ids, &options).unwrap();
-    let mut comparisons: Vec<Comparison> = found.pairs.iter().map(compared).collect();
-    assert_eq!(Leaderboard::of_comparisons(&systems, 0.05, &comparisons).unwrap(), found);
-    for (pair, comparison) in found.pairs.iter().zip(&mut comparisons) {
-        found.correct(pair.first, pair.second, comparison);
+    let mut comparisons: Vec<Comparison> = leaderboard.pairs.iter().map(compared).collect();
+    assert_eq!(Leaderboard::of_comparisons(&systems, 0.05, &comparisons).unwrap(), leaderboard);
+    for (pair, comparison) in leaderboard.pairs.iter().zip(&mut comparisons) {
+        leaderboard.correct(pair.first, pair.second, comparison);
         assert_eq!(pair.adjusted, comparison.adjusted.map(|adjusted| Adjusted { interval: None, ..adjusted }));
         assert_eq!((pair.difference, pair.ties), (comparison.difference, comparison.ties));
     }
@@ -127,28 +130,30 @@ fn a_pair_has_the_p_value_of_its_comparison() {
 }
 
 #[test]
-fn letters_are_shared_where_the_board_says_no_difference() {
+fn letters_are_shared_exactly_without_a_significant_difference() {
     let values: Vec<Vec<f64>> = [7, 0, 10, 10, 3, 0, 9].map(ones).into();
-    let found = board(&["a", "b", "c", "d", "e", "f", "g"], &values, &CompareOptions::default()).unwrap();
-    for one in &found.rows {
-        for other in &found.rows {
-            assert_eq!(one.letters.share(&other.letters), !found.differ(one.system, other.system));
+    let leaderboard = board(&["a", "b", "c", "d", "e", "f", "g"], &values, &CompareOptions::default()).unwrap();
+    for one in &leaderboard.rows {
+        for other in &leaderboard.rows {
+            assert_eq!(one.letters.share(&other.letters), !leaderboard.differ(one.system, other.system));
         }
     }
-    let ranks: Vec<(usize, &str)> = found.rows.iter().map(|row| (row.rank, row.name.as_str())).collect();
+    let ranks: Vec<(usize, &str)> = leaderboard.rows.iter().map(|row| (row.rank, row.name.as_str())).collect();
     assert_eq!(ranks, [(1, "c"), (1, "d"), (3, "g"), (4, "a"), (5, "e"), (6, "b"), (6, "f")]);
-    assert!(found.differ(2, 1) && found.differ(1, 2) && !found.differ(2, 3) && !found.differ(2, 2));
+    assert!(
+        leaderboard.differ(2, 1) && leaderboard.differ(1, 2) && !leaderboard.differ(2, 3) && !leaderboard.differ(2, 2)
+    );
 }
 
 #[test]
-fn a_cost_is_best_when_it_is_low() {
+fn lower_is_better_for_costs() {
     let options = CompareOptions { better: Better::Lower, ..Default::default() };
-    let found = board(&["ten", "none", "four"], &[10, 0, 4].map(ones), &options).unwrap();
-    assert_eq!(rows(&found), ["1 none a", "2 four ab", "3 ten b"]);
+    let leaderboard = board(&["ten", "none", "four"], &[10, 0, 4].map(ones), &options).unwrap();
+    assert_eq!(rows(&leaderboard), ["1 none a", "2 four ab", "3 ten b"]);
 }
 
 #[test]
-fn odd_boards_have_answers() {
+fn edge_cases() {
     let options = CompareOptions::default();
     // Means that differ by rounding only.
     let sums = |order: [f64; 3]| vec![order.iter().sum::<f64>(); 20];
@@ -172,22 +177,22 @@ fn odd_boards_have_answers() {
 }
 
 #[test]
-fn the_number_of_threads_does_not_matter_and_progress_is_told() {
+fn results_do_not_depend_on_threads_and_progress_is_reported() {
     let values: Vec<Vec<f64>> =
         (1..9).map(|step| (0..40).map(|query| ((query * step) % 13) as f64).collect()).collect();
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let options = CompareOptions { draws: 500, resamples: 300, ..Default::default() };
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let most = AtomicUsize::new(0);
+        let highest = AtomicUsize::new(0);
         let progress = |done, all| {
             assert_eq!(all, 28);
-            most.fetch_max(done, Ordering::Relaxed);
+            highest.fetch_max(done, Ordering::Relaxed);
         };
         let systems = per_query(&names, &values);
-        let found = pool.install(|| Leaderboard::new("map", &systems, 0.05, &options, &progress).unwrap());
-        assert_eq!(most.into_inner(), 28);
-        found
+        let leaderboard = pool.install(|| Leaderboard::new("map", &systems, 0.05, &options, &progress).unwrap());
+        assert_eq!(highest.into_inner(), 28);
+        leaderboard
     };
     assert_eq!(run(1), run(3));
 }

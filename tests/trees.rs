@@ -273,10 +273,10 @@ fn an_ensemble_of_trees_is_one_forest_whatever_the_threads() {
     use burnrank::train::{Ensemble, TrainingData};
     let (train, valid) = data();
     let mut config = config("lambdarank:ndcg", 5);
-    assert!(Ensemble::needs_no_seed(&config));
+    assert!(Ensemble::is_deterministic(&config));
     let Method::Boosting(settings) = &mut config.method else { panic!("not boosting") };
     settings.subsample = 0.5;
-    assert!(!Ensemble::needs_no_seed(&config));
+    assert!(!Ensemble::is_deterministic(&config));
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| {

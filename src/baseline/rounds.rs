@@ -66,7 +66,7 @@ impl<B: Baseline> Learner for Rounds<B> {
         self.scorer().is_finite()
     }
 
-    fn take_epoch(&mut self, best: bool) -> Result<()> {
+    fn accept_epoch(&mut self, best: bool) -> Result<()> {
         if let Some(next) = self.next.take() {
             self.now = next;
         }

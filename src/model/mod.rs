@@ -33,7 +33,7 @@ pub use config::RankerConfig;
 #[cfg(feature = "cubecl")]
 pub(crate) use device::NarrowNet;
 pub use ensemble::MemberInfo;
-pub(crate) use ensemble::{fold, spread};
+pub(crate) use ensemble::{fold, score_deviation};
 pub use folder::{DataInfo, ModelInfo, ModelPlace};
 pub(crate) use host::{HostRanker, to_host};
 pub(crate) use host_net::{Dense, HostNet, LayerPlace};

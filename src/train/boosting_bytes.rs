@@ -1,10 +1,10 @@
-//! Memory that boosting takes.
+//! Memory estimate for boosting.
 
-/// Documents that LightGBM looks at to find bins, at most.
+/// Maximum number of documents that LightGBM samples to choose bins.
 const SAMPLE: u64 = 200_000;
 
-/// The memory that LightGBM takes for training documents: a bin for each feature, 40 bytes for labels, scores, gradients and the
-/// place in the tree, and the sample that bins are found by, a value of 8 bytes and a row of 4 for each feature.
+/// Estimated bytes that LightGBM needs for the training documents: one bin index per feature, 40 bytes per document for
+/// label, score, gradients and leaf index, and 12 bytes per feature of each sampled document.
 pub(crate) fn boosting_bytes(documents: u64, features: u64, bins: usize) -> u64 {
     let bytes_of_bin = if bins < 256 { 1 } else { 2 };
     let of_bins = documents.saturating_mul(features.saturating_mul(bytes_of_bin).saturating_add(40));

@@ -1,7 +1,7 @@
-//! A training run on disk: one file, replaced atomically, from which training goes on to the same bytes.
+//! The file format of checkpoints: one file, replaced atomically.
 //!
-//! Layout: 8 bytes of magic, the length of the header (u64, little endian), a JSON header, then the parts that the header
-//! gives the lengths of. A checksum of all that follows it stands between magic and length.
+//! Layout: 8 bytes of magic, a checksum of all bytes after it (u64, little endian), the length of the header (u64,
+//! little endian), a JSON header, then the parts, whose lengths are in the header.
 
 use crate::error::{Error, Result};
 use crate::internal::files::{Outlasts, write_whole};
@@ -15,7 +15,7 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"burnrkc1";
 
-/// Writes a header and binary parts to `path`, which is either the old file or the whole new one at any moment.
+/// Writes a header and binary parts to `path`, replacing the file atomically.
 pub(super) fn write<H: Serialize>(path: &Path, header: &H, parts: &[&[u8]]) -> Result<()> {
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
     let header = serde_json::to_vec(&(lengths, header)).map_err(|error| Error::Record(error.to_string()))?;
@@ -31,28 +31,28 @@ pub(super) fn write<H: Serialize>(path: &Path, header: &H, parts: &[&[u8]]) -> R
     })
 }
 
-/// Whether the file at `path` starts as a checkpoint does.
+/// Whether the file at `path` starts with the magic bytes of a checkpoint.
 pub fn is_checkpoint(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
-    // A pipe can be opened only once.
+    // A pipe must not be opened here: it can be opened only once.
     let mut read = || std::fs::File::open(path)?.read_exact(&mut start);
     path.is_file() && read().is_ok() && start == *MAGIC
 }
 
-/// Reads what [`write`] wrote.
+/// Reads a file written by [`write`].
 pub(super) fn read<H: DeserializeOwned>(path: &Path) -> Result<(H, Vec<Vec<u8>>)> {
     parse(path, &bytes(path)?)
 }
 
-/// The bytes of a checkpoint.
+/// Reads the bytes of a checkpoint.
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let length = std::fs::metadata(path).map_err(|source| Error::io(path, "read", source))?.len();
-    // The file, and its parts once more.
+    // The file and a copy of its parts.
     memory::ask(length.saturating_mul(3), &format!("reading {}", path.display()), "")?;
     std::fs::read(path).map_err(|source| Error::io(path, "read", source))
 }
 
-/// What [`write`] wrote, from the bytes of the file.
+/// Parses the bytes of a file written by [`write`].
 pub(super) fn parse<H: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<(H, Vec<Vec<u8>>)> {
     let damaged = || Error::Model {
         path: path.to_path_buf(),
@@ -65,7 +65,7 @@ pub(super) fn parse<H: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<(H
     }
     let (length, body) = body.split_first_chunk::<8>().ok_or_else(damaged)?;
     let (header, mut rest) = body.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(damaged)?;
-    // Its numbers may take many times their text.
+    // Parsed numbers can take many times the memory of their text.
     memory::ask((header.len() as u64).saturating_mul(16), &format!("reading {}", path.display()), "")?;
     let (lengths, header): (Vec<usize>, H) = serde_json::from_slice(header).map_err(|_| damaged())?;
     let mut parts = Vec::with_capacity(lengths.len());
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_damage_is_noticed() {
+    fn checkpoints_round_trip_and_damage_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.checkpoint");
         write(&path, &(7, "x"), &[b"one", b"", b"three"]).unwrap();
@@ -106,7 +106,7 @@ mod tests {
         }
     }
     #[test]
-    fn sizes_that_no_memory_holds_are_refused() {
+    fn huge_lengths_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.checkpoint");
         let refused = |length: u64, header: &str, rest: &[u8]| {

@@ -1,4 +1,4 @@
-//! The queries of a run as its ranker sees them: scaled by the training queries.
+//! Training and validation data, scaled by a scaling fitted on the training queries.
 
 use super::distributed::Partition;
 use crate::data::Dataset;
@@ -9,10 +9,10 @@ use crate::memory;
 use crate::model::DataInfo;
 use std::borrow::Cow;
 
-/// Training and validation queries, scaled; several runs may share them.
+/// Scaled training and validation queries; several runs can share them.
 ///
-/// Data that is handed over is scaled in the memory that it has. Data that is lent is copied, unless it stays as it is. Data of
-/// a mapped file is scaled whenever it is read.
+/// Owned data is scaled in place. Borrowed data is copied, except if the scaling is none. Data of a memory-mapped file
+/// is scaled whenever it is read.
 ///
 /// ```
 /// use burnrank::{ScaleKind, Synthetic, TrainConfig, Trainer, device};
@@ -32,19 +32,20 @@ pub struct TrainingData<'a> {
     pub(super) train: Cow<'a, Dataset>,
     pub(super) valid: Cow<'a, Dataset>,
     pub(super) scaler: Scaler,
-    /// Of both, as they were before scaling.
+    /// Descriptions of the training and validation data before scaling.
     pub(super) info: [DataInfo; 2],
-    /// Where several processes train together: who holds which queries. Those above are this one's.
+    /// For distributed training: which process holds which queries. `train` and `valid` are then the part of this
+    /// process.
     pub(super) partition: Option<Partition>,
-    /// Whether a training query of the whole run has documents of different labels; those above may be a part of it.
+    /// Whether any training query, of any process, has documents with different labels.
     pub(super) has_pairs: bool,
 }
 
 impl<'a> TrainingData<'a> {
-    /// Fits the scaling on the training queries and applies it to both.
+    /// Fits the scaling on the training queries and applies it to training and validation queries.
     ///
     /// # Errors
-    /// When there is no query, the numbers of features differ, or there is no memory for a copy of data that is lent.
+    /// If a data set is empty, the numbers of features differ, or there is not enough memory to copy borrowed data.
     pub fn new(
         scaling: ScaleKind,
         train: impl Into<Cow<'a, Dataset>>,
@@ -55,10 +56,12 @@ impl<'a> TrainingData<'a> {
         Self::scaled(Scaler::fit(scaling, &train), train, valid)
     }
 
-    /// The queries that one of several processes holds of a run, scaled as one process with all of them would scale them.
+    /// The part of the queries that one of several processes holds, scaled as a single process with all queries would
+    /// scale them.
     ///
-    /// Every process gives all queries, and keeps its own: those of its part of the `shares`, which is what
-    /// [`TrainConfig::shares`](crate::TrainConfig::shares) has to be. They end at the same bytes whatever their number.
+    /// Every process passes all queries and keeps those of its part of the `shares`, which must equal
+    /// [`TrainConfig::shares`](crate::TrainConfig::shares). The model does not depend on the number of processes, to
+    /// the byte.
     ///
     /// ```
     /// use burnrank::{Synthetic, TrainConfig, Trainer, device};
@@ -75,7 +78,7 @@ impl<'a> TrainingData<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`TrainingData::new`], when another process fails, and when processes differ in queries, scaling or shares.
+    /// Those of [`TrainingData::new`]; if another process fails; if processes differ in queries, scaling or shares.
     pub fn distributed(
         member: &Member,
         shares: usize,
@@ -85,7 +88,7 @@ impl<'a> TrainingData<'a> {
     ) -> Result<Self> {
         check(&train, &valid)?;
         let info = [&train, &valid].map(|data| DataInfo::of("", data));
-        // Before anything is cut or exchanged by them.
+        // Compare before queries are split and exchanged.
         let facts = vec![
             data_fact("training data", &train, &info[0].fingerprint),
             data_fact("validation data", &valid, &info[1].fingerprint),
@@ -99,25 +102,29 @@ impl<'a> TrainingData<'a> {
             if member.size() == 1 { data } else { data.select(&partition.own(set).collect::<Vec<_>>()) }
         };
         let (train, valid) = (own(train, 0), own(valid, 1));
-        // All must be here before rows are exchanged.
+        // Wait for all processes before rows are exchanged.
         member.agree(Ok(()))?;
         let scaler = Scaler::fit_distributed(scaling, member, &train, &partition.rows())?;
         let data = Self::scaled(scaler, train.into(), valid.into())?;
         Ok(TrainingData { info, partition: Some(partition), has_pairs, ..data })
     }
 
-    /// Other queries, scaled as these are: members of an ensemble see the same features in the same way.
+    /// Other queries with the scaling of these, such as the folds of an ensemble's members.
     ///
     /// # Errors
-    /// As [`TrainingData::new`].
-    pub fn alike(&self, train: impl Into<Cow<'a, Dataset>>, valid: impl Into<Cow<'a, Dataset>>) -> Result<Self> {
+    /// Those of [`TrainingData::new`].
+    pub fn with_same_scaling(
+        &self,
+        train: impl Into<Cow<'a, Dataset>>,
+        valid: impl Into<Cow<'a, Dataset>>,
+    ) -> Result<Self> {
         let (train, valid) = (train.into(), valid.into());
         check(&train, &valid)?;
         let data = Self::scaled(self.scaler.clone(), train, valid)?;
         Ok(TrainingData { has_pairs: data.has_pairs || self.has_pairs, ..data })
     }
 
-    /// Queries scaled by a scaling that was fitted before; they are parts of data that [`TrainConfig::check_pairs`] accepted.
+    /// Queries with a fitted scaling; parts of data that [`TrainConfig::check_pairs`] accepted.
     ///
     /// [`TrainConfig::check_pairs`]: crate::setting::TrainConfig::check_pairs
     pub(crate) fn with_scaler(scaler: Scaler, train: &'a Dataset, valid: &'a Dataset) -> Result<Self> {
@@ -136,7 +143,7 @@ impl<'a> TrainingData<'a> {
     }
 }
 
-/// Refuses data that cannot be trained on and validated with.
+/// Checks that both data sets have queries and the same number of features.
 fn check(train: &Dataset, valid: &Dataset) -> Result<()> {
     if train.n_queries() == 0 || valid.n_queries() == 0 {
         return Err(Error::Data("training needs at least one training and one validation query".into()));
@@ -154,7 +161,7 @@ fn check(train: &Dataset, valid: &Dataset) -> Result<()> {
 fn apply(scaler: &Scaler, data: &mut Cow<'_, Dataset>) -> Result<()> {
     if matches!(data, Cow::Borrowed(_)) && !data.is_mapped() {
         let bytes = memory::bytes_of::<f32>(data.n_documents() as u64 * data.n_features() as u64);
-        memory::ask(bytes, "a scaled copy of the features", "hand the data over instead of lending it")?;
+        memory::ask(bytes, "a scaled copy of the features", "pass the data by value to scale it in place")?;
     }
     scaler.apply(data.to_mut())
 }
@@ -180,25 +187,25 @@ mod tests {
     }
 
     #[test]
-    fn the_training_queries_scale_both() {
+    fn the_scaling_is_fitted_on_training_queries_and_applied_to_both() {
         let (train, valid) = (data(&[2.0, 4.0]), data(&[3.0, 8.0]));
         let scaled = TrainingData::new(ScaleKind::MinMax, &train, &valid).unwrap();
         assert_eq!((scaled.train.features(), scaled.valid.features()), (&[0.0, 1.0][..], &[0.5, 3.0][..]));
         assert_eq!(scaled.info[0], DataInfo::of("", &train));
-        assert_eq!(train.features(), [2.0, 4.0], "what is lent stays as it is");
+        assert_eq!(train.features(), [2.0, 4.0], "borrowed data is not changed");
     }
 
     #[test]
-    fn what_is_handed_over_is_scaled_where_it_is() {
+    fn owned_data_is_scaled_in_place() {
         let (train, valid) = (data(&[2.0, 4.0]), data(&[3.0, 8.0]));
-        let places = [&train, &valid].map(|data| data.features().as_ptr());
+        let pointers = [&train, &valid].map(|data| data.features().as_ptr());
         let scaled = TrainingData::new(ScaleKind::ZScore, train, valid).unwrap();
-        assert_eq!([&scaled.train, &scaled.valid].map(|data| data.features().as_ptr()), places);
+        assert_eq!([&scaled.train, &scaled.valid].map(|data| data.features().as_ptr()), pointers);
         assert_eq!(scaled.train.features(), [-1.0, 1.0]);
     }
 
     #[test]
-    fn what_is_lent_and_stays_as_it_is_is_not_copied() {
+    fn borrowed_data_without_scaling_is_not_copied() {
         let train = data(&[2.0, 4.0]);
         let same = TrainingData::new(ScaleKind::None, &train, &train).unwrap();
         assert_eq!(same.train.features().as_ptr(), train.features().as_ptr());

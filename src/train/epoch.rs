@@ -1,4 +1,4 @@
-//! One epoch of a net: the only loop over batches. What computes a batch is an [`Engine`].
+//! One epoch of a net: the loop over batches. An [`Engine`] computes each batch.
 
 use super::engine::{Engine, Net};
 use super::learner::{EpochStart, EpochTotals};
@@ -7,7 +7,7 @@ use crate::error::Result;
 /// Visits all training queries once and updates the net after each batch.
 ///
 /// # Errors
-/// When the device fails, or the run is to stop: the net is then lost, and the run has the one before.
+/// If the device fails, or the stop flag is set. The caller keeps the net of the last accepted epoch.
 pub(super) fn run(engine: &mut dyn Engine, epoch: &EpochStart<'_>, mut net: Net) -> Result<(Net, EpochTotals)> {
     let order = engine.order(epoch);
     let size = epoch.config.batch_queries.max(1);

@@ -1,8 +1,8 @@
-//! Numbers of a checkpoint as their bits: JSON knows neither infinity nor NaN.
+//! Serialises floating-point numbers by their bits: JSON has neither infinity nor NaN.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A number that comes back as it was, whatever it was.
+/// The bits of an f64.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 struct Bits(u64);
@@ -20,7 +20,7 @@ pub(super) mod number {
     }
 }
 
-/// Two numbers, or none yet.
+/// An optional pair of numbers.
 pub(super) mod pair {
     use super::*;
 
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_comes_back() {
+    fn every_number_round_trips() {
         for value in [0.1, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE / 3.0] {
             for pair in [None, Some((value, 1.0))] {
                 let text = serde_json::to_string(&Both { number: value, pair }).unwrap();

@@ -1,4 +1,4 @@
-//! What tells training runs apart: settings, data and targets, as far as they decide what comes out.
+//! Identities of training runs, by the settings, data and targets that decide the result.
 
 use crate::data::Targets;
 use crate::internal::hash::Hasher;
@@ -6,9 +6,10 @@ use crate::model::{Architecture, DataInfo};
 use crate::setting::Schedule;
 use crate::setting::TrainConfig;
 
-/// The identity of a run: a text, of which checkpoints hold the whole and models a hash.
+/// Returns the identity of a run as text; checkpoints store the text, models a hash of it.
 ///
-/// The number of epochs does not count, unless step sizes depend on it: it may grow. Data count as they are before scaling, which is one of the settings.
+/// The number of epochs is left out unless the schedule depends on it, so that a run can be extended. Data is
+/// identified as it was before scaling; the scaling is one of the settings.
 pub(super) fn identity(config: &TrainConfig, [train, valid]: &[DataInfo; 2]) -> String {
     let mut timeless = config.clone();
     if config.schedule != Schedule::Cosine {
@@ -21,17 +22,17 @@ pub(super) fn identity(config: &TrainConfig, [train, valid]: &[DataInfo; 2]) -> 
     format!("{settings} {} {}", train.fingerprint, valid.fingerprint)
 }
 
-/// Target probabilities make another run.
+/// Adds target probabilities to an identity.
 pub(super) fn add_targets(identity: &mut String, targets: &Targets, queries: usize) {
     identity.push_str(&format!(" {:016x}", fingerprint(targets, queries)));
 }
 
-/// The identity as models state it.
+/// The identity as stored in models.
 pub(super) fn hash(identity: &str) -> String {
     format!("{:016x}", Hasher::of(identity.as_bytes()))
 }
 
-/// A number that tells targets apart.
+/// A hash of the targets.
 fn fingerprint(targets: &Targets, queries: usize) -> u64 {
     let mut hasher = Hasher::new();
     for query in 0..queries {

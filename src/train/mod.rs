@@ -1,4 +1,4 @@
-//! How it is optimised: the loop, step-size rules, stopping and checkpoints.
+//! Training: the loop over epochs, learning rate schedules, early stopping, checkpoints and ensembles.
 
 #[cfg(feature = "cubecl")]
 mod adam;

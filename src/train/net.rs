@@ -1,4 +1,4 @@
-//! Nets, by gradient descent on batches of queries.
+//! Training of nets by gradient descent on batches of queries.
 
 use super::engine::{self, Engine, Net};
 use super::epoch;
@@ -16,14 +16,14 @@ use burn::tensor::{Bytes, Device};
 pub(super) struct NetLearner {
     shape: RankerConfig,
     path: GradientPath,
-    /// With autodiff.
+    /// An autodiff device.
     device: Device,
     now: Net,
-    /// After the epoch that was tried.
+    /// The net after the tried epoch.
     next: Option<Net>,
-    /// That of the best epoch, without autodiff.
+    /// The ranker of the best epoch, without autodiff.
     best: Ranker,
-    /// What computes epochs, from the first one on.
+    /// Computes epochs; `None` before the first one.
     engine: Option<Box<dyn Engine>>,
 }
 
@@ -44,7 +44,8 @@ impl NetLearner {
             config.objective.tensors()?;
         }
         if config.shares > 0 && (path == GradientPath::Tensor || !device::on_host(device)) {
-            let message = "shares are computed on the host: leave out `device`, or train on a GPU in one process";
+            let message =
+                "`shares` needs a CPU device: leave out `device`, or train on a GPU in one process without `shares`";
             return Err(Error::Config(message.into()));
         }
         let device = device.clone().autodiff();
@@ -55,7 +56,7 @@ impl NetLearner {
         Ok(NetLearner { shape, path, device, now, next: None, best, engine: None })
     }
 
-    /// What an epoch starts from: where the last one ended, or new weights.
+    /// The net that an epoch starts from: that of the last accepted epoch, or new weights.
     fn begin(&self, epoch: &EpochStart<'_>) -> Result<Net> {
         let Some(restart) = epoch.restart else {
             return Ok(self.now.clone());
@@ -89,7 +90,7 @@ impl Learner for NetLearner {
 
     fn score_valid(&mut self, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
         let ranker = &self.next.as_ref().unwrap_or(&self.now).ranker;
-        let Some(engine) = &mut self.engine else { return Err(Error::Training("there is no epoch yet".into())) };
+        let Some(engine) = &mut self.engine else { return Err(Error::Training("no epoch has been run yet".into())) };
         device::guarded(&self.device, || engine.score_valid(ranker, valid, stop))
     }
 
@@ -101,7 +102,7 @@ impl Learner for NetLearner {
         self.engine.as_ref().and_then(|engine| engine.transfers())
     }
 
-    fn take_epoch(&mut self, best: bool) -> Result<()> {
+    fn accept_epoch(&mut self, best: bool) -> Result<()> {
         if let Some(next) = self.next.take() {
             self.now = next;
         }
@@ -123,7 +124,7 @@ impl Learner for NetLearner {
     fn restore(&mut self, parts: Vec<Vec<u8>>, _: &Dataset) -> Result<()> {
         let damaged = |why: String| Error::Record(format!("damaged checkpoint: {why}"));
         let [ranker, best, optimizer] =
-            <[Vec<u8>; 3]>::try_from(parts).map_err(|_| damaged("it is not that of a net".into()))?;
+            <[Vec<u8>; 3]>::try_from(parts).map_err(|_| damaged("it is not of a net".into()))?;
         self.best = ranker_from_bytes(&self.shape, best, &self.device.clone().without_autodiff())?;
         let ranker = ranker_from_bytes(&self.shape, ranker, &self.device)?;
         let (bytes, fresh) = (Bytes::from_bytes_vec(optimizer), self.now.optimizer.clone());

@@ -1,9 +1,11 @@
-//! The order in which an epoch visits the queries: random, and where they are in a mapped file also in long runs of pages.
+//! The order in which an epoch visits the queries: random, but friendly to the page cache when the file is
+//! memory-mapped.
 //!
-//! Data in memory, and data of a mapped file that fit in one window, are shuffled as a whole. Larger data of a mapped file are
-//! cut into shards of neighbouring queries; the shards are shuffled, and [`SHARDS`] of them at a time are one window, within
-//! which queries are shuffled. So pages are read in runs as long as a shard, and a window's pages are all there while its
-//! queries are visited. The sizes are constants: the order depends on the data and the seed, never on the machine.
+//! Data in memory, and memory-mapped data that fits in one window, is shuffled as a whole. Larger mapped data is cut
+//! into shards of neighbouring queries. The shards are shuffled, every [`SHARDS`] of them form a window, and queries
+//! are shuffled within a window. Pages are thus read in runs of a shard's length, and a window stays in memory while
+//! its queries are visited. The sizes are constants, so the order depends on the data and the seed, never on the
+//! machine.
 
 use crate::data::Dataset;
 use rand::SeedableRng;
@@ -12,26 +14,26 @@ use rand_chacha::ChaCha8Rng;
 use std::cell::Cell;
 use std::ops::{Deref, Range};
 
-/// The bytes of a shard's features, about, as f32, whatever the file holds.
+/// Approximate size of a shard's features in bytes as f32, whatever type the file stores.
 const SHARD: usize = 16 << 20;
-/// The shards of a window.
+/// Number of shards per window.
 const SHARDS: usize = 16;
 
-/// The queries in the order of one epoch: a slice of their numbers that knows which pages come next.
+/// The query indices of one epoch in the order of visits; also prefetches the pages of the next window.
 #[derive(Debug)]
 pub(super) struct Order {
     queries: Vec<usize>,
     windows: Vec<Window>,
-    /// The shards whose pages were asked for: those of so many windows, and so many of the next one.
+    /// Shards whose pages were requested: all shards of this many windows, and this many shards of the next window.
     asked: Cell<(usize, usize)>,
 }
 
 /// Shards whose queries are visited together.
 #[derive(Debug, PartialEq, Eq)]
 struct Window {
-    /// The place behind its last query.
+    /// Position in the order after its last query.
     end: usize,
-    /// The queries of each shard, in the order of the file.
+    /// Queries of each shard, in file order.
     shards: Vec<Range<usize>>,
 }
 
@@ -44,32 +46,32 @@ impl Deref for Order {
 }
 
 impl Order {
-    /// These queries in this order, all in memory.
+    /// A given order of queries that are all in memory.
     pub fn of(queries: Vec<usize>) -> Self {
         Order { queries, windows: Vec::new(), asked: Cell::new((0, 0)) }
     }
 
-    /// Drawn anew from (seed, epoch), so that a resumed run draws the same.
+    /// Shuffles the queries by (seed, epoch), so that a resumed run gets the same order.
     pub fn draw(data: &Dataset, seed: u64, epoch: u64) -> Self {
         let shards = if data.is_mapped() { shards(data, SHARD) } else { Vec::new() };
         let (queries, windows) = draw(data.n_queries(), shards, seed, epoch);
         Order { queries, windows, asked: Cell::new((0, 0)) }
     }
 
-    /// The query at `place` is next: asks for the pages of the window that follows as its own is visited, and gives back those
-    /// of the window before.
+    /// Called before visiting the query at `place`: requests pages of the next window in step with the progress in this
+    /// one, and releases those of the previous window.
     pub fn reach(&self, place: usize, data: &Dataset) {
         let now = self.windows.partition_point(|window| window.end <= place);
         let Some(window) = self.windows.get(now) else { return };
         let start = if now == 0 { 0 } else { self.windows[now - 1].end };
         let next = self.windows.get(now + 1).map_or(0, |next| next.shards.len());
-        // As large a part of the next window as was visited of this one, and a little more.
+        // The same fraction of the next window as was visited of this one, plus one shard.
         let share = (place - start) as f64 / (window.end - start).max(1) as f64;
         let wanted = (now + 1, next.min((share * next as f64) as usize + 1));
         let rows = |shard: &Range<usize>| data.offsets()[shard.start]..data.offsets()[shard.end];
         let mut asked = self.asked.get();
         if asked.0 <= now && now > 0 {
-            self.windows[now - 1].shards.iter().for_each(|shard| data.passed(rows(shard)));
+            self.windows[now - 1].shards.iter().for_each(|shard| data.dont_need(rows(shard)));
         }
         while asked < wanted {
             match self.windows[asked.0].shards.get(asked.1) {
@@ -87,7 +89,7 @@ impl Order {
     }
 }
 
-/// Neighbouring queries of at least `size` bytes of features, or one; fewer in the last.
+/// Ranges of neighbouring queries with at least `size` bytes of features, or a single query; the last may be smaller.
 fn shards(data: &Dataset, size: usize) -> Vec<Range<usize>> {
     let documents = (size / (4 * data.n_features().max(1))).max(1);
     let (mut shards, mut start) = (Vec::new(), 0);
@@ -124,14 +126,14 @@ fn draw(queries: usize, mut shards: Vec<Range<usize>>, seed: u64, epoch: u64) ->
 mod tests {
     use super::*;
 
-    /// As many shards of `queries` queries each, the last one shorter.
+    /// `shards` shards of `queries` queries each; the last one is shorter.
     fn even(shards: usize, queries: usize) -> (usize, Vec<Range<usize>>) {
         let all = shards * queries - queries / 2;
         (all, (0..all).step_by(queries).map(|start| start..all.min(start + queries)).collect())
     }
 
     #[test]
-    fn what_fits_in_one_window_is_shuffled_as_a_whole() {
+    fn data_that_fits_in_one_window_is_shuffled_as_a_whole() {
         for shards in [0, 1, SHARDS] {
             let (_, shards) = even(shards.max(1), 10);
             let (order, windows) = draw(155, shards, 7, 3);
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_query_is_visited_once_and_windows_are_few_shards() {
+    fn every_query_is_visited_once_and_windows_have_few_shards() {
         for (count, size) in [(SHARDS + 1, 4), (40, 3), (100, 25)] {
             let (queries, shards) = even(count, size);
             let (order, windows) = draw(queries, shards.clone(), 11, 1);
@@ -169,19 +171,19 @@ mod tests {
     }
 
     #[test]
-    fn the_order_follows_from_seed_and_epoch_alone() {
+    fn the_order_depends_only_on_seed_and_epoch() {
         let (queries, shards) = even(50, 20);
         let of = |seed, epoch| draw(queries, shards.clone(), seed, epoch).0;
         assert_eq!(of(1, 1), of(1, 1));
         assert_ne!(of(1, 1), of(1, 2));
         assert_ne!(of(1, 1), of(2, 1));
-        // Neighbours in the file are far apart within a window: it is no sequence of shards.
+        // Neighbours in the file are far apart within a window: it is not a sequence of shards.
         let near = of(1, 1).windows(2).filter(|pair| pair[0] + 1 == pair[1]).count();
         assert!(near < queries / 50, "{near} of {queries} queries follow their neighbours");
     }
 
     #[test]
-    fn shards_are_neighbours_of_about_the_same_size() {
+    fn shards_are_neighbouring_queries_of_about_equal_size() {
         let counts = [1, 1, 5, 2, 2, 2, 9, 1];
         let queries = counts.iter().enumerate().map(|(query, &n)| (query.to_string(), n)).collect();
         let documents = counts.iter().sum();

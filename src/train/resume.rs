@@ -1,4 +1,4 @@
-//! A run that is written to a checkpoint, and goes on from it.
+//! Saving a run to a checkpoint, and resuming it.
 
 use super::checkpoint;
 use super::state::RunState;
@@ -11,21 +11,21 @@ use std::path::Path;
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Saved {
-    /// Of one run, to which all parts belong.
+    /// A single run, which owns all parts.
     Run(Box<RunState>),
-    /// Of an ensemble: each member, and how many of the parts are its own.
+    /// An ensemble: the state of each member and its number of parts.
     Ensemble(Vec<(RunState, usize)>),
 }
 
 impl Trainer<'_> {
-    /// Goes on from a file of [`Trainer::save_checkpoint`], to the same bytes as a run that was never interrupted.
+    /// Resumes from a file of [`Trainer::save_checkpoint`]. The model equals that of an uninterrupted run, to the byte.
     ///
     /// # Errors
-    /// A file that is missing, damaged, or of a run with other settings or data.
+    /// If the file is missing, damaged, or of a run with other settings or data.
     pub fn resume(mut self, path: &Path) -> Result<Self> {
         let read = || checkpoint::bytes(path);
         let bytes = match &self.partition {
-            // The file may be where the first process is, and nowhere else.
+            // Only the first process may have the file.
             Some(partition) => partition.member.from_leader(read)?,
             None => read()?,
         };
@@ -36,7 +36,7 @@ impl Trainer<'_> {
         Ok(self)
     }
 
-    /// Goes on from what a checkpoint at `path` holds.
+    /// Restores the contents of the checkpoint at `path`.
     pub(super) fn restore(&mut self, state: RunState, parts: Vec<Vec<u8>>, path: &Path) -> Result<()> {
         if state.identity != self.state.identity {
             return Err(other_run(path));
@@ -47,18 +47,19 @@ impl Trainer<'_> {
         Ok(())
     }
 
-    /// Writes the run to one file, which is replaced atomically.
+    /// Writes a checkpoint, replacing the file atomically.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn save_checkpoint(&self, path: &Path) -> Result<()> {
         let parts = self.learner.save()?;
         checkpoint::write(path, &self.state, &parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 }
 
-/// Refuses to go on with another run.
+/// The error for a checkpoint of another run.
 pub(super) fn other_run(path: &Path) -> Error {
-    let message = "the checkpoint is of a run with other settings or data: give the same, or delete it and train anew";
+    let message =
+        "the checkpoint is of a run with other settings or data: use the same settings and data, or delete it";
     Error::Model { path: path.to_path_buf(), message: message.into() }
 }

@@ -1,4 +1,4 @@
-//! A run to its end: the loop over epochs, of one model and of an ensemble.
+//! The loop over epochs, for a single model and for an ensemble.
 
 use super::ensemble::Ensemble;
 use super::trainer::Trainer;
@@ -7,10 +7,10 @@ use crate::model::{EpochRecord, Finish, Model};
 use std::ops::ControlFlow;
 
 impl<'a> Trainer<'a> {
-    /// Trains until the run is finished, the observer breaks, or [`Trainer::with_stop`] ends it.
+    /// Trains until the run has finished, the observer breaks, or the flag of [`Trainer::with_stop`] is set.
     ///
-    /// The observer is called after each epoch: to report it, to save a checkpoint, or to end the run. Returns
-    /// [`Finish::Stopped`] for a run that could continue, by another call of this function.
+    /// The observer is called after each epoch, to report it, save a checkpoint or end the run. Returns
+    /// [`Finish::Stopped`] for a run that can be continued by calling this function again.
     ///
     /// ```
     /// use burnrank::{Finish, Synthetic, TrainConfig, Trainer, device};
@@ -26,7 +26,7 @@ impl<'a> Trainer<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`Trainer::epoch`], but for [`Error::Stopped`]; and those of the observer.
+    /// Those of [`Trainer::epoch`] except [`Error::Stopped`], and those of the observer.
     pub fn run(
         &mut self,
         mut observer: impl FnMut(&Trainer<'a>, &EpochRecord) -> Result<ControlFlow<()>>,
@@ -45,10 +45,11 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// Trains to the end: [`Trainer::run`] without an observer, then [`Trainer::finish`].
+    /// Trains until the run has finished, then returns the model: [`Trainer::run`] without an observer, and
+    /// [`Trainer::finish`].
     ///
     /// # Errors
-    /// As these two.
+    /// Those of the two functions.
     pub fn train(mut self) -> Result<Model> {
         self.run(|_, _| Ok(ControlFlow::Continue(())))?;
         self.finish()
@@ -56,10 +57,10 @@ impl<'a> Trainer<'a> {
 }
 
 impl<'a> Ensemble<'a> {
-    /// As [`Trainer::run`], for all members; the observer gets the new epochs of [`Ensemble::history`].
+    /// Like [`Trainer::run`], for all members; the observer gets the new epochs of [`Ensemble::history`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Trainer::run`].
     pub fn run(
         &mut self,
         mut observer: impl FnMut(&Ensemble<'a>, &[EpochRecord]) -> Result<ControlFlow<()>>,
@@ -79,10 +80,10 @@ impl<'a> Ensemble<'a> {
         }
     }
 
-    /// As [`Trainer::train`].
+    /// Like [`Trainer::train`], for all members.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Trainer::run`] and [`Trainer::finish`].
     pub fn train(mut self) -> Result<Model> {
         self.run(|_, _| Ok(ControlFlow::Continue(())))?;
         self.finish()

@@ -1,21 +1,21 @@
-//! Schedules of the learning rate: the papers', and a fall over the whole run.
+//! Learning rate schedules: those of the papers, and cosine decay.
 
 use crate::setting::Schedule;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What an epoch did to the training set.
+/// Loss and metric on the training set in one epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TrainingValues {
     pub loss: f64,
-    /// Larger is better, whatever the measure.
+    /// The metric, negated if smaller is better.
     pub goodness: f64,
 }
 
 impl Schedule {
-    /// The factors of the learning rate before and after an epoch, counted from 1, of so many; batches between take what lies
-    /// between.
-    pub(super) fn fall(self, epoch: usize, epochs: usize) -> [f64; 2] {
+    /// Factors of the learning rate at the start and the end of epoch number `epoch` (from 1) of `epochs`; batches
+    /// interpolate linearly.
+    pub(super) fn decay(self, epoch: usize, epochs: usize) -> [f64; 2] {
         let share = |passed: usize| (passed as f64 / epochs.max(1) as f64).min(1.0);
         match self {
             Schedule::Cosine => {
@@ -25,7 +25,7 @@ impl Schedule {
         }
     }
 
-    /// The factor of the learning rate after an epoch.
+    /// Factor that multiplies the learning rate after an epoch.
     pub(super) fn factor(
         self,
         before: TrainingValues,
@@ -40,7 +40,7 @@ impl Schedule {
             Schedule::Halve if costlier => 0.5,
             Schedule::Shrink if (loss_is_cost && costlier) || (!loss_is_cost && fell) => 0.8,
             Schedule::ShrinkSometimes if fell => {
-                // Drawn anew from (seed, epoch), so that a resumed run draws the same.
+                // Drawn from (seed, epoch), so that a resumed run draws the same.
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
                 random.set_stream(epoch);
                 if random.random_bool(0.3) { 0.8 } else { 1.0 }
@@ -60,7 +60,7 @@ mod tests {
     const MIXED: TrainingValues = TrainingValues { loss: 1.1, goodness: 0.6 };
 
     #[test]
-    fn steps_shrink_only_when_worse() {
+    fn learning_rates_shrink_only_when_results_get_worse() {
         for rule in Schedule::ALL {
             assert_eq!(rule.factor(BEFORE, BETTER, true, 1, 1), 1.0);
         }
@@ -71,9 +71,9 @@ mod tests {
     }
 
     #[test]
-    fn a_cosine_falls_from_one_to_zero_over_all_epochs() {
-        assert_eq!(Schedule::Halve.fall(3, 4), [1.0; 2]);
-        let ends = |epoch| Schedule::Cosine.fall(epoch, 4);
+    fn cosine_decays_from_one_to_zero_over_all_epochs() {
+        assert_eq!(Schedule::Halve.decay(3, 4), [1.0; 2]);
+        let ends = |epoch| Schedule::Cosine.decay(epoch, 4);
         assert_eq!((ends(1)[0], ends(4)[1]), (1.0, 0.0));
         for epoch in 1..4 {
             assert_eq!(ends(epoch)[1], ends(epoch + 1)[0]);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn sometimes_is_about_three_in_ten_and_repeatable() {
+    fn shrink_sometimes_shrinks_three_times_in_ten_and_is_repeatable() {
         let factors =
             |seed| (0..1000).map(|e| Schedule::ShrinkSometimes.factor(BEFORE, WORSE, true, seed, e)).collect();
         let first: Vec<f64> = factors(3);

@@ -1,4 +1,4 @@
-//! Everything of a run that is not a tensor.
+//! The state of a run other than its weights.
 
 use super::exact;
 use super::schedule::TrainingValues;
@@ -6,10 +6,10 @@ use crate::model::EpochRecord;
 use crate::setting::Schedule;
 use serde::{Deserialize, Serialize};
 
-/// Where a run stands, as a checkpoint holds it.
+/// Progress of a run, as stored in a checkpoint.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct RunState {
-    /// What the run was started with; a checkpoint of another is refused.
+    /// Identifies settings and data; a checkpoint with another identity is refused.
     pub identity: String,
     pub restart: usize,
     #[serde(with = "exact::number")]
@@ -18,7 +18,7 @@ pub(super) struct RunState {
     pub waited: usize,
     pub stalled: usize,
     pub best_epoch: usize,
-    /// Infinite, on the bad side, before there is one.
+    /// The worst possible value (plus or minus infinity) before the first epoch.
     #[serde(with = "exact::number")]
     pub best_value: f64,
     #[serde(with = "exact::pair")]
@@ -28,7 +28,7 @@ pub(super) struct RunState {
 }
 
 impl RunState {
-    /// Before the first epoch; `worst` is the value of the measure that every other is better than.
+    /// State before the first epoch; `worst` is the worst possible value of the metric.
     pub fn new(identity: String, learning_rate: f64, worst: f64) -> Self {
         RunState {
             identity,
@@ -44,7 +44,7 @@ impl RunState {
         }
     }
 
-    /// Training starts again from new weights.
+    /// Records a restart from new weights.
     pub fn restarted(&mut self, learning_rate: f64) {
         self.restart += 1;
         self.stalled = 0;
@@ -52,7 +52,7 @@ impl RunState {
         self.learning_rate = learning_rate;
     }
 
-    /// The learning rate after an epoch of these values.
+    /// Sets the learning rate after an epoch with these training values.
     pub fn adapt(&mut self, rule: Schedule, now: TrainingValues, loss_is_cost: bool, seed: u64, epoch: u64) {
         if let Some((loss, goodness)) = self.before {
             self.learning_rate *= rule.factor(TrainingValues { loss, goodness }, now, loss_is_cost, seed, epoch);

@@ -1,11 +1,12 @@
-//! When training ends, and when it starts again from new weights: early stopping is decided here.
+//! Early stopping and restarts.
 
 use super::state::RunState;
 use crate::model::{EpochRecord, Finish};
 use crate::setting::TrainConfig;
 
 impl RunState {
-    /// Why training is over, or nothing while it is not; `has_converged` says that further epochs would change nothing.
+    /// Returns why training has finished, or `None` while it has not; `has_converged`: further epochs would change
+    /// nothing.
     pub fn finish(&self, config: &TrainConfig, has_converged: bool) -> Option<Finish> {
         if self.diverged {
             Some(Finish::Diverged)

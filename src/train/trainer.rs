@@ -1,4 +1,4 @@
-//! A training run, epoch by epoch.
+//! Training runs.
 
 use super::data::TrainingData;
 use super::distributed::{Evaluated, Partition};
@@ -22,7 +22,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A training run: to the end by [`Trainer::train`], with an observer by [`Trainer::run`], or epoch by epoch.
+/// A training run. [`Trainer::train`] runs it to the end, [`Trainer::run`] with an observer, [`Trainer::epoch`] epoch
+/// by epoch.
 ///
 /// ```
 /// use burnrank::{Objective, Synthetic, TrainConfig, Trainer, device};
@@ -38,27 +39,27 @@ pub struct Trainer<'a> {
     pub(super) data: Arc<TrainingData<'a>>,
     targets: Option<&'a Targets>,
     metric: Arc<dyn Metric>,
-    /// What the model is judged by in the end; the metric is the first.
+    /// Metrics that evaluate the final model; the first is `metric`.
     pub(super) metrics: Vec<Arc<dyn Metric>>,
     pub(super) learner: Box<dyn Learner>,
     pub(super) state: RunState,
-    /// Where queries are spread over shares: who holds which.
+    /// How queries are distributed over shares and processes, if they are.
     pub(super) partition: Option<Partition>,
-    /// Ends the run.
+    /// Stop flag of the run.
     pub(super) stop: Stop,
-    /// Of the last epoch, one per validation query.
+    /// Metric values of the last epoch, one per validation query.
     valid_values: Vec<Option<f64>>,
 }
 
 impl<'a> Trainer<'a> {
-    /// Prepares a run on raw data; nothing is trained yet.
+    /// Prepares a run on unscaled data, without training yet.
     ///
-    /// The scaling of the configuration is fitted on the training data and applied to both. Data that is handed over is
-    /// scaled in the memory that it has; data that is lent is copied, unless the scaling is none.
+    /// The configured scaling is fitted on the training data and applied to both. Owned data is scaled in place;
+    /// borrowed data is copied, unless the scaling is none.
     ///
     /// # Errors
-    /// Settings that make no sense, data that do not fit together, labels that the objective or the measure has no value for, or
-    /// no query with documents of different labels ([`TrainConfig::check_pairs`]).
+    /// If settings are invalid, the data sets do not match, labels are out of range for the objective or the metric, or
+    /// no query has documents with different labels ([`TrainConfig::check_pairs`]).
     pub fn new(
         config: TrainConfig,
         train: impl Into<Cow<'a, Dataset>>,
@@ -70,16 +71,16 @@ impl<'a> Trainer<'a> {
         Self::on(config, Arc::new(data), device)
     }
 
-    /// Prepares a run on data that other runs may share.
+    /// Prepares a run on scaled data, which other runs can share.
     ///
     /// # Errors
-    /// As [`Trainer::new`], when the data is not scaled as the configuration says, and when processes that train together
-    /// differ in their settings.
+    /// Those of [`Trainer::new`]; if the data has another scaling than the configuration; if processes that train
+    /// together have different settings.
     pub fn on(config: TrainConfig, data: Arc<TrainingData<'a>>, device: &Device) -> Result<Self> {
         config.check()?;
         if config.scaling != data.scaler.kind() {
-            let found = data.scaler.kind();
-            return Err(Error::Config(format!("scaling {}: the data is scaled by {found}", config.scaling)));
+            let kind = data.scaler.kind();
+            return Err(Error::Config(format!("scaling {}: the data is scaled by {kind}", config.scaling)));
         }
         let metric = metric::parse(&config.metric)?;
         let partition = match (&data.partition, config.shares) {
@@ -87,18 +88,18 @@ impl<'a> Trainer<'a> {
             (None, shares) => Some(Partition::alone(shares, &data.train, &data.valid)),
             (Some(partition), shares) if partition.shares() == shares => Some(partition.clone()),
             (Some(partition), shares) => {
-                let message = format!("shares {shares}: the data is spread over {}", partition.shares());
+                let message = format!("shares {shares}: the data is distributed over {} shares", partition.shares());
                 return Err(Error::Config(message));
             }
         };
         config.check_labels(&data.train)?;
-        // Targets, which come later, may give an order where labels give none.
+        // Targets, which are set later, may define an order where labels do not.
         if !(config.method.is_gradient() && config.objective.takes_targets()) {
             config.check_has_pairs(data.has_pairs)?;
         }
-        [&data.train, &data.valid].into_iter().try_for_each(|data| check_measure(&*metric, data))?;
+        [&data.train, &data.valid].into_iter().try_for_each(|data| check_metric(&*metric, data))?;
         if !config.method.is_gradient() {
-            // All but nets look at the features as one slice.
+            // Only nets can read features in parts.
             [&data.train, &data.valid].into_iter().try_for_each(|data| data.load())?;
         }
         let learner: Box<dyn Learner> = match &config.method {
@@ -129,24 +130,24 @@ impl<'a> Trainer<'a> {
         })
     }
 
-    /// Further measures for the model's metadata, beside the one that chooses the best epoch.
+    /// Adds metrics to the model's metadata, beside the one that chooses the best epoch.
     #[must_use]
     pub fn with_metrics(mut self, metrics: Vec<Arc<dyn Metric>>) -> Self {
         self.metrics = vec![self.metric.clone()];
-        self.metrics.extend(metrics.into_iter().filter(|measure| measure.name() != self.metric.name()));
+        self.metrics.extend(metrics.into_iter().filter(|metric| metric.name() != self.metric.name()));
         self
     }
 
-    /// Trains RankNet on given target probabilities instead of labels.
+    /// Trains RankNet on target probabilities instead of labels.
     ///
-    /// To be called before [`Trainer::resume`], which refuses a checkpoint of other targets.
+    /// Call this before [`Trainer::resume`], which refuses a checkpoint with other targets.
     ///
     /// # Errors
-    /// When the objective is not RankNet, or what is trained is no net.
+    /// If the objective is not RankNet, the model is not a net, or several processes train together.
     pub fn with_targets(mut self, targets: &'a Targets) -> Result<Self> {
         if !self.config.objective.takes_targets() {
             return Err(Error::Config(format!(
-                "target probabilities train ranknet, not {}: set `objective` ranknet",
+                "target probabilities train ranknet, not {}: set `objective` to ranknet",
                 self.config.objective
             )));
         }
@@ -155,7 +156,7 @@ impl<'a> Trainer<'a> {
             return Err(Error::Config(message.into()));
         }
         if self.partition.as_ref().is_some_and(|partition| partition.member.size() > 1) {
-            let message = "target probabilities are for all queries: train on them in one process";
+            let message = "distributed training does not support target probabilities: train in one process";
             return Err(Error::Config(message.into()));
         }
         self.targets = Some(targets);
@@ -163,9 +164,9 @@ impl<'a> Trainer<'a> {
         Ok(self)
     }
 
-    /// Ends an epoch with [`Error::Stopped`] within a second of the flag being set.
+    /// Sets a flag that ends an epoch with [`Error::Stopped`] within a second of being set.
     ///
-    /// The run is then as it was after the epoch before: to be saved, or to be gone on with under another flag.
+    /// The run then has the state after the previous epoch: it can be saved, or continued with another flag.
     ///
     /// ```
     /// use burnrank::{Error, Stop, Synthetic, TrainConfig, Trainer, device};
@@ -182,12 +183,12 @@ impl<'a> Trainer<'a> {
         self
     }
 
-    /// A hash of the settings and the data, which tells runs apart; the number of epochs does not count.
+    /// A hash of the settings and the data that identifies the run, without the number of epochs.
     pub fn identity(&self) -> String {
         identity::hash(&self.state.identity)
     }
 
-    /// The identity of a run before there is a trainer for it: neither scaling nor memory is needed.
+    /// The identity of a run without creating it, which saves the scaling and its memory.
     pub fn identity_of(config: &TrainConfig, train: &Dataset, valid: &Dataset, targets: Option<&Targets>) -> String {
         let mut text = identity::identity(config, &[train, valid].map(|data| DataInfo::of("", data)));
         if let Some(targets) = targets {
@@ -196,24 +197,24 @@ impl<'a> Trainer<'a> {
         identity::hash(&text)
     }
 
-    /// All epochs so far.
+    /// The epochs so far.
     pub fn history(&self) -> &[EpochRecord] {
         &self.state.history
     }
 
-    /// The measure of each validation query after the last epoch, `None` for those that do not count; empty before there
-    /// was an epoch, and after [`Trainer::resume`].
+    /// The metric of each validation query after the last epoch, `None` for queries that are left out of the mean;
+    /// empty before the first epoch and after [`Trainer::resume`].
     pub fn valid_values(&self) -> &[Option<f64>] {
         &self.valid_values
     }
 
-    /// What was copied between the host and a GPU so far; nothing where all is computed on the host, or batch by batch
-    /// because the objective has no kernels.
+    /// Bytes copied between the host and a GPU so far; `None` if all is computed on the host, or batch by batch because
+    /// the objective has no kernels.
     pub fn transfers(&self) -> Option<Transfers> {
         self.learner.transfers()
     }
 
-    /// Why training is over, or nothing while it is not.
+    /// Returns why training has finished, or `None` while it has not.
     pub fn finished(&self) -> Option<Finish> {
         self.state.finish(&self.config, self.learner.has_converged())
     }
@@ -221,14 +222,14 @@ impl<'a> Trainer<'a> {
     /// Runs one epoch.
     ///
     /// # Errors
-    /// When the device fails, training diverged before there was any good epoch, or [`Trainer::with_stop`] says so; and where
-    /// neither labels nor targets give an order to learn.
+    /// If the device fails, training diverges before any good epoch, the flag of [`Trainer::with_stop`] is set, or
+    /// neither labels nor targets define an order to learn.
     pub fn epoch(&mut self) -> Result<EpochRecord> {
         if self.targets.is_none() {
             self.config.check_has_pairs(self.data.has_pairs)?;
         }
         if self.partition.is_none() {
-            // Processes that train together stop together, inside the epoch.
+            // Distributed processes stop together, within the epoch.
             self.stop.check()?;
         }
         let start = Instant::now();
@@ -243,20 +244,20 @@ impl<'a> Trainer<'a> {
             number,
             stop: &self.stop,
             restart: restarts.then_some(self.state.restart + 1),
-            learning_rates: self.config.schedule.fall(number, self.config.epochs).map(|factor| factor * learning_rate),
+            learning_rates: self.config.schedule.decay(number, self.config.epochs).map(|factor| factor * learning_rate),
         })?;
-        let own = self.judged(&totals.scores);
+        let local = self.evaluate_epoch(&totals.scores);
         let Evaluated { diverged, valid: valid_values, train } = match &self.partition {
-            Some(partition) => partition.judged(own)?,
-            None => own?,
+            Some(partition) => partition.gather(local)?,
+            None => local?,
         };
         let (valid, train) = (Summary::of(&valid_values).mean, Summary::of(&train).mean);
-        // All of it is put in place once the epoch is whole: one that is stopped leaves no trace.
+        // State changes only once the epoch is complete, so that an interrupted one leaves no trace.
         if restarts {
             self.state.restarted(learning_rate);
         }
         let best = !diverged && self.is_better(valid);
-        self.learner.take_epoch(best)?;
+        self.learner.accept_epoch(best)?;
         self.valid_values = valid_values;
         let record = EpochRecord {
             epoch: number,
@@ -268,17 +269,17 @@ impl<'a> Trainer<'a> {
             train,
             valid,
             best,
-            learning_rate: self.state.learning_rate * self.config.schedule.fall(number, self.config.epochs)[0],
+            learning_rate: self.state.learning_rate * self.config.schedule.decay(number, self.config.epochs)[0],
             effective_pairs: totals.pairs,
             saturated_pairs: totals.saturated,
             seconds: start.elapsed().as_secs_f64(),
         };
-        self.take_in(&record, diverged)?;
+        self.record_epoch(&record, diverged)?;
         Ok(record)
     }
 
-    /// What the epoch that was tried comes to on the queries that are here.
-    fn judged(&mut self, train: &[f32]) -> Result<Evaluated> {
+    /// Evaluates the tried epoch on the queries of this process.
+    fn evaluate_epoch(&mut self, train: &[f32]) -> Result<Evaluated> {
         let scores = self.learner.score_valid(&self.data.valid, &self.stop)?;
         [&self.data.train, &self.data.valid].into_iter().try_for_each(|data| data.check_unchanged())?;
         Ok(Evaluated {
@@ -298,8 +299,8 @@ impl<'a> Trainer<'a> {
         if self.metric.is_cost() { value < best } else { value > best }
     }
 
-    /// Notes an epoch: the best one, the next step size, whether to wait on.
-    fn take_in(&mut self, record: &EpochRecord, diverged: bool) -> Result<()> {
+    /// Records an epoch and updates best epoch, learning rate and patience.
+    fn record_epoch(&mut self, record: &EpochRecord, diverged: bool) -> Result<()> {
         let state = &mut self.state;
         state.history.push(record.clone());
         if diverged {
@@ -326,7 +327,7 @@ impl<'a> Trainer<'a> {
     }
 }
 
-/// What decides the bits of a run beside its data.
+/// Everything but data that decides the bits of a run.
 fn facts(config: &TrainConfig, device: &Device) -> Vec<Fact> {
     let mut facts = setting_facts(&serde_json::to_value(config).unwrap_or_default());
     facts.push(("device".into(), device::host_backend(device).map_or("GPU", Backend::name).into()));
@@ -334,19 +335,19 @@ fn facts(config: &TrainConfig, device: &Device) -> Vec<Fact> {
     facts
 }
 
-/// Refuses labels that the measure has no value for, by the best ranking, whose sums are the largest.
-fn check_measure(metric: &dyn Metric, data: &Dataset) -> Result<()> {
+/// Refuses labels for which the metric is undefined, using the ideal ranking, whose sums are the largest.
+fn check_metric(metric: &dyn Metric, data: &Dataset) -> Result<()> {
     metric::evaluate(metric, data.labels(), data.labels(), data.offsets(), &Conventions::default()).map(|_| ())
 }
 
-/// What grows trees.
+/// The learner of boosted trees.
 #[cfg(feature = "trees")]
 fn trees(config: &TrainConfig, settings: &TreeSettings, train: &Dataset) -> Result<Box<dyn Learner>> {
     Ok(Box::new(super::trees::TreeLearner::new(config, settings, train)?))
 }
 
-/// This build has nothing that grows trees.
+/// The error of a build without trees.
 #[cfg(not(feature = "trees"))]
 fn trees(config: &TrainConfig, _: &TreeSettings, _: &Dataset) -> Result<Box<dyn Learner>> {
-    config.check_build().and(Err(Error::Config("trees cannot be grown here".into())))
+    config.check_build().and(Err(Error::Config("this build cannot train trees".into())))
 }

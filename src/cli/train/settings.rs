@@ -174,7 +174,7 @@ impl Settings {
         if let Method::Baseline(_) = config.method {
             return Err(Error::Config(format!("--ensemble is for nets and trees, not for {name}: leave it out")));
         }
-        if Ensemble::needs_no_seed(config) && !own_queries {
+        if Ensemble::is_deterministic(config) && !own_queries {
             return Err(Error::Config(
                 "--ensemble: all members would be the same, because nothing about these trees is random: add --subsample 0.8 \
                  or --feature-fraction 0.8"

@@ -5,7 +5,7 @@ use crate::data::{Dataset, ScaleKind, Scaler};
 use crate::device;
 use crate::model::{
     Activation, Architecture, Branch, Child, Init, KernelKind, Model, ModelInfo, RankerConfig, Rule, WhenMissing,
-    spread,
+    score_deviation,
 };
 
 const FEATURES: usize = 7;
@@ -190,7 +190,7 @@ fn every_model_of_an_ensemble_has_the_same_spread() {
         let scores: Vec<Vec<f32>> = members.iter().map(|model| model.score(&data).unwrap()).collect();
         for (scores, factor) in scores.iter().zip(&factors).take(2) {
             // The two that have a part in it, so each is halved.
-            assert!((spread(scores, data.offsets()) * factor - 0.5).abs() < 1e-12);
+            assert!((score_deviation(scores, data.offsets()) * factor - 0.5).abs() < 1e-12);
         }
         for (place, score) in found.score(&data).unwrap().into_iter().enumerate() {
             let expected: f64 = scores.iter().zip(&factors).map(|(s, f)| f64::from(s[place]) * f).sum();
@@ -213,11 +213,11 @@ fn models_of_other_scalings_are_no_ensemble() {
 fn spread_by_its_formula() {
     // Variances 1 and 4 within queries, whatever lies between them; a single document has none.
     let scores = [1.0, 3.0, 100.0, 104.0, 7.0];
-    assert_eq!(spread(&scores, &[0, 2, 4, 5]), (5.0_f64 / 3.0).sqrt());
-    assert_eq!(spread(&[5.0, 5.0, 6.0], &[0, 2, 3]), 0.0);
-    assert_eq!(spread(&[1.0, 1.0 + f32::EPSILON], &[0, 2]), 0.0, "rounding is no difference");
-    assert_eq!(spread(&[1.0, f32::INFINITY], &[0, 2]), 0.0);
-    assert_eq!(spread(&[], &[0]), 0.0);
+    assert_eq!(score_deviation(&scores, &[0, 2, 4, 5]), (5.0_f64 / 3.0).sqrt());
+    assert_eq!(score_deviation(&[5.0, 5.0, 6.0], &[0, 2, 3]), 0.0);
+    assert_eq!(score_deviation(&[1.0, 1.0 + f32::EPSILON], &[0, 2]), 0.0, "rounding is no difference");
+    assert_eq!(score_deviation(&[1.0, f32::INFINITY], &[0, 2]), 0.0);
+    assert_eq!(score_deviation(&[], &[0]), 0.0);
 }
 
 /// Prints how much longer a net of six times ten units takes than one of ten; by turns, the best of nine.
@@ -261,12 +261,12 @@ fn rounding_is_far_below_the_spread_of_scores() {
     let offsets: Vec<usize> = (0..=1000).map(|query| 100 * query).collect();
     let nets: Vec<Scorer> = (0..6).map(|seed| Scorer::Net(shape.init(Init::Burn, seed, &device).unwrap())).collect();
     let scores: Vec<Vec<f32>> = nets.iter().map(|net| net.score_rows(&rows, 46).unwrap()).collect();
-    let factors: Vec<f64> = scores.iter().map(|scores| 1.0 / (6.0 * spread(scores, &offsets))).collect();
+    let factors: Vec<f64> = scores.iter().map(|scores| 1.0 / (6.0 * score_deviation(scores, &offsets))).collect();
     let folded = Scorer::weighted_sum(&nets.iter().zip(factors.iter().copied()).collect::<Vec<_>>()).unwrap();
     let folded = folded.score_rows(&rows, 46).unwrap();
     let mean = |row: usize| scores.iter().zip(&factors).map(|(s, f)| f64::from(s[row]) * f).sum::<f64>();
     let far = folded.iter().enumerate().map(|(row, score)| (f64::from(*score) - mean(row)).abs()).fold(0.0, f64::max);
-    let relative = far / spread(&folded, &offsets);
+    let relative = far / score_deviation(&folded, &offsets);
     println!("the largest difference is {relative:.1e} of the spread");
     assert!(relative < 1e-5, "{relative:e}");
 }

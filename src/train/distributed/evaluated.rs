@@ -1,4 +1,4 @@
-//! What members judge of their own queries, joined in the order of all queries.
+//! Gathers the metric values of all processes in query order.
 
 use super::Partition;
 use crate::data::Dataset;
@@ -8,7 +8,7 @@ use crate::metric::{Conventions, Metric, Summary, evaluate};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What an epoch came to, query by query.
+/// Metric values of an epoch by query; `None` for queries that are left out of the mean.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::train) struct Evaluated {
     /// Whether scores or weights are no longer finite.
@@ -18,18 +18,18 @@ pub(in crate::train) struct Evaluated {
 }
 
 impl Partition {
-    /// What all members judged, from what each did.
+    /// Gathers the values of all processes from those of each.
     ///
     /// # Errors
-    /// As [`Member::share`](crate::distributed::Member).
-    pub(in crate::train) fn judged(&self, own: Result<Evaluated>) -> Result<Evaluated> {
-        let own = own.map(|own| {
-            let head = [u64::from(own.diverged), own.valid.len() as u64];
-            let values = own.valid.iter().chain(&own.train).flat_map(|value| packed(*value));
+    /// If a process has failed or cannot be reached.
+    pub(in crate::train) fn gather(&self, local: Result<Evaluated>) -> Result<Evaluated> {
+        let local = local.map(|local| {
+            let head = [u64::from(local.diverged), local.valid.len() as u64];
+            let values = local.valid.iter().chain(&local.train).flat_map(|value| packed(*value));
             of_doubles(head.into_iter().chain(values))
         });
         let mut all = Evaluated::default();
-        for words in self.member.share(own)? {
+        for words in self.member.share(local)? {
             let numbers: Vec<u64> = doubles_of(&words).collect();
             let [diverged, valid, values @ ..] = numbers.as_slice() else { continue };
             all.diverged |= *diverged != 0;
@@ -40,11 +40,11 @@ impl Partition {
         Ok(all)
     }
 
-    /// The mean of each measure over the queries of all members, by its name; those without a finite value are left out, and
-    /// all of them where a member has no scores.
+    /// The mean of each metric over the queries of all processes, by name; means that are not finite are left out.
+    /// `None` if a process has no scores.
     ///
     /// # Errors
-    /// As [`Member::share`](crate::distributed::Member).
+    /// If a process has failed or cannot be reached.
     pub fn means(
         &self,
         metrics: &[Arc<dyn Metric>],
@@ -55,25 +55,25 @@ impl Partition {
         let facts = vec![("metrics".into(), names.join(", "))];
         self.member.same(Error::Config, "give all processes the same metrics", Ok(facts))?;
         let mut means = BTreeMap::new();
-        let mut whole = true;
+        let mut all_scored = true;
         for metric in metrics {
-            let own = scores
+            let local = scores
                 .map(|scores| evaluate(&**metric, scores, data.labels(), data.offsets(), &Conventions::default()).ok());
-            let head = [u64::from(own.is_some()), u64::from(own.as_ref().is_some_and(Option::is_some))];
-            let values = own.flatten().unwrap_or_default().into_iter().flat_map(packed);
-            let (mut all, mut judged) = (Vec::new(), true);
+            let head = [u64::from(local.is_some()), u64::from(local.as_ref().is_some_and(Option::is_some))];
+            let values = local.flatten().unwrap_or_default().into_iter().flat_map(packed);
+            let (mut all, mut is_defined) = (Vec::new(), true);
             for words in self.member.share(Ok(of_doubles(head.into_iter().chain(values))))? {
                 let numbers: Vec<u64> = doubles_of(&words).collect();
-                let [scored, known, values @ ..] = numbers.as_slice() else { continue };
-                (whole, judged) = (whole && *scored != 0, judged && *known != 0);
+                let [scored, defined, values @ ..] = numbers.as_slice() else { continue };
+                (all_scored, is_defined) = (all_scored && *scored != 0, is_defined && *defined != 0);
                 all.extend(values.as_chunks().0.iter().map(unpacked));
             }
             let mean = Summary::of(&all).mean;
-            if judged && mean.is_finite() {
+            if is_defined && mean.is_finite() {
                 means.insert(metric.name(), mean);
             }
         }
-        Ok(whole.then_some(means))
+        Ok(all_scored.then_some(means))
     }
 }
 
@@ -81,6 +81,6 @@ fn packed(value: Option<f64>) -> [u64; 2] {
     [u64::from(value.is_some()), value.unwrap_or_default().to_bits()]
 }
 
-fn unpacked(&[known, bits]: &[u64; 2]) -> Option<f64> {
-    (known != 0).then(|| f64::from_bits(bits))
+fn unpacked(&[is_some, bits]: &[u64; 2]) -> Option<f64> {
+    (is_some != 0).then(|| f64::from_bits(bits))
 }

@@ -1,8 +1,9 @@
-//! How the queries of a run are spread over shares, and the shares over processes.
+//! The distribution of a run's queries over shares, and of shares over processes.
 //!
-//! Training queries are cut into shares: contiguous ranges of about the same number of documents, by the data alone. Each process
-//! holds whole shares. An epoch visits the queries of all shares in turn, so that every batch takes as much from each. The
-//! gradient of a batch is a sum over shares, added up by a fixed tree: the number of processes, and that of their threads, changes no bit.
+//! Training queries are split into shares: contiguous ranges with about the same number of documents, which depend only
+//! on the data. Each process holds whole shares. An epoch visits the queries of all shares in turn, so that every batch
+//! is balanced. The gradient of a batch is a sum over shares by a fixed tree, so that no bit depends on the number of
+//! processes or threads.
 
 mod evaluated;
 #[cfg(test)]
@@ -17,23 +18,23 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
 
-/// Who holds which queries of a run.
+/// Assigns the queries of a run to shares and processes.
 #[derive(Debug, Clone)]
 pub(crate) struct Partition {
     pub member: Member,
-    /// Where each share of the training queries begins, and last where all end.
+    /// First training query of each share, followed by the number of queries.
     bounds: Vec<usize>,
-    /// The share of the query at each place of an epoch's order.
+    /// The share of the query at each position of an epoch's order.
     pub(super) pattern: Vec<u32>,
     pub(super) tree: Tree,
-    /// The first document of each training and validation query of all members, and last the number of documents.
+    /// Document offsets of all training and validation queries.
     offsets: [Vec<usize>; 2],
-    /// The training and validation queries that each member holds.
+    /// The training and validation queries of each process.
     held: [Vec<Range<usize>>; 2],
 }
 
 impl Partition {
-    /// Over so many shares, of training and validation queries with these offsets.
+    /// Partitions training and validation queries with these document offsets into shares.
     pub fn new(member: Member, shares: usize, offsets: [&[usize]; 2]) -> Self {
         let (shares, size) = (shares.max(1), member.size());
         let bounds = cut(offsets[0], shares);
@@ -52,7 +53,7 @@ impl Partition {
         }
     }
 
-    /// Of one process that holds all.
+    /// The partition of a single process.
     pub fn alone(shares: usize, train: &Dataset, valid: &Dataset) -> Self {
         Self::new(Member::alone(), shares, [train.offsets(), valid.offsets()])
     }
@@ -62,18 +63,18 @@ impl Partition {
         self.bounds.len() - 1
     }
 
-    /// The training (0) or validation (1) queries that this member holds.
+    /// The training (0) or validation (1) queries of this process.
     pub fn own(&self, set: usize) -> Range<usize> {
         self.held[set][self.member.rank()].clone()
     }
 
-    /// The training documents that each member holds.
+    /// The training documents of each process.
     pub fn rows(&self) -> Vec<Range<usize>> {
         let offsets = &self.offsets[0];
         self.held[0].iter().map(|queries| offsets[queries.start]..offsets[queries.end]).collect()
     }
 
-    /// The order in which an epoch visits all training queries, drawn anew from (seed, epoch).
+    /// The order in which an epoch visits all training queries, shuffled by (seed, epoch).
     pub(super) fn order(&self, seed: u64, epoch: u64) -> Vec<usize> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(epoch);
@@ -89,8 +90,8 @@ impl Partition {
     }
 }
 
-/// The shares in turn, each at equal distances: the k-th of n queries stands at (k + u) / n, u being the share's place in the order
-/// of reversed bits, by which neighbours, which one process holds, are far apart.
+/// Interleaves the shares, each at equal distances: the k-th of n queries of a share is at (k + u) / n, where u is the
+/// share's rank by reversed bits. Neighbouring shares, which the same process holds, are thus far apart.
 fn pattern(bounds: &[usize]) -> Vec<u32> {
     let shares = bounds.len() - 1;
     let bits = usize::BITS - (shares - 1).leading_zeros();

@@ -36,9 +36,9 @@ fn trainer(member: &Member, config: &TrainConfig) -> Result<Trainer<'static>> {
     Trainer::on(config.clone(), Arc::new(data), &device::open("auto")?)
 }
 
-/// Everything of a model but the seconds that its epochs took.
+/// Everything in a model except the times of its epochs.
 fn bytes(model: &Model) -> (Vec<u8>, String, Vec<String>) {
-    let Scorer::Net(ranker) = &model.scorer else { panic!("no net") };
+    let Scorer::Net(ranker) = &model.scorer else { panic!("not a net") };
     let epochs = model.history.iter().map(|epoch| {
         let epoch = crate::EpochRecord { seconds: 0.0, ..epoch.clone() };
         serde_json::to_string(&epoch).unwrap()
@@ -52,7 +52,7 @@ fn train(member: &Member, config: &TrainConfig) -> Result<Model> {
 }
 
 #[test]
-fn the_model_is_the_same_to_the_byte_whatever_the_number_of_processes_and_threads() {
+fn models_do_not_depend_on_the_number_of_processes_and_threads() {
     let random = Objective::parse("lambdarank:ndcg:gaussian=2").unwrap();
     for config in [config(ScaleKind::Quantile), TrainConfig { objective: random, ..config(ScaleKind::ZScore) }] {
         let (first, second) = data();
@@ -66,7 +66,7 @@ fn the_model_is_the_same_to_the_byte_whatever_the_number_of_processes_and_thread
 }
 
 #[test]
-fn a_run_goes_on_with_another_number_of_processes_to_the_same_bytes() {
+fn a_run_resumes_with_another_number_of_processes_to_the_same_bytes() {
     let config = config(ScaleKind::QueryMinMax);
     let expected = bytes(&each_with(1, 1, |member| train(member, &config).unwrap()).remove(0));
     let folder = tempfile::tempdir().unwrap();
@@ -80,7 +80,7 @@ fn a_run_goes_on_with_another_number_of_processes_to_the_same_bytes() {
         }
     });
     let models = each_with(2, 2, |member| {
-        // Only the first process needs the file.
+        // Only process 0 needs the file.
         let path = if member.leads() { &path } else { &elsewhere };
         let trainer = trainer(member, &config).unwrap().resume(path).unwrap();
         bytes(&trainer.train().unwrap())
@@ -89,7 +89,7 @@ fn a_run_goes_on_with_another_number_of_processes_to_the_same_bytes() {
 }
 
 #[test]
-fn one_that_is_asked_to_stop_stops_all_after_the_same_epoch() {
+fn stopping_one_process_stops_all_after_the_same_epoch() {
     let config = config(ScaleKind::None);
     let epochs = each_with(3, 1, |member| {
         let stop = Stop::new();
@@ -105,7 +105,7 @@ fn one_that_is_asked_to_stop_stops_all_after_the_same_epoch() {
 }
 
 #[test]
-fn one_that_dies_ends_all_with_its_name() {
+fn all_processes_report_which_process_died() {
     let config = config(ScaleKind::None);
     let alive = AtomicUsize::new(0);
     each_with(3, 1, |member| {
@@ -122,7 +122,7 @@ fn one_that_dies_ends_all_with_its_name() {
 }
 
 #[test]
-fn every_batch_takes_as_much_from_each_process() {
+fn every_batch_is_balanced_over_processes() {
     let lengths = [100; 64];
     let offsets: Vec<usize> = (0..=64).map(|query| query * lengths[0]).collect();
     for size in [1, 2, 3, 4, 6, 12] {
@@ -142,7 +142,7 @@ fn every_batch_takes_as_much_from_each_process() {
 }
 
 #[test]
-fn processes_with_other_data_or_settings_are_named() {
+fn processes_with_different_data_or_settings_are_reported() {
     let base = config(ScaleKind::ZScore);
     let (train, valid) = data();
     let (short, narrow) =
@@ -179,12 +179,12 @@ fn processes_with_other_data_or_settings_are_named() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_refused() {
+fn mismatched_shares_are_refused() {
     let (train, valid) = data();
     let partition = TrainingData::distributed(&Member::alone(), 4, ScaleKind::None, train, valid).unwrap();
     let device = device::open("auto").unwrap();
     let error = Trainer::on(config(ScaleKind::None), Arc::new(partition), &device).err().unwrap().to_string();
-    assert!(error.contains("shares 5: the data is spread over 4"), "{error}");
+    assert!(error.contains("shares 5: the data is distributed over 4 shares"), "{error}");
     let tensor = TrainConfig { gradient: crate::GradientPath::Tensor, ..config(ScaleKind::None) };
     assert!(tensor.check().unwrap_err().to_string().contains("whole batches"));
 }

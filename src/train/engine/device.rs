@@ -1,4 +1,4 @@
-//! Batches on a GPU that an epoch never leaves: features, lambdas and updates there, scores and sums back once.
+//! Batches on a GPU: features, lambdas and updates stay on the device; scores and sums are copied back once per epoch.
 
 use super::feed::{EpochFeed, Feed};
 use super::{Batches, Engine, Net};
@@ -18,10 +18,10 @@ use burn::tensor::{Device, Tensor};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// How long the host runs ahead of the device, so that a run can be stopped within a second.
+/// Maximum time that the host runs ahead of the device, so that a run can be stopped within a second.
 const AHEAD: Duration = Duration::from_millis(250);
 
-/// The training queries of a run on a device, and its validation queries once they are asked for.
+/// The engine of a GPU: training queries on the device, and validation queries once they are first scored.
 pub(super) struct OnDevice {
     cube: Cube,
     lambdas: DeviceLambdas,
@@ -30,11 +30,11 @@ pub(super) struct OnDevice {
 }
 
 impl OnDevice {
-    /// Copies the training queries to the device; nothing where epochs cannot stay there: on the host, and where the objective
+    /// Copies the training queries to the device; `None` if epochs cannot stay there: on the host, and if the objective
     /// has no kernels.
     ///
     /// # Errors
-    /// When a label is too high for the objective, or there are too many documents.
+    /// If a label is too high for the objective, or there are too many documents.
     pub fn of(epoch: &EpochStart<'_>, path: GradientPath, device: &Device) -> Result<Option<Self>> {
         let EpochStart { config, data, .. } = *epoch;
         if path != GradientPath::Lambda || epoch.targets.is_some() || !config.objective.has_kernels() {
@@ -45,7 +45,7 @@ impl OnDevice {
         Ok(lambdas.map(|lambdas| OnDevice { lambdas, train: Feed::new(&cube, data), valid: None, cube }))
     }
 
-    /// The gradients of all weights by a batch of queries: by kernels of our own where the net is narrow and the batch is one
+    /// The gradients of all weights for a batch of queries: by custom kernels if the net is narrow and the batch is one
     /// tensor, else by Burn's autodiff.
     fn gradients(
         &self,
@@ -79,7 +79,7 @@ impl Engine for OnDevice {
         }))
     }
 
-    /// Copied to the host once; those of [`score`](crate::score) to the bit.
+    /// The scores are copied to the host once and equal those of [`score`](crate::score) to the bit.
     fn score_valid(&mut self, ranker: &Ranker, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
         let net = NarrowNet::of(ranker, &self.cube);
         let feed = self.valid.get_or_insert_with(|| Feed::in_blocks(&self.cube, valid, net.is_none()));
@@ -95,12 +95,12 @@ impl Engine for OnDevice {
         if scores.is_empty() {
             return Ok(Vec::new());
         }
-        // Behind the last document is what fills the last block.
+        // Cut off the padding of the last block.
         self.cube.fetch_tensor(joined(&scores).slice(0..valid.n_documents()))
     }
 
     fn is_finite(&self, ranker: &Ranker) -> bool {
-        // A device that fails here fails in the next epoch too, which says so.
+        // A device that fails here also fails in the next epoch, which reports the error.
         let weights = self.cube.fetch_tensor(joined(&ranker.flat()));
         weights.map_or(true, |weights| weights.iter().all(|weight| weight.is_finite()))
     }
@@ -121,11 +121,11 @@ struct OnDeviceEpoch<'e> {
 
 impl Batches for OnDeviceEpoch<'_> {
     fn gradient(&mut self, ranker: &Ranker, queries: Range<usize>, _: f64) -> Result<Option<GradientsParams>> {
-        // After the update of the batch before.
+        // After the update of the previous batch.
         self.waits.after_a_while(&self.engine.cube)?;
         self.stop.check()?;
         let batch = self.feed.batch(&self.epoch.layout, queries.clone());
-        // Queries without a document teach nothing.
+        // Queries without documents contribute nothing.
         if batch.is_empty() {
             return Ok(None);
         }
@@ -156,7 +156,7 @@ impl Waits {
     }
 }
 
-/// All numbers of some tensors, without their history.
+/// Concatenates tensors, without their autodiff history.
 fn joined(tensors: &[Tensor<1>]) -> Tensor<1> {
     match tensors {
         [one] => one.clone().without_autodiff(),
@@ -169,10 +169,10 @@ fn surrogate(scores: Vec<Tensor<1>>, gradient: Tensor<1>) -> Tensor<1> {
     let mut from = 0;
     let parts = scores.into_iter().map(|part| {
         let [n] = part.dims();
-        // A slice of all is no copy.
-        let own = gradient.clone().slice(from..from + n);
+        // A slice of the whole tensor does not copy.
+        let gradient = gradient.clone().slice(from..from + n);
         from += n;
-        (part * own).sum()
+        (part * gradient).sum()
     });
     parts.reduce(|sum, part| sum + part).unwrap_or_else(|| gradient.sum())
 }

@@ -1,4 +1,4 @@
-//! Batches over shares: every process computes what it holds of a batch, and all make the same update.
+//! Distributed batches: every process computes the gradient of its part of a batch, and all make the same update.
 
 use super::part::{self, PartContext, PartGradient};
 use super::{Batches, Engine, Net, flat, score_valid};
@@ -17,7 +17,7 @@ use burn::tensor::Device;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The gradient of a batch as a sum over shares, added up by a fixed tree whatever the number of processes.
+/// Sums the gradient of a batch over shares by a fixed tree, independent of the number of processes.
 pub(super) struct Distributed {
     partition: Partition,
     path: GradientPath,
@@ -42,16 +42,17 @@ impl Engine for Distributed {
         net: &Net,
     ) -> Result<Box<dyn Batches + 'e>> {
         let (partition, width) = (&self.partition, net.ranker.num_params());
-        // Nothing but batches is exchanged from here to the end, so that all must be here, with as many numbers to add up.
+        // From here to the end of the epoch only gradients are exchanged: all processes must be here with the same
+        // sizes.
         let batches = order.len().div_ceil(epoch.config.batch_queries);
         let facts = [("epoch", epoch.number), ("batches", batches), ("weights", width)];
         let facts = facts.map(|(name, value)| (name.to_owned(), value.to_string()));
-        let own = epoch.stop.check().map(|()| facts.to_vec());
-        partition.member.same(Error::Mismatch, "give all processes the same files and settings", own)?;
+        let facts = epoch.stop.check().map(|()| facts.to_vec());
+        partition.member.same(Error::Mismatch, "give all processes the same files and settings", facts)?;
         let shares = owned(partition.shares(), partition.member.rank(), partition.member.size());
         let first = partition.own(0).start;
         Ok(Box::new(DistributedEpoch {
-            own: OwnPart {
+            local: LocalPart {
                 totals: EpochTotals::of_documents(epoch.data.n_documents()),
                 of_shares: vec![ShareTotals::default(); shares.len()],
                 first,
@@ -69,30 +70,30 @@ impl Engine for Distributed {
     }
 }
 
-/// One epoch. Its scores are those of the queries that this process holds; the other totals are those of all.
+/// One epoch. Its scores are those of this process's queries; the other totals are over all processes.
 struct DistributedEpoch<'e> {
     partition: &'e Partition,
     context: PartContext<'e>,
     order: &'e Order,
     /// Number of weights.
     width: usize,
-    own: OwnPart,
+    local: LocalPart,
 }
 
 impl Batches for DistributedEpoch<'_> {
     fn gradient(&mut self, ranker: &Ranker, queries: Range<usize>, _: f64) -> Result<Option<GradientsParams>> {
         let Partition { member, tree, pattern, .. } = self.partition;
-        let own = self.own.batch(&self.context, ranker, (&self.order[queries.clone()], &pattern[queries]));
-        let sum = tree.sum(member, self.width, own)?;
+        let local = self.local.batch(&self.context, ranker, (&self.order[queries.clone()], &pattern[queries]));
+        let sum = tree.sum(member, self.width, local)?;
         Ok(Some(flat::gradients(ranker, &sum, &self.context.device.clone().without_autodiff())))
     }
 
     fn finish(self: Box<Self>, net: Net) -> Result<(Net, EpochTotals)> {
-        Ok((net, self.own.joined(self.partition)?))
+        Ok((net, self.local.totals(self.partition)?))
     }
 }
 
-/// What an epoch adds up over the queries of one share.
+/// Sums over the queries of one share.
 #[derive(Default, Clone, Copy)]
 struct ShareTotals {
     loss: f64,
@@ -100,17 +101,18 @@ struct ShareTotals {
     saturated: u64,
 }
 
-/// What one process has of an epoch.
-struct OwnPart {
+/// One process's part of an epoch.
+struct LocalPart {
     totals: EpochTotals,
     of_shares: Vec<ShareTotals>,
-    /// The first query, and the first share, that it holds.
+    /// First query of this process.
     first: usize,
+    /// First share of this process.
     first_share: usize,
 }
 
-impl OwnPart {
-    /// The gradients of a batch by the process's own shares; nothing where the batch has no query of a share.
+impl LocalPart {
+    /// The gradient of a batch for each share of this process; `None` for shares without a query in the batch.
     fn batch(
         &mut self,
         context: &PartContext<'_>,
@@ -127,19 +129,18 @@ impl OwnPart {
         let parts = |(share, queries): (usize, &Vec<usize>)| parts(context.epoch.data, share, queries);
         let work: Vec<(usize, Vec<usize>)> = held.iter().enumerate().flat_map(parts).collect();
         let run = |ranker: &Ranker, (share, part): (usize, Vec<usize>)| {
-            let found = part::run(context, ranker, &part, queries.len())?;
-            let PartGradient { gradients, result, scores } = found;
+            let PartGradient { gradients, result, scores } = part::run(context, ranker, &part, queries.len())?;
             Ok((share, part, result, scores, flat::flat(ranker, gradients)?))
         };
-        let found: Vec<Result<_>> = if work.len() == 1 || rayon::current_num_threads() == 1 {
+        let gradients: Vec<Result<_>> = if work.len() == 1 || rayon::current_num_threads() == 1 {
             work.into_iter().map(|part| run(ranker, part)).collect()
         } else {
-            // Each thread has leaves of its own: graphs that share a leaf also share one lock.
+            // Each thread gets its own leaves: graphs that share a leaf also share a lock.
             let fork = || ranker.clone().fork(context.device);
             work.into_par_iter().map_init(fork, |ranker, part| run(ranker, part)).collect()
         };
         let mut sums: Vec<Option<Vec<f32>>> = vec![None; self.of_shares.len()];
-        for part in found {
+        for part in gradients {
             let (share, part, result, scores, gradient) = part?;
             let totals = &mut self.of_shares[share];
             totals.loss += result.loss * queries.len() as f64;
@@ -147,18 +148,18 @@ impl OwnPart {
             totals.saturated += result.saturated;
             self.totals.keep_scores(context.epoch.data, &part, &scores);
             match &mut sums[share] {
-                Some(sum) => sum.iter_mut().zip(gradient).for_each(|(sum, slope)| *sum += slope),
+                Some(sum) => sum.iter_mut().zip(gradient).for_each(|(sum, gradient)| *sum += gradient),
                 none => *none = Some(gradient),
             }
         }
         Ok(sums)
     }
 
-    /// With the totals of all shares, added up in their order.
-    fn joined(mut self, partition: &Partition) -> Result<EpochTotals> {
+    /// The totals of all processes, summed in the order of shares.
+    fn totals(mut self, partition: &Partition) -> Result<EpochTotals> {
         let numbers = |share: &ShareTotals| [share.loss.to_bits(), share.pairs, share.saturated];
-        let own = of_doubles(self.of_shares.iter().flat_map(numbers));
-        let all: Vec<u64> = doubles_of(&partition.member.share(Ok(own))?.concat()).collect();
+        let local = of_doubles(self.of_shares.iter().flat_map(numbers));
+        let all: Vec<u64> = doubles_of(&partition.member.share(Ok(local))?.concat()).collect();
         for &[loss, pairs, saturated] in all.as_chunks().0 {
             self.totals.loss += f64::from_bits(loss);
             self.totals.pairs += pairs;
@@ -168,7 +169,7 @@ impl OwnPart {
     }
 }
 
-/// The queries of a share in parts that can be worked on side by side.
+/// Splits the queries of a share into parts that can be computed in parallel.
 fn parts(data: &Dataset, share: usize, queries: &[usize]) -> Vec<(usize, Vec<usize>)> {
     if queries.is_empty() {
         return Vec::new();

@@ -1,7 +1,8 @@
-//! What computes the gradient of a batch: the cores of the host, a GPU, or several processes.
+//! Engines compute the gradient of a batch: on the host's cores, on a GPU, or in several processes.
 //!
-//! The [loop over batches](super::epoch) is the same for all. An engine decides where the documents are and in which order
-//! numbers are added up, which decides the bytes of a model. A new engine is one file here and one line of [`choose`].
+//! The [loop over batches](super::epoch) is the same for all. An engine decides where the documents are stored and in
+//! which order numbers are summed, which decides the bytes of a model. A new engine is one file here and one line of
+//! [`choose`].
 
 #[cfg(feature = "cubecl")]
 mod device;
@@ -25,7 +26,7 @@ use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::Device;
 use std::ops::Range;
 
-/// Everything that an epoch changes: the weights, and what the optimiser remembers.
+/// The state that an epoch updates: weights and optimiser.
 #[derive(Clone)]
 pub(super) struct Net {
     pub ranker: Ranker,
@@ -42,14 +43,14 @@ pub(super) trait Engine: Send {
     /// Prepares an epoch that starts from `net`.
     ///
     /// # Errors
-    /// When the device fails, or the run is to stop.
+    /// If the device fails, or the stop flag is set.
     fn begin<'e>(&'e mut self, epoch: &'e EpochStart<'_>, order: &'e Order, net: &Net)
     -> Result<Box<dyn Batches + 'e>>;
 
-    /// The scores of the validation documents.
+    /// Scores the validation documents.
     ///
     /// # Errors
-    /// When the device fails, or the run is to stop.
+    /// If the device fails, or the stop flag is set.
     fn score_valid(&mut self, ranker: &Ranker, valid: &Dataset, stop: &Stop) -> Result<Vec<f32>>;
 
     /// Whether all weights are finite.
@@ -57,7 +58,7 @@ pub(super) trait Engine: Send {
         is_finite(ranker)
     }
 
-    /// What was copied between host and device so far, where that is counted.
+    /// Bytes copied between host and device so far, if counted.
     fn transfers(&self) -> Option<Transfers> {
         None
     }
@@ -65,12 +66,12 @@ pub(super) trait Engine: Send {
 
 /// One epoch of an engine.
 pub(super) trait Batches {
-    /// The gradient of a batch, which is that of these places of the order; `None` where the loop has no update to make: the
-    /// batch has no document, or the engine keeps the weights itself until [`Batches::finish`] and has updated them by the
-    /// learning rate.
+    /// Returns the gradient of a batch, the queries at these places of the order. `None` if the loop has no update to
+    /// make: the batch has no document, or the engine keeps the weights itself until [`Batches::finish`] and has
+    /// updated them with the learning rate.
     ///
     /// # Errors
-    /// When the device fails, or the run is to stop. Processes that train together fail together.
+    /// If the device fails, or the stop flag is set. Distributed processes fail together.
     fn gradient(
         &mut self,
         ranker: &Ranker,
@@ -81,14 +82,14 @@ pub(super) trait Batches {
     /// The net after the last batch, and the sums over the epoch.
     ///
     /// # Errors
-    /// As [`Batches::gradient`].
+    /// Those of [`Batches::gradient`].
     fn finish(self: Box<Self>, net: Net) -> Result<(Net, EpochTotals)>;
 }
 
-/// The engine of a run, from its first epoch on; the path is never auto, the device is one with autodiff.
+/// Chooses the engine of a run. The path must not be auto; the device must be an autodiff device.
 ///
 /// # Errors
-/// When the device fails.
+/// If the device fails.
 pub(super) fn choose(epoch: &EpochStart<'_>, path: GradientPath, device: &Device) -> Result<Box<dyn Engine>> {
     #[cfg(feature = "cubecl")]
     if let Some(engine) = device::OnDevice::of(epoch, path, device)? {
@@ -100,7 +101,7 @@ pub(super) fn choose(epoch: &EpochStart<'_>, path: GradientPath, device: &Device
     })
 }
 
-/// The scores of the validation documents by Burn's operations.
+/// Scores the validation documents with Burn's operations.
 fn score_valid(ranker: &Ranker, valid: &Dataset, stop: &Stop, device: &Device) -> Result<Vec<f32>> {
     score_all(valid, stop, ranker.num_params(), |rows, width| score_rows(ranker, rows, width, device))
 }

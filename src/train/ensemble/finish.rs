@@ -1,26 +1,26 @@
-//! What an ensemble ends in: one model.
+//! The model that an ensemble ends with.
 
 use super::{Ensemble, first_reason};
 use crate::error::Result;
-use crate::model::{Finish, Model, RunInfo, fold, spread};
+use crate::model::{Finish, Model, RunInfo, fold, score_deviation};
 use crate::numeric::mean;
 use crate::train::finish::evaluated;
 use crate::train::trainer::Trainer;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Added to the conventions of a model whose members have queries of their own.
+/// Added to the conventions of a model whose members have different queries.
 const OWN_QUERIES: &str = "train and valid: mean over members, each judged on queries of its own";
 
 impl Ensemble<'_> {
-    /// The average of the models of the members' best epochs, folded into one: see
-    /// [`Model::ensemble`](crate::Model::ensemble). A member that has no epoch yet is left out.
+    /// Averages the members' models of their best epochs into one: see [`Model::ensemble`](crate::Model::ensemble).
+    /// Members without a finished epoch are left out.
     ///
-    /// Where all members have the same data, the model is judged on it. Where they have not, what one was trained on is what
-    /// another was validated with, so the values are the means over the members' own, and the conventions say so.
+    /// If all members share their data, the model is evaluated on it. Otherwise one member's validation queries are
+    /// another's training queries, so the values are means over the members' values, and the conventions say so.
     ///
     /// # Errors
-    /// When settings cannot be written as JSON, or the models do not add up to one after all.
+    /// If settings cannot be serialised as JSON, or the models cannot be averaged.
     pub fn finish(self) -> Result<Model> {
         let (identity, history) = (self.identity(), self.history(0));
         let reasons: Vec<Finish> =
@@ -36,21 +36,21 @@ impl Ensemble<'_> {
             return only.unwrap_or_else(|| Model::ensemble(&[], &Default::default()));
         }
         let data = members[0].data.clone();
-        let (metrics, hurry) = (members[0].metrics.clone(), members[0].hurry());
+        let (metrics, deadline) = (members[0].metrics.clone(), members[0].deadline());
         let shared = members.iter().all(|member| Arc::ptr_eq(&member.data, &data));
-        let (mut models, mut spreads) = (Vec::new(), Vec::new());
+        let (mut models, mut deviations) = (Vec::new(), Vec::new());
         for member in members {
-            let own = member.data.clone();
+            let data = member.data.clone();
             let model = member.finish()?;
-            let scores = model.scorer.score(&own.train)?;
-            spreads.push(spread(&scores, own.train.offsets()));
+            let scores = model.scorer.score(&data.train)?;
+            deviations.push(score_deviation(&scores, data.train.offsets()));
             models.push(model);
         }
-        let mut model = fold(&models, &spreads)?;
+        let mut model = fold(&models, &deviations)?;
         model.history = history;
         let best_value = if shared {
             for (split, data) in [("train", &data.train), ("valid", &data.valid)] {
-                if let Some(means) = evaluated(&model.scorer, data, &metrics, &hurry) {
+                if let Some(means) = evaluated(&model.scorer, data, &metrics, &deadline) {
                     model.info.metrics.insert(split.into(), means);
                 }
             }
@@ -67,17 +67,17 @@ impl Ensemble<'_> {
     }
 }
 
-/// The means over models of what all of them were judged by.
+/// The mean over models of each metric that all of them have.
 fn mean_metrics(models: &[Model]) -> BTreeMap<String, BTreeMap<String, f64>> {
-    let mut found: BTreeMap<String, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
+    let mut all: BTreeMap<String, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
     for (split, metrics) in models.iter().flat_map(|model| &model.info.metrics) {
-        for (measure, value) in metrics {
-            found.entry(split.clone()).or_default().entry(measure.clone()).or_default().push(*value);
+        for (metric, value) in metrics {
+            all.entry(split.clone()).or_default().entry(metric.clone()).or_default().push(*value);
         }
     }
     let means = |values: BTreeMap<String, Vec<f64>>| {
-        let whole = values.into_iter().filter(|(_, values)| values.len() == models.len());
-        whole.map(|(measure, values)| (measure, mean(&values))).collect()
+        let complete = values.into_iter().filter(|(_, values)| values.len() == models.len());
+        complete.map(|(metric, values)| (metric, mean(&values))).collect()
     };
-    found.into_iter().map(|(split, values)| (split, means(values))).collect()
+    all.into_iter().map(|(split, values)| (split, means(values))).collect()
 }

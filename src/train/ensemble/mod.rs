@@ -1,4 +1,4 @@
-//! Several training runs whose models are averaged into one.
+//! Ensembles: training runs whose models are averaged into one.
 
 mod finish;
 mod resume;
@@ -16,11 +16,11 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Training runs side by side, which end in one [`Model`](crate::Model): the average of theirs, folded into one scorer.
+/// Training runs in parallel, whose models are averaged into one [`Model`](crate::Model) with a single scorer.
 ///
-/// Members may differ in anything but the measure that chooses epochs and the scaling, as long as their models
-/// [add up to one](crate::Scorer::weighted_sum): seeds, objectives, numbers of hidden units, training queries. An ensemble of
-/// one member is its run, to the byte.
+/// Members can differ in seed, objective, number of hidden units, training queries and other settings, as long as their
+/// models [can be summed](crate::Scorer::weighted_sum) and metric and scaling are the same. An ensemble of one member
+/// equals its run, to the byte.
 ///
 /// ```
 /// use burnrank::train::{Ensemble, TrainingData};
@@ -43,11 +43,10 @@ pub struct Ensemble<'a> {
 }
 
 impl<'a> Ensemble<'a> {
-    /// An ensemble of these runs.
+    /// Creates an ensemble of runs.
     ///
     /// # Errors
-    /// When there is none, when they are judged by different measures or scaled differently, and when their models would
-    /// not add up to one.
+    /// If there is no run, the runs have different metrics or scalings, or their models cannot be summed.
     pub fn new(members: Vec<Trainer<'a>>) -> Result<Self> {
         let shape = |member: &Trainer<'_>| RankerConfig {
             features: member.data.train.n_features(),
@@ -59,12 +58,14 @@ impl<'a> Ensemble<'a> {
         if let Some((first, others)) = members.split_first() {
             if let Some(other) = others.iter().find(|other| other.config.metric != first.config.metric) {
                 let (one, two) = (&first.config.metric, &other.config.metric);
-                return Err(Error::Config(format!("members judged by {one} and by {two}: give all the same measure")));
+                return Err(Error::Config(format!(
+                    "members use different metrics, {one} and {two}: set the same for all"
+                )));
             }
             if others.iter().any(|other| other.data.scaler != first.data.scaler) {
                 return Err(Error::Mismatch(
-                    "members whose features are scaled differently cannot be one model: give all the same scaling, fitted \
-                     on the same data (TrainingData::alike)"
+                    "members whose features are scaled differently cannot be averaged: use the same scaling for all, \
+                     fitted on the same data (TrainingData::with_same_scaling)"
                         .into(),
                 ));
             }
@@ -72,7 +73,7 @@ impl<'a> Ensemble<'a> {
         Ok(Ensemble { members })
     }
 
-    /// The seeds of `count` members: the first is `seed` itself, the others have nothing in common with those of other seeds.
+    /// The seeds of `count` members: the first is `seed` itself, the others are random numbers that depend on it.
     ///
     /// ```
     /// use burnrank::train::Ensemble;
@@ -85,14 +86,14 @@ impl<'a> Ensemble<'a> {
             _ => {
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
                 random.set_stream(member);
-                // Numbers that every reader of JSON takes as they are.
+                // Small enough to be exact in every JSON parser.
                 u64::from(random.random::<u32>())
             }
         })
     }
 
-    /// Whether members that differ only in their seed would be the same: nothing that is random is asked for.
-    pub fn needs_no_seed(config: &TrainConfig) -> bool {
+    /// Whether the settings use no random numbers, so that members with different seeds would be equal.
+    pub fn is_deterministic(config: &TrainConfig) -> bool {
         match &config.method {
             Method::Boosting(trees) => {
                 trees.subsample == 1.0 && trees.feature_fraction == 1.0 && !config.objective.is_random()
@@ -101,14 +102,14 @@ impl<'a> Ensemble<'a> {
         }
     }
 
-    /// As [`Trainer::with_metrics`], for all members.
+    /// Like [`Trainer::with_metrics`], for all members.
     #[must_use]
     pub fn with_metrics(mut self, metrics: &[Arc<dyn Metric>]) -> Self {
         self.members = self.members.into_iter().map(|member| member.with_metrics(metrics.to_vec())).collect();
         self
     }
 
-    /// As [`Trainer::with_stop`], for all members: each is then as it was after its last whole epoch.
+    /// Like [`Trainer::with_stop`], for all members.
     #[must_use]
     pub fn with_stop(mut self, stop: &Stop) -> Self {
         self.members = self.members.into_iter().map(|member| member.with_stop(stop.clone())).collect();
@@ -120,12 +121,12 @@ impl<'a> Ensemble<'a> {
         &self.members
     }
 
-    /// As [`Trainer::identity`]: it tells ensembles apart, and is that of the run where there is but one.
+    /// Like [`Trainer::identity`]; equals it for a single member.
     pub fn identity(&self) -> String {
         Self::identity_of(&self.members.iter().map(Trainer::identity).collect::<Vec<_>>())
     }
 
-    /// The identity of an ensemble of runs of these identities.
+    /// The identity of an ensemble of runs with these identities.
     pub fn identity_of(members: &[String]) -> String {
         match members {
             [only] => only.clone(),
@@ -133,16 +134,15 @@ impl<'a> Ensemble<'a> {
         }
     }
 
-    /// Why training is over, or nothing while a member goes on.
+    /// Returns why training has finished, or `None` while any member has not.
     ///
-    /// It is over for the first of these reasons that any member has: it diverged, it ran all epochs, it lost patience, it
-    /// converged.
+    /// The reason is the first of these that any member has: diverged, all epochs run, out of patience, converged.
     pub fn finished(&self) -> Option<Finish> {
         let all: Option<Vec<Finish>> = self.members.iter().map(Trainer::finished).collect();
         all.and_then(|all| first_reason(&all))
     }
 
-    /// The number of epochs that all members have run, or would have, had they gone on.
+    /// The number of epochs that all unfinished members have run, or the longest run if all have finished.
     pub fn epochs(&self) -> usize {
         let lengths = |going: bool| {
             let counted = self.members.iter().filter(move |member| !going || member.finished().is_none());
@@ -151,7 +151,7 @@ impl<'a> Ensemble<'a> {
         lengths(true).min().or_else(|| lengths(false).max()).unwrap_or(0)
     }
 
-    /// What all members did after that many epochs and up to [`Ensemble::epochs`], by epoch and then by member.
+    /// The epochs of all members after the first `after` and up to [`Ensemble::epochs`], sorted by epoch and member.
     pub fn history(&self, after: usize) -> Vec<EpochRecord> {
         let whole = self.epochs();
         let several = self.members.len() > 1;
@@ -165,13 +165,13 @@ impl<'a> Ensemble<'a> {
         history
     }
 
-    /// Runs one epoch of each member that is not finished, side by side.
+    /// Runs one epoch of each unfinished member, in parallel.
     ///
-    /// What comes out does not depend on the number of threads. Where an epoch was interrupted, those members go first that
-    /// have run fewer epochs than others.
+    /// The result does not depend on the number of threads. After an interrupted epoch, only members that are behind
+    /// the others run.
     ///
     /// # Errors
-    /// As [`Trainer::epoch`].
+    /// Those of [`Trainer::epoch`].
     pub fn epoch(&mut self) -> Result<()> {
         let (whole, several) = (self.epochs(), self.members.len() > 1);
         let next = self.members.par_iter_mut().enumerate();
@@ -181,12 +181,12 @@ impl<'a> Ensemble<'a> {
             Err(Error::Training(message)) if several => Err(Error::Training(format!("member {place}: {message}"))),
             Err(error) => Err(error),
         };
-        // All of them, before an error counts, and the first in their order: which one comes does not depend on threads.
+        // Run all, then return the first error in member order, so that it does not depend on threads.
         next.map(run).collect::<Vec<_>>().into_iter().collect()
     }
 }
 
-/// The reason that counts most.
+/// The reason with the highest precedence.
 fn first_reason(reasons: &[Finish]) -> Option<Finish> {
     let order = [Finish::Stopped, Finish::Diverged, Finish::Epochs, Finish::Patience, Finish::Converged];
     order.into_iter().find(|reason| reasons.contains(reason))

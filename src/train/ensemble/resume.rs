@@ -1,4 +1,4 @@
-//! An ensemble that is written to a checkpoint, and goes on from it.
+//! Saving an ensemble to a checkpoint, and resuming it.
 
 use super::Ensemble;
 use crate::error::Result;
@@ -8,10 +8,10 @@ use crate::train::resume::{Saved, other_run};
 use std::path::Path;
 
 impl Ensemble<'_> {
-    /// As [`Trainer::resume`](crate::Trainer::resume), for all members.
+    /// Like [`Trainer::resume`](crate::Trainer::resume), for all members.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Trainer::resume`](crate::Trainer::resume).
     pub fn resume(mut self, path: &Path) -> Result<Self> {
         if self.members.len() == 1 {
             self.members = self.members.into_iter().map(|only| only.resume(path)).collect::<Result<_>>()?;
@@ -29,10 +29,10 @@ impl Ensemble<'_> {
         Ok(self)
     }
 
-    /// The [`Ensemble::identity`] of the run that a checkpoint is of.
+    /// The [`Ensemble::identity`] of the run in a checkpoint.
     ///
     /// # Errors
-    /// A file that is missing or damaged.
+    /// If the file is missing or damaged.
     pub fn identity_in(path: &Path) -> Result<String> {
         let (saved, _): (Saved, Vec<Vec<u8>>) = checkpoint::read(path)?;
         let members = match saved {
@@ -42,19 +42,19 @@ impl Ensemble<'_> {
         Ok(Self::identity_of(&members))
     }
 
-    /// As [`Trainer::save_checkpoint`](crate::Trainer::save_checkpoint): one file for all members.
+    /// Like [`Trainer::save_checkpoint`](crate::Trainer::save_checkpoint): one file for all members.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn save_checkpoint(&self, path: &Path) -> Result<()> {
         if let [only] = &self.members[..] {
             return only.save_checkpoint(path);
         }
         let (mut states, mut parts) = (Vec::new(), Vec::new());
         for member in &self.members {
-            let own = member.learner.save()?;
-            states.push((&member.state, own.len()));
-            parts.extend(own);
+            let member_parts = member.learner.save()?;
+            states.push((&member.state, member_parts.len()));
+            parts.extend(member_parts);
         }
         checkpoint::write(path, &states, &parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }

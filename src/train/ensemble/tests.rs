@@ -1,11 +1,11 @@
-//! Ensembles against the runs that they are made of.
+//! Compares ensembles with the runs of their members.
 
 use super::*;
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
 use crate::data::synthetic::Synthetic;
 use crate::device;
-use crate::model::{Activation, Architecture, Model, spread};
+use crate::model::{Activation, Architecture, Model, score_deviation};
 use crate::objective::Objective;
 use crate::setting::Schedule;
 use crate::train::TrainingData;
@@ -45,33 +45,33 @@ fn trained(ensemble: Ensemble<'_>) -> Model {
     ensemble.train().unwrap()
 }
 
-/// All that a model is, but for the times that its epochs took.
-fn essence(model: &Model) -> (Vec<u8>, String, String) {
+/// Everything in a model except the times of its epochs.
+fn contents(model: &Model) -> (Vec<u8>, String, String) {
     let timeless = model.history.iter().map(|epoch| EpochRecord { seconds: 0.0, ..epoch.clone() });
     let history = timeless.map(|epoch| format!("{epoch:?}\n")).collect();
     (model.scorer.to_bytes().unwrap(), format!("{:?}", model.info), history)
 }
 
 #[test]
-fn one_member_is_its_run() {
+fn an_ensemble_of_one_equals_its_run() {
     let (config, data) = (config(), shared(&config()));
     let alone = trainer(config.clone(), &data);
     let model = trained(of_seeds(1));
     assert!(model.info.members.is_empty() && model.history.iter().all(|epoch| epoch.member.is_none()));
-    assert_eq!(essence(&model), essence(&alone.train().unwrap()));
+    assert_eq!(contents(&model), contents(&alone.train().unwrap()));
 }
 
 #[test]
-fn what_comes_out_does_not_depend_on_threads() {
+fn the_model_does_not_depend_on_threads() {
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        essence(&pool.install(|| trained(of_seeds(5))))
+        contents(&pool.install(|| trained(of_seeds(5))))
     };
     assert!(on(1) == on(2) && on(1) == on(7));
 }
 
 #[test]
-fn the_model_scores_as_the_mean_of_its_members_and_is_judged_itself() {
+fn the_model_scores_as_the_mean_of_its_members_and_is_evaluated_itself() {
     let (config, data) = (config(), shared(&config()));
     let alone: Vec<Model> = Ensemble::seeds(1, 4)
         .map(|seed| {
@@ -82,7 +82,7 @@ fn the_model_scores_as_the_mean_of_its_members_and_is_judged_itself() {
     let model = trained(of_seeds(4));
     let (train, valid) = (part(0..40), part(40..60));
     let deviations: Vec<f64> =
-        alone.iter().map(|model| spread(&model.score(&train).unwrap(), train.offsets())).collect();
+        alone.iter().map(|model| score_deviation(&model.score(&train).unwrap(), train.offsets())).collect();
     let scores: Vec<Vec<f32>> = alone.iter().map(|model| model.score(&valid).unwrap()).collect();
     for (place, score) in model.score(&valid).unwrap().into_iter().enumerate() {
         let expected: f64 = scores.iter().zip(&deviations).map(|(s, d)| f64::from(s[place]) / d / 4.0).sum();
@@ -98,28 +98,28 @@ fn the_model_scores_as_the_mean_of_its_members_and_is_judged_itself() {
     let metrics = [crate::metric::parse("ndcg@10").unwrap()];
     assert_eq!(model.info.metrics["valid"], model.evaluate(&valid, &metrics).unwrap());
     assert_eq!(model.best_value(), Some(model.info.metrics["valid"]["ndcg@10"]));
-    // The same as from whole models and raw data.
+    // The same as averaging finished models with unscaled data.
     let folded = Model::ensemble(&alone, &train).unwrap();
     assert_eq!(folded.scorer.to_bytes().unwrap(), model.scorer.to_bytes().unwrap());
     assert_eq!((folded.info.members, folded.history.len()), (model.info.members, model.history.len()));
 }
 
 #[test]
-fn queries_that_one_member_was_trained_on_do_not_judge_another() {
+fn members_with_different_queries_are_evaluated_on_their_own() {
     let config = TrainConfig { scaling: ScaleKind::ZScore, ..config() };
     let first = TrainingData::new(config.scaling, part(0..40), part(40..60)).unwrap();
-    let second = Arc::new(first.alike(part(20..60), part(0..20)).unwrap());
+    let second = Arc::new(first.with_same_scaling(part(20..60), part(0..20)).unwrap());
     let data = [Arc::new(first), second];
     let members = data.iter().zip([1, 2]).map(|(data, seed)| trainer(TrainConfig { seed, ..config.clone() }, data));
     let model = trained(Ensemble::new(members.collect()).unwrap());
-    let own: Vec<f64> = model.info.members.iter().filter_map(|member| member.best_value).collect();
-    assert_eq!(model.best_value(), Some((own[0] + own[1]) / 2.0));
-    assert!((model.info.metrics["valid"]["ndcg@10"] - (own[0] + own[1]) / 2.0).abs() < 1e-12);
+    let values: Vec<f64> = model.info.members.iter().filter_map(|member| member.best_value).collect();
+    assert_eq!(model.best_value(), Some((values[0] + values[1]) / 2.0));
+    assert!((model.info.metrics["valid"]["ndcg@10"] - (values[0] + values[1]) / 2.0).abs() < 1e-12);
     assert!(model.info.conventions.ends_with("each judged on queries of its own"), "{}", model.info.conventions);
 }
 
 #[test]
-fn members_may_differ_in_their_settings() {
+fn members_can_differ_in_their_settings() {
     let (config, data) = (config(), shared(&config()));
     let of = |architecture: Architecture, objective: &str| {
         trainer(TrainConfig { architecture, objective: Objective::parse(objective).unwrap(), ..config.clone() }, &data)
@@ -135,14 +135,14 @@ fn members_may_differ_in_their_settings() {
 }
 
 #[test]
-fn what_cannot_be_one_model_is_refused_before_it_is_trained() {
+fn members_that_cannot_be_averaged_are_refused_before_training() {
     let (config, data) = (config(), shared(&config()));
     let refusal = |members: Vec<Trainer<'static>>| Ensemble::new(members).err().unwrap().to_string();
     let run = |config: TrainConfig| trainer(config, &data);
     let linear = run(TrainConfig { architecture: Architecture::Linear, ..config.clone() });
     assert!(refusal(vec![run(config.clone()), linear]).contains("relu"));
     let other = run(TrainConfig { metric: "map".into(), ..config.clone() });
-    assert!(refusal(vec![run(config.clone()), other]).contains("ndcg@10 and by map"));
+    assert!(refusal(vec![run(config.clone()), other]).contains("ndcg@10 and map"));
     let zscore = TrainConfig { scaling: ScaleKind::ZScore, ..config.clone() };
     let other = trainer(zscore.clone(), &shared(&zscore));
     assert!(refusal(vec![run(config.clone()), other]).contains("scaled differently"));
@@ -150,14 +150,14 @@ fn what_cannot_be_one_model_is_refused_before_it_is_trained() {
 }
 
 #[test]
-fn an_ensemble_goes_on_to_the_same_bytes_even_from_within_an_epoch() {
+fn an_ensemble_resumes_to_the_same_bytes_even_from_within_an_epoch() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.checkpoint");
-    let expected = essence(&trained(of_seeds(3)));
+    let expected = contents(&trained(of_seeds(3)));
     for epochs in 0..4 {
         let mut ensemble = of_seeds(3);
         (0..epochs).for_each(|_| ensemble.epoch().unwrap());
-        // Two of three members had ended their epoch when the run was stopped.
+        // Two of three members had finished their epoch when the run was stopped.
         for member in [0, 2] {
             if ensemble.members[member].finished().is_none() {
                 ensemble.members[member].epoch().unwrap();
@@ -166,16 +166,14 @@ fn an_ensemble_goes_on_to_the_same_bytes_even_from_within_an_epoch() {
         assert_eq!(ensemble.history(0).iter().map(|epoch| epoch.epoch).max().unwrap_or(0), ensemble.epochs());
         ensemble.save_checkpoint(&path).unwrap();
         let mut again = of_seeds(3).resume(&path).unwrap();
-        let before = again.history(0);
-        let mut log = before.clone();
+        let mut log = again.history(0);
         let note = |_: &Ensemble<'_>, epochs: &[EpochRecord]| {
             log.extend_from_slice(epochs);
             Ok(ControlFlow::Continue(()))
         };
         again.run(note).unwrap();
         assert_eq!(log, again.history(0), "every epoch once, and in order");
-        let (found, _) = (essence(&again.finish().unwrap()), before);
-        assert!(found == expected, "{epochs} epochs");
+        assert!(contents(&again.finish().unwrap()) == expected, "{epochs} epochs");
     }
     let refusal = |ensemble: Ensemble<'static>| ensemble.resume(&path).err().unwrap().to_string();
     for other in [of_seeds(1), of_seeds(2), of_seeds(4)] {
@@ -196,7 +194,7 @@ fn members_without_an_epoch_are_left_out() {
 }
 
 #[test]
-fn seeds_differ() {
+fn seeds_are_distinct() {
     let all: Vec<u64> = (0..20).flat_map(|seed| Ensemble::seeds(seed, 50).skip(1)).collect();
     let mut sorted = all.clone();
     sorted.sort_unstable();

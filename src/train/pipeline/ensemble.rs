@@ -1,4 +1,4 @@
-//! The members of a run, and what distinguishes it from others.
+//! The members of a run, and its identity.
 
 use super::Splits;
 use crate::data::Targets;
@@ -8,21 +8,22 @@ use crate::train::{Ensemble, Trainer, TrainingData};
 use burn::tensor::Device;
 use std::sync::Arc;
 
-/// The settings of each member: those of the run, each with its own seed.
+/// The settings of each member: those of the run with the member's seed.
 fn configs(config: &TrainConfig, members: usize) -> impl Iterator<Item = (usize, TrainConfig)> {
     Ensemble::seeds(config.seed, members).map(|seed| TrainConfig { seed, ..config.clone() }).enumerate()
 }
 
-/// The target probabilities of a member; members take them in turn.
+/// The target probabilities of a member; members use them in turn.
 fn targets_of(member: usize, targets: &[Targets]) -> Option<&Targets> {
     targets.get(member % targets.len().max(1))
 }
 
 impl<'a> Ensemble<'a> {
-    /// So many members of the same settings but for their seeds; they take data and targets in turn.
+    /// Creates an ensemble whose members have the same settings except for the seed, and use `data` and `targets` in
+    /// turn.
     ///
     /// # Errors
-    /// As [`Trainer::on`], [`Trainer::with_targets`] and [`Ensemble::new`].
+    /// Those of [`Trainer::on`], [`Trainer::with_targets`] and [`Ensemble::new`].
     pub fn of(
         config: &TrainConfig,
         members: usize,
@@ -42,7 +43,8 @@ impl<'a> Ensemble<'a> {
 }
 
 impl Splits {
-    /// The [identity](Ensemble::identity) of the run that [`Ensemble::of`] starts on these data, before anything is scaled.
+    /// The [identity](Ensemble::identity) of the run that [`Ensemble::of`] creates on these data, computed before
+    /// scaling.
     pub fn identity(&self, config: &TrainConfig, members: usize, targets: &[Targets]) -> String {
         let of = |(member, config): (usize, TrainConfig)| {
             let (train, valid) = self.of_member(member);

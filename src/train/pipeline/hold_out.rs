@@ -1,33 +1,33 @@
-//! Validation queries where no validation data is given: some of the training queries, held out.
+//! Holds out training queries for validation if no validation data is given.
 
 use super::{Split, Splits};
 use crate::data::{Targets, kfold, split};
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// Which training queries are held out for validation where no validation data is given.
+/// Which training queries are held out for validation if no validation data is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldOut {
-    /// None: whoever trains splits the queries itself.
+    /// None: the caller splits the queries.
     Nothing,
-    /// One in five, and for each member of an ensemble another fifth.
+    /// One fifth of the queries, a different fifth for each member of an ensemble.
     Fifth {
-        /// Seed of the choice.
+        /// Seed of the split.
         seed: u64,
         /// Number of members.
         members: usize,
     },
 }
 
-/// Share of the queries that are held out.
-const SHARE: f64 = 0.2;
+/// Fraction of the queries that are held out.
+const FRACTION: f64 = 0.2;
 
-/// As many as there are, so that each query is held out by one of five members.
+/// Number of different validation sets: each query is held out by one of five members.
 const FIFTHS: usize = 5;
 
 impl Split {
-    /// Some queries for training and the others for validation; for members of an ensemble, each fifth once. Target
-    /// probabilities are then those of each member's training queries.
+    /// Splits the queries into training and validation; members of an ensemble hold out different fifths. The target
+    /// probabilities returned are those of each member's training queries.
     pub(super) fn hold_out(
         mut self,
         seed: u64,
@@ -37,25 +37,28 @@ impl Split {
         let queries = self.data.n_queries();
         let too_few = |what: &'static str| {
             move |error: Error| {
-                Error::Data(format!("too few queries {what} for validation: give `valid` FILE: {error}"))
+                Error::Data(format!(
+                    "too few queries to hold {what} out for validation: set `valid` to a file: {error}"
+                ))
             }
         };
-        let parts = split(queries, &[1.0 - SHARE, SHARE], seed).map_err(too_few("to keep some"))?;
+        let parts = split(queries, &[1.0 - FRACTION, FRACTION], seed).map_err(too_few("some"))?;
         let mut chosen = vec![parts[0].clone()];
         let mut others = Vec::new();
         if members > 1 {
-            // The first member keeps what a single run keeps; the other fifths are fourths of its training queries.
-            let fourths = kfold(parts[0].len(), FIFTHS - 1, seed).map_err(too_few("for each member to keep others"))?;
+            // The first member holds out the same fifth as a single run; the others hold out fourths of its training
+            // queries.
+            let fourths = kfold(parts[0].len(), FIFTHS - 1, seed).map_err(too_few("different ones for each member"))?;
             let copies = fourths.len().min(members - 1) as u64;
             if !self.data.is_mapped() {
                 let bytes = memory::bytes_of::<f32>(self.data.features().len() as u64).saturating_mul(copies);
-                let what = "the training data of members that keep different queries for validation";
-                memory::ask(bytes, what, "give `valid` FILE, which all of them share")?;
+                let what = "the training data of members that hold out different queries";
+                memory::ask(bytes, what, "set `valid` to a file, which all members share")?;
             }
             for fourth in fourths.into_iter().take(members - 1) {
-                let kept: Vec<usize> = fourth.into_iter().map(|place| parts[0][place]).collect();
-                let train = (0..queries).filter(|query| kept.binary_search(query).is_err()).collect::<Vec<_>>();
-                others.push((self.data.select(&train), self.data.select(&kept)));
+                let held_out: Vec<usize> = fourth.into_iter().map(|place| parts[0][place]).collect();
+                let train = (0..queries).filter(|query| held_out.binary_search(query).is_err()).collect::<Vec<_>>();
+                others.push((self.data.select(&train), self.data.select(&held_out)));
                 chosen.push(train);
             }
         }

@@ -1,4 +1,5 @@
-//! From files to an evaluated model: the steps that every front end takes, between which it shows progress.
+//! The steps from files to an evaluated model, as separate functions so that a front end can show progress between
+//! them.
 //!
 //! ```
 //! use burnrank::train::{Ensemble, HoldOut, RunFiles, Split, Splits, report_metrics};

@@ -1,4 +1,4 @@
-//! What a ranker is trained on, chosen by and tested on: read, made alike, and evaluated in the end.
+//! Training, validation and test data of a run.
 
 use super::HoldOut;
 use crate::data::{Dataset, ReadOptions, ReadReport, ScaleKind, Targets, read_with};
@@ -14,28 +14,28 @@ use crate::train::finish::WHEN_STOPPED;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A data set of a run, and where it came from.
+/// A data set of a run and its source.
 #[derive(Debug)]
 pub struct Split {
-    /// The file, as messages call it.
+    /// Name of the file in messages.
     pub file: String,
-    /// The file, where there is one.
+    /// The file, if there is one.
     pub path: Option<PathBuf>,
-    /// The documents; none once they are [training data](Splits::training_data).
+    /// The documents; empty once they are converted to [training data](Splits::training_data).
     pub data: Dataset,
-    /// Describes the documents as they were read.
+    /// Description of the documents as read.
     pub info: DataInfo,
-    /// Line of the highest label, where there is a file.
+    /// Line of the highest label in the file.
     pub line: Option<usize>,
 }
 
 impl Split {
-    /// Documents that are in memory; `source` says where they came from.
+    /// Documents in memory; `source` names their origin.
     pub fn new(source: String, data: Dataset) -> Self {
         Split { file: source.clone(), path: None, info: DataInfo::of(source, &data), data, line: None }
     }
 
-    /// A file that was read; `file` is what messages call it.
+    /// The data of a file that was read; `file` is its name in messages.
     pub fn of_report(path: &Path, file: String, report: ReadReport) -> Self {
         let line = Some(report.highest_label.1).filter(|&line| line > 0);
         let split = Split::new(path.display().to_string(), report.data);
@@ -45,12 +45,12 @@ impl Split {
     /// Reads a file.
     ///
     /// # Errors
-    /// As [`read_with`].
+    /// Those of [`read_with`].
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self> {
         Ok(Self::of_report(path, path.display().to_string(), read_with(path, options, &|_| {})?))
     }
 
-    /// An error about the labels, with the file, and the line of the highest label.
+    /// Adds the file and the line of the highest label to an error about labels.
     pub fn locate(&self, error: Error) -> Error {
         let line = self.line.map_or(String::new(), |line| format!("; the highest label is first on line {line}"));
         Error::Data(format!("{}: {error}{line}", printable(&self.file)))
@@ -64,56 +64,56 @@ pub struct RunFiles<'a> {
     pub train: &'a Path,
     /// Validation data, which chooses the best epoch.
     pub valid: Option<&'a Path>,
-    /// Test data, which is only evaluated.
+    /// Test data, used only for evaluation.
     pub test: Option<&'a Path>,
     /// Target probabilities of the training queries.
     pub targets: Option<&'a Path>,
 }
 
-/// What a ranker is trained on, chosen by and tested on.
+/// Training, validation and test data of a run.
 #[derive(Debug)]
 pub struct Splits {
     /// Training data.
     pub train: Split,
-    /// Validation data; empty where none were given or held out.
+    /// Validation data; empty if none was given or held out.
     pub valid: Split,
     /// Test data.
     pub test: Option<Split>,
-    /// Training and validation queries of members of an ensemble that have their own, but for the first.
+    /// Training and validation queries of ensemble members other than the first, if they differ.
     pub(super) others: Vec<(Dataset, Dataset)>,
 }
 
-/// Sparse data that has fewer features than the training data; the last ones are taken to be 0.
+/// Sparse data with fewer features than the training data; the missing last features are 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Widened {
     /// The file.
     pub file: String,
     /// Its number of features.
     pub found: usize,
-    /// That of the training data.
+    /// Number of features of the training data.
     pub width: usize,
 }
 
-/// A split that a model has no values on.
+/// A split on which a model was not evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotEvaluated {
-    /// Where the data came from.
+    /// Source of the data.
     pub source: String,
     /// Why it was not evaluated.
     pub reason: String,
 }
 
 impl Splits {
-    /// Data that are there already.
+    /// Splits of data in memory.
     pub fn new(train: Split, valid: Split, test: Option<Split>) -> Self {
         Splits { train, valid, test, others: Vec::new() }
     }
 
-    /// Reads the files of a run by `read`, which is told the name of the split and the file. Target probabilities are those
-    /// of the training queries of each member.
+    /// Reads the files of a run with `read`, which gets the name of the split and the path. The target probabilities
+    /// returned are those of each member's training queries.
     ///
     /// # Errors
-    /// Those of `read`, bad target probabilities, and too few queries to hold some out.
+    /// Those of `read`; if target probabilities are invalid, or there are too few queries to hold some out.
     pub fn read<E: From<Error>>(
         files: &RunFiles<'_>,
         hold_out: HoldOut,
@@ -135,14 +135,14 @@ impl Splits {
         Ok((splits, targets))
     }
 
-    /// The splits that there are, with their names.
+    /// The splits that exist, with their names.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Split)> {
         let valid = Some(("valid", &self.valid)).filter(|(_, valid)| valid.info.queries > 0);
         let test = self.test.iter().map(|test| ("test", test));
         std::iter::once(("train", &self.train)).chain(valid).chain(test)
     }
 
-    /// Training and validation queries of a member, until they are training data.
+    /// Training and validation queries of a member, before [`Splits::training_data`].
     pub(super) fn of_member(&self, member: usize) -> (&Dataset, &Dataset) {
         match member % (self.others.len() + 1) {
             0 => (&self.train.data, &self.valid.data),
@@ -150,11 +150,11 @@ impl Splits {
         }
     }
 
-    /// Gives all splits the features of the training data, or the `stated` number of them, where the training data leaves out
-    /// the last ones. Returns the splits that were filled with zeros.
+    /// Gives all splits the number of features of the training data, or the `stated` number if the training data leaves
+    /// out the last ones. Returns the splits that were padded with zeros.
     ///
     /// # Errors
-    /// Data that has more features, or fewer and is not sparse, or has other names for them.
+    /// If a split has more features, or fewer without being sparse, or other feature names.
     pub fn fit_widths(&mut self, stated: Option<usize>) -> Result<Vec<Widened>> {
         let found = self.train.data.n_features();
         let width = stated.unwrap_or(found);
@@ -167,12 +167,12 @@ impl Splits {
         if width < found {
             return Err(Error::Data(format!("{train}: {found} features, more than `features` {width}")));
         }
-        let own = self.all().map(|(_, split)| split.data.n_documents()).sum::<usize>();
-        let documents = own + self.others.iter().map(|(a, b)| a.n_documents() + b.n_documents()).sum::<usize>();
+        let documents = self.all().map(|(_, split)| split.data.n_documents()).sum::<usize>();
+        let documents = documents + self.others.iter().map(|(a, b)| a.n_documents() + b.n_documents()).sum::<usize>();
         if width > found {
             if !self.train.data.is_mapped() {
                 let bytes = memory::bytes_of::<f32>(documents as u64 * width as u64);
-                memory::ask(bytes, &format!("the {width} features of all documents"), "give fewer `features`")?;
+                memory::ask(bytes, &format!("the {width} features of all documents"), "reduce `features`")?;
             }
             self.train.data = std::mem::take(&mut self.train.data).with_width(width);
         }
@@ -191,8 +191,8 @@ impl Splits {
             }
             if found > width {
                 return Err(Error::Data(format!(
-                    "{file}: the data has {found} features, the training data has {width}: is it the right file? If the \
-                     others are 0 in all training data, train with `features` {found}"
+                    "{file}: the data has {found} features, but the training data has {width}: check that this is the right \
+                     file; if the other features are 0 in all training data, train with `features` {found}"
                 )));
             }
             split.data = std::mem::take(&mut split.data).fit_width(width).map_err(named)?;
@@ -206,10 +206,10 @@ impl Splits {
         Ok(widened)
     }
 
-    /// Refuses training data without an order to learn, before any work; target probabilities may give one.
+    /// Checks that the training data defines an order to learn, by labels or by target probabilities.
     ///
     /// # Errors
-    /// When no query has documents of different labels.
+    /// If no query has documents with different labels.
     pub fn check_pairs(&self, config: &TrainConfig, has_targets: bool) -> Result<()> {
         if has_targets {
             return Ok(());
@@ -218,29 +218,30 @@ impl Splits {
         config.check_pairs(&self.train.data).map_err(named)
     }
 
-    /// Number of feature values that [`Splits::training_data`] scales; those of a mapped file are scaled when they are read.
+    /// Number of feature values that [`Splits::training_data`] scales; a mapped file is scaled when it is read.
     pub fn values_to_scale(&self) -> usize {
         let values = |data: &Dataset| if data.is_mapped() { 0 } else { data.features().len() };
         (values(&self.train.data) + values(&self.valid.data)) * (self.others.len() + 1)
     }
 
-    /// Hands training and validation data over to be scaled in the memory that they have: one for all members, or several
-    /// that members take in turn. All are scaled as the first is.
+    /// Scales training and validation data in place and moves them out: one data set for all members, or several that
+    /// members use in turn. All have the scaling of the first.
     ///
     /// # Errors
-    /// As [`TrainingData::new`].
+    /// Those of [`TrainingData::new`].
     pub fn training_data(&mut self, scaling: ScaleKind) -> Result<Vec<Arc<TrainingData<'static>>>> {
         let (train, valid) = (std::mem::take(&mut self.train.data), std::mem::take(&mut self.valid.data));
         let first = TrainingData::new(scaling, train, valid)?;
         let others = std::mem::take(&mut self.others).into_iter();
-        let others: Vec<_> = others.map(|(train, valid)| first.alike(train, valid)).collect::<Result<_>>()?;
+        let others: Vec<_> =
+            others.map(|(train, valid)| first.with_same_scaling(train, valid)).collect::<Result<_>>()?;
         Ok(std::iter::once(first).chain(others).map(Arc::new).collect())
     }
 
-    /// As [`Splits::training_data`], of processes that train together: each keeps what it holds.
+    /// Like [`Splits::training_data`], for distributed training: each process keeps its part.
     ///
     /// # Errors
-    /// As [`TrainingData::distributed`].
+    /// Those of [`TrainingData::distributed`].
     pub fn distributed_data(
         &mut self,
         config: &TrainConfig,
@@ -250,10 +251,10 @@ impl Splits {
         Ok(vec![Arc::new(TrainingData::distributed(member, config.shares, config.scaling, train, valid)?)])
     }
 
-    /// Adds to a model where its data came from, and its values on the test data. Returns the splits without values: nothing
-    /// that happens here may lose a trained model.
+    /// Adds the sources of its data and its test metrics to a model. Returns the splits that could not be evaluated,
+    /// rather than an error, so that a trained model is never lost.
     ///
-    /// Once `stop` is set, the test data is evaluated only where that takes a moment.
+    /// If `stop` is set, evaluation of the test data is limited to a moment.
     pub fn describe(&self, model: &mut Model, metrics: &[Arc<dyn Metric>], stop: &Stop) -> Vec<NotEvaluated> {
         let mut missing = Vec::new();
         for (name, split) in self.all() {
@@ -279,7 +280,7 @@ impl Splits {
     }
 }
 
-/// The metrics of every report: the one that chooses the best epoch, then NDCG@10, MAP and MRR.
+/// The metrics of every report: the one that selects the best epoch, then NDCG@10, MAP and MRR.
 ///
 /// ```
 /// let names = |chosen| -> Result<Vec<String>, burnrank::Error> {
@@ -290,7 +291,7 @@ impl Splits {
 /// ```
 ///
 /// # Errors
-/// When there is no such metric.
+/// If the metric is unknown.
 pub fn report_metrics(chosen: &str) -> Result<Vec<Arc<dyn Metric>>> {
     let mut all = vec![metric::parse(chosen)?];
     for name in REPORTED_METRICS {

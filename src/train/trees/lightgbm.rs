@@ -1,8 +1,9 @@
-//! LightGBM as a grower of single trees: the one place that calls it.
+//! Bindings to LightGBM, used to grow single trees.
 //!
-//! A tree follows from slopes, settings and its own seed alone: scores are ours, and where something is drawn, each tree has
-//! a booster of its own, so that no state of random numbers is left over. A run that was interrupted then grows the same trees
-//! as one that was not. Where nothing is drawn, the booster is kept: making one takes a quarter of a small tree's time.
+//! A tree depends only on gradients, settings and its seed. Scores are kept outside LightGBM. With random sampling each
+//! tree gets a new booster, so that no random state is carried over and an interrupted run grows the same trees as an
+//! uninterrupted one. Without sampling the booster is kept, because creating one takes a quarter of the time of a small
+//! tree.
 
 use super::threads;
 use crate::data::Dataset;
@@ -14,13 +15,13 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// LightGBM has one number of threads for the whole process, which must not change while a tree grows.
+/// LightGBM's number of threads is global to the process and must not change while a tree grows.
 #[derive(Debug, Clone, Copy)]
 struct Shared {
     threads: usize,
-    /// How many callers work with it.
+    /// Number of callers that are using it.
     callers: usize,
-    /// How often it has changed.
+    /// Number of times it has changed.
     changes: u64,
 }
 
@@ -29,12 +30,12 @@ static SHARED: (Mutex<Shared>, Condvar) = (Mutex::new(Shared { threads: 0, calle
 /// The right to call LightGBM with this caller's number of threads.
 struct Turn {
     threads: usize,
-    /// How often the number had changed before.
+    /// [`Shared::changes`] when the turn was taken.
     changes: u64,
 }
 
 impl Turn {
-    /// Waits for those who work with another number.
+    /// Waits for callers that use another number of threads.
     fn take(threads: usize) -> Self {
         let mut now = Turn::now();
         while now.callers > 0 && now.threads != threads {
@@ -43,7 +44,7 @@ impl Turn {
         now.changes += u64::from(now.threads != threads);
         (now.threads, now.callers) = (threads, now.callers + 1);
         let turn = Turn { threads, changes: now.changes };
-        // SAFETY: a function that takes text and keeps nothing. LightGBM holds it for each thread.
+        // SAFETY: the callback takes text and keeps nothing. LightGBM stores it per thread.
         unsafe { LGBM_RegisterLogCallback(Some(be_silent)) };
         turn
     }
@@ -60,7 +61,7 @@ impl Drop for Turn {
     }
 }
 
-/// How a tree is grown.
+/// Settings of tree growth.
 #[derive(Debug, Clone)]
 pub(super) struct Growth {
     pub leaves: usize,
@@ -73,35 +74,35 @@ pub(super) struct Growth {
     pub feature_fraction: f64,
 }
 
-/// Training documents, their features put into bins.
+/// Training documents with binned features.
 pub(super) struct Binned {
     handle: DatasetHandle,
     documents: usize,
-    /// The number of feature values.
+    /// Number of feature values.
     values: usize,
     growth: Growth,
-    /// What grew the last tree, where nothing is drawn.
+    /// The booster of the last tree, kept if nothing is sampled.
     booster: Option<Booster>,
 }
 
-// SAFETY: LightGBM ties nothing to the thread that made the data, and only reads it once it is made.
+// SAFETY: LightGBM does not tie a data set to a thread, and only reads it after construction.
 unsafe impl Send for Binned {}
 
 impl Binned {
-    /// Puts the features of training documents into bins.
+    /// Bins the features of training documents.
     pub fn new(data: &Dataset, growth: Growth) -> Result<Self> {
         let (documents, features) = (data.n_documents(), data.n_features());
-        let too_many = |what: &str| Error::Data(format!("LightGBM takes no more than 2,147,483,647 {what}"));
+        let too_many = |what: &str| Error::Data(format!("LightGBM supports at most 2,147,483,647 {what}"));
         let rows = i32::try_from(documents).map_err(|_| too_many("documents"))?;
         let columns = i32::try_from(features).map_err(|_| too_many("features"))?;
         if growth.subsample * (documents as f64) < 1.0 {
-            let share = growth.subsample;
+            let fraction = growth.subsample;
             return Err(Error::Config(format!(
-                "subsample {share} leaves none of {documents} documents: give a larger share"
+                "subsample {fraction} leaves none of {documents} documents: set a larger fraction"
             )));
         }
         let bytes = boosting_bytes(documents as u64, features as u64, growth.bins);
-        memory::ask(bytes, "the bins of the training documents", "give fewer `bins` or documents")?;
+        memory::ask(bytes, "the bins of the training documents", "reduce `bins` or the number of documents")?;
         let values = documents.saturating_mul(features);
         let turn = Turn::take(threads::choose(values));
         let mut handle = null_mut();
@@ -120,7 +121,7 @@ impl Binned {
             )
         })?;
         let binned = Binned { handle, documents, values, growth, booster: None };
-        // SAFETY: one label per row, which LightGBM copies; it wants labels even where gradients come from elsewhere.
+        // SAFETY: one label per row, which LightGBM copies; it requires labels even with custom gradients.
         checked(unsafe {
             LGBM_DatasetSetField(
                 handle,
@@ -133,13 +134,13 @@ impl Binned {
         Ok(binned)
     }
 
-    /// Grows one tree on slopes of all documents, or nothing when no split is allowed or worth anything; `before` trees were
-    /// grown before it.
+    /// Grows one tree on the gradients of all documents, following `before` earlier trees; `None` if no split is
+    /// allowed or has a gain.
     pub fn grow(&mut self, gradient: &[f32], hessian: &[f32], seed: u64, before: usize) -> Result<Option<Grown>> {
         self.grow_by(threads::choose(self.values), gradient, hessian, seed, before)
     }
 
-    /// As [`Binned::grow`], by this number of threads.
+    /// Like [`Binned::grow`], with a given number of threads.
     fn grow_by(
         &mut self,
         threads: usize,
@@ -149,11 +150,11 @@ impl Binned {
         before: usize,
     ) -> Result<Option<Grown>> {
         if gradient.len() != self.documents || hessian.len() != self.documents {
-            let (slopes, documents) = (gradient.len().min(hessian.len()), self.documents);
-            return Err(Error::Mismatch(format!("{slopes} slopes of {documents} documents")));
+            let (gradients, documents) = (gradient.len().min(hessian.len()), self.documents);
+            return Err(Error::Mismatch(format!("{gradients} gradients for {documents} documents")));
         }
         let turn = Turn::take(threads);
-        // A booster counts on the number of threads that it was made under.
+        // A booster is only valid for the number of threads that it was created with.
         let kept = self.booster.take().filter(|booster| booster.changes == turn.changes);
         let booster = match kept {
             Some(booster) => booster,
@@ -180,18 +181,18 @@ impl Drop for Binned {
     }
 }
 
-/// A tree that was grown.
+/// A grown tree.
 pub(super) struct Grown {
-    /// A whole model of this tree alone, as LightGBM's text.
+    /// A model with this tree only, in LightGBM's text format.
     pub text: String,
-    /// The scores of all trees of the run on the training documents, where LightGBM knows them all.
+    /// Training scores of all trees of the run, if the booster has grown all of them.
     pub scores: Option<Vec<f64>>,
 }
 
-/// What grows trees.
+/// A LightGBM booster.
 struct Booster {
     handle: BoosterHandle,
-    /// How often the number of threads had changed when it was made.
+    /// [`Shared::changes`] when the booster was created.
     changes: u64,
 }
 
@@ -204,7 +205,7 @@ impl Booster {
         Ok(Booster { handle, changes: turn.changes })
     }
 
-    /// The newest tree, which follows `before` others.
+    /// The last tree, which follows `before` earlier ones.
     fn grown(&self, documents: usize, before: usize) -> Result<Grown> {
         let mut trees: c_int = 0;
         // SAFETY: the booster is alive, and LightGBM writes one number.
@@ -214,33 +215,33 @@ impl Booster {
         Ok(Grown { text: self.tree(trees - 1)?, scores })
     }
 
-    /// The sums that LightGBM has kept while it grew its trees: the same additions as ours, without a look at the features.
+    /// The training scores that LightGBM keeps: the same sums as ours, without reading the features again.
     fn training_scores(&self, documents: usize) -> Result<Vec<f64>> {
         let (mut scores, mut length) = (vec![0.0; documents], 0);
-        // SAFETY: the booster is alive, and of one class: it writes a number for each document of its training data.
+        // SAFETY: the booster is alive and has one class: LightGBM writes one number per training document.
         checked(unsafe { LGBM_BoosterGetPredict(self.handle, 0, &mut length, scores.as_mut_ptr()) })?;
         Ok(scores)
     }
 
-    /// A tree, as a model of its own.
+    /// A model with only the tree at `place`, in LightGBM's text format.
     fn tree(&self, place: c_int) -> Result<String> {
         let (split_counts, mut length) = (C_API_FEATURE_IMPORTANCE_SPLIT as c_int, 0);
         let mut buffer: Vec<u8> = vec![0; 1 << 14];
-        // Once more where the first buffer is too short.
+        // Try again if the first buffer is too short.
         for _ in 0..2 {
-            let room = buffer.len() as i64;
-            // SAFETY: LightGBM writes no more than `room` bytes, and says how many it would have written.
+            let capacity = buffer.len() as i64;
+            // SAFETY: LightGBM writes at most `capacity` bytes, and returns the length that it needs.
             checked(unsafe {
                 let to = buffer.as_mut_ptr().cast::<c_char>();
-                LGBM_BoosterSaveModelToString(self.handle, place, 1, split_counts, room, &mut length, to)
+                LGBM_BoosterSaveModelToString(self.handle, place, 1, split_counts, capacity, &mut length, to)
             })?;
-            if length <= room {
+            if length <= capacity {
                 break;
             }
             buffer.resize(length as usize, 0);
         }
         let text = CStr::from_bytes_until_nul(&buffer).ok().and_then(|text| text.to_str().ok());
-        text.map(str::to_owned).ok_or_else(|| Error::Training("LightGBM gave a model that is no text".into()))
+        text.map(str::to_owned).ok_or_else(|| Error::Training("LightGBM returned a model that is not text".into()))
     }
 }
 
@@ -251,7 +252,8 @@ impl Drop for Booster {
     }
 }
 
-/// All settings. Histograms are built by feature: the sum of a bin is then one thread's, whatever the number of threads.
+/// LightGBM's parameters. `force_col_wise` makes each histogram bin the sum of a single thread, so that trees do not
+/// depend on the number of threads.
 fn parameters(growth: &Growth, seed: u64, threads: usize) -> String {
     let seed = seed & 0x3fff_ffff;
     format!(
@@ -272,19 +274,19 @@ fn parameters(growth: &Growth, seed: u64, threads: usize) -> String {
 }
 
 fn text(parameters: &str) -> CString {
-    // No number is written with a 0 byte.
+    // Formatted numbers contain no 0 byte.
     CString::new(parameters).unwrap_or_default()
 }
 
-/// LightGBM's own words go nowhere: what matters comes back as an error.
+/// Discards LightGBM's log; failures are returned as errors.
 unsafe extern "C" fn be_silent(_: *const c_char) {}
 
-/// The error that LightGBM tells of.
+/// Converts a return code to LightGBM's last error.
 fn checked(code: c_int) -> Result<()> {
     if code == 0 {
         return Ok(());
     }
-    // SAFETY: LightGBM's last error is text that ends in 0 and stays until the next call of this thread.
+    // SAFETY: LightGBM's last error is text that ends in 0 and is valid until the next call of this thread.
     let message = unsafe { CStr::from_ptr(LGBM_GetLastError()) };
     Err(Error::Training(format!("LightGBM: {}", message.to_string_lossy())))
 }
@@ -295,7 +297,7 @@ mod tests {
     use crate::Synthetic;
 
     #[test]
-    fn trees_are_the_same_for_any_number_of_threads_also_when_it_changes() {
+    fn trees_do_not_depend_on_the_number_of_threads_even_if_it_changes() {
         let data = Synthetic { queries: 40, ..Synthetic::net() }.generator().unwrap().part(0..40).unwrap().0;
         let gradient: Vec<f32> = data.labels().iter().map(|label| 1.0 - label).collect();
         let hessian = vec![1.0; gradient.len()];
@@ -313,7 +315,7 @@ mod tests {
             let mut binned = Binned::new(&data, growth).unwrap();
             let tree = |(place, threads): (usize, usize)| {
                 let grown = binned.grow_by(threads, &gradient, &hessian, place as u64, place).unwrap().unwrap();
-                // The settings that follow name the number of threads.
+                // The parameters that follow include the number of threads.
                 grown.text.split("end of trees").next().unwrap().to_owned()
             };
             threads.into_iter().enumerate().map(tree).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! Trees, by boosting: each epoch grows one on the objective's gradient and second derivatives.
+//! Gradient boosted trees: each epoch grows one tree on the objective's gradients and hessian diagonal.
 
 mod lightgbm;
 mod threads;
@@ -14,24 +14,24 @@ use crate::stop::Stop;
 use lightgbm::{Binned, Grown, Growth};
 use std::sync::Arc;
 
-/// Trees so far, and the scores that the next one is to mend.
+/// The trees so far, and the scores that the next tree corrects.
 pub(super) struct TreeLearner {
     binned: Binned,
-    /// Nothing before the first tree.
+    /// `None` before the first tree.
     forest: Option<Forest>,
-    /// The first of these trees are those of the best epoch.
+    /// Number of trees at the best epoch.
     best: usize,
-    /// Whether no further tree could be grown.
+    /// Whether no further tree can be grown.
     converged: bool,
     train: Vec<f64>,
-    /// Empty until validation documents have been scored.
+    /// Scores of the validation documents; empty until they are first computed.
     valid: Vec<f64>,
     tried: Option<Tried>,
 }
 
-/// What an epoch that is not taken yet came to.
+/// The result of an epoch that is not accepted yet.
 struct Tried {
-    /// A forest of the new tree alone; nothing when none could be grown.
+    /// A forest with only the new tree; `None` if no tree could be grown.
     tree: Option<Forest>,
     train: Vec<f64>,
     valid: Vec<f64>,
@@ -71,15 +71,16 @@ impl Learner for TreeLearner {
         let (mut gradient, mut hessian) = (vec![0.0; n], vec![0.0; n]);
         let seeds = query_seeds(objective, epoch.draws(), 0..data.n_queries());
         let batch = Batch { labels: data.labels(), offsets: data.offsets() };
-        let slopes = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
+        let gradients = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
         let result =
-            objective.gradients(&scores, batch, slopes, Outputs { loss: true, pairs: true }, &seeds, epoch.stop)?;
-        if self.forest.is_none() && gradient.iter().all(|&slope| slope == 0.0) {
-            // An objective that is flat where all scores are equal, as rankcosine: its first tree is fitted to the labels.
-            gradient.iter_mut().zip(data.labels()).for_each(|(slope, label)| *slope = -label);
+            objective.gradients(&scores, batch, gradients, Outputs { loss: true, pairs: true }, &seeds, epoch.stop)?;
+        if self.forest.is_none() && gradient.iter().all(|&value| value == 0.0) {
+            // Some objectives, such as rankcosine, have zero gradients at equal scores: fit the first tree to the
+            // labels.
+            gradient.iter_mut().zip(data.labels()).for_each(|(value, label)| *value = -label);
         }
         make_positive(&mut hessian);
-        // The seed of the tree is one of a sequence whose neighbours have nothing in common.
+        // Hash the seed, so that neighbouring epochs get unrelated seeds.
         let seed =
             (epoch.config.seed ^ (epoch.number as u64).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let grown = self.binned.grow(&gradient, &hessian, seed, self.n_trees())?;
@@ -128,7 +129,7 @@ impl Learner for TreeLearner {
         scores.iter().all(|score| score.is_finite())
     }
 
-    fn take_epoch(&mut self, best: bool) -> Result<()> {
+    fn accept_epoch(&mut self, best: bool) -> Result<()> {
         if let Some(tried) = self.tried.take() {
             self.converged = tried.tree.is_none();
             match (&mut self.forest, tried.tree) {
@@ -149,7 +150,7 @@ impl Learner for TreeLearner {
     }
 
     fn best(&self, _: &Dataset) -> Result<Scorer> {
-        let forest = self.forest.as_ref().ok_or_else(|| Error::Training("there is no tree yet".into()))?;
+        let forest = self.forest.as_ref().ok_or_else(|| Error::Training("no tree has been grown yet".into()))?;
         Ok(Scorer::Trees(Arc::new(forest.truncated(self.best.max(1)))))
     }
 
@@ -160,7 +161,7 @@ impl Learner for TreeLearner {
     }
 
     fn restore(&mut self, parts: Vec<Vec<u8>>, train: &Dataset) -> Result<()> {
-        let damaged = || Error::Record("damaged checkpoint: it is not that of trees".into());
+        let damaged = || Error::Record("damaged checkpoint: it is not of trees".into());
         let [text, numbers] = <[Vec<u8>; 2]>::try_from(parts).map_err(|_| damaged())?;
         let text = String::from_utf8(text).map_err(|_| damaged())?;
         let numbers: Vec<u64> = numbers
@@ -176,43 +177,43 @@ impl Learner for TreeLearner {
         self.train.fill(0.0);
         self.valid.clear();
         match &self.forest {
-            // Tree by tree, as they were added when they grew.
+            // Tree by tree, in the order in which they were added.
             Some(forest) => forest.score_rows(train.features(), train.n_features(), &mut self.train),
             None => Ok(()),
         }
     }
 }
 
-const NO_TREE: &str = "no tree can be grown: every split would leave a leaf with too few documents or too little to learn \
-                       from: lower `min_data` or `min_hessian`";
+const NO_TREE: &str = "no tree can be grown: every split would leave a leaf with too few documents or too small a \
+                       hessian: lower `min_data` or `min_hessian`";
 
-/// The text of the only tree of a forest.
+/// The text of the tree in a forest of one tree.
 fn block(forest: &Forest) -> Result<String> {
     let text = forest.to_text();
     let block = text.split_once("\nTree=0\n").and_then(|(_, rest)| rest.split_once("\nend of trees"));
     block
         .map(|(block, _)| block.to_owned())
-        .ok_or_else(|| Error::Training("LightGBM gave a model without a tree".into()))
+        .ok_or_else(|| Error::Training("LightGBM returned a model without a tree".into()))
 }
 
-/// The forest of one tree.
+/// Parses LightGBM's model of one tree.
 fn alone(text: &str) -> Result<Forest> {
-    // The settings of the run are in model.json; LightGBM's own name the number of threads, which nothing depends on.
+    // Drop LightGBM's parameters: settings are in model.json, and these include the number of threads.
     let text = text.split_once("\nparameters:\n").map_or(text, |(before, _)| before);
     Forest::parse(&format!("{text}\n"))
 }
 
-/// Second derivatives that a Newton step can divide by.
+/// Makes the hessian diagonal safe to divide by in a Newton step.
 ///
-/// A loss that is not convex has negative ones; a step then goes by their sizes, none below the mean, so that it goes
-/// downhill and not far. A loss without any, such as the hinge, takes plain gradient steps.
+/// A loss that is not convex has negative values; they are replaced by their absolute values, at least the mean, so
+/// that steps descend and stay short. A loss without second derivatives, such as the hinge, gets plain gradient steps.
 fn make_positive(hessian: &mut [f32]) {
-    let sum: f64 = hessian.iter().map(|&slope| f64::from(slope.abs())).sum();
+    let sum: f64 = hessian.iter().map(|&value| f64::from(value.abs())).sum();
     if sum == 0.0 {
         hessian.fill(1.0);
-    } else if hessian.iter().any(|&slope| slope < 0.0) {
+    } else if hessian.iter().any(|&value| value < 0.0) {
         let mean = (sum / hessian.len() as f64) as f32;
-        hessian.iter_mut().for_each(|slope| *slope = slope.abs().max(mean));
+        hessian.iter_mut().for_each(|value| *value = value.abs().max(mean));
     }
 }
 
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn second_derivatives_are_made_to_divide_by() {
+    fn hessians_are_made_positive() {
         let positive = |mut hessian: Vec<f32>| {
             make_positive(&mut hessian);
             hessian

@@ -1,33 +1,34 @@
-//! The number of threads that grow a tree.
+//! Choice of the number of threads for growing a tree.
 //!
-//! LightGBM's threads wait for each other many times per tree, and OpenMP waits by spinning: a thread whose core is taken by
-//! another program holds up all others. More threads than there are idle cores make training slower, up to a hundred times
-//! for small data. The trees are the same for any number of threads.
+//! LightGBM's threads synchronise many times per tree, and OpenMP waits by spinning: a thread whose core is busy with
+//! another program delays all others. More threads than idle cores slow training down, up to a hundred times for small
+//! data. The trees do not depend on the number of threads.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Values of training features for each thread: with fewer, waiting takes longer than it saves.
+/// Minimum number of feature values per thread; below it, synchronisation costs more than a thread saves.
 const VALUES_PER_THREAD: usize = 250_000;
 
-/// How long the load that was read last is used.
+/// How long a reading of the load stays valid.
 const READ_AFTER: Duration = Duration::from_secs(1);
 
-/// Cores without work for other programs, and when they were counted. All runs of this process use the same number: LightGBM has
-/// one number of threads per process.
+/// Number of idle cores, and when they were counted. All runs of the process share it, as LightGBM's number of threads
+/// is global.
 static IDLE: Mutex<Option<(Instant, usize)>> = Mutex::new(None);
 
-/// The number of threads for training data of this number of feature values, at the load of this moment.
+/// The number of threads for training data with `values` feature values, at the current load.
 pub(super) fn choose(values: usize) -> usize {
     threads(values, rayon::current_num_threads(), idle_cores)
 }
 
-fn threads(values: usize, most: usize, idle_cores: impl Fn() -> usize) -> usize {
-    let useful = (values / VALUES_PER_THREAD).clamp(1, most.max(1));
+fn threads(values: usize, max_threads: usize, idle_cores: impl Fn() -> usize) -> usize {
+    let useful = (values / VALUES_PER_THREAD).clamp(1, max_threads.max(1));
     if useful == 1 { 1 } else { useful.min(idle_cores().max(1)) }
 }
 
-/// Cores that no other program uses, read at most once per second; all where the system does not say.
+/// Number of cores that no other program uses, read at most once per second; unlimited if the system does not report
+/// it.
 fn idle_cores() -> usize {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     match *idle {
@@ -40,17 +41,17 @@ fn idle_cores() -> usize {
     }
 }
 
-/// The cores of the system, minus the threads that run and are not ours.
+/// The number of cores minus the number of running threads of other processes, from the text of `/proc/stat`.
 fn count_idle(stat: &str, ours: usize) -> Option<usize> {
     let cores = stat.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu ")).count();
     let running: usize = stat.lines().find_map(|line| line.strip_prefix("procs_running "))?.trim().parse().ok()?;
     (cores > 0).then(|| cores.saturating_sub(running.saturating_sub(ours)))
 }
 
-/// The threads of this process that run.
+/// The number of running threads of this process.
 fn running_here() -> usize {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    // The state follows the name, which is in parentheses and may have any character.
+    // The state follows the name, which is in parentheses and may contain any character.
     let runs = |text: &str| text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'));
     threads.filter(|thread| std::fs::read_to_string(thread.path().join("stat")).is_ok_and(|text| runs(&text))).count()
 }
@@ -64,18 +65,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_follow_the_work_and_the_load() {
+    fn threads_depend_on_data_size_and_load() {
         // 1,800 documents of 46 features are too few for two threads, whatever the load.
         assert_eq!(threads(1_800 * 46, 8, || 8), 1);
         assert_eq!(threads(0, 8, || 8), 1);
-        let much = 100_000 * 136;
-        assert_eq!([8, 3, 1, 0].map(|idle| threads(much, 8, || idle)), [8, 3, 1, 1]);
-        assert_eq!(threads(much, 1, || 8), 1);
+        let large = 100_000 * 136;
+        assert_eq!([8, 3, 1, 0].map(|idle| threads(large, 8, || idle)), [8, 3, 1, 1]);
+        assert_eq!(threads(large, 1, || 8), 1);
         assert_eq!(threads(2 * VALUES_PER_THREAD, 8, || usize::MAX), 2);
     }
 
     #[test]
-    fn other_programs_threads_take_cores() {
+    fn threads_of_other_programs_reduce_the_number_of_idle_cores() {
         let stat = "cpu  1 2\ncpu0 1 1\ncpu1 0 1\nintr 5\nprocs_running 5\nprocs_blocked 0\n";
         assert_eq!([0, 1, 4, 5, 9].map(|ours| count_idle(stat, ours)), [0, 0, 1, 2, 2].map(Some));
         assert_eq!(count_idle("", 1), None);
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn this_thread_runs() {
+    fn this_thread_counts_as_running() {
         assert!(running_here() >= 1);
         assert!(count_idle(&read("/proc/stat"), usize::MAX).is_some_and(|cores| cores >= 1));
     }

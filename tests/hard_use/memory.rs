@@ -104,7 +104,7 @@ fn explaining_a_tree_of_many_levels_is_refused() {
     place.run("predict --model deep --data a.txt --max-memory 500MB").good();
     let message = place.run("explain --model deep --data a.txt --max-memory 500MB --quiet").bad(1);
     assert!(message.contains("the paths to all leaves of the trees would take 2.7 GB"), "{message}");
-    assert!(message.contains("use trees of fewer levels, or allow more with --max-memory"), "{message}");
+    assert!(message.contains("use shallower trees, or allow more with --max-memory"), "{message}");
 }
 
 #[test]

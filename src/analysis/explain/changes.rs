@@ -1,4 +1,4 @@
-//! The queries that won and lost most against a baseline, and the pair of documents that decided it.
+//! The queries with the largest gain and loss against a baseline, and the pair of documents responsible.
 
 use super::explainer::{Explainer, row_of};
 use crate::data::Dataset;
@@ -6,12 +6,12 @@ use crate::error::Result;
 use crate::metric::{Conventions, Metric, Ties, rank_order};
 use serde::Serialize;
 
-/// The queries whose value changed most, the largest change first.
+/// The queries with the largest changes, in descending order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Changes {
-    /// Where the model is better than the baseline.
+    /// Queries on which the model is better than the baseline.
     pub won: Vec<QueryChange>,
-    /// Where it is worse.
+    /// Queries on which it is worse.
     pub lost: Vec<QueryChange>,
 }
 
@@ -24,59 +24,59 @@ pub struct QueryChange {
     pub baseline: f64,
     /// The model's value.
     pub model: f64,
-    /// The two documents that decided most of it; nothing where no two of them changed places.
+    /// The pair of documents responsible for most of the change; `None` if no two documents swapped.
     pub change: Option<Change>,
 }
 
-/// Two documents of different labels that the model and the baseline put in different orders.
+/// Two documents with different labels that the model and the baseline rank in different orders.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
-    /// The document of the higher label.
+    /// The document with the higher label.
     pub better: Place,
-    /// The document of the lower label.
+    /// The document with the lower label.
     pub worse: Place,
-    /// What the measure would change if the two exchanged their ranks in the model's ranking.
+    /// Change of the metric if the two swapped ranks in the model's ranking.
     pub swap: f64,
-    /// The model's score of the better one less that of the worse one.
+    /// The model's score of the better document minus that of the worse one.
     pub score_difference: f64,
-    /// The parts of features in that difference, the largest first.
+    /// Contributions of features to that difference, the largest first.
     pub contributions: Vec<Contribution>,
-    /// The parts of all other features together.
+    /// Sum of the contributions of all other features.
     pub other_contributions: f64,
-    /// Whether all parts together are within 0.1% of the difference of scores.
+    /// Whether the sum of all contributions is within 0.1% of the difference of the scores.
     pub contributions_add_up: bool,
 }
 
-/// Where a document is.
+/// A document and its ranks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Place {
-    /// Its id; without one, its number within the query, counted from 1.
+    /// Document id; without one, its number within the query from 1.
     pub document: String,
-    /// Its label.
+    /// Label.
     pub label: f32,
-    /// Its rank in the baseline, from 1.
+    /// Rank in the baseline, from 1.
     pub baseline_rank: usize,
-    /// Its rank in the model, from 1.
+    /// Rank in the model, from 1.
     pub model_rank: usize,
 }
 
-/// The part of one feature in the difference of two scores.
+/// Contribution of one feature to the difference of two scores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contribution {
-    /// The feature's column, counted from 0.
+    /// Column of the feature, from 0.
     pub feature: usize,
-    /// The value of the document of the higher label, as the data has it.
+    /// Raw value of the document with the higher label.
     pub better: f32,
-    /// The value of the other.
+    /// Raw value of the document with the lower label.
     pub worse: f32,
-    /// How much it raises the first document above the second.
+    /// How much the feature raises the score of the first document above that of the second.
     pub contribution: f64,
 }
 
-/// One of the two has a rank of at most this, or the pair is not looked at.
-const LOOKED_AT: usize = 100;
+/// A pair is considered if one of its documents has at most this rank.
+const MAX_RANK: usize = 100;
 
-/// A pair that is still to be explained.
+/// A pair without contributions.
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
     pub better: usize,
@@ -85,7 +85,7 @@ pub(super) struct Pair {
     ranks: [usize; 4],
 }
 
-/// A query that changed, before its features are looked at.
+/// A changed query without contributions.
 #[derive(Debug, Clone)]
 pub(super) struct Moved {
     pub query: usize,
@@ -94,16 +94,16 @@ pub(super) struct Moved {
     pub pair: Option<Pair>,
 }
 
-/// Scores and values of the model, then of the baseline.
+/// Scores and metric values of the model, then of the baseline.
 pub(super) type Rankings<'a> = (&'a [f32], &'a [Option<f64>], &'a [f64], &'a [Option<f64>]);
 
-/// The queries that won and those that lost, with the pair that decided each.
+/// Returns the queries with the largest gains and with the largest losses, each with the pair responsible.
 pub(super) fn moved(
     data: &Dataset,
     metric: &dyn Metric,
     conventions: &Conventions,
     (scores, values, baseline_scores, baseline_values): Rankings<'_>,
-    most: usize,
+    max_queries: usize,
 ) -> Result<[Vec<Moved>; 2]> {
     let sign = if metric.is_cost() { -1.0 } else { 1.0 };
     let mut gains: Vec<(usize, f64, f64)> = (0..data.n_queries())
@@ -111,11 +111,11 @@ pub(super) fn moved(
         .filter(|(_, before, after)| (after - before).abs() > 1e-12 * (1.0 + before.abs()))
         .collect();
     let gain = |(_, before, after): &(usize, f64, f64)| sign * (after - before);
-    // Sorting is stable: of equal changes the earlier query comes first.
+    // The sort is stable: among equal changes the earlier query comes first.
     gains.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
-    let won = gains.iter().filter(|change| gain(change) > 0.0).take(most).copied().collect::<Vec<_>>();
+    let won = gains.iter().filter(|change| gain(change) > 0.0).take(max_queries).copied().collect::<Vec<_>>();
     gains.sort_by(|a, b| gain(a).total_cmp(&gain(b)));
-    let lost = gains.iter().filter(|change| gain(change) < 0.0).take(most).copied().collect::<Vec<_>>();
+    let lost = gains.iter().filter(|change| gain(change) < 0.0).take(max_queries).copied().collect::<Vec<_>>();
     let with_pair = |(query, baseline, model): (usize, f64, f64), won: bool| {
         let rows = data.offsets()[query]..data.offsets()[query + 1];
         let pair = decisive(
@@ -135,8 +135,8 @@ pub(super) fn moved(
     ])
 }
 
-/// Of the pairs of a query that only one of the two rankings has right, the model where it `won`, the one whose exchange in the
-/// model's ranking changes the measure most.
+/// Returns the pair that only one of the rankings has in the right order (the model if it `won`) whose swap in the model's ranking
+/// changes the metric most.
 fn decisive(
     labels: &[f32],
     scores: &[f32],
@@ -145,14 +145,14 @@ fn decisive(
     metric: &dyn Metric,
     conventions: &Conventions,
 ) -> Result<Option<Pair>> {
-    // An average over orders of ties has no order of its own.
+    // An average over the orders of ties has no single order.
     let ties = if conventions.ties == Ties::Average { Ties::Document } else { conventions.ties };
     let order = rank_order(scores, labels, ties)?;
     let before = ranks(&rank_order(baseline, labels, ties)?);
     let ranked: Vec<f32> = order.iter().map(|&row| labels[row]).collect();
     let swaps = metric.swaps(&ranked);
     let mut best: Option<Pair> = None;
-    for high in 0..order.len().min(LOOKED_AT) {
+    for high in 0..order.len().min(MAX_RANK) {
         for low in high + 1..order.len() {
             let (above, below) = (order[high], order[low]);
             if labels[above] == labels[below] || (labels[above] > labels[below]) != won || before[above] < before[below]
@@ -179,15 +179,15 @@ fn ranks(order: &[usize]) -> Vec<usize> {
 }
 
 impl Moved {
-    /// With the `most` largest parts of features; `documents` are the two as the data has them, `scaled` holds them as the model
-    /// sees them.
-    pub fn told(
+    /// Adds the `max_features` largest contributions. `documents` are the two raw documents; `scaled` is the data as the model
+    /// expects it.
+    pub fn with_contributions(
         self,
         scaled: &Dataset,
         scores: &[f32],
         explainer: &Explainer,
         documents: Option<[Vec<f32>; 2]>,
-        most: usize,
+        max_features: usize,
     ) -> QueryChange {
         let Moved { query, baseline, model, pair } = self;
         let start = scaled.offsets()[query];
@@ -201,8 +201,8 @@ impl Moved {
                 baseline_rank: ranks[0],
                 model_rank: ranks[1],
             };
-            let found = explainer.differences(row_of(scaled, pair.better), row_of(scaled, pair.worse));
-            let mut contributions: Vec<Contribution> = found
+            let parts = explainer.differences(row_of(scaled, pair.better), row_of(scaled, pair.worse));
+            let mut contributions: Vec<Contribution> = parts
                 .values
                 .iter()
                 .enumerate()
@@ -215,8 +215,8 @@ impl Moved {
                 .collect();
             contributions.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
             let other_contributions =
-                contributions.iter().skip(most).map(|contribution| contribution.contribution).sum();
-            contributions.truncate(most);
+                contributions.iter().skip(max_features).map(|contribution| contribution.contribution).sum();
+            contributions.truncate(max_features);
             contributions.retain(|contribution| contribution.contribution != 0.0);
             Change {
                 better: place(pair.better, &pair.ranks[..2]),
@@ -225,7 +225,7 @@ impl Moved {
                 score_difference: f64::from(scores[pair.better]) - f64::from(scores[pair.worse]),
                 contributions,
                 other_contributions,
-                contributions_add_up: found.add_up,
+                contributions_add_up: parts.add_up,
             }
         });
         QueryChange { query: scaled.query_ids()[query].clone(), baseline, model, change }

@@ -1,8 +1,8 @@
-//! The part of each feature in a document's score.
+//! The contribution of each feature to a document's score.
 
 use super::gradient::Smooth;
 use super::integrated::{Parts, integrated_gradients};
-use super::shapley::{Paths, Room, Rules};
+use super::shapley::{Buffers, Paths, Rules};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -11,52 +11,53 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// How the parts of features are found.
+/// How contributions are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttributionMethod {
-    /// Weight times distance from the mean document; parts add up to the score less the mean document's. Exact.
+    /// Weight times the difference from the mean document. Exact; parts sum to the score minus the mean document's score.
     Linear,
-    /// Shapley values of trees, path-dependent; parts add up to the score less the expected score. Exact.
+    /// Path-dependent Shapley values of trees. Exact; parts sum to the score minus the expected score.
     Shapley,
-    /// Integrated gradients along the line between two documents; parts add up to the difference of scores within 0.1%.
+    /// Integrated gradients along the line between two documents. Parts sum to the difference of the scores within 0.1%.
     IntegratedGradients,
 }
 
 impl AttributionMethod {
-    /// What it is, for people.
+    /// Returns a description for reports.
     pub fn words(self) -> &'static str {
         match self {
             AttributionMethod::Linear => {
-                "weight x (scaled feature - its mean): exact, parts add up to the difference of scores"
+                "weight x (scaled feature - its mean); exact, the parts sum to the difference of the scores"
             }
             AttributionMethod::Shapley => {
-                "Shapley values of the trees, path-dependent: exact, parts add up to the difference of scores"
+                "path-dependent Shapley values of the trees; exact, the parts sum to the difference of the scores"
             }
             AttributionMethod::IntegratedGradients => {
-                "integrated gradients along the line between the two scaled documents: parts add up to the difference of scores within 0.1%"
+                "integrated gradients along the line between the two scaled documents; the parts sum to the difference of the scores \
+                 within 0.1%"
             }
         }
     }
 }
 
-/// Where the numbers of documents at the leaves of trees are from.
+/// Source of the numbers of documents at the leaves of trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counts {
-    /// From training, as the model's text has them.
+    /// Counted in training and stored in the model.
     Training,
-    /// From the data at hand, because the model's text has none.
+    /// Counted on the given data, because the model stores none.
     Data,
 }
 
-/// Finds the part of each feature in the scores of one model.
+/// Computes the contribution of each feature to the scores of one model.
 ///
 /// ```
 /// use burnrank::analysis::explain::{Explainer, AttributionMethod};
 /// use burnrank::{Dataset, RankerConfig, Scorer, device};
 /// let scorer = Scorer::Net(RankerConfig::linear(2).from_weights(&[vec![2.0, -1.0]], &device::open("auto")?)?);
-/// // Documents as the scorer sees them: scaled. The mean document is (2, 5).
+/// // Documents are scaled as the scorer expects. The mean document is (2, 5).
 /// let data = Dataset::new(2, vec![1.0, 5.0, 3.0, 5.0], vec![0.0, 1.0], vec![("a".into(), 2)])?;
 /// let explainer = Explainer::new(&scorer, &data)?;
 /// assert_eq!((explainer.method(), explainer.expected()), (AttributionMethod::Linear, -1.0));
@@ -76,27 +77,27 @@ enum Kind {
     Trees { forest: Arc<Forest>, paths: Vec<Paths>, rules: Rules, counts: Counts },
 }
 
-/// Documents that leaves are counted with where training did not count them: evenly spread over the data.
+/// Maximum number of documents for counting at leaves if the model stores no counts; evenly spaced in the data.
 const COUNTED: usize = 20_000;
 
 impl Explainer {
-    /// For a scorer and documents as it sees them, scaled: their mean is what parts are relative to and, of trees whose
-    /// training did not count, their way to leaves.
+    /// Prepares explanations of a scorer. `data`, scaled as the scorer expects, gives the mean document as the reference and, for
+    /// trees without stored counts, the numbers of documents at the leaves.
     ///
     /// # Errors
-    /// When there is no document, when documents have another number of features, when memory is short, or the device fails.
+    /// If there is no document, the number of features differs, there is not enough memory, or the device fails.
     pub fn new(scorer: &Scorer, data: &Dataset) -> Result<Self> {
         let features = scorer.config().features;
         if data.n_features() != features {
-            let found = data.n_features();
-            return Err(Error::Mismatch(format!("the model scores {features} features, the data has {found}")));
+            let width = data.n_features();
+            return Err(Error::Mismatch(format!("the model scores {features} features, the data has {width}")));
         }
         if data.n_documents() == 0 {
             return Err(Error::Data("no documents to explain a model with".into()));
         }
         let smooth = |scorer: Smooth| {
             let mean = mean(data);
-            let expected = scorer.score_and_slopes(&mean).0;
+            let expected = scorer.score_and_gradient(&mean).0;
             Explainer { kind: Kind::Smooth { scorer, mean }, expected }
         };
         Ok(match scorer {
@@ -111,7 +112,7 @@ impl Explainer {
         })
     }
 
-    /// How parts are found.
+    /// Returns how contributions are computed.
     pub fn method(&self) -> AttributionMethod {
         match &self.kind {
             Kind::Linear { .. } => AttributionMethod::Linear,
@@ -120,7 +121,7 @@ impl Explainer {
         }
     }
 
-    /// Of trees, who counted the documents at their leaves.
+    /// Returns the source of the counts at leaves; `None` for models without trees.
     pub fn counts(&self) -> Option<Counts> {
         match &self.kind {
             Kind::Trees { counts, .. } => Some(*counts),
@@ -128,31 +129,32 @@ impl Explainer {
         }
     }
 
-    /// What parts are relative to: the score of the mean document; of trees, the mean score of the documents at their leaves.
+    /// Returns the reference of the parts: the score of the mean document, or for trees the mean score over the documents at the
+    /// leaves.
     pub fn expected(&self) -> f64 {
         self.expected
     }
 
-    /// The part of each feature in the score of a scaled document minus [`Explainer::expected`].
+    /// Returns the contribution of each feature to the score of a scaled document minus [`Explainer::expected`].
     ///
     /// # Panics
-    /// When the document has fewer features than the model.
+    /// If the document has fewer features than the model.
     pub fn parts(&self, document: &[f32]) -> Vec<f64> {
         match &self.kind {
             Kind::Linear { net, mean } => linear(net, mean, &wide(document)),
             Kind::Smooth { scorer, mean } => integrated_gradients(scorer, mean, &wide(document)).values,
             Kind::Trees { forest, paths, rules, .. } => {
-                let (mut values, mut room) = (vec![0.0; forest.n_features()], Room::default());
+                let (mut values, mut buffers) = (vec![0.0; forest.n_features()], Buffers::default());
                 let factor = factor(forest);
                 for (tree, paths) in forest.trees().iter().zip(paths) {
-                    paths.add(tree, document, factor, rules, &mut room, &mut values);
+                    paths.add(tree, document, factor, rules, &mut buffers, &mut values);
                 }
                 values
             }
         }
     }
 
-    /// The part of each feature in the score of one scaled document minus that of another.
+    /// Contribution of each feature to the score of one scaled document minus that of another.
     pub(super) fn differences(&self, to: &[f32], from: &[f32]) -> Parts {
         let values = match &self.kind {
             Kind::Linear { net, .. } => linear(net, &wide(from), &wide(to)),
@@ -162,11 +164,11 @@ impl Explainer {
         Parts { values, add_up: true }
     }
 
-    /// The slope of the score in each feature at a scaled document; nothing for trees, whose slopes are 0.
+    /// Returns the gradient of the score with respect to the features at a scaled document; `None` for trees.
     pub fn gradients(&self, document: &[f32]) -> Option<Vec<f64>> {
         match &self.kind {
             Kind::Linear { net, .. } => Some(net.output().to_vec()),
-            Kind::Smooth { scorer, .. } => Some(scorer.score_and_slopes(&wide(document)).1),
+            Kind::Smooth { scorer, .. } => Some(scorer.score_and_gradient(&wide(document)).1),
             Kind::Trees { .. } => None,
         }
     }
@@ -176,22 +178,22 @@ fn wide(document: &[f32]) -> Vec<f64> {
     document.iter().map(|&x| f64::from(x)).collect()
 }
 
-/// The parts of features in the difference of two scores of a linear net.
+/// Contributions of features to the difference of two scores of a linear net.
 fn linear(net: &HostNet<f64>, from: &[f64], to: &[f64]) -> Vec<f64> {
     to.iter().zip(from).zip(net.output()).map(|((to, from), weight)| (to - from) * weight).collect()
 }
 
-/// What the values of trees are multiplied by.
+/// Factor for the values of trees.
 fn factor(forest: &Forest) -> f64 {
     if forest.is_average() { 1.0 / forest.n_trees().max(1) as f64 } else { 1.0 }
 }
 
 fn of_trees(forest: &Arc<Forest>, data: &Dataset) -> Result<Explainer> {
     let bytes = Paths::bytes(forest.trees(), forest.n_features());
-    memory::ask(bytes, "the paths to all leaves of the trees", "use trees of fewer levels")?;
+    memory::ask(bytes, "the paths to all leaves of the trees", "use shallower trees")?;
     let (counts, source) = match forest.leaf_counts() {
         Some(counts) => (counts, Counts::Training),
-        None => (forest.trees().par_iter().map(|tree| counted(tree, data)).collect(), Counts::Data),
+        None => (forest.trees().par_iter().map(|tree| count_at_leaves(tree, data)).collect(), Counts::Data),
     };
     let paths: Vec<Paths> =
         forest.trees().par_iter().zip(&counts).map(|(tree, counts)| Paths::of(tree, counts)).collect();
@@ -200,10 +202,10 @@ fn of_trees(forest: &Arc<Forest>, data: &Dataset) -> Result<Explainer> {
     Ok(Explainer { kind: Kind::Trees { forest: forest.clone(), paths, rules, counts: source }, expected })
 }
 
-/// The number of documents at each leaf.
-fn counted(tree: &Tree, data: &Dataset) -> Vec<f64> {
+/// Number of documents at each leaf.
+fn count_at_leaves(tree: &Tree, data: &Dataset) -> Vec<f64> {
     let mut counts = vec![0.0; tree.leaves().len()];
-    for row in spread(data.n_documents(), COUNTED) {
+    for row in evenly_spaced(data.n_documents(), COUNTED) {
         let document = row_of(data, row);
         let mut at = if tree.branches().is_empty() { Child::Leaf(0) } else { Child::Branch(0) };
         while let Child::Branch(index) = at {
@@ -217,18 +219,18 @@ fn counted(tree: &Tree, data: &Dataset) -> Vec<f64> {
     counts
 }
 
-/// The features of one document.
+/// Features of one document.
 pub(super) fn row_of(data: &Dataset, row: usize) -> &[f32] {
     &data.features()[row * data.n_features()..(row + 1) * data.n_features()]
 }
 
-/// At most `most` of `all` places, evenly spread.
-pub(super) fn spread(all: usize, most: usize) -> impl Iterator<Item = usize> + Clone {
-    let count = all.min(most);
-    (0..count).map(move |place| (place as u128 * all as u128 / count.max(1) as u128) as usize)
+/// At most `max` evenly spaced indices below `count`.
+pub(super) fn evenly_spaced(count: usize, max: usize) -> impl Iterator<Item = usize> + Clone {
+    let n = count.min(max);
+    (0..n).map(move |place| (place as u128 * count as u128 / n.max(1) as u128) as usize)
 }
 
-/// The mean of each feature over the documents, of what is finite.
+/// Mean of the finite values of each feature.
 fn mean(data: &Dataset) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); data.n_features()];
     for row in data.features().chunks_exact(data.n_features().max(1)) {

@@ -1,4 +1,4 @@
-//! Permutation importance: how far a measure falls when documents exchange the values of one feature.
+//! Permutation importance: the decrease of a metric if the values of one feature are shuffled between documents.
 
 use crate::analysis::significance::{holm, holm_levels, t_test};
 use crate::data::Dataset;
@@ -15,45 +15,45 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 words! {
-    /// Between which documents the values of a feature are exchanged.
+    /// The documents between which the values of a feature are shuffled.
     #[derive(Default)]
     pub enum Permute: "kind of permutation" {
-        /// Between the documents of a query: what the feature tells about them is lost, what it tells about the query stays.
+        /// Within each query: removes what the feature says about documents, keeps what it says about the query.
         #[default]
         Query = "query",
-        /// Between all documents of the file: what it tells about queries is lost too.
+        /// Across the whole file: also removes what it says about queries.
         File = "file",
     }
 }
 
-/// What a measure loses without a feature.
+/// Permutation importance of one feature.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Importance {
-    /// The feature's column, counted from 0.
+    /// Column of the feature, from 0.
     pub feature: usize,
-    /// How far the measure gets worse when the feature's values are permuted, the mean over queries and repeats. Above 0 where
-    /// the feature helps, also for measures that are costs.
+    /// Loss of the metric if the feature's values are shuffled, the mean over queries and repeats. Positive if the feature
+    /// helps, also for metrics that are costs.
     pub decrease: f64,
-    /// The standard error of the mean over queries.
+    /// Standard error of the mean over queries.
     pub standard_error: Option<f64>,
-    /// The p-value of Student's test over queries, two-sided, corrected by Holm's method over all features that change any query;
-    /// none for a feature that changes none, and for fewer than two queries.
+    /// Two-sided p-value of Student's test over queries, with Holm's correction over all features that change any query;
+    /// `None` for a feature that changes none, and for fewer than two queries.
     pub p: Option<f64>,
-    /// The interval of the mean over queries, by Student's distribution, at the level at which Holm's method tests the feature:
-    /// it excludes 0 exactly where `p` is at most 0.05. None for fewer than two queries.
+    /// Interval of the mean over queries by Student's distribution, at the level at which Holm's method tests the feature. It
+    /// excludes 0 exactly if `p` is at most 0.05. `None` for fewer than two queries.
     pub interval: Option<(f64, f64)>,
 }
 
-/// The error that is allowed over all features together, and over all pairs of systems.
+/// Family-wise error rate over all features, and over all pairs of systems.
 pub(super) const ALPHA: f64 = 0.05;
 
 impl Importance {
-    /// Whether the measure is known to get worse without the feature.
+    /// Returns whether the metric gets significantly worse without the feature.
     pub fn helps(&self) -> bool {
         self.decrease > 0.0 && self.is_significant()
     }
 
-    /// Whether the measure is known to get better without the feature.
+    /// Returns whether the metric gets significantly better without the feature.
     pub fn harms(&self) -> bool {
         self.decrease < 0.0 && self.is_significant()
     }
@@ -63,13 +63,13 @@ impl Importance {
     }
 }
 
-/// Documents that are scored at once, at most, unless a query has more.
+/// Maximum number of documents scored at once, unless a query has more.
 const BLOCK: usize = 4096;
 
-/// The importance of each feature, in the order of features, for documents as the scorer sees them: scaled.
+/// Returns the permutation importance of each feature, in feature order, for data that is scaled as the scorer expects.
 ///
-/// All cores work on features side by side, each on a copy of a few queries at a time; the same seed gives the same numbers,
-/// whatever the number of threads. `progress` hears the share that is done, from any thread.
+/// Features are processed in parallel, each on a copy of a few queries at a time. Results depend on the seed but not on the number
+/// of threads. `progress` is called with the completed share, from any thread.
 ///
 /// ```
 /// use burnrank::analysis::explain::{Permute, importances};
@@ -79,15 +79,15 @@ const BLOCK: usize = 4096;
 /// let features = vec![1.0, 7.0, 0.0, 5.0, 3.0, 3.0, 2.0, 4.0];
 /// let data = Dataset::new(2, features, vec![1.0, 0.0, 1.0, 0.0], vec![("a".into(), 2), ("b".into(), 2)])?;
 /// let pairs = parse("pairs")?;
-/// let found = importances(&scorer, &data, &*pairs, &Conventions::default(), Permute::Query, 50, 1, &|_| {})?;
-/// // Half of all orders of two documents are wrong; the second feature has no weight.
-/// assert!((found[0].decrease - 0.5).abs() < 0.2 && found[1].decrease == 0.0);
+/// let importances = importances(&scorer, &data, &*pairs, &Conventions::default(), Permute::Query, 50, 1, &|_| {})?;
+/// // Shuffling two documents puts them in the wrong order half of the time; the second feature has no weight.
+/// assert!((importances[0].decrease - 0.5).abs() < 0.2 && importances[1].decrease == 0.0);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
 /// # Errors
-/// When the data do not fit the scorer or the measure, or memory is short.
-#[expect(clippy::too_many_arguments, reason = "all of them decide the numbers")]
+/// If the data does not fit the scorer or the metric, or there is not enough memory.
+#[expect(clippy::too_many_arguments, reason = "all of them affect the result")]
 pub fn importances(
     scorer: &Scorer,
     data: &Dataset,
@@ -105,40 +105,40 @@ pub fn importances(
     let threads = rayon::current_num_threads() as u64;
     let longest = data.offsets().windows(2).map(|rows| rows[1] - rows[0]).max().unwrap_or(0).max(BLOCK);
     let each = (longest as u64).saturating_mul(width as u64 + 4) + 4 * data.n_documents() as u64;
-    memory::ask(threads.saturating_mul(each).saturating_mul(4), "permuted features", "give fewer `threads`")?;
+    memory::ask(threads.saturating_mul(each).saturating_mul(4), "permuted features", "use fewer `threads`")?;
     let scores = scorer.score_rows(data.features(), width)?;
     let values = evaluate(metric, &scores, data.labels(), data.offsets(), conventions)?;
     let work =
         Work { scorer, data, metric, conventions, permute, repeats, seed, values: &values, blocks: blocks(data) };
     let done = AtomicUsize::new(0);
     let one = |feature: usize| {
-        let falls = if depends(scorer, feature) { work.falls(feature)? } else { vec![Some(0.0); values.len()] };
+        let decreases = if depends(scorer, feature) { work.decreases(feature)? } else { vec![Some(0.0); values.len()] };
         progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / width as f64);
-        Ok((Summary::of(&falls), p_value(&falls)))
+        Ok((Summary::of(&decreases), p_value(&decreases)))
     };
-    let found = (0..width).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
-    Ok(corrected(&found))
+    let results = (0..width).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
+    Ok(corrected(&results))
 }
 
-/// The p-value of the mean of the falls; NaN where no query changes, or there are fewer than two.
-fn p_value(falls: &[Option<f64>]) -> f64 {
-    let falls: Vec<f64> = falls.iter().flatten().copied().collect();
-    if falls.len() < 2 || falls.iter().all(|decrease| *decrease == 0.0) {
+/// P-value of the mean decrease; NaN if no query changes or there are fewer than two.
+fn p_value(decreases: &[Option<f64>]) -> f64 {
+    let decreases: Vec<f64> = decreases.iter().flatten().copied().collect();
+    if decreases.len() < 2 || decreases.iter().all(|decrease| *decrease == 0.0) {
         return f64::NAN;
     }
-    // Equal falls have no spread: two of all assignments of signs reach their mean.
-    t_test(&falls).map_or(0.5_f64.powf(falls.len() as f64 - 1.0), |test| test.p)
+    // Equal decreases have a deviation of 0: two of all assignments of signs reach their mean.
+    t_test(&decreases).map_or(0.5_f64.powf(decreases.len() as f64 - 1.0), |test| test.p)
 }
 
-/// The importances of all features from the falls and p-value of each alone.
-fn corrected(found: &[(Summary, f64)]) -> Vec<Importance> {
-    let raw: Vec<f64> = found.iter().map(|(_, p)| *p).collect();
+/// Importances of all features from the summary and p-value of each, corrected for multiple tests.
+fn corrected(results: &[(Summary, f64)]) -> Vec<Importance> {
+    let raw: Vec<f64> = results.iter().map(|(_, p)| *p).collect();
     let (adjusted, levels) = (holm(&raw), holm_levels(&raw, ALPHA));
     let finite = |value: f64| Some(value).filter(|value| value.is_finite());
     let of = |(feature, (summary, _)): (usize, &(Summary, f64))| {
         let p = finite(adjusted[feature]);
         let (low, high) = summary.interval_at(finite(levels[feature]).unwrap_or(ALPHA));
-        // An end that is 0 but for rounding.
+        // An end that differs from 0 only by rounding.
         let (low, high) = match p {
             Some(p) if p > ALPHA => (low.min(0.0), high.max(0.0)),
             _ => (low, high),
@@ -151,10 +151,10 @@ fn corrected(found: &[(Summary, f64)]) -> Vec<Importance> {
             interval: finite(low).zip(finite(high)),
         }
     };
-    found.iter().enumerate().map(of).collect()
+    results.iter().enumerate().map(of).collect()
 }
 
-/// Whether scores can depend on a feature at all.
+/// Returns whether scores can depend on a feature.
 fn depends(scorer: &Scorer, feature: usize) -> bool {
     match scorer {
         Scorer::Trees(forest) => {
@@ -164,7 +164,7 @@ fn depends(scorer: &Scorer, feature: usize) -> bool {
     }
 }
 
-/// Whole queries, as many as are scored at once.
+/// Ranges of whole queries that are scored at once.
 fn blocks(data: &Dataset) -> Vec<std::ops::Range<usize>> {
     let offsets = data.offsets();
     let mut blocks = Vec::new();
@@ -186,16 +186,16 @@ struct Work<'a> {
     permute: Permute,
     repeats: usize,
     seed: u64,
-    /// Of the documents as they are.
+    /// Metric values without shuffling.
     values: &'a [Option<f64>],
     blocks: Vec<std::ops::Range<usize>>,
 }
 
 impl Work<'_> {
-    /// How far each query gets worse without a feature; nothing for those that do not count.
-    fn falls(&self, feature: usize) -> Result<Vec<Option<f64>>> {
+    /// Loss of each query if a feature is shuffled; `None` for queries that do not count.
+    fn decreases(&self, feature: usize) -> Result<Vec<Option<f64>>> {
         let sign = if self.metric.is_cost() { -1.0 } else { 1.0 };
-        let mut falls: Vec<Option<f64>> = self.values.iter().map(|value| value.map(|_| 0.0)).collect();
+        let mut decreases: Vec<Option<f64>> = self.values.iter().map(|value| value.map(|_| 0.0)).collect();
         let mut from: Vec<u32> = (0..self.data.n_documents() as u32).collect();
         let mut rows = Vec::new();
         for repeat in 0..self.repeats {
@@ -209,28 +209,28 @@ impl Work<'_> {
             }
             for block in &self.blocks {
                 self.block(feature, block, &from, &mut rows, &mut |query, value| {
-                    if let (Some(decrease), Some(before)) = (&mut falls[query], self.values[query]) {
+                    if let (Some(decrease), Some(before)) = (&mut decreases[query], self.values[query]) {
                         *decrease += sign * (before - value) / self.repeats as f64;
                     }
                 })?;
             }
         }
-        Ok(falls)
+        Ok(decreases)
     }
 
-    /// Tells the value of each query of a block whose documents take the feature's value `from` others.
+    /// Calls `report` with the value of each query of a block if document `row` takes the feature's value from `from[row]`.
     fn block(
         &self,
         feature: usize,
         block: &std::ops::Range<usize>,
         from: &[u32],
         rows: &mut Vec<f32>,
-        tell: &mut dyn FnMut(usize, f64),
+        report: &mut dyn FnMut(usize, f64),
     ) -> Result<()> {
         let (data, width) = (self.data, self.data.n_features());
         let (start, end) = (data.offsets()[block.start], data.offsets()[block.end]);
         let value = |row: usize| data.features()[row * width + feature];
-        // What changes nothing, as a feature that is the same for all documents of a query, needs no new scores.
+        // A permutation that changes no value, such as of a feature that is constant within the query, needs no new scores.
         let same = |row: usize| value(row).to_bits() == value(from[row] as usize).to_bits();
         if (start..end).all(same) {
             return Ok(());
@@ -245,7 +245,7 @@ impl Work<'_> {
             let documents = data.offsets()[query]..data.offsets()[query + 1];
             let scores = &scores[documents.start - start..documents.end - start];
             if let Some(value) = evaluate_query(self.metric, scores, &data.labels()[documents], self.conventions)? {
-                tell(query, value);
+                report(query, value);
             }
         }
         Ok(())

@@ -1,10 +1,10 @@
-//! Integrated gradients (Sundararajan, Taly and Yan 2017, equation 1): the part of each feature in the difference of two scores.
+//! Integrated gradients (Sundararajan, Taly and Yan 2017, Eq. 1): the contribution of each feature to the difference of two scores.
 //!
 //! part_i = (to_i - from_i) * integral over t in \[0, 1\] of df/dx_i at from + t (to - from)
 //!
-//! The parts add up to f(to) - f(from), and a feature that is equal in both documents has part 0. The integral is computed by
-//! adaptive bisection of \[0, 1\]: the piece with the largest error is halved until the sum of all errors is small. The scores at
-//! both ends of a piece are known, so a steep unit between the points of a rule shows up as an error.
+//! The parts sum to f(to) - f(from), and a feature that is equal in both documents has part 0. The integral is computed by
+//! adaptive bisection of \[0, 1\]: the interval with the largest error is halved until the sum of all errors is small. The scores at
+//! both ends of an interval are known, so a steep unit between the points of a rule shows up as an error.
 
 use super::gradient::Smooth;
 use super::quadrature::gauss_legendre;
@@ -17,22 +17,22 @@ const TOLERANCE: f64 = 1e-3;
 const TARGET: f64 = TOLERANCE / 10.0;
 /// Rounding error of a sum, relative to the sizes of its terms.
 const ROUNDING: f64 = 1e-12;
-/// Number of pieces before the first refinement.
+/// Initial number of intervals.
 const FIRST: usize = 8;
-/// Maximum number of pieces.
+/// Maximum number of intervals.
 const MAX_PIECES: usize = 4096;
-/// Maximum number of values that all pieces hold together.
+/// Maximum number of values stored over all intervals.
 const MAX_VALUES: usize = 1 << 22;
 
-/// The parts of features in the difference of two scores.
+/// The contributions of features to the difference of two scores.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parts {
     pub values: Vec<f64>,
-    /// Whether the sum of the parts is within 0.1% of the difference of scores.
+    /// Whether the sum of the parts is within 0.1% of the difference of the scores.
     pub add_up: bool,
 }
 
-/// The parts of features in the score of `to` minus the score of `from`, both scaled.
+/// Returns the contributions of features to the score of `to` minus the score of `from`, both scaled.
 pub(super) fn integrated_gradients(scorer: &Smooth, from: &[f64], to: &[f64]) -> Parts {
     let points = if scorer.is_piecewise_linear() { 1 } else { 3 };
     let path = Path { scorer, from, to, rule: gauss_legendre(points) };
@@ -40,10 +40,10 @@ pub(super) fn integrated_gradients(scorer: &Smooth, from: &[f64], to: &[f64]) ->
         (0..=FIRST).map(|place| place as f64 / FIRST as f64).map(|at| (at, path.score(at))).collect();
     let difference = ends[FIRST].1 - ends[0].1;
     let mut pieces: BinaryHeap<Piece> = ends.windows(2).map(|ends| path.piece(ends[0], ends[1])).collect();
-    let most = (MAX_VALUES / to.len().max(1)).clamp(2 * FIRST, MAX_PIECES);
-    while pieces.len() < most {
+    let max_pieces = (MAX_VALUES / to.len().max(1)).clamp(2 * FIRST, MAX_PIECES);
+    while pieces.len() < max_pieces {
         let (error, size) = pieces.iter().fold((0.0, 0.0), |(error, size), p| (error + p.error, size + p.size));
-        // Errors that are not finite stay so, however small the pieces.
+        // Errors that are not finite stay so for any size of interval.
         if error <= (TARGET * difference.abs()).max(ROUNDING * size) || !error.is_finite() {
             break;
         }
@@ -70,7 +70,7 @@ struct Path<'a> {
     rule: Vec<(f64, f64)>,
 }
 
-/// A piece of the line between two places, each with its score.
+/// An interval of the line; each end is a position and its score.
 struct Piece {
     ends: [(f64, f64); 2],
     values: Vec<f64>,
@@ -85,26 +85,27 @@ impl Path<'_> {
     }
 
     fn score(&self, at: f64) -> f64 {
-        self.scorer.score_and_slopes(&self.document(at)).0
+        self.scorer.score_and_gradient(&self.document(at)).0
     }
 
-    /// Integrates a piece by its halves; the error is the distance from the rule for the whole piece and from the scores.
+    /// Integrates an interval by its halves. The error combines the difference from the rule for the whole interval and the
+    /// difference from the scores at its ends.
     fn piece(&self, start: (f64, f64), end: (f64, f64)) -> Piece {
         let middle = (start.0 + end.0) / 2.0;
         let whole = self.integral(start.0, end.0);
         let mut values = self.integral(start.0, middle);
         add(&mut values, 1.0, &self.integral(middle, end.0));
-        let apart: f64 = values.iter().zip(&whole).map(|(fine, coarse)| (fine - coarse).abs()).sum();
+        let difference: f64 = values.iter().zip(&whole).map(|(fine, coarse)| (fine - coarse).abs()).sum();
         let missing = (values.iter().sum::<f64>() - (end.1 - start.1)).abs();
         let size = values.iter().map(|value| value.abs()).sum();
-        Piece { ends: [start, end], values, size, error: apart + missing }
+        Piece { ends: [start, end], values, size, error: difference + missing }
     }
 
     fn integral(&self, start: f64, end: f64) -> Vec<f64> {
         let mut values = vec![0.0; self.to.len()];
         for (point, weight) in &self.rule {
-            let slopes = self.scorer.score_and_slopes(&self.document(start + point * (end - start))).1;
-            add(&mut values, weight * (end - start), &slopes);
+            let gradient = self.scorer.score_and_gradient(&self.document(start + point * (end - start))).1;
+            add(&mut values, weight * (end - start), &gradient);
         }
         for ((value, from), to) in values.iter_mut().zip(self.from).zip(self.to) {
             *value = if from == to { 0.0 } else { *value * (to - from) };
@@ -119,7 +120,7 @@ fn add(values: &mut [f64], weight: f64, more: &[f64]) {
 
 impl Ord for Piece {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Of equal errors the earlier piece comes first, whatever the order of the heap.
+        // Among equal errors the earlier interval comes first, whatever the order of the heap.
         self.error.total_cmp(&other.error).then(other.ends[0].0.total_cmp(&self.ends[0].0))
     }
 }
@@ -180,7 +181,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
         #[test]
-        fn parts_add_up_and_equal_features_have_none(
+        fn parts_add_up_and_are_zero_for_equal_features(
             seed in any::<u64>(),
             hidden in prop::collection::vec(1usize..12, 1..4),
             steepness in 0.1f32..4.0,
@@ -190,15 +191,15 @@ mod tests {
                 let (_, scorer) = net(&hidden, activation, &weights(&hidden, steepness, &mut random));
                 let [from, to] = documents(&mut random);
                 let parts = integrated_gradients(&scorer, &from, &to);
-                let difference = scorer.score_and_slopes(&to).0 - scorer.score_and_slopes(&from).0;
+                let difference = scorer.score_and_gradient(&to).0 - scorer.score_and_gradient(&from).0;
                 let (sum, size) = parts.values.iter().fold((0.0, 0.0), |(sum, size), part| (sum + part, size + part.abs()));
                 prop_assert!(
                     (sum - difference).abs() <= 1e-3 * difference.abs() + 1e-12 * size,
-                    "{activation:?} {hidden:?}: {sum}, not {difference}"
+                    "{activation:?} {hidden:?}: {sum}, expected {difference}"
                 );
                 prop_assert!(parts.add_up);
                 prop_assert_eq!(parts.values[2], 0.0);
-                // The other way around, the parts change their signs.
+                // In the reverse direction the parts change sign.
                 let back = integrated_gradients(&scorer, &to, &from);
                 for (part, back) in parts.values.iter().zip(&back.values) {
                     prop_assert!((part + back).abs() <= 2e-3 * size + 1e-9, "{part} and {back}");
@@ -207,7 +208,7 @@ mod tests {
         }
 
         #[test]
-        fn the_order_of_hidden_units_does_not_matter(seed in any::<u64>(), units in 2usize..10) {
+        fn parts_do_not_depend_on_the_order_of_hidden_units(seed in any::<u64>(), units in 2usize..10) {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             for activation in [Activation::Tanh, Activation::Relu] {
                 let all = weights(&[units], 2.0, &mut random);
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_the_integrals() {
+    fn parts_equal_the_integrals() {
         // f = tanh(x + 2 y) along the line from (0, 0) to (1, 1): parts are 1/3 and 2/3 of tanh(3).
         let mut layers = vec![vec![0.0; FEATURES], vec![0.0], vec![1.0]];
         (layers[0][0], layers[0][1]) = (1.0, 2.0);
@@ -236,7 +237,7 @@ mod tests {
         let parts = integrated_gradients(&scorer, &[0.0; FEATURES], &[1.0; FEATURES]).values;
         let whole = 3f64.tanh();
         assert!((parts[0] - whole / 3.0).abs() < 1e-4 && (parts[1] - 2.0 * whole / 3.0).abs() < 1e-4, "{parts:?}");
-        // f = max(0, x - 0.5): the gradient at the end says 1, the difference is 0.5.
+        // f = max(0, x - 0.5): the gradient at the end is 1, the difference is 0.5.
         (layers[0][0], layers[0][1], layers[1][0]) = (1.0, 0.0, -0.5);
         let (_, scorer) = net(&[1], Activation::Relu, &layers);
         let parts = integrated_gradients(&scorer, &[0.0; FEATURES], &[1.0; FEATURES]).values;
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_and_steps_add_up() {
+    fn parts_of_kernels_and_steep_units_add_up() {
         let mut random = ChaCha8Rng::seed_from_u64(4);
         let mut numbers = |count: usize| -> Vec<f32> { (0..count).map(|_| random.random::<f32>() - 0.5).collect() };
         let gaussian =
@@ -261,21 +262,21 @@ mod tests {
         for scorer in scorers {
             let (from, to) = ([-0.4; FEATURES], [0.5; FEATURES]);
             let parts = integrated_gradients(&scorer, &from, &to);
-            let difference = scorer.score_and_slopes(&to).0 - scorer.score_and_slopes(&from).0;
+            let difference = scorer.score_and_gradient(&to).0 - scorer.score_and_gradient(&from).0;
             assert!(parts.add_up && difference != 0.0, "{parts:?}");
             assert!((parts.values.iter().sum::<f64>() - difference).abs() <= 1e-3 * difference.abs(), "{parts:?}");
         }
     }
 
     #[test]
-    fn what_does_not_converge_is_reported() {
+    fn lack_of_convergence_is_reported() {
         let mut layers = vec![vec![0.0; FEATURES], vec![0.0], vec![1.0]];
         layers[0][0] = 1.0;
         let (_, scorer) = net(&[1], Activation::Relu, &layers);
         let mut to = vec![0.0; FEATURES];
         to[0] = f64::INFINITY;
         assert!(!integrated_gradients(&scorer, &[0.0; FEATURES], &to).add_up);
-        // A step of width 1e-300 at a place that bisection does not meet.
+        // A step of width 1e-300 at a point that bisection does not hit.
         (layers[0][0], layers[1][0]) = (f32::MAX, -f32::MAX / 3.0);
         let (_, scorer) = net(&[1], Activation::Sigmoid, &layers);
         to[0] = 1.0;

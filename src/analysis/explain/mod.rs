@@ -1,11 +1,12 @@
-//! What a model learnt: which features a measure depends on, how, and why queries won or lost.
+//! Explanations of a model: which features a metric depends on, how, and why queries got better or worse.
 //!
-//! [`explain`] puts together what each file here computes on its own:
-//! - [`importances`]: how far a measure falls when the values of one feature are exchanged between documents;
-//! - [`model_importance`]: the weights, the gain of splits, or the mean gradient, feature by feature;
-//! - [`dependence`]: the mean score as a function of one feature;
-//! - [`Explainer`]: the part of each feature in a document's score, exact for linear nets and trees, by integrated gradients for others;
-//! - [`Changes`]: the queries that won and lost most against a baseline, and the pair of documents that decided it.
+//! [`explain`] combines the results of the other functions:
+//! - [`importances`]: permutation importance, the decrease of a metric if one feature's values are shuffled between documents;
+//! - [`model_importance`]: the model's own importance of each feature: weight, split gain or mean gradient;
+//! - [`dependence`]: partial dependence, the mean score as a function of one feature;
+//! - [`Explainer`]: the contribution of each feature to a document's score; exact for linear nets and trees, integrated gradients for
+//!   other models;
+//! - [`Changes`]: the queries with the largest gain and loss against a baseline, and the pair of documents responsible.
 
 mod changes;
 mod dependence;

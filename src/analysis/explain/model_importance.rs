@@ -1,6 +1,6 @@
-//! What a model itself says of each feature: weights, gain, or slopes.
+//! The model's own feature importance: weights, split gain, or gradients.
 
-use super::explainer::{Explainer, row_of, spread};
+use super::explainer::{Explainer, evenly_spaced, row_of};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::Scorer;
@@ -9,48 +9,44 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 words! {
-    /// What the numbers of [`ModelImportance`] are.
+    /// Kind of the values of [`ModelImportance`].
     pub enum ModelImportanceKind: "importance" {
-        /// The weight of the scaled feature.
+        /// Weight of the scaled feature.
         Weight = "weight",
-        /// The gain of all splits on the feature, over all trees.
+        /// Total gain of the splits on the feature.
         Gain = "gain",
-        /// The number of splits on the feature, of trees that do not tell their gain.
+        /// Number of splits on the feature, for trees without stored gains.
         Splits = "splits",
-        /// The mean absolute slope of the score in the scaled feature, over documents.
+        /// Mean absolute gradient of the score with respect to the scaled feature, over documents.
         Gradient = "gradient",
     }
 }
 
 impl ModelImportanceKind {
-    /// What it is, for people.
+    /// Returns a description for reports.
     pub fn words(self) -> &'static str {
         match self {
-            ModelImportanceKind::Weight => "the weight of the scaled feature",
-            ModelImportanceKind::Gain => "the gain of all splits on the feature, over all trees",
-            ModelImportanceKind::Splits => {
-                "the number of splits on the feature, over all trees, which do not tell their gain"
-            }
-            ModelImportanceKind::Gradient => {
-                "the mean absolute gradient of the score in the scaled feature, over documents"
-            }
+            ModelImportanceKind::Weight => "weight of the scaled feature",
+            ModelImportanceKind::Gain => "total gain of the splits on the feature",
+            ModelImportanceKind::Splits => "number of splits on the feature (the model stores no gains)",
+            ModelImportanceKind::Gradient => "mean absolute gradient of the score with respect to the scaled feature",
         }
     }
 }
 
-/// A number per feature.
+/// The model's own importance of each feature.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelImportance {
-    /// What the numbers are.
+    /// Kind of the values.
     pub kind: ModelImportanceKind,
-    /// One per feature.
+    /// One value per feature.
     pub values: Vec<f64>,
 }
 
-/// Documents that slopes are averaged over, evenly spread over the data.
-const SLOPES: usize = 2_000;
+/// Maximum number of documents that gradients are averaged over, evenly spaced in the data.
+const MAX_DOCUMENTS: usize = 2_000;
 
-/// What a scorer says of each feature; slopes are taken at documents as it sees them, scaled.
+/// Returns the model's own importance of each feature. Gradients are computed at documents of the scaled data.
 ///
 /// ```
 /// use burnrank::analysis::explain::{ModelImportanceKind, model_importance};
@@ -60,8 +56,8 @@ const SLOPES: usize = 2_000;
 /// let split = Branch { feature: 1, rule, left: Child::Leaf(0), right: Child::Leaf(1) };
 /// let forest = Forest::from_trees(2, vec![Tree::new(vec![split], vec![-1.0, 1.0])?])?;
 /// let data = Dataset::new(2, vec![0.0, 1.0], vec![1.0], vec![("a".into(), 1)])?;
-/// let found = model_importance(&Scorer::Trees(forest.into()), &data)?;
-/// assert_eq!((found.kind, found.values), (ModelImportanceKind::Splits, vec![0.0, 1.0]));
+/// let importance = model_importance(&Scorer::Trees(forest.into()), &data)?;
+/// assert_eq!((importance.kind, importance.values), (ModelImportanceKind::Splits, vec![0.0, 1.0]));
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
@@ -86,12 +82,12 @@ pub fn model_importance(scorer: &Scorer, data: &Dataset) -> Result<ModelImportan
         let values = explainer.gradients(row_of(data, 0)).unwrap_or_default();
         return Ok(ModelImportance { kind: ModelImportanceKind::Weight, values });
     }
-    let rows: Vec<usize> = spread(data.n_documents(), SLOPES).collect();
-    let slopes: Vec<Vec<f64>> =
+    let rows: Vec<usize> = evenly_spaced(data.n_documents(), MAX_DOCUMENTS).collect();
+    let gradients: Vec<Vec<f64>> =
         rows.par_iter().map(|&row| explainer.gradients(row_of(data, row)).unwrap_or_default()).collect();
     let mut values = vec![0.0; data.n_features()];
-    for slopes in &slopes {
-        values.iter_mut().zip(slopes).for_each(|(value, slope)| *value += slope.abs() / rows.len() as f64);
+    for gradient in &gradients {
+        values.iter_mut().zip(gradient).for_each(|(value, x)| *value += x.abs() / rows.len() as f64);
     }
     Ok(ModelImportance { kind: ModelImportanceKind::Gradient, values })
 }

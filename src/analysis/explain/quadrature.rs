@@ -1,31 +1,31 @@
-//! Gauss-Legendre quadrature on [0, 1]: with n points exact for every polynomial of degree 2n - 1.
+//! Gauss-Legendre quadrature on [0, 1]: `n` points are exact for polynomials up to degree 2n - 1.
 
-/// Points and weights of a rule of `n` points.
+/// Returns the points and weights of the rule with `n` points.
 ///
-/// The points are the zeros of the Legendre polynomial P_n, found by Newton's method, moved from [-1, 1] to [0, 1]; the weight
-/// of a zero x is 1 / ((1 - x^2) P_n'(x)^2), half of what it is on [-1, 1].
+/// The points are the zeros of the Legendre polynomial P_n, computed by Newton's method and mapped from [-1, 1] to [0, 1]. The
+/// weight of a zero x is 1 / ((1 - x^2) P_n'(x)^2), half of its weight on [-1, 1].
 pub(super) fn gauss_legendre(n: usize) -> Vec<(f64, f64)> {
     let point = |index: usize| {
         let mut x = (std::f64::consts::PI * (index as f64 + 0.75) / (n as f64 + 0.5)).cos();
-        // Quadratic convergence from this start: five steps are enough for any n.
+        // Convergence is quadratic; five iterations are enough for any n.
         for _ in 0..8 {
-            let (value, slope) = legendre(n, x);
-            x -= value / slope;
+            let (value, derivative) = legendre(n, x);
+            x -= value / derivative;
         }
-        let slope = legendre(n, x).1;
-        ((1.0 - x) / 2.0, 1.0 / ((1.0 - x * x) * slope * slope))
+        let derivative = legendre(n, x).1;
+        ((1.0 - x) / 2.0, 1.0 / ((1.0 - x * x) * derivative * derivative))
     };
     (0..n).map(point).collect()
 }
 
-/// P_n(x) and its derivative, by the recurrence of three terms.
+/// P_n(x) and its derivative, by the three-term recurrence.
 fn legendre(n: usize, x: f64) -> (f64, f64) {
-    let (mut before, mut value) = (1.0, x);
+    let (mut previous, mut value) = (1.0, x);
     for degree in 2..=n {
         let k = degree as f64;
-        (before, value) = (value, ((2.0 * k - 1.0) * x * value - (k - 1.0) * before) / k);
+        (previous, value) = (value, ((2.0 * k - 1.0) * x * value - (k - 1.0) * previous) / k);
     }
-    (value, n as f64 * (x * value - before) / (x * x - 1.0))
+    (value, n as f64 * (x * value - previous) / (x * x - 1.0))
 }
 
 #[cfg(test)]
@@ -33,12 +33,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn polynomials_up_to_twice_the_points_are_exact() {
+    fn polynomials_below_degree_2n_are_exact() {
         for n in [1, 2, 3, 7, 20, 60] {
             for degree in 0..2 * n {
                 let sum: f64 = gauss_legendre(n).iter().map(|(x, weight)| weight * x.powi(degree as i32)).sum();
                 let expected = 1.0 / (degree as f64 + 1.0);
-                assert!((sum - expected).abs() < 1e-13, "{n} points, degree {degree}: {sum}, not {expected}");
+                assert!((sum - expected).abs() < 1e-13, "{n} points, degree {degree}: {sum}, expected {expected}");
             }
         }
     }

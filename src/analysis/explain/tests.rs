@@ -1,6 +1,6 @@
-//! Parts of features against brute force, slopes against differences, importances against what they must be.
+//! Compares contributions with brute force, gradients with finite differences, and importances with known values.
 
-use super::shapley::{Paths, Room, Rules};
+use super::shapley::{Buffers, Paths, Rules};
 use super::*;
 use crate::data::{Dataset, ScaleKind, Scaler};
 use crate::device;
@@ -15,11 +15,11 @@ use rand_chacha::ChaCha8Rng;
 
 const FEATURES: usize = 5;
 
-/// A tree of so many leaves that asks for few features again and again.
+/// A random tree with this number of leaves; features repeat on its paths.
 fn random_tree(leaves: usize, random: &mut ChaCha8Rng) -> Tree {
     let (mut branches, mut open) = (Vec::<Branch>::new(), vec![None]);
     while open.len() < leaves {
-        // A leaf becomes a branch; where it hung, the branch hangs now.
+        // Turn a random leaf into a branch.
         let (index, parent) = (branches.len(), open.swap_remove(random.random_range(0..open.len())));
         if let Some((parent, left)) = parent {
             let parent: &mut Branch = &mut branches[parent];
@@ -50,8 +50,8 @@ fn random_data(queries: usize, documents: usize, random: &mut ChaCha8Rng) -> Dat
     Dataset::new(FEATURES, features, labels, (0..queries).map(|q| (format!("q{q}"), documents)).collect()).unwrap()
 }
 
-/// A tree's value when only the features of `known` are: where another is asked for, the mean of both sides, weighted by the
-/// documents there.
+/// A tree's value if only the features in the bit set `known` are known: for an unknown feature, the mean of both children weighted
+/// by their numbers of documents.
 fn value_of(tree: &Tree, at: Child, document: &[f32], known: usize, counts: &[f64]) -> f64 {
     match at {
         Child::Leaf(leaf) => tree.leaves()[leaf],
@@ -77,7 +77,7 @@ fn count(tree: &Tree, at: Child, counts: &[f64]) -> f64 {
     }
 }
 
-/// The definition: the mean over all orders of what knowing a feature adds, as a sum over all subsets of the others.
+/// Shapley values by definition: the mean over all orders of the gain from knowing a feature, as a sum over all subsets.
 fn brute_force(tree: &Tree, document: &[f32], counts: &[f64]) -> Vec<f64> {
     let root = if tree.branches().is_empty() { Child::Leaf(0) } else { Child::Branch(0) };
     let value = |known: usize| value_of(tree, root, document, known, counts);
@@ -122,7 +122,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn shapley_values_are_those_of_all_subsets(seed in any::<u64>(), leaves in 1usize..14) {
+    fn shapley_values_match_the_sum_over_all_subsets(seed in any::<u64>(), leaves in 1usize..14) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let tree = random_tree(leaves, &mut random);
         let counts: Vec<f64> = (0..leaves).map(|_| f64::from(random.random_range(1..50u8))).collect();
@@ -132,10 +132,10 @@ proptest! {
         let mut value = || if random.random() { values[random.random_range(0..4)] } else { random.random() };
         for document in (0..8).map(|_| [(); FEATURES].map(|()| value())) {
             let document = &document;
-            let (mut found, expected) = (vec![0.0; FEATURES], brute_force(&tree, document, &counts));
-            paths[0].add(&tree, document, 1.0, &rules, &mut Room::default(), &mut found);
-            for (found, expected) in found.iter().zip(&expected) {
-                prop_assert!((found - expected).abs() < 1e-13, "{:?}, not {:?}", found, expected);
+            let (mut values, expected) = (vec![0.0; FEATURES], brute_force(&tree, document, &counts));
+            paths[0].add(&tree, document, 1.0, &rules, &mut Buffers::default(), &mut values);
+            for (value, expected) in values.iter().zip(&expected) {
+                prop_assert!((value - expected).abs() < 1e-13, "{:?}, expected {:?}", value, expected);
             }
         }
     }
@@ -152,9 +152,9 @@ proptest! {
             let scores = scorer.score_rows(data.features(), FEATURES).unwrap();
             for (document, &score) in data.features().chunks(FEATURES).zip(&scores) {
                 let sum = explainer.expected() + explainer.parts(document).iter().sum::<f64>();
-                prop_assert!((sum - f64::from(score)).abs() < 1e-5, "{} and parts make {}, not {}", explainer.expected(), sum, score);
+                prop_assert!((sum - f64::from(score)).abs() < 1e-5, "{} plus the parts is {}, expected {}", explainer.expected(), sum, score);
             }
-            // The expected score is the mean over the documents that were counted.
+            // The expected score is the mean over the counted documents.
             let mean = scores.iter().map(|&score| f64::from(score)).sum::<f64>() / scores.len() as f64;
             prop_assert!((mean - explainer.expected()).abs() < 1e-5);
         }
@@ -162,8 +162,8 @@ proptest! {
 }
 
 #[test]
-fn long_ways_keep_their_digits() {
-    // A chain of 40 questions about 40 features: every leaf is at the end of a long way.
+fn long_paths_stay_accurate() {
+    // A chain of 40 conditions on 40 features: most leaves have long paths.
     let chain = |index: usize| Branch {
         feature: index,
         rule: Rule::AtMost { threshold: 0.5, missing: WhenMissing::NanIsZero },
@@ -178,12 +178,12 @@ fn long_ways_keep_their_digits() {
     let explainer = Explainer::new(&Scorer::Trees(forest.into()), &data).unwrap();
     for document in data.features().chunks(40).take(50) {
         let sum = explainer.expected() + explainer.parts(document).iter().sum::<f64>();
-        assert!((sum - tree.value(document)).abs() < 1e-12, "{sum}, not {}", tree.value(document));
+        assert!((sum - tree.value(document)).abs() < 1e-12, "{sum}, expected {}", tree.value(document));
     }
 }
 
 #[test]
-fn slopes_are_differences_of_scores() {
+fn gradients_match_finite_differences() {
     let mut random = ChaCha8Rng::seed_from_u64(8);
     let data = random_data(1, 20, &mut random);
     let mut scorers = nets();
@@ -192,23 +192,27 @@ fn slopes_are_differences_of_scores() {
         let explainer = Explainer::new(&scorer, &data).unwrap();
         let score = |document: &[f32]| f64::from(scorer.score_rows(document, FEATURES).unwrap()[0]);
         for document in data.features().chunks(FEATURES).take(6) {
-            let slopes = explainer.gradients(document).unwrap();
-            for (feature, slope) in slopes.iter().enumerate() {
+            let gradient = explainer.gradients(document).unwrap();
+            for (feature, derivative) in gradient.iter().enumerate() {
                 let moved = |step: f32| {
                     let mut document = document.to_vec();
                     document[feature] += step;
                     score(&document)
                 };
                 let expected = (moved(0.01) - moved(-0.01)) / 0.02;
-                // Scores are f32, and a ReLU may bend in between.
-                assert!((slope - expected).abs() < 2e-3, "{:?}: {slope}, not {expected}", scorer.config());
+                // Scores are f32, and a ReLU may have a kink in between.
+                assert!(
+                    (derivative - expected).abs() < 2e-3,
+                    "{:?}: {derivative}, expected {expected}",
+                    scorer.config()
+                );
             }
         }
     }
 }
 
 #[test]
-fn importances_do_not_depend_on_threads_and_repeat_by_seed() {
+fn importances_depend_on_the_seed_but_not_on_the_number_of_threads() {
     let mut random = ChaCha8Rng::seed_from_u64(4);
     let data = random_data(30, 12, &mut random);
     let metric = parse("ndcg@5").unwrap();
@@ -216,8 +220,8 @@ fn importances_do_not_depend_on_threads_and_repeat_by_seed() {
         let run = |threads: usize, seed: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let conventions = Conventions::default();
-            let found = || importances(&nets()[2], &data, &*metric, &conventions, permute, 3, seed, &|_| {});
-            pool.install(found).unwrap()
+            let compute = || importances(&nets()[2], &data, &*metric, &conventions, permute, 3, seed, &|_| {});
+            pool.install(compute).unwrap()
         };
         assert_eq!(run(1, 9), run(3, 9));
         assert_ne!(run(2, 9), run(2, 10));
@@ -225,10 +229,10 @@ fn importances_do_not_depend_on_threads_and_repeat_by_seed() {
 }
 
 #[test]
-fn what_is_the_same_for_all_documents_of_a_query_matters_only_across_the_file() {
+fn query_features_matter_only_when_shuffled_across_the_file() {
     let mut random = ChaCha8Rng::seed_from_u64(6);
     let mut data = random_data(25, 10, &mut random);
-    // The first feature is the query's alone, the second is the label.
+    // The first feature is constant within each query; the second is the label.
     let labels = data.labels().to_vec();
     for (row, document) in data.features_mut().chunks_mut(FEATURES).enumerate() {
         document[0] = 3.0 * (row / 10) as f32;
@@ -242,17 +246,17 @@ fn what_is_the_same_for_all_documents_of_a_query_matters_only_across_the_file() 
     let (query, file) = (run(Permute::Query), run(Permute::File));
     assert_eq!((query[0].decrease, query[0].helps()), (0.0, false));
     assert!(file[0].decrease > 0.1 && file[0].helps(), "{file:?}");
-    for found in [&query, &file] {
-        assert!(found[1].decrease > 0.1 && found[1].helps() && found[2].decrease == 0.0, "{found:?}");
+    for both in [&query, &file] {
+        assert!(both[1].decrease > 0.1 && both[1].helps() && both[2].decrease == 0.0, "{both:?}");
     }
-    // A cost gets worse upwards.
+    // A cost gets worse by increasing.
     let arp = parse("arp").unwrap();
-    let found = importances(&scorer, &data, &*arp, &Conventions::default(), Permute::Query, 4, 1, &|_| {}).unwrap();
-    assert!(found[1].decrease > 0.1, "{found:?}");
+    let costs = importances(&scorer, &data, &*arp, &Conventions::default(), Permute::Query, 4, 1, &|_| {}).unwrap();
+    assert!(costs[1].decrease > 0.1, "{costs:?}");
 }
 
 #[test]
-fn the_dependence_on_a_feature_of_a_linear_net_is_its_line() {
+fn the_dependence_of_a_linear_net_is_linear() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
     let data = random_data(4, 30, &mut random);
     let device = device::open("auto").unwrap();
@@ -284,8 +288,8 @@ fn the_dependence_on_a_feature_of_a_linear_net_is_its_line() {
 }
 
 #[test]
-fn queries_that_won_and_lost_are_told_with_the_pair_that_decided() {
-    // In `a` the model puts the relevant document first, the baseline last; in `b` it is the other way around; `c` is equal.
+fn changed_queries_are_reported_with_the_pair_responsible() {
+    // In `a` the model ranks the relevant document first and the baseline ranks it last; in `b` vice versa; `c` is equal.
     let features = vec![3.0, 0.0, 1.0, 0.0, 1.0, 1.0, /* b */ 0.0, 1.0, 2.0, 0.0, /* c */ 1.0, 0.0, 0.0, 0.0];
     let labels = vec![2.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0];
     let queries = vec![("a".to_owned(), 3), ("b".to_owned(), 2), ("c".to_owned(), 2)];
@@ -318,7 +322,7 @@ fn queries_that_won_and_lost_are_told_with_the_pair_that_decided() {
 }
 
 #[test]
-fn every_kind_of_model_is_explained() {
+fn explains_every_kind_of_model() {
     let mut random = ChaCha8Rng::seed_from_u64(12);
     let data = random_data(8, 10, &mut random);
     let mut scorers = nets();
@@ -343,7 +347,7 @@ fn every_kind_of_model_is_explained() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn invalid_input_is_rejected() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let data = random_data(2, 3, &mut random);
     let model = model(nets().remove(0), ScaleKind::None, &data);
@@ -352,8 +356,8 @@ fn what_does_not_fit_is_refused() {
     let options = ExplainOptions::default();
     let error = explain(&model, data.clone(), &*metric, Some(baseline), &options, &|_| {}).unwrap_err();
     assert!(error.to_string().contains("short: 1 scores for 6 documents"), "{error}");
-    let nothing = Dataset::new(FEATURES, vec![], vec![], vec![]).unwrap();
-    assert!(explain(&model, nothing, &*metric, None, &options, &|_| {}).is_err());
-    let none = ExplainOptions { repeats: 0, ..options };
-    assert!(explain(&model, data, &*metric, None, &none, &|_| {}).is_err());
+    let empty = Dataset::new(FEATURES, vec![], vec![], vec![]).unwrap();
+    assert!(explain(&model, empty, &*metric, None, &options, &|_| {}).is_err());
+    let no_repeats = ExplainOptions { repeats: 0, ..options };
+    assert!(explain(&model, data, &*metric, None, &no_repeats, &|_| {}).is_err());
 }

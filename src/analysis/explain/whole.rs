@@ -1,4 +1,4 @@
-//! Everything that is told about one model on one data set.
+//! The complete explanation of one model on one data set.
 
 use super::changes::{Changes, Moved, QueryChange, moved};
 use super::dependence::{Axis, Dependence, axis, dependence, grids};
@@ -14,32 +14,32 @@ use crate::model::Model;
 use crate::stop::Stop;
 use serde::Serialize;
 
-/// What a model is compared with.
+/// Scores of a baseline to compare a model with.
 #[derive(Debug, Clone, Copy)]
 pub struct BaselineScores<'a> {
-    /// What reports call it.
+    /// Name in reports.
     pub name: &'a str,
-    /// One score per document, in the order of the data; minus infinity for what it did not rank.
+    /// One score per document, in the order of the data; minus infinity for unranked documents.
     pub scores: &'a [f64],
 }
 
-/// How a model is explained.
+/// Options of an explanation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExplainOptions {
-    /// How rankings are judged.
+    /// Conventions of the evaluation.
     #[serde(skip)]
     pub conventions: Conventions,
-    /// Between which documents the values of a feature are exchanged.
+    /// The documents between which the values of a feature are shuffled.
     pub permute: Permute,
-    /// How often.
+    /// Number of shuffles per feature.
     pub repeats: usize,
-    /// What all random numbers follow from.
+    /// Random seed.
     pub seed: u64,
-    /// Of how many of the most important features the partial dependence is told.
+    /// Number of features, from the most important, with a partial dependence.
     pub dependences: usize,
-    /// How many of the queries that won most, and of those that lost most, are told.
+    /// Number of queries with the largest gain, and with the largest loss, to report.
     pub queries: usize,
-    /// How many features are told of each of these queries.
+    /// Number of contributions to report for each of these queries.
     pub contributions: usize,
 }
 
@@ -58,43 +58,43 @@ impl Default for ExplainOptions {
     }
 }
 
-/// What a model learnt, judged on one data set by one measure.
+/// Explanation of a model on one data set, by one metric.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The measure.
+    /// Name of the metric.
     pub metric: String,
-    /// How rankings were judged.
+    /// Conventions of the evaluation.
     pub conventions: String,
-    /// How it was explained.
+    /// Options of the explanation.
     pub options: ExplainOptions,
-    /// The number of queries.
+    /// Number of queries.
     pub queries: usize,
-    /// The number of documents.
+    /// Number of documents.
     pub documents: usize,
-    /// What the features are called.
+    /// Names of the features.
     pub feature_names: Vec<String>,
-    /// The model's mean over queries.
+    /// The model's metric values over queries.
     pub value: Summary,
-    /// All features, the most important first.
+    /// Permutation importance of all features, the most important first.
     pub importances: Vec<Importance>,
-    /// What the model itself says of each feature, in the order of features.
+    /// The model's own importance of each feature, in feature order.
     pub model_importance: ModelImportance,
-    /// Of the most important features.
+    /// Partial dependences of the most important features.
     pub dependences: Vec<Dependence>,
-    /// The model against the baseline.
+    /// Comparison of the model with the baseline.
     pub comparison: Comparison,
-    /// How the parts of features in scores were found.
+    /// How contributions were computed.
     pub method: AttributionMethod,
-    /// Of trees, who counted the documents at their leaves.
+    /// Source of the counts at leaves; `None` for models without trees.
     pub counts: Option<Counts>,
-    /// The queries that changed most against the baseline.
+    /// The queries with the largest changes against the baseline.
     pub changes: Changes,
 }
 
-/// Explains a model on raw data, which is scaled in place: no second copy is made. Without a baseline, the model is compared with
+/// Explains a model on raw data. The data is scaled in place, without a second copy. Without a baseline, the model is compared with
 /// the best single feature of the data.
 ///
-/// `progress` hears the share that is done, from any thread.
+/// `progress` is called with the completed share, from any thread.
 ///
 /// ```
 /// use burnrank::analysis::explain::{ExplainOptions, AttributionMethod, explain};
@@ -108,14 +108,14 @@ pub struct Explanation {
 ///     info: ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data), "by hand"),
 ///     history: vec![],
 /// };
-/// let found = explain(&model, data, &*parse("pairs")?, None, &ExplainOptions::default(), &|_| {})?;
-/// assert_eq!((found.value.mean, found.method, found.importances[0].feature), (1.0, AttributionMethod::Linear, 0));
-/// assert_eq!(found.comparison.baseline, "f1 alone");
+/// let explanation = explain(&model, data, &*parse("pairs")?, None, &ExplainOptions::default(), &|_| {})?;
+/// assert_eq!((explanation.value.mean, explanation.method, explanation.importances[0].feature), (1.0, AttributionMethod::Linear, 0));
+/// assert_eq!(explanation.comparison.baseline, "f1 alone");
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 ///
 /// # Errors
-/// When the data do not fit the model, the measure or the baseline, when no query counts, or memory is short.
+/// If the data does not fit the model, the metric or the baseline, no query counts, or there is not enough memory.
 pub fn explain(
     model: &Model,
     data: Dataset,
@@ -127,34 +127,34 @@ pub fn explain(
     let feature_names = model.info.names_of_features();
     let data = model.info.fit(data)?;
     let conventions = &options.conventions;
-    let judged = |scores: &[f64]| evaluate(metric, scores, data.labels(), data.offsets(), conventions);
+    let evaluated = |scores: &[f64]| evaluate(metric, scores, data.labels(), data.offsets(), conventions);
     let single = match baseline {
         Some(_) => None,
         None => Some(single_feature(&data, metric, conventions, &feature_names)?),
     };
     let baseline = match (&baseline, &single) {
-        (Some(given), _) => *given,
+        (Some(baseline), _) => *baseline,
         (None, Some((name, scores))) => BaselineScores { name, scores },
-        (None, None) => return Err(Error::Data("nothing to compare with".into())),
+        (None, None) => return Err(Error::Data("no baseline to compare with".into())),
     };
     if baseline.scores.len() != data.n_documents() {
-        let (found, documents) = (baseline.scores.len(), data.n_documents());
-        return Err(Error::Mismatch(format!("{}: {found} scores for {documents} documents", baseline.name)));
+        let (count, documents) = (baseline.scores.len(), data.n_documents());
+        return Err(Error::Mismatch(format!("{}: {count} scores for {documents} documents", baseline.name)));
     }
     let scores = model.score(&data)?;
     let values = evaluate(metric, &scores, data.labels(), data.offsets(), conventions)?;
-    let baseline_values = judged(baseline.scores)?;
+    let baseline_values = evaluated(baseline.scores)?;
     let comparison = compared(&data, metric, options, (&values, &baseline_values), baseline.name)?;
     let rankings = (&scores[..], &values[..], baseline.scores, &baseline_values[..]);
     let [won, lost] = moved(&data, metric, conventions, rankings, options.queries)?;
-    // What is told of raw features is kept before they are scaled.
-    let kept = |moved: &[Moved]| -> Vec<Option<[Vec<f32>; 2]>> {
+    // Raw feature values for the report are copied before the data is scaled.
+    let raw_documents = |moved: &[Moved]| -> Vec<Option<[Vec<f32>; 2]>> {
         let rows = |moved: &Moved| {
             moved.pair.as_ref().map(|pair| [pair.better, pair.worse].map(|row| row_of(&data, row).to_vec()))
         };
         moved.iter().map(rows).collect()
     };
-    let (won_rows, lost_rows) = (kept(&won), kept(&lost));
+    let (won_rows, lost_rows) = (raw_documents(&won), raw_documents(&lost));
     let raw_grids = (axis(&model.info.scaler) == Axis::Raw).then(|| grids(&data));
     let (queries, documents) = (data.n_queries(), data.n_documents());
     progress(0.02);
@@ -164,7 +164,7 @@ pub fn explain(
     let (permute, repeats, seed) = (options.permute, options.repeats, options.seed);
     let mut importances = importances(&model.scorer, &data, metric, conventions, permute, repeats, seed, &during)?;
     let model_importance = model_importance(&model.scorer, &data)?;
-    // Of equal falls, as of features without any use, the one with the larger number of the model itself comes first.
+    // Among equal decreases, such as of unused features, the model's own importance decides.
     let own =
         |importance: &Importance| model_importance.values.get(importance.feature).map_or(0.0, |value| value.abs());
     importances.sort_by(|a, b| b.decrease.total_cmp(&a.decrease).then(own(b).total_cmp(&own(a))));
@@ -172,11 +172,13 @@ pub fn explain(
     let dependences = top.map(|feature| dependence(model, &data, feature, &grids[feature]));
     let dependences: Vec<Dependence> = dependences.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
     let explainer = Explainer::new(&model.scorer, &data)?;
-    let told = |moved: Vec<Moved>, rows: Vec<Option<[Vec<f32>; 2]>>| -> Vec<QueryChange> {
+    let with_contributions = |moved: Vec<Moved>, rows: Vec<Option<[Vec<f32>; 2]>>| -> Vec<QueryChange> {
         let pairs = moved.into_iter().zip(rows);
-        pairs.map(|(moved, rows)| moved.told(&data, &scores, &explainer, rows, options.contributions)).collect()
+        pairs
+            .map(|(moved, rows)| moved.with_contributions(&data, &scores, &explainer, rows, options.contributions))
+            .collect()
     };
-    let changes = Changes { won: told(won, won_rows), lost: told(lost, lost_rows) };
+    let changes = Changes { won: with_contributions(won, won_rows), lost: with_contributions(lost, lost_rows) };
     progress(1.0);
     Ok(Explanation {
         metric: metric.name(),
@@ -196,7 +198,7 @@ pub fn explain(
     })
 }
 
-/// The name and the scores of the best single feature.
+/// Name and scores of the best single feature.
 fn single_feature(
     data: &Dataset,
     metric: &dyn Metric,
@@ -204,12 +206,12 @@ fn single_feature(
     names: &[String],
 ) -> Result<(String, Vec<f64>)> {
     let (feature, weight) = best_feature(data, metric, conventions, &Stop::new())?;
-    let name = format!("{} alone{}", names[feature], if weight > 0.0 { "" } else { ", downwards" });
+    let name = format!("{} alone{}", names[feature], if weight > 0.0 { "" } else { ", ascending" });
     let rows = (0..data.n_documents()).map(|row| weight * f64::from(row_of(data, row)[feature]));
     Ok((name, rows.collect()))
 }
 
-/// The model against the baseline on the queries that count.
+/// Comparison of the model with the baseline on the queries that count.
 fn compared(
     data: &Dataset,
     metric: &dyn Metric,
@@ -221,15 +223,15 @@ fn compared(
     let counted: Vec<(f64, f64, &String)> =
         pairs.filter_map(|((value, baseline), id)| Some(((*value)?, (*baseline)?, id))).collect();
     if counted.is_empty() {
-        return Err(Error::Data("no query counts: there is nothing to explain".into()));
+        return Err(Error::Data("no query counts in the metric, so there is nothing to explain".into()));
     }
     let (system, baseline): (Vec<f64>, Vec<f64>) = counted.iter().map(|(value, baseline, _)| (value, baseline)).unzip();
     let ids: Vec<String> = counted.iter().map(|(_, _, id)| (*id).clone()).collect();
     let better = if metric.is_cost() { Better::Lower } else { Better::Higher };
     let compare = CompareOptions { better, seed: options.seed, movers: 0, ..CompareOptions::default() };
     let (baseline, system) = (PerQuery { name, values: &baseline }, PerQuery { name: "the model", values: &system });
-    let mut found = Comparison::new(&metric.name(), baseline, system, &ids, &compare)?;
-    let board = Leaderboard::of_comparisons(&[baseline, system], ALPHA, std::slice::from_ref(&found))?;
-    board.correct(0, 1, &mut found);
-    Ok(found)
+    let mut comparison = Comparison::new(&metric.name(), baseline, system, &ids, &compare)?;
+    let board = Leaderboard::of_comparisons(&[baseline, system], ALPHA, std::slice::from_ref(&comparison))?;
+    board.correct(0, 1, &mut comparison);
+    Ok(comparison)
 }

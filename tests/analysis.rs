@@ -295,7 +295,7 @@ fn compare_takes_models_scores_and_runs() {
     assert!(found["comparisons"][0]["adjusted"]["randomisation"].as_f64().unwrap() < 1e-3);
     assert_eq!(found, json(at, "compare model worse.txt scores.txt --baseline --data all.txt --seed 3 --threads 1"));
     let words = text(at, "compare scores.txt worse.txt --data all.txt --movers 3");
-    assert!(words.contains("significant") && words.contains("moved most"), "{words}");
+    assert!(words.contains("significantly worse") && words.contains("Largest differences in ndcg@10"), "{words}");
     refuse(at, "compare scores.txt --data all.txt", 2, "SYSTEM");
     refuse(at, "compare scores.txt all.txt --data all.txt", 1, "all.txt:1:1: bad score");
     refuse(at, "compare scores.txt missing.txt --data all.txt", 1, "missing.txt");

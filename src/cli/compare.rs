@@ -1,11 +1,11 @@
-//! `burnrank compare`: is the difference between systems real, and which is best?
+//! `burnrank compare`: which system is best, and are the differences significant?
 
 mod common;
 mod leaderboard;
 mod report;
 
-pub use common::{Common, Values, compare_pairs, usual_draws};
-pub use report::{equal_pairs, fit_text, interval_text, is_equal, is_real, tests_text, verdict};
+pub use common::{Common, Values, compare_pairs, default_draws};
+pub use report::{equal_pairs, interval_text, is_equal, is_significant, mismatch_text, tests_text, verdict};
 
 use super::Usage;
 use super::evaluation::{RunArgs, known_metric};
@@ -34,61 +34,61 @@ Examples:
   burnrank compare bm25.run scores.txt model --baseline --data test.txt --figure differences.svg
   burnrank compare 'scores/A.Fold{}.txt' 'scores/B.Fold{}.txt' --data 'Fold{}/test.txt' --folds 5
 
-A system is a model folder, a file of scores (one per line, in the order of the data), or a TREC run whose document ids
-are those of the data. Queries that a run lacks are left out for all systems.
+A system is a model folder, a score file (one score per line, in the order of the data), or a TREC run with the document
+ids of the data. Queries missing from a run are skipped for all systems.
 
-Two systems, and systems with --baseline, are compared pair by pair. Differences are the second system's less the
-first's; what differs by rounding only is equal. Three systems or more are ranked by the first measure: systems that
-share a letter do not differ significantly by the randomisation test, and intervals are those of the means.
+Two systems, and systems with --baseline, are compared pair by pair. A difference is the second system minus the first;
+values that differ only by rounding are equal. Three or more systems are ranked by the first metric, with a confidence
+interval of each mean. Systems that share a letter do not differ significantly by the randomisation test.
 
-Tests are two-sided. P-values and intervals of differences are corrected by Holm's method over all pairs of different
-systems by one metric, whichever of them are shown. An interval excludes 0 exactly where the difference is significant.
-Systems that are equal on every query count as one and are not compared.";
+Tests are two-sided. P-values and intervals of differences are corrected by Holm's method, for each metric over all
+pairs of different systems, including pairs that are not shown. An interval excludes 0 if and only if the difference is
+significant. Systems with equal values on every query count as one.";
 
-/// Is the difference between systems real? A leaderboard and paired tests over queries
+/// Compare systems: a leaderboard, and paired significance tests over queries
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Two systems or more
+    /// Two or more systems: model folders, score files or TREC runs
     #[arg(required = true, num_args = 2.., value_name = "SYSTEM")]
     systems: Vec<String>,
-    /// LETOR file with the labels
+    /// Data with the labels
     #[arg(long, value_name = "FILE")]
     data: String,
-    /// Judge so many folds as one: {} in names is the number of the fold, from 1
+    /// Number of folds to evaluate together; {} in file names is replaced by 1 to N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     folds: Option<u16>,
-    /// What to judge by; may be repeated
+    /// Metrics; the first ranks the systems
     #[arg(long = "metric", short, value_name = "NAME", value_delimiter = ',', default_value = DEFAULT_METRIC, value_parser = known_metric)]
     metrics: Vec<String>,
-    /// Compare only with the first system, pair by pair, instead of ranking all
+    /// Compare each system with the first one instead of ranking all
     #[arg(long)]
     baseline: bool,
-    /// The error that is allowed, over all pairs of systems together
+    /// Significance level, over all pairs of systems together
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     alpha: f64,
-    /// Draws of the randomisation test, where there are too many to count
-    /// [default: 100000, and more for over 2,500 comparisons]
+    /// Random draws per randomisation test; up to 32 queries are tested exactly
+    /// [default: 100000, more for over 2,500 comparisons]
     #[arg(long, value_name = "N")]
     draws: Option<usize>,
-    /// Resamples of the bootstrap
+    /// Number of bootstrap resamples
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     resamples: usize,
-    /// How many of the queries that moved most are listed for each pair
+    /// Number of queries to list per pair, those with the largest differences
     #[arg(long, value_name = "N", default_value_t = 5)]
     movers: usize,
-    /// The seed of all random numbers
+    /// Random seed
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// Draw the sorted differences of each pair by query as SVG
+    /// Write a figure of the sorted differences per query, as SVG
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// Replace the figure if it exists
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    judging: RunArgs,
-    /// Print JSON for machines
+    evaluation: RunArgs,
+    /// Print JSON
     #[arg(long)]
     json: bool,
     /// Print the leaderboard as comma-separated values, with all digits
@@ -101,11 +101,11 @@ pub struct Args {
     reading: ReadArgs,
 }
 
-/// More panels than this make no picture.
-const MOST_PANELS: usize = 24;
+/// Maximum number of panels in a figure.
+const MAX_PANELS: usize = 24;
 
 impl Args {
-    /// Whether systems are ranked; two systems, or many and a baseline, are told pair by pair.
+    /// Whether to rank the systems; two systems, or any number with `--baseline`, are reported pair by pair.
     fn ranks(&self) -> bool {
         !self.baseline && (self.systems.len() > 2 || self.csv || self.markdown)
     }
@@ -115,7 +115,7 @@ impl Args {
         CompareOptions { draws, resamples, movers, seed, ..CompareOptions::default() }
     }
 
-    /// The places of the systems that are compared with each other.
+    /// Indices of the systems that are compared with each other.
     fn pairs(&self) -> Vec<(usize, usize)> {
         let mut pairs = all_pairs(self.systems.len());
         pairs.retain(|(first, _)| !self.baseline || *first == 0);
@@ -123,21 +123,21 @@ impl Args {
     }
 }
 
-/// The draws of each test: those asked for, or as many as it takes.
+/// Number of draws per test: `--draws`, or enough for a difference to be significant.
 fn draws(args: &Args, common: &Common) -> usize {
     let comparisons = all_pairs(args.systems.len()).len();
     let needed = draws_needed(comparisons, args.alpha);
-    let draws = args.draws.unwrap_or(usual_draws(common, args.systems.len(), args.alpha));
-    if !common.counts_signs() && comparisons as f64 / (1.0 + draws as f64) > args.alpha {
+    let draws = args.draws.unwrap_or(default_draws(common, args.systems.len(), args.alpha));
+    if !common.is_exact() && comparisons as f64 / (1.0 + draws as f64) > args.alpha {
         ui::note(&format!(
-            "of {comparisons} comparisons on over 32 queries none can be significant after {draws} draws each: give --draws {needed}"
+            "none of {comparisons} comparisons can be significant with {draws} draws each: use --draws {needed}"
         ));
     }
     draws
 }
 
-/// What came of it: comparisons where somebody wants their numbers, and a board of all systems for each metric.
-struct Found {
+/// The comparisons whose numbers are shown, and one leaderboard per metric.
+struct Results {
     comparisons: Vec<Comparison>,
     boards: Vec<Leaderboard>,
 }
@@ -145,83 +145,86 @@ struct Found {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let figure = Output::of_option(args.figure.as_deref(), "--figure", args.force)?;
     check(args)?;
-    let metrics = args.judging.metrics(&args.metrics)?;
+    let metrics = args.evaluation.metrics(&args.metrics)?;
     let panels = args.pairs().len() * metrics.len();
-    if args.figure.is_some() && panels > MOST_PANELS {
-        bail!(Usage(format!("{panels} comparisons are too many for a figure: give fewer systems")));
+    if args.figure.is_some() && panels > MAX_PANELS {
+        bail!(Usage(format!(
+            "{panels} comparisons are too many for a figure (maximum {MAX_PANELS}): pass fewer systems or metrics"
+        )));
     }
     let folds = args.folds.map(usize::from);
     let data = read_folds(&args.data, folds, &args.reading)?;
-    let bar = Bar::working("judging");
-    let systems = read_systems(&args.systems, folds, &data, &metrics, &args.judging)?;
+    let bar = Bar::working("evaluating");
+    let systems = read_systems(&args.systems, folds, &data, &metrics, &args.evaluation)?;
     drop(bar);
     let common = Common::of(&systems, data.iter().map(|fold| fold.data.n_queries()).sum())?;
-    let mut conventions = args.judging.conventions();
+    let mut conventions = args.evaluation.conventions();
     if systems.iter().any(|system| system.missing == Missing::Absent) {
         conventions.missing = Missing::Absent;
     }
     let draws = draws(args, &common);
-    let of = |(place, metric): (usize, &Arc<dyn Metric>)| {
+    let values_of = |(place, metric): (usize, &Arc<dyn Metric>)| {
         Values::of((place, &**metric), &systems, &common, &data, args.options(draws))
     };
-    let values = metrics.iter().enumerate().map(of).collect::<anyhow::Result<Vec<_>>>()?;
+    let values = metrics.iter().enumerate().map(values_of).collect::<anyhow::Result<Vec<_>>>()?;
     drop(data);
-    let mut found = find(args, &systems, &values)?;
+    let mut results = compare_all(args, &systems, &values)?;
     if let Some(figure) = &figure {
-        figure::differences(figure, &found.comparisons)?;
+        figure::differences(figure, &results.comparisons)?;
     }
     if args.ranks() {
-        // The differences of many pairs on all queries are more than anybody reads.
-        found.comparisons.iter_mut().for_each(|comparison| comparison.differences.clear());
+        // Per-query differences of many pairs would make the JSON huge.
+        results.comparisons.iter_mut().for_each(|comparison| comparison.differences.clear());
     }
     match args {
-        Args { json: true, .. } => ui::print_json(&as_json(args, &common, &systems, &conventions, &found)),
-        Args { csv: true, .. } => ui::print(&csv(&found.boards)),
-        Args { markdown: true, .. } => ui::print(&markdown(&found.boards)),
-        _ if args.ranks() => ui::print(&leaderboard::text(args, &common, &systems, &conventions, &found.boards)),
-        _ => ui::print(&report::text(args, &common, &systems, &conventions, &found)),
+        Args { json: true, .. } => ui::print_json(&as_json(args, &common, &systems, &conventions, &results)),
+        Args { csv: true, .. } => ui::print(&csv(&results.boards)),
+        Args { markdown: true, .. } => ui::print(&markdown(&results.boards)),
+        _ if args.ranks() => ui::print(&leaderboard::text(args, &common, &systems, &conventions, &results.boards)),
+        _ => ui::print(&report::text(args, &common, &systems, &conventions, &results)),
     }
 }
 
-/// Compares all pairs that are to be compared, by all measures.
-fn find(args: &Args, systems: &[System], values: &[Values]) -> anyhow::Result<Found> {
+/// Compares all selected pairs by all metrics.
+fn compare_all(args: &Args, systems: &[System], values: &[Values]) -> anyhow::Result<Results> {
     // The means of all resamples, and a sorted copy.
     let bytes = burnrank::memory::bytes_of::<[f64; 2]>(args.resamples as u64);
     burnrank::memory::ask(bytes, &format!("{} resamples", args.resamples), "give fewer `resamples`")?;
     let pairs = args.pairs();
-    let (bar, all) = (Bar::new("comparing", Unit::Share), pairs.len() * values.len());
+    let (bar, total) = (Bar::new("comparing", Unit::Share), pairs.len() * values.len());
     let (mut comparisons, mut boards) = (Vec::new(), Vec::new());
     for (place, values) in values.iter().enumerate() {
         let before = place * pairs.len();
-        let done = |pairs: usize| bar.update((1000 * (before + pairs) / all.max(1)) as u64, Some(1000));
+        let progress = |pairs: usize| bar.update((1000 * (before + pairs) / total.max(1)) as u64, Some(1000));
         if args.ranks() && !args.json && args.figure.is_none() {
-            let (per_query, progress) = (values.per_query(systems), |pairs, _| done(pairs));
-            boards.push(Leaderboard::new(&values.measure, &per_query, args.alpha, &values.options, &progress)?);
+            let per_query = values.per_query(systems);
+            let progress = |pairs, _| progress(pairs);
+            boards.push(Leaderboard::new(&values.metric, &per_query, args.alpha, &values.options, &progress)?);
             continue;
         }
-        let (found, board) = compare_pairs(values, systems, &pairs, args.alpha, &done)?;
-        comparisons.extend(found);
+        let (compared, board) = compare_pairs(values, systems, &pairs, args.alpha, &progress)?;
+        comparisons.extend(compared);
         boards.push(board);
     }
-    Ok(Found { comparisons, boards })
+    Ok(Results { comparisons, boards })
 }
 
-fn as_json(args: &Args, common: &Common, systems: &[System], conventions: &Conventions, found: &Found) -> Value {
+fn as_json(args: &Args, common: &Common, systems: &[System], conventions: &Conventions, results: &Results) -> Value {
     json!({
         "data": args.data,
         "conventions": conventions.to_string(),
-        "like": args.judging.like().map(burnrank::metric::Peer::name),
+        "like": args.evaluation.like().map(burnrank::metric::Peer::name),
         "alpha": args.alpha,
         "queries": common.all,
-        "skipped_queries": common.left_out(),
+        "skipped_queries": common.skipped(),
         "systems": systems.iter().map(system_json).collect::<Vec<_>>(),
-        "family": families(&found.boards).into_iter().map(|(metric, pairs)| (metric.to_owned(), pairs.into())).collect::<Map<_, _>>(),
-        "leaderboards": found.boards.iter().filter(|_| !args.baseline).map(board_json).collect::<Vec<_>>(),
-        "comparisons": found.comparisons,
+        "family": families(&results.boards).into_iter().map(|(metric, pairs)| (metric.to_owned(), pairs.into())).collect::<Map<_, _>>(),
+        "leaderboards": results.boards.iter().filter(|_| !args.baseline).map(board_json).collect::<Vec<_>>(),
+        "comparisons": results.comparisons,
     })
 }
 
-/// A board without its pairs, which the comparisons tell in full.
+/// A leaderboard without its pairs, which `comparisons` has in full.
 fn board_json(board: &Leaderboard) -> Value {
     json!({
         "metric": board.metric,
@@ -248,7 +251,7 @@ fn check(args: &Args) -> anyhow::Result<()> {
     if args.draws == Some(0) || args.resamples == 0 {
         bail!(Usage("--draws and --resamples: expected a number of 1 or more".into()));
     }
-    args.judging.check()?;
+    args.evaluation.check()?;
     args.reading.check_keeps_lines()?;
     names(&args.systems)?;
     if args.data == "-" && args.systems.iter().any(|system| system == "-") {

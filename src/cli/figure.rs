@@ -1,18 +1,17 @@
-//! Pictures, as SVG: curves along directions, forces on documents, differences by query, values by setting, what a model
-//! learnt.
+//! Figures, as SVG: curves along directions, lambdas of documents, differences per query, values by setting, explanations.
 
 mod curves;
 mod differences;
 mod explain;
 mod key;
-mod lambdas;
+mod lambda_field;
 mod series;
 mod settings;
 
 pub use curves::certificate;
 pub use differences::{difference, differences};
-pub use explain::{HIGH, LOW, NARROW, dependence, explanation, importance, is_of_an_explanation, parts};
-pub use lambdas::forces;
+pub use explain::{HIGH, LOW, NARROW, contributions, dependence, explanation, importance, is_explanation_file};
+pub use lambda_field::lambda_field;
 pub use series::{Curve, lines};
 pub use settings::settings;
 
@@ -25,12 +24,12 @@ use std::ops::Range;
 
 const WIDTH: u32 = 720;
 const HEIGHT: u32 = 420;
-/// The letters of small figures, which stay legible on a phone: of titles, and of all else.
-const LETTERS: [u32; 2] = [20, 18];
+/// Font sizes of small figures, legible on a phone: of titles, and of everything else.
+const FONT_SIZES: [u32; 2] = [20, 18];
 
 type Chart<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
-/// Draws on a white sheet of `panels` panels above each other, and writes the file.
+/// Draws `panels` panels from top to bottom, and writes the file.
 fn draw(
     out: &Output,
     panels: usize,
@@ -44,7 +43,7 @@ fn draw(
     out.write_text(&picture)
 }
 
-/// A range with some room, never empty.
+/// The range of the values with a margin, never empty.
 fn room(values: impl Iterator<Item = f64>) -> Range<f64> {
     figure::room(values, 0.05)
 }

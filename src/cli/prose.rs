@@ -7,7 +7,7 @@ pub use burnrank::internal::text::{fixed, number, p_value, signed};
 /// The widest line.
 pub const WIDTH: usize = 80;
 /// Where texts begin that have a name in front of them.
-const INDENT: usize = 10;
+const INDENT: usize = 13;
 
 /// A paragraph in lines of at most [`WIDTH`] columns, all but the first indented. Only a longer word makes a longer line.
 fn fold(text: &str, start: usize, indent: usize) -> String {

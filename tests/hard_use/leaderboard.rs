@@ -44,7 +44,7 @@ fn the_best_comes_first_and_letters_tell_who_does_not_differ() {
     let none = shown.lines().find(|line| line.contains("  none ")).unwrap();
     assert!(half.ends_with("  ab") && none == "   3  none    0.2500  0.2500 to 0.2500  b", "{shown}");
     let words = flat(&shown);
-    assert!(words.contains("data data.txt: 12 queries judged equal scores: "), "{shown}");
+    assert!(words.contains("data data.txt: 12 queries conventions equal scores: "), "{shown}");
     assert!(words.contains("corrected by Holm's method over all 3 pairs of different systems;"), "{shown}");
     // A larger error is allowed: then all differ.
     let shown = flat(&place.run("compare none half all --data data.txt --metric mrr --alpha 0.1").good());
@@ -105,7 +105,7 @@ fn all_forms_say_the_same() {
 fn two_systems_and_baselines_are_told_pair_by_pair() {
     let place = place();
     let pair = place.run("compare none all --data data.txt --metric mrr").good();
-    assert!(pair.starts_with("all is better than none by mrr: 1.0000 against 0.2500"), "{pair}");
+    assert!(pair.starts_with("all is significantly better than none by mrr: 1.0000 against 0.2500"), "{pair}");
     assert!(pair.contains("better/equal/worse") && !pair.contains("letters"), "{pair}");
     let found = place.run("compare none all --data data.txt --metric mrr --json").json();
     assert_eq!(found["comparisons"][0]["differences"].as_array().map(Vec::len), Some(12));
@@ -116,7 +116,7 @@ fn two_systems_and_baselines_are_told_pair_by_pair() {
     let baseline = place.run("compare half none all --baseline --data data.txt --metric mrr").good();
     assert!(
         baseline.contains("none and half do not differ significantly")
-            && baseline.contains("\n\nmrr: half to all, moved most\n"),
+            && baseline.contains("\n\nLargest differences in mrr, half to all\n"),
         "{baseline}"
     );
     let found = place.run("compare half none all --baseline --data data.txt --json").json();
@@ -157,7 +157,7 @@ fn boards_stand_on_the_queries_that_all_systems_have() {
     assert_eq!((&found["skipped_queries"], &found["leaderboards"][0]["queries"]), (&0.into(), &4.into()));
     assert_eq!(found["leaderboards"][0]["rows"][2]["name"], "b.run");
     let shown = place.run("compare a.run b.run s.txt --data data.txt").good();
-    assert!(shown.contains("\n1 of 5 queries left out for all systems, not in the run b.run.\n"), "{shown}");
+    assert!(shown.contains("\n1 of 5 queries are missing from the run b.run and skipped for all systems.\n"), "{shown}");
     // A single query has no interval, and tells no systems apart.
     let one = Place::new(&[
         ("data.txt", &self::data(1)),
@@ -169,7 +169,7 @@ fn boards_stand_on_the_queries_that_all_systems_have() {
     assert!(text.contains("\n1,b,1,,,a\n2,a,") && text.lines().skip(1).all(|line| line.ends_with(",,,a")), "{text}");
     let shown = one.run("compare a b c --data data.txt --metric mrr").good();
     assert!(flat(&shown).contains("It does not differ significantly from any other system."), "{shown}");
-    assert!(shown.contains("All scores of c are the same."), "{shown}");
+    assert!(shown.contains("All scores of c are equal."), "{shown}");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn long_and_odd_names_fit_80_columns_and_stay_apart() {
     for metrics in ["mrr", "ndcg:linear@10,recall:rel=1.5@10,arp,bpref,map", "arp,err@20 --empty skip"] {
         let shown = place.run(&format!("{line} {metrics}")).good();
         assert!(fits(&shown), "{shown}");
-        assert!(shown.contains("\nnames     shortened to fit"), "{shown}");
+        assert!(shown.contains("\nnames        shortened to fit"), "{shown}");
         // Different systems have different names, in the table and in the verdict.
         let rows: Vec<&str> = shown.lines().filter(|line| line.contains("...")).collect();
         assert!(rows.len() >= 3 && rows[0] != rows[1] && rows[1] != rows[2], "{shown}");
@@ -232,8 +232,7 @@ fn draws_are_enough_for_the_number_of_comparisons() {
     }
     let line = "compare none some all --data data.txt --metric mrr --quiet";
     let ran = place.run(&format!("{line} --draws 50"));
-    let note =
-        "note: of 3 comparisons on over 32 queries none can be significant after 50 draws each: give --draws 120\n";
+    let note = "note: none of 3 comparisons can be significant with 50 draws each: use --draws 120\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), note));
     place.run(&format!("{line} --draws 120")).good();
     // An error so small that the usual draws do not do.

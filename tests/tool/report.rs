@@ -72,10 +72,10 @@ fn the_page_is_whole_and_alone() {
     assert!(page.contains("prefers-color-scheme:dark") && page.contains("var(--blue, #0072B2)"));
     assert!(!page.contains("fill=\"#") && !page.contains("stroke=\"#"));
     for words in [
-        "Measures",
+        "Metrics",
         "Comparison",
-        "What model learnt",
-        "What net learnt",
+        "Explanation of model",
+        "Explanation of net",
         "Training",
         "Configuration",
         "Conventions",
@@ -85,7 +85,7 @@ fn the_page_is_whole_and_alone() {
         "burnrank train --train data.txt --model linear",
         "fingerprint",
         "burnrank report model net --data data.txt --baseline single --out page.html",
-        "This is significant",
+        "is significantly ",
     ] {
         assert!(page.contains(words), "{words}");
     }
@@ -99,7 +99,7 @@ fn a_page_without_data_has_what_the_folder_has() {
     let page = place.read("page.html");
     well_formed(&page);
     assert!(
-        page.contains("The model model") && page.contains("Training") && !page.contains("Conventions</a>"),
+        page.contains("Model model") && page.contains("Training") && !page.contains("Conventions</a>"),
         "{page}"
     );
     // A page that is there stays, unless told otherwise.
@@ -136,7 +136,7 @@ fn ensembles_and_imported_models_have_pages() {
     let page = place.read("page.html");
     well_formed(&page);
     assert!(
-        page.contains("--ensemble 2") && page.contains("No log of training") && page.contains("member 1"),
+        page.contains("--ensemble 2") && page.contains("No training log") && page.contains("member 1"),
         "{page}"
     );
 }
@@ -166,7 +166,7 @@ fn commands_name_files_from_the_folder_of_the_report() {
     std::fs::rename(place.path().join("data.txt"), place.path().join("moved.txt")).unwrap();
     place.run("report model -o page.html").good();
     let page = place.read("page.html");
-    assert!(page.contains("--train data.txt") && page.contains("Not found: data.txt"), "{page}");
+    assert!(page.contains("--train data.txt") && page.contains("Files not found: data.txt"), "{page}");
 }
 
 #[cfg(feature = "trees")]

@@ -1,8 +1,8 @@
-//! What `compare` tells people of many systems: which is best, the leaderboard, then how it was found.
+//! The report of `compare` on three or more systems: the best one, the leaderboard, then how it was computed.
 
 use super::Args;
 use super::common::Common;
-use super::report::fit_text;
+use super::report::mismatch_text;
 use crate::cli::prose::{WIDTH, named, paragraph};
 use crate::cli::systems::System;
 use crate::cli::ui::{self, counted};
@@ -19,17 +19,17 @@ pub fn text(
 ) -> String {
     let board = LeaderboardText::new(boards, WIDTH);
     let mut text: String = board.verdicts().iter().map(|verdict| paragraph(verdict)).collect();
-    text += &fit_text(common, systems, board.names(), args.judging.complete);
+    text += &mismatch_text(common, systems, board.names(), args.evaluation.complete);
     for table in board.tables() {
         text += &format!("\n{}", ui::table(&table));
     }
     text += "\n";
-    let measures: Vec<String> = boards.iter().map(|board| board.metric.clone()).collect();
+    let metrics: Vec<String> = boards.iter().map(|board| board.metric.clone()).collect();
     text += &named("data", &format!("{}: {}", args.data, counted(common.all, "query", "queries")));
-    text += &named("judged", &args.judging.words(conventions, &measures));
+    text += &named("conventions", &args.evaluation.words(conventions, &metrics));
     text += &named("letters", &board.meaning());
     if board.shortened() {
-        text += &named("names", "shortened to fit; --csv, --markdown and --json have them whole");
+        text += &named("names", "shortened to fit; --csv, --markdown and --json print them in full");
     }
     text
 }

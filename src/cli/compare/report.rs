@@ -1,7 +1,7 @@
-//! What `compare` tells people: the verdict in words, then the numbers, then how they were found.
+//! The report of `compare` on pairs of systems: the verdict, the tables, then how they were computed.
 
 use super::common::Common;
-use super::{Args, Found};
+use super::{Args, Results};
 use crate::cli::prose::{fixed, named, number, p_value, paragraph, signed};
 use crate::cli::ranking::of;
 use crate::cli::systems::System;
@@ -11,26 +11,26 @@ use burnrank::analysis::significance::Better;
 use burnrank::analysis::significance::Comparison;
 use burnrank::internal::program::leaderboard::{families, family};
 
-/// More comparisons than this are counted first, instead of told one by one.
-const MOST_TOLD: usize = 6;
+/// Maximum number of comparisons with a sentence each; more are only counted.
+const MAX_VERDICTS: usize = 6;
 
-pub fn text(args: &Args, common: &Common, systems: &[System], conventions: &Conventions, found: &Found) -> String {
-    let comparisons = &found.comparisons[..];
-    let real = |found: &&Comparison| is_real(found, args.alpha);
-    let different = comparisons.iter().filter(|found| !is_equal(found));
-    let mut text = match (comparisons.len(), different.clone().filter(real).count()) {
-        (..=MOST_TOLD, _) => comparisons.iter().map(|found| paragraph(&verdict(found, args.alpha))).collect(),
-        (_, found) => {
-            let found = match (found, different.count()) {
+pub fn text(args: &Args, common: &Common, systems: &[System], conventions: &Conventions, results: &Results) -> String {
+    let comparisons = &results.comparisons[..];
+    let significant = |comparison: &&Comparison| is_significant(comparison, args.alpha);
+    let different = comparisons.iter().filter(|comparison| !is_equal(comparison));
+    let mut text = match (comparisons.len(), different.clone().filter(significant).count()) {
+        (..=MAX_VERDICTS, _) => comparisons.iter().map(|one| paragraph(&verdict(one, args.alpha))).collect(),
+        (_, significant) => {
+            let count = match (significant, different.count()) {
                 (0, all) => format!("None of {all} comparisons found a significant difference."),
-                (found, all) => format!("{} comparisons found a significant difference, marked *.", of(found, all)),
+                (some, all) => format!("{} comparisons found a significant difference, marked *.", of(some, all)),
             };
             let equal = equal_pairs(comparisons);
-            paragraph(&found) + &equal.iter().map(|line| paragraph(line)).collect::<String>()
+            paragraph(&count) + &equal.iter().map(|line| paragraph(line)).collect::<String>()
         }
     };
     let names: Vec<String> = systems.iter().map(|system| system.name.clone()).collect();
-    text += &fit_text(common, systems, &names, args.judging.complete);
+    text += &mismatch_text(common, systems, &names, args.evaluation.complete);
     text += "\n";
     let place = |name: &str| systems.iter().position(|system| system.name == name).map_or(0, |place| place + 1);
     for system in systems {
@@ -39,52 +39,51 @@ pub fn text(args: &Args, common: &Common, systems: &[System], conventions: &Conv
     }
     text += "\n";
     if !comparisons.iter().all(is_equal) {
-        text +=
-            &tables(comparisons, args.alpha, &|found| format!("{}, {}", place(&found.baseline), place(&found.system)));
+        text += &tables(comparisons, args.alpha, &|pair| format!("{}, {}", place(&pair.baseline), place(&pair.system)));
         text += "\n";
     }
-    let measures: Vec<String> = comparisons.iter().map(|found| found.metric.clone()).collect();
+    let metrics: Vec<String> = comparisons.iter().map(|comparison| comparison.metric.clone()).collect();
     text += &named("data", &format!("{}: {}", args.data, counted(common.all, "query", "queries")));
-    text += &named("judged", &args.judging.words(conventions, &measures));
-    text += &named("tests", &tests_text(&families(&found.boards), args.alpha));
-    let moved = comparisons.iter().filter(|found| !found.movers.is_empty());
+    text += &named("conventions", &args.evaluation.words(conventions, &metrics));
+    text += &named("tests", &tests_text(&families(&results.boards), args.alpha));
+    let moved = comparisons.iter().filter(|comparison| !comparison.movers.is_empty());
     text + &moved.map(movers).collect::<String>()
 }
 
-/// How differences are tested, and what for; takes each metric and its number of pairs of different systems.
+/// How differences are tested. `metrics` has the name of each metric and its number of pairs of different systems.
 pub fn tests_text(metrics: &[(&str, usize)], alpha: f64) -> String {
     format!(
-        "p-values of the t-test, of Wilcoxon's test and of the randomisation test, two-sided; intervals of differences by \
+        "two-sided p-values of the t-test, Wilcoxon's test and the randomisation test; intervals of differences by \
          inverting the randomisation test; both corrected by Holm's method over {}; * significant: p of the randomisation \
-         test of {alpha} or less, which is where the interval excludes 0",
+         test is at most {alpha}, and the interval excludes 0",
         family(metrics)
     )
 }
 
 /// Whether both systems have the same value on every query.
-pub fn is_equal(found: &Comparison) -> bool {
-    found.ties == found.queries
+pub fn is_equal(comparison: &Comparison) -> bool {
+    comparison.ties == comparison.queries
 }
 
-/// The pairs that are equal on every query, with the metrics by which they are, in a sentence each.
+/// One sentence for each pair that is equal on every query, with the metrics.
 pub fn equal_pairs(comparisons: &[Comparison]) -> Vec<String> {
     let mut pairs: Vec<(&str, &str, Vec<String>)> = Vec::new();
-    for found in comparisons.iter().filter(|found| is_equal(found)) {
-        match pairs.iter_mut().find(|(system, baseline, _)| (*system, *baseline) == (&found.system, &found.baseline)) {
-            Some((_, _, metrics)) => metrics.push(found.metric.clone()),
-            None => pairs.push((&found.system, &found.baseline, vec![found.metric.clone()])),
+    for Comparison { system, baseline, metric, .. } in comparisons.iter().filter(|comparison| is_equal(comparison)) {
+        match pairs.iter_mut().find(|pair| (pair.0, pair.1) == (system.as_str(), baseline.as_str())) {
+            Some((_, _, metrics)) => metrics.push(metric.clone()),
+            None => pairs.push((system, baseline, vec![metric.clone()])),
         }
     }
     let line = |(system, baseline, metrics): &(&str, &str, Vec<String>)| {
         let metrics = metrics.join(", ");
-        format!("{system} and {baseline} are equal by {metrics} on every query, and not compared.")
+        format!("{system} and {baseline} have equal {metrics} on every query; not compared.")
     };
     pairs.iter().map(line).collect()
 }
 
 /// The corrected interval of a difference, as in "+0.0010 to +0.0200".
-pub fn interval_text(found: &Comparison) -> Option<String> {
-    let (low, high) = found.adjusted?.interval?;
+pub fn interval_text(comparison: &Comparison) -> Option<String> {
+    let (low, high) = comparison.adjusted?.interval?;
     Some(format!("{} to {}", signed(low, 4), signed(high, 4)))
 }
 
@@ -94,69 +93,69 @@ fn interval_name(alpha: f64) -> String {
 }
 
 /// Whether the difference is significant after the correction.
-pub fn is_real(found: &Comparison, alpha: f64) -> bool {
-    found.adjusted.and_then(|adjusted| adjusted.randomisation).is_some_and(|p| p <= alpha)
+pub fn is_significant(comparison: &Comparison, alpha: f64) -> bool {
+    comparison.adjusted.and_then(|adjusted| adjusted.randomisation).is_some_and(|p| p <= alpha)
 }
 
-/// What a comparison came to, in a sentence.
-pub fn verdict(found: &Comparison, alpha: f64) -> String {
-    let (first, second, measure) = (&found.baseline, &found.system, &found.metric);
-    if is_equal(found) {
-        let queries = counted(found.queries, "query", "queries");
-        return format!(
-            "{second} and {first} are equal by {measure} on every query, {queries} in all, and not compared."
-        );
+/// The result of a comparison, in one sentence.
+pub fn verdict(comparison: &Comparison, alpha: f64) -> String {
+    let Comparison { baseline: first, system: second, metric, difference, .. } = comparison;
+    if is_equal(comparison) {
+        let queries = counted(comparison.queries, "query", "queries");
+        return format!("{second} and {first} have equal {metric} on every query ({queries}); not compared.");
     }
-    let gain = if found.options.better == Better::Higher { found.difference } else { -found.difference };
-    let p = p_value(found.adjusted.and_then(|adjusted| adjusted.randomisation));
+    let gain = if comparison.options.better == Better::Higher { *difference } else { -difference };
+    let p = p_value(comparison.adjusted.and_then(|adjusted| adjusted.randomisation));
     let p = if p.starts_with('<') { p.replace('<', "p < ") } else { format!("p = {p}") };
-    let interval = interval_text(found);
+    let interval = interval_text(comparison);
     let interval = interval.map_or(String::new(), |interval| format!(", {} {interval}", interval_name(alpha)));
     let numbers = format!(
         "{} against {} (difference {}{interval}; {p})",
-        fixed(found.system_mean, 4),
-        fixed(found.baseline_mean, 4),
-        signed(found.difference, 4)
+        fixed(comparison.system_mean, 4),
+        fixed(comparison.baseline_mean, 4),
+        signed(*difference, 4)
     );
-    match is_real(found, alpha) {
-        true if gain > 0.0 => format!("{second} is better than {first} by {measure}: {numbers}. This is significant."),
-        true => format!("{second} is worse than {first} by {measure}: {numbers}. This is significant."),
-        false => format!("{second} and {first} do not differ significantly by {measure}: {numbers}."),
+    match is_significant(comparison, alpha) {
+        true if gain > 0.0 => format!("{second} is significantly better than {first} by {metric}: {numbers}."),
+        true => format!("{second} is significantly worse than {first} by {metric}: {numbers}."),
+        false => format!("{second} and {first} do not differ significantly by {metric}: {numbers}."),
     }
 }
 
-/// Which queries and documents of runs and data do not fit together.
-pub fn fit_text(common: &Common, systems: &[System], names: &[String], complete: bool) -> String {
+/// Queries and documents that are in the runs but not in the data, or the reverse.
+pub fn mismatch_text(common: &Common, systems: &[System], names: &[String], complete: bool) -> String {
     let mut text = String::new();
     for (system, name) in systems.iter().zip(names) {
-        let lacking = of(system.lacks(), common.all);
+        let missing = of(system.lacks(), common.all);
         if system.lacks() > 0 && complete {
-            text +=
-                &paragraph(&format!("{lacking} queries are not in the run {name}: counted with nothing retrieved."));
+            text += &paragraph(&format!(
+                "{missing} queries are missing from the run {name} and count as nothing retrieved."
+            ));
         } else if system.lacks() > 0 {
-            text += &paragraph(&format!("{lacking} queries left out for all systems, not in the run {name}."));
+            text +=
+                &paragraph(&format!("{missing} queries are missing from the run {name} and skipped for all systems."));
         }
         if system.says_nothing {
-            text += &paragraph(&format!("All scores of {name} are the same."));
+            text += &paragraph(&format!("All scores of {name} are equal."));
         }
         if system.not_judged() > 0 {
             let queries = counted(system.not_judged(), "query", "queries");
-            text += &paragraph(&format!("{queries} of the run {name} left out, not judged."));
+            text += &paragraph(&format!("{queries} of the run {name} not in the data, skipped."));
         }
         if system.unknown() > 0 {
             let documents = counted(system.unknown(), "document", "documents");
-            text += &paragraph(&format!("{documents} of the run {name} not in the data, taken as not relevant."));
+            text += &paragraph(&format!("{documents} of the run {name} not in the data, treated as not relevant."));
         }
     }
     text
 }
 
-/// How far systems are apart, and how sure that is.
+/// The tables of means and of tests.
 fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> String) -> String {
     let right = |name| (name, Align::Right);
     let interval = interval_name(alpha);
     let mut means = Table::new(&[
-        ("measure", Align::Left),
+        ("metric", Align::Left),
         ("pair", Align::Left),
         right("mean 1st"),
         right("mean 2nd"),
@@ -164,7 +163,7 @@ fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> 
         (&interval, Align::Left),
     ]);
     let mut tests = Table::new(&[
-        ("measure", Align::Left),
+        ("metric", Align::Left),
         ("pair", Align::Left),
         ("better/equal/worse", Align::Left),
         right("effect"),
@@ -173,35 +172,37 @@ fn tables(comparisons: &[Comparison], alpha: f64, pair: &dyn Fn(&Comparison) -> 
         right("random"),
         ("", Align::Left),
     ]);
-    for found in comparisons.iter().filter(|found| !is_equal(found)) {
+    for comparison in comparisons.iter().filter(|comparison| !is_equal(comparison)) {
         means.row([
-            found.metric.clone(),
-            pair(found),
-            fixed(found.baseline_mean, 4),
-            fixed(found.system_mean, 4),
-            signed(found.difference, 4),
-            interval_text(found).unwrap_or("-".into()),
+            comparison.metric.clone(),
+            pair(comparison),
+            fixed(comparison.baseline_mean, 4),
+            fixed(comparison.system_mean, 4),
+            signed(comparison.difference, 4),
+            interval_text(comparison).unwrap_or("-".into()),
         ]);
-        let adjusted = found.adjusted.as_ref();
+        let adjusted = comparison.adjusted.as_ref();
         tests.row([
-            found.metric.clone(),
-            pair(found),
-            format!("{}/{}/{}", count(found.wins), count(found.ties), count(found.losses)),
-            found.effect_size.map_or("-".into(), |effect| signed(effect, 3)),
+            comparison.metric.clone(),
+            pair(comparison),
+            format!("{}/{}/{}", count(comparison.wins), count(comparison.ties), count(comparison.losses)),
+            comparison.effect_size.map_or("-".into(), |effect| signed(effect, 3)),
             p_value(adjusted.and_then(|p| p.t_test)),
             p_value(adjusted.and_then(|p| p.wilcoxon)),
             p_value(adjusted.and_then(|p| p.randomisation)),
-            if is_real(found, alpha) { "*" } else { "" }.to_owned(),
+            if is_significant(comparison, alpha) { "*" } else { "" }.to_owned(),
         ]);
     }
     format!("{}\n{}", ui::table(&means), ui::table(&tests))
 }
 
-fn movers(found: &Comparison) -> String {
-    let title = paragraph(&format!("{}: {} to {}, moved most", found.metric, found.baseline, found.system));
+/// The queries with the largest differences.
+fn movers(comparison: &Comparison) -> String {
+    let Comparison { metric, baseline, system, .. } = comparison;
+    let title = paragraph(&format!("Largest differences in {metric}, {baseline} to {system}"));
     let right = |name| (name, Align::Right);
     let mut table = Table::new(&[("query", Align::Left), right("1st"), right("2nd"), right("difference")]);
-    for mover in &found.movers {
+    for mover in &comparison.movers {
         table.row([mover.query.clone(), fixed(mover.baseline, 4), fixed(mover.system, 4), signed(mover.difference, 4)]);
     }
     format!("\n{}\n{}", heading(title.trim_end()), ui::table(&table))

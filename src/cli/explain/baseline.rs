@@ -1,4 +1,4 @@
-//! The scores of what a model is compared with, document by document.
+//! The scores of the baseline that a model is compared with.
 
 use crate::cli::input;
 use crate::cli::ui::{self, counted};
@@ -9,7 +9,8 @@ use burnrank::{Dataset, Model, device};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The scores of a model folder, a file of scores, or a run: one per document of the data, minus infinity for what a run lacks.
+/// The scores of a model folder, a score file or a run: one per document of the data, minus infinity for documents that are
+/// missing from the run.
 pub fn read_baseline(path: &Path, data: &Dataset, data_name: &str) -> anyhow::Result<Vec<f64>> {
     if !input::is_stdin(path) && path.is_dir() {
         let model = Model::load(path, &device::open("auto")?)?;
@@ -27,22 +28,22 @@ fn of_run(run: &TrecFile, data: &Dataset, (run_name, data_name): (&str, &str)) -
         .iter()
         .map(|query| (query.id.as_str(), query.documents.iter().map(|(id, score)| (id.as_str(), *score)).collect()))
         .collect();
-    let (mut scores, mut lacking, mut found) = (Vec::with_capacity(data.n_documents()), 0, 0);
+    let (mut scores, mut missing_queries, mut shared) = (Vec::with_capacity(data.n_documents()), 0, 0);
     for query in &TrecFile::from_labels(data).queries {
         let retrieved = queries.get(query.id.as_str());
-        lacking += usize::from(retrieved.is_none());
+        missing_queries += usize::from(retrieved.is_none());
         for (document, _) in &query.documents {
             let score = retrieved.and_then(|documents| documents.get(document.as_str()));
-            found += usize::from(score.is_some());
+            shared += usize::from(score.is_some());
             scores.push(score.copied().unwrap_or(f64::NEG_INFINITY));
         }
     }
-    if found == 0 {
-        bail!("{run_name} and {data_name} have no document in common: the ids of a run must be those of the data");
+    if shared == 0 {
+        bail!("{run_name} and {data_name} have no document in common: check that they use the same document ids");
     }
-    if lacking > 0 {
-        let queries = counted(lacking, "query", "queries");
-        ui::note(&format!("{run_name} lacks {queries} of {data_name}: all their documents count as not ranked"));
+    if missing_queries > 0 {
+        let queries = counted(missing_queries, "query", "queries");
+        ui::note(&format!("{run_name}: {queries} of {data_name} missing: their documents count as not retrieved"));
     }
     Ok(scores)
 }

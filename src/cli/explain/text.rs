@@ -1,4 +1,4 @@
-//! What `explain` tells people: the verdict in words, then the numbers, then how they were found.
+//! The report of `explain`: the verdict, the tables, then how they were computed.
 
 use super::Args;
 use crate::cli::compare::{tests_text, verdict};
@@ -10,16 +10,16 @@ use burnrank::analysis::explain::{Axis, Change, Counts, Dependence, Explanation,
 use burnrank::analysis::significance::Comparison;
 use burnrank::internal::text::shorten;
 
-/// Names of features have at most so much room.
-const NAMES: usize = 24;
-/// And less beside the points of a partial dependence.
-const NAMES_BESIDE_POINTS: usize = 20;
-/// Points of a partial dependence that fit into a line.
+/// Maximum characters of a feature name.
+const NAME_WIDTH: usize = 24;
+/// The same in the table of partial dependence.
+const NAME_WIDTH_BESIDE_POINTS: usize = 20;
+/// Points of a partial dependence that fit on a line.
 const POINTS: usize = 5;
 
 pub fn text(args: &Args, model: &Model, found: &Explanation) -> String {
-    let names = shorten(&found.feature_names, NAMES);
-    // As `compare` calls it.
+    let names = shorten(&found.feature_names, NAME_WIDTH);
+    // The name that `compare` uses.
     let name =
         args.model.file_name().map_or_else(|| input::name(&args.model), |name| name.to_string_lossy().into_owned());
     let compared = Comparison { system: name, ..found.comparison.clone() };
@@ -27,22 +27,22 @@ pub fn text(args: &Args, model: &Model, found: &Explanation) -> String {
     text += &ui::table(&importances(found, &names, args.top));
     let left = found.importances.len().saturating_sub(args.top);
     if left > 0 {
-        let end = |place: usize| found.importances.get(place).map_or(String::new(), |i| signed_fall(i.decrease));
+        let end = |place: usize| found.importances.get(place).map_or(String::new(), |i| metric_change(i.decrease));
         let (first, last) = (end(args.top), end(found.importances.len() - 1));
         text += &format!("{} more, from {first} to {last}\n", counted(left, "feature", "features"));
     }
     if !found.dependences.is_empty() {
-        text += &format!("\n{}\n{}", heading("Mean score at values of a feature"), ui::table(&dependences(found)));
+        text += &format!("\n{}\n{}", heading("Mean score by feature value"), ui::table(&dependences(found)));
     }
-    for (change, word) in
-        found.changes.won.iter().map(|c| (c, "won")).chain(found.changes.lost.iter().map(|c| (c, "lost")))
+    for (change, verb) in
+        found.changes.won.iter().map(|c| (c, "gained")).chain(found.changes.lost.iter().map(|c| (c, "lost")))
     {
-        text += &("\n".to_owned() + &query(change, word, found, &names));
+        text += &("\n".to_owned() + &query(change, verb, found, &names));
     }
     text + "\n" + &about(args, model, found)
 }
 
-/// Which features matter, in a sentence or two.
+/// The most important features, in one to three sentences.
 pub fn summary(found: &Explanation) -> String {
     let (metric, all) = (&found.metric, found.importances.len());
     let value =
@@ -51,58 +51,59 @@ pub fn summary(found: &Explanation) -> String {
     let harming: Vec<&Importance> = found.importances.iter().rev().filter(|importance| importance.harms()).collect();
     let name = |(place, importance): (usize, &&Importance)| {
         let words = if place == 0 { " when its values are permuted" } else { "" };
-        format!("{} ({}{words})", found.feature_names[importance.feature], signed_fall(importance.decrease))
+        format!("{} ({}{words})", found.feature_names[importance.feature], metric_change(importance.decrease))
     };
-    let most: Vec<String> = helping.iter().take(3).enumerate().map(name).collect();
-    let depends = match most.as_slice() {
-        [] => "No feature is known to matter: the intervals of all of them reach 0.".to_owned(),
-        [one] => format!("Of {}, one is known to matter: {one}.", counted(all, "feature", "features")),
+    let top: Vec<String> = helping.iter().take(3).enumerate().map(name).collect();
+    let features = counted(all, "feature", "features");
+    let help = match top.as_slice() {
+        [] => "No feature is significantly important: all intervals contain 0.".to_owned(),
+        [one] => format!("1 of {features} is significantly important: {one}."),
         several => {
             let (last, others) = (&several[several.len() - 1], several[..several.len() - 1].join(", "));
             let count = helping.len();
-            format!(
-                "Of {}, {count} are known to matter, most of all {others} and {last}.",
-                counted(all, "feature", "features")
-            )
+            let most = if count > several.len() { ", most of all" } else { ":" };
+            format!("{count} of {features} are significantly important{most} {others} and {last}.")
         }
     };
     let worst: Vec<String> = harming
         .iter()
         .take(3)
-        .map(|importance| format!("{} ({})", found.feature_names[importance.feature], signed_fall(importance.decrease)))
+        .map(|importance| {
+            format!("{} ({})", found.feature_names[importance.feature], metric_change(importance.decrease))
+        })
         .collect();
     let harm = match harming.len() {
         0 => String::new(),
-        1 => format!(" One makes it worse: {}.", worst[0]),
-        many if many <= 3 => format!(" {many} make it worse: {}.", worst.join(", ")),
-        many => format!(" {many} make it worse, among them {}.", worst.join(", ")),
+        1 => format!(" 1 is harmful: {}.", worst[0]),
+        many if many <= 3 => format!(" {many} are harmful: {}.", worst.join(", ")),
+        many => format!(" {many} are harmful, most of all {}.", worst.join(", ")),
     };
-    format!("{value} {depends}{harm}")
+    format!("{value} {help}{harm}")
 }
 
 fn right(name: &str) -> (&str, Align) {
     (name, Align::Right)
 }
 
-/// What permuting does to the measure.
-fn signed_fall(decrease: f64) -> String {
+/// The change of the metric when a feature is permuted.
+fn metric_change(decrease: f64) -> String {
     signed(-decrease, 4)
 }
 
 fn importances(found: &Explanation, names: &[String], top: usize) -> Table {
-    let change = format!("change of {}", found.metric);
+    let heading = format!("change of {}", found.metric);
     let mut table = Table::new(&[
         ("feature", Align::Left),
-        right(&change),
+        right(&heading),
         ("95% interval", Align::Left),
         right("p"),
         right(found.model_importance.kind.name()),
     ]);
     for importance in found.importances.iter().take(top) {
-        let interval = |(low, high): (f64, f64)| format!("{} to {}", signed_fall(high), signed_fall(low));
+        let interval = |(low, high): (f64, f64)| format!("{} to {}", metric_change(high), metric_change(low));
         table.row([
             names[importance.feature].clone(),
-            signed_fall(importance.decrease),
+            metric_change(importance.decrease),
             importance.interval.map_or("-".into(), interval),
             p_value(importance.p),
             number(found.model_importance.values[importance.feature]),
@@ -112,7 +113,7 @@ fn importances(found: &Explanation, names: &[String], top: usize) -> Table {
 }
 
 fn dependences(found: &Explanation) -> Table {
-    let names = shorten(&found.feature_names, NAMES_BESIDE_POINTS);
+    let names = shorten(&found.feature_names, NAME_WIDTH_BESIDE_POINTS);
     let empty = right("");
     let mut table = Table::new(&[("feature", Align::Left), ("", Align::Left), empty, empty, empty, empty, empty]);
     for dependence in &found.dependences {
@@ -125,7 +126,7 @@ fn dependences(found: &Explanation) -> Table {
     table
 }
 
-/// Evenly spread points of a grid, the ends among them.
+/// Indices of evenly spaced points of the grid, including both ends.
 fn points(dependence: &Dependence) -> Vec<usize> {
     let last = dependence.values.len() - 1;
     let count = POINTS.min(last + 1);
@@ -134,9 +135,9 @@ fn points(dependence: &Dependence) -> Vec<usize> {
     points
 }
 
-fn query(change: &QueryChange, word: &str, found: &Explanation, names: &[String]) -> String {
+fn query(change: &QueryChange, verb: &str, found: &Explanation, names: &[String]) -> String {
     let title = format!(
-        "Query {} {word}: {} from {} to {}",
+        "Query {} {verb}: {} from {} to {}",
         change.query,
         found.metric,
         fixed(change.baseline, 4),
@@ -145,31 +146,33 @@ fn query(change: &QueryChange, word: &str, found: &Explanation, names: &[String]
     let title = paragraph(&title);
     let mut text = heading(title.trim_end()) + "\n";
     let Some(decided) = &change.change else {
-        return text + &paragraph("No two documents of different labels changed places: equal scores decided.");
+        return text + &paragraph(TIES);
     };
     text += &paragraph(&decision(decided, &found.comparison.baseline));
     let (better, worse) = (format!("label {}", decided.better.label), format!("label {}", decided.worse.label));
-    let mut table = Table::new(&[("feature", Align::Left), right(&better), right(&worse), right("part in the score")]);
+    let mut table = Table::new(&[("feature", Align::Left), right(&better), right(&worse), right("contribution")]);
     for part in &decided.contributions {
         let value = |value: f32| number(f64::from(value));
         table.row([names[part.feature].clone(), value(part.better), value(part.worse), signed(part.contribution, 4)]);
     }
     table.row(["all others".to_owned(), String::new(), String::new(), signed(decided.other_contributions, 4)]);
-    table.row(["difference of scores".to_owned(), String::new(), String::new(), signed(decided.score_difference, 4)]);
+    table.row(["score difference".to_owned(), String::new(), String::new(), signed(decided.score_difference, 4)]);
     text += &ui::table(&table);
     if decided.contributions_add_up { text } else { text + &paragraph(DO_NOT_ADD_UP) }
 }
 
-/// What is said of parts that refinement did not bring within 0.1%.
-pub const DO_NOT_ADD_UP: &str = "The parts do not add up to the difference of scores within 0.1%: the score is too steep between the two documents for the \
-     maximum number of refinements.";
+/// Shown for a change without two documents that are responsible for it.
+pub const TIES: &str = "No two documents with different labels changed places: the change is due to tied scores.";
 
-/// What happened to the two documents, in a sentence.
+/// Shown where the maximum number of refinements did not bring the contributions within 0.1%.
+pub const DO_NOT_ADD_UP: &str = "The contributions do not add up to the score difference within 0.1%: the score changes too sharply between the two documents.";
+
+/// The ranks of the two documents, in a sentence.
 pub fn decision(change: &Change, baseline: &str) -> String {
     let (better, worse) = (&change.better, &change.worse);
     let verb = if better.model_rank < worse.model_rank { "above" } else { "below" };
     format!(
-        "The model puts {} (label {}) {verb} {} (label {}): ranks {} and {}, with {baseline} {} and {}.",
+        "The model ranks {} (label {}) {verb} {} (label {}): ranks {} and {}; {baseline}: ranks {} and {}.",
         better.document,
         better.label,
         worse.document,
@@ -181,13 +184,13 @@ pub fn decision(change: &Change, baseline: &str) -> String {
     )
 }
 
-/// How all of it was found.
+/// How everything was computed.
 fn about(args: &Args, model: &Model, found: &Explanation) -> String {
     let (queries, documents) =
         (counted(found.queries, "query", "queries"), counted(found.documents, "document", "documents"));
     let mut text = named("model", &format!("{}: {}", args.model.display(), model.info.ranker.architecture));
     text += &named("data", &format!("{}: {queries}, {documents}", input::name(&args.data)));
-    text += &named("judged", &found.conventions);
+    text += &named("conventions", &found.conventions);
     let family = found.comparison.adjusted.map_or(0, |adjusted| adjusted.family);
     text += &named("tests", &tests_text(&[(&found.metric, family)], 0.05));
     for (name, words) in methods(found) {
@@ -196,24 +199,24 @@ fn about(args: &Args, model: &Model, found: &Explanation) -> String {
     text
 }
 
-/// How each kind of number was found, with a word for it.
+/// The name of each kind of number, and how it is computed.
 pub fn methods(found: &Explanation) -> Vec<(&'static str, String)> {
     let within = match found.options.permute {
-        Permute::Query => "between the documents of each query",
-        Permute::File => "between all documents of the file",
+        Permute::Query => "within each query",
+        Permute::File => "across all documents of the file",
     };
-    let repeats = counted(found.options.repeats, "time", "times");
-    let mut parts = found.method.words().to_owned();
+    let repeats = counted(found.options.repeats, "permutation", "permutations");
+    let mut contributions = format!("contribution: {}", found.method.words());
     if found.counts == Some(Counts::Data) {
-        parts += "; documents at leaves counted with this data, because the model's file has no counts";
+        contributions += "; documents per leaf counted on this data, because the model file has no counts";
     }
     vec![
         (
             "change",
             format!(
-                "of the mean over queries when a feature's scaled values are exchanged {within}, the mean of {repeats}, seed {}; \
-                 intervals and p-values by Student's distribution over queries, corrected by Holm's method over {}: an \
-                 interval excludes 0 exactly where p is 0.05 or less",
+                "of the mean over queries when a feature's scaled values are permuted {within}; mean of {repeats}, seed {}; \
+                 intervals and p-values by Student's t over queries, corrected by Holm's method over {}; an interval \
+                 excludes 0 if and only if p is at most 0.05",
                 found.options.seed,
                 counted(found.importances.iter().filter(|importance| importance.p.is_some()).count(), "feature", "features")
             ),
@@ -221,9 +224,9 @@ pub fn methods(found: &Explanation) -> Vec<(&'static str, String)> {
         (found.model_importance.kind.name(), found.model_importance.kind.words().to_owned()),
         (
             "values",
-            "quantiles of the feature in the data, from 1% to 99%; the mean score of up to 1,000 documents, all given that value"
+            "quantiles of the feature from 1% to 99%; score: mean over up to 1,000 documents with the feature set to the value"
                 .to_owned(),
         ),
-        ("parts", parts),
+        ("queries", contributions),
     ]
 }

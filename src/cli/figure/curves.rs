@@ -1,4 +1,4 @@
-//! What a measure does along random directions.
+//! The metric along random directions.
 
 use super::{Area, FONT, HEIGHT, Output, decimal, draw, failed, legend, palette, room};
 use burnrank::analysis::optimality::Certificate;
@@ -6,20 +6,20 @@ use burnrank::analysis::optimality::StepReport;
 use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
 
-/// The measure along a few directions within the envelope of all, one panel per set of steps.
-pub fn certificate(out: &Output, found: &Certificate) -> anyhow::Result<()> {
-    draw(out, found.reports.len(), HEIGHT, |index, area| curves(area, found, &found.reports[index]))
+/// Draws the metric along a few directions and the envelope of all directions, one panel per set of steps.
+pub fn certificate(out: &Output, certificate: &Certificate) -> anyhow::Result<()> {
+    draw(out, certificate.reports.len(), HEIGHT, |index, area| panel(area, certificate, &certificate.reports[index]))
 }
 
-fn curves(area: &Area, found: &Certificate, report: &StepReport) -> anyhow::Result<()> {
+fn panel(area: &Area, certificate: &Certificate, report: &StepReport) -> anyhow::Result<()> {
     // The curves start at the model itself.
     let steps: Vec<f64> = std::iter::once(0.0).chain(report.steps.iter().copied()).collect();
     let from_model = |values: Vec<f64>| -> Vec<(f64, f64)> {
-        steps.iter().copied().zip(std::iter::once(found.value).chain(values)).collect()
+        steps.iter().copied().zip(std::iter::once(certificate.value).chain(values)).collect()
     };
     let high = from_model(report.envelope.iter().map(|at| at.highest).collect());
     let low = from_model(report.envelope.iter().map(|at| at.lowest).collect());
-    let title = format!("{}, {} random directions, {} rising", found.metric, report.directions, report.rising);
+    let title = format!("{}, {} random directions, {} improving", certificate.metric, report.directions, report.rising);
     let (x, mut y) = (room(steps.iter().copied()), room(low.iter().chain(&high).map(|point| point.1)));
     // Room for the legend below the curves, which fall to the right.
     y.start -= 0.35 * (y.end - y.start);
@@ -38,7 +38,7 @@ fn curves(area: &Area, found: &Certificate, report: &StepReport) -> anyhow::Resu
         .x_label_formatter(&name_step)
         .y_label_formatter(&name_value)
         .x_desc("step")
-        .y_desc(found.metric.clone())
+        .y_desc(certificate.metric.clone())
         .draw()
         .map_err(failed)?;
     let outline: Vec<(f64, f64)> = low.iter().copied().chain(high.iter().rev().copied()).collect();
@@ -46,17 +46,17 @@ fn curves(area: &Area, found: &Certificate, report: &StepReport) -> anyhow::Resu
     chart
         .draw_series(std::iter::once(Polygon::new(outline, area_colour)))
         .map_err(failed)?
-        .label(format!("from the lowest to the highest of all {}", report.directions))
+        .label(format!("range of all {}", report.directions))
         .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 20, y + 5)], area_colour.filled()));
-    // A curve that rises differs from the others by its colour and its triangles.
-    let rises = |curve: &&Vec<f64>| curve.iter().any(|&value| value > found.value);
-    let (rising, falling): (Vec<&Vec<f64>>, Vec<&Vec<f64>>) = report.curves.iter().partition(rises);
-    for (index, curve) in falling.iter().enumerate() {
+    // Improving curves have another colour and triangles.
+    let improves = |curve: &&Vec<f64>| curve.iter().any(|&value| value > certificate.value);
+    let (improving, others): (Vec<&Vec<f64>>, Vec<&Vec<f64>>) = report.curves.iter().partition(improves);
+    for (index, curve) in others.iter().enumerate() {
         let points = from_model(curve.to_vec());
         let drawn =
             chart.draw_series(LineSeries::new(points.clone(), palette::BLUE.stroke_width(1))).map_err(failed)?;
         if index == 0 {
-            drawn.label("a direction that does not rise").legend(|(x, y)| {
+            drawn.label("direction that does not improve").legend(|(x, y)| {
                 EmptyElement::at((x, y))
                     + PathElement::new([(0, 0), (20, 0)], palette::BLUE.stroke_width(1))
                     + Circle::new((10, 0), 2, palette::BLUE.filled())
@@ -64,12 +64,12 @@ fn curves(area: &Area, found: &Certificate, report: &StepReport) -> anyhow::Resu
         }
         chart.draw_series(points.iter().map(|&at| Circle::new(at, 2, palette::BLUE.filled()))).map_err(failed)?;
     }
-    for (index, curve) in rising.iter().enumerate() {
+    for (index, curve) in improving.iter().enumerate() {
         let points = from_model(curve.to_vec());
         let line = LineSeries::new(points.clone(), palette::VERMILION.stroke_width(2));
         let drawn = chart.draw_series(line).map_err(failed)?;
         if index == 0 {
-            drawn.label("a direction that rises").legend(|(x, y)| {
+            drawn.label("direction that improves").legend(|(x, y)| {
                 EmptyElement::at((x, y))
                     + PathElement::new([(0, 0), (20, 0)], palette::VERMILION.stroke_width(2))
                     + TriangleMarker::new((10, 0), 5, palette::VERMILION.filled())
@@ -78,11 +78,11 @@ fn curves(area: &Area, found: &Certificate, report: &StepReport) -> anyhow::Resu
         let marks = points.iter().map(|&at| TriangleMarker::new(at, 5, palette::VERMILION.filled()));
         chart.draw_series(marks).map_err(failed)?;
     }
-    let level = [(steps[0], found.value), (steps[steps.len() - 1], found.value)];
+    let level = [(steps[0], certificate.value), (steps[steps.len() - 1], certificate.value)];
     chart
         .draw_series(DashedLineSeries::new(level, 6, 4, palette::GREY.stroke_width(2)))
         .map_err(failed)?
-        .label("the model as it is")
+        .label("the model")
         .legend(|(x, y)| {
             EmptyElement::at((x, y))
                 + PathElement::new([(0, 0), (8, 0)], palette::GREY.stroke_width(2))

@@ -1,31 +1,31 @@
-//! Differences of two systems, query by query.
+//! Differences of two systems per query.
 
-use super::key::{self, Sign};
-use super::{Area, FONT, HEIGHT, LETTERS, Output, clipped, decimal, draw, failed, palette, room, svg, whole};
+use super::key::{self, Symbol};
+use super::{Area, FONT, FONT_SIZES, HEIGHT, Output, clipped, decimal, draw, failed, palette, room, svg, whole};
 use crate::cli::prose::signed;
 use burnrank::analysis::significance::Better;
 use burnrank::analysis::significance::Comparison;
 use plotters::prelude::*;
 
-/// The differences of each comparison, sorted, one panel each.
+/// Draws the sorted differences, one panel per comparison.
 pub fn differences(out: &Output, comparisons: &[Comparison]) -> anyhow::Result<()> {
     draw(out, comparisons.len(), HEIGHT, |index, area| panel(area, &comparisons[index], [16, 13]))
 }
 
-/// The same for one comparison, as a picture of a size.
-pub fn difference(found: &Comparison, size: (u32, u32)) -> anyhow::Result<String> {
-    svg(size, |sheet| panel(sheet, found, LETTERS))
+/// The sorted differences of one comparison, as SVG of `size` pixels.
+pub fn difference(comparison: &Comparison, size: (u32, u32)) -> anyhow::Result<String> {
+    svg(size, |sheet| panel(sheet, comparison, FONT_SIZES))
 }
 
-fn panel(area: &Area, found: &Comparison, [title_size, size]: [u32; 2]) -> anyhow::Result<()> {
-    let mut sorted = found.differences.clone();
+fn panel(area: &Area, comparison: &Comparison, [title_size, size]: [u32; 2]) -> anyhow::Result<()> {
+    let mut sorted = comparison.differences.clone();
     sorted.sort_by(|a, b| b.total_cmp(a));
-    // The measure is the name of the axis.
-    let title = format!("{} less {}", found.system, found.baseline);
+    let title = format!("{} minus {}", comparison.system, comparison.baseline);
+    let Comparison { wins, losses, ties, difference: mean, .. } = comparison;
     let names = [
-        (format!("{} better", found.wins), Sign::Filled(palette::BLUE)),
-        (format!("{} worse, {} equal", found.losses, found.ties), Sign::Filled(palette::VERMILION)),
-        (format!("mean {}", signed(found.difference, 4)), Sign::Line { colour: BLACK, dashed: true, mark: None }),
+        (format!("{wins} better"), Symbol::Box(palette::BLUE)),
+        (format!("{losses} worse, {ties} equal"), Symbol::Box(palette::VERMILION)),
+        (format!("mean {}", signed(*mean, 4)), Symbol::Line { colour: BLACK, dashed: true, mark: None }),
     ];
     let (width, height) = area.dim_in_pixel();
     let (area, below) = area.split_vertically(height.saturating_sub(key::height(names.len(), width, size)));
@@ -48,10 +48,10 @@ fn panel(area: &Area, found: &Comparison, [title_size, size]: [u32; 2]) -> anyho
         .x_label_formatter(&whole)
         .y_label_formatter(&name_value)
         .x_desc("queries, sorted")
-        .y_desc(format!("difference of {}", found.metric))
+        .y_desc(format!("difference of {}", comparison.metric))
         .draw()
         .map_err(failed)?;
-    let is_better = |value: f64| (value > 0.0) == (found.options.better == Better::Higher);
+    let is_better = |value: f64| (value > 0.0) == (comparison.options.better == Better::Higher);
     for (better, colour) in [(true, palette::BLUE), (false, palette::VERMILION)] {
         let bars = sorted.iter().enumerate().filter(|(_, value)| **value != 0.0 && is_better(**value) == better);
         let bar = |(place, &value): (usize, &f64)| {
@@ -60,7 +60,7 @@ fn panel(area: &Area, found: &Comparison, [title_size, size]: [u32; 2]) -> anyho
         chart.draw_series(bars.map(bar)).map_err(failed)?;
     }
     chart.draw_series(LineSeries::new([(0.0, 0.0), (end, 0.0)], BLACK.stroke_width(1))).map_err(failed)?;
-    let mean = [(0.0, found.difference), (end, found.difference)];
+    let mean = [(0.0, *mean), (end, *mean)];
     chart.draw_series(DashedLineSeries::new(mean, 6, 4, BLACK.stroke_width(2))).map_err(failed)?;
     key::draw(&below, &names, size)
 }

@@ -1,7 +1,7 @@
-//! What a model learnt, as small figures: importances, dependences, parts of scores.
+//! Small figures that explain a model: feature importance, partial dependence, contributions to scores.
 
 use super::{
-    Chart, Curve, FONT, LETTERS, Output, clipped, decimal, difference, failed, figure, lines, palette, svg, whole,
+    Chart, Curve, FONT, FONT_SIZES, Output, clipped, decimal, difference, failed, figure, lines, palette, svg, whole,
 };
 use burnrank::analysis::explain::{Axis, Change, Dependence, Explanation};
 use burnrank::internal::text::shorten;
@@ -9,23 +9,23 @@ use plotters::prelude::*;
 use std::ops::Range;
 use std::path::Path;
 
-/// The width of figures that stand side by side, and alone on a phone.
+/// Width of small figures, for several per row and one on a phone.
 pub const NARROW: u32 = 440;
-/// The height of those that are no lists.
+/// Height of small charts.
 pub const LOW: u32 = 300;
-/// The same with two rows of names below.
+/// Height of small charts with two rows of names below.
 pub const HIGH: u32 = LOW + 57;
-/// The most characters of a name.
-const CHARACTERS: usize = 17;
+/// Maximum number of characters of a name.
+const NAME_WIDTH: usize = 17;
 
-/// Whether [`explanation`] may write a file of this name.
-pub fn is_of_an_explanation(name: &str) -> bool {
+/// Whether [`explanation`] may write a file with this name.
+pub fn is_explanation_file(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(".svg") else { return false };
     let kind = stem.trim_end_matches(|c: char| c.is_ascii_digit());
     ["importance", "queries"].contains(&stem) || (kind != stem && ["dependence-", "won-", "lost-"].contains(&kind))
 }
 
-/// Writes all figures into a folder.
+/// Writes all figures of an explanation into a folder.
 pub fn explanation((folder, force): (&Path, bool), found: &Explanation, top: usize) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| burnrank::Error::io(folder, "create", error))?;
     let write = |name: String, text: String| Output::new(&folder.join(name), "--figures", force)?.write_text(&text);
@@ -36,15 +36,15 @@ pub fn explanation((folder, force): (&Path, bool), found: &Explanation, top: usi
     write("queries.svg".into(), difference(&found.comparison, (NARROW, HIGH))?)?;
     for (word, changes) in [("won", &found.changes.won), ("lost", &found.changes.lost)] {
         for (place, change) in changes.iter().enumerate() {
-            if let Some(decided) = &change.change {
-                write(format!("{word}-{}.svg", place + 1), parts(found, &change.query, decided)?)?;
+            if let Some(pair) = &change.change {
+                write(format!("{word}-{}.svg", place + 1), contributions(found, &change.query, pair)?)?;
             }
         }
     }
     Ok(())
 }
 
-/// What permuting each of the most important features does: a filled dot where it matters, a ring where it may not.
+/// The change of the metric when each of the `top` features is permuted: a filled dot if significant, else a ring.
 pub fn importance(found: &Explanation, top: usize) -> anyhow::Result<String> {
     let shown: Vec<_> = found.importances.iter().take(top.clamp(1, 40)).collect();
     let names: Vec<String> = shown.iter().map(|importance| found.feature_names[importance.feature].clone()).collect();
@@ -53,7 +53,7 @@ pub fn importance(found: &Explanation, top: usize) -> anyhow::Result<String> {
         [-low, -high]
     };
     let range = figure::room(shown.iter().flat_map(ends).chain([0.0]), 0.06);
-    let title = format!("Change of {} without a feature", found.metric);
+    let title = format!("Change of {} by permutation", found.metric);
     rows(&title, &names, range, |chart| {
         let zero = PathElement::new([(0.0, -0.5), (0.0, shown.len() as f64 - 0.5)], palette::GREY.stroke_width(1));
         chart.draw_series([zero]).map_err(failed)?;
@@ -63,7 +63,7 @@ pub fn importance(found: &Explanation, top: usize) -> anyhow::Result<String> {
             let line = PathElement::new([(low, y), (high, y)], palette::BLUE.stroke_width(2));
             chart.draw_series([line]).map_err(failed)?;
             let dot = (-importance.decrease, y);
-            // A ring has the colour of the sheet inside.
+            // The inside of a ring has the background colour.
             let inside = if importance.helps() { palette::BLUE } else { RGBColor(255, 255, 255) };
             chart.draw_series([Circle::new(dot, 5, inside.filled())]).map_err(failed)?;
             chart.draw_series([Circle::new(dot, 5, palette::BLUE.stroke_width(2))]).map_err(failed)?;
@@ -81,8 +81,8 @@ pub fn dependence(found: &Explanation, dependence: &Dependence) -> anyhow::Resul
     lines(name, (axis, "mean score"), &[curve], false)
 }
 
-/// The parts of features in the difference of two scores: to the right what raises the better document.
-pub fn parts(found: &Explanation, query: &str, change: &Change) -> anyhow::Result<String> {
+/// The contributions of features to the difference of two scores; positive: in favour of the more relevant document.
+pub fn contributions(found: &Explanation, query: &str, change: &Change) -> anyhow::Result<String> {
     let mut names: Vec<String> =
         change.contributions.iter().map(|part| found.feature_names[part.feature].clone()).collect();
     names.extend(["all others".to_owned(), "sum".to_owned()]);
@@ -90,7 +90,7 @@ pub fn parts(found: &Explanation, query: &str, change: &Change) -> anyhow::Resul
     let values: Vec<f64> =
         change.contributions.iter().map(|part| part.contribution).chain([change.other_contributions, sum]).collect();
     let range = figure::room(values.iter().copied().chain([0.0]), 0.06);
-    let title = format!("Query {query}: for {}", change.better.document);
+    let title = format!("Query {query}: {}", change.better.document);
     rows(&clipped(&title, 40), &names, range, |chart| {
         for (place, &value) in values.iter().enumerate() {
             let y = (values.len() - 1 - place) as f64;
@@ -104,26 +104,26 @@ pub fn parts(found: &Explanation, query: &str, change: &Change) -> anyhow::Resul
     })
 }
 
-/// A sheet of rows with names at the left, the first at the top.
+/// A chart of rows with names at the left, from top to bottom.
 fn rows(
     title: &str,
     names: &[String],
     range: Range<f64>,
     paint: impl FnOnce(&mut Chart<'_, '_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<String> {
-    let names = shorten(names, CHARACTERS);
+    let names = shorten(names, NAME_WIDTH);
     let count = names.len();
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0) as u32;
     let room = 26 + 8 * longest;
     let name_value = decimal(&range);
     let name_row = |at: &f64| match whole(at).parse::<usize>() {
-        // Blanks that stay keep the name off the axis.
+        // No-break spaces keep the name off the axis.
         Ok(row) if row < count => format!("{}\u{a0}\u{a0}", names[count - 1 - row]),
         _ => String::new(),
     };
     svg((NARROW, 100 + 25 * count as u32), |sheet| {
         let mut chart = ChartBuilder::on(sheet)
-            .caption(title, (FONT, LETTERS[0]))
+            .caption(title, (FONT, FONT_SIZES[0]))
             .margin(10)
             .x_label_area_size(36)
             .y_label_area_size(room)
@@ -134,9 +134,9 @@ fn rows(
             .light_line_style(TRANSPARENT)
             .bold_line_style(palette::GRID)
             .disable_y_mesh()
-            // Rows have names, and between them there is nothing to mark.
+            // No ticks between rows.
             .set_tick_mark_size(LabelAreaPosition::Left, 0)
-            .label_style((FONT, LETTERS[1]))
+            .label_style((FONT, FONT_SIZES[1]))
             .x_labels(5)
             .y_labels(2 * count + 1)
             .x_label_formatter(&name_value)

@@ -1,22 +1,21 @@
-//! Several series in one small figure, told apart by colour, mark and dashes.
+//! Several series in one small figure, distinguished by colour, mark and dashes.
 
-use super::key::{self, Sign};
-use super::{FONT, LETTERS, LOW, NARROW, clipped, decimal, failed, figure, palette, svg, whole};
+use super::key::{self, Symbol};
+use super::{FONT, FONT_SIZES, LOW, NARROW, clipped, decimal, failed, figure, palette, svg, whole};
 use plotters::prelude::*;
 
 /// One series.
 pub struct Curve {
     pub name: String,
     pub points: Vec<(f64, f64)>,
-    /// Of how many points one is marked; 0 marks none.
+    /// Every `marks`-th point has a mark; 0: none.
     pub marks: usize,
-    /// Whether the line is broken.
     pub dashed: bool,
-    /// A point that stands out.
+    /// A point to highlight with a ring.
     pub best: Option<(f64, f64)>,
 }
 
-/// Draws series, with their names below.
+/// Draws series, with the legend below.
 pub fn lines(
     title: &str,
     (x_name, y_name): (&str, &str),
@@ -26,16 +25,16 @@ pub fn lines(
     let all = || curves.iter().flat_map(|curve| &curve.points);
     let x = figure::room(all().map(|point| point.0), 0.04);
     let y = figure::room(all().map(|point| point.1), 0.08);
-    let names: Vec<(String, Sign)> =
-        curves.iter().enumerate().map(|(place, curve)| (curve.name.clone(), sign(place, curve))).collect();
-    let below = if curves.len() > 1 { key::height(names.len(), NARROW, LETTERS[1]) } else { 0 };
+    let names: Vec<(String, Symbol)> =
+        curves.iter().enumerate().map(|(place, curve)| (curve.name.clone(), symbol(place, curve))).collect();
+    let below = if curves.len() > 1 { key::height(names.len(), NARROW, FONT_SIZES[1]) } else { 0 };
     let decimals = decimal(&x);
     let name_x = |value: &f64| if x_is_whole { whole(value) } else { decimals(value) };
     let name_y = decimal(&y);
     svg((NARROW, LOW + below), |sheet| {
         let (area, names_area) = sheet.split_vertically(LOW);
         let mut chart = ChartBuilder::on(&area)
-            .caption(clipped(title, 36), (FONT, LETTERS[0]))
+            .caption(clipped(title, 36), (FONT, FONT_SIZES[0]))
             .margin(10)
             .x_label_area_size(52)
             .y_label_area_size(80)
@@ -45,7 +44,7 @@ pub fn lines(
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(palette::GRID)
-            .label_style((FONT, LETTERS[1]))
+            .label_style((FONT, FONT_SIZES[1]))
             .x_labels(6)
             .y_labels(5)
             .x_label_formatter(&name_x)
@@ -70,19 +69,19 @@ pub fn lines(
                 chart.draw_series([ring]).map_err(failed)?;
             }
         }
-        if below > 0 { key::draw(&names_area, &names, LETTERS[1]) } else { Ok(()) }
+        if below > 0 { key::draw(&names_area, &names, FONT_SIZES[1]) } else { Ok(()) }
     })
 }
 
-fn sign(place: usize, curve: &Curve) -> Sign {
+fn symbol(place: usize, curve: &Curve) -> Symbol {
     let colour = palette::SERIES[place % palette::SERIES.len()];
-    Sign::Line { colour, dashed: curve.dashed, mark: (curve.marks > 0).then_some(place) }
+    Symbol::Line { colour, dashed: curve.dashed, mark: (curve.marks > 0).then_some(place) }
 }
 
-/// The outline of a mark around a point; another one for each series.
+/// The outline of the mark of a series, relative to the point, in pixels.
 pub(super) fn outline(place: usize) -> Vec<(i32, i32)> {
     let outline: &[(i32, i32)] = match place % palette::SERIES.len() {
-        // A circle, as far as pixels go.
+        // A circle.
         0 => &[(-4, -2), (-2, -4), (2, -4), (4, -2), (4, 2), (2, 4), (-2, 4), (-4, 2)],
         1 => &[(0, -5), (5, 4), (-5, 4)],
         2 => &[(-4, -4), (4, -4), (4, 4), (-4, 4)],

@@ -1,4 +1,4 @@
-//! What mattered in a search: the value against each setting, one small panel each.
+//! The results of `tune`: the validation metric against each setting, one small panel each.
 
 use super::{Area, FONT, Output, clipped, decimal, failed, figure, palette, svg};
 use burnrank::internal::text::number;
@@ -9,8 +9,8 @@ use std::ops::Range;
 const PANEL: (u32, u32) = (420, 250);
 const COLUMNS: usize = 2;
 const TITLE: u32 = 64;
-/// More different numbers than this are points on a line, not kinds.
-const MOST_KINDS: usize = 8;
+/// Maximum number of distinct numbers on a categorical axis; more are on a logarithmic axis.
+const MAX_CATEGORIES: usize = 8;
 
 /// A trial in a panel.
 struct Dot {
@@ -21,7 +21,7 @@ struct Dot {
     best: bool,
 }
 
-/// Draws the panels of all settings that were not the same in all trials.
+/// Draws a panel for each setting that differs between trials.
 pub fn settings(out: &Output, found: &Found) -> anyhow::Result<()> {
     let panels: Vec<(&Dimension, Vec<Dot>)> =
         dimensions().iter().map(|setting| (setting, dots(found, setting))).filter(|(_, dots)| varies(dots)).collect();
@@ -32,8 +32,8 @@ pub fn settings(out: &Output, found: &Found) -> anyhow::Result<()> {
     let picture = svg(size, |sheet| {
         let (title, rest) = sheet.split_vertically(TITLE as i32);
         let lines = [
-            (format!("{} on the validation queries against each setting", found.metric), 18),
-            ("darker: trained for longer; triangle: the default; ring: the best".to_owned(), 13),
+            (format!("Validation {} by setting", found.metric), 18),
+            ("darker: trained longer; triangle: default; ring: best".to_owned(), 13),
         ];
         for (place, (line, size)) in lines.into_iter().enumerate() {
             let style = TextStyle::from((FONT, size)).color(&BLACK);
@@ -48,14 +48,14 @@ pub fn settings(out: &Output, found: &Found) -> anyhow::Result<()> {
 fn dots(found: &Found, setting: &Dimension) -> Vec<Dot> {
     let dot = |(place, (trial, evaluation)): (usize, &(&burnrank::tune::Trial, &burnrank::tune::Evaluation))| {
         let text = setting.show(&trial.config)?;
-        // Objectives of one kind are side by side, whatever their numbers.
+        // Objectives that differ only in their parameters share a row.
         let text = if setting.key == "objective" { kind(&text) } else { text };
         Some(Dot { value: evaluation.summary().mean, text, rung: trial.rung, number: trial.number, best: place == 0 })
     };
     found.ranked().iter().enumerate().filter_map(dot).collect()
 }
 
-/// An objective without its numbers.
+/// An objective without its parameters.
 fn kind(name: &str) -> String {
     let words = name.split(':').filter(|part| !part.contains('='));
     words.map(|word| word.split('@').next().unwrap_or(word)).collect::<Vec<_>>().join(":")
@@ -65,42 +65,44 @@ fn varies(dots: &[Dot]) -> bool {
     dots.iter().any(|dot| dot.text != dots[0].text)
 }
 
-/// Where the values of a setting are on its axis, and what is written there.
+/// The axis of a setting: positions and labels of its values.
 enum Axis {
-    /// One after the other.
-    Kinds(Vec<String>),
-    /// By logarithm; zeros, where there are any, below all.
+    /// Equally spaced categories.
+    Categories(Vec<String>),
+    /// Logarithmic; zeros, if any, are at the bottom.
     Log { zero: Option<f64>, range: Range<f64> },
 }
 
 impl Axis {
     fn of(setting: &Dimension, dots: &[Dot]) -> Self {
-        let mut kinds: Vec<String> = dots.iter().map(|dot| dot.text.clone()).collect();
+        let mut categories: Vec<String> = dots.iter().map(|dot| dot.text.clone()).collect();
         let size = |text: &String| text.split(',').next().and_then(|text| text.parse::<f64>().ok());
-        kinds.sort_by(|a, b| match (size(a), size(b)) {
+        categories.sort_by(|a, b| match (size(a), size(b)) {
             (Some(first), Some(second)) => first.total_cmp(&second).then(a.cmp(b)),
             _ => size(a).is_some().cmp(&size(b).is_some()).then(a.cmp(b)),
         });
-        kinds.dedup();
-        let logs: Vec<f64> = kinds.iter().filter_map(size).filter(|value| *value > 0.0).map(f64::log10).collect();
-        if !setting.is_number() || kinds.len() <= MOST_KINDS || logs.is_empty() {
-            return Axis::Kinds(kinds);
+        categories.dedup();
+        let logs: Vec<f64> = categories.iter().filter_map(size).filter(|value| *value > 0.0).map(f64::log10).collect();
+        if !setting.is_number() || categories.len() <= MAX_CATEGORIES || logs.is_empty() {
+            return Axis::Categories(categories);
         }
         let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
-        let zero = (logs.len() < kinds.len()).then_some(low - 0.5);
+        let zero = (logs.len() < categories.len()).then_some(low - 0.5);
         Axis::Log { range: figure::room(logs.into_iter().chain(zero), 0.08), zero }
     }
 
     fn range(&self) -> Range<f64> {
         match self {
-            Axis::Kinds(kinds) => -0.6..kinds.len() as f64 - 0.4,
+            Axis::Categories(categories) => -0.6..categories.len() as f64 - 0.4,
             Axis::Log { range, .. } => range.clone(),
         }
     }
 
     fn place(&self, dot: &Dot) -> f64 {
         match self {
-            Axis::Kinds(kinds) => kinds.iter().position(|kind| *kind == dot.text).unwrap_or_default() as f64,
+            Axis::Categories(categories) => {
+                categories.iter().position(|kind| *kind == dot.text).unwrap_or_default() as f64
+            }
             Axis::Log { zero, .. } => match dot.text.parse::<f64>() {
                 Ok(value) if value > 0.0 => value.log10(),
                 _ => zero.unwrap_or_default(),
@@ -110,10 +112,10 @@ impl Axis {
 
     fn label(&self, at: f64) -> String {
         match self {
-            Axis::Kinds(kinds) if (at - at.round()).abs() < 1e-9 && at >= 0.0 => {
-                kinds.get(at.round() as usize).map_or(String::new(), |kind| clipped(kind, 20))
+            Axis::Categories(categories) if (at - at.round()).abs() < 1e-9 && at >= 0.0 => {
+                categories.get(at.round() as usize).map_or(String::new(), |kind| clipped(kind, 20))
             }
-            Axis::Kinds(_) => String::new(),
+            Axis::Categories(_) => String::new(),
             Axis::Log { zero: Some(zero), .. } if at < zero + 0.25 => String::new(),
             Axis::Log { .. } => number(two_digits(10f64.powf(at))),
         }
@@ -121,7 +123,7 @@ impl Axis {
 
     fn marks(&self) -> usize {
         match self {
-            Axis::Kinds(kinds) => 2 * kinds.len() + 1,
+            Axis::Categories(categories) => 2 * categories.len() + 1,
             Axis::Log { .. } => 5,
         }
     }
@@ -155,7 +157,7 @@ fn panel(area: &Area, found: &Found, setting: &Dimension, dots: &[Dot], shared: 
         .x_desc(found.metric.clone())
         .draw()
         .map_err(failed)?;
-    // What was trained for longer is drawn later, above the others.
+    // Trials that trained longer are drawn on top.
     let mut ordered: Vec<&Dot> = dots.iter().collect();
     ordered.sort_by_key(|dot| (dot.number == 0, dot.best, dot.rung, dot.number));
     for dot in ordered {

@@ -1,10 +1,10 @@
-//! The systems of a report, judged query by query: measures, their distribution, and whether differences are real.
+//! Metrics of the systems of a report, their distribution over queries, and significance tests.
 
 use super::Args;
 use super::html::{aside, figures, table};
 use crate::cli::compare::{
-    Common, Values, compare_pairs, equal_pairs, fit_text, interval_text, is_equal, is_real, tests_text, usual_draws,
-    verdict,
+    Common, Values, compare_pairs, default_draws, equal_pairs, interval_text, is_equal, is_significant, mismatch_text,
+    tests_text, verdict,
 };
 use crate::cli::explain::methods;
 use crate::cli::figure::{self, Curve};
@@ -21,54 +21,54 @@ use burnrank::metric::Summary;
 use burnrank::{Conventions, Dataset, Metric};
 use std::sync::Arc;
 
-/// Ranks that measures are told at.
+/// Ranks k of the table and figure of metric@k.
 const RANKS: [usize; 6] = [1, 2, 3, 5, 10, 20];
-/// The error that is allowed over all comparisons.
+/// Significance level over all comparisons.
 const ALPHA: f64 = 0.05;
-/// More systems than this make no figure.
-const MOST_CURVES: usize = 6;
+/// Maximum number of systems in a figure, and of figures of differences.
+const MAX_CURVES: usize = 6;
 
 /// All systems on one data set.
-pub struct Judged {
+pub struct Evaluation {
     folds: Vec<Fold>,
     systems: Vec<System>,
     common: Common,
     conventions: Conventions,
     complete: bool,
-    /// The values of each measure; the one asked for first.
-    measures: Vec<Values>,
-    /// The rank and the values of the measure by rank, and its name without one.
+    /// The values of each metric; `--metric` first.
+    metrics: Vec<Values>,
+    /// A metric name without its rank, and its values at each of [`RANKS`].
     by_rank: (String, Vec<(usize, Values)>),
 }
 
-impl Judged {
-    /// Reads the data and judges models and baseline.
+impl Evaluation {
+    /// Reads the data and evaluates the models and the baseline.
     pub fn new(args: &Args, paths: &[String], data: &str) -> anyhow::Result<Self> {
         let folds = read_folds(data, None, &args.reading)?;
-        let known = |name: &String| args.judging.metrics(std::slice::from_ref(name)).is_ok();
-        let asked = args.judging.metrics(std::slice::from_ref(&args.metric))?;
-        let mut names = vec![asked[0].name()];
-        names.extend(REPORTED_METRICS.into_iter().chain(["p@10"]).map(str::to_owned).filter(known));
-        let own = asked[0].name().split('@').next().unwrap_or_default().to_owned();
-        let base = if known(&format!("{own}@1")) { own } else { "ndcg".to_owned() };
-        let measures = args.judging.metrics(&names)?;
-        let ranked = args.judging.metrics(&RANKS.map(|rank| format!("{base}@{rank}")))?;
-        let all: Vec<Arc<dyn Metric>> = measures.iter().chain(&ranked).cloned().collect();
-        let bar = Bar::working("judging");
-        let systems = read_systems(paths, None, &folds, &all, &args.judging)?;
+        let is_metric = |name: &String| args.evaluation.metrics(std::slice::from_ref(name)).is_ok();
+        let main = args.evaluation.metrics(std::slice::from_ref(&args.metric))?[0].name();
+        let base = main.split('@').next().unwrap_or_default().to_owned();
+        let base = if is_metric(&format!("{base}@1")) { base } else { "ndcg".to_owned() };
+        let mut names = vec![main];
+        names.extend(REPORTED_METRICS.into_iter().chain(["p@10"]).map(str::to_owned).filter(is_metric));
+        let metrics = args.evaluation.metrics(&names)?;
+        let ranked = args.evaluation.metrics(&RANKS.map(|rank| format!("{base}@{rank}")))?;
+        let all: Vec<Arc<dyn Metric>> = metrics.iter().chain(&ranked).cloned().collect();
+        let bar = Bar::working("evaluating");
+        let systems = read_systems(paths, None, &folds, &all, &args.evaluation)?;
         drop(bar);
         let common = Common::of(&systems, folds.iter().map(|fold| fold.data.n_queries()).sum())?;
-        let mut conventions = args.judging.conventions();
+        let mut conventions = args.evaluation.conventions();
         if systems.iter().any(|system| system.missing == Missing::Absent) {
             conventions.missing = Missing::Absent;
         }
-        let draws = usual_draws(&common, systems.len(), ALPHA);
+        let draws = default_draws(&common, systems.len(), ALPHA);
         let options = CompareOptions { seed: args.seed, draws, movers: 0, ..CompareOptions::default() };
         let values = |place: usize| Values::of((place, &*all[place]), &systems, &common, &folds, options.clone());
-        let by_rank = RANKS.iter().enumerate().map(|(at, &rank)| Ok((rank, values(measures.len() + at)?)));
+        let by_rank = RANKS.iter().enumerate().map(|(at, &rank)| Ok((rank, values(metrics.len() + at)?)));
         let by_rank = (base, by_rank.collect::<anyhow::Result<Vec<_>>>()?);
-        let measures = (0..measures.len()).map(values).collect::<anyhow::Result<Vec<_>>>()?;
-        Ok(Judged { folds, systems, common, conventions, complete: args.judging.complete, measures, by_rank })
+        let metrics = (0..metrics.len()).map(values).collect::<anyhow::Result<Vec<_>>>()?;
+        Ok(Evaluation { folds, systems, common, conventions, complete: args.evaluation.complete, metrics, by_rank })
     }
 
     pub fn data(&self) -> &Dataset {
@@ -84,12 +84,12 @@ impl Judged {
         size(self.data())
     }
 
-    /// Means, measures by rank, and how values are spread over queries.
-    pub fn measures(&self, asked: &str) -> anyhow::Result<String> {
+    /// The section of means, metrics by rank, and their distribution over queries. `main` is `--metric`.
+    pub fn metrics(&self, main: &str) -> anyhow::Result<String> {
         let names: Vec<String> = self.systems.iter().map(|system| system.name.clone()).collect();
         let rows: Vec<Vec<String>> = (0..self.systems.len())
             .map(|system| {
-                let cells = self.measures.iter().map(|values| {
+                let cells = self.metrics.iter().map(|values| {
                     let summary = self.summary(values, system);
                     format!(
                         "{} ({} to {})",
@@ -102,12 +102,12 @@ impl Judged {
             })
             .collect();
         let mut headings = vec!["system"];
-        headings.extend(self.measures.iter().map(|values| values.measure.as_str()));
+        headings.extend(self.metrics.iter().map(|values| values.metric.as_str()));
         let mut text = table("Means over queries, with 95% intervals in brackets", 1, &headings, &rows);
-        let fit = fit_text(&self.common, &self.systems, &names, self.complete);
-        text += &fit.lines().map(aside).collect::<String>();
+        let mismatches = mismatch_text(&self.common, &self.systems, &names, self.complete);
+        text += &mismatches.lines().map(aside).collect::<String>();
         let (base, by_rank) = &self.by_rank;
-        if self.systems.len() <= MOST_CURVES {
+        if self.systems.len() <= MAX_CURVES {
             let curve = |system: usize, points: Vec<(f64, f64)>, marks: usize| Curve {
                 name: names[system].clone(),
                 points,
@@ -121,17 +121,22 @@ impl Judged {
                     curve(system, by_rank.iter().map(point).collect(), 1)
                 })
                 .collect();
-            let spread: Vec<Curve> = (0..self.systems.len())
-                .map(|system| curve(system, distribution(self.measures[0].per_query(&self.systems)[system].values), 4))
+            let distributions: Vec<Curve> = (0..self.systems.len())
+                .map(|system| curve(system, distribution(self.metrics[0].per_query(&self.systems)[system].values), 4))
                 .collect();
             text += &figures(&[
                 (
                     figure::lines(&format!("{base} at rank k"), ("k", base), &at_ranks, true)?,
-                    format!("The mean of {base}@k over queries, for k from 1 to 20."),
+                    format!("Mean {base}@k over queries, for k from 1 to 20."),
                 ),
                 (
-                    figure::lines("Queries with at most this value", (asked, "share of queries"), &spread, false)?,
-                    format!("The share of queries whose {asked} is at most a value: the lower the curve, the better."),
+                    figure::lines(
+                        &format!("Distribution of {main}"),
+                        (main, "share of queries"),
+                        &distributions,
+                        false,
+                    )?,
+                    format!("Cumulative distribution of {main} over queries: a lower curve is better."),
                 ),
             ]);
         }
@@ -152,47 +157,47 @@ impl Judged {
         Summary::of(&values)
     }
 
-    /// Each model against the baseline: the one given, the first model, or the best single feature.
-    pub fn comparisons(&self, args: &Args, explained: &[Explanation]) -> anyhow::Result<Compared> {
+    /// Compares each model with the baseline: `--baseline`, the first model, or the best single feature.
+    pub fn comparisons(&self, args: &Args, explanations: &[Explanation]) -> anyhow::Result<Comparisons> {
         let models = args.models.len();
-        if let ([found], None) = (explained, &args.baseline) {
-            let comparison = Comparison { system: self.systems[0].name.clone(), ..found.comparison.clone() };
-            return Ok(Compared { comparisons: vec![comparison], measures: 1 });
+        if let ([explanation], None) = (explanations, &args.baseline) {
+            let comparison = Comparison { system: self.systems[0].name.clone(), ..explanation.comparison.clone() };
+            return Ok(Comparisons { comparisons: vec![comparison], metrics: 1 });
         }
-        // The baseline is the last system where one is given.
+        // --baseline is the last system.
         let (first, others) = if args.baseline.is_some() { (models, 0..models) } else { (0, 1..models) };
         let pairs: Vec<(usize, usize)> = others.map(|system| (first, system)).collect();
         let _bar = Bar::working("comparing");
         let mut comparisons = Vec::new();
-        for values in &self.measures {
+        for values in &self.metrics {
             comparisons.extend(compare_pairs(values, &self.systems, &pairs, ALPHA, &|_| ())?.0);
         }
-        Ok(Compared { comparisons, measures: self.measures.len() })
+        Ok(Comparisons { comparisons, metrics: self.metrics.len() })
     }
 
-    /// What all numbers depend on.
-    pub fn conventions(&self, args: &Args, compared: &Compared, explained: &[Explanation]) -> String {
+    /// The table of how everything was computed.
+    pub fn conventions(&self, args: &Args, comparisons: &Comparisons, explanations: &[Explanation]) -> String {
         let names: Vec<String> = self
-            .measures
+            .metrics
             .iter()
             .chain(self.by_rank.1.iter().map(|(_, values)| values))
-            .map(|values| values.measure.clone())
+            .map(|values| values.metric.clone())
             .collect();
-        let mut rows = vec![vec!["judged".to_owned(), args.judging.words(&self.conventions, &names)]];
+        let mut rows = vec![vec!["metrics".to_owned(), args.evaluation.words(&self.conventions, &names)]];
         rows.push(vec![
             "intervals".into(),
-            "95%; of means by Student's distribution over queries, for each mean alone; of differences as below".into(),
+            "95%; of means by Student's t over queries, for each mean alone; of differences as below".into(),
         ]);
-        rows.push(vec!["tests".into(), tests_text(&compared.families(), ALPHA)]);
-        for found in explained {
-            for (name, words) in methods(found) {
+        rows.push(vec!["tests".into(), tests_text(&comparisons.families(), ALPHA)]);
+        for explanation in explanations {
+            for (name, words) in methods(explanation) {
                 let row = vec![name.to_owned(), words];
                 if !rows.contains(&row) {
                     rows.push(row);
                 }
             }
         }
-        table("How numbers were found", 2, &["what", "how"], &rows)
+        table("How the numbers were computed", 2, &["what", "how"], &rows)
     }
 }
 
@@ -207,45 +212,45 @@ fn distribution(values: &[f64]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Comparisons of the page, by measures.
-pub struct Compared {
+/// The comparisons of the page, grouped by metric.
+pub struct Comparisons {
     comparisons: Vec<Comparison>,
-    measures: usize,
+    /// Number of metrics.
+    metrics: usize,
 }
 
-impl Compared {
-    /// Those by the measure asked for.
+impl Comparisons {
+    /// The comparisons by `--metric`.
     fn main(&self) -> &[Comparison] {
-        &self.comparisons[..self.comparisons.len() / self.measures.max(1)]
+        &self.comparisons[..self.comparisons.len() / self.metrics.max(1)]
     }
 
-    /// Each measure and the number of pairs of different systems that it is corrected for.
+    /// Each metric and the number of pairs of different systems that it is corrected for.
     fn families(&self) -> Vec<(&str, usize)> {
-        fn of(found: &[Comparison]) -> Option<(&str, usize)> {
-            let family = found.iter().find_map(|found| found.adjusted).map_or(0, |adjusted| adjusted.family);
-            found.first().map(|first| (first.metric.as_str(), family))
+        fn of(group: &[Comparison]) -> Option<(&str, usize)> {
+            let family = group.iter().find_map(|one| one.adjusted).map_or(0, |adjusted| adjusted.family);
+            group.first().map(|first| (first.metric.as_str(), family))
         }
         self.comparisons.chunk_by(|a, b| a.metric == b.metric).filter_map(of).collect()
     }
 
-    /// What they came to.
     pub fn verdicts(&self) -> Vec<String> {
-        self.main().iter().map(|found| verdict(found, ALPHA)).collect()
+        self.main().iter().map(|comparison| verdict(comparison, ALPHA)).collect()
     }
 
     pub fn section(&self) -> anyhow::Result<String> {
-        let row = |found: &Comparison| {
+        let row = |comparison: &Comparison| {
             let p = |pick: fn(&burnrank::analysis::significance::Adjusted) -> Option<f64>| {
-                p_value(found.adjusted.as_ref().and_then(pick))
+                p_value(comparison.adjusted.as_ref().and_then(pick))
             };
             vec![
-                found.system.clone(),
-                found.metric.clone(),
-                fixed(found.system_mean, 4),
-                fixed(found.baseline_mean, 4),
-                signed(found.difference, 4) + if is_real(found, ALPHA) { " *" } else { "" },
-                interval_text(found).unwrap_or("-".into()),
-                format!("{}/{}/{}", count(found.wins), count(found.ties), count(found.losses)),
+                comparison.system.clone(),
+                comparison.metric.clone(),
+                fixed(comparison.system_mean, 4),
+                fixed(comparison.baseline_mean, 4),
+                signed(comparison.difference, 4) + if is_significant(comparison, ALPHA) { " *" } else { "" },
+                interval_text(comparison).unwrap_or("-".into()),
+                format!("{}/{}/{}", count(comparison.wins), count(comparison.ties), count(comparison.losses)),
                 p(|adjusted| adjusted.t_test),
                 p(|adjusted| adjusted.wilcoxon),
                 p(|adjusted| adjusted.randomisation),
@@ -253,7 +258,7 @@ impl Compared {
         };
         let headings = [
             "system",
-            "measure",
+            "metric",
             "mean",
             "baseline",
             "difference",
@@ -263,31 +268,27 @@ impl Compared {
             "Wilcoxon",
             "randomisation",
         ];
-        let rows: Vec<Vec<String>> = self.comparisons.iter().filter(|found| !is_equal(found)).map(row).collect();
-        let baseline = self.comparisons.first().map_or("", |found| found.baseline.as_str());
+        let different = |comparison: &&Comparison| !is_equal(comparison);
+        let rows: Vec<Vec<String>> = self.comparisons.iter().filter(different).map(row).collect();
+        let baseline = self.comparisons.first().map_or("", |first| first.baseline.as_str());
         let caption = format!(
-            "Differences from {baseline}, and the p-values of three tests; * significant by the randomisation test"
+            "Differences from {baseline}, and p-values of three tests; * significant by the randomisation test"
         );
         let mut text = if rows.is_empty() { String::new() } else { table(&caption, 2, &headings, &rows) };
         text += &aside(&format!("How differences are tested: {}.", tests_text(&self.families(), ALPHA)));
         text += &equal_pairs(&self.comparisons).iter().map(|line| aside(line)).collect::<String>();
-        let picture = |found: &Comparison| {
+        let picture = |comparison: &Comparison| {
             let caption = format!(
-                "The difference of {} on each query, sorted: {} better, {} equal, {} worse.",
-                found.metric,
-                count(found.wins),
-                count(found.ties),
-                count(found.losses)
+                "Difference of {} per query, sorted: {} better, {} equal, {} worse.",
+                comparison.metric,
+                count(comparison.wins),
+                count(comparison.ties),
+                count(comparison.losses)
             );
-            Ok((figure::difference(found, (figure::NARROW, figure::HIGH))?, caption))
+            Ok((figure::difference(comparison, (figure::NARROW, figure::HIGH))?, caption))
         };
-        let pictures = self
-            .main()
-            .iter()
-            .filter(|found| !is_equal(found))
-            .take(MOST_CURVES)
-            .map(picture)
-            .collect::<anyhow::Result<Vec<_>>>()?;
+        let pictures =
+            self.main().iter().filter(different).take(MAX_CURVES).map(picture).collect::<anyhow::Result<Vec<_>>>()?;
         Ok(text + &figures(&pictures))
     }
 }

@@ -1,17 +1,17 @@
-//! The log of training, in memory that does not depend on its length.
+//! Reads a training log in memory that does not depend on its length.
 
 use burnrank::{EpochRecord, Error, Result};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Maximum number of epochs that are kept, beside the best ones of late.
-const MOST: usize = 2_000;
-/// Longest line that can be a record, in bytes.
-const LONGEST: u64 = 1 << 16;
+/// Maximum number of epochs to keep, in addition to the last and best of each member.
+const MAX_EPOCHS: usize = 2_000;
+/// Maximum length of a record, in bytes.
+const MAX_LINE: u64 = 1 << 16;
 
-/// The epochs of a log; of a long one, evenly spread ones, among them the last and the last best one of each member.
+/// Returns the epochs of a log. A long log is thinned evenly, but keeps the last epoch and the last best epoch of each member.
 ///
-/// What cannot be read is no reason to show nothing else.
+/// Lines that do not parse are skipped.
 pub fn read_history(path: &Path) -> Result<Vec<EpochRecord>> {
     let failed = |error| Error::io(path, "read", error);
     let mut file = BufReader::with_capacity(1 << 18, std::fs::File::open(path).map_err(failed)?);
@@ -19,11 +19,11 @@ pub fn read_history(path: &Path) -> Result<Vec<EpochRecord>> {
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = file.by_ref().take(LONGEST).read_until(b'\n', &mut line).map_err(failed)?;
+        let read = file.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).map_err(failed)?;
         if read == 0 {
             return Ok(history.into_records());
         }
-        if !line.ends_with(b"\n") && read as u64 == LONGEST {
+        if !line.ends_with(b"\n") && read as u64 == MAX_LINE {
             file.skip_until(b'\n').map_err(failed)?;
             continue;
         }
@@ -33,14 +33,14 @@ pub fn read_history(path: &Path) -> Result<Vec<EpochRecord>> {
     }
 }
 
-/// Evenly spread records of a list of any length.
+/// Evenly spaced records of a list of any length.
 #[derive(Default)]
 struct History {
-    /// Each with its place in the list.
+    /// Records with their indices in the list.
     kept: Vec<(usize, EpochRecord)>,
     /// The last and the last best record of each member.
     ends: Vec<(usize, EpochRecord)>,
-    /// Every record whose place is a multiple of 2 to this power is kept.
+    /// Records whose index is a multiple of 2 to this power are kept.
     power: u32,
     seen: usize,
 }
@@ -49,16 +49,16 @@ impl History {
     fn push(&mut self, record: EpochRecord) {
         let place = self.seen;
         self.seen += 1;
-        // What is best stays so until another is.
+        // The best record stays until there is a better one.
         let is_end = |end: &(usize, EpochRecord)| end.1.member == record.member && (!end.1.best || record.best);
         self.ends.retain(|end| !is_end(end));
-        if self.ends.len() < MOST {
+        if self.ends.len() < MAX_EPOCHS {
             self.ends.push((place, record.clone()));
         }
         if place.is_multiple_of(1 << self.power) {
             self.kept.push((place, record));
         }
-        if self.kept.len() > MOST {
+        if self.kept.len() > MAX_EPOCHS {
             self.power += 1;
             let power = self.power;
             self.kept.retain(|(place, _)| place.is_multiple_of(1 << power));
@@ -105,21 +105,21 @@ mod tests {
     }
 
     #[test]
-    fn a_short_log_is_read_whole() {
+    fn a_short_log_is_read_in_full() {
         let records: Vec<EpochRecord> = (1..=50).map(|epoch| record(epoch, Some(epoch % 2), epoch == 7)).collect();
-        let odd = format!("not a record\n{}\n{}", "x".repeat(200_000), serde_json::to_string(&records[0]).unwrap());
-        let found = written(records.iter().cloned(), &odd);
-        assert_eq!((found.len(), &found[..50]), (51, &records[..]));
+        let invalid = format!("not a record\n{}\n{}", "x".repeat(200_000), serde_json::to_string(&records[0]).unwrap());
+        let read = written(records.iter().cloned(), &invalid);
+        assert_eq!((read.len(), &read[..50]), (51, &records[..]));
     }
 
     #[test]
     fn a_long_log_keeps_its_last_and_best_epochs() {
         let all = 150_001;
-        let found = written((1..=all).map(|epoch| record(epoch, Some(epoch % 3), epoch < 100 && epoch % 7 == 0)), "");
-        assert!(found.len() <= MOST + 10 && found.len() > MOST / 3, "{}", found.len());
-        assert!(found.windows(2).all(|pair| pair[0].epoch < pair[1].epoch));
+        let read = written((1..=all).map(|epoch| record(epoch, Some(epoch % 3), epoch < 100 && epoch % 7 == 0)), "");
+        assert!(read.len() <= MAX_EPOCHS + 10 && read.len() > MAX_EPOCHS / 3, "{}", read.len());
+        assert!(read.windows(2).all(|pair| pair[0].epoch < pair[1].epoch));
         for member in 0..3 {
-            let own = || found.iter().filter(|record| record.member == Some(member));
+            let own = || read.iter().filter(|record| record.member == Some(member));
             assert!(own().next_back().unwrap().epoch > all - 3);
             let best = (1..100).rev().find(|epoch| epoch % 7 == 0 && epoch % 3 == member);
             assert_eq!(own().rev().find(|record| record.best).map(|record| record.epoch), best);

@@ -1,4 +1,4 @@
-//! Pieces of a page that needs nothing but itself: no script, no network.
+//! Pieces of a self-contained HTML page, without scripts or external resources.
 
 use burnrank::internal::program::figure;
 use burnrank::internal::program::palette::{THEME, hex};
@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 pub use figure::escape;
 
-/// What everything looks like; the colours of figures are set before it.
+/// Style sheet; the page sets the colours of figures before it.
 const STYLE: &str = "\
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
@@ -51,7 +51,7 @@ summary{cursor:pointer;padding:.3rem 0}
 /// Content security policy of the page: its inline styles, and nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// A page of a title, what comes before the sections, and the sections, each with an anchor, a heading and its content.
+/// A page with a title, a header `before` the sections, the sections, and a footer.
 pub fn page(title: &str, before: &str, sections: &[Section], after: &str) -> String {
     let colours = |dark: bool| -> String {
         let colour =
@@ -86,7 +86,7 @@ pub fn page(title: &str, before: &str, sections: &[Section], after: &str) -> Str
     page + "</main>\n<footer>\n" + after + "</footer>\n</body>\n</html>\n"
 }
 
-/// A part of a page.
+/// A section of a page.
 pub struct Section {
     pub anchor: String,
     pub title: String,
@@ -105,41 +105,41 @@ pub fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", escape(text))
 }
 
-/// The same in the colour of what is said beside.
+/// A paragraph in the colour of remarks.
 pub fn aside(text: &str) -> String {
     format!("<p class=\"quiet\">{}</p>\n", escape(text))
 }
 
-/// A heading below that of a section.
+/// A heading within a section.
 pub fn heading(text: &str) -> String {
     format!("<h3>{}</h3>\n", escape(text))
 }
 
-/// A figure and a table side by side, where there is room for both.
+/// A figure and a table, next to each other if they fit.
 pub fn beside(pieces: &[String; 2]) -> String {
     format!("<div class=\"beside\">\n{}</div>\n", pieces.concat())
 }
 
-/// Figures side by side: pictures with their captions.
+/// A grid of pictures with their captions.
 pub fn figures(pictures: &[(String, String)]) -> String {
-    let pieces: String = pictures.iter().map(|(picture, caption)| figure(picture, caption)).collect();
+    let pieces: String = pictures.iter().map(|(picture, caption)| captioned(picture, caption)).collect();
     format!("<div class=\"figures\">\n{pieces}</div>\n")
 }
 
 /// A picture with its caption.
-pub fn figure(picture: &str, caption: &str) -> String {
+pub fn captioned(picture: &str, caption: &str) -> String {
     let (picture, caption) = (figure::inline(picture, caption), escape(caption));
     format!("<figure>{picture}<figcaption>{caption}</figcaption></figure>\n")
 }
 
-/// A table under a caption; numbers in all columns from `words` on.
+/// A table with a caption. The first `words` columns are text, the others numbers.
 pub fn table(caption: &str, words: usize, headings: &[&str], rows: &[Vec<String>]) -> String {
     let class = |place: usize| if place < words { "word" } else { "number" };
     let cells = |row: &[String], is_head: bool| -> String {
         let cell = |(place, cell): (usize, &String)| {
             let (tag, scope) = match (is_head, place) {
                 (true, _) => ("th", " scope=\"col\""),
-                // What a row is about.
+                // The subject of the row.
                 (false, 0) => ("th", " scope=\"row\""),
                 _ => ("td", ""),
             };
@@ -150,7 +150,7 @@ pub fn table(caption: &str, words: usize, headings: &[&str], rows: &[Vec<String>
     let headings: Vec<String> = headings.iter().map(|heading| heading.to_string()).collect();
     let head = cells(&headings, true);
     let body: String = rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row, false))).collect();
-    // A wide table scrolls within the page, also by keys.
+    // A wide table scrolls within the page, also with the keyboard.
     format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\n<caption><span>{0}</span></caption>\n\
          <thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n",
@@ -163,7 +163,7 @@ pub fn commands(text: &str) -> String {
     format!("<pre><code>{}</code></pre>\n", escape(text))
 }
 
-/// What is shown when asked for.
+/// Collapsed content.
 pub fn details(summary: &str, content: &str) -> String {
     format!("<details>\n<summary>{}</summary>\n{content}</details>\n", escape(summary))
 }

@@ -1,6 +1,6 @@
-//! What the folders say about the models: how training went, and with which settings.
+//! Training curves, settings and data of the models, as their folders state them.
 
-use super::Shown;
+use super::ReportedModel;
 use super::html::{aside, details, figures, heading, paragraph, table};
 use crate::cli::figure::{self, Curve};
 use crate::cli::prose::fixed;
@@ -9,39 +9,39 @@ use burnrank::EpochRecord;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Members of an ensemble, or settings of a selected model, whose curves are drawn.
-const CURVES: usize = 6;
+/// Maximum number of curves, of members of an ensemble or of settings of a selected model.
+const MAX_CURVES: usize = 6;
 
-/// Learning curves, and the numbers that training left.
-pub fn training(shown: &[Shown]) -> anyhow::Result<String> {
+/// Learning curves, and the metrics that training stored.
+pub fn training(models: &[ReportedModel]) -> anyhow::Result<String> {
     let mut pictures = Vec::new();
-    for shown in shown {
-        pictures.extend(curves(shown)?);
+    for model in models {
+        pictures.extend(curves(model)?);
     }
     let without: Vec<&str> =
-        shown.iter().filter(|shown| shown.history.is_empty()).map(|shown| shown.name.as_str()).collect();
+        models.iter().filter(|model| model.history.is_empty()).map(|model| model.name.as_str()).collect();
     let mut text = if pictures.is_empty() { String::new() } else { figures(&pictures) };
     if !without.is_empty() {
-        text += &aside(&format!("No log of training (training.jsonl): {}.", without.join(", ")));
+        text += &aside(&format!("No training log (training.jsonl): {}.", without.join(", ")));
     }
-    let results = || shown.iter().flat_map(|shown| shown.model.info.metrics.iter().map(move |row| (&shown.name, row)));
-    let measures: BTreeSet<&String> = results().flat_map(|(_, (_, values))| values.keys()).collect();
+    let results = || models.iter().flat_map(|model| model.model.info.metrics.iter().map(move |row| (&model.name, row)));
+    let metrics: BTreeSet<&String> = results().flat_map(|(_, (_, values))| values.keys()).collect();
     let rows: Vec<Vec<String>> = results()
         .map(|(name, (split, values))| {
-            let value = |measure: &&String| values.get(*measure).map_or("-".to_owned(), |value| fixed(*value, 4));
-            [name.clone(), split.clone()].into_iter().chain(measures.iter().map(value)).collect()
+            let value = |metric: &&String| values.get(*metric).map_or("-".to_owned(), |value| fixed(*value, 4));
+            [name.clone(), split.clone()].into_iter().chain(metrics.iter().map(value)).collect()
         })
         .collect();
     if !rows.is_empty() {
         let headings: Vec<&str> =
-            ["model", "split"].into_iter().chain(measures.iter().map(|name| name.as_str())).collect();
-        text += &table("What training measured, means over queries", 2, &headings, &rows);
+            ["model", "split"].into_iter().chain(metrics.iter().map(|name| name.as_str())).collect();
+        text += &table("Metrics after training, means over queries", 2, &headings, &rows);
     }
     Ok(text)
 }
 
-/// The mean over runs of the validation value by epoch, from the first to the last epoch that all runs have. Where a long log was
-/// thinned out, a run has its latest value.
+/// Mean validation value of the runs by epoch, over the epochs that all runs have. An epoch missing from a thinned log has the
+/// value of the run's latest epoch before it.
 fn mean_curve(runs: &[Vec<&EpochRecord>]) -> Vec<(f64, f64)> {
     let end = |pick: fn(&Vec<&EpochRecord>) -> Option<usize>| runs.iter().filter_map(pick);
     let first = end(|run| Some(run.first()?.epoch)).max().unwrap_or(0);
@@ -56,7 +56,7 @@ fn mean_curve(runs: &[Vec<&EpochRecord>]) -> Vec<(f64, f64)> {
     common.map(|epoch| (epoch as f64, mean(epoch))).filter(|point| point.1.is_finite()).collect()
 }
 
-/// One curve for each setting whose models are part of a selected model: the mean over its runs.
+/// One curve per setting of a selected model: the mean over its runs.
 fn setting_curves(history: &[EpochRecord]) -> Vec<Curve> {
     let mut settings: Vec<&str> = Vec::new();
     for setting in history.iter().filter_map(|record| record.setting.as_deref()) {
@@ -75,10 +75,11 @@ fn setting_curves(history: &[EpochRecord]) -> Vec<Curve> {
     settings.into_iter().map(curve).collect()
 }
 
-/// The measure by epoch, of training and of validation queries; of ensembles, of the members' validation queries.
-fn curves(shown: &Shown) -> anyhow::Result<Option<(String, String)>> {
-    let history = &shown.history;
-    let metric = shown.model.info.settings.get("metric").and_then(Value::as_str).unwrap_or("measure").to_owned();
+/// The figure and caption of the metric by epoch, on training and validation queries; for ensembles, on each member's
+/// validation queries.
+fn curves(model: &ReportedModel) -> anyhow::Result<Option<(String, String)>> {
+    let history = &model.history;
+    let metric = model.model.info.settings.get("metric").and_then(Value::as_str).unwrap_or("metric").to_owned();
     let curve = |name: &str, value: fn(&EpochRecord) -> f64, of: &dyn Fn(&EpochRecord) -> bool, dashed: bool| {
         let points: Vec<(f64, f64)> = history
             .iter()
@@ -121,34 +122,35 @@ fn curves(shown: &Shown) -> anyhow::Result<Option<(String, String)>> {
         return Ok(None);
     }
     let all = curves.len();
-    curves.truncate(CURVES);
-    let drawn = if all > CURVES { format!("the first {CURVES} of {all} ") } else { String::new() };
-    let picture = figure::lines(&shown.name, ("epoch", &metric), &curves, true)?;
+    curves.truncate(MAX_CURVES);
+    let drawn = if all > MAX_CURVES { format!("the first {MAX_CURVES} of {all} ") } else { String::new() };
+    let picture = figure::lines(&model.name, ("epoch", &metric), &curves, true)?;
     let epochs = counted(history.iter().map(|record| record.epoch).max().unwrap_or(0), "epoch", "epochs");
     let what = if history.iter().any(|record| record.setting.is_some()) {
         let settings =
             if drawn.is_empty() { "the selected settings".to_owned() } else { format!("{drawn}selected settings") };
         format!(
-            "{metric} of {settings} on the queries that chose their epochs, the mean over the runs of each, over the epochs \
-             that all its runs had."
+            "Validation {metric} of {settings}: mean over the runs of each setting, for the epochs that all its runs have."
         )
     } else if members.is_empty() {
-        format!("{metric} on validation and training queries over {epochs}; the ring is the epoch that was kept.")
+        format!(
+            "{metric} on validation and training queries over {epochs}; ring: the best epoch, which the model keeps."
+        )
     } else {
         let members = if drawn.is_empty() { "each member".to_owned() } else { format!("{drawn}members") };
-        format!("{metric} of {members} on its validation queries over {epochs}; rings are the epochs that were kept.")
+        format!("Validation {metric} of {members} over {epochs}; rings: the best epochs, which the model keeps.")
     };
-    Ok(Some((picture, format!("{}: {what}", shown.name))))
+    Ok(Some((picture, format!("{}: {what}", model.name))))
 }
 
-/// Shape, settings and data of each model.
-pub fn configuration(shown: &[Shown]) -> String {
-    let rows: Vec<Vec<String>> = shown
+/// Architecture, settings and data of each model.
+pub fn configuration(models: &[ReportedModel]) -> String {
+    let rows: Vec<Vec<String>> = models
         .iter()
-        .map(|shown| {
-            let info = &shown.model.info;
+        .map(|model| {
+            let info = &model.model.info;
             vec![
-                shown.name.clone(),
+                model.name.clone(),
                 info.ranker.architecture.to_string(),
                 info.objective.clone(),
                 info.scaler.kind().to_string(),
@@ -156,13 +158,13 @@ pub fn configuration(shown: &[Shown]) -> String {
             ]
         })
         .collect();
-    let mut text = table("The models", 4, &["model", "what scores", "objective", "scaling", "features"], &rows);
-    for shown in shown {
-        let info = &shown.model.info;
-        text += &heading(&shown.name);
+    let mut text = table("Models", 4, &["model", "architecture", "objective", "scaling", "features"], &rows);
+    for model in models {
+        let info = &model.model.info;
+        text += &heading(&model.name);
         text += &paragraph(info.scaler.kind().serving());
         if !info.members.is_empty() {
-            text += &paragraph(&format!("The average of {} models, folded into one.", info.members.len()));
+            text += &paragraph(&format!("Ensemble of {} models, averaged into one.", info.members.len()));
         }
         let rows: Vec<Vec<String>> = info
             .data
@@ -178,8 +180,7 @@ pub fn configuration(shown: &[Shown]) -> String {
             })
             .collect();
         if !rows.is_empty() {
-            text +=
-                &table("What it was made with", 3, &["split", "source", "fingerprint", "queries", "documents"], &rows);
+            text += &table("Data", 3, &["split", "source", "fingerprint", "queries", "documents"], &rows);
         }
         let mut rows = vec![
             vec!["checksum".to_owned(), info.checksum.clone()],
@@ -188,24 +189,24 @@ pub fn configuration(shown: &[Shown]) -> String {
                 format!("burnrank {}, Burn {}, format {}", info.burnrank, info.burn, info.format),
             ],
         ];
-        flat("", &info.settings, &mut rows);
-        let caption = format!("All settings of {}", shown.name);
+        flatten("", &info.settings, &mut rows);
+        let caption = format!("All settings of {}", model.name);
         text += &details(&caption, &table(&caption, 2, &["setting", "value"], &rows));
     }
     text
 }
 
-/// Settings within settings, one per line.
-fn flat(name: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
+/// Adds one row per setting; names of nested settings are joined by dots.
+fn flatten(name: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
-                flat(&if name.is_empty() { key.clone() } else { format!("{name}.{key}") }, value, rows);
+                flatten(&if name.is_empty() { key.clone() } else { format!("{name}.{key}") }, value, rows);
             }
         }
         Value::Null => {}
         Value::String(text) => rows.push(vec![name.to_owned(), text.clone()]),
-        // Long lists, as of a race, are in model.json.
+        // Long lists, such as those of model selection, are only in model.json.
         Value::Array(values) if values.iter().any(Value::is_object) => {
             rows.push(vec![name.to_owned(), format!("{} entries, in model.json", count(values.len()))]);
         }

@@ -1,4 +1,4 @@
-//! Forces on the documents of one query.
+//! The lambdas of the documents of one query.
 
 use super::{Area, Chart, FONT, Output, decimal, draw, failed, legend, palette, room, whole};
 use burnrank::analysis::lambda_field::FieldReport;
@@ -6,34 +6,34 @@ use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// More labels than this are not all in the legend.
-const MOST_NAMED: usize = 6;
+/// Maximum number of labels for which the legend lists all.
+const MAX_LABELS: usize = 6;
 
-/// One query: a row per document by rank, its score on a line, an arrow for its lambda, its label by shade.
-pub fn forces(out: &Output, report: &FieldReport) -> anyhow::Result<()> {
+/// Draws one query: a row per document by rank, a dot at its score in the shade of its label, an arrow for its lambda.
+pub fn lambda_field(out: &Output, report: &FieldReport) -> anyhow::Result<()> {
     let row = row_height(report.scores.len());
     let height = (row * report.scores.len() as f64) as u32 + 160;
     draw(out, 1, height, |_, area| panel(area, report, row))
 }
 
-/// Many documents have lower rows, down to what the eye still tells apart.
+/// Height of a row in pixels: smaller for many documents, but still distinguishable.
 fn row_height(documents: usize) -> f64 {
     (900.0 / documents.max(1) as f64).clamp(6.0, 22.0)
 }
 
 fn panel(area: &Area, report: &FieldReport, row: f64) -> anyhow::Result<()> {
-    let largest = report.lambdas.iter().fold(0.0, |most: f64, lambda| most.max(lambda.abs()));
+    let largest = report.lambdas.iter().fold(0.0, |largest: f64, lambda| largest.max(lambda.abs()));
     let x = room(report.scores.iter().copied());
-    // The longest arrow is a fifth of the picture: arrows compare with each other, not with scores.
+    // The longest arrow spans a fifth of the figure: lengths of arrows are not in units of the score.
     let scale = if largest > 0.0 { (x.end - x.start) / 5.0 / largest } else { 0.0 };
     let tips = report.scores.iter().zip(&report.lambdas).map(|(score, lambda)| score + scale * lambda);
     let x = room(report.scores.iter().copied().chain(tips));
     let n = report.scores.len() as f64;
-    // Rank 1 is on top.
+    // Rank 1 is at the top.
     let rank = |value: &f64| if (1.0..=n).contains(&-value) { whole(&-value) } else { String::new() };
     let name_score = decimal(&x);
     let mut chart = ChartBuilder::on(area)
-        .caption(format!("{}: forces on {} documents", report.field, report.scores.len()), (FONT, 18))
+        .caption(format!("{}: lambdas of {} documents", report.field, report.scores.len()), (FONT, 18))
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(50)
@@ -46,7 +46,7 @@ fn panel(area: &Area, report: &FieldReport, row: f64) -> anyhow::Result<()> {
         .x_label_formatter(&name_score)
         .y_label_formatter(&rank)
         .y_labels(20)
-        .x_desc("score; an arrow to the right pulls a document up, to the left down")
+        .x_desc("score (arrow to the right: the lambda moves the document up)")
         .y_desc("rank")
         .draw()
         .map_err(failed)?;
@@ -67,7 +67,7 @@ fn panel(area: &Area, report: &FieldReport, row: f64) -> anyhow::Result<()> {
     }
     for label in named(&report.labels) {
         let colour = shade(label);
-        // Nothing to draw: only the legend is wanted.
+        // An empty series adds only a legend entry.
         let none: [Circle<(f64, f64), i32>; 0] = [];
         chart
             .draw_series(none)
@@ -75,17 +75,17 @@ fn panel(area: &Area, report: &FieldReport, row: f64) -> anyhow::Result<()> {
             .label(format!("label {label}"))
             .legend(move |(x, y)| Circle::new((x + 10, y), 5, colour.filled()));
     }
-    // The best scores are on the right: below them there is room.
+    // The highest scores are at the top right, so the lower right is empty.
     legend(&mut chart, SeriesLabelPosition::LowerRight)
 }
 
-/// The labels of the legend, the highest first: all, or the highest, the middle and the lowest.
+/// The labels of the legend, highest first: all, or the highest, the middle and the lowest.
 fn named(labels: &[f32]) -> Vec<f32> {
     let mut all = labels.to_vec();
     all.sort_by(|a, b| b.total_cmp(a));
     all.dedup();
     match all.as_slice() {
-        [first, .., last] if all.len() > MOST_NAMED => vec![*first, all[all.len() / 2], *last],
+        [first, .., last] if all.len() > MAX_LABELS => vec![*first, all[all.len() / 2], *last],
         _ => all,
     }
 }
@@ -112,7 +112,7 @@ impl Arrow {
         Ok(())
     }
 
-    /// Writes the label on the side where the arrow is not.
+    /// Writes the label on the side without the arrow.
     fn name(&self, chart: &mut Chart<'_, '_>, label: f32) -> anyhow::Result<()> {
         let (side, away) = if self.reach > 0.0 { (HPos::Right, -9) } else { (HPos::Left, 9) };
         let style = TextStyle::from((FONT, 12)).pos(Pos::new(side, VPos::Center));
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_hundred_documents_have_rows_to_tell_apart() {
+    fn two_hundred_documents_have_distinguishable_rows() {
         assert!(row_height(200) >= 6.0 && row_height(10) == 22.0 && row_height(0) == 22.0);
     }
 

@@ -1,8 +1,8 @@
-//! The command line as it is read, and what is said about one that makes no sense.
+//! Parses the command line and explains invalid ones.
 
 mod other_tools;
 
-use super::{prose, protect, ui};
+use super::{help_layout, prose, protect, ui};
 use burnrank::internal::suggest::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, FromArgMatches};
@@ -11,36 +11,36 @@ use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
-/// A command line that runs no command: it is wrong, or asks for help. All of it has been printed.
+/// A command line that runs no command because it is invalid or asks for help. Everything has been printed.
 pub struct NoCommand {
-    /// The exit code to end with.
+    /// Exit code.
     pub code: u8,
-    /// What is wrong; empty where nothing is.
+    /// The error; empty if there is none.
     pub message: String,
 }
 
-/// Reads the command line; what it says instead is printed.
+/// Parses the command line. Prints errors, help and the version.
 pub fn parse<T: CommandFactory + FromArgMatches>() -> Result<T, NoCommand> {
-    let mut command = prose::fold_help(with_negative_numbers(T::command()));
+    let mut command = with_negative_numbers(T::command());
     if !std::io::stdout().is_terminal() && std::env::var_os("COLUMNS").is_none() {
-        // Help that goes into a file or another program is as wide as most terminals.
         command = command.term_width(prose::WIDTH);
     }
+    let command = help_layout::arrange(command);
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(text) = single_dash(&command, &arguments) {
         ui::refuse(&text);
         return Err(NoCommand { code: 2, message: text });
     }
-    let found = command.clone().try_get_matches().and_then(|matches| {
+    let parsed = command.clone().try_get_matches().and_then(|matches| {
         protect::note_inputs(&command, &matches);
         T::from_arg_matches(&matches)
     });
-    found.map_err(|error| {
+    parsed.map_err(|error| {
         let explanation = explanation(&command, &arguments, &error);
         match &explanation {
             Some(text) => ui::refuse(text),
             None if ui::is_silent() => {}
-            // When nobody reads it, there is nobody to tell.
+            // A closed standard output is not an error.
             None => drop(error.print()),
         }
         if !error.use_stderr() {
@@ -57,7 +57,7 @@ fn with_negative_numbers(command: Command) -> Command {
     command.mut_args(allow).mut_subcommands(with_negative_numbers)
 }
 
-/// Our words for the mistakes that clap has no good ones for.
+/// Returns a better message than clap's for some kinds of errors.
 fn explanation(root: &Command, arguments: &[String], error: &clap::Error) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -90,7 +90,7 @@ fn with_help(problem: &str, path: &str) -> String {
     format!("{problem}\n\nFor more information, try '{path} --help'.")
 }
 
-/// What is said of an option that the command does not have.
+/// Returns the message for an option that the command does not have.
 fn unknown_option(root: &Command, command: &Command, word: &str) -> String {
     let name = plain(word);
     let instead = INSTEAD.iter().find(|(theirs, _)| theirs.contains(&name.as_str()));
@@ -101,7 +101,7 @@ fn unknown_option(root: &Command, command: &Command, word: &str) -> String {
     }
 }
 
-/// An option with a single hyphen, as RankLib has them: `-metric2t` would be read as `-m etric2t`.
+/// Returns the message for an option with a single hyphen, as in RankLib: clap would parse `-metric2t` as `-m etric2t`.
 fn single_dash(root: &Command, arguments: &[String]) -> Option<String> {
     let (command, path) = chosen(root, arguments);
     let is_known = |word: &&String| {
@@ -114,18 +114,18 @@ fn single_dash(root: &Command, arguments: &[String]) -> Option<String> {
     Some(with_help(&unknown_option(root, command, word.split('=').next().unwrap_or(word)), &path))
 }
 
-/// The name of an option, as tools spell it with hyphens or underscores, in either case.
+/// Returns the name of an option in lower case with hyphens: other tools also use capitals and underscores.
 fn plain(word: &str) -> String {
     let name = word.split('=').next().unwrap_or(word);
     name.trim_start_matches('-').to_ascii_lowercase().replace('_', "-")
 }
 
-/// Whether other tools' options of training may be meant.
+/// Whether a command accepts training options, so that those of other tools are explained.
 fn trains(command: &Command) -> bool {
     ["train", "tune"].contains(&command.get_name())
 }
 
-/// The command that the words ask for, and how it is called.
+/// Returns the command that the arguments select, and its full name.
 fn chosen<'a>(root: &'a Command, arguments: &[String]) -> (&'a Command, String) {
     let start = (root, root.get_name().to_owned());
     arguments.iter().fold(start, |(command, path), word| match command.find_subcommand(word) {
@@ -134,12 +134,12 @@ fn chosen<'a>(root: &'a Command, arguments: &[String]) -> (&'a Command, String) 
     })
 }
 
-/// The option of these commands that was likely meant: the name that other tools have for it, or the nearest one.
+/// Returns the option of these commands that was probably meant: the equivalent of another tool's option, or the nearest name.
 fn option<'a>(commands: &[&'a Command], word: &str) -> Option<&'a str> {
     known_option(commands, word).or_else(|| nearest(word, longs(commands)))
 }
 
-/// The option of these commands that has this name, here or in other tools.
+/// Returns the option of these commands with this name, in this tool or in others.
 fn known_option<'a>(commands: &[&'a Command], word: &str) -> Option<&'a str> {
     let find = |name: &str| longs(commands).find(|own| *own == name);
     let known = OPTIONS.iter().filter(|(theirs, _)| theirs.contains(&word));
@@ -157,7 +157,7 @@ fn subcommand<'a>(command: &'a Command, word: &str) -> Option<&'a str> {
     ours.and_then(|name| own().find(|own| *own == name)).or_else(|| nearest(&word, own()))
 }
 
-/// An error of the library in the words of the tool: settings are options.
+/// Returns the message of a library error, with options instead of settings.
 pub fn text(error: &burnrank::Error) -> String {
     match error {
         burnrank::Error::Setting { .. } => format!("--{error}"),
@@ -165,11 +165,11 @@ pub fn text(error: &burnrank::Error) -> String {
     }
 }
 
-/// A message with options in the place of settings: the library names them in backticks, as in `first_index`, because it knows
-/// no options.
+/// Replaces settings by options in a message. The library does not know options and names settings in backticks, as in
+/// `first_index`.
 pub fn with_options(text: &str) -> String {
-    static KNOWN: OnceLock<HashSet<String>> = OnceLock::new();
-    let options = KNOWN.get_or_init(|| {
+    static OPTION_NAMES: OnceLock<HashSet<String>> = OnceLock::new();
+    let options = OPTION_NAMES.get_or_init(|| {
         let root = super::Cli::command();
         let commands: Vec<&Command> = std::iter::once(&root).chain(root.get_subcommands()).collect();
         longs(&commands).map(str::to_owned).collect()
@@ -187,10 +187,10 @@ pub fn with_options(text: &str) -> String {
     shown
 }
 
-/// What is wrong with the value of an option.
+/// Returns the message for an invalid value of an option.
 fn bad_value(option: &str, value: &str, source: &(dyn std::error::Error + 'static)) -> String {
     if let Some(error) = source.downcast_ref::<burnrank::Error>() {
-        // These name the value, and what it was meant to be.
+        // Its message includes the value and the expected values.
         return text(error);
     }
     let text = source.to_string();
@@ -222,12 +222,12 @@ mod tests {
         }
         let given = std::iter::once("burnrank".to_owned()).chain(words.clone());
         let error = command.clone().try_get_matches_from(given).expect_err("a wrong line");
-        let text = with_options(&explanation(&command, &words, &error).expect("words of our own"));
+        let text = with_options(&explanation(&command, &words, &error).expect("an explanation"));
         text.lines().next().expect("a line").to_owned()
     }
 
     #[test]
-    fn options_of_other_tools_are_known() {
+    fn options_of_other_tools_are_suggested() {
         for (theirs, ours) in [
             ("train --learning-rate 1", "--lr"),
             ("train --learning_rate=1", "--lr"),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_of_ours_exists() {
+    fn suggested_options_exist() {
         let command = Cli::command();
         let longs: Vec<&str> =
             command.get_subcommands().flat_map(|c| c.get_arguments()).filter_map(Arg::get_long).collect();
@@ -306,8 +306,7 @@ mod tests {
         for (theirs, ours) in OPTIONS {
             for name in *theirs {
                 let meant = |own| known_option(&[&command, own], name).is_some_and(|meant| ours.contains(&meant));
-                let found = command.get_subcommands().any(meant);
-                assert!(found, "no command suggests an option for {name}");
+                assert!(command.get_subcommands().any(meant), "no command suggests an option for {name}");
             }
         }
         let train = command.find_subcommand("train").expect("train");
@@ -340,15 +339,18 @@ mod tests {
     }
 
     #[test]
-    fn bad_values_say_what_was_expected() {
+    fn messages_for_bad_values_state_the_expected_values() {
         for value in ["-1", "32,,16", "32,", "x", "1,2.5"] {
             let message = explained(&format!("train --hidden {value}"));
             assert!(message.starts_with(&format!("--hidden {value}: expected 1 to 65536 units")), "{message}");
         }
         assert_eq!(explained("train --epochs -1"), "--epochs -1: expected a whole number of 1 or more");
         assert_eq!(explained("train --model mpl"), "unknown model 'mpl': did you mean 'mlp'?");
-        let known = explained("train --model forest");
-        assert!(known.starts_with("unknown model 'forest': expected auto, linear, mlp, trees, feature, "), "{known}");
+        let message = explained("train --model forest");
+        assert!(
+            message.starts_with("unknown model 'forest': expected auto, linear, mlp, trees, feature, "),
+            "{message}"
+        );
         assert_eq!(
             explained("train --model LambdaMART"),
             "unknown model 'lambdamart': LambdaMART is --model trees --objective lambdarank:ndcg"

@@ -39,7 +39,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "objective",
         section: Section::Training,
-        help: "Training objective, as in ranknet, lambdarank:ndcg@10 or ndcg-loss2++:mu=5",
+        help: "Training objective; for example ranknet, lambdarank:ndcg@10 or ndcg-loss2++:mu=5",
         value: Name(|text| Objective::parse(text).map(drop), Vec::new),
         kinds: NETS.or(TREES).or(AUTO),
         default: Fixed("lambdarank:ndcg"),
@@ -51,7 +51,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "metric",
         section: Section::Training,
-        help: "Validation metric, which selects the best epoch and stops training early",
+        help: "Validation metric; selects the best epoch and stops training early",
         value: Name(|text| crate::metric::parse(text).map(drop), Vec::new),
         kinds: ONE_MODEL.or(AUTO),
         default: Fixed(DEFAULT_METRIC),
@@ -66,14 +66,13 @@ pub static SETTINGS: &[Setting] = &[
         help: "Random seed of weights, shuffles and samples",
         kinds: ONE_MODEL.or(AUTO),
         default: Fixed("1"),
-        common: true,
         get: |config| config.seed.to_string(),
         set: |config, text| set(&mut config.seed, text),
         ..ROW
     },
     Setting {
         key: "hidden",
-        help: "Number of units per hidden layer, as in 10 or 32,16",
+        help: "Number of units per hidden layer, as in 32,16",
         value: Units,
         kinds: MLP,
         default: Fixed("10"),
@@ -110,7 +109,6 @@ pub static SETTINGS: &[Setting] = &[
         help: "Number of queries per batch; 1 updates the weights after every query, as in the papers",
         value: Whole(1, u64::MAX),
         default: Fixed("10"),
-        common: true,
         search: &[(NETS, List(&["5", "10", "20", "50"]))],
         get: |config| config.batch_queries.to_string(),
         set: |config, text| set(&mut config.batch_queries, text),
@@ -119,7 +117,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "epochs",
         section: Section::Training,
-        help: "Maximum number of epochs: passes over the training data for nets, trees for boosting, rounds for baselines",
+        help: "Maximum number of epochs; passes over the training data for nets, trees for boosting, rounds for baselines",
         value: Whole(1, u64::MAX),
         kinds: ONE_MODEL,
         default: OfData(
@@ -138,7 +136,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "patience",
         section: Section::Training,
-        help: "Number of epochs (or trees) without a better validation value before training stops; 0 disables early stopping",
+        help: "Early stopping rounds; number of epochs or trees without a better validation value before training stops, 0 disables early stopping",
         kinds: ONE_MODEL,
         default: OfData(
             "for nets half of the epochs, but at least 20, and 20 if `epochs` is given; for trees 50",
@@ -182,7 +180,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "shrinkage",
         section: Section::Trees,
-        help: "Learning rate of boosting: factor that scales the output of each tree",
+        help: "Learning rate of boosting; factor that scales the output of each tree",
         value: Number(Positive),
         kinds: TREES,
         default: OfKind(|kind| kind.learning_rate.to_string()),
@@ -267,7 +265,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "scale",
         section: Section::Training,
-        help: "Feature scaling, fitted on the training queries",
+        help: "Feature scaling; fitted on the training queries",
         value: Name(|text| text.parse::<ScaleKind>().map(drop), || ScaleKind::ALL.map(ScaleKind::name).to_vec()),
         kinds: ONE_MODEL.or(AUTO),
         default: OfKind(|kind| kind.scaling.to_string()),

@@ -1,7 +1,7 @@
-//! Names that other tools have for options and commands.
+//! Names of options and commands in other tools.
 
-/// What other tools call our options (LightGBM, XGBoost, RankLib, allRank, TF-Ranking and others): theirs, and the names here, of
-/// which a command has one.
+/// Options of other tools (LightGBM, XGBoost, RankLib, allRank, TF-Ranking and others), and their equivalents here; the first
+/// that the command has is suggested.
 #[rustfmt::skip]
 pub(super) const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["learning-rate", "step-size", "step", "alpha"], &["lr"]),
@@ -46,7 +46,7 @@ pub(super) const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["predictions", "preds", "score", "rank"], &["scores", "model", "out"]),
 ];
 
-/// Options of other tools' training that are no option here, and what to do instead.
+/// Training options of other tools without an equivalent, and what to do instead.
 #[rustfmt::skip]
 pub(super) const INSTEAD: &[(&[&str], &str)] = &[
     (&["max-depth", "depth"], "the size of trees is set by their number of leaves, --leaves"),
@@ -54,11 +54,11 @@ pub(super) const INSTEAD: &[(&[&str], &str)] = &[
     (&["dropout", "dropout-rate"], "nets have no dropout: --l2 and --patience limit overfitting"),
     (&["lambdarank-truncation-level", "lambdarank-num-pair-per-sample"], "the truncation is part of the objective, as in --objective lambdarank:ndcg@10"),
     (&["gmax"], "the highest grade is part of the metric, as in --metric err:max=3"),
-    (&["list-size", "slate-length"], "queries of any length are taken whole: leave it out"),
+    (&["list-size", "slate-length"], "queries of any length are used completely: leave it out"),
     (&["tts", "tvs", "test-size", "validation-split"], "'burnrank split' writes train.txt, vali.txt and test.txt"),
 ];
 
-/// What other tools call our commands.
+/// Commands, and their names in other tools.
 #[rustfmt::skip]
 pub(super) const COMMANDS: [(&str, &[&str]); 14] = [
     ("train", &["fit", "learn", "training"]),

@@ -1,19 +1,18 @@
-//! Errors are data: what went wrong, where, and what to do about it.
+//! Error types: what is wrong, where, and what to do.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What every fallible function of this crate returns.
+/// Result of the fallible functions of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Everything that can go wrong through no fault of the code.
+/// Error of this crate.
 ///
-/// Messages name settings in backticks, as in `` `null` ``: the name of a field or a setting's key. Programs show what their users
-/// call it instead, as in `--null`.
+/// Messages name fields and settings in backticks, as in `` `null` ``. Programs replace them by their own names, as in `--null`.
 ///
-/// [`Error::Setting`] and [`Error::Config`] are what the caller asked for and can be known before any file is read; all others
-/// come from files, data and the machine.
+/// [`Error::Setting`] and [`Error::Config`] are errors of the caller, detected before any file is read. All others come from
+/// files, data and the machine.
 ///
 /// ```
 /// use burnrank::{Error, Objective};
@@ -25,82 +24,82 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A line of a text file does not say what its format asks for.
+    /// A line of a text file does not parse.
     #[error(transparent)]
     Parse(#[from] Box<ParseError>),
-    /// The operating system refused a file.
+    /// A file operation failed.
     #[error("{}: cannot {action}: {source}", printable(&path.display().to_string()))]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was tried, as in "read" or "create".
+        /// The operation, as in "read" or "create".
         action: &'static str,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A setting has a value that it cannot have. Programs that have another name for the setting, as `--lr` for `lr`, print
-    /// that name instead of the key.
+    /// A setting has an invalid value. Programs with another name for the setting, as `--lr` for `lr`, print that name instead
+    /// of the key.
     #[error("{key} {}: expected {expected}", printable(value))]
     Setting {
         /// Key of the setting, as in `lr`.
         key: &'static str,
         /// The value as text.
         value: String,
-        /// Values that the setting can have, as in "a number above 0".
+        /// Valid values, as in "a number above 0".
         expected: String,
     },
-    /// An argument or a combination of settings makes no sense, whatever the data.
+    /// An argument or a combination of settings is invalid for any data.
     #[error("{0}")]
     Config(String),
-    /// Data that cannot be used for what was asked, as in no query at all.
+    /// The data cannot be used for the operation, for example because it has no queries.
     #[error("{0}")]
     Data(String),
-    /// Two inputs do not fit together, as in scores for another number of documents.
+    /// Two inputs do not match, as scores for a different number of documents.
     #[error("{0}")]
     Mismatch(String),
-    /// What computes is not there or failed: a device, its driver, or threads.
+    /// A device, its driver or threads are missing or failed.
     #[error("{0}")]
     Device(String),
-    /// Weights or progress that cannot be made bytes, or bytes that are not those of a record.
+    /// Weights or training state cannot be serialised or deserialised.
     #[error("{0}")]
     Record(String),
-    /// Training that came to no model, as in scores that are no longer finite.
+    /// Training failed, for example because scores are not finite.
     #[error("{0}")]
     Training(String),
-    /// Work that would take more memory than it may.
+    /// An operation needs more memory than is available.
     #[error(
-        "{what} would take {}, and {} may be taken: {remedy}{}allow more with `max_memory`",
+        "{what} would take {}, but only {} is available: {remedy}{}allow more with `max_memory`",
         crate::memory::readable(*needed),
         crate::memory::readable(*left),
         if remedy.is_empty() { "" } else { ", or " }
     )]
     Memory {
-        /// The bytes that the work asked for.
+        /// Required memory in bytes.
         needed: u64,
-        /// The bytes that it could have.
+        /// Available memory in bytes.
         left: u64,
-        /// What the memory was for.
+        /// What needs the memory.
         what: String,
-        /// What makes it smaller; may be empty.
+        /// How to reduce the requirement; may be empty.
         remedy: String,
     },
-    /// What went wrong in another process of the same run.
+    /// Another process of the same run failed.
     #[error("{process}: {message}")]
     Elsewhere {
-        /// Which one, as in `process 3 of 8 on host b`.
+        /// The process, as in `process 3 of 8 on host b`.
         process: String,
-        /// What it said.
+        /// Its error message.
         message: String,
-        /// The exit code that it ends with.
+        /// Its exit code.
         code: u8,
     },
-    /// The caller asked for it, see [`Stop`](crate::Stop).
+    /// The computation was cancelled, see [`Stop`](crate::Stop).
     #[error("stopped")]
     Stopped,
-    /// A model folder that cannot be used.
+    /// A model folder is invalid.
     #[error("{}: {message}", printable(&path.display().to_string()))]
     Model {
-        /// The folder or the file in it.
+        /// The folder, or the file in it.
         path: PathBuf,
         /// What is wrong and what to do.
         message: String,
@@ -108,12 +107,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// An [`Error::Io`] for `path`.
+    /// Returns an [`Error::Io`] for `path`.
     pub fn io(path: impl AsRef<Path>, action: &'static str, source: std::io::Error) -> Self {
         Error::Io { path: path.as_ref().to_path_buf(), action, source }
     }
 
-    /// An [`Error::Setting`].
+    /// Returns an [`Error::Setting`].
     ///
     /// ```
     /// let error = burnrank::Error::setting("lr", 0, "a number above 0");
@@ -124,22 +123,22 @@ impl Error {
     }
 }
 
-/// One place in one text file, what stands there, and the remedy.
+/// A text that does not parse: its place in the file, the problem and the remedy.
 ///
-/// Prints as `train.txt:17:5: bad label 'x': expected a number of 0 or more`.
+/// Displayed as `train.txt:17:5: bad label 'x': expected a number of 0 or more`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// The file as the user named it; `<stdin>` for standard input.
     pub file: String,
-    /// Counted from 1; 0 when the whole file is meant.
+    /// Line, from 1; 0 for the whole file.
     pub line: usize,
-    /// Counted in bytes from 1; 0 when the whole line is meant.
+    /// Column in bytes, from 1; 0 for the whole line.
     pub column: usize,
-    /// The offending text, cut to a readable length; may be empty.
+    /// The invalid text, shortened; may be empty.
     pub text: String,
     /// What is wrong, as in "bad label".
     pub problem: String,
-    /// What was expected and what the user can do.
+    /// What is expected and what to do; may be empty.
     pub remedy: String,
 }
 
@@ -165,7 +164,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The text with escapes in place of characters that could steer a terminal or turn the order of writing around.
+/// Escapes characters that could control a terminal or reverse the direction of writing.
 ///
 /// ```
 /// assert_eq!(burnrank::internal::text::printable("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
@@ -173,30 +172,30 @@ impl std::error::Error for ParseError {}
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
-        if steers(character) { safe.extend(character.escape_default()) } else { safe.push(character) }
+        if is_control(character) { safe.extend(character.escape_default()) } else { safe.push(character) }
     }
     safe
 }
 
-/// As [`printable`] for whole output, of people and machines: line ends and tabs stay, and escapes are those of JSON.
+/// Like [`printable`], for the whole output in text or JSON: keeps line ends and tabs, and uses JSON's escapes.
 ///
 /// ```
 /// assert_eq!(burnrank::internal::text::harmless("a\u{1b}[2J\tb\u{202e}\n"), "a\\u001b[2J\tb\\u202e\n");
 /// ```
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| steers(c) && c != '\n' && c != '\t';
-    if !text.contains(steers) {
+    let is_unsafe = |c: char| is_control(c) && c != '\n' && c != '\t';
+    if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
     }
-    let escaped = |c: char| if steers(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    let escaped = |c: char| if is_unsafe(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
     Cow::Owned(text.chars().map(escaped).collect())
 }
 
-/// Whether a character could steer a terminal or turn the order of writing around.
-fn steers(character: char) -> bool {
-    let turns =
+/// Whether a character could control a terminal or reverse the direction of writing.
+fn is_control(character: char) -> bool {
+    let reverses =
         matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    character.is_control() || turns
+    character.is_control() || reverses
 }
 
 #[cfg(test)]
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn names_cannot_steer_a_terminal() {
+    fn names_cannot_control_a_terminal() {
         let error = Error::io("a\u{1b}]0;x\u{7}.txt", "read", std::io::Error::other("gone"));
         assert_eq!(error.to_string(), "a\\u{1b}]0;x\\u{7}.txt: cannot read: gone");
         assert_eq!(printable("\u{9b}\u{202e}é\r"), "\\u{9b}\\u{202e}é\\r");

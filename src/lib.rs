@@ -1,10 +1,10 @@
-//! burnrank learns to rank: linear and neural rankers of any depth for query/document features, trained on Burn with the
-//! RankNet, LambdaRank and LambdaLoss objectives, judged by the measures of the field.
+//! Learning to rank on Burn: linear models, neural nets and boosted trees for query-document features, trained with the RankNet,
+//! LambdaRank and LambdaLoss objectives and evaluated with standard ranking metrics.
 //!
 //! ```
 //! use burnrank::{Model, Objective, Synthetic, TrainConfig, Trainer, device, split};
 //!
-//! // 60 queries of 50 documents, labelled by a random net; one in three kept for validation. `read` reads a file instead.
+//! // 60 queries of 50 documents, labelled by a random net; a third is held out for validation. `read` reads a file instead.
 //! let mut train = Synthetic { queries: 60, ..Synthetic::net() }.generator()?.dataset()?;
 //! let parts = split(train.n_queries(), &[2.0, 1.0], 1)?;
 //! let valid = train.take_out(&parts[1]);
@@ -13,9 +13,9 @@
 //! let config = TrainConfig { objective: Objective::parse("lambdarank:ndcg")?, epochs: 10, ..TrainConfig::default() };
 //! let device = device::open("auto")?;
 //! let model = Trainer::new(config, train, valid, &device)?.train()?;
-//! assert!(model.best_value() > Some(0.6), "nDCG@10 on the validation queries: {:?}", model.best_value());
+//! assert!(model.best_value() > Some(0.6), "NDCG@10 on the validation queries: {:?}", model.best_value());
 //!
-//! // The model scores raw features: it holds the scaling that was fitted on the training queries.
+//! // The model scores raw features: it includes the scaling that was fitted on the training queries.
 //! # let folder = tempfile::tempdir().expect("a temporary folder");
 //! # let folder = folder.path();
 //! model.save(&folder.join("model"))?;
@@ -24,20 +24,20 @@
 //! # Ok::<(), burnrank::Error>(())
 //! ```
 //!
-//! What most programs need is listed below; the rest is in the modules:
+//! The items that most programs need are listed below. The modules contain the rest:
 //!
-//! - [`data`]: files to data sets and back, TREC runs and judgements, artificial data, scaling, folds;
-//! - [`metric`]: measures by name ([`METRICS`]) or of one's own ([`Metric`]), and the conventions of judging;
-//! - [`objective`]: losses by name ([`OBJECTIVES`]) or of one's own: a pair weight ([`PairWeight`]), forces on documents
-//!   ([`LambdaField`]), or anything else with a gradient ([`Loss`]);
-//! - [`model`]: what scores (nets, trees, kernels), and the folder it is saved in; [`train`]: how it gets there, for every
-//!   [kind of model](setting::models), the papers' rivals among them;
-//! - [`distributed`]: training over several processes, by MPI with the feature `mpi`;
-//! - [`tune`]: which settings, by search on the validation queries;
-//! - [`analysis`]: local optimality, costs of lambdas, significance, what a model learnt;
-//! - [`export`]: models as files of search engines and other programs ([`FORMATS`](export::FORMATS));
-//! - [`Model::serving`]: scores while somebody waits, without gradients and without memory taken per call. With the feature
-//!   `serve`, the module `serve` is a server.
+//! - [`data`]: reading and writing data sets, TREC runs and judgements, artificial data, scaling, folds;
+//! - [`metric`]: metrics by name ([`METRICS`]) or custom ones ([`Metric`]), and evaluation conventions;
+//! - [`objective`]: objectives by name ([`OBJECTIVES`]) or custom ones: a pair weight ([`PairWeight`]), lambdas
+//!   ([`LambdaField`]), or any other loss with a gradient ([`Loss`]);
+//! - [`model`]: nets, trees and kernel models, and the model folder; [`train`]: training of every [kind of
+//!   model](setting::models), including the papers' baselines;
+//! - [`distributed`]: training in several processes, over MPI with the feature `mpi`;
+//! - [`tune`]: hyperparameter search on the validation queries;
+//! - [`analysis`]: local optimality, costs of lambdas, significance tests, explanations of models;
+//! - [`export`]: export of models to search engines and other programs ([`FORMATS`](export::FORMATS));
+//! - [`Model::serving`]: scoring at low latency, without gradients and without allocations per call. The feature `serve` adds
+//!   the module `serve`, an HTTP server.
 
 pub mod analysis;
 mod baseline;

@@ -1,13 +1,13 @@
-//! A request to stop, from whoever started a long computation.
+//! Cancellation of long computations.
 
 use crate::error::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A flag that long computations look at: clones of it are one and the same flag.
+/// A cancellation flag that long computations poll. Clones share the flag.
 ///
-/// Whoever is asked gives up within a second, with [`Error::Stopped`].
+/// A computation returns [`Error::Stopped`] within a second after [`Stop::ask`].
 ///
 /// ```
 /// use burnrank::objective::{Batch, Gradients, Outputs};
@@ -28,9 +28,9 @@ pub struct Stop(Flag);
 enum Flag {
     Shared(Arc<AtomicBool>),
     Static(&'static AtomicBool),
-    /// Set from this moment on.
+    /// Set at this instant.
     At(Arc<AtomicBool>, Instant),
-    /// Counts the looks at it.
+    /// Counts how often it is polled.
     #[cfg(test)]
     Counted(Arc<AtomicBool>, Arc<std::sync::atomic::AtomicUsize>),
 }
@@ -42,17 +42,17 @@ impl Default for Flag {
 }
 
 impl Stop {
-    /// A new flag, which nobody has set.
+    /// Returns a flag that is not set.
     pub fn new() -> Self {
         Stop::default()
     }
 
-    /// A flag that exists already, as that of a signal handler.
+    /// Wraps an existing flag, for example that of a signal handler.
     pub fn watching(flag: &'static AtomicBool) -> Self {
         Stop(Flag::Static(flag))
     }
 
-    /// A flag that is set after some time, for work that is worth no more than that.
+    /// Returns a flag that is set after this time: a time limit.
     ///
     /// ```
     /// use burnrank::Stop;
@@ -65,11 +65,11 @@ impl Stop {
         Stop(at.map_or_else(Flag::default, |at| Flag::At(Arc::default(), at)))
     }
 
-    /// A flag that counts how often it is looked at.
+    /// Returns a flag, and the number of times that it was polled.
     #[cfg(test)]
     pub(crate) fn counted() -> (Self, Arc<std::sync::atomic::AtomicUsize>) {
-        let looks = Arc::<std::sync::atomic::AtomicUsize>::default();
-        (Stop(Flag::Counted(Arc::default(), looks.clone())), looks)
+        let polls = Arc::<std::sync::atomic::AtomicUsize>::default();
+        (Stop(Flag::Counted(Arc::default(), polls.clone())), polls)
     }
 
     fn flag(&self) -> &AtomicBool {
@@ -81,28 +81,28 @@ impl Stop {
         }
     }
 
-    /// Asks all who look at this flag to stop.
+    /// Sets the flag.
     pub fn ask(&self) {
         self.flag().store(true, Ordering::Relaxed);
     }
 
-    /// Whether someone has asked.
+    /// Whether the flag is set.
     pub fn asked(&self) -> bool {
         match &self.0 {
             Flag::At(flag, at) => flag.load(Ordering::Relaxed) || Instant::now() >= *at,
             #[cfg(test)]
-            Flag::Counted(flag, looks) => {
-                looks.fetch_add(1, Ordering::Relaxed);
+            Flag::Counted(flag, polls) => {
+                polls.fetch_add(1, Ordering::Relaxed);
                 flag.load(Ordering::Relaxed)
             }
             _ => self.flag().load(Ordering::Relaxed),
         }
     }
 
-    /// The same as a result, for `?`.
+    /// Returns an error if the flag is set, for use with `?`.
     ///
     /// # Errors
-    /// [`Error::Stopped`] when someone has asked.
+    /// [`Error::Stopped`] if the flag is set.
     pub fn check(&self) -> Result<()> {
         if self.asked() { Err(Error::Stopped) } else { Ok(()) }
     }

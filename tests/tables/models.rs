@@ -143,11 +143,11 @@ fn a_model_finds_columns_by_name() {
     assert_eq!(place.run("evaluate --model model --data c.csv --label relevance").code, Some(0));
     // Missing, surplus, and called otherwise.
     for (from, to, wanted) in [
-        ("f,a,", "f,z,", "c.csv: the training data has a feature 'a', the data has none of that name"),
+        ("f,a,", "f,z,", "c.csv: the training data has a feature 'a', but this data does not"),
         (
             "relevance,",
             "r,",
-            "c.csv: the data has a column 'r', the training data has no such feature: leave it out with --drop r",
+            "c.csv: the data has a column 'r', but the training data had no such feature: exclude it with --drop r",
         ),
     ] {
         let text = place.read("c.csv").replacen(from, to, 1);
@@ -201,7 +201,7 @@ fn training_sets_are_matched_by_name() {
     );
     let error = train("odd.csv", "three").bad(1);
     assert!(
-        error.contains("odd.csv: the training data has a feature 'x2_bm25', the data has none of that name"),
+        error.contains("odd.csv: the training data has a feature 'x2_bm25', but this data does not"),
         "{error}"
     );
     // Folds of tables, and the command that a search prints.
@@ -219,7 +219,7 @@ fn training_sets_are_matched_by_name() {
     assert!(error.contains("train.csv: the table has 6 columns of features: leave out --features 9"), "{error}");
 }
 
-/// The commands of docs/tables.md, in their order.
+/// The commands on tables in docs/data.md, in their order.
 #[test]
 #[cfg(unix)]
 fn the_page_about_tables_works() {
@@ -245,9 +245,10 @@ fn the_page_about_tables_works() {
         clicks += &format!("s{},u{row},{grade},\"one, two\",cheap,{grade}.5,{b}\n", row / 10);
     }
     std::fs::write(place.path().join("clicks.csv"), clicks).unwrap();
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tables.md")).expect("the page");
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/data.md")).expect("the page");
     let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
-    let lines: Vec<&str> = blocks.flat_map(str::lines).collect();
+    let is_table = |line: &&str| line.contains(".csv") || line.contains(".parquet");
+    let lines: Vec<&str> = blocks.flat_map(str::lines).filter(is_table).collect();
     assert!(lines.len() >= 6, "{lines:?}");
     for line in lines {
         let words = line.strip_prefix("burnrank ").expect("a command").split(" #").next().unwrap();
@@ -266,6 +267,6 @@ fn memory_is_asked_for() {
     for file in ["a.csv", "a.parquet"] {
         let ran: Ran = place.run(&format!("data {file} --max-memory 1kB"));
         let error = ran.bad(1);
-        assert!(error.contains("may be taken") && error.contains(file), "{error}");
+        assert!(error.contains("is available") && error.contains(file), "{error}");
     }
 }

@@ -37,8 +37,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 bad data, 2 bad usage, 130 inter
 #[derive(Debug, Parser)]
 #[command(name = "experiments", after_help = EXIT_CODES)]
 struct Args {
-    /// `list`, `all`, `index` (writes the index anew), `per-query NAME` (prints stored values), `processes` (times of several
-    /// processes, for docs/scaling.md), or names of experiments.
+    /// `list`, `all`, `index` (rewrites the index), `per-query NAME` (prints stored values), `processes` (measures training over
+    /// several processes), or names of experiments.
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// A small version of the experiment, in well under a minute.

@@ -1,7 +1,7 @@
 //! Training over several processes: times on this machine, a model of them, and where more processes stop paying.
 //!
-//! `experiments processes` measures and writes `experiments/results/processes/results.json` and `docs/scaling.md`; needs builds with
-//! the feature `mpi` and an `mpirun`. `experiments processes page` writes the page anew from what was measured.
+//! `experiments processes` measures and writes `results.json` and `README.md` in `experiments/results/processes`; it needs a build with
+//! the feature `mpi`, and `mpirun`. `experiments processes page` rewrites the page from stored measurements.
 
 mod cost;
 mod exchange;
@@ -17,8 +17,8 @@ use std::path::Path;
 
 /// Where results go, below the folder of the project.
 const RESULTS: &str = "experiments/results/processes/results.json";
-/// The page that they are told on.
-const PAGE: &str = "docs/scaling.md";
+/// The page that reports them.
+const PAGE: &str = "experiments/results/processes/README.md";
 
 /// A net that is trained.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +86,7 @@ pub fn run(arguments: &[&str], child: Option<&str>, quick: bool, out: &Path) -> 
     match arguments {
         [] => {
             let measured = measure::all(quick)?;
-            [&results, &page].into_iter().try_for_each(|path| folder_of(path))?;
+            folder_of(&results)?;
             write_text(&results, &(serde_json::to_string_pretty(&measured)? + "\n"))?;
             write_text(&page, &page::text(&measured)?)?;
         }

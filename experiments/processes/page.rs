@@ -1,4 +1,4 @@
-//! `docs/scaling.md`, from what was measured.
+//! The page that reports the measurements.
 
 use super::cost::{Compute, Network, per_batch};
 use super::measure::{SHARED, TCP};

@@ -1,7 +1,7 @@
-//! Every command on the README and on every page of docs/ runs, in the order of its page.
+//! Runs every command of the README and of all pages in docs/, in the order of the page.
 //!
-//! Commands of `sh` blocks run in one folder, each `console` block in a folder of its own. In tables, `... --like letor`
-//! continues the page's last command. What cannot run here is printed as skipped, with the reason.
+//! The `sh` blocks of a page share one folder; each `console` block has a separate folder. In tables, `... --like letor` continues the
+//! previous command of the page. Commands that cannot run are printed as skipped, with the reason.
 #![cfg(unix)]
 
 use super::support::{Place, signal};
@@ -9,22 +9,18 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Pages whose commands another test runs, for they need tables that the tool does not write.
-const ELSEWHERE: [(&str, &str); 1] = [("docs/tables.md", "tests/tables/models.rs")];
-
-/// Long runs, and what makes them short; a whole line ends in $.
-const SHORTER: [(&str, &str); 3] = [
-    ("burnrank train$", "burnrank train --epochs 1"),
-    ("burnrank train --model trees$", "burnrank train --model trees --objective ranknet --trees 2"),
-    ("burnrank train --folds MQ2008$", "burnrank train --folds MQ2008 --trials 2"),
+/// Long commands and their short replacements.
+const SHORTER: [(&str, &str); 2] = [
+    ("burnrank train", "burnrank train --epochs 1"),
+    ("burnrank train --model trees", "burnrank train --model trees --objective ranknet --trees 2"),
 ];
 
-/// Commands that belong together, in their order.
+/// A group of commands, in order.
 #[derive(Debug, PartialEq)]
 enum Block {
-    /// Lines of `sh`, or of a table.
+    /// Lines of an `sh` block, or a command in a table.
     Commands(Vec<String>),
-    /// A terminal: commands, and the first line that each prints.
+    /// A terminal session: commands, and the first line that each prints.
     Console(Vec<(String, Option<String>)>),
 }
 
@@ -41,7 +37,7 @@ fn text(page: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap()
 }
 
-/// The commands of a page.
+/// Returns the commands of a page.
 fn blocks(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut lines = text.lines();
@@ -63,7 +59,8 @@ fn blocks(text: &str) -> Vec<Block> {
             }
             row if row.starts_with('|') => {
                 for span in row.split('`').skip(1).step_by(2) {
-                    if span.starts_with("burnrank ") {
+                    // A name such as `burnrank convert` is not a command line.
+                    if span.starts_with("burnrank ") && span.split(' ').count() > 2 {
                         last = span.to_owned();
                         blocks.push(Block::Commands(vec![last.clone()]));
                     } else if let Some(rest) = span.strip_prefix("... ") {
@@ -81,7 +78,7 @@ fn printed(line: Option<&&str>) -> Option<String> {
     line.filter(|line| !line.starts_with("$ ")).map(|line| (*line).to_owned())
 }
 
-/// A folder with the data that the pages speak of, and a model of three features.
+/// Returns a folder with the data that the pages use, with three features.
 fn place() -> Place {
     let place = Place::new(&[
         ("data.txt", include_str!("../fixtures/like/data.txt")),
@@ -96,7 +93,7 @@ fn place() -> Place {
     place
 }
 
-/// Why a command cannot run here.
+/// Returns why a command cannot run, if it cannot.
 fn obstacle(line: &str) -> Option<&'static str> {
     let has = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|ran| ran.status.success());
     let first = line.split(' ').next().unwrap_or(line);
@@ -104,19 +101,24 @@ fn obstacle(line: &str) -> Option<&'static str> {
         "cargo" if line.starts_with("cargo install") => Some("it builds and installs the tool"),
         "cargo" if line.starts_with("cargo build") => Some("it is another build"),
         "cargo" if line.starts_with("cargo test") => Some("it runs these tests"),
-        "cargo" if line.contains("--bin experiments") => Some("experiments/ has tests of its own"),
+        "cargo" if line.contains("--bin experiments") => Some("tests of experiments/ run it"),
+        "cargo" if line.contains("--example") => Some("another test runs the examples"),
         "cargo" if line.contains("--no-default-features") => Some("it is another build"),
-        "cargo" if line.contains("--features trees") && !cfg!(feature = "trees") => Some("this build has no trees"),
-        "mpirun" if !cfg!(feature = "mpi") => Some("this build has no mpi"),
-        "mpirun" if !has("mpirun") => Some("there is no mpirun"),
-        "curl" if !has("curl") => Some("there is no curl"),
-        "curl" if !cfg!(feature = "serve") => Some("this build has no server"),
-        _ if line.contains("burnrank serve") && !cfg!(feature = "serve") => Some("this build has no server"),
+        "cargo" if line.contains("--features trees") && !cfg!(feature = "trees") => {
+            Some("this build does not train trees")
+        }
+        "mpirun" if !cfg!(feature = "mpi") => Some("this build does not have mpi"),
+        "mpirun" if !has("mpirun") => Some("mpirun is not installed"),
+        "curl" if !has("curl") => Some("curl is not installed"),
+        "curl" if !cfg!(feature = "serve") => Some("this build does not have the server"),
+        _ if line.contains("burnrank serve") && !cfg!(feature = "serve") => Some("this build does not have the server"),
+        _ if line.contains(".csv") || line.contains(".parquet") => Some("tests/tables/models.rs runs it"),
+        _ if line.contains("--to model") => Some("tests/tool/import.rs imports models"),
         _ => None,
     }
 }
 
-/// A line as it runs here: this build in place of cargo, this Python, and less time.
+/// Returns the command to run for a line: this build instead of cargo, this Python, and a shorter run.
 fn adapted(line: &str) -> String {
     let mut line = match line.strip_prefix("cargo run ").and_then(|rest| rest.split_once("-- ")) {
         Some((_, words)) => format!("burnrank {words}"),
@@ -125,14 +127,7 @@ fn adapted(line: &str) -> String {
     if let Ok(python) = std::env::var("BURNRANK_PYTHON") {
         line = line.replace("BURNRANK_PYTHON=python3", &format!("BURNRANK_PYTHON={python}"));
     }
-    for (long, short) in SHORTER {
-        line = match long.strip_suffix('$') {
-            Some(long) if line == long => short.to_owned(),
-            Some(_) => line,
-            None => line.replace(long, short),
-        };
-    }
-    line
+    SHORTER.iter().find(|(long, _)| line == *long).map_or(line, |(_, short)| (*short).to_owned())
 }
 
 fn sh(place: &Place, line: &str) -> Command {
@@ -140,7 +135,7 @@ fn sh(place: &Place, line: &str) -> Command {
     let before = std::env::var_os("PATH").unwrap_or_default();
     let path =
         std::env::join_paths([tool.parent().unwrap().to_owned()].into_iter().chain(std::env::split_paths(&before)));
-    // More processes than there are cores, and by root, as in a container.
+    // Allows more processes than cores, and root, as in containers.
     let launcher = [
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
         ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -153,7 +148,7 @@ fn sh(place: &Place, line: &str) -> Command {
     command
 }
 
-/// Runs a line that must end well; returns what it printed.
+/// Runs a command, which must succeed, and returns its output.
 fn run(page: &str, place: &Place, line: &str) -> String {
     if let Some(reason) = obstacle(line) {
         println!("skipped: {page}: {line}: {reason}");
@@ -164,7 +159,7 @@ fn run(page: &str, place: &Place, line: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A server of a page, ended with this value.
+/// A running server, stopped when dropped.
 struct Server(Child);
 
 impl Drop for Server {
@@ -174,7 +169,7 @@ impl Drop for Server {
     }
 }
 
-/// The commands of a terminal; a server runs until its end, on a free port in place of 8080.
+/// Runs the commands of a terminal session. A server runs until the end of the session, on a free port instead of 8080.
 fn run_console(page: &str, place: &Place, commands: &[(String, Option<String>)]) {
     for folder in ["model", "ranker"] {
         let serves = commands.iter().any(|(line, _)| line.contains(&format!("serve --model {folder}")));
@@ -216,16 +211,11 @@ fn run_console(page: &str, place: &Place, commands: &[(String, Option<String>)])
 fn every_command_of_every_page_runs() {
     let mut ran = 0;
     for page in pages() {
-        if let Some((_, test)) = ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == page) {
-            println!("{page}: run by {test}");
-            assert!(text(test).contains(&format!("/{page}")), "{test} does not read {page}");
-            continue;
-        }
-        let own = place();
+        let shared = place();
         for block in blocks(&text(&page)) {
             match block {
                 Block::Commands(lines) => lines.iter().for_each(|line| {
-                    run(&page, &own, line);
+                    run(&page, &shared, line);
                     ran += 1;
                 }),
                 Block::Console(commands) => {
@@ -238,9 +228,9 @@ fn every_command_of_every_page_runs() {
     assert!(ran >= 30, "{ran}");
 }
 
-/// Commands and options that sentences name exist.
+/// Commands and options in the text exist.
 #[test]
-fn every_command_that_a_sentence_names_has_its_options() {
+fn every_command_in_the_text_has_its_options() {
     let place = Place::new(&[]);
     for page in pages() {
         let text = text(&page);
@@ -257,18 +247,19 @@ fn every_command_that_a_sentence_names_has_its_options() {
 }
 
 #[test]
-fn the_commands_of_a_page_are_found() {
+fn the_commands_of_a_page_are_parsed() {
     let page = "\
 text `burnrank serve`
 ```sh
-burnrank data a.txt   # what is in it
+burnrank data a.txt   # statistics
 # a comment
 cargo test
 ```
 | program | command |
 |---|---|
-| ours | `burnrank evaluate --data d` |
-| theirs | `... --like letor` |
+| burnrank | `burnrank evaluate --data d` |
+| letor | `... --like letor` |
+| name | `burnrank convert` |
 ```console
 $ burnrank serve
 listens

@@ -1,4 +1,4 @@
-//! docs/model-folder.md lists every field that is written, and no other.
+//! docs/model-folder.md lists exactly the fields that are written.
 
 use crate::support::Place;
 use burnrank::model::{DataInfo, MemberInfo, RunInfo};
@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PAGE: &str = include_str!("../../docs/model-folder.md");
 
-/// Fields whose names are data.
+/// Objects whose keys are data.
 const FREE: [&str; 4] = ["data", "metrics", "metrics.*", "settings.method.baseline.numbers"];
 
-/// The rows of a section: each field with the whole row.
+/// Returns the row of each field of a section.
 fn rows(section: &str) -> BTreeMap<&'static str, &'static str> {
     let (_, text) = PAGE.split_once(&format!("\n## {section}\n")).expect("the page has the section");
     let text = text.split("\n## ").next().unwrap_or_default();
@@ -26,7 +26,7 @@ fn rows(section: &str) -> BTreeMap<&'static str, &'static str> {
     rows
 }
 
-/// Notes the row of each field of a value; a field without a row fails.
+/// Checks that every field of a value has a row, and collects the fields in `seen`.
 fn visit(value: &Value, path: &str, rows: &BTreeMap<&str, &str>, seen: &mut BTreeSet<String>) {
     if let Some(row) = rows.get(path) {
         seen.insert(path.to_owned());
@@ -37,7 +37,7 @@ fn visit(value: &Value, path: &str, rows: &BTreeMap<&str, &str>, seen: &mut BTre
         }
         if !row.contains("see below") {
             let absent: Vec<&String> = fields.keys().filter(|key| !row.contains(&format!("`{key}`"))).collect();
-            return assert!(absent.is_empty(), "the page lists no {absent:?} of {path}");
+            return assert!(absent.is_empty(), "the row of {path} lacks {absent:?}");
         }
     }
     let joined = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
@@ -48,11 +48,11 @@ fn visit(value: &Value, path: &str, rows: &BTreeMap<&str, &str>, seen: &mut BTre
         Value::Array(list) if list.iter().any(Value::is_object) => {
             list.iter().for_each(|value| visit(value, &format!("{path}[]"), rows, seen));
         }
-        _ => assert!(rows.contains_key(path), "the page has no row for {path}"),
+        _ => assert!(rows.contains_key(path), "the page lacks {path}"),
     }
 }
 
-/// A description that has every field which applies to an architecture.
+/// Returns a description with every field that an architecture can have.
 fn info(architecture: Architecture, scaling: ScaleKind, method: Method) -> ModelInfo {
     let data = Dataset::new(2, vec![1.0, 2.0, 4.0, 3.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
     let ranker = RankerConfig { features: 2, architecture: architecture.clone() };
@@ -96,7 +96,7 @@ fn the_page_lists_every_field_of_a_model() {
     place.run("train --train a.txt --trials 2 --scale zscore --out model --quiet").good();
     visit(&serde_json::from_str(&place.read("model/model.json")).unwrap(), "", &page, &mut seen);
     let stale: Vec<&&str> = page.keys().filter(|field| !seen.contains(**field)).collect();
-    assert!(stale.is_empty(), "no model has {stale:?}");
+    assert!(stale.is_empty(), "the page lists {stale:?}, which no model has");
 }
 
 #[test]

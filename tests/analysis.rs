@@ -1,4 +1,4 @@
-//! What can be proved about a trained model, seen from outside.
+//! Certificates, lambda reports and comparisons of trained models, through the public API and the command line.
 
 use burnrank::analysis::optimality::certify_control;
 use burnrank::analysis::optimality::{CertifyOptions, certify};
@@ -18,8 +18,8 @@ fn train(config: TrainConfig, data: &Dataset, device: &Device) -> Model {
     trainer.train().unwrap()
 }
 
-/// A linear net trained by LambdaRank on the data that it is then judged by, as in the paper: the best epoch is the one with
-/// the highest training value.
+/// A linear net trained by LambdaRank and evaluated on the same data, as in the paper: the best epoch is the one with the highest
+/// training value.
 fn lambdarank(objective: &str, metric: &str, epochs: usize, data: &Dataset, device: &Device) -> Model {
     let config = TrainConfig {
         objective: Objective::parse(objective).unwrap(),
@@ -41,22 +41,22 @@ fn a_converged_lambdarank_net_is_certified_and_random_weights_are_not() {
     let device = device::open("auto").unwrap();
     let data = Synthetic { queries: 1000, documents: 30, features: 50, ..Synthetic::polynomial() };
     let data = data.generator().unwrap().dataset().unwrap();
-    // Steps compare to the length of the weights, which the slope of the sigmoid sets: a steep one makes short weights, so
-    // that a step of 0.1 is seen through the noise of few queries.
+    // Steps are relative to the norm of the weights, which depends on sigma: a steep sigmoid gives small weights, so that a step
+    // of 0.1 is visible through the noise of few queries.
     let trained = lambdarank("lambdarank:ndcg:sigma=4", "ndcg", 12, &data, &device);
     let ndcg = parse("ndcg").unwrap();
     let options = CertifyOptions {
         steps: vec![burnrank::analysis::optimality::COARSE_STEPS.to_vec()],
         ..CertifyOptions::default()
     };
-    let found = certify(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
-    println!("length {:.3}, {:?}", found.length, found.reports[0].best);
-    assert!((found.value - trained.best_value().unwrap()).abs() < 1e-6);
-    assert_eq!(found.directions, 459);
-    assert!(found.holds(), "{}", found.reports[0].statement);
+    let certificate = certify(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
+    println!("length {:.3}, {:?}", certificate.length, certificate.reports[0].best);
+    assert!((certificate.value - trained.best_value().unwrap()).abs() < 1e-6);
+    assert_eq!(certificate.directions, 459);
+    assert!(certificate.holds(), "{}", certificate.reports[0].statement);
     let control =
         certify_control(trained.scorer.net().unwrap(), &data, &*ndcg, &device, &options, &mut |_| ()).unwrap();
-    assert!(!control.holds() && control.value < found.value, "{}", control.reports[0].statement);
+    assert!(!control.holds() && control.value < certificate.value, "{}", control.reports[0].statement);
 }
 
 /// `cargo test --release --test analysis -- --ignored --nocapture the_papers_scale`
@@ -78,24 +78,27 @@ fn the_papers_scale() {
             trained.best_value().unwrap(),
             trained.info.best_epoch
         );
-        let measure = parse(metric).unwrap();
+        let evaluated = parse(metric).unwrap();
         for (what, control) in [("learned", false), ("random", true)] {
             for steps in CertifyOptions::default().steps {
                 let options = CertifyOptions { steps: vec![steps], ..CertifyOptions::default() };
                 let run = if control { certify_control } else { certify };
                 let start = Instant::now();
-                let found =
-                    run(trained.scorer.net().unwrap(), &data, &*measure, &device, &options, &mut |_| ()).unwrap();
+                let certificate =
+                    run(trained.scorer.net().unwrap(), &data, &*evaluated, &device, &options, &mut |_| ()).unwrap();
                 let seconds = start.elapsed().as_secs_f64();
-                println!("{metric} {what}, length {:.3}: {seconds:.1} s. {}", found.length, found.reports[0].statement);
-                println!("  best move {:?}", found.reports[0].best);
+                println!(
+                    "{metric} {what}, length {:.3}: {seconds:.1} s. {}",
+                    certificate.length, certificate.reports[0].statement
+                );
+                println!("  best move {:?}", certificate.reports[0].best);
             }
         }
     }
 }
 
 #[test]
-fn every_construction_trains_for_every_measure_without_nan() {
+fn every_construction_trains_for_every_metric_without_nan() {
     let device = device::open("auto").unwrap();
     let data = Synthetic { queries: 40, documents: 20, features: 8, ..Synthetic::net() };
     let data = data.generator().unwrap().dataset().unwrap();
@@ -121,7 +124,7 @@ fn every_construction_trains_for_every_measure_without_nan() {
 }
 
 #[test]
-fn constructions_have_no_tensor_path_and_say_so() {
+fn constructions_without_a_tensor_path_are_rejected() {
     let data = Synthetic { queries: 3, ..Synthetic::net() }.generator().unwrap().dataset().unwrap();
     let config = TrainConfig {
         objective: Objective::parse("lambdarank:map:localcost").unwrap(),
@@ -135,7 +138,7 @@ fn constructions_have_no_tensor_path_and_say_so() {
     assert!(error.contains("lambdarank:map:localcost has lambdas but no loss"), "{error}");
 }
 
-/// A field that breaks its promise.
+/// A field that returns invalid lambdas.
 #[derive(Debug)]
 struct Broken(Vec<f64>);
 
@@ -153,9 +156,10 @@ impl LambdaField for Broken {
 fn a_broken_field_is_an_error_not_a_panic() {
     let device = device::open("auto").unwrap();
     let data = Dataset::new(1, vec![0.0, 1.0], vec![0.0, 1.0], vec![("q".into(), 2)]).unwrap();
-    for (forces, expected) in [(vec![1.0], "1 lambdas for 2 documents"), (vec![f64::NAN, 0.0], "not a finite number")] {
+    for (lambdas, expected) in [(vec![1.0], "1 lambdas for 2 documents"), (vec![f64::NAN, 0.0], "not a finite number")]
+    {
         let config = TrainConfig {
-            objective: Objective::field(Arc::new(Broken(forces))),
+            objective: Objective::field(Arc::new(Broken(lambdas))),
             schedule: Schedule::Constant,
             scaling: ScaleKind::QueryMinMax,
             learning_rate: 0.001,
@@ -166,7 +170,7 @@ fn a_broken_field_is_an_error_not_a_panic() {
     }
 }
 
-/// Runs the tool in a folder.
+/// Runs the command line tool in a folder.
 fn tool(folder: &Path, arguments: &str) -> Output {
     let arguments = arguments.split_whitespace();
     Command::new(env!("CARGO_BIN_EXE_burnrank")).args(arguments).current_dir(folder).output().unwrap()
@@ -182,7 +186,7 @@ fn json(folder: &Path, arguments: &str) -> Value {
     serde_json::from_str(&text(folder, &format!("{arguments} --json"))).unwrap()
 }
 
-fn refuse(folder: &Path, arguments: &str, code: i32, expected: &str) {
+fn assert_error(folder: &Path, arguments: &str, code: i32, expected: &str) {
     let output = tool(folder, arguments);
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{arguments}: {message}");
@@ -190,13 +194,13 @@ fn refuse(folder: &Path, arguments: &str, code: i32, expected: &str) {
     assert!(output.stdout.is_empty());
 }
 
-fn is_picture(path: &Path) {
+fn assert_svg(path: &Path) {
     let svg = std::fs::read_to_string(path).unwrap();
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>") && svg.len() > 1000);
     assert!(!svg.contains("NaN"));
 }
 
-/// A folder with data, a model trained on them, its scores and its run.
+/// A folder with data, a model trained on it, its scores and its TREC run.
 fn workshop() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -211,35 +215,36 @@ fn workshop() -> tempfile::TempDir {
 }
 
 #[test]
-fn certify_answers_in_words_numbers_and_pictures() {
+fn certify_writes_text_json_and_figures() {
     let folder = workshop();
     let at = folder.path();
     let ask = "certify --model model --data all.txt --metric ndcg --epsilon 0.1 --delta 0.1 --control --each-weight";
     let found = json(at, &format!("{ask} --figure curves.svg --seed 4"));
-    is_picture(&at.join("curves.svg"));
+    assert_svg(&at.join("curves.svg"));
     // ceil(ln 0.1 / ln 0.9)
     assert_eq!(found["certificate"]["planned_directions"], 22);
     assert_eq!(found["certificate"]["reports"].as_array().unwrap().len(), 2);
     assert_eq!(found["certificate"]["reports"][0]["steps"].as_array().unwrap().len(), 10);
     assert_eq!(found["each_weight"]["weights"].as_array().unwrap().len(), 6);
     assert!(found["control"]["reports"][0]["rising"].as_u64().unwrap() > 0);
-    let judged = json(at, "evaluate --model model --data all.txt --metric ndcg");
-    let difference = judged["metrics"][0]["mean"].as_f64().unwrap() - found["certificate"]["value"].as_f64().unwrap();
-    assert!(difference.abs() < 1e-6, "the certificate judges what evaluate judges");
-    // The same seed, the same bytes, whatever the number of threads.
+    let evaluated = json(at, "evaluate --model model --data all.txt --metric ndcg");
+    let difference =
+        evaluated["metrics"][0]["mean"].as_f64().unwrap() - found["certificate"]["value"].as_f64().unwrap();
+    assert!(difference.abs() < 1e-6, "certify and evaluate must agree");
+    // The same seed gives the same output with any number of threads.
     assert_eq!(json(at, &format!("{ask} --seed 4 --threads 1")), found);
     assert_ne!(json(at, &format!("{ask} --seed 5")), found);
-    let words = text(at, &format!("{ask} --steps 0.5 --relative --stop-at-first"));
-    assert!(words.contains("random weights of the same length") && words.contains("Each weight alone"), "{words}");
-    refuse(at, "certify --model model --data all.txt --steps 0.1,x", 2, "'x' is not a number");
-    refuse(at, "certify --model model --data all.txt --steps 0", 2, "step 0");
-    refuse(at, "certify --model model --data all.txt --epsilon 1", 2, "epsilon 1");
-    refuse(at, "certify --model model --data all.txt --metric nonsense", 2, "nonsense");
-    refuse(at, "certify --model all.txt --data all.txt", 1, "all.txt");
+    let output = text(at, &format!("{ask} --steps 0.5 --relative --stop-at-first"));
+    assert!(output.contains("random weights of the same length") && output.contains("Each weight alone"), "{output}");
+    assert_error(at, "certify --model model --data all.txt --steps 0.1,x", 2, "'x' is not a number");
+    assert_error(at, "certify --model model --data all.txt --steps 0", 2, "step 0");
+    assert_error(at, "certify --model model --data all.txt --epsilon 1", 2, "epsilon 1");
+    assert_error(at, "certify --model model --data all.txt --metric nonsense", 2, "nonsense");
+    assert_error(at, "certify --model all.txt --data all.txt", 1, "all.txt");
 }
 
 #[test]
-fn lambda_tells_fields_apart() {
+fn lambda_distinguishes_fields() {
     let folder = workshop();
     let at = folder.path();
     for (objective, potential, convex) in [
@@ -256,36 +261,36 @@ fn lambda_tells_fields_apart() {
         );
         assert_eq!(found["balanced"], true, "{objective}");
     }
-    let held = json(at, "lambda --objective ranknet --alpha 0.5 --queries 2");
-    assert!((held["smallest_eigenvalue"].as_f64().unwrap() - 0.5).abs() < 1e-6);
+    let regularised = json(at, "lambda --objective ranknet --alpha 0.5 --queries 2");
+    assert!((regularised["smallest_eigenvalue"].as_f64().unwrap() - 0.5).abs() < 1e-6);
     for scores in ["", "--model model", "--scores scores.txt"] {
-        let words = text(
+        let output = text(
             at,
             &format!("lambda --objective lambdarank:map --data all.txt --query-id 7 --figure f.svg --force {scores}"),
         );
-        assert!(words.contains("query 7") && words.contains("jump at tie"), "{words}");
-        is_picture(&at.join("f.svg"));
+        assert!(output.contains("query 7") && output.contains("jump at tie"), "{output}");
+        assert_svg(&at.join("f.svg"));
     }
-    refuse(at, "lambda --objective ranknet --data all.txt --query-id none", 1, "no query 'none'");
-    refuse(at, "lambda --objective ndcg-loss2:gaussian=4", 2, "random field");
-    refuse(at, "lambda --objective nonsense", 2, "nonsense");
+    assert_error(at, "lambda --objective ranknet --data all.txt --query-id none", 1, "no query 'none'");
+    assert_error(at, "lambda --objective ndcg-loss2:gaussian=4", 2, "random field");
+    assert_error(at, "lambda --objective nonsense", 2, "nonsense");
 }
 
 #[test]
-fn compare_takes_models_scores_and_runs() {
+fn compare_accepts_models_scores_and_runs() {
     let folder = workshop();
     let at = folder.path();
     let found = json(at, "compare model scores.txt run.txt --data all.txt --metric ndcg@10,map:rel=3 --figure d.svg");
-    is_picture(&at.join("d.svg"));
+    assert_svg(&at.join("d.svg"));
     let comparisons = found["comparisons"].as_array().unwrap();
     assert_eq!((comparisons.len(), &found["family"]), (6, &serde_json::json!({ "ndcg@10": 0, "map:rel=3": 0 })));
     for comparison in comparisons {
-        // Three spellings of one system.
+        // Three inputs of one system.
         assert_eq!(comparison["ties"], 60, "{comparison}");
         assert_eq!(comparison["t_test"]["p"], 1.0);
         assert_eq!(comparison["adjusted"], Value::Null, "not compared");
     }
-    // Scores turned round are worse, and that is no accident.
+    // Negated scores are significantly worse.
     let scores = std::fs::read_to_string(at.join("scores.txt")).unwrap();
     let worse: String = scores.lines().map(|line| format!("{}\n", -line.parse::<f64>().unwrap())).collect();
     std::fs::write(at.join("worse.txt"), worse).unwrap();
@@ -294,13 +299,13 @@ fn compare_takes_models_scores_and_runs() {
     assert!(found["comparisons"][0]["difference"].as_f64().unwrap() < -0.1);
     assert!(found["comparisons"][0]["adjusted"]["randomisation"].as_f64().unwrap() < 1e-3);
     assert_eq!(found, json(at, "compare model worse.txt scores.txt --baseline --data all.txt --seed 3 --threads 1"));
-    let words = text(at, "compare scores.txt worse.txt --data all.txt --movers 3");
-    assert!(words.contains("significantly worse") && words.contains("Largest differences in ndcg@10"), "{words}");
-    refuse(at, "compare scores.txt --data all.txt", 2, "SYSTEM");
-    refuse(at, "compare scores.txt all.txt --data all.txt", 1, "all.txt:1:1: bad score");
-    refuse(at, "compare scores.txt missing.txt --data all.txt", 1, "missing.txt");
-    refuse(at, "compare scores.txt worse.txt --data all.txt --folds 2", 2, "{}");
-    refuse(at, "compare scores.txt worse.txt --data all.txt --alpha 0", 2, "--alpha 0");
+    let output = text(at, "compare scores.txt worse.txt --data all.txt --movers 3");
+    assert!(output.contains("significantly worse") && output.contains("Largest differences in ndcg@10"), "{output}");
+    assert_error(at, "compare scores.txt --data all.txt", 2, "SYSTEM");
+    assert_error(at, "compare scores.txt all.txt --data all.txt", 1, "all.txt:1:1: bad score");
+    assert_error(at, "compare scores.txt missing.txt --data all.txt", 1, "missing.txt");
+    assert_error(at, "compare scores.txt worse.txt --data all.txt --folds 2", 2, "{}");
+    assert_error(at, "compare scores.txt worse.txt --data all.txt --alpha 0", 2, "--alpha 0");
 }
 
 #[test]
@@ -313,21 +318,21 @@ fn data_counts_the_pairs_that_an_objective_learns_from() {
     assert!(count(0, "effective") <= count(0, "label_pairs") && count(1, "effective") < count(0, "effective"));
     assert!(count(0, "saturated") <= count(0, "effective"));
     assert!(text(at, "data all.txt --objective ranknet").contains("effective pairs (100.0% of"));
-    refuse(at, "data all.txt --model model", 2, "--objective");
+    assert_error(at, "data all.txt --model model", 2, "--objective");
 }
 
 #[test]
-fn compare_says_which_of_the_stored_peers_differ_on_mq2008() {
+fn compare_finds_the_significant_differences_on_mq2008() {
     let root = std::env::var_os("BURNRANK_DATA").map(|root| PathBuf::from(root).join("mq2008"));
     let Some(root) = root.filter(|path| path.is_dir()) else {
-        println!("skipped: BURNRANK_DATA names no folder with mq2008");
+        println!("skipped: BURNRANK_DATA is not a folder with mq2008");
         return;
     };
     let systems = ["AdaRank", "ListNet", "RankBoost", "RankNet", "svm_rank"];
     let names = systems.map(|system| format!("scores/{system}.Fold{{}}.test.txt")).join(" ");
     let found = json(&root, &format!("compare {names} --data Fold{{}}/test.txt --folds 5 --metric ndcg@10"));
     // SciPy 1.17.1 on the same per-query values: ttest_rel(second, first).pvalue, and
-    // wilcoxon(round(second - first, 12), zero_method='wilcox', method='approx').pvalue: rounding is no difference.
+    // wilcoxon(round(second - first, 12), zero_method='wilcox', method='approx').pvalue (rounding errors are not differences).
     let stored = [
         (3.42422e-06, 3.37556e-07),
         (0.842328, 0.511298),
@@ -348,7 +353,7 @@ fn compare_says_which_of_the_stored_peers_differ_on_mq2008() {
             assert!((p - expected).abs() < 1e-5 * expected, "{test}: {p}, SciPy {expected}");
         }
     }
-    // AdaRank, RankBoost and svm_rank cannot be told apart; each beats ListNet and RankNet, and RankNet beats ListNet.
+    // AdaRank, RankBoost and svm_rank do not differ significantly; each is better than ListNet and RankNet, and RankNet than ListNet.
     let alike: Vec<(&str, &str)> = comparisons
         .iter()
         .filter(|comparison| comparison["adjusted"]["randomisation"].as_f64().unwrap() > 0.05)

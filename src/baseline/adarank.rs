@@ -1,13 +1,14 @@
-//! AdaRank: boosting of single features, with weights over queries that follow the measure itself.
+//! AdaRank: boosting of single features with query weights that follow the metric.
 //!
-//! Xu and Li, "AdaRank: a boosting algorithm for information retrieval", SIGIR 2007. With E(f) the measure of a query,
-//! round t takes the feature h with the largest φ = Σ P(q) E(h), adds it with α = ½ ln((1 + φ) / (1 - φ)), and sets
-//! P(q) ∝ exp(-E(f)) for the sum f of all that was added; P is uniform at first. This makes Σ exp(-E(f)) small.
+//! Xu and Li, "AdaRank: a boosting algorithm for information retrieval", SIGIR 2007. E(f) is the metric of a query. Round t
+//! selects the feature h with the largest φ = Σ P(q) E(h), adds it with α = ½ ln((1 + φ) / (1 - φ)), and sets
+//! P(q) ∝ exp(-E(f)) for the sum f of all features added so far; P is uniform at first. This minimises Σ exp(-E(f)).
 //!
-//! The paper stops as soon as a round does not raise the mean of the measure. The feature of the largest φ is often the one
-//! that was added last, which changes no ranking: here the next best feature is then tried, and training ends when no feature
-//! raises the mean. Queries with nothing to find have no weight.
+//! The paper stops when a round does not increase the mean of the metric. The feature with the largest φ is often the last one
+//! added, which changes no ranking. Here the next best feature is then tried, and training ends when no feature increases the
+//! mean. Queries without relevant documents have no weight.
 
+use super::algebra::scores;
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 
 pub(super) const KIND: ModelKind = ModelKind {
     name: "adarank",
-    help: "AdaRank: features are added one by one, by boosting",
+    help: "AdaRank: boosting of single features",
     optimises: Some("the chosen metric on the training queries, by boosting; for MAP and NDCG"),
     parameters: &[],
     epochs: 500,
@@ -37,14 +38,14 @@ pub(super) const KIND: ModelKind = ModelKind {
     is_pointwise: false,
 };
 
-/// φ of a perfect feature is taken to be this much below 1, so that its α is finite.
-const SHORT_OF_PERFECT: f64 = 1e-6;
+/// φ is limited to 1 minus this, so that α is finite.
+const MARGIN: f64 = 1e-6;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct AdaRank {
-    /// The sum of α over the rounds that took a feature.
+    /// Sum of α over the rounds that selected a feature.
     weights: Vec<f64>,
-    /// The measure of each query for each feature alone; computed when it is first needed.
+    /// Metric of each feature alone, shaped `[features][queries]`; computed on first use.
     #[serde(skip)]
     alone: Option<Arc<Vec<Vec<f64>>>>,
 }
@@ -52,7 +53,7 @@ struct AdaRank {
 pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     if !matches!(start.metric.kind(), MetricKind::Ap { .. } | MetricKind::Ndcg { .. }) {
         return Err(Error::Config(format!(
-            "adarank: it is for MAP and NDCG, not for {}: set `metric` to one, as ndcg@10 or map",
+            "adarank: supports MAP and NDCG, not {}: set `metric` to one of them, such as ndcg@10 or map",
             start.metric.name()
         )));
     }
@@ -62,19 +63,19 @@ pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
 impl Baseline for AdaRank {
     fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd> {
         let alone = self.alone(round)?;
-        let now = measure(round, &scores(round.train, &self.weights))?;
-        let worth = worth(&alone, &shares(&self.weights, &now));
-        for feature in by_worth(&worth) {
+        let values = evaluate_queries(round, &scores(round.train, &self.weights))?;
+        let phi = phi(&alone, &query_weights(&self.weights, &values));
+        for feature in descending(&phi) {
             round.stop.check()?;
             let mut weights = self.weights.clone();
-            weights[feature] += alpha(worth[feature]);
-            let next = measure(round, &scores(round.train, &weights))?;
-            if mean(&next) > mean(&now) {
+            weights[feature] += alpha(phi[feature]);
+            let next = evaluate_queries(round, &scores(round.train, &weights))?;
+            if mean(&next) > mean(&values) {
                 self.weights = weights;
-                return Ok(RoundEnd { loss: bound(&next), converged: false });
+                return Ok(RoundEnd { loss: loss(&next), converged: false });
             }
         }
-        Ok(RoundEnd { loss: bound(&now), converged: true })
+        Ok(RoundEnd { loss: loss(&values), converged: true })
     }
 
     fn scorer(&self, _: &Dataset, device: &Device) -> Result<Scorer> {
@@ -83,74 +84,69 @@ impl Baseline for AdaRank {
 }
 
 impl AdaRank {
-    /// The measure of each query, for each feature alone.
+    /// Metric of each feature alone, shaped `[features][queries]`.
     fn alone(&mut self, round: &Round<'_>) -> Result<Arc<Vec<Vec<f64>>>> {
-        if let Some(known) = &self.alone {
-            return Ok(known.clone());
+        if let Some(alone) = &self.alone {
+            return Ok(alone.clone());
         }
         let (data, width) = (round.train, round.train.n_features());
         let numbers = (width as u64).saturating_mul(data.n_queries() as u64);
         memory::ask(
             memory::bytes_of::<f64>(numbers),
-            "the measure of each feature for each query",
+            "the metric of each feature for each query",
             "train on fewer queries",
         )?;
         let of = |feature: usize| {
             round.stop.check()?;
             let scores: Vec<f64> = data.features().chunks_exact(width).map(|row| row[feature].into()).collect();
-            measure(round, &scores)
+            evaluate_queries(round, &scores)
         };
-        let found: Vec<Vec<f64>> = (0..width).into_par_iter().map(of).collect::<Result<_>>()?;
-        if found.iter().flatten().all(|&value| value == 0.0) {
+        let values: Vec<Vec<f64>> = (0..width).into_par_iter().map(of).collect::<Result<_>>()?;
+        if values.iter().flatten().all(|&value| value == 0.0) {
             return Err(Error::Data(format!(
-                "adarank: no feature has a {} above 0 for any training query: nothing in them is relevant",
+                "adarank: no feature has a {} above 0 for any training query: the training data has no relevant documents",
                 round.metric.name()
             )));
         }
-        Ok(self.alone.insert(Arc::new(found)).clone())
+        Ok(self.alone.insert(Arc::new(values)).clone())
     }
 }
 
-/// The measure of each query that has something to find.
-fn measure(round: &Round<'_>, scores: &[f64]) -> Result<Vec<f64>> {
+/// Metric of each query with relevant documents.
+fn evaluate_queries(round: &Round<'_>, scores: &[f64]) -> Result<Vec<f64>> {
     let (data, conventions) = (round.train, Conventions { empty: Empty::Skip, ..Conventions::default() });
     let values = evaluate(round.metric, scores, data.labels(), data.offsets(), &conventions)?;
     Ok(values.into_iter().flatten().collect())
 }
 
-fn scores(data: &Dataset, weights: &[f64]) -> Vec<f64> {
-    let score = |row: &[f32]| row.iter().zip(weights).map(|(&x, weight)| f64::from(x) * weight).sum();
-    data.features().par_chunks_exact(weights.len().max(1)).map(score).collect()
-}
-
-/// P(q) ∝ exp(-E), or uniform before any feature is there.
-fn shares(weights: &[f64], now: &[f64]) -> Vec<f64> {
+/// P(q) ∝ exp(-E), or uniform before the first feature.
+fn query_weights(weights: &[f64], values: &[f64]) -> Vec<f64> {
     let first = weights.iter().all(|&weight| weight == 0.0);
-    let share = |value: &f64| if first { 1.0 } else { (-value).exp() };
-    let sum: f64 = now.iter().map(share).sum();
-    now.iter().map(|value| share(value) / sum).collect()
+    let weight = |value: &f64| if first { 1.0 } else { (-value).exp() };
+    let sum: f64 = values.iter().map(weight).sum();
+    values.iter().map(|value| weight(value) / sum).collect()
 }
 
-/// φ of each feature: the sum of its measure over queries, each with its share.
-fn worth(alone: &[Vec<f64>], shares: &[f64]) -> Vec<f64> {
-    alone.iter().map(|values| values.iter().zip(shares).map(|(value, share)| value * share).sum()).collect()
+/// φ of each feature: the weighted sum of its metric over queries.
+fn phi(alone: &[Vec<f64>], query_weights: &[f64]) -> Vec<f64> {
+    alone.iter().map(|values| values.iter().zip(query_weights).map(|(value, weight)| value * weight).sum()).collect()
 }
 
-/// Features with a worth, the best first; of equal ones, the first.
-fn by_worth(worth: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..worth.len()).filter(|&feature| worth[feature] > 0.0).collect();
-    order.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
+/// Features with positive φ in descending order; ties go to the first.
+fn descending(phi: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..phi.len()).filter(|&feature| phi[feature] > 0.0).collect();
+    order.sort_by(|&a, &b| phi[b].total_cmp(&phi[a]));
     order
 }
 
 /// α = ½ ln((1 + φ) / (1 - φ)).
-fn alpha(worth: f64) -> f64 {
-    let worth = worth.min(1.0 - SHORT_OF_PERFECT);
-    0.5 * ((1.0 + worth) / (1.0 - worth)).ln()
+fn alpha(phi: f64) -> f64 {
+    let phi = phi.min(1.0 - MARGIN);
+    0.5 * ((1.0 + phi) / (1.0 - phi)).ln()
 }
 
-/// The mean of exp(-E), which all rounds together make small.
-fn bound(values: &[f64]) -> f64 {
+/// The mean of exp(-E), which boosting minimises.
+fn loss(values: &[f64]) -> f64 {
     values.iter().map(|value| (-value).exp()).sum::<f64>() / values.len() as f64
 }
 
@@ -172,8 +168,8 @@ mod tests {
 
     #[test]
     fn two_rounds_by_hand() {
-        // Three queries of two documents, the first relevant; reciprocal rank is 1 or 1/2. Feature 1 is right for the
-        // queries a and b, feature 2 for c, feature 3 (constant) for none.
+        // Three queries of two documents, the first relevant; the reciprocal rank is 1 or 1/2. Feature 1 is right for queries a and
+        // b, feature 2 for c, and feature 3 (constant) for none.
         let rows =
             [[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 9.0, 0.0], [1.0, 0.0, 0.0]];
         let queries = ["a", "b", "c"].map(|id| (id.to_owned(), 2)).to_vec();
@@ -187,13 +183,13 @@ mod tests {
         assert!((system.weights[0] - 0.5 * 11f64.ln()).abs() < 1e-12 && system.weights[1..] == [0.0, 0.0]);
         assert!((end.loss - (2.0 * (-1f64).exp() + (-0.5f64).exp()) / 3.0).abs() < 1e-12 && !end.converged);
 
-        // Feature 1 is still the best, but changes no ranking, so feature 2 is taken; with its 9 it puts query c right and
-        // leaves a and b alone as long as its weight is below that of feature 1.
+        // Feature 1 is still the best but changes no ranking, so feature 2 is selected. With its value of 9 it corrects query c and
+        // does not change a and b while its weight is below that of feature 1.
         let (low, high) = ((-1f64).exp(), (-0.5f64).exp());
         let sum = 2.0 * low + high;
-        let worth = (0.5 * 2.0 * low + high) / sum;
+        let phi = (0.5 * 2.0 * low + high) / sum;
         let end = system.round(&round).unwrap();
-        assert!((system.weights[1] - 0.5 * ((1.0 + worth) / (1.0 - worth)).ln()).abs() < 1e-12);
+        assert!((system.weights[1] - 0.5 * ((1.0 + phi) / (1.0 - phi)).ln()).abs() < 1e-12);
         assert!((end.loss - low).abs() < 1e-12 && !end.converged);
 
         let before = system.weights.clone();
@@ -212,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn each_round_takes_the_best_feature_that_helps() {
+    fn each_round_selects_the_best_feature_that_helps() {
         for (seed, name) in [(1, "ndcg@5"), (2, "map"), (3, "ndcg@5")] {
             let data = random(seed);
             let (metric, stop) = (metric::parse(name).unwrap(), Stop::new());
@@ -225,14 +221,14 @@ mod tests {
                 assert_eq!(end.converged, expected.is_none());
                 let Some(weights) = expected else { break };
                 assert!(system.weights.iter().zip(&weights).all(|(a, b)| (a - b).abs() < 1e-12));
-                let now = mean(&measure(&round, &scores(&data, &weights)).unwrap());
+                let now = mean(&evaluate_queries(&round, &scores(&data, &weights)).unwrap());
                 assert!(now > before, "{now} after {before}");
                 before = now;
             }
         }
     }
 
-    /// The weights after the next round, from the definitions, query by query.
+    /// Weights after the next round, from the definitions.
     fn brute_force(data: &Dataset, metric: &dyn Metric, weights: &[f64]) -> Option<Vec<f64>> {
         let values = |weights: &[f64]| -> Vec<f64> {
             let value = |query: crate::data::QueryView<'_>| {
@@ -262,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_perfect_feature_is_taken_once_and_nothing_relevant_is_refused() {
+    fn a_perfect_feature_is_selected_once_and_irrelevant_data_is_rejected() {
         let data = Dataset::new(1, vec![1.0, 0.0], vec![1.0, 0.0], vec![("a".into(), 2)]).unwrap();
         let (metric, stop) = (metric::parse("map").unwrap(), Stop::new());
         let mut system = empty(1);
@@ -272,6 +268,6 @@ mod tests {
 
         let none = Dataset::new(1, vec![1.0, 0.0], vec![0.0, 0.0], vec![("a".into(), 2)]).unwrap();
         let error = empty(1).round(&round_on(&none, &*metric, &stop)).unwrap_err().to_string();
-        assert!(error.contains("nothing in them is relevant"), "{error}");
+        assert!(error.contains("the training data has no relevant documents"), "{error}");
     }
 }

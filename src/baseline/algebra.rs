@@ -1,10 +1,10 @@
-//! Products with the matrix of all documents, and systems of linear equations, in f64. Sums have one order, whatever the threads.
+//! Products with the feature matrix and systems of linear equations, in f64. Sums do not depend on the number of threads.
 
 use crate::data::Dataset;
 use crate::error::Result;
 use rayon::prelude::*;
 
-/// Documents whose sum is one part of a sum over all.
+/// Number of documents per partial sum.
 const BLOCK: usize = 512;
 
 /// The score of each document.
@@ -14,7 +14,7 @@ pub(super) fn scores(data: &Dataset, weights: &[f64]) -> Vec<f64> {
     data.features().par_chunks_exact(width).with_min_len(BLOCK).map(row).collect()
 }
 
-/// The sum of all documents, each as often as `times` says: one number per feature.
+/// The sum of all documents weighted by `times`: one value per feature.
 pub(super) fn sum(data: &Dataset, times: &[f64]) -> Vec<f64> {
     let width = data.n_features().max(1);
     let blocks = data.features().par_chunks(BLOCK * width).zip(times.par_chunks(BLOCK));
@@ -32,12 +32,12 @@ pub(super) fn sum(data: &Dataset, times: &[f64]) -> Vec<f64> {
     sum
 }
 
-/// The product of two vectors.
+/// Dot product.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Adds a document, so many times.
+/// Adds a document, multiplied by `times`.
 pub(super) fn add(sum: &mut [f64], row: &[f32], times: f64) {
     sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum += times * f64::from(value));
 }
@@ -47,24 +47,24 @@ pub(super) fn step(y: &mut [f64], a: f64, x: &[f64]) {
     y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
 }
 
-/// Solves `A x = b` by conjugate gradients, for a symmetric `A` without negative eigenvalues, until what is left of `b` is
-/// less than `tolerance` of it.
+/// Solves `A x = b` for a symmetric positive semidefinite `A` by conjugate gradients, until the norm of the residual is at most
+/// `tolerance` times that of `b`.
 ///
 /// # Errors
-/// Those of `multiply`, which gives `A x`.
+/// Errors of `multiply`, which returns `A x`.
 pub(super) fn solve(
     b: &[f64],
     tolerance: f64,
     mut multiply: impl FnMut(&[f64]) -> Result<Vec<f64>>,
 ) -> Result<Vec<f64>> {
     let mut x = vec![0.0; b.len()];
-    let mut rest = b.to_vec();
-    let mut direction = rest.clone();
-    let mut left = dot(&rest, &rest);
-    let enough = tolerance * tolerance * left;
-    // Exact arithmetic would need as many steps as there are numbers.
+    let mut residual = b.to_vec();
+    let mut direction = residual.clone();
+    let mut square = dot(&residual, &residual);
+    let target = tolerance * tolerance * square;
+    // In exact arithmetic the number of unknowns would be enough.
     for _ in 0..4 * b.len() + 20 {
-        if left <= enough {
+        if square <= target {
             break;
         }
         let product = multiply(&direction)?;
@@ -72,13 +72,13 @@ pub(super) fn solve(
         if curvature <= 0.0 {
             break;
         }
-        let length = left / curvature;
+        let length = square / curvature;
         step(&mut x, length, &direction);
-        step(&mut rest, -length, &product);
-        let now = dot(&rest, &rest);
-        let keep = now / left;
-        direction.iter_mut().zip(&rest).for_each(|(direction, rest)| *direction = rest + keep * *direction);
-        left = now;
+        step(&mut residual, -length, &product);
+        let next = dot(&residual, &residual);
+        let keep = next / square;
+        direction.iter_mut().zip(&residual).for_each(|(direction, residual)| *direction = residual + keep * *direction);
+        square = next;
     }
     Ok(x)
 }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equations_are_solved_also_with_an_unknown_that_nothing_is_said_about() {
+    fn solves_a_singular_system() {
         let matrix = [[4.0, 1.0, 0.0], [1.0, 3.0, 0.0], [0.0, 0.0, 0.0]];
         let multiply = |x: &[f64]| Ok(matrix.iter().map(|row| dot(row, x)).collect());
         let x = solve(&[1.0, 2.0, 0.0], 1e-12, multiply).unwrap();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn products_by_their_formula() {
+    fn products_match_their_formula() {
         let data = Dataset::new(2, vec![1.0, 2.0, 3.0, 4.0], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
         assert_eq!(scores(&data, &[10.0, 1.0]), [12.0, 34.0]);
         assert_eq!(sum(&data, &[1.0, -2.0]), [1.0 - 6.0, 2.0 - 8.0]);

@@ -1,15 +1,16 @@
-//! The least value of a smooth function, by conjugate gradients.
+//! Minimises a smooth function by conjugate gradients.
 
+use super::algebra::dot;
 use crate::error::Result;
 
-/// A step must gain this share of what the slope at its start promises.
-const ENOUGH: f64 = 1e-4;
-/// A step ends where the slope is at most this share of that at its start.
+/// Sufficient decrease: share of the decrease predicted by the slope at the start of a step (Armijo).
+const SUFFICIENT: f64 = 1e-4;
+/// A line search ends where the slope is at most this share of the slope at its start.
 const FLAT: f64 = 0.2;
-/// Values that one step may look at.
-const LOOKS: usize = 20;
-/// A gain of less than this, relative to the value, is none.
-const NO_GAIN: f64 = 1e-9;
+/// Maximum number of function evaluations per line search.
+const MAX_EVALUATIONS: usize = 20;
+/// Minimum decrease per step, relative to the value.
+const TOLERANCE: f64 = 1e-9;
 
 /// A point of a function, with the value and the gradient there.
 #[derive(Clone)]
@@ -19,46 +20,46 @@ struct At {
     gradient: Vec<f64>,
 }
 
-/// Goes down from `point` by the conjugate gradients of Polak and Ribière, until nothing is gained or all `iterations` are
-/// made. The function gives its value and its gradient. Returns the last point and its value, which is never above the first.
+/// Minimises from `point` by Polak-Ribière conjugate gradients, until a step gains nothing or after `iterations` steps. `function`
+/// returns its value and gradient. Returns the last point and its value, which is at most the initial one.
 ///
 /// # Errors
-/// The function's own.
+/// Errors of the function.
 pub(super) fn minimise(
     point: Vec<f64>,
     iterations: usize,
     mut function: impl FnMut(&[f64]) -> Result<(f64, Vec<f64>)>,
 ) -> Result<(Vec<f64>, f64)> {
     let (value, gradient) = function(&point)?;
-    let mut now = At { point, value, gradient };
-    let mut direction: Vec<f64> = now.gradient.iter().map(|slope| -slope).collect();
-    let mut length = 0.1 * norm(&now.point).max(1.0) / norm(&direction);
+    let mut current = At { point, value, gradient };
+    let mut direction: Vec<f64> = current.gradient.iter().map(|x| -x).collect();
+    let mut length = 0.1 * norm(&current.point).max(1.0) / norm(&direction);
     for _ in 0..iterations {
-        let mut slope = dot(&now.gradient, &direction);
+        let mut slope = dot(&current.gradient, &direction);
         if slope >= 0.0 {
-            direction = now.gradient.iter().map(|slope| -slope).collect();
-            slope = dot(&now.gradient, &direction);
+            direction = current.gradient.iter().map(|x| -x).collect();
+            slope = dot(&current.gradient, &direction);
         }
         if slope == 0.0 || !length.is_finite() {
             break;
         }
-        let Some((step, next)) = step(&now, &direction, slope, length, &mut function)? else { break };
-        let gained = now.value - next.value;
-        let change: f64 = next.gradient.iter().zip(&now.gradient).map(|(new, old)| new * (new - old)).sum();
-        let keep = (change / dot(&now.gradient, &now.gradient)).max(0.0);
-        direction.iter_mut().zip(&next.gradient).for_each(|(old, slope)| *old = keep * *old - slope);
-        // The next step is likely to gain as much as this one did.
-        let ahead = dot(&next.gradient, &direction);
-        length = if ahead < 0.0 { (step * slope / ahead).min(10.0 * step) } else { step };
-        now = next;
-        if gained <= NO_GAIN * now.value.abs() {
+        let Some((step, next)) = step(&current, &direction, slope, length, &mut function)? else { break };
+        let decrease = current.value - next.value;
+        let change: f64 = next.gradient.iter().zip(&current.gradient).map(|(new, old)| new * (new - old)).sum();
+        let keep = (change / dot(&current.gradient, &current.gradient)).max(0.0);
+        direction.iter_mut().zip(&next.gradient).for_each(|(old, new)| *old = keep * *old - new);
+        // The next step is likely to gain as much as this one.
+        let next_slope = dot(&next.gradient, &direction);
+        length = if next_slope < 0.0 { (step * slope / next_slope).min(10.0 * step) } else { step };
+        current = next;
+        if decrease <= TOLERANCE * current.value.abs() {
             break;
         }
     }
-    Ok((now.point, now.value))
+    Ok((current.point, current.value))
 }
 
-/// One step along a line that falls: its length, and where it ends. None where nothing lower is found.
+/// Line search along a descent direction. Returns the length of the step and its end, or `None` if no lower point is found.
 fn step(
     from: &At,
     direction: &[f64],
@@ -66,26 +67,26 @@ fn step(
     first: f64,
     function: &mut impl FnMut(&[f64]) -> Result<(f64, Vec<f64>)>,
 ) -> Result<Option<(f64, At)>> {
-    // Length, value and slope of the ends of a stretch that holds a low: the near end falls towards the far one.
+    // Length, value and slope at the ends of an interval that contains a minimum; the near end descends towards the far one.
     let mut near = (0.0, from.value, slope);
     let mut far: Option<(f64, f64, f64)> = None;
     let mut best: Option<(f64, At)> = None;
     let mut length = first;
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_EVALUATIONS {
         let point: Vec<f64> = from.point.iter().zip(direction).map(|(x, d)| x + length * d).collect();
         let (value, gradient) = function(&point)?;
-        let here = (length, value, dot(&gradient, direction));
-        let falls = value.is_finite() && value <= from.value + ENOUGH * length * slope;
-        if falls && best.as_ref().is_none_or(|(_, best)| value < best.value) {
+        let trial = (length, value, dot(&gradient, direction));
+        let decreases = value.is_finite() && value <= from.value + SUFFICIENT * length * slope;
+        if decreases && best.as_ref().is_none_or(|(_, best)| value < best.value) {
             best = Some((length, At { point, value, gradient }));
-            if here.2.abs() <= -FLAT * slope {
+            if trial.2.abs() <= -FLAT * slope {
                 break;
             }
         }
-        if falls && here.2 < 0.0 && value <= near.1 {
-            near = here
+        if decreases && trial.2 < 0.0 && value <= near.1 {
+            near = trial
         } else {
-            far = Some(here)
+            far = Some(trial)
         }
         length = match far {
             None => 3.0 * length,
@@ -95,7 +96,7 @@ fn step(
     Ok(best)
 }
 
-/// The low of the cubic through two points with their slopes; kept away from both ends.
+/// Minimum of the cubic through two points with given slopes, kept away from both ends.
 fn between(near: (f64, f64, f64), far: (f64, f64, f64)) -> f64 {
     let width = far.0 - near.0;
     let first = near.2 + far.2 - 3.0 * (far.1 - near.1) / width;
@@ -103,10 +104,6 @@ fn between(near: (f64, f64, f64), far: (f64, f64, f64)) -> f64 {
     let share = 1.0 - (far.2 + second - first) / (far.2 - near.2 + 2.0 * second);
     let share = if share.is_finite() { share.clamp(0.1, 0.9) } else { 0.5 };
     near.0 + share * width
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn norm(values: &[f64]) -> f64 {
@@ -118,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_low_of_a_quadratic_and_of_a_curved_valley() {
+    fn finds_the_minimum_of_a_quadratic_and_of_a_curved_valley() {
         // Σ c (x - 1)² with very different c.
         let scales = [1.0, 10.0, 0.1, 300.0];
         let quadratic = |x: &[f64]| {
@@ -139,10 +136,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_gain_is_no_trouble() {
+    fn flat_functions_and_kinks() {
         let flat = |x: &[f64]| Ok((3.0, vec![0.0; x.len()]));
         assert_eq!(minimise(vec![1.0, 2.0], 10, flat).unwrap(), (vec![1.0, 2.0], 3.0));
-        // A kink: the low is where the gradient jumps.
+        // A kink: the gradient jumps at the minimum.
         let kink = |x: &[f64]| Ok((x[0].abs(), vec![x[0].signum()]));
         let (point, value) = minimise(vec![1.0], 50, kink).unwrap();
         assert!(value <= 1.0 && point[0].is_finite());

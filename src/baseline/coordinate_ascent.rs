@@ -1,12 +1,13 @@
-//! Coordinate ascent: a search for the weights of the best measure, one weight after the other.
+//! Coordinate ascent: direct search for the weights with the best metric, one weight at a time.
 //!
-//! Metzler and Croft, "Linear feature-based models for information retrieval", Information Retrieval 10, 2007; what the
-//! papers call grid or coordinate search. One epoch is one pass over all weights, in a random order. Each weight tries steps
-//! of ± 0.001 · 2^j, j = 0, 1, ..., and zero, and takes the value with the best mean of the measure, if that is better than
-//! the present one; then all weights are divided by their sum of sizes, which changes no ranking. A pass that gains less than
-//! the tolerance ends a start; the first start is from equal weights, the others from random ones. Defaults: 5 starts, 25
-//! steps to each side, tolerance 0.001.
+//! Metzler and Croft, "Linear feature-based models for information retrieval", Information Retrieval 10, 2007; the papers call it
+//! grid or coordinate search. One epoch is one pass over all weights in random order. Each weight tries steps of ± 0.001 · 2^j,
+//! j = 0, 1, ..., and zero, and takes the value with the best mean of the metric if that is better than the current one. All weights
+//! are then divided by the sum of their absolute values, which changes no ranking. A pass that gains at most the tolerance ends a
+//! start. The first start is from equal weights, the others from random ones. Defaults: 5 starts, 25 steps to each side, tolerance
+//! 0.001.
 
+use super::algebra::scores;
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
@@ -26,12 +27,12 @@ use serde::{Deserialize, Serialize};
 
 pub(super) const KIND: ModelKind = ModelKind {
     name: "coordinate-ascent",
-    help: "coordinate ascent: a search for the best weights, one by one",
+    help: "coordinate ascent: search for the best weights, one at a time",
     optimises: Some("the chosen metric on the training queries, one weight at a time"),
     parameters: &[
-        Parameter::number("restarts", 5.0, 1.0..=1e6, "starts, the first from equal weights"),
-        Parameter::number("steps", 25.0, 1.0..=60.0, "steps tried to each side of a weight"),
-        Parameter::number("tolerance", 0.001, 0.0..=1.0, "the least gain of a pass that goes on"),
+        Parameter::number("restarts", 5.0, 1.0..=1e6, "number of starts, the first from equal weights"),
+        Parameter::number("steps", 25.0, 1.0..=60.0, "number of steps to each side of a weight"),
+        Parameter::number("tolerance", 0.001, 0.0..=1.0, "a pass that gains at most this ends a start"),
     ],
     epochs: 200,
     patience: 0,
@@ -42,10 +43,10 @@ pub(super) const KIND: ModelKind = ModelKind {
     is_pointwise: false,
 };
 
-/// The shortest step; each further one is twice as long.
+/// The smallest step; each further one is twice as large.
 const FIRST_STEP: f64 = 0.001;
 
-/// Queries whose values one thread adds up.
+/// Number of queries per task.
 const QUERIES_AT_ONCE: usize = 16;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -54,7 +55,7 @@ struct CoordinateAscent {
     starts_left: usize,
     steps: usize,
     tolerance: f64,
-    /// Whether the next pass begins from new weights.
+    /// Whether the next pass starts from new weights.
     begins: bool,
 }
 
@@ -79,25 +80,25 @@ impl Baseline for CoordinateAscent {
             normalise(&mut self.weights);
         }
         let mut search = Search::new(round)?;
-        search.look_from(&self.weights);
+        search.start_from(&self.weights);
         let before = search.values(0, &[0.0])?[0];
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         order.shuffle(&mut random);
-        let mut now = before;
+        let mut current = before;
         for feature in order {
             let steps = candidates(self.weights[feature], self.steps);
             let values = search.values(feature, &steps)?;
-            let Some(best) = best_of(&values, now, search.sign) else { continue };
-            // All weights 0 rank nothing.
+            let Some(best) = best_of(&values, current, search.sign) else { continue };
+            // All weights 0 give no ranking.
             let mut weights = self.weights.clone();
             weights[feature] += steps[best];
             if normalise(&mut weights) {
-                now = values[best];
+                current = values[best];
                 self.weights = weights;
-                search.look_from(&self.weights);
+                search.start_from(&self.weights);
             }
         }
-        self.begins = search.sign * (now - before) <= self.tolerance;
+        self.begins = search.sign * (current - before) <= self.tolerance;
         self.starts_left -= usize::from(self.begins).min(self.starts_left);
         Ok(RoundEnd { loss: f64::NAN, converged: self.starts_left == 0 })
     }
@@ -107,7 +108,7 @@ impl Baseline for CoordinateAscent {
     }
 }
 
-/// The steps that a weight tries, from the lowest to the highest: those to each side, and the one to zero.
+/// The steps for a weight in ascending order: those to each side, and the one to zero.
 fn candidates(weight: f64, each_side: usize) -> Vec<f64> {
     let size = |power: usize| FIRST_STEP * 2f64.powi(power as i32);
     let down = (0..each_side).rev().map(|power| -size(power));
@@ -116,19 +117,19 @@ fn candidates(weight: f64, each_side: usize) -> Vec<f64> {
     steps
 }
 
-/// Where the best value is, if it is better than that of now; of equal ones, the first.
-fn best_of(values: &[f64], now: f64, sign: f64) -> Option<usize> {
+/// Index of the best value if it is better than the current one; ties go to the first.
+fn best_of(values: &[f64], current: f64, sign: f64) -> Option<usize> {
     let mut best = None;
-    let mut value = sign * now;
-    for (at, &found) in values.iter().enumerate() {
-        if sign * found > value {
-            (best, value) = (Some(at), sign * found);
+    let mut best_value = sign * current;
+    for (at, &value) in values.iter().enumerate() {
+        if sign * value > best_value {
+            (best, best_value) = (Some(at), sign * value);
         }
     }
     best
 }
 
-/// Divides weights by the sum of their sizes; not possible where that is 0.
+/// Divides weights by the sum of their absolute values; returns false if that is 0 or infinite.
 fn normalise(weights: &mut [f64]) -> bool {
     let sum: f64 = weights.iter().map(|weight| weight.abs()).sum();
     let possible = sum > 0.0 && sum.is_finite();
@@ -138,16 +139,16 @@ fn normalise(weights: &mut [f64]) -> bool {
     possible
 }
 
-/// Judges the training queries along lines in the space of weights.
+/// Evaluates the training queries along lines in weight space.
 struct Search<'a> {
     data: &'a Dataset,
     metric: &'a dyn Metric,
     /// -1 for a cost.
     sign: f64,
     stop: &'a Stop,
-    /// Those with something to find, with the row that each begins with.
+    /// Queries with relevant documents, with their first row.
     queries: Vec<(usize, LabelledQuery<'a>)>,
-    /// Of all documents, at the present weights.
+    /// Scores of all documents at the current weights.
     scores: Vec<f64>,
 }
 
@@ -163,33 +164,32 @@ impl<'a> Search<'a> {
         Ok(Search { data, metric, sign, stop: round.stop, queries, scores: Vec::new() })
     }
 
-    fn look_from(&mut self, weights: &[f64]) {
-        let score = |row: &[f32]| row.iter().zip(weights).map(|(&x, weight)| f64::from(x) * weight).sum();
-        self.scores = self.data.features().par_chunks_exact(weights.len().max(1)).map(score).collect();
+    fn start_from(&mut self, weights: &[f64]) {
+        self.scores = scores(self.data, weights);
     }
 
-    /// The mean of the measure when the weight of `feature` moves by each of `steps`, which rise.
+    /// Returns the mean of the metric if the weight of `feature` moves by each of `steps`, in ascending order.
     fn values(&self, feature: usize, steps: &[f64]) -> Result<Vec<f64>> {
         let sums: Vec<Vec<f64>> = self
             .queries
             .par_chunks(QUERIES_AT_ONCE)
             .map(|queries| self.sums(queries, feature, steps))
             .collect::<Result<_>>()?;
-        // Chunks are the same whatever the threads, and so is the order of the sum.
+        // The chunks, and so the order of summation, do not depend on the number of threads.
         let count = self.queries.len().max(1) as f64;
         Ok((0..steps.len()).map(|at| sums.iter().map(|sums| sums[at]).sum::<f64>() / count).collect())
     }
 
     fn sums(&self, queries: &[(usize, LabelledQuery<'_>)], feature: usize, steps: &[f64]) -> Result<Vec<f64>> {
         let width = self.data.n_features();
-        let mut judge = IncrementalEvaluator::new(self.metric, Conventions::default());
+        let mut evaluator = IncrementalEvaluator::new(self.metric, Conventions::default());
         let (mut order, mut moved) = (Vec::new(), Vec::new());
         let mut sums = vec![0.0; steps.len()];
         for (first, query) in queries {
             let rows = *first..first + query.documents();
             order.clear();
             order.extend(0..rows.len() as u32);
-            judge.start(&order);
+            evaluator.start(&order);
             for (sum, step) in sums.iter_mut().zip(steps) {
                 self.stop.check()?;
                 moved.clear();
@@ -197,7 +197,7 @@ impl<'a> Search<'a> {
                     let value = f64::from(self.data.features()[row * width + feature]);
                     (self.scores[row] + step * value) as f32
                 }));
-                *sum += judge.value(query, &moved);
+                *sum += evaluator.value(query, &moved);
             }
         }
         Ok(sums)
@@ -235,33 +235,33 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_judged_as_its_points_are() {
+    fn values_along_a_line_equal_those_of_its_points() {
         let data = noisy(3, 40);
         for name in ["ndcg@3", "map", "arp", "err"] {
             let (metric, stop) = (metric::parse(name).unwrap(), Stop::new());
             let mut search =
                 Search::new(&Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop }).unwrap();
             let weights = [0.2, -0.5, 0.3];
-            search.look_from(&weights);
+            search.start_from(&weights);
             let steps = candidates(weights[2], 25);
             assert_eq!(steps.len(), 51);
             assert!(steps.is_sorted() && steps.contains(&-0.3));
-            let found = search.values(2, &steps).unwrap();
-            for (step, value) in steps.iter().zip(&found) {
+            let values = search.values(2, &steps).unwrap();
+            for (step, value) in steps.iter().zip(&values) {
                 let expected = mean(&data, &*metric, &[0.2, -0.5, 0.3 + step]);
-                assert!((value - expected).abs() < 1e-6, "{name} {step}: {value} instead of {expected}");
+                assert!((value - expected).abs() < 1e-6, "{name} {step}: {value}, expected {expected}");
             }
         }
     }
 
     #[test]
-    fn the_steps_find_most_of_what_a_dense_grid_finds() {
+    fn the_steps_gain_most_of_what_a_dense_grid_gains() {
         let data = noisy(4, 40);
         let (metric, stop) = (metric::parse("ndcg@3").unwrap(), Stop::new());
         let mut search =
             Search::new(&Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop }).unwrap();
         let weights = [0.3, 0.4, 0.3];
-        search.look_from(&weights);
+        search.start_from(&weights);
         let found = search.values(1, &candidates(0.4, 25)).unwrap().into_iter().fold(0.0, f64::max);
         let grid: Vec<f64> = (-4000..4000).map(|at| at as f64 / 1000.0).collect();
         let best = search.values(1, &grid).unwrap().into_iter().fold(0.0, f64::max);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_measure_never_falls_within_a_start() {
+    fn the_metric_never_gets_worse_within_a_start() {
         for (name, sign) in [("ndcg@3", 1.0), ("map", 1.0), ("arp", -1.0)] {
             let data = noisy(5, 30);
             let (metric, stop) = (metric::parse(name).unwrap(), Stop::new());
@@ -296,16 +296,16 @@ mod tests {
 
     #[test]
     fn one_pass_by_hand() {
-        // The only feature of worth counts downwards, so its weight must change its sign; the other is the same for all.
+        // The first feature ranks in reverse, so its weight must change sign; the second is constant.
         let data = Dataset::new(2, vec![0.0, 1.0, 1.0, 1.0], vec![1.0, 0.0], vec![("a".into(), 2)]).unwrap();
         let (metric, stop) = (metric::parse("mrr").unwrap(), Stop::new());
         let round = Round { train: &data, metric: &*metric, number: 1, seed: 1, stop: &stop };
         let mut system = CoordinateAscent { weights: vec![0.5; 2], ..fresh() };
         system.round(&round).unwrap();
         assert!(system.weights[0] < 0.0, "{:?}", system.weights);
-        assert!(!system.begins, "a gain of 1/2 goes on");
+        assert!(!system.begins, "a gain of 1/2 continues the start");
         let before = system.weights.clone();
         system.round(&round).unwrap();
-        assert_eq!((system.weights, system.begins, system.starts_left), (before, true, 1), "nothing left to gain");
+        assert_eq!((system.weights, system.begins, system.starts_left), (before, true, 1), "no gain ends the start");
     }
 }

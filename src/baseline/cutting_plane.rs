@@ -1,14 +1,14 @@
-//! `|w|^2 / 2 + C max(0, max over planes of (lost - slope . w))`, minimised exactly as planes are added.
+//! Exact minimisation of `|w|^2 / 2 + C max(0, max over planes of (lost - slope . w))`, with planes added step by step.
 //!
-//! The dual has a share per plane, all of them at least 0 and C together: of `lost . shares - |sum of shares * slopes|^2 / 2`,
-//! the largest value is looked for. Two shares at a time are balanced, which keeps their sum.
+//! The dual has one non-negative share per plane, with sum C, and maximises `lost . shares - |sum of shares * slopes|^2 / 2`. Each
+//! step moves weight between two shares, which keeps their sum.
 
 use super::algebra::{dot, step};
 use crate::error::Result;
 use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
 
-/// What one choice of rankings asks for: `slope . w` of at least `lost`.
+/// A constraint from one choice of rankings: `slope . w` should be at least `lost`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Plane {
     pub slope: Vec<f64>,
@@ -16,55 +16,55 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// How far the weights fall short of it.
+    /// By how much the weights violate the constraint.
     pub fn height(&self, weights: &[f64]) -> f64 {
         self.lost - dot(&self.slope, weights)
     }
 }
 
-/// Planes, and the minimum above them.
+/// A set of planes and the minimum above them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Planes {
     pub weights: Vec<f64>,
     c: f64,
-    /// The first asks for nothing.
+    /// The first plane is zero: no constraint.
     planes: Vec<Plane>,
-    /// One per plane, C together.
+    /// Dual variables, one per plane; their sum is C.
     shares: Vec<f64>,
-    /// Of the slopes of all planes, as far as they are computed.
+    /// Dot products of the slopes of all planes, as far as computed.
     #[serde(skip)]
     products: Vec<Vec<f64>>,
 }
 
-/// Steps between two looks at whether to stop.
-const BETWEEN_LOOKS: usize = 1 << 10;
-/// Steps after which shares are taken as they are; a few thousand are usual.
-const MOST_STEPS: usize = 1 << 17;
+/// Number of steps between two checks of the stop signal.
+const CHECK_INTERVAL: usize = 1 << 10;
+/// Maximum number of steps; a few thousand are typical.
+const MAX_STEPS: usize = 1 << 17;
 
 impl Planes {
-    /// No planes, for weights of this many features.
+    /// An empty set, for weights of this many features.
     pub fn new(features: usize) -> Self {
-        let nothing = Plane { slope: vec![0.0; features], lost: 0.0 };
-        Planes { weights: vec![0.0; features], c: 0.0, planes: vec![nothing], shares: vec![0.0], products: vec![] }
+        let zero = Plane { slope: vec![0.0; features], lost: 0.0 };
+        Planes { weights: vec![0.0; features], c: 0.0, planes: vec![zero], shares: vec![0.0], products: vec![] }
     }
 
-    /// Goes on with a C that is higher, or the same.
+    /// Continues with the same or a larger C.
     pub fn raise(&mut self, c: f64) {
         self.shares[0] += c - self.c;
         self.c = c;
     }
 
-    /// The highest plane at the weights.
+    /// The height of the highest plane at the weights, at least 0.
     pub fn slack(&self) -> f64 {
         self.planes.iter().map(|plane| plane.height(&self.weights)).fold(0.0, f64::max)
     }
 
-    /// What is minimised, if the highest of all planes, also those that are not here, is at `height`.
+    /// The objective if the highest of all planes, including those not in the set, is at `height`.
     pub fn value(&self, height: f64) -> f64 {
         0.5 * dot(&self.weights, &self.weights) + self.c * height
     }
 
-    /// The dual's value: no weights have a lower value.
+    /// The dual objective: a lower bound of the objective.
     #[cfg(test)]
     pub fn bound(&self) -> f64 {
         let lost: f64 = self.planes.iter().zip(&self.shares).map(|(plane, share)| plane.lost * share).sum();
@@ -77,8 +77,8 @@ impl Planes {
         self.shares.push(0.0);
     }
 
-    /// Forgets all planes that hold nothing up.
-    pub fn forget(&mut self) {
+    /// Removes all planes with a share of 0.
+    pub fn prune(&mut self) {
         let mut kept = 0;
         for place in 0..self.planes.len() {
             if place == 0 || self.shares[place] > 0.0 {
@@ -92,13 +92,13 @@ impl Planes {
         self.products.clear();
     }
 
-    /// Moves the weights to the minimum above the planes, up to `tolerance` for each unit of C.
+    /// Moves the weights to the minimum above the planes, within `tolerance` times C.
     pub fn solve(&mut self, tolerance: f64, stop: &Stop) -> Result<()> {
         self.multiply();
         let mut heights: Vec<f64> =
             self.planes.iter().zip(&self.products).map(|(plane, row)| plane.lost - dot(row, &self.shares)).collect();
-        for number in 0..MOST_STEPS {
-            if number % BETWEEN_LOOKS == 0 {
+        for number in 0..MAX_STEPS {
+            if number % CHECK_INTERVAL == 0 {
                 stop.check()?;
             }
             let top = (0..heights.len()).fold(0, |top, next| if heights[next] > heights[top] { next } else { top });
@@ -129,16 +129,17 @@ impl Planes {
         }
     }
 
-    /// The plane that should give some of its share to the highest one for the most gain, and how much.
+    /// Returns the plane whose transfer of share to the highest plane gains most, and the amount.
     fn exchange(&self, top: usize, heights: &[f64]) -> Option<(usize, f64)> {
         let mut best: Option<(usize, f64, f64)> = None;
         for from in (0..heights.len()).filter(|&from| self.shares[from] > 0.0 && heights[from] < heights[top]) {
             let difference = heights[top] - heights[from];
             let products = &self.products;
-            let bend = products[top][top] + products[from][from] - 2.0 * products[top][from];
-            let amount = if bend > 0.0 { (difference / bend).min(self.shares[from]) } else { self.shares[from] };
-            let gain = amount * (difference - 0.5 * amount * bend.max(0.0));
-            if best.is_none_or(|(_, _, most)| gain > most) {
+            let curvature = products[top][top] + products[from][from] - 2.0 * products[top][from];
+            let amount =
+                if curvature > 0.0 { (difference / curvature).min(self.shares[from]) } else { self.shares[from] };
+            let gain = amount * (difference - 0.5 * amount * curvature.max(0.0));
+            if best.is_none_or(|(_, _, best_gain)| gain > best_gain) {
                 best = Some((from, amount, gain));
             }
         }
@@ -163,7 +164,7 @@ mod tests {
             assert!((planes.weights[0] - c.min(1.0)).abs() < 1e-6 && planes.weights[1] == 0.0, "{:?}", planes.weights);
             assert!((planes.value(planes.slack()) - planes.bound()).abs() < 1e-9);
         }
-        // A second plane, 1 - w_2, at C = 1: both are held half, and w is (1/2, 1/2).
+        // A second plane, 1 - w_2, at C = 1: both shares are 1/2, and w is (1/2, 1/2).
         let mut planes = Planes::new(2);
         planes.raise(0.5);
         planes.add(plane([1.0, 0.0], 1.0));
@@ -174,7 +175,7 @@ mod tests {
         planes.solve(1e-12, &stop).unwrap();
         assert!(planes.weights.iter().all(|weight| (weight - 0.5).abs() < 1e-6), "{:?}", planes.weights);
         assert_eq!(planes.shares[3], 0.0);
-        planes.forget();
-        assert_eq!(planes.planes.len(), 3, "that which asks for nothing, and two");
+        planes.prune();
+        assert_eq!(planes.planes.len(), 3, "the zero plane and two others");
     }
 }

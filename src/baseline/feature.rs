@@ -1,7 +1,7 @@
-//! A single feature as the score, such as BM25: what a ranking was before anything was learnt.
+//! A single feature as the score, such as BM25: a ranking without learning.
 //!
-//! The LambdaRank paper (2006, section 6.1) and the papers after it compare with such rankings. Without an index, all
-//! features are tried, upwards and downwards, and the one with the best mean of the measure on the training queries is taken.
+//! The LambdaRank paper (2006, section 6.1) and later papers compare with such rankings. Without an index, all features are tried
+//! in both directions, and the one with the best mean of the metric on the training queries is used.
 
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 
 pub(super) const KIND: ModelKind = ModelKind {
     name: "feature",
-    help: "a single feature: that of an index, or the best one",
-    optimises: Some("the chosen metric on the training queries, by the choice of the feature"),
-    parameters: &[Parameter::number("index", 0.0, 0.0..=1e9, "its index, from 1; 0 takes the best")],
+    help: "a single feature: a given one or the best one",
+    optimises: Some("the chosen metric on the training queries, by selecting a feature"),
+    parameters: &[Parameter::number("index", 0.0, 0.0..=1e9, "column of the feature, from 1; 0 selects the best")],
     epochs: 1,
     patience: 0,
     learning_rate: 1.0,
@@ -34,7 +34,7 @@ pub(super) const KIND: ModelKind = ModelKind {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct SingleFeature {
     weights: Vec<f64>,
-    /// Counted from 1; 0 for the best.
+    /// Column of the feature, from 1; 0 for the best.
     index: usize,
 }
 
@@ -62,7 +62,7 @@ impl Baseline for SingleFeature {
     }
 }
 
-/// The feature with the best mean of a measure, and 1 or -1 where it counts upwards or downwards. Of equal ones, the first.
+/// Returns the feature with the best mean of a metric, and 1 or -1 for its direction. Ties go to the first feature.
 pub(crate) fn best_feature(
     data: &Dataset,
     metric: &dyn Metric,

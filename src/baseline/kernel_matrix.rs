@@ -1,4 +1,4 @@
-//! The kernel of all pairs of some documents.
+//! The kernel matrix of a set of documents.
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -6,23 +6,23 @@ use crate::memory;
 use crate::stop::Stop;
 use rayon::prelude::*;
 
-/// A symmetric matrix in f32, whole: products with it read memory in order.
+/// A symmetric matrix in f32, stored in full so that products read memory sequentially.
 #[derive(Debug)]
 pub(super) struct KernelMatrix {
     size: usize,
     values: Vec<f32>,
 }
 
-/// Rows between two looks at whether to stop.
+/// Number of rows per task.
 const ROWS: usize = 64;
-/// Sums that run side by side, so that one need not wait for the other.
+/// Number of sums accumulated in parallel, so that an addition does not wait for the previous one.
 const LANES: usize = 8;
 
 impl KernelMatrix {
-    /// The kernel of the documents in `rows`.
+    /// Computes the kernel of the documents in `rows`.
     ///
     /// # Errors
-    /// When memory is short, or the run is to stop.
+    /// If there is not enough memory, or the run is stopped.
     pub(super) fn new(
         data: &Dataset,
         rows: &[usize],
@@ -37,8 +37,8 @@ impl KernelMatrix {
         values.par_chunks_mut(ROWS * size.max(1)).enumerate().try_for_each(|(chunk, values)| {
             for (at, values) in values.chunks_mut(size).enumerate() {
                 stop.check()?;
-                let own = features(rows[chunk * ROWS + at]);
-                values.iter_mut().zip(rows).for_each(|(value, &row)| *value = kernel(own, features(row)) as f32);
+                let document = features(rows[chunk * ROWS + at]);
+                values.iter_mut().zip(rows).for_each(|(value, &row)| *value = kernel(document, features(row)) as f32);
             }
             Ok::<(), Error>(())
         })?;
@@ -48,7 +48,7 @@ impl KernelMatrix {
     /// The product with a vector.
     ///
     /// # Errors
-    /// When the run is to stop.
+    /// If the run is stopped.
     pub(super) fn times(&self, vector: &[f64], stop: &Stop) -> Result<Vec<f64>> {
         let mut product = vec![0.0; self.size];
         let rows = self.values.par_chunks(ROWS * self.size.max(1));
@@ -73,16 +73,12 @@ fn row_times(row: &[f32], vector: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + last
 }
 
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn products_are_those_of_the_definition_and_too_large_is_refused() {
+    fn products_match_the_definition_and_large_matrices_are_rejected() {
         let documents = 150;
         let features: Vec<f32> = (0..documents).map(|at| (at * 37 % 101) as f32 / 50.0).collect();
         let data = Dataset::new(1, features.clone(), vec![0.0; documents], vec![("a".into(), documents)]).unwrap();
@@ -91,8 +87,8 @@ mod tests {
         let vector: Vec<f64> = rows.iter().map(|&row| 1.0 - row as f64 / 70.0).collect();
         let product = matrix.times(&vector, &Stop::new()).unwrap();
         let sum: f64 = rows.iter().zip(&vector).map(|(&row, v)| f64::from(features[row]) * v).sum();
-        for (&row, found) in rows.iter().zip(&product) {
-            assert!((found - f64::from(features[row]) * sum).abs() < 1e-4);
+        for (&row, value) in rows.iter().zip(&product) {
+            assert!((value - f64::from(features[row]) * sum).abs() < 1e-4);
         }
         let huge = vec![0; 1 << 24];
         let error = KernelMatrix::new(&data, &huge, &Stop::new(), |_, _| 1.0).unwrap_err().to_string();

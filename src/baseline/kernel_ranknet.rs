@@ -1,14 +1,15 @@
-//! RankNet with kernels, as section 7 of its paper proposes: for small data.
+//! RankNet with kernels, as proposed in section 7 of its paper; for small data.
 //!
 //! Burges et al., "Learning to rank using gradient descent", ICML 2005, Eqs. 17 and 18. F = Σ C + λ |f|² over pairs of a query
-//! with different labels, where C = ln(1 + e^-(f(a) - f(b))) for a above b, and |f| is the norm of the kernel's space. The
-//! function that makes F least is f(x) = Σ α_i k(x, x_i) over training documents; |f|² = αᵀ K α. F is convex for a
-//! positive kernel, as the Gaussian one here: k(x, z) = exp(-γ |x - z|²). Each epoch is one step of Newton.
+//! with different labels, where C = ln(1 + e^-(f(a) - f(b))) for a above b, and |f| is the norm in the kernel's space. The
+//! minimiser of F is f(x) = Σ α_i k(x, x_i) over training documents; |f|² = αᵀ K α. F is convex for a positive kernel, such as the
+//! Gaussian kernel used here: k(x, z) = exp(-γ |x - z|²). Each epoch is one Newton step.
 //!
-//! With the gradient g of Σ C in the scores and its second derivatives L, that step solves (L K + 2λ) δ = -(g + 2λα), by
-//! conjugate gradients in the kernel's own inner product: one product with K each.
+//! With the gradient g and the Hessian L of Σ C with respect to the scores, the step solves (L K + 2λ) δ = -(g + 2λα) by conjugate
+//! gradients in the kernel's inner product, with one product with K per iteration.
 
-use super::kernel_matrix::{KernelMatrix, dot};
+use super::algebra::{dot, step};
+use super::kernel_matrix::KernelMatrix;
 use super::pair_logistic::PairLogistic;
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds};
 use crate::data::Dataset;
@@ -29,8 +30,8 @@ pub(super) const KIND: ModelKind = ModelKind {
     optimises: Some("RankNet's loss with a penalty on the norm of the function"),
     parameters: &[
         Parameter::number("gamma", 0.0, 0.0..=1e9, "γ of exp(-γ |x - z|²); 0 for 1 / features"),
-        Parameter::number("lambda", 1.0, 1e-9..=1e9, "the penalty on the norm of the function"),
-        Parameter::number("most", 20_000.0, 1.0..=1e6, "the most documents that are in pairs"),
+        Parameter::number("lambda", 1.0, 1e-9..=1e9, "penalty on the norm of the function"),
+        Parameter::number("most", 20_000.0, 1.0..=1e6, "maximum number of documents in pairs"),
     ],
     epochs: 30,
     patience: 0,
@@ -41,22 +42,22 @@ pub(super) const KIND: ModelKind = ModelKind {
     is_pointwise: false,
 };
 
-/// A step is solved for until what is left of the equation is this share of it.
-const LEFT: f64 = 0.01;
-/// The most products with the kernel matrix for one step.
-const PRODUCTS: usize = 200;
-/// A step that gains less than this share of F is the last.
-const NO_GAIN: f64 = 1e-7;
-/// A step must gain this share of what the slope at its start promises.
-const ENOUGH: f64 = 1e-4;
+/// Relative residual at which the equations of a step are solved.
+const RESIDUAL: f64 = 0.01;
+/// Maximum number of products with the kernel matrix per step.
+const MAX_PRODUCTS: usize = 200;
+/// Training ends when a step decreases F by less than this share.
+const TOLERANCE: f64 = 1e-7;
+/// Sufficient decrease: share of the decrease predicted by the slope at the start of a step (Armijo).
+const SUFFICIENT: f64 = 1e-4;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct KernelRankNet {
-    /// One per document that is in a pair; empty before the first round.
+    /// One per document in a pair; empty before the first round.
     alphas: Vec<f64>,
     gamma: f64,
     lambda: f64,
-    /// Computed when it is first needed.
+    /// Computed on first use.
     #[serde(skip)]
     problem: Option<Arc<Problem>>,
 }
@@ -78,14 +79,14 @@ pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     Rounds::start(start, state)
 }
 
-/// Time and memory grow with the square of the number of documents.
-fn check_size(documents: usize, most: f64) -> Result<()> {
-    if documents as f64 <= most {
+/// Time and memory are quadratic in the number of documents.
+fn check_size(documents: usize, max: f64) -> Result<()> {
+    if documents as f64 <= max {
         return Ok(());
     }
     Err(Error::Data(format!(
-        "kernel-ranknet: {documents} training documents, and it takes {most}, as its time grows with the square of their \
-         number: train on fewer queries, or allow more with kernel-ranknet:most={documents}"
+        "kernel-ranknet: {documents} training documents, more than the maximum of {max}; its time is quadratic in their number: \
+         train on fewer queries, or allow more with kernel-ranknet:most={documents}"
     )))
 }
 
@@ -95,7 +96,7 @@ impl Baseline for KernelRankNet {
         self.alphas.resize(problem.pairs.rows().len(), 0.0);
         let step = problem.step(&self.alphas, round.stop)?;
         self.alphas = step.alphas;
-        let converged = step.before - step.after <= NO_GAIN * step.after;
+        let converged = step.before - step.after <= TOLERANCE * step.after;
         Ok(RoundEnd { loss: step.after / round.train.n_queries() as f64, converged })
     }
 
@@ -113,8 +114,8 @@ impl Baseline for KernelRankNet {
 
 impl KernelRankNet {
     fn problem(&mut self, round: &Round<'_>) -> Result<Arc<Problem>> {
-        if let Some(known) = &self.problem {
-            return Ok(known.clone());
+        if let Some(problem) = &self.problem {
+            return Ok(problem.clone());
         }
         let pairs = PairLogistic::new(round.train, KIND.name)?;
         let gamma = self.gamma;
@@ -127,7 +128,7 @@ impl KernelRankNet {
     }
 }
 
-/// A step of Newton: where it ends, and F at both of its ends.
+/// A Newton step: its end, and F before and after.
 struct NewtonStep {
     alphas: Vec<f64>,
     before: f64,
@@ -137,12 +138,13 @@ struct NewtonStep {
 impl Problem {
     fn step(&self, alphas: &[f64], stop: &Stop) -> Result<NewtonStep> {
         let scores = self.kernel.times(alphas, stop)?;
-        let (loss, slopes) = self.pairs.loss(&scores, stop)?;
-        let gradient: Vec<f64> = slopes.iter().zip(alphas).map(|(g, alpha)| g + 2.0 * self.lambda * alpha).collect();
+        let (loss, score_gradient) = self.pairs.loss(&scores, stop)?;
+        let gradient: Vec<f64> =
+            score_gradient.iter().zip(alphas).map(|(g, alpha)| g + 2.0 * self.lambda * alpha).collect();
         let (direction, change) = self.solve(&scores, &gradient, stop)?;
-        // F along the direction needs no further product.
-        let (own, cross, square) = (dot(alphas, &scores), dot(&direction, &scores), dot(&direction, &change));
-        let norm = |length: f64| self.lambda * (own + 2.0 * length * cross + length * length * square);
+        // F along the direction needs no further product with the kernel matrix.
+        let (constant, cross, square) = (dot(alphas, &scores), dot(&direction, &scores), dot(&direction, &change));
+        let norm = |length: f64| self.lambda * (constant + 2.0 * length * cross + length * length * square);
         let before = loss + norm(0.0);
         let slope = dot(&gradient, &change);
         let mut length = 1.0;
@@ -150,7 +152,7 @@ impl Problem {
             stop.check()?;
             let moved: Vec<f64> = scores.iter().zip(&change).map(|(s, c)| s + length * c).collect();
             let after = self.pairs.loss(&moved, stop)?.0 + norm(length);
-            if after <= before + ENOUGH * length * slope {
+            if after <= before + SUFFICIENT * length * slope {
                 let alphas = alphas.iter().zip(&direction).map(|(alpha, d)| alpha + length * d).collect();
                 return Ok(NewtonStep { alphas, before, after });
             }
@@ -159,41 +161,37 @@ impl Problem {
         Ok(NewtonStep { alphas: alphas.to_vec(), before, after: before })
     }
 
-    /// δ of (L K + 2λ) δ = -gradient, and K δ.
+    /// Returns δ of (L K + 2λ) δ = -gradient, and K δ.
     fn solve(&self, scores: &[f64], gradient: &[f64], stop: &Stop) -> Result<(Vec<f64>, Vec<f64>)> {
-        let mut rest: Vec<f64> = gradient.iter().map(|slope| -slope).collect();
-        let mut rest_times = self.kernel.times(&rest, stop)?;
-        let mut square = dot(&rest, &rest_times);
-        let (mut found, mut found_times) = (vec![0.0; rest.len()], vec![0.0; rest.len()]);
-        let (mut ahead, mut ahead_times) = (rest.clone(), rest_times.clone());
-        let enough = LEFT * LEFT * square;
-        for _ in 0..PRODUCTS {
-            if square <= enough {
+        let mut residual: Vec<f64> = gradient.iter().map(|x| -x).collect();
+        let mut residual_times = self.kernel.times(&residual, stop)?;
+        let mut square = dot(&residual, &residual_times);
+        let (mut solution, mut solution_times) = (vec![0.0; residual.len()], vec![0.0; residual.len()]);
+        let (mut direction, mut direction_times) = (residual.clone(), residual_times.clone());
+        let target = RESIDUAL * RESIDUAL * square;
+        for _ in 0..MAX_PRODUCTS {
+            if square <= target {
                 break;
             }
-            let mut applied = self.pairs.curvature(scores, &ahead_times, stop)?;
-            applied.iter_mut().zip(&ahead).for_each(|(sum, x)| *sum += 2.0 * self.lambda * x);
-            let curvature = dot(&ahead_times, &applied);
+            let mut applied = self.pairs.hessian_times(scores, &direction_times, stop)?;
+            applied.iter_mut().zip(&direction).for_each(|(sum, x)| *sum += 2.0 * self.lambda * x);
+            let curvature = dot(&direction_times, &applied);
             if curvature <= 0.0 {
                 break;
             }
             let length = square / curvature;
-            add(&mut found, length, &ahead);
-            add(&mut found_times, length, &ahead_times);
-            add(&mut rest, -length, &applied);
-            rest_times = self.kernel.times(&rest, stop)?;
-            let next = dot(&rest, &rest_times);
+            step(&mut solution, length, &direction);
+            step(&mut solution_times, length, &direction_times);
+            step(&mut residual, -length, &applied);
+            residual_times = self.kernel.times(&residual, stop)?;
+            let next = dot(&residual, &residual_times);
             let keep = next / square;
-            ahead.iter_mut().zip(&rest).for_each(|(x, r)| *x = keep * *x + r);
-            ahead_times.iter_mut().zip(&rest_times).for_each(|(x, r)| *x = keep * *x + r);
+            direction.iter_mut().zip(&residual).for_each(|(x, r)| *x = keep * *x + r);
+            direction_times.iter_mut().zip(&residual_times).for_each(|(x, r)| *x = keep * *x + r);
             square = next;
         }
-        Ok((found, found_times))
+        Ok((solution, solution_times))
     }
-}
-
-fn add(sum: &mut [f64], factor: f64, values: &[f64]) {
-    sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
 
 #[cfg(test)]
@@ -242,11 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn the_optimum_has_no_gradient() {
+    fn the_gradient_is_zero_at_the_optimum() {
         for (seed, lambda) in [(1, 0.1), (2, 1.0), (3, 0.01)] {
             let problem = problem(&noisy(seed), lambda, gaussian);
             let (alphas, value) = optimum(&problem);
-            // The gradient in α is K (g + 2λα), and by finite differences.
+            // The gradient in α is K (g + 2λα); here it is computed by finite differences.
             let of = |alphas: &[f64]| {
                 let scores = problem.kernel.times(alphas, &Stop::new()).unwrap();
                 problem.pairs.loss(&scores, &Stop::new()).unwrap().0 + lambda * dot(alphas, &scores)
@@ -266,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_linear_kernel_it_is_linear_ranknet() {
+    fn a_linear_kernel_gives_linear_ranknet() {
         let (data, lambda) = (noisy(5), 0.3);
         let (alphas, value) = optimum(&problem(&data, lambda, linear_kernel));
         let rows = PairLogistic::new(&data, "test").unwrap().rows().to_vec();
@@ -288,30 +286,31 @@ mod tests {
             }
             sum
         };
-        assert!((direct(weights) - value).abs() < 1e-5, "{} instead of {value}", direct(weights));
+        assert!((direct(weights) - value).abs() < 1e-5, "{}, expected {value}", direct(weights));
         for step in [[1e-2, 0.0], [-1e-2, 0.0], [0.0, 1e-2], [0.0, -1e-2], [1e-2, -1e-2]] {
             assert!(direct([weights[0] + step[0], weights[1] + step[1]]) > direct(weights));
         }
     }
 
     #[test]
-    fn too_many_documents_are_refused() {
+    fn too_many_documents_are_rejected() {
         check_size(20, 20.0).unwrap();
         let error = check_size(21, 20.0).unwrap_err().to_string();
-        assert!(error.contains("21 training documents, and it takes 20") && error.contains("most=21"), "{error}");
+        assert!(error.contains("21 training documents, more than the maximum of 20;"), "{error}");
+        assert!(error.contains("most=21"), "{error}");
     }
 
     #[test]
-    fn what_is_saved_scores_as_what_was_trained() {
+    fn the_saved_model_has_the_same_scores() {
         let data = noisy(7);
         let problem = problem(&data, 0.2, gaussian);
         let (alphas, _) = optimum(&problem);
         let scores = problem.kernel.times(&alphas, &Stop::new()).unwrap();
         let state = KernelRankNet { alphas, gamma: 0.7, lambda: 0.2, problem: None };
         let device = crate::device::open("auto").unwrap();
-        let found = state.scorer(&data, &device).unwrap().score_rows(data.features(), 2).unwrap();
+        let saved_scores = state.scorer(&data, &device).unwrap().score_rows(data.features(), 2).unwrap();
         for (&row, score) in problem.pairs.rows().iter().zip(&scores) {
-            assert!((f64::from(found[row]) - score).abs() < 1e-5, "{} instead of {score}", found[row]);
+            assert!((f64::from(saved_scores[row]) - score).abs() < 1e-5, "{}, expected {score}", saved_scores[row]);
         }
     }
 }

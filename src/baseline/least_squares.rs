@@ -6,15 +6,15 @@ use crate::memory;
 use crate::stop::Stop;
 use rayon::prelude::*;
 
-/// The penalty on weights, relative to the mean square of a feature: what makes constant and repeated features harmless.
+/// Ridge penalty, relative to the mean square of a feature: makes the solution unique for constant and duplicate features.
 const RIDGE: f64 = 1e-6;
-/// Documents that one thread sums up at once.
+/// Number of documents per partial sum.
 const ROWS: usize = 4096;
 
-/// The weights w, one per feature, with the least Σ (w x + b - target)² over all documents; b is not returned.
+/// Returns the weights w, one per feature, that minimise Σ (w x + b - target)² over all documents; b is not returned.
 ///
 /// # Errors
-/// When memory is short, or the run is to stop.
+/// If there is not enough memory, or the run is stopped.
 pub(super) fn least_squares(data: &Dataset, targets: &[f64], stop: &Stop) -> Result<Vec<f64>> {
     let width = data.n_features();
     let (rows, count) = (data.features(), data.n_documents() as f64);
@@ -48,7 +48,7 @@ pub(super) fn least_squares(data: &Dataset, targets: &[f64], stop: &Stop) -> Res
     Ok(right)
 }
 
-/// The lower half of Σ x xᵀ, and Σ x target, both around their means.
+/// The lower half of Σ x xᵀ, and Σ x target, both centred.
 fn products(rows: &[f32], targets: &[f64], means: &[f64], target_mean: f64) -> (Vec<f64>, Vec<f64>) {
     let width = means.len();
     let (mut matrix, mut right) = (vec![0.0; width * width], vec![0.0; width]);
@@ -63,17 +63,17 @@ fn products(rows: &[f32], targets: &[f64], means: &[f64], target_mean: f64) -> (
     (matrix, right)
 }
 
-/// Solves a positive definite system by Cholesky's factors of its lower half, in place.
+/// Solves a positive definite system by Cholesky decomposition of its lower half, in place.
 fn solve(matrix: &mut [f64], right: &mut [f64], stop: &Stop) -> Result<()> {
     let width = right.len();
     for i in 0..width {
         stop.check()?;
         for j in 0..=i {
             let sum: f64 = (0..j).map(|k| matrix[i * width + k] * matrix[j * width + k]).sum();
-            let rest = matrix[i * width + j] - sum;
-            // Rounding may take all of a feature that repeats others; its weight is then next to nothing.
+            let pivot = matrix[i * width + j] - sum;
+            // Rounding may leave nothing of a duplicate feature; its weight is then close to 0.
             matrix[i * width + j] =
-                if i == j { rest.max(f64::MIN_POSITIVE).sqrt() } else { rest / matrix[j * width + j] };
+                if i == j { pivot.max(f64::MIN_POSITIVE).sqrt() } else { pivot / matrix[j * width + j] };
         }
         let sum: f64 = (0..i).map(|k| matrix[i * width + k] * right[k]).sum();
         right[i] = (right[i] - sum) / matrix[i * width + i];
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_linear_target_is_found_with_constant_and_repeated_features() {
+    fn fits_a_linear_target_with_constant_and_duplicate_features() {
         let documents = 5000;
         let mut features = Vec::new();
         let mut targets = Vec::new();
@@ -101,9 +101,9 @@ mod tests {
         }
         let data = Dataset::new(4, features, vec![0.0; documents], vec![("a".into(), documents)]).unwrap();
         let weights = least_squares(&data, &targets, &Stop::new()).unwrap();
-        // The repeated feature shares its weight with the first.
-        for (found, expected) in weights.iter().zip([1.0, -0.5, 0.0, 1.0]) {
-            assert!((found - expected).abs() < 1e-3, "{weights:?}");
+        // The duplicate feature shares its weight with the first.
+        for (weight, expected) in weights.iter().zip([1.0, -0.5, 0.0, 1.0]) {
+            assert!((weight - expected).abs() < 1e-3, "{weights:?}");
         }
         let constant = Dataset::new(2, vec![1.0; 6], vec![0.0; 3], vec![("a".into(), 3)]).unwrap();
         assert_eq!(least_squares(&constant, &[1.0, 2.0, 3.0], &Stop::new()).unwrap(), [0.0, 0.0]);

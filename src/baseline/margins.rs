@@ -1,7 +1,7 @@
-//! Sums over the pairs of a query whose scores are less than a margin of 1 apart, or in the wrong order, in O(n log n).
+//! Sums over the pairs of a query with a score difference below the margin of 1, in O(n log n).
 //!
 //! C.-P. Lee, C.-J. Lin: Large-Scale Linear RankSVM (Neural Computation 2014) and T. Joachims: Training Linear SVMs in Linear
-//! Time (KDD 2006): documents come in by score, a tree over labels counts them.
+//! Time (KDD 2006): documents are visited in score order and counted in a tree over labels.
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use crate::stop::Stop;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The labels of all documents, as places among the labels of their query.
+/// The labels of all documents, as ranks among the labels of their query.
 #[derive(Debug)]
 pub(super) struct Margins<'a> {
     offsets: &'a [usize],
@@ -18,16 +18,16 @@ pub(super) struct Margins<'a> {
     stop: &'a Stop,
 }
 
-/// What a document has to do with the pairs below the margin, in which it is better or worse.
+/// Sums over the pairs of a document that are below the margin.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct PairSums {
-    /// The pairs in which it is the better one.
+    /// Number of pairs in which it is the better document.
     pub better: f64,
-    /// The values of their worse documents.
+    /// Sum of the values of the worse documents of these pairs.
     pub of_worse: f64,
-    /// The pairs in which it is the worse one.
+    /// Number of pairs in which it is the worse document.
     pub worse: f64,
-    /// The values of their better documents.
+    /// Sum of the values of the better documents of these pairs.
     pub of_better: f64,
 }
 
@@ -44,12 +44,12 @@ impl<'a> Margins<'a> {
         Margins { offsets: data.offsets(), levels, stop }
     }
 
-    /// Whether any query has documents of two labels.
+    /// Returns whether any query has documents with different labels.
     pub fn has_pairs(&self) -> bool {
         self.levels.iter().any(|&level| level > 0)
     }
 
-    /// The documents of each query, the highest score first.
+    /// The documents of each query in descending order of scores.
     pub fn order(&self, scores: &[f64]) -> Result<Vec<u32>> {
         let mut order = vec![0; scores.len()];
         self.queries(&mut order).into_par_iter().try_for_each(|(rows, order)| {
@@ -62,7 +62,7 @@ impl<'a> Margins<'a> {
         Ok(order)
     }
 
-    /// The sums of each document over pairs below the margin by `scores`, whose order is given, of `values`.
+    /// The sums of `values` for each document over the pairs below the margin by `scores`, with their `order`.
     pub fn sums(&self, scores: &[f64], order: &[u32], values: &[f64]) -> Result<Vec<PairSums>> {
         let mut sums = vec![PairSums::default(); scores.len()];
         let work = |tree: &mut Vec<[f64; 2]>, (rows, sums): (Range<usize>, &mut [PairSums])| {
@@ -75,7 +75,7 @@ impl<'a> Margins<'a> {
         Ok(sums)
     }
 
-    /// The rows of each query, and its part of a list.
+    /// The rows of each query with its part of a list.
     fn queries<'b, T>(&self, mut list: &'b mut [T]) -> Vec<(Range<usize>, &'b mut [T])> {
         let mut queries = Vec::with_capacity(self.offsets.len());
         for pair in self.offsets.windows(2) {
@@ -87,12 +87,12 @@ impl<'a> Margins<'a> {
     }
 }
 
-/// Whether a pair is below the margin. Rounding keeps the order of scores, so that those who are form one end of them.
+/// Returns whether a pair is below the margin. Rounding is monotonic, so these pairs are contiguous in score order.
 fn is_below(better: f64, worse: f64) -> bool {
     1.0 - (better - worse) > 0.0
 }
 
-/// The sums of one query; `tree` is memory for it.
+/// The sums of one query; `tree` is a buffer.
 fn query_sums(
     scores: &[f64],
     order: &[u32],
@@ -102,7 +102,7 @@ fn query_sums(
     tree: &mut Vec<[f64; 2]>,
 ) {
     let Some(&top) = levels.iter().max().filter(|&&top| top > 0) else { return };
-    // From the highest score down, each document against the worse ones that are not far enough below it.
+    // In descending score order, each document with the worse ones that are not far enough below it.
     tree.clear();
     tree.resize(top as usize + 2, [0.0; 2]);
     let mut others = order.iter().map(|&other| other as usize).peekable();
@@ -113,7 +113,7 @@ fn query_sums(
         }
         [sums[document].better, sums[document].of_worse] = below(tree, levels[document]);
     }
-    // From the lowest score up, each document against the better ones that are not far enough above it.
+    // In ascending score order, each document with the better ones that are not far enough above it.
     tree.fill([0.0; 2]);
     let mut others = order.iter().rev().map(|&other| other as usize).peekable();
     for &document in order.iter().rev() {
@@ -125,7 +125,7 @@ fn query_sums(
     }
 }
 
-/// Adds one document of a level to a Fenwick tree of counts and sums.
+/// Adds a document to a Fenwick tree of counts and sums.
 fn count(tree: &mut [[f64; 2]], level: u32, value: f64) {
     let mut node = level as usize + 1;
     while node < tree.len() {
@@ -135,7 +135,7 @@ fn count(tree: &mut [[f64; 2]], level: u32, value: f64) {
     }
 }
 
-/// The count and the sum of all lower levels.
+/// Count and sum of all lower levels.
 fn below(tree: &[[f64; 2]], level: u32) -> [f64; 2] {
     let (mut node, mut sum) = (level as usize, [0.0; 2]);
     while node > 0 {
@@ -150,20 +150,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_those_of_pair_by_pair() {
+    fn sums_match_brute_force() {
         let random = |i: usize| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / (1 << 24) as f64;
         let sizes = [1, 2, 3, 10, 40];
         let documents: usize = sizes.iter().sum();
         for levels in [1, 2, 5, 30] {
             let labels: Vec<f32> = (0..documents).map(|i| (random(i + 50) * levels as f64).floor() as f32).collect();
-            // Many are equal, and many are exactly a margin apart.
+            // Many scores are equal, and many are exactly a margin apart.
             let scores: Vec<f64> = (0..documents).map(|i| (random(i) * 16.0).floor() / 4.0).collect();
             let values: Vec<f64> = (0..documents).map(|i| (random(i + 99) * 64.0).floor()).collect();
             let ids = sizes.iter().enumerate().map(|(i, &size)| (i.to_string(), size)).collect();
             let data = Dataset::new(1, vec![0.0; documents], labels.clone(), ids).unwrap();
             let stop = Stop::new();
             let margins = Margins::new(&data, &stop);
-            let found = margins.sums(&scores, &margins.order(&scores).unwrap(), &values).unwrap();
+            let sums = margins.sums(&scores, &margins.order(&scores).unwrap(), &values).unwrap();
             let mut expected = vec![PairSums::default(); documents];
             for rows in data.offsets().windows(2).map(|pair| pair[0]..pair[1]) {
                 for (i, j) in rows.clone().flat_map(|i| rows.clone().map(move |j| (i, j))) {
@@ -175,7 +175,7 @@ mod tests {
                     }
                 }
             }
-            assert_eq!(found, expected, "{levels} levels");
+            assert_eq!(sums, expected, "{levels} levels");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The systems that the papers compare with, one file each.
+//! The baselines of the papers, one file each.
 //!
-//! Each says how one round of it works and what scores after that; validation, the best round, stopping, checkpoints and
-//! everything else are those of any [training run](crate::train). A system is one file here and one line in [`BASELINES`].
+//! Each baseline defines one training round and the resulting scorer. Validation, the best round, early stopping and checkpoints
+//! are shared with every [training run](crate::train). A baseline is one file here and one row in [`BASELINES`].
 
 mod adarank;
 mod algebra;
@@ -42,10 +42,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
-/// Starts to train a baseline.
+/// Creates the learner of a baseline.
 type Start = fn(&BaselineStart<'_>) -> Result<Box<dyn Learner>>;
 
-/// All of them, in the order of the list of models.
+/// All baselines, in the order of the list of models.
 pub(crate) const BASELINES: &[(ModelKind, Start)] = &[
     (feature::KIND, feature::start),
     (prank::KIND, prank::start),
@@ -61,35 +61,35 @@ pub(crate) const BASELINES: &[(ModelKind, Start)] = &[
     (kernel_ranknet::KIND, kernel_ranknet::start),
 ];
 
-/// The learner of the baseline that is named in the settings.
+/// Creates the learner of the baseline named in the settings.
 pub(crate) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let name = start.settings.name.as_str();
     match BASELINES.iter().find(|(kind, _)| kind.name == name) {
-        Some((_, begin)) => begin(start),
+        Some((_, create)) => create(start),
         None => Err(Error::Config(format!("unknown baseline '{name}'"))),
     }
 }
 
-/// A system that learns in rounds. What it has learnt is its own value: it is copied before a round, and written to
+/// A system that learns in rounds. The value holds everything that is learned: it is cloned before each round and written to
 /// checkpoints as JSON.
 pub(crate) trait Baseline: Clone + Send + Serialize + DeserializeOwned + 'static {
-    /// One round, on from the last one.
+    /// Runs one round, starting from the result of the previous one.
     ///
     /// # Errors
-    /// When it fails, or the run is to stop: `round.stop.check()?` is to be called at least once a second.
+    /// If training fails or is stopped; implementations call `round.stop.check()?` at least once per second.
     fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd>;
 
-    /// What scores after the last round; `train` are the training queries.
+    /// Returns the scorer after the last round; `train` is the training data.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If it cannot be created.
     fn scorer(&self, train: &Dataset, device: &Device) -> Result<Scorer>;
 }
 
-/// What a system starts with.
+/// Input for creating a baseline.
 pub(crate) struct BaselineStart<'a> {
     pub settings: &'a BaselineSettings,
-    /// The measure that chooses the best round; systems that optimise a measure optimise this one.
+    /// The metric that selects the best round, and that systems which optimise a metric optimise.
     pub metric: Arc<dyn Metric>,
     /// The training queries, scaled.
     pub train: &'a Dataset,
@@ -97,34 +97,34 @@ pub(crate) struct BaselineStart<'a> {
 }
 
 impl BaselineStart<'_> {
-    /// The setting of this name; the registry makes sure that it is there.
+    /// Returns the setting of this name. The registry guarantees that it exists.
     pub fn number(&self, key: &str) -> f64 {
         self.settings.numbers.get(key).copied().unwrap_or(f64::NAN)
     }
 }
 
-/// What a round works on.
+/// Input of a round.
 pub(crate) struct Round<'a> {
     /// The training queries, scaled.
     pub train: &'a Dataset,
     pub metric: &'a dyn Metric,
-    /// Counted from 1.
+    /// Number of the round, from 1.
     pub number: usize,
-    /// Of this run; a round draws from (seed, number), so that a resumed run draws the same.
+    /// Seed of the run. A round seeds its generator with (seed, number), so that a resumed run draws the same numbers.
     pub seed: u64,
     pub stop: &'a Stop,
 }
 
-/// What a round ends in.
+/// Result of a round.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoundEnd {
-    /// What it makes small, the mean over queries; NaN where there is no such number.
+    /// Training loss, the mean over queries; NaN if the system has none.
     pub loss: f64,
     /// Whether further rounds would change nothing.
     pub converged: bool,
 }
 
-/// A linear net of these weights, one per feature.
+/// Returns a linear net with these weights, one per feature.
 pub(crate) fn linear(weights: &[f64], device: &Device) -> Result<Scorer> {
     let shape = RankerConfig::linear(weights.len());
     let weights = weights.iter().map(|&weight| weight as f32).collect();

@@ -1,12 +1,12 @@
-//! OAP-BPM: the mean of many PRank perceptrons, each of which sees a random part of the documents.
+//! OAP-BPM: the average of many PRank perceptrons, each trained on a random part of the documents.
 //!
 //! E. F. Harrington: Online Ranking/Collaborative Filtering Using the Perceptron Algorithm (ICML 2003), "online aggregate
-//! PRank - Bayes point machine". Each perceptron is shown each document with probability tau; their directions are
-//! averaged, which comes near the centre of all perceptrons that fit (the Bayes point). The RankNet paper (2005, section
-//! 6.2) chose tau 0.3 and 100 perceptrons on validation queries.
+//! PRank - Bayes point machine". Each perceptron sees each document with probability tau. The average of their directions
+//! approximates the centre of all consistent perceptrons (the Bayes point). The RankNet paper (2005, section 6.2) selected tau 0.3
+//! and 100 perceptrons on validation queries.
 
 use super::algebra::add;
-use super::prank::{BETWEEN_LOOKS, LabelBounds, dot, shuffled};
+use super::prank::{CHECK_INTERVAL, LabelBounds, dot, shuffled};
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
 use crate::data::Dataset;
 use crate::data::scale::ScaleKind;
@@ -24,11 +24,11 @@ use serde::{Deserialize, Serialize};
 
 pub(super) const KIND: ModelKind = ModelKind {
     name: "oap-bpm",
-    help: "the mean of PRank perceptrons on random documents",
+    help: "OAP-BPM: average of PRank perceptrons on random documents",
     optimises: super::prank::KIND.optimises,
     parameters: &[
-        Parameter::number("tau", 0.3, 0.001..=1.0, "the share of documents that each is shown"),
-        Parameter::number("perceptrons", 100.0, 1.0..=10_000.0, "how many"),
+        Parameter::number("tau", 0.3, 0.001..=1.0, "share of documents that each perceptron sees"),
+        Parameter::number("perceptrons", 100.0, 1.0..=10_000.0, "number of perceptrons"),
     ],
     epochs: 100,
     patience: 20,
@@ -55,9 +55,9 @@ pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let (tau, count, width) = (start.number("tau"), start.number("perceptrons") as usize, start.train.n_features());
     let thresholds = LabelBounds::new(start.train, KIND.name)?;
     let numbers = (width as u64).saturating_add(2 * thresholds.bounds.len() as u64).saturating_mul(count as u64);
-    // What is learnt before and after a round and at the best, and a checkpoint as text.
+    // The states before and after a round and of the best round, and a checkpoint as text.
     let bytes = memory::bytes_of::<f64>(numbers).saturating_mul(9);
-    memory::ask(bytes, &format!("{}: {count} perceptrons", KIND.name), "take fewer perceptrons or features")?;
+    memory::ask(bytes, &format!("{}: {count} perceptrons", KIND.name), "use fewer perceptrons or features")?;
     let perceptrons = vec![Perceptron { weights: vec![0.0; width], thresholds }; count];
     Rounds::start(start, OapBpm { tau, perceptrons })
 }
@@ -68,7 +68,7 @@ impl Baseline for OapBpm {
         let perceptrons = self.perceptrons.par_iter_mut().enumerate();
         let errors = perceptrons.map(|(index, perceptron)| perceptron.pass(round, &order, tau, index as u64));
         let errors: Vec<f64> = errors.collect::<Result<_>>()?;
-        // As if each had seen all documents.
+        // Scaled as if each had seen all documents.
         let error = errors.iter().sum::<f64>() / (tau * errors.len() as f64);
         Ok(RoundEnd { loss: error / round.train.n_queries() as f64, converged: false })
     }
@@ -77,7 +77,7 @@ impl Baseline for OapBpm {
         let mut mean = vec![0.0; train.n_features()];
         for perceptron in &self.perceptrons {
             let length = perceptron.weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
-            // One that has made no mistake yet has no direction.
+            // A perceptron without mistakes has no direction.
             if length > 0.0 {
                 let share = 1.0 / (length * self.perceptrons.len() as f64);
                 mean.iter_mut().zip(&perceptron.weights).for_each(|(mean, weight)| *mean += share * weight);
@@ -88,14 +88,14 @@ impl Baseline for OapBpm {
 }
 
 impl Perceptron {
-    /// Shows it a random part of the documents. Returns by how many ranks it was wrong, over all of them.
+    /// Trains on a random part of the documents. Returns the sum of the rank errors.
     fn pass(&mut self, round: &Round<'_>, order: &[usize], tau: f64, index: u64) -> Result<f64> {
         let mut random = ChaCha8Rng::seed_from_u64(round.seed);
-        // The order of the documents is drawn from the streams below.
+        // The order of the documents uses lower stream numbers.
         random.set_stream((index + 1) << 32 | round.number as u64);
         let (width, mut wrong) = (round.train.n_features(), 0);
         for (place, &document) in order.iter().enumerate() {
-            if place % BETWEEN_LOOKS == 0 {
+            if place % CHECK_INTERVAL == 0 {
                 round.stop.check()?;
             }
             if !random.random_bool(tau) {
@@ -117,14 +117,14 @@ mod tests {
     use crate::device;
 
     #[test]
-    fn directions_are_averaged_whatever_their_lengths() {
+    fn directions_are_averaged_regardless_of_their_norms() {
         let train = Dataset::new(2, vec![0.0; 4], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
         let thresholds = LabelBounds::new(&train, "x").unwrap();
         let of = |weights: [f64; 2]| Perceptron { weights: weights.to_vec(), thresholds: thresholds.clone() };
         let all =
             OapBpm { tau: 0.3, perceptrons: vec![of([3.0, 4.0]), of([0.0, -100.0]), of([0.0; 2]), of([0.5, 0.0])] };
         let scorer = all.scorer(&train, &device::open("auto").unwrap()).unwrap();
-        let found = scorer.score_rows(&[1.0, 0.0, 0.0, 1.0], 2).unwrap();
-        assert_eq!(found, [((0.6 + 1.0) / 4.0) as f32, ((0.8 - 1.0) / 4.0) as f32]);
+        let scores = scorer.score_rows(&[1.0, 0.0, 0.0, 1.0], 2).unwrap();
+        assert_eq!(scores, [((0.6 + 1.0) / 4.0) as f32, ((0.8 - 1.0) / 4.0) as f32]);
     }
 }

@@ -1,9 +1,9 @@
-//! PRank: a perceptron that puts every document between two thresholds, one for each step from a label to the next.
+//! PRank: a perceptron that assigns each document to an interval between thresholds, one threshold per pair of adjacent labels.
 //!
-//! K. Crammer, Y. Singer: Pranking with Ranking (NIPS 2001), figure 1. Labels are ranks 1 to k; a document's rank is the
-//! least r with `w . x < b_r`. Where that is wrong, each threshold on the wrong side is moved by 1, and `w` by `x` as
-//! often. The paper has no constants. An epoch is a pass over all documents in a new order. As in the RankNet paper (2005,
-//! section 6.2): at most 100 epochs, and the best one on validation queries counts.
+//! K. Crammer, Y. Singer: Pranking with Ranking (NIPS 2001), figure 1. Labels are ranks 1 to k; a document's rank is the smallest r
+//! with `w . x < b_r`. If that is wrong, each threshold on the wrong side moves by 1, and `w` by `x` for each of them. The
+//! algorithm has no constants. An epoch is a pass over all documents in a new random order. As in the RankNet paper (2005, section
+//! 6.2), training takes at most 100 epochs and keeps the best one on the validation queries.
 
 use super::algebra::add;
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 pub(super) const KIND: ModelKind = ModelKind {
     name: "prank",
-    help: "PRank: a perceptron with a threshold between labels",
-    optimises: Some("the distance of a document's label from the predicted one"),
+    help: "PRank: a perceptron with thresholds between labels",
+    optimises: Some("the distance between a document's label and the predicted one"),
     parameters: &[],
     epochs: 100,
     patience: 20,
@@ -61,23 +61,24 @@ impl Baseline for Prank {
     }
 }
 
-/// Shows all training documents once, in an order of this round. What is shown answers by how many ranks it was wrong.
-pub(super) fn pass(round: &Round<'_>, mut show: impl FnMut(usize) -> usize) -> Result<RoundEnd> {
+/// Calls `learn` with each training document in the random order of this round; it returns by how many ranks the prediction was
+/// wrong.
+pub(super) fn pass(round: &Round<'_>, mut learn: impl FnMut(usize) -> usize) -> Result<RoundEnd> {
     let mut wrong = 0;
     for (place, document) in shuffled(round).into_iter().enumerate() {
-        if place % BETWEEN_LOOKS == 0 {
+        if place % CHECK_INTERVAL == 0 {
             round.stop.check()?;
         }
-        wrong += show(document);
+        wrong += learn(document);
     }
-    // Whoever makes no mistake in a whole pass changes nothing.
+    // A pass without mistakes changes nothing.
     Ok(RoundEnd { loss: wrong as f64 / round.train.n_queries() as f64, converged: wrong == 0 })
 }
 
-/// Documents between two looks at whether to stop; of many features, the products of one take long.
-pub(super) const BETWEEN_LOOKS: usize = 1 << 4;
+/// Number of documents between two checks of the stop signal.
+pub(super) const CHECK_INTERVAL: usize = 1 << 4;
 
-/// All training documents in an order of this round.
+/// All training documents in the random order of this round.
 pub(super) fn shuffled(round: &Round<'_>) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(round.seed);
     random.set_stream(round.number as u64);
@@ -86,28 +87,27 @@ pub(super) fn shuffled(round: &Round<'_>) -> Vec<usize> {
     order
 }
 
-/// The thresholds between neighbouring labels.
+/// The thresholds between adjacent labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LabelBounds {
-    /// All labels of the training documents, upwards: the r-th is rank r.
+    /// All labels of the training documents, ascending: the r-th is rank r.
     labels: Vec<f32>,
-    /// One less than there are labels.
+    /// One fewer than labels.
     pub bounds: Vec<f64>,
 }
 
-/// More labels than this are measurements, not ranks.
-const MOST_LABELS: usize = 1000;
+/// Maximum number of labels; more would not be ranks.
+const MAX_LABELS: usize = 1000;
 
 impl LabelBounds {
-    /// All at 0, where the paper starts; `name` is that of the system which asks.
+    /// All thresholds at 0, as in the paper; `name` is the name of the system for errors.
     pub fn new(train: &Dataset, name: &str) -> Result<Self> {
         let mut labels = train.labels().to_vec();
         labels.sort_unstable_by(f32::total_cmp);
         labels.dedup();
-        if !(2..=MOST_LABELS).contains(&labels.len()) {
+        if !(2..=MAX_LABELS).contains(&labels.len()) {
             return Err(Error::Data(format!(
-                "{name}: the training documents have {} different labels: it needs at least 2, and takes at most \
-                 {MOST_LABELS}",
+                "{name}: the training documents have {} different labels: expected 2 to {MAX_LABELS}",
                 labels.len()
             )));
         }
@@ -115,13 +115,13 @@ impl LabelBounds {
         Ok(LabelBounds { labels, bounds })
     }
 
-    /// Moves the thresholds that a document is on the wrong side of. Returns how many steps the score has to move up (or
-    /// down, if negative), and by how many ranks it was wrong.
+    /// Moves the thresholds that a document is on the wrong side of. Returns the number of steps by which the score has to increase
+    /// (negative: decrease), and by how many ranks the prediction was wrong.
     pub fn learn(&mut self, score: f64, label: f32) -> (f64, usize) {
-        // Both are counted from 0 here.
+        // Ranks count from 0 here.
         let rank = self.labels.partition_point(|&lower| lower < label);
-        let found = self.bounds.iter().position(|&bound| score < bound).unwrap_or(self.bounds.len());
-        if found == rank {
+        let predicted = self.bounds.iter().position(|&bound| score < bound).unwrap_or(self.bounds.len());
+        if predicted == rank {
             return (0.0, 0);
         }
         let mut steps = 0.0;
@@ -132,7 +132,7 @@ impl LabelBounds {
                 *bound -= side;
             }
         }
-        (steps, rank.abs_diff(found))
+        (steps, rank.abs_diff(predicted))
     }
 }
 
@@ -154,12 +154,12 @@ mod tests {
         // Ranks 1 to 4 for the labels 0, 1, 2 and 5.
         let mut thresholds = LabelBounds::new(&data(&[1.0, 5.0, 0.0, 1.0, 2.0]), "x").unwrap();
         assert_eq!(thresholds.bounds, [0.0; 3]);
-        // A score of 0 is below no threshold, so rank 4: right for label 5.
+        // A score of 0 is below no threshold, so the rank is 4: correct for label 5.
         assert_eq!(thresholds.learn(0.0, 5.0), (0.0, 0));
-        // For label 1, rank 2, the score is to be above the first and below the others. On the border of the first is wrong too.
+        // For label 1, rank 2, the score must be above the first threshold and below the others. Equality with the first is wrong too.
         assert_eq!(thresholds.learn(0.0, 1.0), (1.0 - 1.0 - 1.0, 2));
         assert_eq!(thresholds.bounds, [-1.0, 1.0, 1.0]);
-        // Now rank 2 for a score of 0; label 0 wants it below the first.
+        // A score of 0 now has rank 2; for label 0 it must be below the first threshold.
         assert_eq!(thresholds.learn(0.0, 0.0), (-1.0, 1));
         assert_eq!(thresholds.bounds, [0.0, 1.0, 1.0]);
         assert_eq!(thresholds.learn(-5.0, 5.0), (3.0, 3));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_stay_in_order() {
+    fn thresholds_stay_in_order() {
         // Lemma 1 of the paper.
         let mut thresholds = LabelBounds::new(&data(&[0.0, 1.0, 2.0, 3.0]), "x").unwrap();
         for step in 0..500u64 {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_are_no_ranks_are_refused() {
+    fn too_few_and_too_many_labels_are_rejected() {
         let error = LabelBounds::new(&data(&[1.0, 1.0]), "prank").unwrap_err().to_string();
         assert!(error.contains("prank: the training documents have 1 different labels"), "{error}");
         assert!(LabelBounds::new(&data(&(0..1001).map(|label| label as f32).collect::<Vec<_>>()), "x").is_err());

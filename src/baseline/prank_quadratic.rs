@@ -1,8 +1,8 @@
-//! PRank on the features and all products of two of them.
+//! PRank on the features and all products of two features.
 //!
-//! K. Crammer, Y. Singer: Pranking with Ranking (NIPS 2001) with a quadratic kernel, computed as the RankNet paper (2005,
-//! section 6.2) does: "taking the features, and every quadratic combination, as a new feature set". All else is as in
-//! [`prank`](super::prank). What comes out is a polynomial, held as a sum of squares.
+//! K. Crammer, Y. Singer: Pranking with Ranking (NIPS 2001) with a quadratic kernel, computed as in the RankNet paper (2005,
+//! section 6.2): "taking the features, and every quadratic combination, as a new feature set". Everything else is as in
+//! [`prank`](super::prank). The model is a polynomial, stored as a sum of squares.
 
 use super::prank::{LabelBounds, pass};
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds};
@@ -40,7 +40,7 @@ pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
     let thresholds = LabelBounds::new(start.train, KIND.name)?;
     let features = start.train.n_features() as u64;
     let products = features.saturating_mul(features.saturating_add(3)) / 2;
-    // What is learnt before and after a round and at the best, what scores of each, and a checkpoint as text.
+    // The states before and after a round and of the best round, the scorer of each, and a checkpoint as text.
     let bytes = memory::bytes_of::<f64>(products).saturating_mul(12);
     memory::ask(bytes, &format!("{}: {products} products of features", KIND.name), "use fewer features")?;
     Rounds::start(start, QuadraticPrank { polynomial: Quadratic::zero(start.train.n_features()), thresholds })
@@ -94,7 +94,7 @@ impl Quadratic {
         self.rows().map(row).sum()
     }
 
-    /// Adds the features and products of a document, so many times.
+    /// Adds the features and products of a document, multiplied by `times`.
     fn add(&mut self, x: &[f32], times: f64) {
         if times == 0.0 {
             return;
@@ -107,8 +107,8 @@ impl Quadratic {
         }
     }
 
-    /// The same as a sum of squares: `x_i y = ((s x_i + y / s)^2 - (s x_i - y / s)^2) / 4` for each feature, where `y` is
-    /// what it is multiplied by and `s` makes both of one size.
+    /// The polynomial as a sum of squares: `x_i y = ((s x_i + y / s)^2 - (s x_i - y / s)^2) / 4` for each feature, where `y` is its
+    /// factor and `s` gives both the same size.
     fn ranker(&self) -> Result<KernelRanker> {
         let (mut points, mut offsets, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         for (feature, terms) in self.rows() {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_polynomial_by_its_formula() {
+    fn the_polynomial_matches_its_formula() {
         let mut polynomial = Quadratic::zero(2);
         polynomial.add(&[2.0, 3.0], 1.0);
         // x, x^2, x y, y, y^2.
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn squares_give_the_same_values() {
+    fn the_sum_of_squares_equals_the_polynomial() {
         let random = |i: u64| ((i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1 << 24) as f32 - 0.5;
         let row = |i: u64| (0..7).map(|j| 2.0 * random(7 * i + j)).collect::<Vec<f32>>();
         let mut polynomial = Quadratic::zero(7);
@@ -157,8 +157,8 @@ mod tests {
         let ranker = polynomial.ranker().unwrap();
         assert_eq!(ranker.weights().len(), 14);
         for i in 100..200 {
-            let (found, exact) = (ranker.score_rows(&row(i), 7).unwrap()[0], polynomial.value(&row(i)));
-            assert!((f64::from(found) - exact).abs() < 1e-5 * (1.0 + exact.abs()), "{found}, not {exact}");
+            let (score, exact) = (ranker.score_rows(&row(i), 7).unwrap()[0], polynomial.value(&row(i)));
+            assert!((f64::from(score) - exact).abs() < 1e-5 * (1.0 + exact.abs()), "{score}, expected {exact}");
         }
     }
 }

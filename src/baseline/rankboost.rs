@@ -1,13 +1,13 @@
-//! RankBoost: boosting of thresholds on single features, with weights over pairs of documents.
+//! RankBoost: boosting of thresholds on single features with weights over pairs of documents.
 //!
 //! Freund, Iyer, Schapire and Singer, "An efficient boosting algorithm for combining preferences", JMLR 4, 2003. Pairs are two
-//! documents of a query with different labels, all of the same weight at first. A weak ranker is h(x) = 1 where a feature is
-//! above a threshold, else 0. Each round takes the one with the largest |r|, r = Σ D(a, b) (h(b) - h(a)) over pairs of which b
-//! is the better, adds it with α = ½ ln((1 + r) / (1 - r)) (the paper's third method), and D becomes D exp(α (h(a) - h(b))).
+//! documents of a query with different labels, with equal initial weights. A weak ranker is h(x) = 1 if a feature is above a
+//! threshold, else 0. Each round selects the one with the largest |r|, r = Σ D(a, b) (h(b) - h(a)) over pairs in which b is the
+//! better, adds it with α = ½ ln((1 + r) / (1 - r)) (the paper's third method), and D becomes D exp(α (h(a) - h(b))).
 //!
-//! D is a product, e^H(a) e^-H(b) with the sum H of all that was added, so r = Σ π(x) h(x) over documents, and the potentials
-//! π need one pass over each query: the paper's bipartite feedback, and the same for more than two labels. Defaults: 300
-//! rounds, 10 thresholds for each feature.
+//! D is a product, e^H(a) e^-H(b) with the sum H of all weak rankers added, so r = Σ π(x) h(x) over documents, and the potentials
+//! π need one pass over each query: the paper's bipartite feedback, extended to more than two labels. Defaults: 300 rounds, 10
+//! thresholds per feature.
 
 use super::thresholds::Thresholds;
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds};
@@ -28,13 +28,13 @@ use std::sync::Arc;
 
 pub(super) const KIND: ModelKind = ModelKind {
     name: "rankboost",
-    help: "RankBoost: thresholds on features, added one by one",
+    help: "RankBoost: boosting of thresholds on features",
     optimises: Some("an exponential loss over pairs, by boosting"),
     parameters: &[Parameter::number(
         "thresholds",
         10.0,
         0.0..=1e6,
-        "evenly spaced thresholds per feature; 0 for all its values",
+        "number of evenly spaced thresholds per feature; 0 uses all values",
     )],
     epochs: 300,
     patience: 0,
@@ -45,26 +45,26 @@ pub(super) const KIND: ModelKind = ModelKind {
     is_pointwise: false,
 };
 
-/// |r| of a perfect weak ranker is taken to be this much below 1, so that its α is finite.
-const SHORT_OF_PERFECT: f64 = 1e-6;
-/// A weak ranker with a smaller |r| tells nothing.
-const NOTHING: f64 = 1e-12;
+/// |r| is limited to 1 minus this, so that α is finite.
+const MARGIN: f64 = 1e-6;
+/// Minimum |r| of a useful weak ranker.
+const MIN_R: f64 = 1e-12;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct RankBoost {
     /// One per round.
     added: Vec<WeakRanker>,
-    /// Evenly spaced thresholds per feature; 0 for all values.
+    /// Number of evenly spaced thresholds per feature; 0 for all values.
     thresholds: usize,
-    /// What does not change from round to round; computed when it is first needed.
+    /// Data that does not change between rounds; computed on first use.
     #[serde(skip)]
     prepared: Option<Arc<Prepared>>,
-    /// H of each document; of all rounds where it is there.
+    /// H of each document over all rounds; `None` until computed.
     #[serde(skip)]
     sums: Option<Vec<f64>>,
 }
 
-/// α where a feature is above the threshold, else 0.
+/// α if a feature is above the threshold, else 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct WeakRanker {
     feature: usize,
@@ -75,7 +75,7 @@ struct WeakRanker {
 #[derive(Debug)]
 struct Prepared {
     thresholds: Thresholds,
-    /// The rows of each query, from the lowest label to the highest.
+    /// Rows of each query in ascending order of labels.
     by_label: Vec<u32>,
     pairs: f64,
 }
@@ -91,16 +91,16 @@ impl Baseline for RankBoost {
         let prepared = self.prepared(round)?;
         let mut sums = self.sums.take().map_or_else(|| sums_of(&self.added, data, round.stop), Ok)?;
         let (potentials, before) = potentials(data, &prepared.by_label, &sums);
-        let found = best(&prepared.thresholds, &potentials, round)?;
-        let end = match found {
+        let best = best_ranker(&prepared.thresholds, &potentials, round)?;
+        let end = match best {
             Some((weak, r)) => {
-                let r = r.clamp(SHORT_OF_PERFECT - 1.0, 1.0 - SHORT_OF_PERFECT);
+                let r = r.clamp(MARGIN - 1.0, 1.0 - MARGIN);
                 let alpha = 0.5 * ((1.0 + r) / (1.0 - r)).ln();
                 let weak = WeakRanker { alpha, ..weak };
                 add(&weak, data, &mut sums);
                 self.added.push(weak);
-                // Where every pair is right by the same margin, all weights stay the same, and so does the choice.
-                let perfect = r.abs() >= 1.0 - SHORT_OF_PERFECT;
+                // If every pair is right by the same margin, all weights stay equal, and so does the selection.
+                let perfect = r.abs() >= 1.0 - MARGIN;
                 RoundEnd { loss: total(data, &prepared.by_label, &sums) / prepared.pairs, converged: perfect }
             }
             None => RoundEnd { loss: before / prepared.pairs, converged: true },
@@ -110,15 +110,15 @@ impl Baseline for RankBoost {
     }
 
     fn scorer(&self, train: &Dataset, _: &Device) -> Result<Scorer> {
-        let trees = together(&self.added).iter().map(tree).collect::<Result<_>>()?;
+        let trees = merged(&self.added).iter().map(tree).collect::<Result<_>>()?;
         Forest::from_trees(train.n_features(), trees).map(|forest| Scorer::Trees(Arc::new(forest)))
     }
 }
 
 impl RankBoost {
     fn prepared(&mut self, round: &Round<'_>) -> Result<Arc<Prepared>> {
-        if let Some(known) = &self.prepared {
-            return Ok(known.clone());
+        if let Some(prepared) = &self.prepared {
+            return Ok(prepared.clone());
         }
         let data = round.train;
         let (by_label, pairs) = by_label(data)?;
@@ -127,20 +127,20 @@ impl RankBoost {
     }
 }
 
-/// Those of the same feature and threshold as one, in the order of the first of each.
-fn together(added: &[WeakRanker]) -> Vec<WeakRanker> {
+/// Merges weak rankers with the same feature and threshold, in the order of their first occurrence.
+fn merged(added: &[WeakRanker]) -> Vec<WeakRanker> {
     let mut places: HashMap<(usize, u32), usize> = HashMap::new();
-    let mut found: Vec<WeakRanker> = Vec::new();
+    let mut merged: Vec<WeakRanker> = Vec::new();
     for weak in added {
         match places.entry((weak.feature, weak.threshold.to_bits())) {
-            Entry::Occupied(place) => found[*place.get()].alpha += weak.alpha,
+            Entry::Occupied(place) => merged[*place.get()].alpha += weak.alpha,
             Entry::Vacant(place) => {
-                place.insert(found.len());
-                found.push(*weak);
+                place.insert(merged.len());
+                merged.push(*weak);
             }
         }
     }
-    found
+    merged
 }
 
 fn tree(weak: &WeakRanker) -> Result<Tree> {
@@ -149,46 +149,46 @@ fn tree(weak: &WeakRanker) -> Result<Tree> {
     Tree::new(vec![branch], vec![0.0, weak.alpha])
 }
 
-/// The rows of each query from the lowest label to the highest, and the number of pairs.
+/// Rows of each query in ascending order of labels, and the number of pairs.
 fn by_label(data: &Dataset) -> Result<(Vec<u32>, f64)> {
     let labels = data.labels();
     let mut rows: Vec<u32> = (0..data.n_documents() as u32).collect();
     let mut pairs = 0.0;
     for query in data.queries() {
-        let own = &mut rows[query.rows.clone()];
-        own.sort_by(|&a, &b| labels[a as usize].total_cmp(&labels[b as usize]));
+        let query_rows = &mut rows[query.rows.clone()];
+        query_rows.sort_by(|&a, &b| labels[a as usize].total_cmp(&labels[b as usize]));
         let same = |a: &u32, b: &u32| labels[*a as usize] == labels[*b as usize];
         let mut lower = 0.0;
-        for level in own.chunk_by(same) {
+        for level in query_rows.chunk_by(same) {
             pairs += lower * level.len() as f64;
             lower += level.len() as f64;
         }
     }
     if pairs == 0.0 {
-        return Err(Error::Data("rankboost: no training query has two documents of different labels".into()));
+        return Err(Error::Data("rankboost: no training query has documents with different labels".into()));
     }
     Ok((rows, pairs))
 }
 
-/// The potential of each document, divided by the sum of the weights of all pairs, and that sum.
+/// Normalised potential of each document, and the sum of the weights of all pairs.
 fn potentials(data: &Dataset, by_label: &[u32], sums: &[f64]) -> (Vec<f64>, f64) {
-    let found: Vec<(Vec<f64>, f64)> = data
+    let queries: Vec<(Vec<f64>, f64)> = data
         .offsets()
         .par_windows(2)
         .map(|rows| potentials_of_query(data.labels(), &by_label[rows[0]..rows[1]], rows[0], sums))
         .collect();
-    let total: f64 = found.iter().map(|(_, total)| total).sum();
-    let potentials = found.into_iter().flat_map(|(own, _)| own).map(|potential| potential / total).collect();
+    let total: f64 = queries.iter().map(|(_, total)| total).sum();
+    let potentials = queries.into_iter().flat_map(|(values, _)| values).map(|potential| potential / total).collect();
     (potentials, total)
 }
 
-/// π(x) = e^-H(x) Σ e^H(a) over all a of lower labels, minus e^H(x) Σ e^-H(b) over all b of higher ones.
+/// π(x) = e^-H(x) Σ e^H(a) over all a with lower labels, minus e^H(x) Σ e^-H(b) over all b with higher ones.
 fn potentials_of_query(labels: &[f32], by_label: &[u32], first: usize, sums: &[f64]) -> (Vec<f64>, f64) {
     let mut potentials = vec![0.0; by_label.len()];
-    let own = &sums[first..first + by_label.len()];
-    let (least, most) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
-    // Only differences count: those from the middle overflow last.
-    let middle = (least + most) / 2.0;
+    let query_sums = &sums[first..first + by_label.len()];
+    let (min, max) = query_sums.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
+    // Only differences matter: centring delays overflow.
+    let middle = (min + max) / 2.0;
     let weight = |row: u32, sign: f64| (sign * (sums[row as usize] - middle)).exp();
     let same = |a: &u32, b: &u32| labels[*a as usize] == labels[*b as usize];
     let (mut lower, mut total) = (0.0, 0.0);
@@ -210,14 +210,14 @@ fn potentials_of_query(labels: &[f32], by_label: &[u32], first: usize, sums: &[f
     (potentials, total)
 }
 
-/// The sum of e^(H(a) - H(b)) over all pairs, which all rounds together make small.
+/// The sum of e^(H(a) - H(b)) over all pairs: the exponential loss.
 fn total(data: &Dataset, by_label: &[u32], sums: &[f64]) -> f64 {
     potentials(data, by_label, sums).1
 }
 
-/// The weak ranker with the largest |r|, and r; of equal ones, the first. None where all tell nothing.
-fn best(thresholds: &Thresholds, potentials: &[f64], round: &Round<'_>) -> Result<Option<(WeakRanker, f64)>> {
-    let found: Vec<Option<(f32, f64)>> = (0..thresholds.n_features())
+/// The weak ranker with the largest |r|, and r; ties go to the first. `None` if none is useful.
+fn best_ranker(thresholds: &Thresholds, potentials: &[f64], round: &Round<'_>) -> Result<Option<(WeakRanker, f64)>> {
+    let candidates: Vec<Option<(f32, f64)>> = (0..thresholds.n_features())
         .into_par_iter()
         .map(|feature| {
             round.stop.check()?;
@@ -225,9 +225,9 @@ fn best(thresholds: &Thresholds, potentials: &[f64], round: &Round<'_>) -> Resul
         })
         .collect::<Result<_>>()?;
     let mut best: Option<(WeakRanker, f64)> = None;
-    for (feature, candidate) in found.into_iter().enumerate() {
+    for (feature, candidate) in candidates.into_iter().enumerate() {
         if let Some((threshold, r)) = candidate
-            && r.abs() > best.map_or(NOTHING, |(_, best)| best.abs())
+            && r.abs() > best.map_or(MIN_R, |(_, best)| best.abs())
         {
             best = Some((WeakRanker { feature, threshold, alpha: 0.0 }, r));
         }
@@ -235,11 +235,11 @@ fn best(thresholds: &Thresholds, potentials: &[f64], round: &Round<'_>) -> Resul
     Ok(best)
 }
 
-/// The threshold with the largest sum in size, and that sum.
+/// The threshold with the sum of largest absolute value, and that sum.
 fn largest(sums: impl Iterator<Item = (f32, f64)>) -> Option<(f32, f64)> {
     let mut best: Option<(f32, f64)> = None;
     for (threshold, sum) in sums {
-        if sum.is_finite() && best.is_none_or(|(_, most)| sum.abs() > most.abs()) {
+        if sum.is_finite() && best.is_none_or(|(_, largest)| sum.abs() > largest.abs()) {
             best = Some((threshold, sum));
         }
     }
@@ -281,8 +281,8 @@ mod tests {
 
     #[test]
     fn two_rounds_by_hand() {
-        // Three pairs: (1 over 0), (3 over 2) and (5 over 4) by rows. The feature is above 0 for the better of the first two
-        // and for the worse of the third, so r = 1/3 and α = ½ ln 2.
+        // Three pairs: (1 over 0), (3 over 2) and (5 over 4) by rows. The feature is above 0 for the better document of the first
+        // two pairs and for the worse one of the third, so r = 1/3 and α = ½ ln 2.
         let data = Dataset::new(1, vec![0.0, 1.0, 0.0, 1.0, 1.0, 0.0], vec![0.0, 1.0, 0.0, 1.0, 0.0, 1.0], {
             ["a", "b", "c"].map(|id| (id.to_owned(), 2)).to_vec()
         })
@@ -293,7 +293,7 @@ mod tests {
         let weak = system.added[0];
         assert_eq!((weak.feature, system.added.len(), end.converged), (0, 1, false));
         assert!((weak.alpha - alpha).abs() < 1e-12 && (0.0..1.0).contains(&weak.threshold));
-        // Two pairs by e^-α = √½, one by e^α = √2: 2√½ = √2, so r is 0 and nothing is left to tell.
+        // Two pairs have e^-α = √½, one has e^α = √2: 2√½ = √2, so r is 0 and no weak ranker is useful.
         assert!((end.loss - 2.0 * 2f64.sqrt() / 3.0).abs() < 1e-12);
         let end = run(&mut system, &data).unwrap();
         assert!(end.converged && system.added.len() == 1);
@@ -313,14 +313,14 @@ mod tests {
     /// All pairs (worse, better) within queries.
     fn pairs(data: &Dataset) -> Vec<(usize, usize)> {
         let rows = data.queries().flat_map(|query| {
-            let own = query.rows;
-            own.clone().flat_map(move |a| own.clone().map(move |b| (a, b)))
+            let rows = query.rows;
+            rows.clone().flat_map(move |a| rows.clone().map(move |b| (a, b)))
         });
         rows.filter(|&(a, b)| data.labels()[a] < data.labels()[b]).collect()
     }
 
     #[test]
-    fn each_round_takes_what_the_sum_over_pairs_says() {
+    fn each_round_selects_the_largest_sum_over_pairs() {
         for (seed, count) in [(1, 0), (2, 5), (3, 0)] {
             let data = noisy(seed);
             let pairs = pairs(&data);
@@ -340,7 +340,7 @@ mod tests {
                 let prepared = system.prepared.clone().unwrap();
                 for feature in 0..3 {
                     for (threshold, _) in prepared.thresholds.sums_above(feature, &vec![0.0; data.n_documents()]) {
-                        assert!(r(feature, threshold).abs() <= chosen.abs() + 1e-9, "a better one was there");
+                        assert!(r(feature, threshold).abs() <= chosen.abs() + 1e-9, "a better weak ranker exists");
                     }
                 }
                 for (d, &(a, b)) in weights.iter_mut().zip(&pairs) {
@@ -350,7 +350,7 @@ mod tests {
                 let sum: f64 = weights.iter().sum();
                 weights.iter_mut().for_each(|d| *d /= sum);
             }
-            // A resumed run has the same sums, to the bit, and what is saved scores by them.
+            // A resumed run has bit-identical sums, and the saved model has the same scores.
             let sums = system.sums.clone().unwrap();
             assert_eq!(sums_of(&system.added, &data, &Stop::new()).unwrap(), sums);
             let saved = system.scorer(&data, &crate::device::open("auto").unwrap()).unwrap();
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loss_never_rises_and_a_perfect_feature_ends_it() {
+    fn the_loss_never_increases_and_a_perfect_feature_ends_training() {
         let (data, mut boosted, mut before) = (noisy(4), system(0), 1.0);
         for _ in 0..50 {
             let end = run(&mut boosted, &data).unwrap();
@@ -373,6 +373,6 @@ mod tests {
         assert_eq!((perfect.added.len(), perfect.added[0].threshold), (1, 2.0));
         let same = Dataset::new(1, vec![3.0, 1.0], vec![1.0, 1.0], vec![("a".into(), 2)]).unwrap();
         let error = run(&mut system(0), &same).unwrap_err().to_string();
-        assert!(error.contains("two documents of different labels"), "{error}");
+        assert!(error.contains("documents with different labels"), "{error}");
     }
 }

@@ -1,10 +1,10 @@
-//! RankProp: regression on ranks that are made anew after each fit, to be as near to the current ranking as labels allow.
+//! RankProp: regression on target ranks that are recomputed after each fit, as close to the current ranking as labels allow.
 //!
 //! R. Caruana, S. Baluja, T. Mitchell: Using the Future to "Sort Out" the Present: Rankprop and Multitask Learning for Medical
-//! Risk Evaluation (NIPS 1996). Here per query: documents are ranked by label, those of one label by their current scores, and
-//! the targets are these ranks, spread over 0 to 1. The paper fits nets by backpropagation; for a linear net, as the RankNet
-//! paper (2005, section 6.2) has it, the least squares are computed exactly. Both steps then lower the same squared error, so
-//! that the rounds end. Queries whose labels are all equal would only confirm the ranking that there is, and are left out.
+//! Risk Evaluation (NIPS 1996). Per query, documents are ranked by label and, within a label, by their current scores. The targets
+//! are these ranks, scaled to 0 to 1. The paper trains nets by backpropagation; for a linear net, as in the RankNet paper (2005,
+//! section 6.2), the least squares are solved exactly. Both steps then decrease the same squared error, so that training
+//! converges. Queries with equal labels would only confirm the current ranking and are left out.
 
 use super::algebra::{add, dot, scores, solve, step, sum};
 use super::{Baseline, BaselineStart, Round, RoundEnd, Rounds, linear};
@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 pub(super) const KIND: ModelKind = ModelKind {
     name: "rankprop",
-    help: "RankProp: regression on ranks that follow its own scores",
-    optimises: Some("the squared error of the ranks that labels and current scores give"),
+    help: "RankProp: regression on ranks updated from its scores",
+    optimises: Some("the squared error of ranks from labels and current scores"),
     parameters: &[],
     epochs: 100,
     patience: 20,
@@ -32,49 +32,48 @@ pub(super) const KIND: ModelKind = ModelKind {
     is_pointwise: false,
 };
 
-/// The fall of the error, as part of it, that counts as none.
+/// Relative decrease of the error at which training has converged.
 const TOLERANCE: f64 = 1e-6;
 
-/// What is left of the equations of a fit, as part of them, when they count as solved.
+/// Relative residual at which the equations of a fit are solved.
 const EXACT: f64 = 1e-10;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct RankProp {
     weights: Vec<f64>,
-    /// Of the last round.
+    /// Squared error after the last round.
     error: Option<f64>,
 }
 
 pub(super) fn start(start: &BaselineStart<'_>) -> Result<Box<dyn Learner>> {
-    if !start.train.queries().any(|query| is_telling(query.labels)) {
-        let message =
-            "rankprop: no training query has documents of different labels, so that there is nothing to learn";
+    if !start.train.queries().any(|query| has_pairs(query.labels)) {
+        let message = "rankprop: no training query has documents with different labels, so there is nothing to learn";
         return Err(Error::Data(message.into()));
     }
     Rounds::start(start, RankProp { weights: vec![0.0; start.train.n_features()], error: None })
 }
 
-/// Whether there are two different labels.
-fn is_telling(labels: &[f32]) -> bool {
+/// Returns whether there are two different labels.
+fn has_pairs(labels: &[f32]) -> bool {
     labels.iter().any(|label| *label != labels[0])
 }
 
 impl Baseline for RankProp {
     fn round(&mut self, round: &Round<'_>) -> Result<RoundEnd> {
         let data = round.train;
-        let now = scores(data, &self.weights);
-        let mut left: Vec<f64> = vec![0.0; data.n_documents()];
-        for query in data.queries().filter(|query| is_telling(query.labels)) {
+        let current = scores(data, &self.weights);
+        let mut residual: Vec<f64> = vec![0.0; data.n_documents()];
+        for query in data.queries().filter(|query| has_pairs(query.labels)) {
             round.stop.check()?;
-            targets(query.labels, &now[query.rows.clone()], &mut left[query.rows]);
+            targets(query.labels, &current[query.rows.clone()], &mut residual[query.rows]);
         }
-        left.iter_mut().zip(&now).for_each(|(left, now)| *left -= now);
-        center(data, &mut left);
-        // In units of each feature's own spread the equations are solved exactly, whatever the units of the features.
+        residual.iter_mut().zip(&current).for_each(|(residual, current)| *residual -= current);
+        center(data, &mut residual);
+        // In units of each feature's deviation the equations are well conditioned, whatever the scale of the features.
         let units = units(data);
         let in_units =
             |values: &[f64]| -> Vec<f64> { values.iter().zip(&units).map(|(value, unit)| value * unit).collect() };
-        let change = solve(&in_units(&sum(data, &left)), EXACT, |direction| {
+        let change = solve(&in_units(&sum(data, &residual)), EXACT, |direction| {
             round.stop.check()?;
             let mut moved = scores(data, &in_units(direction));
             center(data, &mut moved);
@@ -83,12 +82,12 @@ impl Baseline for RankProp {
         let mut change = in_units(&change);
         let mut moved = scores(data, &change);
         center(data, &mut moved);
-        step(&mut left, -1.0, &moved);
+        step(&mut residual, -1.0, &moved);
         step(&mut change, 1.0, &self.weights);
         self.weights = change;
-        let error = dot(&left, &left);
-        let before = self.error.replace(error);
-        let converged = before.is_some_and(|before| before - error <= TOLERANCE * before);
+        let error = dot(&residual, &residual);
+        let previous = self.error.replace(error);
+        let converged = previous.is_some_and(|previous| previous - error <= TOLERANCE * previous);
         Ok(RoundEnd { loss: error / data.n_queries() as f64, converged })
     }
 
@@ -97,7 +96,7 @@ impl Baseline for RankProp {
     }
 }
 
-/// Ranks by label and then by score, from 0 for the lowest to 1 for the highest; equal ones share the mean of theirs.
+/// Ranks by label and then by score, from 0 for the lowest to 1 for the highest; ties share their mean.
 fn targets(labels: &[f32], scores: &[f64], targets: &mut [f64]) {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     let compare =
@@ -112,11 +111,11 @@ fn targets(labels: &[f32], scores: &[f64], targets: &mut [f64]) {
     }
 }
 
-/// One over the length of each feature's values, around their means within queries; 0 for a feature without differences.
+/// Inverse norm of each feature's values around their means within queries; 0 for a constant feature.
 fn units(data: &Dataset) -> Vec<f64> {
     let width = data.n_features();
     let mut squares = vec![0.0; width];
-    for query in data.queries().filter(|query| is_telling(query.labels)) {
+    for query in data.queries().filter(|query| has_pairs(query.labels)) {
         let count = query.labels.len() as f64;
         let mut means = vec![0.0; width];
         query.features.chunks_exact(width.max(1)).for_each(|row| add(&mut means, row, count.recip()));
@@ -129,13 +128,13 @@ fn units(data: &Dataset) -> Vec<f64> {
     squares.into_iter().map(|square: f64| if square > 0.0 { square.sqrt().recip() } else { 0.0 }).collect()
 }
 
-/// Takes the mean of its query from each document's value, for no ranking depends on it; 0 for queries that tell nothing.
+/// Subtracts the mean of its query from each value, as rankings do not depend on it; 0 for queries with equal labels.
 fn center(data: &Dataset, values: &mut [f64]) {
     for query in data.queries() {
         let values = &mut values[query.rows];
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let telling = is_telling(query.labels);
-        values.iter_mut().for_each(|value| *value = if telling { *value - mean } else { 0.0 });
+        let keep = has_pairs(query.labels);
+        values.iter_mut().for_each(|value| *value = if keep { *value - mean } else { 0.0 });
     }
 }
 
@@ -147,24 +146,24 @@ mod tests {
 
     #[test]
     fn targets_by_hand() {
-        let mut found = [0.0; 5];
-        targets(&[1.0, 0.0, 1.0, 0.0, 2.0], &[0.3, 9.0, 0.1, -1.0, 0.2], &mut found);
-        assert_eq!(found, [0.75, 0.25, 0.5, 0.0, 1.0]);
-        // Before anything is learnt all scores are equal.
-        targets(&[1.0, 0.0, 1.0, 0.0, 2.0], &[0.0; 5], &mut found);
-        assert_eq!(found, [2.5 / 4.0, 0.5 / 4.0, 2.5 / 4.0, 0.5 / 4.0, 1.0]);
+        let mut ranks = [0.0; 5];
+        targets(&[1.0, 0.0, 1.0, 0.0, 2.0], &[0.3, 9.0, 0.1, -1.0, 0.2], &mut ranks);
+        assert_eq!(ranks, [0.75, 0.25, 0.5, 0.0, 1.0]);
+        // Before the first round all scores are equal.
+        targets(&[1.0, 0.0, 1.0, 0.0, 2.0], &[0.0; 5], &mut ranks);
+        assert_eq!(ranks, [2.5 / 4.0, 0.5 / 4.0, 2.5 / 4.0, 0.5 / 4.0, 1.0]);
     }
 
     #[test]
     fn zeros_of_either_sign_are_equal_scores() {
-        let mut found = [0.0; 4];
-        targets(&[1.0, 0.0, 1.0, -0.0], &[-0.0, 0.0, 0.0, -0.0], &mut found);
-        assert_eq!(found, [2.5 / 3.0, 0.5 / 3.0, 2.5 / 3.0, 0.5 / 3.0]);
+        let mut ranks = [0.0; 4];
+        targets(&[1.0, 0.0, 1.0, -0.0], &[-0.0, 0.0, 0.0, -0.0], &mut ranks);
+        assert_eq!(ranks, [2.5 / 3.0, 0.5 / 3.0, 2.5 / 3.0, 0.5 / 3.0]);
     }
 
-    /// The first fit in closed form, by the normal equations of two features whose units differ by nine orders of magnitude.
+    /// The first fit in closed form, from the normal equations of two features whose scales differ by nine orders of magnitude.
     #[test]
-    fn the_fit_is_exact_whatever_the_units_of_features() {
+    fn the_fit_is_exact_for_any_scale_of_features() {
         let rows = [[1e6f32, 3e-3], [4e6, 1e-3], [9e6, 4e-3], [2e6, 1e-3], [5e6, 5e-3]];
         let labels = vec![0.0, 1.0, 2.0, 1.0, 0.0];
         let data = Dataset::new(2, rows.concat(), labels.clone(), vec![("a".into(), 5)]).unwrap();
@@ -179,13 +178,13 @@ mod tests {
         let (aa, ab, bb, at, bt) = (dot(&a, &a), dot(&a, &b), dot(&b, &b), dot(&a, &t), dot(&b, &t));
         let determinant = aa * bb - ab * ab;
         let expected = [(bb * at - ab * bt) / determinant, (aa * bt - ab * at) / determinant];
-        for (found, expected) in system.weights.iter().zip(expected) {
-            assert!((found / expected - 1.0).abs() < 1e-8, "{:?} instead of {expected:?}", system.weights);
+        for (weight, expected) in system.weights.iter().zip(expected) {
+            assert!((weight / expected - 1.0).abs() < 1e-8, "{:?}, expected {expected:?}", system.weights);
         }
     }
 
     #[test]
-    fn the_error_falls_until_it_stays() {
+    fn the_error_decreases_until_convergence() {
         let random = |i: usize| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1 << 24) as f32;
         let features: Vec<f32> = (0..40 * 7 * 3).map(random).collect();
         let label = |(i, row): (usize, &[f32])| (2.0 * row[0] + row[1] + 2.0 * random(i + 5000)).floor().min(2.0);
@@ -197,7 +196,7 @@ mod tests {
         for number in 1..100 {
             let round = Round { train: &data, metric: &*metric, number, seed: 1, stop: &stop };
             let end = system.round(&round).unwrap();
-            // The first targets have means in them, and later ones do not.
+            // The first targets include ties with mean ranks; later ones do not.
             assert!(number == 2 || end.loss <= last * (1.0 + 1e-9), "{number}: {} after {last}", end.loss);
             last = end.loss;
             if end.converged {
@@ -205,6 +204,6 @@ mod tests {
                 return;
             }
         }
-        panic!("it goes on and on");
+        panic!("no convergence after 100 rounds");
     }
 }

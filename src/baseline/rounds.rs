@@ -1,4 +1,4 @@
-//! A baseline as a learner: its rounds are a run's epochs.
+//! A baseline as a learner: its rounds are the epochs of a run.
 
 use super::{Baseline, BaselineStart, Round};
 use crate::data::Dataset;
@@ -10,12 +10,12 @@ use crate::train::{EpochStart, EpochTotals, Learner, score_all};
 use burn::tensor::Device;
 use std::sync::Arc;
 
-/// A baseline, what it was before the round that is tried, and its best.
+/// A baseline with its current, tried and best states.
 pub(crate) struct Rounds<B> {
     metric: Arc<dyn Metric>,
     device: Device,
-    now: Stage<B>,
-    /// After the round that was tried.
+    current: Stage<B>,
+    /// State after the epoch that was tried.
     next: Option<Stage<B>>,
     best: B,
 }
@@ -27,23 +27,23 @@ struct Stage<B> {
 }
 
 impl<B: Baseline> Rounds<B> {
-    /// Before the first round.
+    /// Creates the learner before the first round.
     pub fn start(start: &BaselineStart<'_>, state: B) -> Result<Box<dyn Learner>> {
         let (metric, device) = (start.metric.clone(), start.device.clone().without_autodiff());
         let scorer = state.scorer(start.train, &device)?;
         let best = state.clone();
-        Ok(Box::new(Rounds { metric, device, now: Stage { state, scorer, converged: false }, next: None, best }))
+        Ok(Box::new(Rounds { metric, device, current: Stage { state, scorer, converged: false }, next: None, best }))
     }
 
     fn scorer(&self) -> &Scorer {
-        &self.next.as_ref().unwrap_or(&self.now).scorer
+        &self.next.as_ref().unwrap_or(&self.current).scorer
     }
 }
 
 impl<B: Baseline> Learner for Rounds<B> {
     fn try_epoch(&mut self, epoch: &EpochStart<'_>) -> Result<EpochTotals> {
         self.next = None;
-        let mut state = self.now.state.clone();
+        let mut state = self.current.state.clone();
         let round = Round {
             train: epoch.data,
             metric: &*self.metric,
@@ -68,16 +68,16 @@ impl<B: Baseline> Learner for Rounds<B> {
 
     fn accept_epoch(&mut self, best: bool) -> Result<()> {
         if let Some(next) = self.next.take() {
-            self.now = next;
+            self.current = next;
         }
         if best {
-            self.best = self.now.state.clone();
+            self.best = self.current.state.clone();
         }
         Ok(())
     }
 
     fn has_converged(&self) -> bool {
-        self.now.converged
+        self.current.converged
     }
 
     fn best(&self, train: &Dataset) -> Result<Scorer> {
@@ -86,19 +86,19 @@ impl<B: Baseline> Learner for Rounds<B> {
 
     fn save(&self) -> Result<Vec<Vec<u8>>> {
         let json = |state: &B| serde_json::to_vec(state).map_err(|error| Error::Record(error.to_string()));
-        let converged = vec![u8::from(self.now.converged)];
-        Ok(vec![json(&self.now.state)?, json(&self.best)?, converged])
+        let converged = vec![u8::from(self.current.converged)];
+        Ok(vec![json(&self.current.state)?, json(&self.best)?, converged])
     }
 
     fn restore(&mut self, parts: Vec<Vec<u8>>, train: &Dataset) -> Result<()> {
         let damaged = |why: String| Error::Record(format!("damaged checkpoint: {why}"));
         let [state, best, converged] =
-            <[Vec<u8>; 3]>::try_from(parts).map_err(|_| damaged("it is not that of such a system".into()))?;
+            <[Vec<u8>; 3]>::try_from(parts).map_err(|_| damaged("expected the state of a baseline".into()))?;
         let read = |json: &[u8]| serde_json::from_slice::<B>(json).map_err(|error| damaged(error.to_string()));
         let state = read(&state)?;
         self.best = read(&best)?;
         let scorer = state.scorer(train, &self.device)?;
-        self.now = Stage { state, scorer, converged: converged == [1] };
+        self.current = Stage { state, scorer, converged: converged == [1] };
         Ok(())
     }
 }

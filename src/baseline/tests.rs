@@ -1,4 +1,4 @@
-//! What every system promises, whichever it is.
+//! Properties that every baseline must have.
 
 use super::BASELINES;
 use crate::data::Dataset;
@@ -11,19 +11,19 @@ use crate::stop::Stop;
 use crate::train::Trainer;
 use std::ops::ControlFlow;
 
-/// Epochs that are enough to tell one run from another.
+/// Enough epochs to distinguish two runs.
 const EPOCHS: usize = 6;
 
 fn random(i: usize) -> f32 {
     ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1 << 24) as f32
 }
 
-/// Queries of 9 documents of 4 features; labels of 0 to 2 follow the first two features and chance.
+/// Queries of 9 documents with 4 features; labels 0 to 2 depend on the first two features and noise.
 fn noisy(queries: usize, seed: usize) -> Dataset {
     let documents = queries * 9;
     let features: Vec<f32> = (0..documents * 4).map(|i| random(i + 1000 * seed)).collect();
     let label = |(place, row): (usize, &[f32])| match row[0] + row[1] + random(place + 7777 * seed) {
-        // Both ends are in every query.
+        // Every query has a lowest and a highest label.
         _ if place % 9 < 2 => (2 * (place % 9)) as f32,
         sum if sum > 2.0 => 2.0,
         sum if sum > 1.5 => 1.0,
@@ -34,13 +34,13 @@ fn noisy(queries: usize, seed: usize) -> Dataset {
     Dataset::new(4, features, labels, ids).unwrap()
 }
 
-/// Queries in which the second feature alone tells the relevant documents from others, by far.
+/// Queries in which the second feature alone separates the relevant documents by a large margin.
 fn separable(queries: usize) -> Dataset {
     let (mut features, mut labels) = (Vec::new(), Vec::new());
     for document in 0..queries * 6 {
         let relevant = document % 3 == 1;
-        let telling = 0.1 * random(document) + if relevant { 0.9 } else { 0.0 };
-        features.extend([random(document + 500), telling, random(document + 900)]);
+        let separating = 0.1 * random(document) + if relevant { 0.9 } else { 0.0 };
+        features.extend([random(document + 500), separating, random(document + 900)]);
         labels.push(f32::from(u8::from(relevant)));
     }
     let ids = (0..queries).map(|query| (query.to_string(), 6)).collect();
@@ -62,7 +62,7 @@ fn finish(trainer: Trainer<'_>) -> Model {
     trainer.train().unwrap()
 }
 
-/// All that a run ends in, but for times.
+/// The result of a run without times.
 fn bytes(model: &Model) -> Vec<u8> {
     let mut bytes = model.scorer.to_bytes().unwrap();
     for record in &model.history {
@@ -74,7 +74,7 @@ fn bytes(model: &Model) -> Vec<u8> {
 }
 
 #[test]
-fn a_run_that_goes_on_from_a_checkpoint_ends_in_the_same_bytes_whatever_the_threads() {
+fn resumed_runs_are_bit_identical_with_any_number_of_threads() {
     let (train, valid) = (noisy(12, 1), noisy(5, 2));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
@@ -96,14 +96,14 @@ fn a_run_that_goes_on_from_a_checkpoint_ends_in_the_same_bytes_whatever_the_thre
         }
         for threads in [1, 2] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let found = pool.install(|| bytes(&finish(trainer(&config, &train, &valid))));
-            assert!(found == bytes(&whole), "{}, {threads} threads", kind.name);
+            let result = pool.install(|| bytes(&finish(trainer(&config, &train, &valid))));
+            assert!(result == bytes(&whole), "{}, {threads} threads", kind.name);
         }
     }
 }
 
 #[test]
-fn what_one_feature_tells_apart_is_ranked_without_a_mistake() {
+fn separable_data_is_ranked_perfectly() {
     let data = separable(8);
     for (kind, _) in BASELINES {
         let model = finish(trainer(&config(kind.name, None), &data, &data));
@@ -112,20 +112,20 @@ fn what_one_feature_tells_apart_is_ranked_without_a_mistake() {
 }
 
 #[test]
-fn a_model_is_saved_and_scores_as_before() {
+fn saved_models_have_the_same_scores() {
     let (train, valid) = (noisy(12, 1), noisy(5, 2));
     let folder = tempfile::tempdir().unwrap();
     for (kind, _) in BASELINES {
         let path = folder.path().join(kind.name);
         let model = finish(trainer(&config(kind.name, Some(2)), &train, &valid));
         model.save(&path).unwrap();
-        let back = Model::load(&path, &device::open("auto").unwrap()).unwrap();
-        assert_eq!(back.score(&valid).unwrap(), model.score(&valid).unwrap(), "{}", kind.name);
+        let loaded = Model::load(&path, &device::open("auto").unwrap()).unwrap();
+        assert_eq!(loaded.score(&valid).unwrap(), model.score(&valid).unwrap(), "{}", kind.name);
     }
 }
 
 #[test]
-fn a_round_that_is_to_stop_stops() {
+fn rounds_can_be_stopped() {
     let (train, valid) = (noisy(12, 1), noisy(5, 2));
     for (kind, _) in BASELINES {
         let stop = Stop::new();
@@ -136,7 +136,7 @@ fn a_round_that_is_to_stop_stops() {
 }
 
 #[test]
-fn features_beyond_all_bounds_end_in_numbers_or_an_error() {
+fn huge_features_give_finite_values_or_an_error() {
     let mut train = noisy(12, 1);
     train.features_mut().iter_mut().for_each(|value| *value *= f32::MAX);
     for name in ["prank", "prank-quadratic", "oap-bpm", "rankprop", "ranksvm"] {
@@ -151,24 +151,24 @@ fn features_beyond_all_bounds_end_in_numbers_or_an_error() {
 }
 
 #[test]
-fn data_that_says_nothing_is_refused() {
+fn data_without_pairs_is_rejected() {
     let data = Dataset::new(1, vec![0.1, 0.7, 0.3], vec![1.0; 3], vec![("a".into(), 3)]).unwrap();
     for name in ["prank", "prank-quadratic", "oap-bpm", "rankprop", "ranksvm", "svm-map"] {
-        let made = Trainer::new(config(name, None), &data, &data, &device::open("auto").unwrap());
-        let error = made.err().map(|error| error.to_string()).unwrap_or_default();
+        let trainer = Trainer::new(config(name, None), &data, &data, &device::open("auto").unwrap());
+        let error = trainer.err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.starts_with(&format!("{name}: ")), "{name}: {error}");
     }
 }
 
-/// Work within one long query is left in the middle, not only between queries.
+/// Work within one long query can be stopped, not only between queries.
 #[test]
-fn a_long_query_is_left_in_the_middle() {
+fn long_queries_can_be_stopped() {
     let short = noisy(60, 1);
     let documents = short.n_documents();
     let ids = vec![("a".into(), documents)];
     let data = Dataset::new(4, short.features().to_vec(), short.labels().to_vec(), ids).unwrap();
-    // Of those whose time grows faster than the number of documents, at least a look for each of them, or of those that matter.
-    let fewest = [
+    // Baselines whose time grows faster than the number of documents check at least once per document, or per relevant one.
+    let minimum_checks = [
         ("svm-map", documents / 2),
         ("smoothrank", documents),
         ("kernel-ranknet", documents),
@@ -177,11 +177,11 @@ fn a_long_query_is_left_in_the_middle() {
         ("prank-quadratic", documents / 16),
         ("oap-bpm", documents / 16),
     ];
-    for (name, fewest) in fewest {
-        let (stop, looks) = Stop::counted();
+    for (name, minimum) in minimum_checks {
+        let (stop, checks) = Stop::counted();
         let config = TrainConfig { metric: "ndcg".into(), ..config(name, Some(1)) };
         trainer(&config, &data, &short).with_stop(stop).epoch().unwrap();
-        let looks = looks.load(std::sync::atomic::Ordering::Relaxed);
-        assert!(looks >= fewest, "{name}: {looks} looks, fewer than {fewest}");
+        let checks = checks.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(checks >= minimum, "{name}: {checks} checks, fewer than {minimum}");
     }
 }

@@ -1,4 +1,4 @@
-//! Features cut into pieces at thresholds.
+//! Features discretised by thresholds.
 
 use crate::data::Dataset;
 use crate::error::Result;
@@ -6,47 +6,47 @@ use crate::memory;
 use crate::stop::Stop;
 use rayon::prelude::*;
 
-/// The thresholds of each feature, and the piece between two of them that each document falls into.
+/// The thresholds of each feature, and the bin of each document.
 #[derive(Debug)]
 pub(super) struct Thresholds {
-    features: Vec<Cut>,
+    features: Vec<Bins>,
 }
 
 #[derive(Debug)]
-struct Cut {
-    /// Rising.
+struct Bins {
+    /// In ascending order.
     thresholds: Vec<f32>,
-    /// For each document, the number of thresholds that its value is above.
+    /// For each document, the number of thresholds below its value.
     pieces: Vec<u32>,
 }
 
 impl Thresholds {
-    /// `count` evenly spaced thresholds per feature, from its least value up; all of its values where that is 0. No value is
-    /// above the largest one, which is left out.
+    /// Computes `count` evenly spaced thresholds per feature from its minimum, or all of its values if `count` is 0. The maximum is
+    /// left out, as no value is above it.
     ///
     /// # Errors
-    /// When memory is short, or the run is to stop.
+    /// If there is not enough memory, or the run is stopped.
     pub(super) fn new(data: &Dataset, count: usize, stop: &Stop) -> Result<Self> {
         let bytes = memory::bytes_of::<u32>(data.features().len() as u64);
-        memory::ask(bytes, "the features cut at thresholds", "train on fewer queries")?;
+        memory::ask(bytes, "the binned features", "train on fewer queries")?;
         let width = data.n_features();
-        let cut = |feature: usize| {
+        let bins = |feature: usize| {
             stop.check()?;
             let column: Vec<f32> = data.features().chunks_exact(width).map(|row| row[feature]).collect();
             let thresholds = if count == 0 { all_values(&column) } else { evenly_spaced(&column, count) };
             let piece = |value: &f32| thresholds.partition_point(|threshold| value > threshold) as u32;
-            Ok(Cut { pieces: column.iter().map(piece).collect(), thresholds })
+            Ok(Bins { pieces: column.iter().map(piece).collect(), thresholds })
         };
-        Ok(Thresholds { features: (0..width).into_par_iter().map(cut).collect::<Result<_>>()? })
+        Ok(Thresholds { features: (0..width).into_par_iter().map(bins).collect::<Result<_>>()? })
     }
 
     pub(super) fn n_features(&self) -> usize {
         self.features.len()
     }
 
-    /// For each threshold of a feature, the sum of `values` over the documents above it, from the highest threshold down.
+    /// For each threshold of a feature, from the highest down, the sum of `values` over the documents above it.
     pub(super) fn sums_above(&self, feature: usize, values: &[f64]) -> impl Iterator<Item = (f32, f64)> {
-        let Cut { thresholds, pieces } = &self.features[feature];
+        let Bins { thresholds, pieces } = &self.features[feature];
         let mut sums = vec![0.0; thresholds.len() + 1];
         for (&piece, value) in pieces.iter().zip(values) {
             sums[piece as usize] += value;
@@ -68,9 +68,9 @@ fn all_values(column: &[f32]) -> Vec<f32> {
 }
 
 fn evenly_spaced(column: &[f32], count: usize) -> Vec<f32> {
-    let (least, most) = column.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
-    let part = |at: usize| (f64::from(least) + (f64::from(most) - f64::from(least)) * at as f64 / count as f64) as f32;
-    let mut thresholds: Vec<f32> = (0..count).map(part).filter(|&threshold| threshold < most).collect();
+    let (min, max) = column.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
+    let part = |at: usize| (f64::from(min) + (f64::from(max) - f64::from(min)) * at as f64 / count as f64) as f32;
+    let mut thresholds: Vec<f32> = (0..count).map(part).filter(|&threshold| threshold < max).collect();
     thresholds.dedup();
     thresholds
 }
@@ -89,6 +89,6 @@ mod tests {
         };
         assert_eq!(all(0, 0), [(2.0, 1000.0), (1.0, 1010.0), (0.0, 1110.0)]);
         assert_eq!(all(4, 0), [(3.0, 1000.0), (2.0, 1000.0), (1.0, 1010.0), (0.0, 1110.0)]);
-        assert!(all(0, 1).is_empty() && all(10, 1).is_empty(), "a constant tells nothing");
+        assert!(all(0, 1).is_empty() && all(10, 1).is_empty(), "a constant feature has no thresholds");
     }
 }

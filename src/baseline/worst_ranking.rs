@@ -1,34 +1,34 @@
-//! The ranking of a query that loses the most average precision for the least score: what a margin has to be kept to.
+//! The most violated ranking of a query: the one that maximises lost average precision plus its score.
 //!
-//! Yue, Finley, Radlinski and Joachims (SIGIR 2007), section 3.2 and algorithm 2: in the worst ranking, relevant documents
-//! are in the order of their scores, others too, and where each of the others goes can be found by itself.
+//! Yue, Finley, Radlinski and Joachims (SIGIR 2007), section 3.2 and algorithm 2: in this ranking the relevant documents are in
+//! score order, the irrelevant ones too, and the position of each irrelevant document can be violation independently.
 
 use crate::error::Result;
 use crate::numeric::order::compare;
 use crate::stop::Stop;
 
-/// The worst ranking of a query, as far as a cutting plane has to know it.
+/// The most violated ranking of a query, as needed for a cutting plane.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Worst {
     /// 1 - AP.
     pub lost: f64,
-    /// How often each document counts in the difference of the best ranking and this one.
+    /// Coefficient of each document in the difference between the best ranking and this one.
     pub differences: Vec<f64>,
 }
 
 impl Worst {
-    /// The ranking for which `1 - AP` and its own score are largest; there must be relevant and other documents.
+    /// Returns the ranking that maximises `1 - AP` plus its score; the query must have relevant and irrelevant documents.
     ///
     /// # Errors
-    /// When the run is to stop: the time grows with the product of both numbers.
+    /// If the run is stopped. The time grows with the product of the two numbers of documents.
     pub fn of(scores: &[f64], labels: &[f32], threshold: f32, stop: &Stop) -> Result<Self> {
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| compare(scores[b], scores[a]));
-        let (relevant, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|&d| labels[d] >= threshold);
-        let ahead = relevant_ahead(scores, &relevant, &others, stop)?;
-        let (count, pairs) = (relevant.len() as f64, (relevant.len() * others.len()) as f64);
+        let (relevant, irrelevant): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|&d| labels[d] >= threshold);
+        let ahead = relevant_ahead(scores, &relevant, &irrelevant, stop)?;
+        let (count, pairs) = (relevant.len() as f64, (relevant.len() * irrelevant.len()) as f64);
         let mut differences = vec![0.0; scores.len()];
-        for (&document, &ahead) in others.iter().zip(&ahead) {
+        for (&document, &ahead) in irrelevant.iter().zip(&ahead) {
             differences[document] = -2.0 * (relevant.len() - ahead) as f64 / pairs;
         }
         let mut precision = 0.0;
@@ -41,17 +41,17 @@ impl Worst {
     }
 }
 
-/// How many relevant documents are ahead of each of the others; both come from the highest score down.
+/// The number of relevant documents ahead of each irrelevant one; both lists are in descending score order.
 ///
-/// The j-th of the others lowers the precision at the i-th relevant document, if that is behind it, from `i / (i + j - 1)` to
-/// `i / (i + j)`, and turns the pair's score around.
-fn relevant_ahead(scores: &[f64], relevant: &[usize], others: &[usize], stop: &Stop) -> Result<Vec<usize>> {
-    let (count, pairs) = (relevant.len() as f64, (relevant.len() * others.len()) as f64);
-    let mut least = 0;
+/// If the j-th irrelevant document is ahead of the i-th relevant one, it lowers the precision there from `i / (i + j - 1)` to
+/// `i / (i + j)` and reverses the sign of the pair's score.
+fn relevant_ahead(scores: &[f64], relevant: &[usize], irrelevant: &[usize], stop: &Stop) -> Result<Vec<usize>> {
+    let (count, pairs) = (relevant.len() as f64, (relevant.len() * irrelevant.len()) as f64);
+    let mut previous = 0;
     let place = |(j, &other): (usize, &usize)| {
         stop.check()?;
         let j = (j + 1) as f64;
-        // Behind all of them first; then one place after the other further up.
+        // Start behind all relevant documents and move up one position at a time.
         let (mut best, mut best_gain, mut gain) = (relevant.len(), 0.0, 0.0);
         for place in (0..relevant.len()).rev() {
             let i = (place + 1) as f64;
@@ -60,11 +60,11 @@ fn relevant_ahead(scores: &[f64], relevant: &[usize], others: &[usize], stop: &S
                 (best, best_gain) = (place, gain);
             }
         }
-        // In exact numbers they go down one after the other by themselves.
-        least = best.max(least);
-        Ok(least)
+        // In exact arithmetic the positions are monotonic without this.
+        previous = best.max(previous);
+        Ok(previous)
     };
-    others.iter().enumerate().map(place).collect()
+    irrelevant.iter().enumerate().map(place).collect()
 }
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::metric::{Ap, Metric};
 
-    /// `1 - AP` of a ranking plus its score, which is that of pairs of relevant and other documents.
+    /// `1 - AP` of a ranking plus its score, over pairs of relevant and irrelevant documents.
     fn value(order: &[usize], scores: &[f64], labels: &[f32]) -> f64 {
         let ranked: Vec<f32> = order.iter().map(|&document| labels[document]).collect();
         let (mut score, mut pairs) = (0.0, 0.0);
@@ -85,31 +85,31 @@ mod tests {
         1.0 - Ap::default().value(&ranked) + score / pairs
     }
 
-    fn best_of_all(left: &mut Vec<usize>, order: &mut Vec<usize>, value: &dyn Fn(&[usize]) -> f64) -> f64 {
-        if left.is_empty() {
+    fn brute_force(remaining: &mut Vec<usize>, order: &mut Vec<usize>, value: &dyn Fn(&[usize]) -> f64) -> f64 {
+        if remaining.is_empty() {
             return value(order);
         }
         let mut best = f64::NEG_INFINITY;
-        for place in 0..left.len() {
-            order.push(left.remove(place));
-            best = best.max(best_of_all(left, order, value));
-            left.insert(place, order.pop().unwrap());
+        for place in 0..remaining.len() {
+            order.push(remaining.remove(place));
+            best = best.max(brute_force(remaining, order, value));
+            remaining.insert(place, order.pop().unwrap());
         }
         best
     }
 
     #[test]
-    fn no_order_of_all_is_worse() {
+    fn finds_the_maximum_over_all_orders() {
         let random = |i: usize| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / (1 << 24) as f64;
         for case in 0..40 {
             let n = 2 + case % 6;
             let mut labels: Vec<f32> = (0..n).map(|i| f32::from(u8::from(random(i + 10 * case) > 0.5))).collect();
             (labels[0], labels[n - 1]) = (1.0, 0.0);
-            // From scores that do not count to those that count as much as losses do, and with equal ones.
+            // The scale of scores varies from 0 to larger than that of losses; some scores are equal.
             let scale = [0.0, 0.3, 1.0, 4.0][case % 4];
             let scores: Vec<f64> = (0..n).map(|i| scale * (random(i + 70 * case) * 5.0).floor() / 4.0).collect();
             let worst = Worst::of(&scores, &labels, 1.0, &Stop::new()).unwrap();
-            // The best ranking has the score of all pairs in order.
+            // The best ranking has all pairs in order.
             let best_order: Vec<usize> = {
                 let mut order: Vec<usize> = (0..n).collect();
                 order.sort_by(|&a, &b| labels[b].total_cmp(&labels[a]));
@@ -117,9 +117,9 @@ mod tests {
             };
             let perfect = value(&best_order, &scores, &labels);
             let difference: f64 = worst.differences.iter().zip(&scores).map(|(times, score)| times * score).sum();
-            let found = worst.lost + perfect - difference;
-            let all = best_of_all(&mut (0..n).collect(), &mut vec![], &|order| value(order, &scores, &labels));
-            assert!((found - all).abs() < 1e-12, "{found}, not {all}: {scores:?} {labels:?}");
+            let violation = worst.lost + perfect - difference;
+            let expected = brute_force(&mut (0..n).collect(), &mut vec![], &|order| value(order, &scores, &labels));
+            assert!((violation - expected).abs() < 1e-12, "{violation}, expected {expected}: {scores:?} {labels:?}");
         }
     }
 }

@@ -60,8 +60,8 @@ fn names_of_other_tools_are_answered_with_ours() {
         ("--num-leaves 31", "unknown option '--num-leaves': did you mean '--leaves'?"),
         ("-ranker 6 -metric2t NDCG@10", "unknown option '-ranker': did you mean '--model'?"),
         ("-metric2t NDCG@10", "unknown option '-metric2t': did you mean '--metric'?"),
-        ("--model adarank --metric mrr", "adarank: it is for MAP and NDCG, not for mrr: set --metric to one"),
-        ("--model adarank --metric p@5", "adarank: it is for MAP and NDCG, not for p@5"),
+        ("--model adarank --metric mrr", "adarank: supports MAP and NDCG, not mrr: set --metric to one of them"),
+        ("--model adarank --metric p@5", "adarank: supports MAP and NDCG, not p@5"),
     ] {
         let message = place.run(&format!("train --train train.txt --valid vali.txt --out model {options}")).bad(2);
         assert!(message.contains(expected), "{options}: {message}");

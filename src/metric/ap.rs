@@ -14,10 +14,11 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     make: |name| Arc::new(Ap { threshold: name.threshold(), k: name.k() }),
 };
 
-/// AP@k = 1/R sum over relevant ranks r <= k of (relevant documents up to r) / r, named `map`, `map@10`, `map:rel=2`.
+/// Average precision: AP@k = 1/R sum over relevant ranks r <= k of (relevant documents up to r) / r, named `map`,
+/// `map@10`, `map:rel=2`.
 ///
-/// R counts all relevant documents (`y >= threshold`), also those behind `k`, as trec_eval does. The mean over queries
-/// is MAP, hence the name.
+/// R counts all relevant documents (`y >= threshold`), including those below rank `k`, as in trec_eval. The mean over
+/// queries is MAP, hence the name.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -28,9 +29,9 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ap {
-    /// The last rank that counts; all when `None`.
+    /// Rank cutoff; all ranks when `None`.
     pub k: Option<usize>,
-    /// Labels of at least this are relevant.
+    /// Lowest relevant label.
     pub threshold: f32,
 }
 
@@ -71,24 +72,26 @@ impl Metric for Ap {
 
     fn value_of_retrieved(&self, ranked: &[f32], retrieved: usize) -> f64 {
         let depth = retrieved.min(self.k.unwrap_or(usize::MAX));
-        let (mut found, mut sum) = (0usize, 0.0);
+        let (mut relevant, mut sum) = (0usize, 0.0);
         for (position, _) in ranked.iter().enumerate().filter(|(_, label)| **label >= self.threshold) {
-            found += 1;
+            relevant += 1;
             if position < depth {
-                sum += found as f64 / (position + 1) as f64;
+                sum += relevant as f64 / (position + 1) as f64;
             }
         }
-        if found == 0 { 0.0 } else { sum / found as f64 }
+        if relevant == 0 { 0.0 } else { sum / relevant as f64 }
     }
 }
 
-/// A relevant document that leaves rank i for rank j > i takes its own precision along and costs every relevant one
-/// between them one find; the other way round it gives both.
+/// Changes of AP by swaps, O(1) each.
+///
+/// Moving a relevant document from rank i down to rank j replaces its precision at i by that at j and lowers the
+/// precision at each relevant rank between them by 1/rank; the reverse move does the opposite.
 struct ApSwaps {
     relevant: Vec<bool>,
-    /// The relevant documents up to and including a position.
-    found: Vec<f64>,
-    /// The sum of 1/rank of the relevant documents before a position, up to `k`.
+    /// Number of relevant documents up to and including each position.
+    counts: Vec<f64>,
+    /// Sum of 1/rank over the relevant documents before each position, up to `k`.
     inverse: Vec<f64>,
     depth: usize,
     total: f64,
@@ -98,7 +101,7 @@ impl ApSwaps {
     fn new(ap: &Ap, ranked: &[f32]) -> Self {
         let depth = ap.k.unwrap_or(usize::MAX);
         let relevant: Vec<bool> = ranked.iter().map(|&label| label >= ap.threshold).collect();
-        let (mut found, mut inverse) = (Vec::with_capacity(ranked.len()), Vec::with_capacity(ranked.len()));
+        let (mut counts, mut inverse) = (Vec::with_capacity(ranked.len()), Vec::with_capacity(ranked.len()));
         let (mut count, mut sum) = (0.0, 0.0);
         for (position, &is_relevant) in relevant.iter().enumerate() {
             inverse.push(sum);
@@ -106,27 +109,27 @@ impl ApSwaps {
                 count += 1.0;
                 sum += if position < depth { 1.0 / (position + 1) as f64 } else { 0.0 };
             }
-            found.push(count);
+            counts.push(count);
         }
-        ApSwaps { relevant, found, inverse, depth, total: count }
+        ApSwaps { relevant, counts, inverse, depth, total: count }
     }
 
-    fn precision(&self, position: usize, found: f64) -> f64 {
-        if position < self.depth { found / (position + 1) as f64 } else { 0.0 }
+    fn precision(&self, position: usize, relevant: f64) -> f64 {
+        if position < self.depth { relevant / (position + 1) as f64 } else { 0.0 }
     }
 }
 
 impl Swaps for ApSwaps {
     fn delta(&self, i: usize, j: usize) -> f64 {
         let (i, j) = (i.min(j), i.max(j));
-        let lower = self.precision(j, self.found[j]);
+        let lower = self.precision(j, self.counts[j]);
         let change = match (self.relevant[i], self.relevant[j]) {
             (true, false) => {
-                let upper = self.precision(i, self.found[i]);
+                let upper = self.precision(i, self.counts[i]);
                 lower - upper - (self.inverse[j] - self.inverse[i + 1])
             }
             (false, true) => {
-                let upper = self.precision(i, self.found[i] + 1.0);
+                let upper = self.precision(i, self.counts[i] + 1.0);
                 upper - lower + (self.inverse[j] - self.inverse[i + 1])
             }
             _ => return 0.0,

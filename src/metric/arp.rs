@@ -16,19 +16,20 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     make: |name| Arc::new(Arp { form: if name.parameters.flag("sum") { ArpForm::Sum } else { ArpForm::Mean } }),
 };
 
-/// How the ranks that ARP adds up are reported.
+/// Normalisation of ARP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ArpForm {
     /// Divided by the sum of the labels: the mean rank of relevance.
     #[default]
     Mean,
-    /// As they are.
+    /// Not divided.
     Sum,
 }
 
-/// ARP = sum of y_r r / sum of y_r, the label-weighted mean rank, named `arp`; `arp:sum` does not divide.
+/// Average relevance position: ARP = sum of y_r r / sum of y_r, the label-weighted mean rank, named `arp`; `arp:sum`
+/// does not divide.
 ///
-/// A cost: lower is better. 0 when no label is positive.
+/// A cost: lower is better. 0 if no label is positive.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -44,7 +45,7 @@ pub struct Arp {
 }
 
 impl Arp {
-    /// A sum of labels times ranks, as it is reported.
+    /// Normalises a sum of labels times ranks.
     pub(crate) fn of_sum(&self, sum: f64, labels: &[f32]) -> f64 {
         let total: f64 = match self.form {
             ArpForm::Sum => return sum,
@@ -85,7 +86,7 @@ impl Metric for Arp {
     }
 }
 
-/// (y_i - y_j) (j - i), divided by what the value is divided by.
+/// Changes of ARP by swaps: (y_i - y_j) (j - i), normalised as the value.
 struct ArpSwaps<'a> {
     ranked: &'a [f32],
     scale: f64,

@@ -14,10 +14,12 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     make: |name| Arc::new(Bpref { threshold: name.threshold() }),
 };
 
-/// bpref = 1/R sum over relevant documents of 1 - min(N_above, R) / min(R, N), named `bpref`, `bpref:rel=2`.
+/// Binary preference: bpref = 1/R sum over relevant documents of 1 - min(N_above, R) / min(R, N), named `bpref`,
+/// `bpref:rel=2`.
 ///
-/// R relevant (`y >= threshold`) and N other documents, N_above of them ranked above the relevant one: trec_eval's
-/// formula. All documents of a list count as judged.
+/// This is trec_eval's formula: R is the number of relevant documents (`y >= threshold`), N the number of other
+/// documents and N_above the number of those ranked above the relevant document. All documents of a list count as
+/// judged.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -28,7 +30,7 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bpref {
-    /// Labels of at least this are relevant.
+    /// Lowest relevant label.
     pub threshold: f32,
 }
 
@@ -85,27 +87,28 @@ fn share(others: usize, bound: usize) -> f64 {
     if others == 0 { 0.0 } else { others as f64 / bound as f64 }
 }
 
-/// The change of bpref by any swap, O(1) each.
+/// Changes of bpref by swaps, O(1) each.
 ///
-/// A relevant document that changes places with another moves that one above or below all relevant ones between them. With
-/// `c(x) = min(x, R)`, `o` the others above a rank, and `f` and `g` the relevant documents above it with fewer than and with
-/// at most `R` others above (one more costs the former, one fewer helps the latter), a swap changes bpref by a difference
-/// of one value of each rank:
+/// Swapping a relevant document with another one also moves the latter above or below all relevant documents between
+/// them. Let `c(x) = min(x, R)`, `o` the number of non-relevant documents above a rank, and `f` and `g` the numbers of
+/// relevant documents above it with fewer than `R` and at most `R` non-relevant documents above (an additional one
+/// lowers the value of the former, one fewer raises that of the latter). The change is then a difference of one value
+/// per rank:
 ///
 /// ```text
-/// relevant above:  A = c(o) + f, each one more where the document itself counts among those above the other
+/// relevant above:  A = c(o) + f, where o and f include the document at the rank itself
 /// relevant below:  B = c(o) + g
 /// ```
 #[derive(Debug, Default)]
 pub(crate) struct BprefSwaps {
     pub relevant: Vec<bool>,
-    /// `-A`, for relevant documents above; in whole numbers, to be multiplied with `scale`.
+    /// `-A` of each rank, for a relevant document above; an integer to be multiplied by `scale`.
     pub fall: Vec<f64>,
-    /// `-B`, for relevant documents below, likewise.
+    /// `-B` of each rank, for a relevant document below.
     pub rise: Vec<f64>,
     /// 1 / (R min(R, N)).
     pub scale: f64,
-    /// Ranks with fewer than R others above: no swap of two documents below them changes anything.
+    /// Number of ranks with fewer than R non-relevant documents above: swaps below them have no effect.
     pub top: usize,
 }
 

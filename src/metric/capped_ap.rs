@@ -1,4 +1,4 @@
-//! Average precision that a full first page can reach.
+//! Average precision divided by at most `k`.
 
 use super::name::REL;
 use super::{Ap, Metric, MetricEntry};
@@ -10,13 +10,14 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     aliases: &[],
     parameters: &[REL],
     cutoff: Cutoff::Needed,
-    help: "average precision over at most k: LightGBM's and XGBoost's map@k",
+    help: "average precision divided by min(R, k): map@k of LightGBM and XGBoost",
     make: |name| Arc::new(CappedAp { threshold: name.threshold(), k: name.needed_k() }),
 };
 
-/// 1/min(R, k) sum over relevant ranks r <= k of (relevant documents up to r) / r, named `capped-map@10`.
+/// Average precision divided by min(R, k): 1/min(R, k) sum over relevant ranks r <= k of (relevant documents up to r) /
+/// r, named `capped-map@10`.
 ///
-/// [`Ap`] divides by all R relevant documents, as trec_eval does.
+/// [`Ap`] divides by the number R of all relevant documents, as trec_eval does.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -25,9 +26,9 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CappedAp {
-    /// The last rank that counts.
+    /// Rank cutoff.
     pub k: usize,
-    /// Labels of at least this are relevant.
+    /// Lowest relevant label.
     pub threshold: f32,
 }
 

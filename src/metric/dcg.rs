@@ -16,7 +16,8 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     make: |name| Arc::new(Dcg { gain: name.gain(), k: name.k() }),
 };
 
-/// DCG@k = sum over ranks r <= k of gain(y_r) / log2(1 + r), named `dcg`, `dcg@10`, `dcg:linear@10`.
+/// Discounted cumulative gain: DCG@k = sum over ranks r <= k of gain(y_r) / log2(1 + r), named `dcg`, `dcg@10`,
+/// `dcg:linear@10`.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -26,9 +27,9 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dcg {
-    /// The last rank that counts; all when `None`.
+    /// Rank cutoff; all ranks when `None`.
     pub k: Option<usize>,
-    /// What a label is worth.
+    /// Gain of a label.
     pub gain: Gain,
 }
 
@@ -75,7 +76,7 @@ impl Metric for Dcg {
     }
 }
 
-/// (g_j - g_i) (1/D_i - 1/D_j), times a factor that is 1 / maxDCG for NDCG.
+/// Changes of DCG by swaps: (g_j - g_i) (1/D_i - 1/D_j), times a factor (1 / maxDCG for NDCG).
 pub(super) struct DcgSwaps {
     gains: Vec<f64>,
     discounts: Vec<f64>,

@@ -12,14 +12,16 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     aliases: &[],
     parameters: &[MAX],
     cutoff: Cutoff::Last,
-    help: "expected reciprocal rank, highest grade 4 unless max",
+    help: "expected reciprocal rank, highest grade 4 by default",
     make: |name| Arc::new(ExpectedRr { max: name.parameters.single("max", ExpectedRr::DEFAULT_MAX), k: name.k() }),
 };
 
-/// ERR@k = sum over ranks r <= k of 1/r R_r prod over q < r of (1 - R_q), named `err`, `err@10`, `err:max=3@10`.
+/// Expected reciprocal rank: ERR@k = sum over ranks r <= k of 1/r R_r prod over q < r of (1 - R_q), named `err`,
+/// `err@10`, `err:max=3@10`.
 ///
-/// R = (2^y - 1) / 2^max is the chance that a document of label y ends the search; `max` is the highest grade of the
-/// scale, 4 unless named (Chapelle et al. 2009). A higher label counts as `max` here; judging refuses it.
+/// R = (2^y - 1) / 2^max is the probability that a document with label y ends the search; `max` is the highest grade of
+/// the scale, 4 by default (Chapelle et al. 2009). [`Metric::check`] refuses higher labels; [`Metric::value`] counts
+/// them as `max`.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -29,19 +31,19 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExpectedRr {
-    /// The last rank that counts; all when `None`.
+    /// Rank cutoff; all ranks when `None`.
     pub k: Option<usize>,
-    /// The highest grade of the scale.
+    /// Highest grade of the scale.
     pub max: f32,
 }
 
 impl ExpectedRr {
-    /// The highest grade that a name need not state.
+    /// Default highest grade.
     pub const DEFAULT_MAX: f32 = 4.0;
 
     fn stops(&self, label: f32) -> f64 {
         let max = f64::from(self.max);
-        // Below 1 also where a huge `max` would round to it: a swap divides by 1 - R.
+        // Stay below 1 even if a huge `max` would round R to 1: a swap divides by 1 - R.
         ((f64::from(label).min(max).max(0.0).exp2() - 1.0) / max.exp2()).min(1.0 - f64::EPSILON)
     }
 
@@ -79,11 +81,11 @@ impl Metric for ExpectedRr {
 
     fn value_of_retrieved(&self, ranked: &[f32], retrieved: usize) -> f64 {
         let depth = retrieved.min(self.k.unwrap_or(usize::MAX));
-        let (mut goes_on, mut sum) = (1.0, 0.0);
+        let (mut reach, mut sum) = (1.0, 0.0);
         for (position, &label) in ranked.iter().take(depth).enumerate() {
             let stops = self.stops(label);
-            sum += goes_on * stops * self.inverse_rank(position);
-            goes_on *= 1.0 - stops;
+            sum += reach * stops * self.inverse_rank(position);
+            reach *= 1.0 - stops;
         }
         sum
     }
@@ -92,7 +94,7 @@ impl Metric for ExpectedRr {
         match labels.iter().find(|&&label| label > self.max) {
             None => Ok(()),
             Some(label) => Err(Error::Data(format!(
-                "{}: label {label} is above the measure's highest grade {}: state your scale's, as in 'err:max={label}'",
+                "{}: label {label} exceeds the highest grade {}; state that of your scale, as in 'err:max={label}'",
                 self.name(),
                 self.max
             ))),
@@ -100,22 +102,22 @@ impl Metric for ExpectedRr {
     }
 }
 
-/// The change of ERR when `i` and `j` below it swap, `(R_j - R_i) (E_i - E_j) / (1 - R_i)`: O(1) each.
+/// Changes of ERR by swaps, O(1) each: `(R_j - R_i) (E_i - E_j) / (1 - R_i)` for `i` above `j`.
 ///
-/// `E_r` is the sum over ranks `q >= r` of `P_(q+1) (1/q - 1/(q+1))`, where `P_q` is the chance to get to rank `q` and
-/// `1/q` is 0 beyond the last rank that counts. That is `P_(r+1) / r` less the terms of ERR behind `r`, summed by parts: all
-/// its terms are positive, so nothing cancels. Behind `j` nothing changes, because the product up to there does not.
+/// `E_r` is the sum over ranks `q >= r` of `P_(q+1) (1/q - 1/(q+1))`, where `P_q` is the probability of reaching rank
+/// `q`, and `1/q` is 0 beyond the cutoff. It equals `P_(r+1) / r` minus the terms of ERR below `r`, summed by parts:
+/// all its terms are positive, so nothing cancels. The terms of ERR below `j` do not change, because the product up to
+/// `j` does not.
 #[derive(Debug, Default)]
 pub(crate) struct ErrSwaps {
     /// `R` of each document.
     pub stops: Vec<f64>,
-    /// `E` of each rank, which falls with the rank; 0 from the first rank on at which no swap changes anything.
+    /// `E` of each rank, descending; 0 from the first rank at which swaps have no effect.
     pub rests: Vec<f64>,
 }
 
-/// What is left of a list behind so many relevant documents is no longer told from nothing: its differences would be
-/// too small for numbers of full precision.
-const NOTHING: f64 = 1e-290;
+/// Values of `E` below this count as zero: their differences would lose precision to underflow.
+const NEGLIGIBLE: f64 = 1e-290;
 
 impl ErrSwaps {
     pub fn new(err: &ExpectedRr, ranked: &[f32]) -> Self {
@@ -126,13 +128,13 @@ impl ErrSwaps {
             rests.push(reach);
             reach *= 1.0 - stop;
         }
-        // From the chance to get to a rank to that of getting to the next, last rank first.
+        // From the probability of reaching a rank to that of reaching the next one, last rank first.
         let (mut next, mut rest, mut below) = (reach, 0.0, 0.0);
         for (position, to) in rests.iter_mut().enumerate().rev() {
             let inverse = err.inverse_rank(position);
             rest += next * (inverse - below);
             (next, below) = (*to, inverse);
-            *to = if rest < NOTHING { 0.0 } else { rest };
+            *to = if rest < NEGLIGIBLE { 0.0 } else { rest };
         }
         ErrSwaps { stops, rests }
     }

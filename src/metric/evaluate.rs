@@ -1,4 +1,4 @@
-//! Judging scores: the conventions that a value depends on, and one value per query.
+//! Evaluation of scores: the conventions that a value depends on, and one value per query.
 
 use super::order::Ranking;
 use super::{METRICS, Metric, MetricEntry, Score, Ties, parse};
@@ -8,32 +8,32 @@ use rayon::prelude::*;
 use std::fmt;
 
 words! {
-    /// The value of a query with nothing relevant to find.
+    /// Value of a query without relevant documents.
     #[derive(Default)]
     pub enum Empty: "rule for queries without relevant documents" {
-        /// 0, as trec_eval does; for costs too.
+        /// 0, as in trec_eval; also for costs.
         #[default]
         Zero = "0" | "zero",
-        /// 1, as LightGBM does; for costs too.
+        /// 1, as in LightGBM; also for costs.
         One = "1" | "one",
-        /// None: the query does not count.
+        /// None: the query is left out.
         Skip = "skip",
     }
 }
 
 words! {
-    /// What a score of minus infinity (or NaN) says about a document.
+    /// Treatment of scores of minus infinity or NaN.
     #[derive(Default)]
     pub enum Missing: "rule for scores of -inf or NaN" {
-        /// It ranks last.
+        /// The document ranks last.
         #[default]
         Last = "last",
-        /// It was not retrieved: it counts in ideals and totals, but has no rank, as in trec_eval.
+        /// The document was not retrieved: it counts in ideals and totals but has no rank, as in trec_eval.
         Absent = "absent",
     }
 }
 
-/// What the papers leave open and a value depends on. Prints as a report's header states it.
+/// Conventions of evaluation that the papers leave open. Reports print them in their headers.
 ///
 /// ```
 /// use burnrank::Conventions;
@@ -44,11 +44,11 @@ words! {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Conventions {
-    /// Which of several equally scored documents ranks first.
+    /// Order of documents with equal scores.
     pub ties: Ties,
-    /// The value of a query with nothing relevant.
+    /// Value of a query without relevant documents.
     pub empty: Empty,
-    /// What the lowest scores mean.
+    /// Treatment of scores of minus infinity or NaN.
     pub missing: Missing,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for Conventions {
     }
 }
 
-/// The measure of one query, `None` when it does not count.
+/// Returns a metric's value for one query, or `None` if the query is skipped.
 ///
 /// ```
 /// use burnrank::metric::Ties;
@@ -72,8 +72,8 @@ impl fmt::Display for Conventions {
 /// ```
 ///
 /// # Errors
-/// When there is not one score per label, a label is negative or not finite or refused by the measure, the measure has no
-/// closed form for averaged ties when these are asked for, or its value is not finite.
+/// Returns an error if the numbers of scores and labels differ, a label is negative, not finite or refused by the
+/// metric, averaged ties are requested but the metric has no closed form for them, or the value is not finite.
 pub fn evaluate_query<S: Score>(
     metric: &dyn Metric,
     scores: &[S],
@@ -83,12 +83,12 @@ pub fn evaluate_query<S: Score>(
     if scores.len() != labels.len() {
         return Err(Error::Mismatch(format!("{} scores for {} labels", scores.len(), labels.len())));
     }
-    judge_one(metric, scores, labels, conventions, &mut Ranking::new())
+    evaluate_one(metric, scores, labels, conventions, &mut Ranking::new())
 }
 
-/// The measure of each query, `None` for those that do not count, in parallel.
+/// Computes a metric's value for each query in parallel; `None` for skipped queries.
 ///
-/// Query `q` has the documents `offsets[q]..offsets[q + 1]`, as [`Dataset::offsets`](crate::Dataset::offsets) says.
+/// Query `q` consists of the documents `offsets[q]..offsets[q + 1]`; see [`Dataset::offsets`](crate::Dataset::offsets).
 ///
 /// ```
 /// use burnrank::{Conventions, evaluate};
@@ -100,7 +100,7 @@ pub fn evaluate_query<S: Score>(
 /// ```
 ///
 /// # Errors
-/// When lengths do not fit together, or as [`evaluate_query`] for the first query with a problem.
+/// Returns an error if the lengths do not match; otherwise that of [`evaluate_query`] for the first invalid query.
 pub fn evaluate<S: Score>(
     metric: &dyn Metric,
     scores: &[S],
@@ -113,17 +113,17 @@ pub fn evaluate<S: Score>(
     }
     let fits = offsets.is_sorted() && offsets.first().is_none_or(|&first| first == 0);
     if !fits || offsets.last().copied().unwrap_or(0) != labels.len() {
-        return Err(Error::Mismatch(format!("the queries do not divide {} documents", labels.len())));
+        return Err(Error::Mismatch(format!("the query offsets do not match {} documents", labels.len())));
     }
-    // All results first, so that of several errors always the first query's is reported.
-    let judged: Vec<Result<Option<f64>>> = offsets
+    // Collect all results before looking for errors, so that the error reported is that of the first invalid query.
+    let values: Vec<Result<Option<f64>>> = offsets
         .par_windows(2)
         .with_min_len(8)
         .map_init(Ranking::new, |ranking, rows| {
-            judge_one(metric, &scores[rows[0]..rows[1]], &labels[rows[0]..rows[1]], conventions, ranking)
+            evaluate_one(metric, &scores[rows[0]..rows[1]], &labels[rows[0]..rows[1]], conventions, ranking)
         })
         .collect();
-    judged.into_iter().enumerate().map(|(query, value)| value.map_err(|error| at_query(query, error))).collect()
+    values.into_iter().enumerate().map(|(query, value)| value.map_err(|error| at_query(query, error))).collect()
 }
 
 fn at_query(query: usize, error: Error) -> Error {
@@ -133,7 +133,7 @@ fn at_query(query: usize, error: Error) -> Error {
     }
 }
 
-fn judge_one<S: Score>(
+fn evaluate_one<S: Score>(
     metric: &dyn Metric,
     scores: &[S],
     labels: &[f32],
@@ -165,7 +165,7 @@ fn judge_one<S: Score>(
     )))
 }
 
-/// The measure of a query with something to find; `None` when averaged ties are asked for and have no closed form.
+/// Value of a query with relevant documents; `None` if averaged ties are requested and have no closed form.
 fn ranked_value<S: Score>(
     metric: &dyn Metric,
     scores: &[S],
@@ -183,18 +183,18 @@ fn ranked_value<S: Score>(
         _ if retrieved < scores.len() => Some(metric.value_of_retrieved(&ranking.ranked, retrieved)),
         _ => Some(metric.value(&ranking.ranked)),
     };
-    // A sum of nothing is -0.
+    // An empty sum is -0.
     value.map(|value| value + 0.0)
 }
 
-/// Judges queries that passed [`evaluate`] and are not empty under other scores, without checking anew or taking memory.
-pub(super) struct Rejudge {
+/// Evaluates queries that have passed [`evaluate`] and are not empty, without checking them again or allocating.
+pub(super) struct Reevaluator {
     ranking: Ranking<f32>,
 }
 
-impl Rejudge {
+impl Reevaluator {
     pub(super) fn new() -> Self {
-        Rejudge { ranking: Ranking::new() }
+        Reevaluator { ranking: Ranking::new() }
     }
 
     pub(super) fn value(
@@ -213,11 +213,11 @@ fn no_average(metric: &dyn Metric) -> Error {
         let metric = parse(&row.shortest()).ok()?;
         metric.value_over_ties(&[1.0], &[1], 1).map(|_| row.name)
     };
-    let known: Vec<&str> = METRICS.iter().filter_map(has_average).collect();
+    let supported: Vec<&str> = METRICS.iter().filter_map(has_average).collect();
     Error::Config(format!(
-        "{} has no closed form for averaged ties, only {} have: choose document, pessimistic or optimistic",
+        "{} does not support averaged ties (only {} do); choose document, pessimistic or optimistic",
         metric.name(),
-        known.join(", ")
+        supported.join(", ")
     ))
 }
 
@@ -240,20 +240,21 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn mismatched_input_is_refused() {
         let ndcg = parse("ndcg").unwrap();
         let all = Conventions::default();
         assert_eq!(message(evaluate_query(&*ndcg, &[1.0], &[], &all)), "1 scores for 0 labels");
         assert!(message(evaluate(&*ndcg, &[1.0], &[1.0, 2.0], &[0, 2], &all)).contains("1 scores for 2 documents"));
         for offsets in [&[0, 1][..], &[1, 2], &[0, 2, 1, 2], &[0, 3], &[]] {
-            assert!(message(evaluate(&*ndcg, &[1.0, 2.0], &[1.0, 2.0], offsets, &all)).contains("do not divide"));
+            let error = message(evaluate(&*ndcg, &[1.0, 2.0], &[1.0, 2.0], offsets, &all));
+            assert!(error.contains("offsets do not match"), "{error}");
         }
         for label in [-1.0, f32::NAN, f32::INFINITY] {
             assert!(message(evaluate_query(&*ndcg, &[1.0], &[label], &all)).contains("expected a number of 0 or more"));
         }
         let labels = [1.0, 0.0, 2000.0, 0.0];
-        let told = message(evaluate(&*ndcg, &[1.0, 2.0, 3.0, 4.0], &labels, &[0, 2, 4], &all));
-        assert!(told.starts_with("query 2 of the data: ndcg is not finite: label 2000"), "{told}");
+        let error = message(evaluate(&*ndcg, &[1.0, 2.0, 3.0, 4.0], &labels, &[0, 2, 4], &all));
+        assert!(error.starts_with("query 2 of the data: ndcg is not finite: label 2000"), "{error}");
         assert!(message(evaluate_query(&*parse("err@5").unwrap(), &[1.0], &[5.0], &all)).contains("err:max=5"));
         let average = Conventions { ties: Ties::Average, ..all };
         assert!(
@@ -289,18 +290,18 @@ mod tests {
     }
 
     #[test]
-    fn threads_and_calls_make_no_difference() {
+    fn results_do_not_depend_on_threads_or_batches() {
         let (scores, labels, offsets) = random_queries(300, 40);
         for name in ["ndcg@10", "map", "pairs"] {
             let metric = parse(name).unwrap();
             let all = Conventions::default();
-            let judge_with = |threads| {
+            let evaluate_with = |threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 pool.install(|| evaluate(&*metric, &scores, &labels, &offsets, &all).unwrap())
             };
-            let one = judge_with(1);
-            assert_eq!(one, judge_with(4));
-            assert_eq!(Summary::of(&one), Summary::of(&judge_with(3)));
+            let one = evaluate_with(1);
+            assert_eq!(one, evaluate_with(4));
+            assert_eq!(Summary::of(&one), Summary::of(&evaluate_with(3)));
             for (query, rows) in offsets.windows(2).enumerate() {
                 let alone = evaluate_query(&*metric, &scores[rows[0]..rows[1]], &labels[rows[0]..rows[1]], &all);
                 assert_eq!(one[query], alone.unwrap());
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_of_fifty_thousand_documents_is_nothing_special() {
+    fn long_queries_are_supported() {
         let (scores, labels, offsets) = random_queries(1, 50_000);
         for row in METRICS {
             let metric = parse(&row.shortest()).unwrap();
@@ -321,10 +322,10 @@ mod tests {
         }
     }
 
-    /// `cargo test --release -- --ignored --nocapture speed_of_judging`
+    /// `cargo test --release -- --ignored --nocapture speed_of_evaluation`
     #[test]
-    #[ignore = "a measurement"]
-    fn speed_of_judging() {
+    #[ignore = "a benchmark"]
+    fn speed_of_evaluation() {
         for (queries, documents) in [(8_000, 125), (20, 50_000)] {
             let (scores, labels, offsets) = random_queries(queries, documents);
             for name in ["ndcg@10", "ndcg", "map", "mrr", "pairs", "err@10"] {

@@ -1,11 +1,11 @@
-//! What a label is worth and what a rank keeps of it: gains, discounts and the ideal DCG.
+//! Gains of labels, discounts of ranks and the ideal DCG.
 
 use crate::name::words;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 words! {
-    /// The worth of a label `y`.
+    /// Gain of a label `y`.
     ///
     /// ```
     /// use burnrank::metric::Gain;
@@ -16,7 +16,7 @@ words! {
     pub enum Gain: "gain" {
         /// 2^y - 1: Eq. 1 of the LambdaRank paper (2006) and Eq. 4 of the LambdaLoss paper.
         ///
-        /// The gains 0, 3, 7, 15 and 31 of the former's section 6.3 are those of labels 0, 2, 3, 4 and 5.
+        /// The gains 0, 3, 7, 15 and 31 in section 6.3 of the LambdaRank paper are those of labels 0, 2, 3, 4 and 5.
         #[default]
         Exponential = "exponential" | "exp",
         /// y, the gain of trec_eval and scikit-learn.
@@ -25,7 +25,7 @@ words! {
 }
 
 impl Gain {
-    /// The worth of one label.
+    /// Returns the gain of a label.
     #[inline]
     pub fn of(self, label: f32) -> f64 {
         match self {
@@ -38,7 +38,7 @@ impl Gain {
     }
 }
 
-/// 2^y for the labels that data sets have: reading is faster than `exp2`.
+/// 2^y for common labels: a lookup is faster than `exp2`.
 const POWERS: [f64; LEVELS] = {
     let mut powers = [1.0; LEVELS];
     let mut level = 1;
@@ -49,10 +49,10 @@ const POWERS: [f64; LEVELS] = {
     powers
 };
 
-/// Whole labels below this are counted, not sorted.
+/// Integer labels below this are sorted by counting.
 const LEVELS: usize = 32;
 
-/// Discounts up to here are computed once.
+/// Number of precomputed discounts.
 const TABLE: usize = 1 << 16;
 
 fn table() -> &'static [f64] {
@@ -64,7 +64,7 @@ fn compute(position: usize) -> f64 {
     (position as f64 + 2.0).log2().recip()
 }
 
-/// 1 / log2(1 + rank) at a position counted from 0, whose rank is one more.
+/// Returns 1 / log2(1 + rank) for a position counted from 0 (rank = position + 1).
 ///
 /// ```
 /// assert_eq!(burnrank::metric::discount(0), 1.0);
@@ -74,15 +74,15 @@ pub fn discount(position: usize) -> f64 {
     table().get(position).copied().unwrap_or_else(|| compute(position))
 }
 
-/// The discounts of the first `n` positions.
+/// Returns the discounts of the first `n` positions.
 pub fn discounts(n: usize) -> Cow<'static, [f64]> {
     match table().get(..n) {
-        Some(known) => Cow::Borrowed(known),
+        Some(cached) => Cow::Borrowed(cached),
         None => Cow::Owned((0..n).map(discount).collect()),
     }
 }
 
-/// The DCG at `k` of the ideal order: labels (in any order) sorted from the highest.
+/// Returns the ideal DCG@k: that of the labels, given in any order, sorted in descending order.
 ///
 /// ```
 /// use burnrank::metric::{Gain, max_dcg};
@@ -93,7 +93,7 @@ pub fn max_dcg(labels: &[f32], k: Option<usize>, gain: Gain) -> f64 {
     let depth = k.unwrap_or(labels.len()).min(labels.len());
     let mut counts = [0usize; LEVELS];
     for &label in labels {
-        // A negative label, a fraction or a NaN does not survive the round trip.
+        // Negative labels, fractions and NaN do not survive the round trip.
         let level = label as usize;
         if level >= LEVELS || level as f32 != label {
             return max_dcg_by_sorting(labels, depth, gain);
@@ -103,11 +103,11 @@ pub fn max_dcg(labels: &[f32], k: Option<usize>, gain: Gain) -> f64 {
     let discounts = discounts(depth);
     let (mut sum, mut position) = (0.0, 0);
     for level in (1..LEVELS).rev() {
-        let worth = gain.of(level as f32);
+        let level_gain = gain.of(level as f32);
         let end = (position + counts[level]).min(depth);
-        // Term by term, as DCG itself adds, so that a perfect ranking has an NDCG of exactly 1.
+        // Add term by term, as DCG does, so that a perfect ranking has an NDCG of exactly 1.
         for discount in &discounts[position..end] {
-            sum += worth * discount;
+            sum += level_gain * discount;
         }
         position = end;
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn discounts_go_on_beyond_the_table() {
+    fn discounts_extend_beyond_the_table() {
         let long = discounts(TABLE + 3);
         assert_eq!(long.len(), TABLE + 3);
         assert_eq!(long[TABLE + 2], ((TABLE + 4) as f64).log2().recip());

@@ -1,17 +1,18 @@
-//! Judging a query again and again while its scores change little by little.
+//! Repeated evaluation of one query while its scores change gradually.
 
-use super::evaluate::Rejudge;
+use super::evaluate::Reevaluator;
 use super::gain::{discounts, max_dcg};
 use super::order::tie_breaker;
 use super::{Conventions, Gain, Metric, MetricKind, Missing, Ties};
 use crate::numeric::order::private::Key;
 
-/// What stays the same about a query, however it is ranked. It must have passed [`evaluate`](super::judge) and not be empty.
+/// The parts of a query that do not depend on its scores. It must have passed [`evaluate`](fn@super::evaluate) and not
+/// be empty.
 pub(crate) struct LabelledQuery<'a> {
     labels: &'a [f32],
-    /// What decides between equal scores.
+    /// Tie breaker of each document.
     breakers: Vec<u32>,
-    /// NDCG needs only these: the worth of each document, the ideal, and the last rank that counts.
+    /// Only for NDCG: the gain of each document, the ideal DCG and the rank cutoff.
     ndcg: Option<(Vec<f64>, f64, usize)>,
 }
 
@@ -40,47 +41,47 @@ impl<'a> LabelledQuery<'a> {
     }
 }
 
-/// Follows the ranking of one query from scores to scores: sorting what is nearly sorted takes one pass.
+/// Maintains the ranking of one query while its scores change: sorting a nearly sorted list takes one pass.
 pub(crate) struct IncrementalEvaluator<'a> {
     metric: &'a dyn Metric,
     conventions: Conventions,
-    /// The key of each rank, and its document.
+    /// Sort key and document of each rank.
     ranks: Vec<(u64, u32)>,
     ranked: Vec<f32>,
-    afresh: Rejudge,
+    full: Reevaluator,
 }
 
 impl<'a> IncrementalEvaluator<'a> {
     pub(crate) fn new(metric: &'a dyn Metric, conventions: Conventions) -> Self {
-        IncrementalEvaluator { metric, conventions, ranks: Vec::new(), ranked: Vec::new(), afresh: Rejudge::new() }
+        IncrementalEvaluator { metric, conventions, ranks: Vec::new(), ranked: Vec::new(), full: Reevaluator::new() }
     }
 
-    /// Turns to another query, ranked as `order` says.
+    /// Starts with another query, ranked in the given order.
     pub(crate) fn start(&mut self, order: &[u32]) {
         self.ranks.clear();
         self.ranks.extend(order.iter().map(|&document| (0, document)));
     }
 
-    /// The order that was last found.
+    /// Returns the most recent order.
     pub(crate) fn order(&self) -> impl Iterator<Item = u32> {
         self.ranks.iter().map(|rank| rank.1)
     }
 
-    /// The measure under new scores.
+    /// Returns the metric's value for new scores.
     pub(crate) fn value(&mut self, query: &LabelledQuery, scores: &[f32]) -> f64 {
         if self.conventions.ties == Ties::Average || self.conventions.missing == Missing::Absent {
-            return self.afresh.value(self.metric, scores, query.labels, &self.conventions);
+            return self.full.value(self.metric, scores, query.labels, &self.conventions);
         }
         for (key, document) in &mut self.ranks {
             let document = *document as usize;
             *key = scores[document].pack(query.breakers[document]);
         }
-        settle(&mut self.ranks);
-        if let Some((worth, ideal, depth)) = &query.ndcg {
-            // Term by term in rank order, as the measure itself adds.
+        sort_nearly_sorted(&mut self.ranks);
+        if let Some((gains, ideal, depth)) = &query.ndcg {
+            // Add term by term in rank order, as the metric itself does.
             let discounts = discounts(*depth);
             let top = self.ranks[..*depth].iter().zip(discounts.iter());
-            let dcg: f64 = top.map(|(rank, discount)| worth[rank.1 as usize] * discount).sum();
+            let dcg: f64 = top.map(|(rank, discount)| gains[rank.1 as usize] * discount).sum();
             return dcg / ideal;
         }
         self.ranked.clear();
@@ -89,8 +90,8 @@ impl<'a> IncrementalEvaluator<'a> {
     }
 }
 
-/// Sorts what is nearly sorted: by insertion, until that turns out to be dear.
-fn settle(ranks: &mut [(u64, u32)]) {
+/// Sorts a nearly sorted list by insertion, or from scratch after too many moves.
+fn sort_nearly_sorted(ranks: &mut [(u64, u32)]) {
     let mut budget = 8 * ranks.len();
     for end in 1..ranks.len() {
         let new = ranks[end];
@@ -119,12 +120,12 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     #[test]
-    fn following_is_judging_afresh() {
+    fn incremental_values_equal_full_evaluations() {
         let mut random = ChaCha8Rng::seed_from_u64(2);
         for (n, pace) in [(1, 0.1), (2, 0.5), (30, 0.05), (200, 0.01), (60, 5.0)] {
             let labels: Vec<f32> =
                 (0..n).map(|i| if i == 0 { 3.0 } else { random.random_range(0..5u8).into() }).collect();
-            // Rounded, so that there are ties.
+            // Rounded, to create ties.
             let mut scores: Vec<f32> = (0..n).map(|_| random.random_range(-1.0f32..1.0)).collect();
             for name in ["ndcg", "ndcg@10", "ndcg:linear@3", "map:rel=3", "mrr", "err", "arp", "pairs"] {
                 for ties in [Ties::Pessimistic, Ties::Optimistic, Ties::Document, Ties::Average] {
@@ -134,14 +135,14 @@ mod tests {
                     let conventions = Conventions { ties, ..Conventions::default() };
                     let metric = parse(name).unwrap();
                     let query = LabelledQuery::new(&*metric, &labels, &conventions);
-                    let mut judge = IncrementalEvaluator::new(&*metric, conventions);
-                    judge.start(&(0..n as u32).collect::<Vec<_>>());
+                    let mut evaluator = IncrementalEvaluator::new(&*metric, conventions);
+                    evaluator.start(&(0..n as u32).collect::<Vec<_>>());
                     for _ in 0..5 {
                         let rounded: Vec<f32> = scores.iter().map(|s| (s * 20.0).round() / 20.0).collect();
-                        let found = judge.value(&query, &rounded);
+                        let value = evaluator.value(&query, &rounded);
                         let expected = evaluate_query(&*metric, &rounded, &labels, &conventions).unwrap().unwrap();
-                        assert_eq!(found, expected, "{name} {ties} {n}");
-                        assert_eq!(judge.order().count(), n);
+                        assert_eq!(value, expected, "{name} {ties} {n}");
+                        assert_eq!(evaluator.order().count(), n);
                         scores.iter_mut().for_each(|s| *s += pace * random.random_range(-1.0f32..1.0));
                     }
                 }

@@ -10,16 +10,18 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     aliases: &["mean-ndcg"],
     parameters: &[],
     cutoff: Cutoff::Last,
-    help: "NDCG as LETOR's script has it; without @k its MeanNDCG",
+    help: "NDCG of LETOR's script; its MeanNDCG without @k",
     make: |name| Arc::new(LetorNdcg { k: name.k() }),
 };
 
-/// DCG@k = sum over ranks r <= k of (2^y - 1) d(r) with d(1) = d(2) = 1 and d(r) = 1 / log2(r) behind, over that of the ideal
-/// order; 0 for a list of fewer than k documents. Without k, the mean of NDCG@1 to NDCG@n of a list of n, the script's
-/// MeanNDCG. Named `letor-ndcg@10`, `letor-ndcg`.
+/// NDCG of LETOR 4.0's evaluation script, named `letor-ndcg@10`, `letor-ndcg`.
 ///
-/// Results that were published for LETOR 4.0 are so: NDCG@10 on MQ2008, where many queries have fewer than ten documents, is
-/// half of what other programs print.
+/// DCG@k = sum over ranks r <= k of (2^y - 1) d(r), where d(1) = d(2) = 1 and d(r) = 1 / log2(r) from rank 3 on,
+/// divided by that of the ideal order; 0 for lists of fewer than k documents. Without k, the script's MeanNDCG: the
+/// mean of NDCG@1 to NDCG@n for a list of n documents.
+///
+/// Published results for LETOR 4.0 use it: NDCG@10 on MQ2008, where many queries have fewer than ten documents, is half
+/// of what other programs print.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -31,7 +33,7 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LetorNdcg {
-    /// The last rank that counts; the mean over all of them when `None`.
+    /// Rank cutoff; MeanNDCG when `None`.
     pub k: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What is judged: one measure per file, in f64 on the host.
+//! Evaluation metrics: one per file, computed in f64 on the host.
 
 mod ap;
 mod arp;
@@ -56,10 +56,10 @@ pub use wta::{Rate, Wta};
 use crate::error::Result;
 use std::fmt::Debug;
 
-/// A measure of one ranked list.
+/// A metric of one ranked list.
 ///
-/// Only [`Metric::name`] and [`Metric::value`] must be given: whatever has them can be judged by, and trained for with
-/// LambdaRank. Labels come in rank order, the top document first; they are finite and not negative.
+/// Only [`Metric::name`] and [`Metric::value`] are required: with them a metric can be evaluated and optimised with
+/// LambdaRank. Labels are given in rank order, top document first; they are finite and not negative.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -78,150 +78,150 @@ use std::fmt::Debug;
 /// assert_eq!(metric.swaps(&[0.0, 1.0, 3.0]).delta(1, 2), 2.0);
 /// ```
 pub trait Metric: Debug + Send + Sync {
-    /// The name that says everything about the measure, as in `ndcg@10`.
+    /// Returns the full name of the metric, as in `ndcg@10`.
     fn name(&self) -> String;
 
-    /// The measure of a list whose labels are given in rank order.
+    /// Returns the metric's value for a list, given its labels in rank order.
     fn value(&self, ranked: &[f32]) -> f64;
 
-    /// The change of [`Metric::value`] when the documents at positions `i` and `j` (from 0) swap.
+    /// Returns the change of [`Metric::value`] when the documents at positions `i` and `j` (from 0) swap.
     ///
-    /// Swaps and evaluates again: slow, obviously right, and the oracle of every [`Metric::swaps`].
+    /// The default swaps and evaluates again: slow but simple, and the reference for every [`Metric::swaps`].
     ///
     /// # Panics
-    /// When a position is outside the list.
+    /// Panics if a position is out of bounds.
     fn swap_delta(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         let mut swapped = ranked.to_vec();
         swapped.swap(i, j);
         self.value(&swapped) - self.value(ranked)
     }
 
-    /// Prepares one ranked list so that any number of swaps can be asked for cheaply.
+    /// Prepares one ranked list for computing the changes of many swaps.
     ///
-    /// Asks [`Metric::swap_delta`] unless a measure knows better; all measures of this crate do.
+    /// The default calls [`Metric::swap_delta`]; most metrics of this crate have a faster implementation.
     fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
         Box::new(SwapAndEvaluate { metric: self, ranked })
     }
 
-    /// Whether a query with these labels (in any order) has nothing that this measure could find.
+    /// Returns whether a query with these labels (in any order) has no relevant documents.
     fn is_empty(&self, labels: &[f32]) -> bool {
         labels.iter().all(|&label| label <= 0.0)
     }
 
-    /// The lowest relevant label of a binary metric, which distinguishes relevant documents from others and nothing else.
+    /// Lowest relevant label of a binary metric; `None` if the metric distinguishes grades of relevance.
     fn threshold(&self) -> Option<f32> {
         None
     }
 
-    /// Whether smaller values are better, as for ARP.
+    /// Returns whether lower values are better, as for ARP.
     fn is_cost(&self) -> bool {
         false
     }
 
-    /// What the measure is, where a faster kernel exists for it than [`Metric::swaps`].
+    /// Identifies a metric that has a faster kernel than [`Metric::swaps`].
     fn kind(&self) -> MetricKind {
         MetricKind::Other
     }
 
-    /// The number of top ranks whose order matters, as in 10 for `ndcg@10`; `None` when all do.
+    /// Number of top ranks whose order matters, such as 10 for `ndcg@10`; `None` if all do.
     ///
-    /// A measure that gives one must not depend on the order of the documents behind.
+    /// The value must not depend on the order of the documents below.
     fn depth(&self) -> Option<usize> {
         None
     }
 
-    /// The mean of [`Metric::value`] over all orders of documents with equal scores, where it has a closed form.
+    /// Mean of [`Metric::value`] over all orders of documents with equal scores; `None` if it has no closed form.
     ///
-    /// `ends` holds where each group of equal scores ends, as in `[1, 4]` when the documents at positions 1 to 3 tie;
-    /// `retrieved` is that of [`Metric::value_of_retrieved`].
+    /// `ends` holds the end of each group of equal scores, such as `[1, 4]` if the documents at positions 1 to 3 are
+    /// tied; for `retrieved` see [`Metric::value_of_retrieved`].
     fn value_over_ties(&self, ranked: &[f32], ends: &[usize], retrieved: usize) -> Option<f64> {
         let _ = (ranked, ends, retrieved);
         None
     }
 
-    /// The measure when only the first `retrieved` documents were returned: the others count in ideals and totals,
-    /// but have no rank.
+    /// Value when only the first `retrieved` documents were returned: the others count in ideals and totals, but have
+    /// no rank.
     ///
-    /// Measures to which this makes no difference rank the others last.
+    /// The default ranks the others last.
     fn value_of_retrieved(&self, ranked: &[f32], retrieved: usize) -> f64 {
         let _ = retrieved;
         self.value(ranked)
     }
 
-    /// Refuses labels that the measure has no value for, as grades above the highest grade of ERR.
+    /// Checks that the metric is defined for these labels. ERR refuses labels above its highest grade.
     ///
     /// # Errors
-    /// When there is such a label.
+    /// Returns an error that names the first unsupported label.
     fn check(&self, labels: &[f32]) -> Result<()> {
         let _ = labels;
         Ok(())
     }
 }
 
-/// The swaps of one ranked list, prepared by [`Metric::swaps`].
+/// Changes of a metric by swaps in one ranked list, prepared by [`Metric::swaps`].
 pub trait Swaps {
-    /// The change of the measure when positions `i` and `j` (from 0) swap; 0 when they are the same.
+    /// Returns the change of the metric when positions `i` and `j` (from 0) swap; 0 if they are equal.
     ///
     /// # Panics
-    /// When a position is outside the list.
+    /// Panics if a position is out of bounds.
     fn delta(&self, i: usize, j: usize) -> f64;
 }
 
-/// Which measure a [`Metric`] is, for those that a dedicated kernel exists for.
+/// Identifies the metrics that have dedicated kernels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MetricKind {
-    /// NDCG, all ranks when `k` is `None`.
+    /// NDCG.
     Ndcg {
-        /// The last rank that counts.
+        /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
-        /// What a label is worth.
+        /// Gain of a label.
         gain: Gain,
     },
     /// Average precision.
     Ap {
-        /// The last rank that counts.
+        /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
-        /// Labels of at least this are relevant.
+        /// Lowest relevant label.
         threshold: f32,
     },
     /// Reciprocal rank.
     Rr {
-        /// The last rank that counts.
+        /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
-        /// Labels of at least this are relevant.
+        /// Lowest relevant label.
         threshold: f32,
     },
-    /// DCG, all ranks when `k` is `None`.
+    /// DCG.
     Dcg {
-        /// The last rank that counts.
+        /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
-        /// What a label is worth.
+        /// Gain of a label.
         gain: Gain,
     },
-    /// Expected reciprocal rank, all ranks when `k` is `None`.
+    /// Expected reciprocal rank.
     Err {
-        /// The last rank that counts.
+        /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
-        /// The highest grade of the scale.
+        /// Highest grade of the scale.
         max: f32,
     },
     /// Binary preference.
     Bpref {
-        /// Labels of at least this are relevant.
+        /// Lowest relevant label.
         threshold: f32,
     },
-    /// The share of pairs in the right order, or in the wrong one.
+    /// Fraction of pairs in the right order, or in the wrong one.
     Pairs,
     /// Average relevance position.
     Arp {
         /// Mean or sum.
         form: ArpForm,
     },
-    /// Any other measure.
+    /// Any other metric.
     Other,
 }
 
-/// The slow way, for any measure.
+/// Default of [`Metric::swaps`] for any metric.
 struct SwapAndEvaluate<'a, M: ?Sized> {
     metric: &'a M,
     ranked: &'a [f32],

@@ -16,7 +16,7 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     make: |name| Arc::new(Ndcg { gain: name.gain(), k: name.k() }),
 };
 
-/// NDCG@k = DCG@k / maxDCG@k, named `ndcg`, `ndcg@10`, `ndcg:linear@10`.
+/// Normalised discounted cumulative gain: NDCG@k = DCG@k / maxDCG@k, named `ndcg`, `ndcg@10`, `ndcg:linear@10`.
 ///
 /// 0 when no document has a positive label. trec_eval and scikit-learn use the linear gain.
 ///
@@ -30,9 +30,9 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ndcg {
-    /// The last rank that counts; all when `None`.
+    /// Rank cutoff; all ranks when `None`.
     pub k: Option<usize>,
-    /// What a label is worth.
+    /// Gain of a label.
     pub gain: Gain,
 }
 

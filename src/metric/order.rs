@@ -1,4 +1,4 @@
-//! From scores to a ranking: descending, total and deterministic, with a rule for equal scores.
+//! Rankings from scores: descending, total and deterministic, with a rule for equal scores.
 
 use crate::error::{Error, Result};
 use crate::name::words;
@@ -6,29 +6,30 @@ use crate::numeric::Score;
 use crate::numeric::order::{ascending, from_ascending};
 
 words! {
-    /// Which of several documents with equal scores ranks first.
+    /// Order of documents with equal scores.
     #[derive(Default)]
     pub enum Ties: "rule for equal scores" {
-        /// The one that comes first in the data.
+        /// The order of the documents in the data.
         Document = "document",
-        /// The less relevant one: what a ranking is worth at least (at most, for a cost).
+        /// The less relevant document first: a lower bound of the metric (an upper bound, for a cost).
         #[default]
         Pessimistic = "pessimistic",
-        /// The more relevant one.
+        /// The more relevant document first.
         Optimistic = "optimistic",
-        /// None: the measure's mean over all orders, for measures that have a closed form for it.
+        /// No fixed order: the metric's mean over all orders, for metrics that have a closed form for it.
         Average = "average",
     }
 }
 
-/// Documents from the highest score to the lowest, equal scores in document order: the ranks that training uses.
+/// Returns the documents in descending order of their scores, equal scores in document order. Training uses these
+/// ranks.
 ///
 /// ```
 /// assert_eq!(burnrank::metric::order(&[0.5, f32::NAN, 2.0, 0.5]), [2, 0, 3, 1]);
 /// ```
 ///
 /// # Panics
-/// When there are 2^32 documents or more.
+/// Panics if there are 2^32 documents or more.
 pub fn order<S: Score>(scores: &[S]) -> Vec<usize> {
     assert!(u32::try_from(scores.len()).is_ok(), "a query has fewer than 2^32 documents");
     let mut keys: Vec<_> = scores.iter().zip(0..).map(|(score, index)| score.pack(index)).collect();
@@ -36,8 +37,8 @@ pub fn order<S: Score>(scores: &[S]) -> Vec<usize> {
     keys.into_iter().map(|key| S::breaker(key) as usize).collect()
 }
 
-/// Documents from the highest score to the lowest, equal scores by a rule, and in document order where that leaves
-/// them equal or is [`Ties::Average`].
+/// Returns the documents in descending order of their scores, equal scores by a rule. Documents that the rule leaves
+/// equal, and those of [`Ties::Average`], are in document order.
 ///
 /// ```
 /// use burnrank::metric::Ties;
@@ -49,7 +50,7 @@ pub fn order<S: Score>(scores: &[S]) -> Vec<usize> {
 /// ```
 ///
 /// # Errors
-/// When there is not one label per score.
+/// Returns an error if the numbers of scores and labels differ.
 pub fn rank_order<S: Score>(scores: &[S], labels: &[f32], ties: Ties) -> Result<Vec<usize>> {
     if scores.len() != labels.len() {
         return Err(Error::Mismatch(format!("{} scores for {} labels", scores.len(), labels.len())));
@@ -67,7 +68,7 @@ pub fn rank_order<S: Score>(scores: &[S], labels: &[f32], ties: Ties) -> Result<
     Ok(keys.into_iter().map(|(_, index)| index).collect())
 }
 
-/// The part of a document's key that decides between equal scores.
+/// The part of a document's sort key that breaks ties.
 pub(super) fn tie_breaker(label: f32, index: u32, ties: Ties) -> u32 {
     match ties {
         Ties::Document => index,
@@ -76,12 +77,12 @@ pub(super) fn tie_breaker(label: f32, index: u32, ties: Ties) -> u32 {
     }
 }
 
-/// Buffers that many queries are ranked in, one after the other.
+/// Reusable buffers for ranking queries.
 pub(super) struct Ranking<S: Score> {
     keys: Vec<S::Packed>,
-    /// The labels in rank order.
+    /// Labels in rank order.
     pub(super) ranked: Vec<f32>,
-    /// Where each group of equal scores ends; only for [`Ties::Average`].
+    /// End of each group of equal scores; only for [`Ties::Average`].
     pub(super) ends: Vec<usize>,
 }
 
@@ -90,7 +91,7 @@ impl<S: Score> Ranking<S> {
         Ranking { keys: Vec::new(), ranked: Vec::new(), ends: Vec::new() }
     }
 
-    /// Ranks one query; when only the order of the first `depth` matters, the others follow in any order.
+    /// Ranks one query. Documents below the first `depth` may follow in any order.
     pub(super) fn rank(&mut self, scores: &[S], labels: &[f32], ties: Ties, depth: Option<usize>) {
         let Ranking { keys, ranked, ends } = self;
         keys.clear();
@@ -105,13 +106,13 @@ impl<S: Score> Ranking<S> {
             }
         }
         match depth {
-            // Selecting costs one pass, sorting log n of them; for nearly the whole list it would be one too many.
+            // Selection costs an additional pass, which does not pay if most of the list is needed.
             Some(k) if ties != Ties::Average && 0 < k && k < keys.len() / 2 => {
                 keys.select_nth_unstable(k - 1).0.sort_unstable();
             }
             _ => keys.sort_unstable(),
         }
-        // Keys that break ties by label hold the label: no look-up in another order.
+        // Keys that break ties by label contain the label: no lookup is needed.
         match ties {
             Ties::Document => ranked.extend(keys.iter().map(|&key| labels[S::breaker(key) as usize])),
             Ties::Optimistic => ranked.extend(keys.iter().map(|&key| from_ascending(!S::breaker(key)))),
@@ -138,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn keys_give_their_labels_back() {
+    fn labels_round_trip_through_keys() {
         for label in [0.0, 1.0, 4.0, 0.5, 1e-30, 3e38, -2.0] {
             assert_eq!(from_ascending(ascending(label)), label);
         }
     }
 
     #[test]
-    fn selecting_ranks_the_top_as_sorting_does() {
+    fn selection_and_sorting_agree_on_the_top() {
         let scores: Vec<f32> = (0..200).map(|i| ((i * 7919) % 61) as f32).collect();
         let labels: Vec<f32> = (0..200).map(|i| ((i * 31) % 5) as f32).collect();
         for ties in [Ties::Document, Ties::Pessimistic, Ties::Optimistic] {

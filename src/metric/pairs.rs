@@ -1,4 +1,4 @@
-//! The share of pairs in the right order.
+//! Fraction of pairs in the right order.
 
 use super::{Metric, MetricEntry, MetricKind, Rate, Swaps};
 use crate::name::Cutoff;
@@ -10,7 +10,7 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     aliases: &["pairwise", "pairs-correct", "pairwise-correct"],
     parameters: &[],
     cutoff: Cutoff::No,
-    help: "share of pairs in the right order",
+    help: "fraction of pairs in the right order",
     make: |_| Arc::new(PairwiseAccuracy { rate: Rate::Accuracy }),
 };
 
@@ -23,9 +23,10 @@ pub(super) const ERROR_ROW: MetricEntry = MetricEntry {
     make: |_| Arc::new(PairwiseAccuracy { rate: Rate::Error }),
 };
 
-/// The share of pairs of documents with different labels whose better document ranks first; named `pairs`.
+/// Fraction of pairs of documents with different labels in which the document with the higher label ranks first; named
+/// `pairs`.
 ///
-/// `pair-error` is one minus it. Both are 0 when all labels are equal.
+/// `pair-error` is 1 - `pairs`. Both are 0 if all labels are equal.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -36,7 +37,7 @@ pub(super) const ERROR_ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PairwiseAccuracy {
-    /// The share of right or of wrong pairs.
+    /// Accuracy or error rate.
     pub rate: Rate,
 }
 
@@ -90,7 +91,7 @@ impl Metric for PairwiseAccuracy {
             let group = &levels.of[start..end];
             correct += group.iter().map(|&level| above.higher_than(level)).sum::<u64>() as f64;
             group.iter().for_each(|&level| above.add(level));
-            // Half of all orders have a pair of the group right.
+            // Half of all orders have a pair of the group in the right order.
             correct += Levels::new(&ranked[start..end]).pairs() / 2.0;
             start = end;
         }
@@ -98,7 +99,7 @@ impl Metric for PairwiseAccuracy {
     }
 }
 
-/// Labels as their places among the distinct labels, the lowest being 0.
+/// Positions of labels among the distinct labels in ascending order.
 struct Levels {
     of: Vec<usize>,
     count: usize,
@@ -109,11 +110,11 @@ impl Levels {
         let mut distinct = labels.to_vec();
         distinct.sort_unstable_by(f32::total_cmp);
         distinct.dedup();
-        let of = labels.iter().map(|label| distinct.partition_point(|known| known < label)).collect();
+        let of = labels.iter().map(|label| distinct.partition_point(|other| other < label)).collect();
         Levels { of, count: distinct.len() }
     }
 
-    /// The number of pairs with different labels.
+    /// Number of pairs with different labels.
     fn pairs(&self) -> f64 {
         let mut sizes = vec![0usize; self.count];
         self.of.iter().for_each(|&level| sizes[level] += 1);
@@ -122,32 +123,33 @@ impl Levels {
     }
 }
 
-/// How many documents of each level were seen.
+/// Number of documents of each level added so far.
 struct Counts {
     tree: Fenwick,
-    seen: u64,
+    total: u64,
 }
 
 impl Counts {
     fn new(levels: usize) -> Self {
-        Counts { tree: Fenwick::new(levels), seen: 0 }
+        Counts { tree: Fenwick::new(levels), total: 0 }
     }
 
     fn add(&mut self, level: usize) {
-        self.seen += 1;
+        self.total += 1;
         self.tree.add(level);
     }
 
-    /// The number seen above `level`.
+    /// Number of documents added that are above `level`.
     fn higher_than(&self, level: usize) -> u64 {
-        self.seen - self.tree.before(level + 1)
+        self.total - self.tree.before(level + 1)
     }
 }
 
-/// Tables larger than this are not made; a tree of bits takes their place.
+/// Maximum size of a table; above it, a wavelet matrix is used.
 const TABLE: usize = 1 << 22;
 
-/// A swap turns the pairs of both documents with each other and with all documents between them.
+/// Changes by swaps: a swap reverses the pairs of the two documents with each other and with all documents between
+/// them.
 struct PairSwaps {
     levels: Levels,
     below: Below,
@@ -164,18 +166,19 @@ impl PairSwaps {
         PairSwaps { levels, below, scale }
     }
 
-    /// The documents between positions `i` and `j` below `level`.
+    /// Number of documents below `level` between positions `i` and `j`.
     fn between(&self, i: usize, j: usize, level: usize) -> i64 {
         i64::from(self.below.count(j, level)) - i64::from(self.below.count(i + 1, level))
     }
 }
 
-/// How many documents before a position are below a level.
+/// Counts the documents before a position that are below a level.
 enum Below {
-    /// Row p, column l: O(1) an answer, for few documents or levels.
+    /// Row: position, column: level. O(1) per lookup, for few documents or levels.
     Table { counts: Vec<u32>, width: usize },
-    /// The bits of the levels, the highest first, the documents sorted stably by each bit in turn, and for every position
-    /// how many before it have a 0 there (a wavelet matrix): O(log levels) an answer, for any number of levels.
+    /// A wavelet matrix: O(log levels) per lookup, for any number of levels. For each bit of the levels, from the
+    /// highest, the documents are sorted stably by the bit, and `zeros` holds for each position the number of documents
+    /// before it whose bit is 0.
     Bits { zeros: Vec<Vec<u32>> },
 }
 
@@ -184,28 +187,28 @@ impl Below {
         let width = levels.count + 1;
         let mut counts = vec![0; (levels.of.len() + 1) * width];
         for (position, &level) in levels.of.iter().enumerate() {
-            let (done, next) = counts.split_at_mut((position + 1) * width);
-            next[..width].copy_from_slice(&done[position * width..]);
+            let (filled, next) = counts.split_at_mut((position + 1) * width);
+            next[..width].copy_from_slice(&filled[position * width..]);
             next[level + 1..width].iter_mut().for_each(|count| *count += 1);
         }
         Below::Table { counts, width }
     }
 
     fn bits(levels: &Levels) -> Self {
-        // Levels up to their number are asked for, which is one more than the highest.
+        // Lookups may use the number of levels, one above the highest level.
         let bits = usize::BITS - levels.count.leading_zeros();
-        let mut now = levels.of.clone();
+        let mut current = levels.of.clone();
         let mut zeros = Vec::with_capacity(bits as usize);
         for bit in (0..bits).rev() {
             let mut count = 0;
-            let mut before = Vec::with_capacity(now.len() + 1);
+            let mut before = Vec::with_capacity(current.len() + 1);
             before.push(0);
-            before.extend(now.iter().map(|level| {
+            before.extend(current.iter().map(|level| {
                 count += u32::from(level >> bit & 1 == 0);
                 count
             }));
-            let (low, high): (Vec<usize>, Vec<usize>) = now.iter().partition(|&level| level >> bit & 1 == 0);
-            now = [low, high].concat();
+            let (low, high): (Vec<usize>, Vec<usize>) = current.iter().partition(|&level| level >> bit & 1 == 0);
+            current = [low, high].concat();
             zeros.push(before);
         }
         Below::Bits { zeros }
@@ -215,7 +218,7 @@ impl Below {
         match self {
             Below::Table { counts, width } => counts[position * width + level],
             Below::Bits { zeros } => {
-                // The documents before the position that share the upper bits of the level are `from..to`.
+                // `from..to` are the documents before the position that share the upper bits of the level.
                 let (mut from, mut to, mut count) = (0, position as u32, 0);
                 for (index, before) in zeros.iter().enumerate() {
                     let (low_from, low_to) = (before[from as usize], before[to as usize]);
@@ -240,11 +243,11 @@ impl Swaps for PairSwaps {
         if upper == lower {
             return 0.0;
         }
-        // The pairs right with the first level on top and the second at the bottom, but for what is the same in both.
+        // Number of pairs in the right order with level `top` above and level `bottom` below, up to a common constant.
         let right = |top: usize, bottom: usize| {
-            let beaten_by_top = self.between(i, j, top);
+            let below_top = self.between(i, j, top);
             let not_above_bottom = self.between(i, j, bottom + 1);
-            beaten_by_top - not_above_bottom + i64::from(top > bottom)
+            below_top - not_above_bottom + i64::from(top > bottom)
         };
         (right(lower, upper) - right(upper, lower)) as f64 * self.scale
     }

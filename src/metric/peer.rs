@@ -1,4 +1,4 @@
-//! Other programs' conventions: the same ranking, their numbers.
+//! Conventions of other programs.
 
 use super::{Conventions, Empty, Metric, Missing, REPORTED_METRICS, Ties, parse_like_trec_eval, parse_with};
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::name::words;
 use std::sync::Arc;
 
 words! {
-    /// A program whose numbers are to be had.
+    /// A program whose results can be reproduced.
     ///
     /// ```
     /// use burnrank::metric::Peer;
@@ -17,27 +17,28 @@ words! {
     /// # Ok::<(), burnrank::Error>(())
     /// ```
     pub enum Peer: "program" {
-        /// NIST's trec_eval: scores compared as f32, equal ones by document id, the linear gain.
+        /// NIST's trec_eval: compares scores as f32, orders equal ones by document id, and uses the linear gain.
         TrecEval = "trec_eval" | "treceval",
-        /// `ndcg_score` and `dcg_score` of scikit-learn: the linear gain, the mean over all orders of equal scores.
+        /// `ndcg_score` and `dcg_score` of scikit-learn: linear gain, mean over all orders of equal scores.
         ScikitLearn = "scikit-learn" | "scikitlearn" | "sklearn",
-        /// LightGBM's `ndcg` and `map`: equal scores in the order of the file, 1 where nothing is relevant.
+        /// LightGBM's `ndcg` and `map`: equal scores in the order of the file, 1 for queries without relevant
+        /// documents.
         LightGbm = "lightgbm" | "light-gbm",
-        /// XGBoost's `ndcg` and `map`: as LightGBM's, with scores compared as f32, and cut at rank 32 where the name has no
-        /// cutoff, as XGBoost 2.0 and later do whatever the objective's settings.
+        /// XGBoost's `ndcg` and `map`: as LightGBM's, but scores are compared as f32 and metrics without a cutoff stop
+        /// at rank 32, as in XGBoost 2.0 and later whatever its settings.
         XgBoost = "xgboost" | "xg-boost",
-        /// LETOR 4.0's Eval-Score script: a discount of its own, and 0 for lists shorter than k.
+        /// LETOR 4.0's Eval-Score script: another discount, and 0 for lists shorter than k.
         Letor = "letor" | "letor4" | "letor4.0",
     }
 }
 
-/// The last rank of XGBoost's `ndcg` and `map` without a cutoff.
+/// Cutoff of XGBoost's `ndcg` and `map` when none is given.
 const XGBOOST_RANKS: usize = 32;
 
 impl Peer {
-    /// How it ranks equal scores and counts queries with nothing relevant.
+    /// Returns the program's treatment of equal scores and of queries without relevant documents.
     ///
-    /// trec_eval's order of equal scores is that of document ids: whoever has these puts documents into that order first.
+    /// trec_eval orders equal scores by document id: if the data has ids, sort its documents by them first.
     pub fn conventions(self) -> Conventions {
         let (ties, empty, missing) = match self {
             Peer::TrecEval => (Ties::Document, Empty::Zero, Missing::Absent),
@@ -48,12 +49,12 @@ impl Peer {
         Conventions { ties, empty, missing }
     }
 
-    /// Whether it compares scores as f32.
+    /// Returns whether the program compares scores as f32.
     pub fn compares_f32(self) -> bool {
         matches!(self, Peer::TrecEval | Peer::XgBoost)
     }
 
-    /// The usual metrics that it has, for a user who names none.
+    /// Default metrics for this program.
     pub fn usual_metrics(self) -> &'static [&'static str] {
         match self {
             Peer::TrecEval => &REPORTED_METRICS,
@@ -64,10 +65,10 @@ impl Peer {
         }
     }
 
-    /// The measure that it has under a name.
+    /// Returns the metric that the program computes under a name.
     ///
     /// # Errors
-    /// When it has no such measure, or the name is none.
+    /// Returns an error if the name is invalid or the program has no such metric.
     pub fn metric(self, name: &str, threshold: f32) -> Result<Arc<dyn Metric>> {
         let plain = parse_with(name, threshold)?.name();
         let base = plain.split([':', '@']).next().unwrap_or(&plain);
@@ -84,27 +85,25 @@ impl Peer {
             }
             (Peer::LightGbm | Peer::XgBoost, "ndcg" | "map" | "capped-map") => parse_with(name, threshold),
             (Peer::Letor, "ndcg") => parse_with(&format!("letor-ndcg{cut}"), threshold),
+            (Peer::Letor, "map") if !cut.is_empty() => Err(self.unsupported(name)),
             (Peer::Letor, "letor-ndcg" | "map" | "p") => parse_with(name, threshold),
-            _ => Err(Error::Config(format!("{} has no measure '{name}': it has {}", self.name(), self.measures()))),
+            _ => Err(self.unsupported(name)),
         }?;
-        if self == Peer::Letor && base == "map" && !cut.is_empty() {
-            return Err(Error::Config(format!("{} has no measure '{name}': it has {}", self.name(), self.measures())));
-        }
         Ok(metric)
     }
 
-    /// What it measures.
-    fn measures(self) -> &'static str {
-        match self {
-            Peer::TrecEval => "all of them",
+    fn unsupported(self, name: &str) -> Error {
+        let metrics = match self {
+            Peer::TrecEval => "all metrics",
             Peer::ScikitLearn => "ndcg[@k] and dcg[@k]",
             Peer::LightGbm => "ndcg[@k] and map[@k]",
-            Peer::XgBoost => "ndcg[@k] and map[@k] (without @k cut at rank 32)",
-            Peer::Letor => "ndcg[@k] (without @k its MeanNDCG), map and p@k",
-        }
+            Peer::XgBoost => "ndcg[@k] and map[@k] (up to rank 32 without @k)",
+            Peer::Letor => "ndcg[@k] (MeanNDCG without @k), map and p@k",
+        };
+        Error::Config(format!("{} has no metric '{name}': it has {metrics}", self.name()))
     }
 
-    /// Its conventions that are no others', in a few words.
+    /// Short description of how the program orders equal scores.
     pub fn words(self) -> &'static str {
         match self {
             Peer::TrecEval => "compared as f32, the greater document id first, as in trec_eval",

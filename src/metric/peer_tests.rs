@@ -1,4 +1,4 @@
-//! Values that other programs gave for the same lists.
+//! Values that other programs compute for the same lists.
 
 use super::{Conventions, Missing, Ties, evaluate_query, parse};
 
@@ -67,9 +67,9 @@ const SCIKIT_LEARN: &[ScikitLearn] = &[
 /// trec_eval through pytrec_eval-terrier 0.5.11:
 /// `RelevanceEvaluator(qrels, {"ndcg", "ndcg_cut.5,10", "map", "map_cut.5", "recip_rank", "P.5", "recall.10", "bpref"},
 /// relevance_level=L).evaluate(run)`, L = 1, and L = 2 for the names with `rel=2`. Its ndcg has linear gains. All
-/// documents are judged; those with a score of minus infinity are in the qrels and not in the run.
+/// documents are judged; those with a score of minus infinity are in the qrels but not in the run.
 #[test]
-fn measures_agree_with_trec_eval() {
+fn metrics_agree_with_trec_eval() {
     let conventions = Conventions { missing: Missing::Absent, ..Conventions::default() };
     for (scores, labels, values) in TREC_EVAL {
         for (name, theirs) in *values {

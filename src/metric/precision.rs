@@ -15,9 +15,9 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     make: |name| Arc::new(Precision { threshold: name.threshold(), k: name.needed_k() }),
 };
 
-/// P@k = (relevant documents among the first k) / k, named `p@5`, `p:rel=2@5`.
+/// Precision: P@k = (relevant documents among the first k) / k, named `p@5`, `p:rel=2@5`.
 ///
-/// Relevant means `y >= threshold`. Divided by k even when there are fewer documents, as trec_eval does.
+/// Relevant means `y >= threshold`. Lists shorter than k are also divided by k, as in trec_eval.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -27,15 +27,15 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
-    /// The last rank that counts.
+    /// Rank cutoff.
     pub k: usize,
-    /// Labels of at least this are relevant.
+    /// Lowest relevant label.
     pub threshold: f32,
 }
 
 impl Precision {
-    fn of_found(&self, found: f64) -> f64 {
-        found / self.k.max(1) as f64
+    fn of_count(&self, count: f64) -> f64 {
+        count / self.k.max(1) as f64
     }
 }
 
@@ -49,7 +49,7 @@ impl Metric for Precision {
     }
 
     fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
-        Box::new(TopSwaps { ranked, k: self.k, threshold: self.threshold, scale: self.of_found(1.0) })
+        Box::new(TopSwaps { ranked, k: self.k, threshold: self.threshold, scale: self.of_count(1.0) })
     }
 
     fn is_empty(&self, labels: &[f32]) -> bool {
@@ -65,26 +65,27 @@ impl Metric for Precision {
     }
 
     fn value_over_ties(&self, ranked: &[f32], ends: &[usize], retrieved: usize) -> Option<f64> {
-        Some(self.of_found(found_over_ties(ranked, ends, self.k.min(retrieved), self.threshold)))
+        Some(self.of_count(count_over_ties(ranked, ends, self.k.min(retrieved), self.threshold)))
     }
 
     fn value_of_retrieved(&self, ranked: &[f32], retrieved: usize) -> f64 {
-        self.of_found(found(ranked, self.k.min(retrieved), self.threshold))
+        self.of_count(count_relevant(ranked, self.k.min(retrieved), self.threshold))
     }
 }
 
-/// The relevant documents among the first `depth`.
-pub(super) fn found(ranked: &[f32], depth: usize, threshold: f32) -> f64 {
+/// Number of relevant documents among the first `depth`.
+pub(super) fn count_relevant(ranked: &[f32], depth: usize, threshold: f32) -> f64 {
     ranked.iter().take(depth).filter(|&&label| label >= threshold).count() as f64
 }
 
-/// The mean of [`found`] over all orders of equally scored documents.
-pub(super) fn found_over_ties(ranked: &[f32], ends: &[usize], depth: usize, threshold: f32) -> f64 {
+/// Mean of [`count_relevant`] over all orders of documents with equal scores.
+pub(super) fn count_over_ties(ranked: &[f32], ends: &[usize], depth: usize, threshold: f32) -> f64 {
     let relevant = |label| f64::from(u8::from(label >= threshold));
     mean_over_ties(ranked, ends, relevant, |position| f64::from(u8::from(position < depth)))
 }
 
-/// Only a swap across rank k of a relevant and another document counts, and always the same.
+/// Changes by swaps: only swapping a relevant and another document across rank k has an effect, which is always the
+/// same.
 pub(super) struct TopSwaps<'a> {
     pub(super) ranked: &'a [f32],
     pub(super) k: usize,

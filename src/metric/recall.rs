@@ -1,7 +1,7 @@
 //! Recall at k.
 
 use super::name::REL;
-use super::precision::{TopSwaps, found, found_over_ties};
+use super::precision::{TopSwaps, count_over_ties, count_relevant};
 use super::{Metric, MetricEntry, Swaps};
 use crate::name::{Cutoff, Spelling};
 use std::sync::Arc;
@@ -15,9 +15,10 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     make: |name| Arc::new(Recall { threshold: name.threshold(), k: name.needed_k() }),
 };
 
-/// R@k = (relevant documents among the first k) / (all relevant documents), named `recall@10`, `recall:rel=2@10`.
+/// Recall: R@k = (relevant documents among the first k) / (all relevant documents), named `recall@10`,
+/// `recall:rel=2@10`.
 ///
-/// Relevant means `y >= threshold`. 0 when nothing is.
+/// Relevant means `y >= threshold`. 0 if no document is relevant.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -27,16 +28,16 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recall {
-    /// The last rank that counts.
+    /// Rank cutoff.
     pub k: usize,
-    /// Labels of at least this are relevant.
+    /// Lowest relevant label.
     pub threshold: f32,
 }
 
 impl Recall {
-    fn of_found(&self, found_in_top: f64, ranked: &[f32]) -> f64 {
-        let relevant = found(ranked, ranked.len(), self.threshold);
-        if relevant == 0.0 { 0.0 } else { found_in_top / relevant }
+    fn of_count(&self, top_count: f64, ranked: &[f32]) -> f64 {
+        let relevant = count_relevant(ranked, ranked.len(), self.threshold);
+        if relevant == 0.0 { 0.0 } else { top_count / relevant }
     }
 }
 
@@ -50,7 +51,7 @@ impl Metric for Recall {
     }
 
     fn swaps<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Swaps + 'a> {
-        Box::new(TopSwaps { ranked, k: self.k, threshold: self.threshold, scale: self.of_found(1.0, ranked) })
+        Box::new(TopSwaps { ranked, k: self.k, threshold: self.threshold, scale: self.of_count(1.0, ranked) })
     }
 
     fn is_empty(&self, labels: &[f32]) -> bool {
@@ -66,10 +67,10 @@ impl Metric for Recall {
     }
 
     fn value_over_ties(&self, ranked: &[f32], ends: &[usize], retrieved: usize) -> Option<f64> {
-        Some(self.of_found(found_over_ties(ranked, ends, self.k.min(retrieved), self.threshold), ranked))
+        Some(self.of_count(count_over_ties(ranked, ends, self.k.min(retrieved), self.threshold), ranked))
     }
 
     fn value_of_retrieved(&self, ranked: &[f32], retrieved: usize) -> f64 {
-        self.of_found(found(ranked, self.k.min(retrieved), self.threshold), ranked)
+        self.of_count(count_relevant(ranked, self.k.min(retrieved), self.threshold), ranked)
     }
 }

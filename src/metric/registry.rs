@@ -1,4 +1,4 @@
-//! The measures that have a name, one row each; all lists, help texts, suggestions and errors are made from the rows.
+//! Registry of metrics, one row each. Lists, help texts, suggestions and errors are generated from it.
 
 use super::name::{GAIN, MetricName, REL, check_threshold, split};
 use super::{Gain, Metric, ap, arp, bpref, capped_ap, dcg, err, letor, ndcg, pairs, precision, recall, rr, wta};
@@ -7,12 +7,12 @@ use crate::internal::suggest::nearest;
 use crate::name::{Cutoff, Named, Parameter, corrected, plain};
 use std::sync::Arc;
 
-/// The metric where none is named.
+/// The default metric.
 pub const DEFAULT_METRIC: &str = "ndcg@10";
-/// The metrics that reports show where none are named.
+/// Metrics in reports by default.
 pub const REPORTED_METRICS: [&str; 3] = [DEFAULT_METRIC, "map", "mrr"];
 
-/// The measures that [`parse`] knows.
+/// The metrics that [`parse`] supports.
 pub static METRICS: &[MetricEntry] = &[
     ndcg::ROW,
     dcg::ROW,
@@ -31,17 +31,17 @@ pub static METRICS: &[MetricEntry] = &[
     letor::ROW,
 ];
 
-/// A row of the registry: what a metric is called, and how it is made.
+/// A row of the registry: a metric's name, syntax and constructor.
 #[derive(Debug)]
 pub struct MetricEntry {
-    /// The canonical name, without parameters and cutoff.
+    /// Canonical name, without parameters and cutoff.
     pub name: &'static str,
-    /// Other names that are understood.
+    /// Aliases of the name.
     pub aliases: &'static [&'static str],
     /// Parameters that may follow the name.
     pub parameters: &'static [Parameter],
     pub(super) cutoff: Cutoff,
-    /// What it is, in a few words.
+    /// Short description.
     pub help: &'static str,
     pub(super) make: fn(&MetricName) -> Arc<dyn Metric>,
 }
@@ -67,45 +67,45 @@ impl Named for MetricEntry {
 }
 
 impl MetricEntry {
-    /// The row of a name or alias in lower case, without parameters and cutoff.
+    /// Returns the row of a name or alias, given in lower case without parameters and cutoff.
     pub fn find(base: &str) -> Option<&'static MetricEntry> {
         Named::find(base)
     }
 
-    /// The canonical name and all others.
+    /// Canonical name, followed by the aliases.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// Name and what may follow it, as in `ndcg[:linear][@k]`.
+    /// Syntax of the name, as in `ndcg[:linear][@k]`.
     pub fn pattern(&self) -> String {
         Named::pattern(self)
     }
 
-    /// Whether a label has a gain, which a name can state.
+    /// Returns whether the metric has a gain, which can be set in its name.
     pub fn has_gain(&self) -> bool {
         self.has(&GAIN)
     }
 
-    /// Whether labels are relevant or not, by a threshold that a name can state.
+    /// Returns whether the metric is binary: labels are relevant from a threshold on, which can be set in its name.
     pub fn is_binary(&self) -> bool {
         self.has(&REL)
     }
 
     fn has(&self, parameter: &Parameter) -> bool {
-        self.parameters.iter().any(|known| known.key == parameter.key)
+        self.parameters.iter().any(|own| own.key == parameter.key)
     }
 
-    /// The shortest name that is complete: `ndcg`, but `p@10`.
+    /// Shortest valid name: `ndcg`, but `p@10`.
     pub fn shortest(&self) -> String {
         if self.cutoff == Cutoff::Needed { format!("{}@10", self.name) } else { self.name.to_owned() }
     }
 }
 
-/// The measure of a name, in any case and with the usual aliases: `nDCG@10`, `AP`, `recip_rank`, `P_5`.
+/// Parses the name of a metric, in any case and with the usual aliases: `nDCG@10`, `AP`, `recip_rank`, `P_5`.
 ///
-/// trec_eval's names mean what they mean there: `ndcg_cut_10` has the linear gain, and is called `ndcg:linear@10` here. Only
-/// `ndcg` alone is a name of both: here with the gain 2^y - 1, in trec_eval with the linear one; see
+/// Names of trec_eval have trec_eval's meaning: `ndcg_cut_10` uses the linear gain and is called `ndcg:linear@10` here.
+/// The exception is `ndcg`, which means the gain 2^y - 1 here but the linear gain in trec_eval; see
 /// [`parse_like_trec_eval`].
 ///
 /// ```
@@ -117,12 +117,12 @@ impl MetricEntry {
 /// ```
 ///
 /// # Errors
-/// When the name is not one: the message lists the known ones and the nearest.
+/// Returns an error if the name is unknown; it suggests the nearest name or lists all names.
 pub fn parse(name: &str) -> Result<Arc<dyn Metric>> {
     parse_with(name, 1.0)
 }
 
-/// [`parse`] with another threshold for binary measures whose name does not state one.
+/// Like [`parse`], with another default threshold for binary metrics.
 ///
 /// ```
 /// assert_eq!(burnrank::metric::parse_with("map@5", 2.0)?.name(), "map:rel=2@5");
@@ -130,12 +130,12 @@ pub fn parse(name: &str) -> Result<Arc<dyn Metric>> {
 /// ```
 ///
 /// # Errors
-/// When the name is not one, or the threshold is not a positive number.
+/// Returns an error if the name is unknown or the threshold is not a positive number.
 pub fn parse_with(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>> {
-    corrected_read(name, default_threshold, Gain::Exponential)
+    read_or_suggest(name, default_threshold, Gain::Exponential)
 }
 
-/// As [`parse_with`], with trec_eval's linear gain where the name states none.
+/// Like [`parse_with`], with trec_eval's linear gain as the default.
 ///
 /// ```
 /// assert_eq!(burnrank::metric::parse_like_trec_eval("ndcg@10", 1.0)?.name(), "ndcg:linear@10");
@@ -144,9 +144,9 @@ pub fn parse_with(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>>
 /// ```
 ///
 /// # Errors
-/// As [`parse_with`].
+/// Same as [`parse_with`].
 pub fn parse_like_trec_eval(name: &str, default_threshold: f32) -> Result<Arc<dyn Metric>> {
-    corrected_read(name, default_threshold, Gain::Linear)
+    read_or_suggest(name, default_threshold, Gain::Linear)
 }
 
 fn read(name: &str, default_threshold: f32, default_gain: Gain) -> Result<Arc<dyn Metric>> {
@@ -157,34 +157,34 @@ fn read(name: &str, default_threshold: f32, default_gain: Gain) -> Result<Arc<dy
     Ok((row.make)(&MetricName { parameters, default_threshold, default_gain }))
 }
 
-/// Reads a name, or says what was most likely meant.
-fn corrected_read(name: &str, default_threshold: f32, default_gain: Gain) -> Result<Arc<dyn Metric>> {
+/// Parses a name; the error suggests a likely correction.
+fn read_or_suggest(name: &str, default_threshold: f32, default_gain: Gain) -> Result<Arc<dyn Metric>> {
     read(name, default_threshold, default_gain).map_err(|error| match suggestion(name) {
-        Some(meant) => Error::Config(format!("unknown metric '{name}': did you mean '{meant}'?")),
+        Some(suggestion) => Error::Config(format!("unknown metric '{name}': did you mean '{suggestion}'?")),
         None => error,
     })
 }
 
-/// A name that parses and is a few typing mistakes away.
+/// Returns a valid name that is a few typing mistakes away.
 fn suggestion(name: &str) -> Option<String> {
     let lower = plain(name);
     let (word, rest) = lower.split_at(lower.find([':', '@']).unwrap_or(lower.len()));
-    let cut = with_cutoff(word).map(|meant| meant + rest);
-    [cut, Some(corrected::<MetricEntry>(name, |_| None))].into_iter().flatten().find(|meant| is_known(meant))
+    let cut = with_cutoff(word).map(|name| name + rest);
+    [cut, Some(corrected::<MetricEntry>(name, |_| None))].into_iter().flatten().find(|name| is_known(name))
 }
 
 fn is_known(name: &str) -> bool {
     read(name, 1.0, Gain::Exponential).is_ok()
 }
 
-/// The metric that is meant by a word with a cutoff but without its '@', as in `ndcg10` or `ndcg-at-10`.
+/// Returns the metric meant by a word with a cutoff but without '@', as in `ndcg10` or `ndcg-at-10`.
 pub(crate) fn with_cutoff(word: &str) -> Option<String> {
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = &word[stem.len()..];
     let stem = stem.trim_end_matches('-').trim_end_matches("-at");
     let names = METRICS.iter().flat_map(MetricEntry::names);
-    let known = MetricEntry::find(stem).map(|_| stem).or_else(|| nearest(stem, names))?;
-    Some(format!("{known}@{digits}")).filter(|meant| is_known(meant))
+    let head = MetricEntry::find(stem).map(|_| stem).or_else(|| nearest(stem, names))?;
+    Some(format!("{head}@{digits}")).filter(|name| is_known(name))
 }
 
 #[cfg(test)]
@@ -287,14 +287,14 @@ mod tests {
     #[test]
     fn a_name_belongs_to_one_row() {
         let mut all: Vec<&str> = METRICS.iter().flat_map(MetricEntry::names).collect();
-        let known = all.len();
+        let total = all.len();
         all.sort_unstable();
         all.dedup();
-        assert_eq!(all.len(), known);
+        assert_eq!(all.len(), total);
     }
 
     #[test]
-    fn what_may_follow_a_name_is_what_its_row_says() {
+    fn names_take_the_parameters_of_their_rows() {
         for row in METRICS {
             let cut = if row.shortest().contains('@') { "@7" } else { "" };
             for (pattern, text) in
@@ -309,16 +309,16 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_part_of_the_measure() {
+    fn gain_is_part_of_the_metric() {
         let ranked = [0.0, 3.0, 1.0];
         for (name, gain) in [("ndcg", Gain::Exponential), ("ndcg:linear@2", Gain::Linear), ("dcg:linear", Gain::Linear)]
         {
             let metric = parse(name).unwrap();
-            let kept = match metric.kind() {
+            let parsed = match metric.kind() {
                 MetricKind::Ndcg { gain, .. } | MetricKind::Dcg { gain, .. } => gain,
                 kind => panic!("{name} is {kind:?}"),
             };
-            assert_eq!(kept, gain, "{name}");
+            assert_eq!(parsed, gain, "{name}");
             let dcg = parse(&name.replace("ndcg", "dcg")).unwrap().value(&ranked);
             assert_eq!(
                 dcg,
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_trec_eval_mean_what_they_mean_there() {
+    fn trec_eval_names_keep_their_meaning() {
         let like = |name: &str| parse_like_trec_eval(name, 1.0).unwrap().name();
         for (name, ours) in [
             ("ndcg", "ndcg:linear"),
@@ -342,12 +342,12 @@ mod tests {
             ("bpref", "bpref"),
         ] {
             assert_eq!(like(name), ours);
-            // Only one name is also ours, with another meaning.
+            // Only `ndcg` has another meaning here.
             assert_eq!(canonical(name), if name == "ndcg" { "ndcg" } else { ours });
         }
         for name in ["ndcg_cut", "dcg_cut_10", "dcg_cut", "ndcg_cut@10"] {
             let short = if name.starts_with('n') { "ndcg" } else { "dcg" };
-            let choice = format!("'{short}:linear@10' for the linear gain, as trec_eval has it, or '{short}@10'");
+            let choice = format!("'{short}:linear@10' for trec_eval's linear gain, or '{short}@10'");
             assert!(message(name).contains(&choice), "{}", message(name));
         }
         assert!(message("ndcg_cut_10:exp").contains("gain is given twice"));
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_names_are_refused_with_a_remedy() {
+    fn invalid_names_are_refused_with_a_suggestion() {
         for (wrong, meant) in [
             ("ndgc@10", "ndcg@10"),
             ("ncdg@10", "ndcg@10"),

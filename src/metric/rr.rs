@@ -14,7 +14,8 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     make: |name| Arc::new(Rr { threshold: name.threshold(), k: name.k() }),
 };
 
-/// RR@k = 1 / (rank of the first relevant document), 0 when that is behind `k`; named `mrr`, `mrr@10`, `mrr:rel=2`.
+/// Reciprocal rank: RR@k = 1 / (rank of the first relevant document), 0 if that rank is beyond `k`; named `mrr`,
+/// `mrr@10`, `mrr:rel=2`.
 ///
 /// Relevant means `y >= threshold`. The mean over queries is MRR, hence the name.
 ///
@@ -26,9 +27,9 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rr {
-    /// The last rank that counts; all when `None`.
+    /// Rank cutoff; all ranks when `None`.
     pub k: Option<usize>,
-    /// Labels of at least this are relevant.
+    /// Lowest relevant label.
     pub threshold: f32,
 }
 
@@ -80,7 +81,7 @@ impl Metric for Rr {
     }
 }
 
-/// Only a swap that moves the first relevant document's place counts: it leaves, or another comes above it.
+/// Changes of RR by swaps: only moving the first relevant document, or moving another one above it, has an effect.
 struct RrSwaps<'a> {
     rr: &'a Rr,
     ranked: &'a [f32],

@@ -1,4 +1,4 @@
-//! One table of measures, and what holds for all of them.
+//! A table of metrics, and tests of the properties that all of them share.
 
 use super::*;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn all() -> impl Iterator<Item = Arc<dyn Metric>> {
     NAMES.iter().map(|name| parse(name).unwrap())
 }
 
-fn judged(name: &str, scores: &[f32], labels: &[f32], ties: Ties) -> f64 {
+fn value_of(name: &str, scores: &[f32], labels: &[f32], ties: Ties) -> f64 {
     let conventions = Conventions { ties, ..Conventions::default() };
     evaluate_query(&*parse(name).unwrap(), scores, labels, &conventions).unwrap().unwrap()
 }
@@ -47,7 +47,7 @@ fn check_values_of_list_a() {
         ("p@3", 1.0 / 3.0, 0.333333),
         ("recall@4", 2.0 / 3.0, 0.666667),
     ] {
-        let value = judged(name, &scores, &labels, Ties::Pessimistic);
+        let value = value_of(name, &scores, &labels, Ties::Pessimistic);
         assert!((value - expected).abs() < 1e-12 && (value - stated).abs() < 5e-6, "{name}: {value}");
     }
 }
@@ -58,7 +58,7 @@ fn check_values_of_list_b() {
     let stated =
         [(Ties::Document, 0.688529), (Ties::Average, 0.705496), (Ties::Pessimistic, 0.493546), (Ties::Optimistic, 1.0)];
     for (ties, expected) in stated {
-        assert!((judged("ndcg", &scores, &labels, ties) - expected).abs() < 1e-6, "{ties}");
+        assert!((value_of("ndcg", &scores, &labels, ties) - expected).abs() < 1e-6, "{ties}");
     }
 }
 
@@ -85,7 +85,8 @@ fn prepared_swaps_equal_the_oracle() {
                 for i in 0..ranked.len() {
                     for j in 0..ranked.len() {
                         let (fast, oracle) = (swaps.delta(i, j), metric.swap_delta(&ranked, i, j));
-                        // Sums such as DCG and the sum of ranks grow with the list; the rounding of the oracle with them.
+                        // Sums such as DCG and the sum of ranks grow with the list, and so does the oracle's rounding
+                        // error.
                         let tolerance = 1e-12 * metric.value(&ranked).abs().max(1.0);
                         assert!(
                             (fast - oracle).abs() <= tolerance,
@@ -99,7 +100,7 @@ fn prepared_swaps_equal_the_oracle() {
     }
 }
 
-/// Only what must be given: everything else is the default.
+/// Implements only the required methods.
 #[derive(Debug)]
 struct Plain(Arc<dyn Metric>);
 
@@ -114,7 +115,7 @@ impl Metric for Plain {
 }
 
 #[test]
-fn a_metric_of_two_methods_is_complete() {
+fn required_methods_are_sufficient() {
     let plain: Arc<dyn Metric> = Arc::new(Plain(parse("ndcg@2").unwrap()));
     let ranked = [0.0, 1.0, 3.0, 2.0];
     assert_eq!(plain.swaps(&ranked).delta(0, 2), plain.swap_delta(&ranked, 0, 2));
@@ -126,7 +127,7 @@ fn a_metric_of_two_methods_is_complete() {
 }
 
 #[test]
-fn kinds_name_what_kernels_need() {
+fn kinds_hold_the_parameters_of_kernels() {
     let kind = |name| parse(name).unwrap().kind();
     assert_eq!(kind("ndcg:linear@5"), MetricKind::Ndcg { k: Some(5), gain: Gain::Linear });
     assert_eq!(kind("map:rel=2"), MetricKind::Ap { k: None, threshold: 2.0 });
@@ -140,7 +141,7 @@ fn kinds_name_what_kernels_need() {
 }
 
 #[test]
-fn nothing_relevant_is_zero_and_empty() {
+fn queries_without_relevant_documents_are_zero_and_empty() {
     for metric in all() {
         for labels in [vec![], vec![0.0], vec![0.0; 6]] {
             assert!(metric.is_empty(&labels), "{}", metric.name());
@@ -156,7 +157,7 @@ fn nothing_relevant_is_zero_and_empty() {
     assert!(parse("pairs").unwrap().is_empty(&[1.0, 1.0]) && !parse("ndcg").unwrap().is_empty(&[1.0, 1.0]));
 }
 
-/// The mean over all orders of `labels[at..]`, by trying them.
+/// Mean over all orders of `labels[at..]`, by enumeration.
 fn mean_over_orders(metric: &dyn Metric, labels: &mut Vec<f32>, at: usize) -> f64 {
     if at == labels.len() {
         return metric.value(labels);
@@ -226,7 +227,7 @@ proptest! {
         let (shuffled, relabelled): (Vec<f32>, Vec<f32>) = documents.into_iter().unzip();
         for name in NAMES {
             for ties in [Ties::Document, Ties::Pessimistic, Ties::Optimistic] {
-                prop_assert_eq!(judged(name, &scores, &labels, ties), judged(name, &shuffled, &relabelled, ties));
+                prop_assert_eq!(value_of(name, &scores, &labels, ties), value_of(name, &shuffled, &relabelled, ties));
             }
         }
     }

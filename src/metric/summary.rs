@@ -1,13 +1,13 @@
-//! The mean over queries, and how far to trust it.
+//! Mean over queries with its confidence interval.
 
 use crate::numeric::{Mean, student_quantile};
 use serde::Serialize;
 
-/// Mean, standard error and 95% interval of a measure over queries.
+/// Mean, standard error and 95% confidence interval of a metric over queries.
 ///
-/// Standard error s / sqrt(n) with the sample standard deviation s (divisor n - 1); the interval is
-/// mean ± t s / sqrt(n), t being the 97.5% quantile of Student's distribution with n - 1 degrees of freedom.
-/// Sums run in query order, so that the number of threads makes no difference.
+/// The standard error is s / sqrt(n) with the sample standard deviation s (divisor n - 1). The interval is mean ± t s /
+/// sqrt(n), where t is the 97.5% quantile of Student's distribution with n - 1 degrees of freedom. Sums run in query
+/// order, so results do not depend on the number of threads.
 ///
 /// ```
 /// use burnrank::metric::Summary;
@@ -18,20 +18,20 @@ use serde::Serialize;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Summary {
-    /// The mean over the queries that count; NaN when there are none.
+    /// Mean over the evaluated queries; NaN if there are none.
     pub mean: f64,
-    /// The standard error of the mean; NaN for fewer than two queries.
+    /// Standard error of the mean; NaN for fewer than two queries.
     pub standard_error: f64,
-    /// The ends of the 95% interval of the mean; NaN for fewer than two queries.
+    /// Bounds of the 95% confidence interval of the mean; NaN for fewer than two queries.
     pub interval: (f64, f64),
-    /// The number of queries that count.
+    /// Number of evaluated queries.
     pub n: usize,
-    /// The number of queries that do not.
+    /// Number of skipped queries.
     pub skipped: usize,
 }
 
 impl Summary {
-    /// Sums up one value per query, `None` for those that do not count.
+    /// Summarises one value per query; `None` stands for a skipped query.
     pub fn of(values: &[Option<f64>]) -> Self {
         let counted: Vec<f64> = values.iter().copied().flatten().collect();
         let over = Mean::of(&counted);
@@ -39,10 +39,10 @@ impl Summary {
         Summary { mean, standard_error, interval, n, skipped: values.len() - n }
     }
 
-    /// The ends of the interval of the mean at level 1 - `error`.
+    /// Returns the bounds of the confidence interval of the mean at level 1 - `error`.
     pub fn interval_at(&self, error: f64) -> (f64, f64) {
-        let reach = student_quantile(self.n, 1.0 - error / 2.0) * self.standard_error;
-        (self.mean - reach, self.mean + reach)
+        let half_width = student_quantile(self.n, 1.0 - error / 2.0) * self.standard_error;
+        (self.mean - half_width, self.mean + half_width)
     }
 }
 

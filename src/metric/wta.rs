@@ -10,7 +10,7 @@ pub(super) const ROW: MetricEntry = MetricEntry {
     aliases: &["winner-takes-all"],
     parameters: &[],
     cutoff: Cutoff::No,
-    help: "1 when the top document has the query's best label",
+    help: "1 if the top document has the query's highest label",
     make: |_| Arc::new(Wta { rate: Rate::Accuracy }),
 };
 
@@ -23,19 +23,19 @@ pub(super) const ERROR_ROW: MetricEntry = MetricEntry {
     make: |_| Arc::new(Wta { rate: Rate::Error }),
 };
 
-/// Whether a measure counts what is right or what is wrong.
+/// Whether a metric counts successes or failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rate {
-    /// What is right: more is better.
+    /// Successes: higher is better.
     #[default]
     Accuracy,
-    /// What is wrong: one minus what is right, less is better.
+    /// Failures, 1 - successes: lower is better.
     Error,
 }
 
-/// WTA = 1 when the top document has the query's best label, else 0; named `wta`.
+/// Winner takes all: 1 if the top document has the query's highest label, else 0; named `wta`.
 ///
-/// `wta-error` is one minus it: the cost of the LambdaRank paper's section 2, which has it for two labels only.
+/// `wta-error` is 1 - `wta`, the cost in section 2 of the LambdaRank paper, which defines it for two labels only.
 ///
 /// ```
 /// use burnrank::Metric;
@@ -45,7 +45,7 @@ pub enum Rate {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wta {
-    /// Success or cost.
+    /// Accuracy or error rate.
     pub rate: Rate,
 }
 

@@ -138,7 +138,7 @@ fn what_a_program_cannot_say_is_refused() {
     let place = Place::new(&[("data.txt", DATA), ("scores.txt", SCORES), ("run.txt", "1 Q0 D1-00 1 0.5 x\n")]);
     let ask = |rest: &str| place.run(&format!("evaluate --data data.txt {rest}"));
     let message = ask("--scores scores.txt --like sklearn --metric err@10").bad(2);
-    assert!(message.contains("scikit-learn has no measure 'err@10': it has ndcg[@k] and dcg[@k]"), "{message}");
+    assert!(message.contains("scikit-learn has no metric 'err@10': it has ndcg[@k] and dcg[@k]"), "{message}");
     let message = ask("--scores scores.txt --like ligthgbm").bad(2);
     assert!(message.contains("did you mean 'lightgbm'?"), "{message}");
     let message = ask("--scores run.txt --like xgboost --metric ndcg").bad(2);

@@ -1,6 +1,7 @@
 //! The grammar of names: `head:flag:key=value@k`.
 //!
-//! Parameters and cutoff may stand in any order, each once. Case does not matter, and `_` means `-`. A name prints as it parses.
+//! Parameters and cutoff may be in any order, each at most once. Case is ignored and `_` is the same as `-`. Printing
+//! and parsing a name are inverse to each other.
 
 use super::parameter::Parameter;
 use super::words::plain;
@@ -8,41 +9,41 @@ use crate::error::{Error, Result};
 use crate::internal::suggest::nearest;
 use crate::internal::text::listed;
 
-/// A kind of thing that has names with parameters: one value per row of its table.
+/// A registry of things that have names with parameters: one value per row.
 pub(crate) trait Named: Sized + 'static {
-    /// What a name names, as in "metric".
+    /// What the names stand for, such as "metric".
     const WHAT: &'static str;
 
-    /// The rows of the table.
+    /// Rows of the registry.
     fn rows() -> impl Iterator<Item = &'static Self>;
 
-    /// The name without parameters, and other names for the same.
+    /// The name without parameters, followed by its aliases.
     fn heads(&self) -> Vec<&'static str>;
 
-    /// The parameters that belong to this row.
+    /// Parameters of this row.
     fn parameters(&self) -> &'static [Parameter];
 
-    /// Parameters that this row shares with others; patterns leave them out.
+    /// Parameters that this row shares with others; patterns omit them.
     fn shared_parameters(&self) -> &'static [Parameter] {
         &[]
     }
 
-    /// Whether a cutoff may follow.
+    /// Whether the name takes a cutoff.
     fn cutoff(&self) -> Cutoff;
 
-    /// The row of a head.
+    /// Returns the row of a head.
     fn find(head: &str) -> Option<&'static Self> {
         Self::rows().find(|row| row.heads().contains(&head))
     }
 
-    /// The head with everything that may follow it, as in `ndcg[:linear][@k]`.
+    /// Syntax of the name, as in `ndcg[:linear][@k]`.
     fn pattern(&self) -> String {
         let parameters = self.parameters().iter().map(|parameter| format!("[:{}]", parameter.pattern()));
         let (before, after) = self.cutoff().pattern();
         std::iter::once(self.heads()[0].to_owned() + before).chain(parameters).chain([after.to_owned()]).collect()
     }
 
-    /// The error for an unknown head. It suggests the nearest one, or lists all patterns.
+    /// Error for an unknown head. It suggests the nearest head or lists all patterns.
     fn unknown(name: &str, head: &str) -> Error {
         let patterns: Vec<String> = Self::rows().map(Self::pattern).collect();
         let (what, heads) = (Self::WHAT, Self::rows().flat_map(Self::heads));
@@ -52,25 +53,25 @@ pub(crate) trait Named: Sized + 'static {
         })
     }
 
-    /// The words of all heads' parameters, for corrections.
+    /// Words in the parameters of all rows, for corrections.
     fn words() -> Vec<&'static str> {
         let all = Self::rows().flat_map(|row| row.parameters().iter().chain(row.shared_parameters()));
         all.flat_map(Parameter::spellings).collect()
     }
 }
 
-/// Whether a cutoff may follow a name, and where it is printed.
+/// Whether a name takes a cutoff, and where it is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cutoff {
-    /// None.
+    /// No cutoff.
     No,
     /// At the end, as in `ndcg[@k]`.
     Last,
-    /// Always, at the end, as in `p@k`.
+    /// Required, at the end, as in `p@k`.
     Needed,
     /// After the head, as in `ranknet[@k]`.
     First,
-    /// It belongs to the metric that follows, as in `lambdarank:ndcg@10`.
+    /// Part of the metric that follows, as in `lambdarank:ndcg@10`.
     OfMetric,
 }
 
@@ -86,12 +87,12 @@ impl Cutoff {
     }
 }
 
-/// A name in its parts.
+/// A name, split into its parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     what: &'static str,
     text: String,
-    /// What the name begins with, in lower case.
+    /// The first part of the name, in lower case.
     pub head: String,
     parts: Vec<String>,
     /// The cutoff, and the number of parts before it.
@@ -99,10 +100,10 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// Takes a name apart.
+    /// Splits a name into its parts.
     ///
     /// # Errors
-    /// A cutoff that is not a whole number of 1 or more, or a second one.
+    /// Returns an error if a cutoff is not a whole number of 1 or more, or is given twice.
     pub fn split<R: Named>(text: &str) -> Result<Name> {
         let lower = plain(text);
         let (head, mut rest) = lower.split_at(end_of_part(&lower));
@@ -122,7 +123,7 @@ impl Name {
     /// Adds a cutoff.
     ///
     /// # Errors
-    /// As [`Name::split`].
+    /// Same as [`Name::split`].
     pub fn set_cutoff(&mut self, digits: &str) -> Result<()> {
         let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
         let Some(k) = digits.parse().ok().filter(|&k: &usize| whole && k > 0) else {
@@ -144,21 +145,22 @@ impl Name {
         self.parts.push(part.to_owned());
     }
 
-    /// The error of this name.
+    /// Error for this name.
     pub fn wrong(&self, problem: impl AsRef<str>) -> Error {
         Error::Config(format!("{} '{}': {}", self.what, self.text, problem.as_ref()))
     }
 
-    /// The parameters that follow the head of a row.
+    /// Parses the parameters that follow the head of a row.
     ///
     /// # Errors
-    /// A parameter or a cutoff that the row does not have, is given twice or has a wrong value.
+    /// Returns an error if the row does not have a parameter or cutoff, or if one is given twice or has an invalid
+    /// value.
     pub fn parameters<R: Named>(self, row: &R) -> Result<Parameters> {
         let all = || row.parameters().iter().chain(row.shared_parameters());
         let mut values: Vec<(&'static str, String)> = Vec::new();
         let mut rest = Vec::new();
         for part in &self.parts {
-            let Some((parameter, value)) = all().find_map(|known| Some((known, known.value_in(part)?))) else {
+            let Some((parameter, value)) = all().find_map(|p| Some((p, p.value_in(part)?))) else {
                 rest.push(part.as_str());
                 continue;
             };
@@ -187,32 +189,32 @@ impl Name {
             }
             _ => String::new(),
         };
-        let defaults = all().filter_map(|known| Some((known.key, known.default()?))).collect();
+        let defaults = all().filter_map(|parameter| Some((parameter.key, parameter.default()?))).collect();
         Ok(Parameters { metric, values, defaults, name: self })
     }
 }
 
-/// The number of bytes before the next part.
+/// Number of bytes before the next part.
 fn end_of_part(text: &str) -> usize {
     text.find([':', '@']).unwrap_or(text.len())
 }
 
-/// What is wrong with a part that is not a parameter of a row.
+/// Message for a part that is not a parameter of a row.
 fn unknown_parameter<R: Named>(row: &R, part: &str) -> String {
     let key = part.split('=').next().unwrap_or_default();
     let of = |row: &'static R| row.parameters().iter().flat_map(Parameter::spellings);
     let owners: Vec<&str> = R::rows().filter(|row| of(row).any(|word| word == key)).map(|row| row.heads()[0]).collect();
-    let known: Vec<&str> =
+    let keys: Vec<&str> =
         row.parameters().iter().chain(row.shared_parameters()).map(|parameter| parameter.key).collect();
     let head = row.heads()[0];
-    match (owners.as_slice(), known.as_slice()) {
+    match (owners.as_slice(), keys.as_slice()) {
         ([], []) => format!("unknown parameter '{part}': {head} has none"),
-        ([], known) => format!("unknown parameter '{part}': {head} has {}", known.join(", ")),
+        ([], keys) => format!("unknown parameter '{part}': {head} has {}", keys.join(", ")),
         (owners, _) => format!("{key} belongs to {}", owners.join(", ")),
     }
 }
 
-/// A name whose head and words are replaced by the nearest known ones; `correct` corrects words that are not parameters.
+/// Replaces the head and words of a name by the nearest valid ones; `correct` corrects words that are not parameters.
 pub(crate) fn corrected<R: Named>(text: &str, correct: impl Fn(&str) -> Option<String>) -> String {
     let lower = plain(text);
     let (head, mut rest) = lower.split_at(end_of_part(&lower));
@@ -222,28 +224,28 @@ pub(crate) fn corrected<R: Named>(text: &str, correct: impl Fn(&str) -> Option<S
         let (mark, part) = rest.split_at(1);
         let (part, next) = part.split_at(end_of_part(part));
         let (word, value) = part.split_at(part.find('=').unwrap_or(part.len()));
-        let known = || nearest(word, words.iter().copied()).map(str::to_owned);
-        let meant = if mark == ":" { correct(word).or_else(known) } else { None };
-        name += &format!("{mark}{}{value}", meant.as_deref().unwrap_or(word));
+        let nearest_word = || nearest(word, words.iter().copied()).map(str::to_owned);
+        let correction = if mark == ":" { correct(word).or_else(nearest_word) } else { None };
+        name += &format!("{mark}{}{value}", correction.as_deref().unwrap_or(word));
         rest = next;
     }
     name
 }
 
-/// The parameters of a name, each with a value that it can have.
+/// Parameters of a name, with validated values.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameters {
     name: Name,
     values: Vec<(&'static str, String)>,
     defaults: Vec<(&'static str, f64)>,
-    /// What follows the head of a row with [`Cutoff::OfMetric`] and is not a parameter.
+    /// For rows with [`Cutoff::OfMetric`]: the parts after the head that are not parameters.
     pub metric: String,
 }
 
 impl Parameters {
-    /// The text of a value, if it is given.
+    /// Text of a value, if given.
     pub fn text(&self, key: &str) -> Option<&str> {
-        self.values.iter().find(|(known, _)| *known == key).map(|(_, value)| value.as_str())
+        self.values.iter().find(|(k, _)| *k == key).map(|(_, value)| value.as_str())
     }
 
     /// Whether a flag is given.
@@ -251,28 +253,28 @@ impl Parameters {
         self.text(key).is_some()
     }
 
-    /// A number, if it is given.
+    /// Number, if given.
     pub fn given(&self, key: &str) -> Option<f64> {
         self.text(key)?.parse().ok()
     }
 
-    /// A number, or its default.
+    /// Number, or its default.
     pub fn number(&self, key: &str) -> f64 {
-        let default = || self.defaults.iter().find(|(known, _)| *known == key).map_or(f64::NAN, |(_, value)| *value);
+        let default = || self.defaults.iter().find(|(k, _)| *k == key).map_or(f64::NAN, |(_, value)| *value);
         self.given(key).unwrap_or_else(default)
     }
 
-    /// A number in single precision, or a default.
+    /// Number in single precision, or `default`.
     pub fn single(&self, key: &str, default: f32) -> f32 {
         self.text(key).and_then(|text| text.parse().ok()).unwrap_or(default)
     }
 
-    /// The cutoff.
+    /// Rank cutoff, if any.
     pub fn cutoff(&self) -> Option<usize> {
         self.name.cutoff()
     }
 
-    /// The error of this name.
+    /// Error for this name.
     pub fn wrong(&self, problem: impl AsRef<str>) -> Error {
         self.name.wrong(problem)
     }

@@ -1,4 +1,4 @@
-//! How things are named: enums whose values are words, and names with parameters, as in `ndcg:linear@10`.
+//! Names: enums whose values are words, and names with parameters, such as `ndcg:linear@10`.
 
 mod grammar;
 mod parameter;

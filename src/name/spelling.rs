@@ -1,8 +1,8 @@
-//! Puts names together: the inverse of the grammar.
+//! Formatting of names: the inverse of the grammar.
 
 use std::fmt::{Display, LowerExp};
 
-/// A name that is being put together. Parts appear in the order in which they are added; defaults are left out.
+/// Builds a name. Parts appear in the order in which they are added; defaults are omitted.
 pub(crate) struct Spelling(String);
 
 impl Spelling {
@@ -19,9 +19,9 @@ impl Spelling {
         self
     }
 
-    /// Adds a word, if it is to be there.
-    pub fn word(mut self, word: &str, there: bool) -> Self {
-        if there {
+    /// Adds a word if `present`.
+    pub fn word(mut self, word: &str, present: bool) -> Self {
+        if present {
             self.0 += &format!(":{word}");
         }
         self
@@ -38,13 +38,13 @@ impl Spelling {
         self
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn finish(self) -> String {
         self.0
     }
 }
 
-/// A number as people write it, and as it is read back: without rows of zeros.
+/// Formats a number without long runs of zeros, so that it parses to the same value.
 fn number<T: Copy + Display + LowerExp + Into<f64>>(value: T) -> String {
     let size = value.into().abs();
     if size != 0.0 && !(1e-5..1e9).contains(&size) { format!("{value:e}") } else { value.to_string() }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_are_left_out() {
+    fn defaults_are_omitted() {
         let name = Spelling::new("a").cutoff(Some(3)).word("x", true).word("y", false).cutoff(None);
         let name = name.number("n", 0.1f32, None).number("m", 5.0, Some(5.0)).number("s", 1e-300, Some(1.0));
         assert_eq!(name.finish(), "a@3:x:n=0.1:s=1e-300");

@@ -1,22 +1,23 @@
-//! Enums whose values are words: one table per enum. Parsing, printing, JSON, lists, help and errors are made from it.
+//! Enums whose values are words: one table per enum, from which parsing, printing, JSON, lists, help and errors are
+//! generated.
 
 use crate::error::{Error, Result};
 use crate::internal::suggest::nearest;
 use crate::internal::text::listed;
 
-/// A value of an enum as a word.
+/// A value of an enum, as a word.
 #[derive(Debug, Clone, Copy)]
 pub struct Word {
     /// The word that is printed.
     pub word: &'static str,
-    /// Other words for the same value.
+    /// Aliases of the word.
     pub aliases: &'static [&'static str],
-    /// The lines of the value's documentation.
+    /// Lines of the value's documentation.
     pub docs: &'static [&'static str],
 }
 
 impl Word {
-    /// The first sentence of the value's documentation, without its full stop.
+    /// First sentence of the value's documentation, without its full stop.
     ///
     /// ```
     /// assert_eq!(burnrank::Activation::WORDS[2].help(), "`max(x, 0)`");
@@ -28,7 +29,7 @@ impl Word {
         sentence.trim_end_matches('.').to_owned()
     }
 
-    /// The word and its aliases.
+    /// The word, followed by its aliases.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.word).chain(self.aliases.iter().copied())
     }
@@ -38,39 +39,39 @@ impl Word {
     }
 }
 
-/// The text in lower case, with hyphens for underscores.
+/// Returns the text in lower case, with hyphens instead of underscores.
 pub(crate) fn plain(text: &str) -> String {
     text.trim().to_ascii_lowercase().replace('_', "-")
 }
 
-/// Place of the word in a table, in any case; `what` is what the words name, as in "activation".
+/// Returns the position of a word in a table, ignoring case; `what` is what the words stand for, such as "activation".
 ///
 /// # Errors
-/// An unknown word; see [`unknown`].
+/// Returns the error of [`unknown`] if no word matches.
 pub fn find(what: &str, words: &[Word], text: &str) -> Result<usize> {
     let wanted = plain(text);
-    let place = words.iter().position(|word| word.is(&wanted));
-    place.ok_or_else(|| unknown(what, text, words.iter().map(|word| word.word)))
+    let position = words.iter().position(|word| word.is(&wanted));
+    position.ok_or_else(|| unknown(what, text, words.iter().map(|word| word.word)))
 }
 
-/// The error for an unknown name. It suggests the nearest known name, or lists all if none is near.
+/// Error for an unknown name. It suggests the nearest valid name, or lists all of them if none is near.
 ///
 /// ```
 /// use burnrank::name::unknown;
-/// let known = ["sigmoid", "tanh", "relu"];
-/// assert_eq!(unknown("activation", "rleu", known).to_string(), "unknown activation 'rleu': did you mean 'relu'?");
-/// assert_eq!(unknown("activation", "x", known).to_string(), "unknown activation 'x': expected sigmoid, tanh or relu");
+/// let words = ["sigmoid", "tanh", "relu"];
+/// assert_eq!(unknown("activation", "rleu", words).to_string(), "unknown activation 'rleu': did you mean 'relu'?");
+/// assert_eq!(unknown("activation", "x", words).to_string(), "unknown activation 'x': expected sigmoid, tanh or relu");
 /// ```
-pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
-    let known: Vec<&str> = known.into_iter().collect();
-    Error::Config(match nearest(&plain(name), known.iter().copied()) {
+pub fn unknown<'a>(what: &str, name: &str, expected: impl IntoIterator<Item = &'a str>) -> Error {
+    let expected: Vec<&str> = expected.into_iter().collect();
+    Error::Config(match nearest(&plain(name), expected.iter().copied()) {
         Some(meant) => format!("unknown {what} '{name}': did you mean '{meant}'?"),
-        None => format!("unknown {what} '{name}': expected {}", listed(&known, "or")),
+        None => format!("unknown {what} '{name}': expected {}", listed(&expected, "or")),
     })
 }
 
-/// Defines an enum whose values are words, with everything that follows from the words: `ALL` values, their `WORDS`, `name`,
-/// `Display`, `FromStr`, `Serialize` and `Deserialize`. The documentation of a value is its help.
+/// Defines an enum whose values are words, with `ALL` values, their `WORDS`, `name`, `Display`, `FromStr`, `Serialize`
+/// and `Deserialize`. The documentation of a value is its help text.
 macro_rules! words {
     (
         $(#[$attribute:meta])*
@@ -94,14 +95,14 @@ macro_rules! words {
 
         #[allow(dead_code)] // not every enum is listed
         impl $name {
-            /// Every value.
+            /// All values.
             pub const ALL: [Self; [$($word),+].len()] = [$($name::$value),+];
-            /// The words of all values, in the same order.
+            /// Words of all values, in the same order.
             pub const WORDS: &'static [$crate::name::Word] = &[
                 $($crate::name::Word { word: $word, aliases: &[$($alias),*], docs: &[$($docs),+] }),+
             ];
 
-            /// The word that [`str::parse`] reads back.
+            /// The word that [`str::parse`] accepts.
             pub const fn name(self) -> &'static str {
                 Self::WORDS[self as usize].word
             }
@@ -141,7 +142,7 @@ pub(crate) use words;
 mod tests {
 
     words! {
-        /// For tests.
+        /// An enum for tests.
         #[derive(Default)]
         enum Fruit: "fruit" {
             /// Green or red. It keeps.
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn words_read_back_in_any_case_and_by_alias() {
+    fn words_parse_in_any_case_and_by_alias() {
         for fruit in Fruit::ALL {
             assert_eq!(fruit.to_string().parse::<Fruit>().unwrap(), fruit);
             let json = serde_json::to_string(&fruit).unwrap();

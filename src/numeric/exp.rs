@@ -1,8 +1,8 @@
-//! Exponentials without a branch or a call, so that loops over them become vectors.
+//! Exponentials without branches or calls, so that loops over them vectorise.
 
 use crate::simd::{Simd, Vectorised, dispatch};
 
-/// Replaces every `x` by `e^x`, relative error below 1e-14; `x` is cut to -700 and 700.
+/// Replaces each `x` by `e^x` with a relative error below 1e-14; `x` is clamped to -700..700.
 pub(crate) fn exponentials(values: &mut [f64]) {
     dispatch(Exponentials(values));
 }
@@ -18,10 +18,10 @@ impl Vectorised for Exponentials<'_> {
     }
 }
 
-/// `e^x` in f64, relative error below 1e-14; `x` is cut to -700 and 700.
+/// `e^x` in f64 with a relative error below 1e-14; `x` is clamped to -700..700.
 #[inline(always)]
 pub(crate) fn exponential(x: f64) -> f64 {
-    /// 1 / k! for the rest of at most ln(2) / 2.
+    /// 1 / k!, for remainders of at most ln(2) / 2.
     const TAYLOR: [f64; 12] = {
         let mut terms = [1.0; 12];
         let mut k = 1;
@@ -48,20 +48,20 @@ pub(crate) fn exponential(x: f64) -> f64 {
     sum * f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52)
 }
 
-/// `e^x` and `e^x - 1` in f32 of a number of at most 0, both to a few units in the last place, down to the smallest subnormal
-/// number; NaN stays NaN.
+/// Returns `e^x` and `e^x - 1` in f32 for `x <= 0`, both within a few units in the last place, down to the smallest
+/// subnormal number. NaN stays NaN.
 #[inline(always)]
 pub(crate) fn exp_and_exp_m1(x: f32) -> (f32, f32) {
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
     // Adding 1.5 * 2^23 leaves the nearest integer in the lowest bits.
     const MAGIC: f32 = 12_582_912.0;
-    // Below this e^x is nearer to 0 than to any other number. NaN must stay: a maximum would swallow it.
-    const NOTHING: f32 = -104.0;
-    // 2^-64 and 64: a power of two that may be subnormal is reached in two steps.
+    // Below this, e^x rounds to 0. A comparison instead of `max` keeps NaN.
+    const LOWEST: f32 = -104.0;
+    // 2^-64 and 64: a power of two that may be subnormal is built in two steps.
     const DOWN: f32 = 1.0 / 18_446_744_073_709_551_616.0;
     const UP: u32 = 64;
-    let x = if x < NOTHING { NOTHING } else { x };
+    let x = if x < LOWEST { LOWEST } else { x };
     let shifted = x * std::f32::consts::LOG2_E + MAGIC;
     let power = shifted - MAGIC;
     let rest = (x - power * LN_2_HIGH) - power * LN_2_LOW;
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exponential_is_that_of_the_library() {
+    fn exponential_agrees_with_std() {
         let x: Vec<f64> = (-60_000..60_000).map(|i| f64::from(i) * 0.01).collect();
         let mut y = x.clone();
         exponentials(&mut y);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pair_of_exponentials_is_that_of_the_library() {
+    fn exp_and_exp_m1_agree_with_std() {
         for x in (0..104_000).map(|i| i as f32 * -0.001) {
             let (all, less) = exp_and_exp_m1(x);
             let (exact, exact_less) = (f64::from(x).exp(), f64::from(x).exp_m1());

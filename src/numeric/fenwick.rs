@@ -1,22 +1,22 @@
-//! Counts by level, with sums over all lower levels.
+//! Counts by level, with prefix sums.
 
-/// A Fenwick tree: adding to a level, and the sum over the levels below one, take O(log levels).
+/// A Fenwick tree: adding to a level and summing over all lower levels take O(log levels).
 #[derive(Debug, Default)]
 pub(crate) struct Fenwick(Vec<u64>);
 
 impl Fenwick {
-    /// Levels from 0 to one less than `levels`, nothing counted.
+    /// Creates a tree with zero counts for levels `0..levels`.
     pub(crate) fn new(levels: usize) -> Self {
         Fenwick(vec![0; levels + 1])
     }
 
-    /// Starts anew in the same memory.
+    /// Resets all counts, reusing the memory.
     pub(crate) fn clear(&mut self, levels: usize) {
         self.0.clear();
         self.0.resize(levels + 1, 0);
     }
 
-    /// Counts one more at a level.
+    /// Increments the count of a level.
     pub(crate) fn add(&mut self, level: usize) {
         let mut node = level + 1;
         while node < self.0.len() {
@@ -25,7 +25,7 @@ impl Fenwick {
         }
     }
 
-    /// How many were counted at levels below `level`.
+    /// Sum of the counts of levels below `level`.
     pub(crate) fn before(&self, level: usize) -> u64 {
         let (mut node, mut sum) = (level, 0);
         while node > 0 {
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_those_of_counting_one_by_one() {
+    fn sums_equal_those_of_plain_counts() {
         let mut tree = Fenwick::new(3);
         for levels in [1, 2, 7, 64] {
             tree.clear(levels);
@@ -50,8 +50,8 @@ mod tests {
                 let level = step * 31 % levels;
                 counts[level] += 1;
                 tree.add(level);
-                let asked = step % (levels + 1);
-                assert_eq!(tree.before(asked), counts[..asked].iter().sum::<u64>());
+                let end = step % (levels + 1);
+                assert_eq!(tree.before(end), counts[..end].iter().sum::<u64>());
             }
         }
     }

@@ -1,17 +1,17 @@
-//! Documents by label, the highest first; equal labels in the order given.
+//! Documents grouped by label, in descending order; equal labels keep their order.
 
 use super::order::{key, sort_keys};
 use std::ops::Range;
 
-/// Whole labels below this are counted, not sorted.
+/// Integer labels below this are sorted by counting.
 const COUNTED: usize = 32;
 
-/// The order of labels, and where each group of equal ones ends.
+/// Order of labels, and the end of each group of equal labels.
 #[derive(Debug, Default)]
 pub(crate) struct Levels {
-    /// Places of the labels, the highest label first.
+    /// Positions of the labels, highest label first.
     pub order: Vec<u32>,
-    /// The end of each group in `order`.
+    /// End of each group in `order`.
     pub ends: Vec<u32>,
     keys: Vec<u64>,
     spare: Vec<u64>,
@@ -27,24 +27,24 @@ impl Levels {
         }
     }
 
-    /// The groups, as ranges of `order`.
+    /// Groups, as ranges of `order`.
     pub fn groups(&self) -> impl Iterator<Item = Range<usize>> {
         self.ends.iter().scan(0, |start, &end| Some(std::mem::replace(start, end as usize)..end as usize))
     }
 
-    /// Calls back with every place and the index of its group, the highest label first.
+    /// Calls `each` with every position and the index of its group, highest label first.
     pub fn for_each(&self, mut each: impl FnMut(usize, u32)) {
         for (level, group) in self.groups().enumerate() {
-            self.order[group].iter().for_each(|&place| each(place as usize, level as u32));
+            self.order[group].iter().for_each(|&position| each(position as usize, level as u32));
         }
     }
 
-    /// By counting; false when a label is not whole or too high.
+    /// Sorts by counting; returns false if a label is not an integer or too high.
     fn count(&mut self, labels: &[f32]) -> bool {
         let mut whole = true;
         self.level.resize(labels.len(), 0);
         for (level, &label) in self.level.iter_mut().zip(labels) {
-            // A negative label, a fraction or a NaN does not survive the round trip.
+            // Negative labels, fractions and NaN do not survive the round trip.
             *level = (label as i32).cast_unsigned();
             whole &= (*level < COUNTED as u32) & (*level as f32 == label);
         }
@@ -64,9 +64,9 @@ impl Levels {
         }
         self.order.resize(labels.len(), 0);
         let order = self.order.as_mut_slice();
-        for (place, &level) in self.level.iter().enumerate() {
+        for (position, &level) in self.level.iter().enumerate() {
             let next = &mut counts[level as usize % COUNTED];
-            order[*next as usize] = place as u32;
+            order[*next as usize] = position as u32;
             *next += 1;
         }
         true
@@ -74,7 +74,7 @@ impl Levels {
 
     fn sort(&mut self, labels: &[f32]) {
         self.keys.clear();
-        self.keys.extend(labels.iter().enumerate().map(|(place, &label)| key(label + 0.0, place)));
+        self.keys.extend(labels.iter().enumerate().map(|(position, &label)| key(label + 0.0, position)));
         sort_keys(&mut self.keys, &mut self.spare);
         self.order.extend(self.keys.iter().map(|&key| key as u32));
         let mut end = 0;

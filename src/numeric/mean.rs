@@ -1,4 +1,4 @@
-//! Means, and how far to trust them.
+//! Means and their confidence intervals.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -7,9 +7,9 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Mean of several numbers with their standard deviation, and the standard error and the interval of the mean.
+/// Mean of numbers, with their standard deviation and the mean's standard error and confidence interval.
 ///
-/// Sums run in the order of the values, so that the number of threads makes no difference.
+/// Sums run in the order of the values, so results do not depend on the number of threads.
 ///
 /// ```
 /// use burnrank::numeric::Mean;
@@ -19,16 +19,16 @@ pub fn mean(values: &[f64]) -> f64 {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mean {
-    /// The mean; NaN without values.
+    /// Arithmetic mean; NaN without values.
     pub mean: f64,
     /// Number of values.
     pub n: usize,
-    /// Sum of the squared distances from the mean.
+    /// Sum of squared deviations from the mean.
     squares: f64,
 }
 
 impl Mean {
-    /// The mean of the values.
+    /// Computes the mean of the values.
     pub fn of(values: &[f64]) -> Self {
         let mean = mean(values);
         let squares = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -45,10 +45,11 @@ impl Mean {
         (self.variance() / self.n as f64).sqrt()
     }
 
-    /// Ends of the interval of the mean at level 1 - `error`, by Student's distribution; NaN for fewer than two values.
+    /// Bounds of the mean's confidence interval at level 1 - `error`, from Student's distribution; NaN for fewer than
+    /// two values.
     pub fn interval(&self, error: f64) -> (f64, f64) {
-        let reach = student_quantile(self.n, 1.0 - error / 2.0) * self.standard_error();
-        (self.mean - reach, self.mean + reach)
+        let half_width = student_quantile(self.n, 1.0 - error / 2.0) * self.standard_error();
+        (self.mean - half_width, self.mean + half_width)
     }
 
     fn variance(&self) -> f64 {
@@ -56,22 +57,22 @@ impl Mean {
     }
 }
 
-/// The 97.5% quantile of the normal distribution.
+/// 97.5% quantile of the normal distribution.
 const NORMAL: f64 = 1.959963984540054;
 
-/// The quantile of Student's distribution for a mean of `n` values: the value below which it has this share.
-pub(crate) fn student_quantile(n: usize, share: f64) -> f64 {
+/// Quantile of Student's distribution for the mean of `n` values: the value with this cumulative probability.
+pub(crate) fn student_quantile(n: usize, probability: f64) -> f64 {
     let freedom = n as f64 - 1.0;
     if n > 200 {
-        // Its expansion around the normal quantile: here exact to 1e-8, where the general inverse loses digits.
-        let z = if share == 0.975 { NORMAL } else { Normal::standard().inverse_cdf(share) };
+        // Expansion around the normal quantile: exact to 1e-8 here, where the general inverse loses digits.
+        let z = if probability == 0.975 { NORMAL } else { Normal::standard().inverse_cdf(probability) };
         let v = freedom;
         let first = (z.powi(3) + z) / 4.0;
         let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
         let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
         return z + first / v + second / v.powi(2) + third / v.powi(3);
     }
-    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(share))
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(probability))
 }
 
 #[cfg(test)]
@@ -82,13 +83,13 @@ mod tests {
     #[test]
     fn quantiles_agree_with_scipy() {
         for (n, expected) in SCIPY {
-            let found = student_quantile(n, 0.975);
-            assert!((found - expected).abs() < 1e-7, "{n}: {found} instead of {expected}");
+            let quantile = student_quantile(n, 0.975);
+            assert!((quantile - expected).abs() < 1e-7, "{n}: {quantile} instead of {expected}");
         }
         // scipy.stats.t.ppf(1 - 0.05 / 2 / 46, n - 1)
         for (n, expected) in [(30, 3.62803349538), (156, 3.32957205091), (1000, 3.27656392371)] {
-            let found = student_quantile(n, 1.0 - 0.05 / 2.0 / 46.0);
-            assert!((found - expected).abs() < 1e-6, "{n}: {found} instead of {expected}");
+            let quantile = student_quantile(n, 1.0 - 0.05 / 2.0 / 46.0);
+            assert!((quantile - expected).abs() < 1e-6, "{n}: {quantile} instead of {expected}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Functions of numbers that all parts share, each in one place: what trains, what scores and what judges must agree to the bit.
+//! Numeric functions that all parts share: training, scoring and evaluation must agree to the bit.
 
 pub(crate) mod exp;
 pub(crate) mod fenwick;

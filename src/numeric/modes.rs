@@ -1,7 +1,7 @@
-//! The weight of a distance of ranks as a sum of exponentials.
+//! The discount difference of LambdaRank's ranks as a sum of exponentials.
 
-/// `(rate, amplitude)`: `delta_m = 1/log2(1 + m) - 1/log2(2 + m)` is the sum of `amplitude exp(-rate m)`, within 4e-7 of
-/// itself for distances `m` from 1 to 2^22.
+/// `(rate, amplitude)`: `delta_m = 1/log2(1 + m) - 1/log2(2 + m)` equals the sum of `amplitude exp(-rate m)` within a
+/// relative error of 4e-7 for distances `m` from 1 to 2^22.
 ///
 /// `1/log2(1 + m)` is a Stieltjes function of `m`, so `delta` is a mixture of decaying exponentials with positive weights
 /// and can be approximated by few of them. Rates and amplitudes were fitted by least squares of the relative error
@@ -44,12 +44,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_modes_add_up_to_the_weight() {
+    fn modes_sum_to_the_weight() {
         let mut distance = 1u64;
         while distance <= 1 << 22 {
             let m = distance as f64;
             let sum: f64 = MODES.iter().map(|(rate, amplitude)| amplitude * (-rate * m).exp()).sum();
-            // The same as 1/log2(1 + m) - 1/log2(2 + m), but nothing cancels.
+            // Equals 1/log2(1 + m) - 1/log2(2 + m), but without cancellation.
             let exact = (1.0 / (1.0 + m)).ln_1p() * std::f64::consts::LN_2 / ((1.0 + m).ln() * (2.0 + m).ln());
             assert!((sum / exact - 1.0).abs() < 4e-7, "{m}: {sum} is not {exact}");
             distance += 1 + distance / 5_000;

@@ -1,11 +1,11 @@
 //! Normal deviates.
 //!
-//! By Box and Muller's formula and not by the tables of a library: the data that speed is measured on and the directions of
-//! `certify` are made of these numbers, and must stay what they are for a seed.
+//! They use Box and Muller's formula instead of a library's tables: benchmark data and the directions of `certify` are
+//! drawn with it and must not change for a given seed.
 
 use rand::{Rng, RngExt};
 
-/// A standard normal number, from two uniform ones.
+/// Draws a standard normal number, from two uniform ones.
 ///
 /// ```
 /// use rand::SeedableRng;
@@ -17,7 +17,7 @@ pub fn standard_normal(random: &mut impl Rng) -> f64 {
     normal_pair(random)[0]
 }
 
-/// Two independent standard normal numbers, from two uniform ones.
+/// Draws two independent standard normal numbers, from two uniform ones.
 pub(crate) fn normal_pair(random: &mut impl Rng) -> [f64; 2] {
     // 1 - u is never 0.
     let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
@@ -43,13 +43,13 @@ mod tests {
             }
         }
         // Five standard errors: 1 / sqrt(n) for means and the covariance, sqrt(2 / n) for variances.
-        for (found, expected) in sums.iter().zip([0.0, 0.0, 1.0, 1.0, 0.0]) {
-            assert!((found - expected).abs() < 5.0 * (2.0 / f64::from(n)).sqrt(), "{sums:?}");
+        for (value, expected) in sums.iter().zip([0.0, 0.0, 1.0, 1.0, 0.0]) {
+            assert!((value - expected).abs() < 5.0 * (2.0 / f64::from(n)).sqrt(), "{sums:?}");
         }
     }
 
     #[test]
-    fn a_seed_draws_the_numbers_it_always_drew() {
+    fn numbers_of_a_seed_never_change() {
         let (mut random, mut again) = (ChaCha8Rng::seed_from_u64(7), ChaCha8Rng::seed_from_u64(7));
         let (a, b): (f64, f64) = (again.random(), again.random());
         let expected = (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos();

@@ -1,22 +1,22 @@
-//! The one order of scores: the highest first, NaN as minus infinity, -0 as 0.
+//! The order of scores: descending, with NaN as minus infinity and -0 as 0.
 
 use std::cmp::Ordering;
 
-/// Scores are cut to this before they are compared or subtracted: their differences stay finite, and a sigmoid of a
-/// difference of that size is 0 or 1 all the same.
+/// Bound that scores are clamped to before they are compared or subtracted: differences stay finite, and the sigmoid of
+/// a difference of that size is 0 or 1 anyway.
 pub const LARGEST_SCORE: f32 = 1e30;
 
-/// A score that can be compared and subtracted: NaN becomes the lowest score, infinities are cut to
+/// Clamps a score for comparison and subtraction: NaN becomes the lowest score, and infinities become
 /// [`LARGEST_SCORE`].
 #[inline]
 pub(crate) fn safe(score: f32) -> f32 {
     let number = if score.is_nan() { -LARGEST_SCORE } else { score };
-    // Adding 0 makes -0 equal to 0 in its bits as well.
+    // Adding 0 turns -0 into 0.
     number.clamp(-LARGEST_SCORE, LARGEST_SCORE) + 0.0
 }
 
-/// The ascending order of two scores: NaN as minus infinity, -0 as 0. What sorts scores asks this, not `total_cmp`, which
-/// ranks 0 above -0.
+/// Ascending order of two scores, with NaN as minus infinity and -0 as 0. Sorting uses this instead of `total_cmp`,
+/// which orders -0 below 0.
 #[inline]
 pub(crate) fn compare(a: f64, b: f64) -> Ordering {
     let number = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score + 0.0 };
@@ -34,13 +34,13 @@ impl Score for f64 {}
 pub(crate) mod private {
     use std::fmt::Debug;
 
-    /// A score and what decides between equal ones, in one integer whose ascending order is the ranking: nothing sorts faster.
+    /// Packs a score and a tie breaker into one integer whose ascending order is the ranking, which sorts fastest.
     pub trait Key: Copy {
         type Packed: Copy + Ord + Send + Debug;
         fn pack(self, breaker: u32) -> Self::Packed;
         fn breaker(packed: Self::Packed) -> u32;
         fn ties(a: Self::Packed, b: Self::Packed) -> bool;
-        /// Whether this is a score at all: neither NaN nor minus infinity.
+        /// Returns whether the score is neither NaN nor minus infinity.
         fn is_above_bottom(self) -> bool;
     }
 
@@ -97,39 +97,39 @@ pub(crate) mod private {
     }
 }
 
-/// An integer that grows with the number. Adding zero makes -0 and 0 the same.
+/// Maps a number to an integer of the same order. -0 and 0 give the same integer.
 #[inline]
 pub(crate) fn ascending(number: f32) -> u32 {
     let bits = (number + 0.0).to_bits();
     if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
 }
 
-/// The number of such an integer.
+/// Inverse of [`ascending`].
 #[inline]
 pub(crate) fn from_ascending(key: u32) -> f32 {
     f32::from_bits(if key >> 31 == 1 { key ^ 1 << 31 } else { !key })
 }
 
-/// A key that sorts upwards where numbers sort downwards, then by document.
+/// Sort key: ascending keys are descending scores, then ascending documents.
 #[inline]
 pub(crate) fn key(score: f32, document: usize) -> u64 {
     private::Key::pack(score, document as u32)
 }
 
-/// The number that a key was made of; minus infinity for NaN, 0 for -0.
+/// The score of a key; minus infinity for NaN, 0 for -0.
 #[inline]
 pub(crate) fn number(key: u64) -> f32 {
     from_ascending(!((key >> 32) as u32))
 }
 
-/// Sorts scores: `keys` come back sorted, their lower halves are the documents from the top rank down.
+/// Sorts scores into `keys`, whose lower halves are then the documents from the top rank down.
 pub(crate) fn sort(scores: impl Iterator<Item = f32>, keys: &mut Vec<u64>, spare: &mut Vec<u64>) {
     keys.clear();
     keys.extend(scores.enumerate().map(|(document, score)| key(score, document)));
     sort_keys(keys, spare);
 }
 
-/// Keys whose lower halves are in order already are sorted by their upper halves.
+/// Sorts keys by their upper halves. Their lower halves must already be in order.
 pub(crate) fn sort_keys(keys: &mut Vec<u64>, spare: &mut Vec<u64>) {
     if keys.len() < BY_DIGITS {
         keys.sort_unstable();
@@ -138,12 +138,12 @@ pub(crate) fn sort_keys(keys: &mut Vec<u64>, spare: &mut Vec<u64>) {
     }
 }
 
-/// Lists from this length on are sorted by digits, in linear time.
+/// Lists of at least this length are sorted by digits, in linear time.
 const BY_DIGITS: usize = 1500;
 const DIGIT: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT;
 
-/// Three stable passes over the digits of the upper halves.
+/// Radix sort: three stable passes over the digits of the upper halves.
 fn sort_by_digits(keys: &mut Vec<u64>, spare: &mut Vec<u64>) {
     let digit = |key: u64, pass: usize| (key >> (32 + DIGIT * pass as u32)) as usize % BUCKETS;
     let mut starts = [[0u32; BUCKETS]; 3];
@@ -165,15 +165,15 @@ fn sort_by_digits(keys: &mut Vec<u64>, spare: &mut Vec<u64>) {
     }
 }
 
-/// The document of a sorted key.
+/// The document of a key.
 #[inline]
 pub(crate) fn document(key: u64) -> usize {
     key as u32 as usize
 }
 
-/// The documents from the top rank down, as training ranks them.
+/// Returns the documents from the top rank down, as ranked in training.
 ///
-/// NaN counts as the lowest score, and scores beyond ±1e30 as equal to it, as in every kernel.
+/// As in every kernel, NaN counts as the lowest score and scores are clamped to ±1e30.
 ///
 /// ```
 /// assert_eq!(burnrank::numeric::training_order(&[0.5, f32::NAN, 2.0, 0.5]), [2, 0, 3, 1]);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_that_of_a_stable_sort() {
+    fn training_order_is_that_of_a_stable_sort() {
         for n in [0, 1, 2, 500, BY_DIGITS, 5_000] {
             let scores: Vec<f32> = (0..n).map(|i| ((i * 7919) % 883) as f32 / 8.0 - 50.0).collect();
             let mut expected: Vec<usize> = (0..n).collect();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_gives_its_number_back() {
+    fn numbers_round_trip_through_keys() {
         for score in [0.0, 1.5, -1.5, LARGEST_SCORE, -LARGEST_SCORE, f32::MIN_POSITIVE, -1e-40, 3e38, f32::INFINITY] {
             assert_eq!(number(key(score, 7)), score);
             assert_eq!(document(key(score, 7)), 7);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn singles_and_doubles_have_one_order() {
+    fn f32_and_f64_have_the_same_order() {
         let scores = [f32::NAN, f32::NEG_INFINITY, -3e38, -0.0, 0.0, 1e-40, 1.0, 1e31, 2e31, f32::INFINITY];
         for (a, b) in scores.iter().flat_map(|&a| scores.map(|b| (a, b))) {
             let single = private::Key::pack(a, 0).cmp(&private::Key::pack(b, 0));

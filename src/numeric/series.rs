@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-/// How many exponentials.
+/// Number of exponentials.
 pub(crate) const TERMS: usize = 12;
 
-/// `c_k`, `c_k / k` and `c_k k` for `k = 1..=TERMS`: `u / (1 + u)`, `ln(1 + u)` and `u / (1 + u)^2` in powers of `u`, for
-/// `u` from 0 to 1.
+/// `c_k`, `c_k / k` and `c_k k` for `k = 1..=TERMS`: coefficients of `u / (1 + u)`, `ln(1 + u)` and `u / (1 + u)^2` in
+/// powers of `u`, for `u` in 0..1.
 #[derive(Debug)]
 pub(crate) struct Series {
     pub sigmoid: [f64; TERMS],
@@ -23,25 +23,25 @@ pub(crate) static SERIES: LazyLock<Series> = LazyLock::new(|| {
     }
 });
 
-/// `1 / (1 + u)` on 0 to 1 by its Chebyshev series, in powers of `u`.
+/// `1 / (1 + u)` on 0..1 as powers of `u`, from its Chebyshev series.
 ///
 /// With `t = 2u - 1` and `r = 3 + sqrt 8`: `1 / (1 + u) = 2 / (3 + t) = (1 + 2 sum of (-1/r)^m T_m(t)) / sqrt 2`.
 fn inverse_of_one_plus() -> [f64; TERMS] {
     let ratio = -1.0 / (3.0 + 8f64.sqrt());
-    let (mut before, mut now) = ([0.0; TERMS], [0.0; TERMS]);
+    let (mut before, mut current) = ([0.0; TERMS], [0.0; TERMS]);
     // T_0 = 1 and T_1 = 2u - 1, then T_(m+1) = 2 (2u - 1) T_m - T_(m-1).
     before[0] = 1.0;
-    (now[0], now[1]) = (-1.0, 2.0);
+    (current[0], current[1]) = (-1.0, 2.0);
     let mut sum = [0.0; TERMS];
     sum[0] = 1.0;
     let mut weight = 2.0 * ratio;
     for _ in 1..TERMS {
-        sum.iter_mut().zip(&now).for_each(|(sum, term)| *sum += weight * term);
+        sum.iter_mut().zip(&current).for_each(|(sum, term)| *sum += weight * term);
         let next = std::array::from_fn(|k| {
-            let shifted = if k > 0 { now[k - 1] } else { 0.0 };
-            4.0 * shifted - 2.0 * now[k] - before[k]
+            let shifted = if k > 0 { current[k - 1] } else { 0.0 };
+            4.0 * shifted - 2.0 * current[k] - before[k]
         });
-        (before, now) = (now, next);
+        (before, current) = (current, next);
         weight *= ratio;
     }
     sum.map(|coefficient| coefficient / 2f64.sqrt())
@@ -64,7 +64,7 @@ mod tests {
             let (sigmoid, softplus) = (u / (1.0 + u), u.ln_1p());
             assert!((evaluate(&SERIES.sigmoid, u) - sigmoid).abs() <= bound * u * 1.0001);
             assert!((evaluate(&SERIES.softplus, u) - softplus).abs() <= bound * u * 1.0001);
-            // The slope of a series of K terms errs by up to 2 K^2 times as much at the ends.
+            // The derivative of a series of K terms has up to 2 K^2 times its error at the ends.
             assert!((evaluate(&SERIES.curve, u) - u / (1.0 + u).powi(2)).abs() <= 2.0 * 144.0 * bound * u);
         }
     }

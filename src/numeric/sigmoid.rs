@@ -14,7 +14,7 @@ pub fn sigmoid(x: f64) -> f64 {
     if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
 }
 
-/// `ln(1 + e^x)`, with a linear tail instead of an overflow.
+/// `ln(1 + e^x)`, without overflow for large `x`.
 ///
 /// ```
 /// use burnrank::numeric::softplus;
@@ -26,7 +26,7 @@ pub fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
 
-/// `1 / (1 + e^-x)` and its slope in f32, without a branch or a call: what hidden units compute with.
+/// `1 / (1 + e^-x)` and its derivative in f32, without branches or calls; for hidden units.
 #[inline(always)]
 pub(crate) fn sigmoid_and_derivative(x: f32) -> (f32, f32) {
     let (small, _) = exp_and_exp_m1(-x.abs());
@@ -41,8 +41,8 @@ mod tests {
     #[test]
     fn softplus_is_the_integral_of_sigmoid() {
         for x in [-30.0, -2.0, -0.1, 0.0, 0.7, 5.0, 30.0] {
-            let slope = (softplus(x + 1e-5) - softplus(x - 1e-5)) / 2e-5;
-            assert!((slope - sigmoid(x)).abs() < 1e-8, "{x}");
+            let derivative = (softplus(x + 1e-5) - softplus(x - 1e-5)) / 2e-5;
+            assert!((derivative - sigmoid(x)).abs() < 1e-8, "{x}");
             assert!((sigmoid(x) + sigmoid(-x) - 1.0).abs() < 1e-15);
         }
     }

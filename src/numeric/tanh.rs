@@ -2,7 +2,7 @@
 
 use super::exp::exp_and_exp_m1;
 
-/// `tanh(x)` and its slope in f32, without a branch or a call: what hidden units compute with.
+/// `tanh(x)` and its derivative in f32, without branches or calls; for hidden units.
 #[inline(always)]
 pub(crate) fn tanh_and_derivative(x: f32) -> (f32, f32) {
     let (small, less) = exp_and_exp_m1(-2.0 * x.abs());

@@ -1,15 +1,14 @@
-//! Lanes of f32, chosen at run time: AVX-512, AVX2 with FMA, or plain arrays that any compiler turns into its baseline
-//! vectors (SSE2, NEON).
+//! SIMD lanes of f32, chosen at run time: AVX-512, AVX2 with FMA, or plain arrays that any compiler turns into its
+//! baseline vectors (SSE2, NEON).
 //!
-//! A kernel is written once over [`Simd`] and handed to [`dispatch`], which compiles it once for each instruction set.
-//! Sums are taken lane by lane in a fixed order: one machine always gives the same bytes, but another instruction set, with
-//! more lanes or with products and sums in one rounding, may differ in the last bits. [`portable`] gives that speed up for
-//! bytes that are the same everywhere.
+//! A kernel is written once over [`Simd`] and passed to [`dispatch`], which compiles it once per instruction set. Sums
+//! run lane by lane in a fixed order, so one machine always gives identical results. Another instruction set, with more
+//! lanes or fused multiply-add, may differ in the last bits. [`portable`] trades speed for results that are identical
+//! on every machine.
 //!
-//! Why not the crate `pulp`, which Burn's matrix products bring along anyway? It was tried: the same loops with its tokens
-//! and its instructions in place of `x86`, the same bytes, both in one program by turns, one thread of an AVX2 machine,
-//! millions of pairs per second of CPU time (best of 90 repeats, beside other work; kernels without second derivatives; ours,
-//! pulp's, share):
+//! The crate `pulp`, a dependency of Burn's matrix products, was tried instead of `x86`: same loops, same results.
+//! Millions of pairs per second of CPU time on one thread of an AVX2 machine, both in one program, alternating (best of
+//! 90 repeats on a busy machine; kernels without hessian; columns: `x86`, `pulp`, ratio):
 //!
 //! ```text
 //! pair by pair, 120 documents    RankNet                 983    1125  1.14
@@ -24,8 +23,9 @@
 //!                                NDCG-Loss2            13885   13193  0.95
 //! ```
 //!
-//! By medians NDCG-Loss2 keeps 0.92 and the lists of 600 documents 0.93. What it would save is the `unsafe` of one file,
-//! not the trait or the portable lanes: its own trait fixes neither the number of lanes nor the order of a sum.
+//! By medians, the ratio is 0.92 for NDCG-Loss2 and 0.93 for 600 documents. `pulp` would only save the `unsafe` code of
+//! one file, not the trait or the portable lanes: its own trait fixes neither the number of lanes nor the order of
+//! sums.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -34,11 +34,11 @@ mod x86;
 use portable::Lanes;
 pub use portable::{portable, set_portable};
 
-/// What a kernel may do with `N` lanes.
+/// Operations of kernels on `N` lanes.
 pub(crate) trait Simd<const N: usize>: Copy {
-    /// What the instruction set is called.
+    /// Name of the instruction set.
     const NAME: &'static str;
-    /// `N` lanes.
+    /// `N` lanes of f32.
     type V: Copy;
     /// Four lanes of f64.
     type D: Copy;
@@ -48,7 +48,7 @@ pub(crate) trait Simd<const N: usize>: Copy {
     fn mul64(self, a: Self::D, b: Self::D) -> Self::D;
     /// `a b + c`.
     fn fma64(self, a: Self::D, b: Self::D, c: Self::D) -> Self::D;
-    /// The sum of the lanes.
+    /// Sum of the lanes.
     fn sum64(self, a: Self::D) -> f64;
     fn splat(self, value: f32) -> Self::V;
     fn load(self, from: &[f32; N]) -> Self::V;
@@ -64,18 +64,18 @@ pub(crate) trait Simd<const N: usize>: Copy {
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `yes` where `a < b`, else `no`.
     fn if_less(self, a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
-    /// To the nearest integer.
+    /// Rounds to the nearest integer.
     fn round(self, a: Self::V) -> Self::V;
-    /// `2^a` of integers from -126 to 127.
+    /// `2^a` for integers from -126 to 127.
     fn pow2(self, a: Self::V) -> Self::V;
-    /// The sum of the lanes.
+    /// Sum of the lanes.
     fn sum(self, a: Self::V) -> f32;
 
-    /// Tells the machine that what is there will soon be read; any address will do.
+    /// Hints that the memory at an address will soon be read; any address is valid.
     #[inline(always)]
     fn prefetch(self, from: *const f32) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the instruction is in every x86-64 and never fails.
+        // SAFETY: every x86-64 machine has the instruction, and it never faults.
         unsafe {
             std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(from.cast());
         }
@@ -94,7 +94,7 @@ pub(crate) trait Simd<const N: usize>: Copy {
         sum
     }
 
-    /// `e^-x` for `x` of at least 0, relative error below 2e-7; 0 beyond 87.
+    /// `e^-x` for `x >= 0` with a relative error below 2e-7; 0 above 87.
     #[inline(always)]
     fn exp_minus(self, x: Self::V) -> Self::V {
         const LN_2_HIGH: f32 = 0.693_359_4;
@@ -117,21 +117,21 @@ pub(crate) trait Vectorised {
     fn run<const N: usize, S: Simd<N>>(self, simd: S) -> Self::Output;
 }
 
-/// The widest lanes of any instruction set: arrays are padded to a multiple of it.
+/// Maximum number of lanes of any instruction set: arrays are padded to a multiple of it.
 pub(crate) const WIDEST: usize = 16;
 
 #[cfg(test)]
 thread_local! {
-    /// Whether this thread leaves the lanes of its machine alone.
+    /// Whether this thread uses portable lanes.
     pub(crate) static PORTABLE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-    /// Whether this thread's portable lanes are those that were compiled with more instructions than the baseline has.
+    /// Whether this thread's portable lanes are those compiled with AVX2 and FMA enabled.
     pub(crate) static WIDER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Whether one instruction for a product and a sum is in every machine that this program was compiled for.
+/// Whether the compilation target has fused multiply-add.
 const FUSED: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
 
-/// Runs on the best lanes of this machine, or on the portable ones when they are asked for.
+/// Runs on the best lanes of this machine, or on portable lanes if they are requested.
 #[inline]
 pub(crate) fn dispatch<T: Vectorised>(task: T) -> T::Output {
     #[cfg(test)]
@@ -160,8 +160,8 @@ pub(crate) fn dispatch<T: Vectorised>(task: T) -> T::Output {
     task.run(Lanes::<FUSED>)
 }
 
-/// The instruction set that our own loops take on this machine: `AVX-512`, `AVX2 with FMA`, the `baseline` that the
-/// program was compiled for (SSE2, NEON), or `portable` when [`set_portable`] asked for it.
+/// Returns the instruction set of this crate's kernels on this machine: `AVX-512`, `AVX2 with FMA`, the `baseline` of
+/// the compilation target (SSE2, NEON), or `portable` if requested with [`set_portable`].
 pub fn instruction_set() -> &'static str {
     struct Name;
     impl Vectorised for Name {
@@ -194,13 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn the_exponential_is_right_on_every_lane() {
+    fn exponentials_are_accurate_on_every_lane() {
         for step in 0..6_000 {
             let x: [f32; WIDEST] = std::array::from_fn(|lane| (step * WIDEST + lane) as f32 * 1e-3);
             for output in [dispatch(Exponential(x)), Exponential(x).run(Lanes::<false>)] {
                 for (x, y) in x.into_iter().zip(output) {
                     let expected = if x < 87.0 { (-f64::from(x)).exp() } else { 0.0 };
-                    // The rounding of x log2(e) costs nothing; that of 2^k e^rest a few units in the last place.
+                    // Rounding x log2(e) costs nothing; rounding 2^k e^rest costs a few units in the last place.
                     assert!((f64::from(y) - expected).abs() <= 3e-7 * expected, "{x}: {y} is not {expected}");
                 }
             }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_are_summed_once_each() {
+    fn each_lane_is_summed_once() {
         let powers: [f32; WIDEST] = std::array::from_fn(|lane| 2f32.powi(lane as i32));
         assert_eq!(dispatch(Sum(powers)), 65_535.0);
         assert_eq!(Sum(powers).run(Lanes::<false>), 65_535.0);

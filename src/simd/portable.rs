@@ -1,23 +1,24 @@
-//! Lanes that every machine has, and the choice to use no others.
+//! Lanes that every machine has, and the setting that restricts kernels to them.
 
 use super::Simd;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// 0 while nobody has asked, 1 for the best lanes of the machine, 2 for the portable ones.
+/// 0: not yet read, 1: best lanes of the machine, 2: portable lanes.
 static CHOICE: AtomicU8 = AtomicU8::new(0);
 
-/// Whether our own loops run on portable lanes, so that their results are the same bytes on every machine: by
-/// [`set_portable`], or else by the environment variable `BURNRANK_PORTABLE`, unless it is empty or `0`.
+/// Returns whether this crate's kernels run on portable lanes, so that their results are identical on every machine.
+/// Set with [`set_portable`], or with the environment variable `BURNRANK_PORTABLE` if it is neither empty nor `0`.
 ///
-/// Scores on the host are the same bytes on every machine anyway. The gradients of objectives are only with portable lanes.
-/// Burn's matrix products, which training adds up gradients with, choose their instructions by the machine and cannot be
-/// told otherwise.
+/// Scores on the host are always identical on every machine; gradients of objectives only with portable lanes. Burn's
+/// matrix products, which training uses to sum gradients, choose their instructions by machine and have no such
+/// setting.
 pub fn portable() -> bool {
     match CHOICE.load(Ordering::Relaxed) {
         0 => {
-            let asked = std::env::var_os("BURNRANK_PORTABLE").is_some_and(|value| !value.is_empty() && value != "0");
-            set_portable(asked);
-            asked
+            let requested =
+                std::env::var_os("BURNRANK_PORTABLE").is_some_and(|value| !value.is_empty() && value != "0");
+            set_portable(requested);
+            requested
         }
         choice => choice == 2,
     }
@@ -30,8 +31,8 @@ pub fn set_portable(on: bool) {
 
 /// Eight lanes in an array, which any compiler turns into the vectors of its baseline.
 ///
-/// `FUSED` is whether `a b + c` is rounded once. Where that takes no instruction of its own, it is a call of a function,
-/// which would cost far more than the rest; so the portable lanes round twice, on every machine.
+/// `FUSED` is whether `a b + c` is rounded once. On machines without such an instruction that is a slow function call,
+/// so portable lanes round twice on every machine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lanes<const FUSED: bool>;
 
@@ -145,7 +146,7 @@ impl<const FUSED: bool> Simd<8> for Lanes<FUSED> {
 
     #[inline(always)]
     fn round(self, a: Self::V) -> Self::V {
-        // Adding and subtracting 1.5 * 2^23 rounds to an integer, without a library call where there is no instruction.
+        // Adding and subtracting 1.5 * 2^23 rounds to an integer without a library call.
         const MAGIC: f32 = 12_582_912.0;
         a.map(|a| (a + MAGIC) - MAGIC)
     }
@@ -168,18 +169,18 @@ mod tests {
     use crate::objective::{Gradients, Loss, LossScratch, Objective, Outputs, PairAlgorithm, PairLoss, Query};
     use crate::stop::Stop;
 
-    /// The gradient of one query, and its loss.
-    fn bytes(loss: &PairLoss, scores: &[f32], labels: &[f32]) -> (Vec<u32>, u64) {
+    /// Bits of the gradient and loss of one query.
+    fn bits(loss: &PairLoss, scores: &[f32], labels: &[f32]) -> (Vec<u32>, u64) {
         let mut gradient = vec![0.0; scores.len()];
         let outputs = Outputs { loss: true, pairs: true };
         let query = Query { scores, labels, seed: 0, stop: &Stop::new() };
         let result =
             loss.query(query, Gradients::gradient(&mut gradient), outputs, &mut LossScratch::default()).unwrap();
-        (gradient.iter().map(|slope| slope.to_bits()).collect(), result.loss.to_bits())
+        (gradient.iter().map(|value| value.to_bits()).collect(), result.loss.to_bits())
     }
 
     #[test]
-    fn portable_lanes_give_the_same_bytes_whatever_they_are_compiled_for() {
+    fn portable_lanes_give_identical_results_in_every_build() {
         let random = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> 8) as f32 / (1 << 24) as f32;
         for spread in [3.0, 300.0] {
             let scores: Vec<f32> = (1..200).map(|i| spread * random(i)).collect();
@@ -189,9 +190,9 @@ mod tests {
                     let objective = Objective::parse(objective).unwrap();
                     let kernel = PairLoss { method, ..objective.loss().as_pairs().unwrap().clone() };
                     PORTABLE.set(true);
-                    let baseline = bytes(&kernel, &scores, &labels);
+                    let baseline = bits(&kernel, &scores, &labels);
                     WIDER.set(true);
-                    let wider = bytes(&kernel, &scores, &labels);
+                    let wider = bits(&kernel, &scores, &labels);
                     WIDER.set(false);
                     PORTABLE.set(false);
                     assert_eq!(baseline, wider, "{objective}, {method:?}");

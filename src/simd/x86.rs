@@ -17,7 +17,7 @@ pub unsafe fn run_avx512<T: Vectorised>(task: T) -> T::Output {
     task.run(Avx512(()))
 }
 
-/// Portable lanes, compiled as a machine with more instructions would have them.
+/// Runs portable lanes compiled with AVX2 and FMA enabled.
 ///
 /// # Safety
 /// The machine must have AVX2 and FMA.
@@ -27,15 +27,15 @@ pub unsafe fn run_portable<T: Vectorised>(task: T) -> T::Output {
     task.run(super::Lanes::<false>)
 }
 
-/// Proof that the machine has AVX2 and FMA: made only in `run_avx2`.
+/// Proof that the machine has AVX2 and FMA: created only in `run_avx2`.
 #[derive(Clone, Copy)]
 pub struct Avx2(());
 
-/// Proof that the machine has AVX-512F: made only in `run_avx512`.
+/// Proof that the machine has AVX-512F: created only in `run_avx512`.
 #[derive(Clone, Copy)]
 pub struct Avx512(());
 
-/// The methods that are one instruction.
+/// Methods that are a single instruction.
 macro_rules! instructions {
     ($($name:ident($($argument:ident),*) = $intrinsic:ident;)*) => {$(
         #[inline(always)]
@@ -46,7 +46,7 @@ macro_rules! instructions {
     )*};
 }
 
-/// Four lanes of f64, the same on both.
+/// Four lanes of f64, shared by both instruction sets.
 macro_rules! doubles {
     () => {
         type D = __m256d;

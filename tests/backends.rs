@@ -1,4 +1,4 @@
-//! The same training on every backend of this build: the numbers agree within the tolerance stated here.
+//! Training on every backend of this build gives the same numbers, within the tolerance stated here.
 
 use burnrank::ScaleKind;
 use burnrank::Schedule;
@@ -6,7 +6,7 @@ use burnrank::{Activation, Architecture, Dataset, Device, GradientPath, Init, Ob
 use burnrank::{RankerConfig, Synthetic, TrainConfig, Trainer, device};
 use std::sync::Mutex;
 
-/// Scores after three epochs differ by at most this share of the largest score: f32 sums in another order, three epochs on.
+/// Maximum difference of scores after three epochs, relative to the largest score: f32 sums run in different orders.
 const TOLERANCE: f32 = 1e-4;
 
 #[test]
@@ -48,7 +48,7 @@ fn scores_after_training_agree_across_backends_and_paths() {
     }
 }
 
-/// Whatever path a device takes, its epochs report what the host's do: losses, pairs, and the measure of training queries.
+/// Epochs on every device report the same losses, pairs and training metric as on the host.
 #[test]
 fn epochs_report_the_same_numbers_on_every_backend() {
     let generator = Synthetic { queries: 24, documents: 20, features: 6, ..Synthetic::net() }.generator().unwrap();
@@ -67,20 +67,26 @@ fn epochs_report_the_same_numbers_on_every_backend() {
             };
             let mut trainer = Trainer::new(config, &train, &valid, &backend.open().unwrap()).unwrap();
             let records: Vec<_> = (0..2).map(|_| trainer.epoch().unwrap()).collect();
-            for (own, other) in records.iter().zip(first.get_or_insert_with(|| records.clone()).iter()) {
-                assert!((own.loss / other.loss - 1.0).abs() < 1e-4, "{backend}, {objective}: {own:?}, not {other:?}");
-                assert!((own.train - other.train).abs() < 1e-3 && (own.valid - other.valid).abs() < 1e-3, "{backend}");
-                assert_eq!(own.effective_pairs, other.effective_pairs, "{backend}");
-                assert!(own.effective_pairs > 0, "{objective} learns something");
+            for (record, other) in records.iter().zip(first.get_or_insert_with(|| records.clone()).iter()) {
+                assert!(
+                    (record.loss / other.loss - 1.0).abs() < 1e-4,
+                    "{backend}, {objective}: {record:?}, not {other:?}"
+                );
+                assert!(
+                    (record.train - other.train).abs() < 1e-3 && (record.valid - other.valid).abs() < 1e-3,
+                    "{backend}"
+                );
+                assert_eq!(record.effective_pairs, other.effective_pairs, "{backend}");
+                assert!(record.effective_pairs > 0, "{objective} learns something");
             }
         }
     }
 }
 
-/// Epochs move the weights of any net to the same place on every backend: linear, narrow, deep, with more sums than a tile,
-/// with layers too wide for kernels of our own, in batches of one short query and of more documents than a chunk.
+/// Training gives the same weights on every backend for any net: linear, narrow, deep, with more sums than a tile, with
+/// layers too wide for this crate's kernels; in batches of one short query and of more documents than a chunk.
 #[test]
-fn steps_agree_across_backends_nets_and_rules() {
+fn steps_agree_across_backends_nets_and_optimizers() {
     let generator = Synthetic { queries: 30, documents: 21, features: 19, ..Synthetic::net() }.generator().unwrap();
     let (train, valid) = (generator.part(0..29).unwrap().0, generator.part(29..30).unwrap().0);
     let net = |hidden: &[usize], activation| Architecture::Mlp { hidden: hidden.to_vec(), activation };
@@ -92,20 +98,21 @@ fn steps_agree_across_backends_nets_and_rules() {
         net(&[64, 17, 3], Activation::Tanh),
         net(&[70, 4], Activation::Sigmoid),
     ];
-    let rules = [
+    let optimizers = [
         (OptimizerKind::Sgd, 0.05, 0.0, 0.0),
         (OptimizerKind::Momentum, 0.01, 0.01, 0.0),
         (OptimizerKind::Adam, 0.01, 0.0, 0.0),
         (OptimizerKind::Adam, 0.01, 0.01, 0.5),
     ];
     for architecture in &nets {
-        for (optimizer, learning_rate, l2, clip) in rules {
+        for (optimizer, learning_rate, l2, clip) in optimizers {
             for batch_queries in [1, 29] {
-                // As many steps of the same size would saturate the units.
+                // With many more steps, this learning rate would saturate the units.
                 let many_steps = batch_queries == 1 && optimizer != OptimizerKind::Adam;
                 let learning_rate = if many_steps { learning_rate / 20.0 } else { learning_rate };
                 let config = TrainConfig {
-                    // No ranks, which rounding could change where scores are nearly equal, as those of small deep nets are.
+                    // RankNet does not depend on ranks, which rounding could change for the nearly equal scores of
+                    // small deep nets.
                     objective: Objective::parse("ranknet").unwrap(),
                     architecture: architecture.clone(),
                     optimizer,
@@ -124,7 +131,7 @@ fn steps_agree_across_backends_nets_and_rules() {
     }
 }
 
-/// A batch of so many documents that a chunk of their gradients is more than the smallest.
+/// A batch whose documents need gradient chunks above the minimum size.
 #[test]
 fn steps_of_many_documents_agree_across_backends() {
     let generator = Synthetic { queries: 701, documents: 100, features: 3, ..Synthetic::net() }.generator().unwrap();
@@ -148,7 +155,7 @@ fn steps_of_many_documents_agree_across_backends() {
     }
 }
 
-/// The loss of each epoch, which depends on all weights that those before it left, is the same on every backend.
+/// Checks that the loss of each epoch, which depends on all earlier weights, is the same on every backend.
 fn losses_agree(config: &TrainConfig, train: &Dataset, valid: &Dataset) {
     let mut first: Option<Vec<f64>> = None;
     let who = format!("{}, {}, batches of {}", config.architecture, config.optimizer, config.batch_queries);
@@ -158,16 +165,16 @@ fn losses_agree(config: &TrainConfig, train: &Dataset, valid: &Dataset) {
         let expected = first.get_or_insert_with(|| losses.clone());
         println!("{backend}, {who}: {losses:?}");
         let moved = (expected[0] - expected[expected.len() - 1]).abs();
-        assert!(moved > 1e-4 * expected[0].abs(), "{who}: steps that change nothing test nothing: {expected:?}");
+        assert!(moved > 1e-4 * expected[0].abs(), "{who}: training does not change the loss: {expected:?}");
         for (loss, expected) in losses.iter().zip(expected.iter()) {
             assert!((loss - expected).abs() < 1e-6 * expected.abs() + 1e-3 * moved, "{backend}, {who}: {losses:?}");
         }
     }
 }
 
-/// A run on a GPU that goes on from a checkpoint ends where the one that was not interrupted does, to the bit.
+/// A run on a GPU that resumes from a checkpoint gives exactly the result of an uninterrupted one.
 #[test]
-fn interruptions_change_no_bit_on_a_gpu() {
+fn resumed_runs_on_a_gpu_give_identical_results() {
     let generator = Synthetic { queries: 20, documents: 30, features: 7, ..Synthetic::net() }.generator().unwrap();
     let (train, valid) = (generator.part(0..15).unwrap().0, generator.part(15..20).unwrap().0);
     let folder = tempfile::tempdir().unwrap();
@@ -201,9 +208,9 @@ fn interruptions_change_no_bit_on_a_gpu() {
     }
 }
 
-/// A document's score on a GPU depends on nothing that is scored with it, also where the net is narrow.
+/// A document's score on a GPU does not depend on the documents scored with it, even if the net is narrow.
 #[test]
-fn scores_of_a_gpu_depend_on_the_document_alone() {
+fn scores_on_a_gpu_depend_only_on_the_document() {
     let all = Synthetic { queries: 3, documents: 50, features: 19, ..Synthetic::net() };
     let all = all.generator().unwrap().dataset().unwrap();
     for backend in device::backends().into_iter().filter(|backend| !backend.is_host()) {
@@ -223,19 +230,19 @@ fn scores_of_a_gpu_depend_on_the_document_alone() {
             for activation in [Activation::Sigmoid, Activation::Tanh, Activation::Relu] {
                 let ranker = RankerConfig::mlp(2, hidden, activation).init(Init::Burn, 3, &device).unwrap();
                 let rows = Dataset::new(2, vec![f32::NAN, 1.0, 0.5, 1.0], vec![0.0; 2], vec![("q".into(), 2)]).unwrap();
-                let found = burnrank::score(&ranker, &rows, &device).unwrap();
-                assert!(found[0].is_nan() && found[1].is_finite(), "{backend}, {activation}: {found:?}");
+                let scores = burnrank::score(&ranker, &rows, &device).unwrap();
+                assert!(scores[0].is_nan() && scores[1].is_finite(), "{backend}, {activation}: {scores:?}");
             }
         }
     }
 }
 
-/// Held while the limit of a GPU's memory, which is one for all, must stay as it is.
+/// Held while a test depends on the limit of GPU memory, which is global.
 static LIMIT: Mutex<()> = Mutex::new(());
 
-/// Features go to a GPU once per run, and scores come back once per epoch.
+/// Features are copied to a GPU once per run, and scores back once per epoch.
 #[test]
-fn a_gpu_is_sent_features_once() {
+fn features_are_copied_to_a_gpu_once() {
     let _held = LIMIT.lock().unwrap();
     let generator = Synthetic { queries: 30, documents: 40, features: 25, ..Synthetic::net() }.generator().unwrap();
     let (train, valid) = (generator.part(0..24).unwrap().0, generator.part(24..30).unwrap().0);
@@ -261,14 +268,14 @@ fn a_gpu_is_sent_features_once() {
             let (sent, back) = (pair[1].to_device, pair[1].from_device);
             let sent = [sent.count - pair[0].to_device.count, sent.bytes - pair[0].to_device.bytes];
             let back = [back.count - pair[0].from_device.count, back.bytes - pair[0].from_device.bytes];
-            // The order of the queries and where each starts; sums, scores of both sets, weights.
+            // To the device: the order of the queries and their starts. Back: sums, scores of both sets, weights.
             assert_eq!(sent, [2, 4 * (24 + 25)], "{backend}");
             assert_eq!(back, [4, 4 * (6 * 24 + 24 * 40 + 6 * 40 + 25 * 10 + 10 + 10)], "{backend}");
         }
     }
 }
 
-/// Features that do not fit on a GPU go there in slices, with the same result.
+/// Features that do not fit in GPU memory are copied in slices, with the same result.
 #[test]
 fn slices_of_features_train_the_same_model() {
     let _held = LIMIT.lock().unwrap();
@@ -294,13 +301,13 @@ fn slices_of_features_train_the_same_model() {
         // A slice holds a quarter of the limit: two batches of 160 documents of 100 bytes.
         let (sliced, twice) = scores(4 * 2 * 160 * 100);
         assert_eq!(together, sliced, "{backend}");
-        // The training features twice; those of validation too where other tests have left no room for them.
+        // The training features twice; those of validation too if other tests have left no room for them.
         assert!(twice >= once + 4 * train.features().len() as u64, "{backend}: {once} and {twice} bytes");
         device::set_memory_limit(1 << 40);
     }
 }
 
-/// The fastest of some epochs, after one that compiles the kernels.
+/// Minimum time of several epochs, after one that compiles the kernels.
 fn seconds(config: &TrainConfig, data: &Dataset, device: &Device, epochs: usize) -> f64 {
     let valid = data.select(&[0]);
     let mut trainer = Trainer::new(config.clone(), data, &valid, device).unwrap();
@@ -309,7 +316,7 @@ fn seconds(config: &TrainConfig, data: &Dataset, device: &Device, epochs: usize)
 }
 
 #[test]
-#[ignore = "measures: epochs by kernels against padded pair tensors, by batch and by the length of lists"]
+#[ignore = "a benchmark: epochs with kernels and with padded pair tensors, by batch size and list length"]
 fn kernels_against_padded_tensors() {
     let lists = |queries: usize, documents: usize| {
         let shape = Synthetic { queries, documents, features: 46, ..Synthetic::net() };
@@ -348,7 +355,7 @@ fn kernels_against_padded_tensors() {
 }
 
 #[test]
-#[ignore = "measures: the memory of a GPU for one list of a million documents"]
+#[ignore = "a benchmark: GPU memory for one list of a million documents"]
 fn a_million_documents_in_one_list() {
     let data = Synthetic { queries: 1, documents: 1_000_000, features: 20, ..Synthetic::net() };
     let data = data.generator().unwrap().dataset().unwrap();

@@ -1,4 +1,4 @@
-//! Every objective, on every backend of this build: check values, two paths that agree, and hard cases.
+//! Every objective on every backend of this build: check values, agreement of both paths, and edge cases.
 
 use burnrank::objective::PAIR_BUDGET;
 use burnrank::{Batch, Device, OBJECTIVES, Objective, Outputs, Stop, Tensor, device};
@@ -11,7 +11,7 @@ const LABELS: [f32; 5] = [0.0, 1.0, 2.0, 0.0, 3.0];
 /// Objective, loss, gradient.
 type Check = (&'static str, Option<f64>, Option<[f64; 5]>);
 
-/// Values agreed with Rax, LightGBM and XGBoost, or worked out by brute force; rounded to six digits.
+/// Values that agree with Rax, LightGBM and XGBoost, or were computed by brute force; rounded to six digits.
 const CHECKS: [Check; 10] = [
     ("ranknet", Some(10.848086), Some([2.121466, -0.419533, -1.946374, 2.440600, -2.196159])),
     ("lambdarank:ndcg", Some(1.344197), Some([0.138972, -0.037590, -0.221437, 0.505351, -0.385296])),
@@ -25,7 +25,7 @@ const CHECKS: [Check; 10] = [
     ("ndcg-loss2++:mu=10", Some(12.891301), None),
 ];
 
-/// One of every kind, with truncation, slope and ties.
+/// One of every kind, with truncation, sigma and ties.
 const ALL: [&str; 27] = [
     "ranknet",
     "ranknet:ties",
@@ -72,7 +72,7 @@ fn lambda(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize]) -> (f64
     (result.loss, gradient)
 }
 
-/// Loss and gradient of the tensor path, tile by tile.
+/// Loss and gradient of the tensor path, in tiles.
 fn tensor(
     name: &str,
     scores: &[f32],
@@ -83,21 +83,21 @@ fn tensor(
 ) -> (f64, Vec<f32>) {
     let objective = Objective::parse(name).unwrap();
     let scores = Tensor::<1>::from_floats(scores, device);
-    let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget, &Stop::new()).unwrap();
-    (f64::from(found.loss.into_scalar::<f32>()), found.gradient.try_into_vec_as().unwrap())
+    let result = objective.tensor_gradient(scores, Batch { labels, offsets }, budget, &Stop::new()).unwrap();
+    (f64::from(result.loss.into_scalar::<f32>()), result.gradient.try_into_vec_as().unwrap())
 }
 
-/// Loss and gradient of the lambda path on a device, by kernels where that is a GPU.
+/// Loss and gradient of the lambda path on a device, with kernels if it is a GPU.
 fn on_device(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], device: &Device) -> (f64, Vec<f32>) {
     let objective = Objective::parse(name).unwrap();
-    let found = objective.lambda_tensor(Tensor::from_floats(scores, device), Batch { labels, offsets }, &[]).unwrap();
-    let result = found.result().unwrap();
+    let lambdas = objective.lambda_tensor(Tensor::from_floats(scores, device), Batch { labels, offsets }, &[]).unwrap();
+    let result = lambdas.result().unwrap();
     let mut gradient = vec![0.0; scores.len()];
     let host = objective
         .lambda_gradient(scores, Batch { labels, offsets }, &mut gradient, Outputs { loss: true, pairs: true }, &[])
         .unwrap();
     assert_eq!((result.pairs, result.saturated), (host.pairs, host.saturated), "{name}: pairs of {labels:?}");
-    (result.loss, found.gradient.try_into_vec_as().unwrap())
+    (result.loss, lambdas.gradient.try_into_vec_as().unwrap())
 }
 
 /// Loss and gradient by autodiff of the whole loss.
@@ -109,18 +109,18 @@ fn autodiff(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], devic
     (f64::from(loss.into_scalar::<f32>()), scores.grad(&gradients).unwrap().try_into_vec_as().unwrap())
 }
 
-fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, context: &str) {
-    assert_eq!(found.len(), expected.len());
+fn assert_close(values: &[f32], expected: &[f32], tolerance: f32, context: &str) {
+    assert_eq!(values.len(), expected.len());
     let scale = expected.iter().fold(1e-3f32, |scale, value| scale.max(value.abs()));
-    for (place, (a, b)) in found.iter().zip(expected).enumerate() {
+    for (position, (a, b)) in values.iter().zip(expected).enumerate() {
         assert!(
             (a - b).abs() <= tolerance * scale,
-            "{context}: {a} against {b} at {place} of {found:?} / {expected:?}"
+            "{context}: {a} against {b} at {position} of {values:?} / {expected:?}"
         );
     }
 }
 
-/// Queries of mixed lengths, labels 0..4, scores on a coarse grid so that many are equal.
+/// Queries of mixed lengths, labels 0..=4, and scores on a coarse grid so that many are equal.
 fn random_batch(seed: u64, lengths: &[usize]) -> (Vec<f32>, Vec<f32>, Vec<usize>) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut offsets = vec![0];
@@ -134,21 +134,25 @@ fn random_batch(seed: u64, lengths: &[usize]) -> (Vec<f32>, Vec<f32>, Vec<usize>
 #[test]
 fn check_values_on_both_paths_and_every_backend() {
     for (name, loss, gradient) in CHECKS {
-        let mut found = vec![("lambda".to_owned(), lambda(name, &SCORES, &LABELS, &[0, 5]))];
+        let mut results = vec![("lambda".to_owned(), lambda(name, &SCORES, &LABELS, &[0, 5]))];
         for (backend, device) in devices() {
-            found.push((format!("tensor on {backend}"), tensor(name, &SCORES, &LABELS, &[0, 5], &device, PAIR_BUDGET)));
-            found.push((format!("autodiff on {backend}"), autodiff(name, &SCORES, &LABELS, &[0, 5], &device)));
-            found.push((format!("lambda on {backend}"), on_device(name, &SCORES, &LABELS, &[0, 5], &device)));
+            results
+                .push((format!("tensor on {backend}"), tensor(name, &SCORES, &LABELS, &[0, 5], &device, PAIR_BUDGET)));
+            results.push((format!("autodiff on {backend}"), autodiff(name, &SCORES, &LABELS, &[0, 5], &device)));
+            results.push((format!("lambda on {backend}"), on_device(name, &SCORES, &LABELS, &[0, 5], &device)));
         }
-        for (path, (found_loss, found_gradient)) in found {
+        for (path, (actual_loss, actual_gradient)) in results {
             if let Some(loss) = loss {
-                assert!((found_loss - loss).abs() < 2e-5 * loss, "{name}, {path}: loss {found_loss}, expected {loss}");
+                assert!(
+                    (actual_loss - loss).abs() < 2e-5 * loss,
+                    "{name}, {path}: loss {actual_loss}, expected {loss}"
+                );
             }
             if let Some(gradient) = gradient {
-                for (a, b) in found_gradient.iter().zip(gradient) {
+                for (a, b) in actual_gradient.iter().zip(gradient) {
                     assert!(
                         (f64::from(*a) - b).abs() < 1e-5,
-                        "{name}, {path}: {found_gradient:?}, expected {gradient:?}"
+                        "{name}, {path}: {actual_gradient:?}, expected {gradient:?}"
                     );
                 }
             }
@@ -157,7 +161,7 @@ fn check_values_on_both_paths_and_every_backend() {
 }
 
 #[test]
-fn values_of_known_mistakes_are_not_ours() {
+fn losses_are_not_those_of_known_mistakes() {
     let (loss, _) = lambda("ndcg-loss2", &SCORES, &LABELS, &[0, 5]);
     for wrong in [0.466931, 2.536334] {
         assert!((loss - wrong).abs() > 0.1);
@@ -165,7 +169,7 @@ fn values_of_known_mistakes_are_not_ours() {
 }
 
 #[test]
-fn the_paths_agree_with_each_other_on_every_backend() {
+fn paths_agree_on_every_backend() {
     let lengths = [1, 7, 2, 30, 12];
     for (backend, device) in devices() {
         for (seed, name) in ALL.iter().enumerate() {
@@ -188,23 +192,23 @@ fn the_paths_agree_with_each_other_on_every_backend() {
 }
 
 #[test]
-fn every_known_objective_has_one_gradient_on_every_backend() {
+fn objectives_agree_on_every_backend() {
     let (scores, labels, offsets) = random_batch(77, &[1, 7, 2, 30, 12]);
     for (backend, device) in devices() {
-        for known in OBJECTIVES {
-            let (loss, closed) = lambda(known.name, &scores, &labels, &offsets);
-            let (tensor_loss, tiled) = tensor(known.name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
-            assert_close(&tiled, &closed, 2e-5, &format!("{} on {backend}", known.name));
-            assert!((tensor_loss - loss).abs() <= 2e-5 * loss, "{} on {backend}: {tensor_loss} {loss}", known.name);
-            let (device_loss, kernels) = on_device(known.name, &scores, &labels, &offsets, &device);
-            assert_close(&kernels, &closed, 1e-5, &format!("{} on {backend}", known.name));
-            assert!((device_loss - loss).abs() <= 2e-5 * loss, "{} on {backend}: {device_loss} {loss}", known.name);
+        for entry in OBJECTIVES {
+            let (loss, closed) = lambda(entry.name, &scores, &labels, &offsets);
+            let (tensor_loss, tiled) = tensor(entry.name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
+            assert_close(&tiled, &closed, 2e-5, &format!("{} on {backend}", entry.name));
+            assert!((tensor_loss - loss).abs() <= 2e-5 * loss, "{} on {backend}: {tensor_loss} {loss}", entry.name);
+            let (device_loss, kernels) = on_device(entry.name, &scores, &labels, &offsets, &device);
+            assert_close(&kernels, &closed, 1e-5, &format!("{} on {backend}", entry.name));
+            assert!((device_loss - loss).abs() <= 2e-5 * loss, "{} on {backend}: {device_loss} {loss}", entry.name);
         }
     }
 }
 
 #[test]
-fn a_pair_budget_bounds_memory_and_changes_nothing() {
+fn results_do_not_depend_on_the_pair_budget() {
     let device = device::open("auto").unwrap();
     let (scores, labels, offsets) = random_batch(5, &[3, 40, 1, 25]);
     for name in ALL {
@@ -216,9 +220,9 @@ fn a_pair_budget_bounds_memory_and_changes_nothing() {
     }
 }
 
-/// Central differences of the loss with the weights held where they are: the definition of a detached weight.
+/// Central differences of the loss with fixed weights, the definition of a detached weight.
 #[test]
-fn the_gradient_is_that_of_the_loss_with_weights_held_still() {
+fn gradients_are_differences_of_the_loss_with_fixed_weights() {
     for (seed, name) in ALL.iter().enumerate() {
         let (scores, labels, _) = random_batch(100 + seed as u64, &[11]);
         let objective = Objective::parse(name).unwrap();
@@ -246,7 +250,7 @@ fn the_gradient_is_that_of_the_loss_with_weights_held_still() {
 }
 
 #[test]
-fn hard_cases_never_give_nan_and_nothing_to_learn_gives_zero() {
+fn gradients_are_finite_and_zero_if_nothing_can_be_learned() {
     let huge = 1e30f32;
     let cases: [(&str, Vec<f32>, Vec<f32>, bool); 9] = [
         ("one document", vec![0.3], vec![2.0], true),
@@ -267,9 +271,9 @@ fn hard_cases_never_give_nan_and_nothing_to_learn_gives_zero() {
     for (backend, device) in devices() {
         for name in ALL {
             for (case, scores, labels, nothing) in &cases {
-                // Ties are something to learn where labels are equal, and ARP-Loss1 and NDCG-Loss1 weigh single documents.
-                let pairs_of_equals = ["ranknet:ties", "arp-loss1", "arp-loss1@2", "ndcg-loss1", "ndcg-loss1@3"];
-                let nothing = *nothing && (*case != "all labels equal" || !pairs_of_equals.contains(&name));
+                // With ties, equal labels are pairs, and ARP-Loss1 and NDCG-Loss1 weight single documents.
+                let with_equal_labels = ["ranknet:ties", "arp-loss1", "arp-loss1@2", "ndcg-loss1", "ndcg-loss1@3"];
+                let nothing = *nothing && (*case != "all labels equal" || !with_equal_labels.contains(&name));
                 let nothing = nothing && !(name == "ranknet:ties" && *case == "nothing relevant");
                 let offsets = [0, scores.len()];
                 let paths = [
@@ -280,10 +284,10 @@ fn hard_cases_never_give_nan_and_nothing_to_learn_gives_zero() {
                 assert_close(&paths[2].1, &paths[0].1, 1e-5, &format!("{name} on {backend}, {case}"));
                 for (path, gradient) in paths {
                     let context = format!("{name}, {path} on {backend}, {case}: {gradient:?}");
-                    assert!(gradient.iter().all(|slope| slope.is_finite()), "{context}");
-                    assert!(!nothing || gradient.iter().all(|&slope| slope == 0.0), "{context}");
-                    let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
-                    let scale: f64 = gradient.iter().map(|&slope| f64::from(slope.abs())).sum();
+                    assert!(gradient.iter().all(|value| value.is_finite()), "{context}");
+                    assert!(!nothing || gradient.iter().all(|&value| value == 0.0), "{context}");
+                    let sum: f64 = gradient.iter().map(|&value| f64::from(value)).sum();
+                    let scale: f64 = gradient.iter().map(|&value| f64::from(value.abs())).sum();
                     let cut = path == "tensor" && scores.iter().any(|score| score.abs() >= huge || score.is_nan());
                     assert!(cut || sum.abs() <= 1e-5 * scale, "{context} sums to {sum}");
                 }
@@ -292,7 +296,7 @@ fn hard_cases_never_give_nan_and_nothing_to_learn_gives_zero() {
     }
 }
 
-/// Ragged queries, those without a document and those of one among them, first, last and in a row.
+/// Ragged queries, including queries of zero and one documents: first, last and consecutive.
 #[test]
 fn ragged_queries_on_every_device() {
     let (scores, labels, offsets) = random_batch(31, &[0, 5, 0, 0, 1, 120, 7, 300, 2, 0]);
@@ -306,19 +310,19 @@ fn ragged_queries_on_every_device() {
                 "{name} on {backend}: {device_loss} {loss}"
             );
         }
-        let nothing = on_device("lambdarank:ndcg", &[], &[], &[0, 0], &device);
-        assert_eq!(nothing, (0.0, vec![]), "{backend}");
+        let empty = on_device("lambdarank:ndcg", &[], &[], &[0, 0], &device);
+        assert_eq!(empty, (0.0, vec![]), "{backend}");
     }
 }
 
 #[test]
-fn ten_thousand_documents_in_one_query() {
+fn long_queries_agree_on_every_backend() {
     let (scores, labels, offsets) = random_batch(9, &[10_000]);
     let device = device::open("auto").unwrap();
     for name in ["ranknet", "lambdarank:ndcg", "ndcg-loss2++:mu=5", "arp-loss1", "lambdarank:map"] {
         let (loss, gradient) = lambda(name, &scores, &labels, &offsets);
-        let scale: f64 = gradient.iter().map(|&slope| f64::from(slope.abs())).sum();
-        let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
+        let scale: f64 = gradient.iter().map(|&value| f64::from(value.abs())).sum();
+        let sum: f64 = gradient.iter().map(|&value| f64::from(value)).sum();
         assert!(loss.is_finite() && scale > 0.0 && sum.abs() <= 1e-5 * scale, "{name}: {sum} of {scale}");
         if name == "ranknet" {
             let (_, tiled) = tensor(name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
@@ -332,7 +336,7 @@ fn ten_thousand_documents_in_one_query() {
 }
 
 #[test]
-fn batch_composition_changes_nothing() {
+fn queries_of_a_batch_are_independent() {
     let device = device::open("auto").unwrap();
     let lengths = [9, 1, 33, 4];
     let (scores, labels, offsets) = random_batch(21, &lengths);
@@ -340,12 +344,13 @@ fn batch_composition_changes_nothing() {
         let (_, together) = lambda(name, &scores, &labels, &offsets);
         let (_, padded) = tensor(name, &scores, &labels, &offsets, &device, PAIR_BUDGET);
         for (query, rows) in offsets.windows(2).map(|w| w[0]..w[1]).enumerate() {
-            let own = [0, rows.len()];
+            let own_offsets = [0, rows.len()];
             // The gradient of a batch is the mean over its queries.
-            let share = |alone: Vec<f32>| alone.iter().map(|slope| slope / lengths.len() as f32).collect::<Vec<f32>>();
-            let alone = share(lambda(name, &scores[rows.clone()], &labels[rows.clone()], &own).1);
+            let share = |alone: Vec<f32>| alone.iter().map(|value| value / lengths.len() as f32).collect::<Vec<f32>>();
+            let alone = share(lambda(name, &scores[rows.clone()], &labels[rows.clone()], &own_offsets).1);
             assert_eq!(together[rows.clone()], alone, "{name}, query {query}: not the same bytes");
-            let alone = share(tensor(name, &scores[rows.clone()], &labels[rows.clone()], &own, &device, PAIR_BUDGET).1);
+            let alone =
+                share(tensor(name, &scores[rows.clone()], &labels[rows.clone()], &own_offsets, &device, PAIR_BUDGET).1);
             assert_close(&padded[rows.clone()], &alone, 1e-5, &format!("{name}, query {query}"));
         }
     }
@@ -355,15 +360,15 @@ fn batch_composition_changes_nothing() {
 fn permuting_documents_permutes_the_gradient() {
     let n = 23;
     let labels: Vec<f32> = random_batch(3, &[n]).1;
-    // Distinct scores: equal ones are ranked in document order, which a permutation changes.
+    // Distinct scores: equal scores are ranked in document order, which a permutation changes.
     let scores: Vec<f32> = (0..n).map(|i| (i * 7 % n) as f32 / 5.0).collect();
     let permutation: Vec<usize> = (0..n).map(|i| i * 11 % n).collect();
-    let moved = |values: &[f32]| permutation.iter().map(|&i| values[i]).collect::<Vec<f32>>();
+    let permute = |values: &[f32]| permutation.iter().map(|&i| values[i]).collect::<Vec<f32>>();
     for name in ALL {
         let (_, gradient) = lambda(name, &scores, &labels, &[0, n]);
-        let (_, permuted) = lambda(name, &moved(&scores), &moved(&labels), &[0, n]);
-        assert_close(&permuted, &moved(&gradient), 1e-6, name);
-        // Only differences of scores count; the shift is one that f32 adds exactly.
+        let (_, permuted) = lambda(name, &permute(&scores), &permute(&labels), &[0, n]);
+        assert_close(&permuted, &permute(&gradient), 1e-6, name);
+        // Only differences of scores count; f32 represents this shift exactly.
         let shifted: Vec<f32> = scores.iter().map(|score| score + 8.0).collect();
         let (_, gradient_shifted) = lambda(name, &shifted, &labels, &[0, n]);
         assert_close(&gradient_shifted, &gradient, 1e-5, name);
@@ -371,17 +376,17 @@ fn permuting_documents_permutes_the_gradient() {
 }
 
 #[test]
-fn what_has_lambdas_but_no_loss_is_refused_on_the_tensor_path() {
+fn tensor_path_refuses_objectives_without_a_loss() {
     let sampled = Objective::parse("ndcg-loss2++:mu=5:gaussian=3").unwrap();
     let constructed = Objective::parse("lambdarank:ndcg:springsmooth").unwrap();
     let batch = Batch { labels: &LABELS, offsets: &[0, 5] };
     let scores = || Tensor::<1>::from_floats(SCORES, &device::open("auto").unwrap());
     for objective in [sampled, constructed] {
-        for refused in [
+        for error in [
             objective.tensor_loss(scores(), batch).unwrap_err(),
             objective.tensor_gradient(scores(), batch, PAIR_BUDGET, &Stop::new()).unwrap_err(),
         ] {
-            assert!(refused.to_string().contains("no loss"), "{objective}: {refused}");
+            assert!(error.to_string().contains("no loss"), "{objective}: {error}");
         }
     }
 }

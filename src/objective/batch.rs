@@ -1,4 +1,4 @@
-//! Many queries at once, in parallel, with the same bytes for any number of threads.
+//! Gradients of many queries in parallel, identical for any number of threads.
 
 use super::loss::{Gradients, Loss, Outputs, Query, QueryResult};
 use super::pairwise::LossScratch;
@@ -13,17 +13,17 @@ use std::ops::Range;
 pub struct Batch<'a> {
     /// One label per document.
     pub labels: &'a [f32],
-    /// Where each query starts, and last the number of documents.
+    /// Start of each query, followed by the number of documents.
     pub offsets: &'a [usize],
 }
 
 impl Batch<'_> {
-    /// The number of queries.
+    /// Number of queries.
     pub fn n_queries(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// The documents of one query.
+    /// Documents of one query.
     pub fn rows(&self, query: usize) -> Range<usize> {
         self.offsets[query]..self.offsets[query + 1]
     }
@@ -35,7 +35,8 @@ thread_local! {
 
 /// Lends this thread's scratch memory.
 ///
-/// It is taken, not borrowed: while a long query waits for its parts, its thread may start another query.
+/// The memory is taken rather than borrowed: while a long query waits for its parts, its thread may start another
+/// query.
 fn with_scratch<T>(run: impl FnOnce(&mut LossScratch) -> T) -> T {
     let mut scratch = SCRATCH.take().unwrap_or_default();
     let result = run(&mut scratch);
@@ -43,12 +44,12 @@ fn with_scratch<T>(run: impl FnOnce(&mut LossScratch) -> T) -> T {
     result
 }
 
-/// A batch of fewer pairs takes less than 0.1 ms: not worth waking a second thread.
+/// Batches with fewer pairs take less than 0.1 ms: too short for a second thread.
 const FEW_PAIRS: usize = 200_000;
 
-/// The slopes of a batch of whole queries, each query's own, and the sums over all queries.
+/// Computes the gradient of each query of a batch, and sums results over the queries.
 ///
-/// `seeds` holds one number per query for losses that draw, and is not looked at otherwise.
+/// `seeds` holds one number per query for randomised losses; others ignore it.
 pub(super) fn run(
     loss: &dyn Loss,
     scores: &[f32],
@@ -65,7 +66,7 @@ pub(super) fn run(
     if !fits || labels.len() != n || to.gradient.len() != n || hessian != n {
         let (labels, gradients) = (labels.len(), to.gradient.len());
         return Err(Error::Mismatch(format!(
-            "{n} scores, {labels} labels and {gradients} gradients do not fit the queries' offsets"
+            "{n} scores, {labels} labels and {gradients} gradients do not match the query offsets"
         )));
     }
     if loss.is_random() && seeds.len() != batch.n_queries() {
@@ -83,7 +84,7 @@ pub(super) fn run(
     let run = |(query, gradients): (Query<'_>, Gradients<'_>)| {
         stop.check()?;
         let result = with_scratch(|scratch| loss.query(query, gradients, outputs, scratch));
-        // Whatever a loss that was stopped gave is not whole.
+        // A stopped loss leaves incomplete results.
         stop.check().and(result)
     };
     let pairs: usize = offsets.windows(2).map(|ends| (ends[1] - ends[0]).pow(2) / 2).sum();
@@ -91,22 +92,22 @@ pub(super) fn run(
         return queries.map(run).sum();
     }
     let queries: Vec<_> = queries.collect();
-    // Added up in the order of the queries, so that the number of threads never shows.
+    // Summed in query order, so results do not depend on the number of threads.
     let results: Result<Vec<QueryResult>> = queries.into_par_iter().map(run).collect();
     Ok(results?.into_iter().sum())
 }
 
-/// Takes the first numbers off a slice.
+/// Splits off the first `length` numbers.
 fn front<'a>(rest: &mut &'a mut [f32], length: usize) -> &'a mut [f32] {
-    let (own, behind) = std::mem::take(rest).split_at_mut(length);
-    *rest = behind;
-    own
+    let (first, remaining) = std::mem::take(rest).split_at_mut(length);
+    *rest = remaining;
+    first
 }
 
-/// Makes the sum over so many queries their mean.
+/// Turns sums over queries into means.
 pub(crate) fn mean_over(queries: usize, mut sum: QueryResult, gradient: &mut [f32]) -> QueryResult {
     if queries > 1 {
-        gradient.iter_mut().for_each(|slope| *slope /= queries as f32);
+        gradient.iter_mut().for_each(|value| *value /= queries as f32);
     }
     sum.loss /= queries.max(1) as f64;
     sum

@@ -11,10 +11,10 @@ use crate::device::failure;
 use crate::error::{Error, Result};
 use burn::tensor::{Tensor, TensorData};
 
-/// What [`Objective::lambda_tensor`] gives.
+/// Result of [`Objective::lambda_tensor`].
 #[derive(Debug)]
 pub struct LambdaTensor {
-    /// The gradient of the loss by the scores, the mean over queries, a constant: `[documents]`.
+    /// Gradient of the loss with respect to the scores, averaged over queries; a constant: `[documents]`.
     pub gradient: Tensor<1>,
     sums: Sums,
 }
@@ -27,10 +27,10 @@ enum Sums {
 }
 
 impl LambdaTensor {
-    /// The loss, the mean over queries, and the numbers of pairs; copies six numbers per query from a GPU.
+    /// Returns the loss, averaged over queries, and the numbers of pairs. Copies six numbers per query from a GPU.
     ///
     /// # Errors
-    /// When the device failed.
+    /// Returns an error if the device fails.
     pub fn result(&self) -> Result<QueryResult> {
         match &self.sums {
             Sums::OnHost(result) => Ok(*result),
@@ -44,12 +44,11 @@ impl LambdaTensor {
 }
 
 impl Objective {
-    /// The gradient of a batch's loss by its scores, the mean over its queries, on the device of the scores and in memory
-    /// linear in the documents.
+    /// Gradient of a batch's loss with respect to its scores, averaged over its queries, on the device of the scores.
+    /// Memory is linear in the number of documents.
     ///
-    /// GPUs compute it by kernels of their own for every pair loss whose weight has a form and a
-    /// [rule](crate::objective::ValueRule) for its values. All else is [`Objective::lambda_gradient`], with a copy there and
-    /// back.
+    /// GPUs have kernels for every pair loss whose weight has a form and a [rule](crate::objective::ValueRule) for its
+    /// values. Other losses use [`Objective::lambda_gradient`] on the host.
     ///
     /// # Shapes
     /// - scores: `[documents]`
@@ -59,22 +58,22 @@ impl Objective {
     /// use burnrank::{Objective, Tensor, device};
     /// let scores = Tensor::<1>::from_floats([0.9, 0.1, -0.4, 1.5, 0.3], &device::open("auto")?);
     /// let batch = Batch { labels: &[0.0, 1.0, 2.0, 0.0, 3.0], offsets: &[0, 5] };
-    /// let found = Objective::parse("lambdarank:ndcg")?.lambda_tensor(scores, batch, &[])?;
-    /// let result = found.result()?;
-    /// let slopes = found.gradient.try_into_vec_as::<f32>().unwrap();
-    /// assert!((slopes[4] + 0.385296).abs() < 1e-5 && (result.loss - 1.344197).abs() < 1e-5);
+    /// let lambdas = Objective::parse("lambdarank:ndcg")?.lambda_tensor(scores, batch, &[])?;
+    /// let result = lambdas.result()?;
+    /// let gradient = lambdas.gradient.try_into_vec_as::<f32>().unwrap();
+    /// assert!((gradient[4] + 0.385296).abs() < 1e-5 && (result.loss - 1.344197).abs() < 1e-5);
     /// # Ok::<(), burnrank::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Objective::lambda_gradient`], and when the device fails.
+    /// Returns the errors of [`Objective::lambda_gradient`], and an error if the device fails.
     pub fn lambda_tensor(&self, scores: Tensor<1>, batch: Batch<'_>, seeds: &[u64]) -> Result<LambdaTensor> {
         let scores = scores.without_autodiff();
         let ([n], offsets) = (scores.dims(), batch.offsets);
         let fits = offsets.first() == Some(&0) && offsets.last() == Some(&n) && offsets.is_sorted();
         if !fits || batch.labels.len() != n {
             let labels = batch.labels.len();
-            return Err(Error::Mismatch(format!("{n} scores and {labels} labels do not fit the queries' offsets")));
+            return Err(Error::Mismatch(format!("{n} scores and {labels} labels do not match the query offsets")));
         }
         #[cfg(feature = "cubecl")]
         if let Some(cube) = crate::device::cube::Cube::of(&scores.device())

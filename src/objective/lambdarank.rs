@@ -1,4 +1,4 @@
-//! LambdaRank for any metric, by name.
+//! LambdaRank for any metric, selected by name.
 
 use super::lambda_field::{Constructed, Construction, DEFAULT_MARGIN};
 use super::loss::Loss;
@@ -14,16 +14,16 @@ use std::sync::Arc;
 pub(super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "lambdarank",
     parameters: &[
-        Parameter::flag("swap", "weigh pairs by the change of mrr when they swap, whatever its sign"),
-        Parameter::words("construction", Construction::WORDS, "how lambdas follow from the metric"),
+        Parameter::flag("swap", "weight pairs by the absolute change of mrr when they swap"),
+        Parameter::words("construction", Construction::WORDS, "construction of the lambdas from the metric"),
         Parameter::number(
             "margin",
             DEFAULT_MARGIN,
             POSITIVE,
-            "added to score differences by localgradient and localcost",
+            "margin that localgradient and localcost add to score differences",
         ),
     ],
-    help: "what swapping the pair changes of any metric, as in ndcg@10",
+    help: "change of any metric when the pair swaps, as in ndcg@10",
     make: Make::Metric(make),
 };
 
@@ -35,13 +35,13 @@ fn make(parameters: &Parameters) -> Result<Arc<dyn Loss>> {
     if construction != Construction::RankNetWeightPairs {
         let name = construction.name();
         if assignment != Default::default() {
-            return Err(parameters.wrong(format!("{name} has no pair weights to average over samples")));
+            return Err(parameters.wrong(format!("{name} has no pair weights to average over sampled rankings")));
         }
         if parameters.flag("sigma") && construction != Construction::SpringSmooth {
-            return Err(parameters.wrong(format!("{name} has no sigmoid for sigma to steepen")));
+            return Err(parameters.wrong(format!("{name} has no sigmoid: remove sigma")));
         }
         if swap {
-            return Err(parameters.wrong(format!("{name} has no pair weights for swap to choose")));
+            return Err(parameters.wrong(format!("{name} has no pair weights: remove swap")));
         }
         return Ok(Arc::new(Constructed { metric, construction, sigma }));
     }
@@ -50,20 +50,20 @@ fn make(parameters: &Parameters) -> Result<Arc<dyn Loss>> {
         (false, _) => lambdarank(metric),
         (true, MetricKind::Rr { k, threshold }) => Arc::new(MrrSwap { k, threshold }) as Arc<dyn PairWeight>,
         _ => {
-            let problem = "swap belongs to mrr: for all other metrics pairs weigh what their swap changes";
+            let problem = "swap is only for mrr; other metrics always weight pairs by their change when they swap";
             return Err(parameters.wrong(problem));
         }
     };
     Ok(Arc::new(PairLoss { sigma, assignment, ..PairLoss::new(title, weight) }))
 }
 
-/// How lambdas are made of a metric.
+/// Parses the construction of the lambdas.
 fn construction(parameters: &Parameters) -> Result<Construction> {
-    let found = parameters.text("construction").and_then(Construction::find).unwrap_or_default();
+    let construction = parameters.text("construction").and_then(Construction::find).unwrap_or_default();
     match parameters.given("margin") {
-        None => Ok(found),
-        Some(margin) => {
-            found.with_margin(margin).ok_or_else(|| parameters.wrong("margin belongs to localgradient and localcost"))
-        }
+        None => Ok(construction),
+        Some(margin) => construction
+            .with_margin(margin)
+            .ok_or_else(|| parameters.wrong("margin belongs to localgradient and localcost")),
     }
 }

@@ -1,4 +1,4 @@
-//! What can be trained: a function of one query's scores and labels that has a gradient.
+//! Losses: functions of one query's scores and labels with a gradient.
 
 use super::lambda_field::LambdaField;
 use super::pairwise::{LossScratch, PairLoss};
@@ -9,9 +9,9 @@ use std::fmt::Debug;
 use std::iter::Sum;
 use std::ops::Add;
 
-/// Everything that can be trained: pair losses, listwise losses, lambda constructions and a user's own.
+/// A loss that models can be trained with: pair losses, listwise losses, lambda constructions and custom losses.
 ///
-/// Only [`Loss::name`] and [`Loss::query`] must be given.
+/// Only [`Loss::name`] and [`Loss::query`] are required.
 ///
 /// ```
 /// use burnrank::objective::{Batch, Loss, Query, QueryResult, LossScratch, Gradients, Outputs};
@@ -25,9 +25,9 @@ use std::ops::Add;
 ///     }
 ///     fn query(&self, query: Query<'_>, to: Gradients<'_>, _: Outputs, _: &mut LossScratch) -> Result<QueryResult> {
 ///         let mut loss = 0.0;
-///         for ((score, label), slope) in query.scores.iter().zip(query.labels).zip(to.gradient) {
-///             *slope = score - label;
-///             loss += f64::from(*slope).powi(2) / 2.0;
+///         for ((score, label), gradient) in query.scores.iter().zip(query.labels).zip(to.gradient) {
+///             *gradient = score - label;
+///             loss += f64::from(*gradient).powi(2) / 2.0;
 ///         }
 ///         Ok(QueryResult { loss, ..QueryResult::default() })
 ///     }
@@ -40,16 +40,16 @@ use std::ops::Add;
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 pub trait Loss: Debug + Send + Sync {
-    /// The name that says everything about the loss, as in `ndcg-loss2++@10:mu=5`.
+    /// Returns the full name of the loss, as in `ndcg-loss2++@10:mu=5`.
     fn name(&self) -> String;
 
-    /// Overwrites the slopes of one query with `dC/ds` of each document, in document order.
+    /// Overwrites the gradient of one query with `dC/ds` of each document, in document order.
     ///
-    /// Scores may be anything, also NaN; slopes must be finite, and 0 where there is nothing to learn. A loss over pairs is
-    /// the sum over them.
+    /// Scores may have any value, including NaN; gradients must be finite, and 0 if there is nothing to learn. A loss
+    /// over pairs is the sum over the pairs.
     ///
     /// # Errors
-    /// When the lengths differ, a label makes no sense, or [`Query::stop`] is set.
+    /// Returns an error if lengths differ, a label is invalid, or [`Query::stop`] is set.
     fn query(
         &self,
         query: Query<'_>,
@@ -58,56 +58,56 @@ pub trait Loss: Debug + Send + Sync {
         scratch: &mut LossScratch,
     ) -> Result<QueryResult>;
 
-    /// Whether the loss is one function of the scores, so that its rise is bad news. The weights of all others change with
-    /// the ranking, so that losses of two epochs do not compare.
+    /// Returns whether the loss is a fixed function of the scores, so that it can be compared between epochs. The pair
+    /// weights of other losses change with the ranking.
     fn is_cost(&self) -> bool {
         false
     }
 
-    /// Whether single documents teach something, so that queries whose labels are all equal can be trained on.
+    /// Returns whether single documents contribute, so that queries whose labels are all equal are used for training.
     fn is_pointwise(&self) -> bool {
         false
     }
 
-    /// Whether [`Query::seed`] matters.
+    /// Returns whether the loss depends on [`Query::seed`].
     fn is_random(&self) -> bool {
         false
     }
 
-    /// The same loss in tensor operations, where there is one.
+    /// Returns the same loss in tensor operations, if there is one.
     fn tensors(&self) -> Option<&dyn TensorLoss> {
         None
     }
 
-    /// The forces on documents in double precision, for the analysis of their costs.
+    /// Returns the lambdas in double precision, for analysing whether they have a cost function.
     fn field(&self) -> Option<&dyn LambdaField> {
         None
     }
 
-    /// The loss as a sum over weighted pairs, if it is one.
+    /// Returns the loss as a sum over weighted pairs, if it is one.
     fn as_pairs(&self) -> Option<&PairLoss> {
         None
     }
 }
 
-/// One query, as a loss sees it.
+/// The input of a loss: one query.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
     /// One score per document.
     pub scores: &'a [f32],
     /// One label per document.
     pub labels: &'a [f32],
-    /// What random numbers are drawn from.
+    /// Seed of random numbers.
     pub seed: u64,
-    /// Whoever sets it ends a computation within a second, with [`Error::Stopped`].
+    /// When set, the computation ends within a second with [`Error::Stopped`].
     pub stop: &'a Stop,
 }
 
 impl Query<'_> {
-    /// Refuses lists of different lengths and labels beyond `largest`.
+    /// Checks that the lengths are equal and that labels are numbers of at most `largest` in size.
     ///
     /// # Errors
-    /// In these cases.
+    /// Returns an error if they are not.
     pub fn check(&self, to: &Gradients<'_>, largest: f32) -> Result<()> {
         let n = self.scores.len();
         let hessian = to.hessian.as_ref().map_or(n, |hessian| hessian.len());
@@ -115,50 +115,51 @@ impl Query<'_> {
             let (labels, gradients) = (self.labels.len(), to.gradient.len().min(hessian));
             return Err(Error::Mismatch(format!("{n} scores, {labels} labels, {gradients} gradients of one query")));
         }
-        let fine = |label: &f32| label.abs() <= largest;
-        // All of them, without an early exit: that is a vector loop.
-        if self.labels.iter().fold(true, |all, label| all & fine(label)) {
+        let is_valid = |label: &f32| label.abs() <= largest;
+        // No early exit, so that the loop vectorises.
+        if self.labels.iter().fold(true, |all, label| all & is_valid(label)) {
             return Ok(());
         }
-        let document = self.labels.iter().take_while(|label| fine(label)).count();
+        let document = self.labels.iter().take_while(|label| is_valid(label)).count();
         let label = self.labels[document];
-        Err(Error::Mismatch(format!("document {document} has the label {label}, not a number of at most {largest}")))
+        Err(Error::Mismatch(format!("document {document} has label {label}: expected a number of at most {largest}")))
     }
 }
 
-/// Where a query's slopes go: one number per document.
+/// Output buffers for the gradient of a query: one number per document.
 #[derive(Debug)]
 pub struct Gradients<'a> {
     /// `dC/ds`.
     pub gradient: &'a mut [f32],
-    /// The diagonal of the second derivatives, where they are wanted: `sum over j of w sigma^2 p (1 - p)` for pairs.
+    /// Diagonal of the hessian, if requested: `sum over j of w sigma^2 p (1 - p)` for pairs.
     pub hessian: Option<&'a mut [f32]>,
 }
 
 impl<'a> Gradients<'a> {
-    /// The gradient alone.
+    /// Requests the gradient only.
     pub fn gradient(gradient: &'a mut [f32]) -> Self {
         Gradients { gradient, hessian: None }
     }
 }
 
-/// What to compute besides the slopes.
+/// Optional outputs besides the gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outputs {
-    /// The loss.
+    /// Compute the loss.
     pub loss: bool,
-    /// The numbers of pairs.
+    /// Count the pairs.
     pub pairs: bool,
 }
 
-/// The sums over the pairs of a query, or of many.
+/// Sums over the pairs of one or more queries.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct QueryResult {
-    /// The loss; 0 unless asked for.
+    /// Loss; 0 unless requested.
     pub loss: f64,
-    /// How many pairs have a weight; 0 unless asked for. For what is not made of pairs: how many documents have a slope.
+    /// Number of pairs with a nonzero weight, or, for losses without pairs, of documents with a nonzero gradient; 0
+    /// unless requested.
     pub pairs: u64,
-    /// How many of them pull with less than a thousandth of their weight; 0 unless asked for.
+    /// Number of these pairs whose gradient is below a thousandth of their weight; 0 unless requested.
     pub saturated: u64,
 }
 
@@ -180,5 +181,5 @@ impl Sum for QueryResult {
     }
 }
 
-/// What pulls with less than this is called saturated.
+/// Pairs whose gradient is below this fraction of their weight are saturated.
 pub(super) const SATURATED: f64 = 1e-3;

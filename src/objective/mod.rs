@@ -1,4 +1,5 @@
-//! What is optimised: losses on the host and in tensors, by name, and the surrogate that injects lambdas.
+//! Training objectives: losses on the host and in tensors, their names, and the surrogate that injects lambdas into
+//! autodiff.
 
 mod batch;
 #[cfg(feature = "cubecl")]
@@ -38,7 +39,7 @@ use std::sync::Arc;
 
 /// A training objective: a loss and its name.
 ///
-/// Names parse and print alike:
+/// Parsing and printing a name are inverse to each other:
 ///
 /// ```
 /// use burnrank::Objective;
@@ -61,81 +62,84 @@ impl Default for Objective {
 }
 
 impl Objective {
-    /// Any loss.
+    /// Creates an objective from any loss.
     pub fn of(loss: Arc<dyn Loss>) -> Self {
         Objective { name: loss.name(), loss }
     }
 
-    /// LambdaRank for any metric: pairs weigh what their swap would change.
+    /// LambdaRank for any metric: the weight of a pair is the metric's change when the pair swaps.
     pub fn lambdarank(metric: Arc<dyn Metric>) -> Self {
         let name = format!("lambdarank:{}", metric.name());
         Objective::of(Arc::new(PairLoss::new(name, weight::lambdarank(metric))))
     }
 
-    /// A logistic pair loss with a pair weight of one's own; `name` stands for it in reports.
+    /// A logistic pair loss with a custom pair weight; `name` identifies it in reports.
     pub fn custom(name: impl AsRef<str>, weight: Arc<dyn PairWeight>) -> Self {
         Objective::of(Arc::new(PairLoss::new(format!("custom:{}", name.as_ref()), weight)))
     }
 
-    /// A lambda function of one's own, which need not be the slope of any cost (lambda path only).
+    /// A custom lambda function, which need not be the gradient of any cost (lambda path only).
     pub fn field(field: Arc<dyn LambdaField>) -> Self {
         Objective::of(Arc::new(FieldLoss(field)))
     }
 
-    /// The name that [`Objective::parse`] reads back. Objectives of one's own keep their name but do not parse.
+    /// Returns the name that [`Objective::parse`] accepts. Names of custom objectives do not parse.
     pub fn name(&self) -> String {
         self.name.clone()
     }
 
-    /// What is minimised.
+    /// Returns the loss.
     pub fn loss(&self) -> &dyn Loss {
         &*self.loss
     }
 
-    /// Whether there is no loss that tensors could compute: sampled rankings, constructions and fields of one's own.
+    /// Returns whether the objective has no loss in tensor operations: sampled rankings, lambda constructions and
+    /// custom lambda functions.
     pub fn is_lambda_only(&self) -> bool {
         self.loss.tensors().is_none()
     }
 
-    /// Whether the loss is one function of the scores, so that losses of two epochs compare.
+    /// Returns whether the loss is a fixed function of the scores, so that it can be compared between epochs.
     pub fn is_cost(&self) -> bool {
         self.loss.is_cost()
     }
 
-    /// Whether the tensor path has a formula on the device: where it has not, weights of all pairs are copied to it.
+    /// Returns whether the tensor path computes the weights on the device. Otherwise the weights of all pairs are
+    /// computed on the host and copied.
     pub fn has_device_weights(&self) -> bool {
         !self.is_lambda_only() && self.loss.as_pairs().is_none_or(|pairs| pairs.weight.form().is_some())
     }
 
-    /// Whether GPUs of this build compute its lambdas by kernels of their own: a pair loss whose weight has a form and a
-    /// rule for its values, and whose ranks are those of the scores.
+    /// Returns whether this build has GPU kernels for the lambdas: those of pair losses whose weight has a form and a
+    /// rule for its values, without sampled rankings.
     pub fn has_kernels(&self) -> bool {
         #[cfg(feature = "cubecl")]
-        return self.loss.as_pairs().is_some_and(device::is_known);
+        return self.loss.as_pairs().is_some_and(device::has_kernels);
         #[cfg(not(feature = "cubecl"))]
         false
     }
 
-    /// Whether single documents teach something: see [`Loss::is_pointwise`].
+    /// Returns whether single documents contribute: see [`Loss::is_pointwise`].
     pub fn is_pointwise(&self) -> bool {
         self.loss.is_pointwise()
     }
 
-    /// Whether every query needs a seed.
+    /// Returns whether every query needs a seed.
     pub fn is_random(&self) -> bool {
         self.loss.is_random()
     }
 
-    /// Whether [`Objective::target_gradient`] makes sense for it: RankNet without truncation.
+    /// Returns whether [`Objective::target_gradient`] is supported: RankNet without truncation.
     pub fn takes_targets(&self) -> bool {
         self.loss.as_pairs().is_some_and(|pairs| {
             matches!(pairs.weight.form(), Some(PairForm::Constant { .. })) && pairs.truncation.is_none()
         })
     }
 
-    /// The gradient of a batch's loss by its scores, the mean over its queries, on the host and in linear memory.
+    /// Gradient of a batch's loss with respect to its scores, averaged over its queries, computed on the host. Memory
+    /// is linear in the number of documents.
     ///
-    /// `seeds` holds one number per query when the objective samples rankings, and is not looked at otherwise.
+    /// `seeds` holds one number per query if the objective samples rankings; other objectives ignore it.
     ///
     /// ```
     /// use burnrank::Objective;
@@ -149,7 +153,7 @@ impl Objective {
     /// ```
     ///
     /// # Errors
-    /// When lengths do not fit together.
+    /// Returns an error if lengths do not match.
     pub fn lambda_gradient(
         &self,
         scores: &[f32],
@@ -162,8 +166,8 @@ impl Objective {
         Ok(mean_over(batch.n_queries(), sum, gradient))
     }
 
-    /// The slopes of a batch's loss by its scores, each query's own, and the sums over its queries; second derivatives too,
-    /// where they are asked for.
+    /// Gradients of a batch's loss with respect to its scores, not averaged over queries, and sums over its queries.
+    /// Also computes the diagonal of the hessian if requested.
     ///
     /// ```
     /// use burnrank::objective::{Batch, Gradients, Outputs};
@@ -171,13 +175,14 @@ impl Objective {
     /// let batch = Batch { labels: &[1.0, 0.0], offsets: &[0, 2] };
     /// let (mut gradient, mut hessian) = ([0.0; 2], [0.0; 2]);
     /// let gradients = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
-    /// Objective::parse("ranknet")?.gradients(&[0.5, 0.5], batch, slopes, Outputs::default(), &[], &Stop::new())?;
+    /// Objective::parse("ranknet")?.gradients(&[0.5, 0.5], batch, gradients, Outputs::default(), &[], &Stop::new())?;
     /// assert_eq!((gradient, hessian), ([-0.5, 0.5], [0.25, 0.25]));
     /// # Ok::<(), burnrank::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Objective::lambda_gradient`], and [`Error::Stopped`](crate::Error::Stopped) within a second of `stop` being set.
+    /// Returns the errors of [`Objective::lambda_gradient`], and [`Error::Stopped`](crate::Error::Stopped) within a
+    /// second of `stop` being set.
     pub fn gradients(
         &self,
         scores: &[f32],
@@ -190,20 +195,20 @@ impl Objective {
         batch::run(&*self.loss, scores, batch, to, outputs, seeds, stop)
     }
 
-    /// The forces on documents in double precision, for analysis.
+    /// Returns the lambdas in double precision, for analysis.
     ///
     /// # Errors
-    /// When the objective draws rankings at random.
+    /// Returns an error if the objective samples rankings.
     pub fn as_field(&self) -> Result<&dyn LambdaField> {
         self.loss.field().ok_or_else(|| {
             crate::Error::Config(format!("{self}: sampled rankings make a random field, which cannot be analysed"))
         })
     }
 
-    /// RankNet's gradient for given target probabilities, one list of pairs per query, the mean over the queries.
+    /// RankNet's gradient for given target probabilities, one list of pairs per query, averaged over the queries.
     ///
     /// # Errors
-    /// When lengths do not fit together or a pair names a document that is not there.
+    /// Returns an error if lengths do not match or a pair refers to a document that does not exist.
     pub fn target_gradient<'p>(
         &self,
         scores: &[f32],
@@ -215,7 +220,7 @@ impl Objective {
         Ok(mean_over(batch.n_queries(), sum, gradient))
     }
 
-    /// The same, the sum over its queries.
+    /// Like [`Objective::target_gradient`], summed over the queries.
     pub(crate) fn target_sum<'p>(
         &self,
         scores: &[f32],

@@ -1,4 +1,4 @@
-//! An objective's name is its identity: it parses, prints and appears in results the same way.
+//! Names of objectives. A name parses, prints and appears in results in the same form.
 
 use super::pairwise::Assignment;
 use super::{Objective, ObjectiveEntry};
@@ -11,7 +11,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// What other tools call some of them.
+/// Names of objectives in other tools.
 const ELSEWHERE: [(&str, &str); 9] = [
     ("rank:ndcg", "lambdarank:ndcg"),
     ("rank:map", "lambdarank:map"),
@@ -24,10 +24,10 @@ const ELSEWHERE: [(&str, &str); 9] = [
     ("ndcg-loss", "ndcg-loss2"),
 ];
 
-/// Numbers above 0.
+/// Positive numbers.
 pub(super) const POSITIVE: RangeInclusive<f64> = f64::MIN_POSITIVE..=1e6;
 
-/// What every pair loss takes.
+/// Parameters of all pair losses.
 pub(super) const PAIR_PARAMETERS: &[Parameter] = &[
     Parameter::number("sigma", 1.0, POSITIVE, "steepness of the sigmoid"),
     Parameter::optional_whole("gaussian", 1.0..=1e6, "rankings sampled by Gaussian noise on scores"),
@@ -35,7 +35,7 @@ pub(super) const PAIR_PARAMETERS: &[Parameter] = &[
     Parameter::number("noise", 1.0, POSITIVE, "standard deviation of the Gaussian noise"),
 ];
 
-/// Where the ranks come from that weights depend on.
+/// Parses the source of the ranks that pair weights depend on.
 pub(super) fn assignment(parameters: &Parameters) -> Result<Assignment> {
     let samples = |key| parameters.given(key).map(|samples| samples as usize);
     match (samples("gaussian"), samples("plackett-luce"), parameters.flag("noise")) {
@@ -48,10 +48,11 @@ pub(super) fn assignment(parameters: &Parameters) -> Result<Assignment> {
 }
 
 impl Objective {
-    /// Reads a name such as `ranknet`, `ndcg-loss2++@10:mu=5` or `lambdarank:map:sigma=2`.
+    /// Parses a name such as `ranknet`, `ndcg-loss2++@10:mu=5` or `lambdarank:map:sigma=2`.
     ///
     /// # Errors
-    /// An unknown objective, metric or parameter; the message says what was likely meant, or lists the known ones.
+    /// Returns an error for an unknown objective, metric or parameter. It suggests the likely name or lists the valid
+    /// ones.
     ///
     /// ```
     /// let error = burnrank::Objective::parse("lambdarank:ncdg@10").unwrap_err();
@@ -59,7 +60,7 @@ impl Objective {
     /// ```
     pub fn parse(name: &str) -> Result<Self> {
         Self::read(name).map_err(|error| match suggestion(name) {
-            Some(meant) => Error::Config(format!("unknown objective '{name}': did you mean '{meant}'?")),
+            Some(suggestion) => Error::Config(format!("unknown objective '{name}': did you mean '{suggestion}'?")),
             None => error,
         })
     }
@@ -71,7 +72,7 @@ impl Objective {
     }
 }
 
-/// A name that parses and is a few typing mistakes away, or what other tools call the same.
+/// Returns a valid name that is a few typing mistakes away, or the equivalent of another tool's name.
 fn suggestion(name: &str) -> Option<String> {
     let lower = plain(name);
     if let Some((_, ours)) = ELSEWHERE.iter().find(|(theirs, _)| *theirs == lower) {
@@ -83,9 +84,9 @@ fn suggestion(name: &str) -> Option<String> {
         let near = || nearest(word, ObjectiveEntry::words().into_iter().chain(metrics()).chain(words.iter().copied()));
         metric::with_cutoff(word).or_else(|| near().map(str::to_owned))
     };
-    // A metric alone is LambdaRank's, as in ndcg@10.
+    // A metric alone means LambdaRank for it.
     let alone = format!("lambdarank:{lower}");
-    [corrected::<ObjectiveEntry>(name, of_metric), alone].into_iter().find(|meant| Objective::read(meant).is_ok())
+    [corrected::<ObjectiveEntry>(name, of_metric), alone].into_iter().find(|name| Objective::read(name).is_ok())
 }
 
 impl FromStr for Objective {
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_names_say_what_is_wrong() {
+    fn invalid_names_have_specific_errors() {
         for (name, expected) in [
             ("nonsense-net", "expected ranknet"),
             ("ranknet@0", "cutoff"),
@@ -182,7 +183,7 @@ mod tests {
             ("lambdarank:map:localcost:springsmooth", "construction is given twice"),
             ("lambdarank:map:rel=1:rel=2", "rel is given twice"),
             ("lambdarank:ndcg:sigma=1:sigma=2", "sigma is given twice"),
-            ("lambdarank:mrr:swap:springsmooth", "no pair weights for swap"),
+            ("lambdarank:mrr:swap:springsmooth", "no pair weights: remove swap"),
             ("listnet@5", "listnet has no cutoff"),
             ("hinge:sigma=2", "belongs to softrank"),
             ("lambdarank:map:localcost:sigma=2", "no sigmoid"),

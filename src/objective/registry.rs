@@ -1,4 +1,4 @@
-//! Every objective by name: one row each. Names, help, suggestions and errors are made from it.
+//! Registry of objectives, one row each. Names, help, suggestions and errors are generated from it.
 
 use super::lambdarank;
 use super::loss::Loss;
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::name::{Cutoff, Named, Parameter, Parameters, Spelling};
 use std::sync::Arc;
 
-/// Every objective that has a name.
+/// All named objectives.
 pub static OBJECTIVES: &[ObjectiveEntry] = &[
     ranknet::ROW,
     arp1::ROW,
@@ -29,26 +29,26 @@ pub static OBJECTIVES: &[ObjectiveEntry] = &[
     squared_error::ROW,
 ];
 
-/// An objective: what its name begins with, what it is, how it is made of the rest of its name.
+/// A row of the registry: an objective's name, syntax and constructor.
 #[derive(Debug)]
 pub struct ObjectiveEntry {
-    /// What its name begins with.
+    /// First part of the name.
     pub name: &'static str,
     /// Parameters that may follow the name.
     pub parameters: &'static [Parameter],
-    /// What it is, in a few words.
+    /// Short description.
     pub help: &'static str,
     pub(super) make: Make,
 }
 
-/// How a loss is made of the parameters of its name.
+/// Constructor of a loss from the parameters of its name.
 #[derive(Debug)]
 pub(super) enum Make {
-    /// A logistic loss of pairs with a weight.
+    /// A logistic pair loss with a pair weight.
     Pairs(LogBase, fn(&Parameters) -> Arc<dyn PairWeight>),
-    /// A loss of pairs with a weight that follows from the metric in the name.
+    /// A pair loss whose weight is derived from the metric in the name.
     Metric(fn(&Parameters) -> Result<Arc<dyn Loss>>),
-    /// A loss of its own.
+    /// Any other loss.
     Smooth(fn(&Parameters) -> Arc<dyn Loss>),
 }
 
@@ -84,12 +84,12 @@ impl Named for ObjectiveEntry {
 }
 
 impl ObjectiveEntry {
-    /// Name and what may follow it, as in `ranknet[@k][:ties]`.
+    /// Syntax of the name, as in `ranknet[@k][:ties]`.
     pub fn pattern(&self) -> String {
         Named::pattern(self)
     }
 
-    /// The loss of this name and these parameters.
+    /// Creates the loss with these parameters.
     pub(super) fn loss(&self, parameters: &Parameters) -> Result<Arc<dyn Loss>> {
         match self.make {
             Make::Pairs(base, weight) => {
@@ -104,7 +104,7 @@ impl ObjectiveEntry {
         }
     }
 
-    /// Its own parameters as they are printed: flags that are given, and all numbers.
+    /// Formats the objective's own parameters: flags that are set, and all numbers.
     fn own_parameters(&self, parameters: &Parameters) -> String {
         let add = |name: Spelling, parameter: &Parameter| match parameter.default() {
             Some(_) => name.number(parameter.key, parameters.number(parameter.key), None),

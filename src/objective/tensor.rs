@@ -1,6 +1,7 @@
 //! The tensor path: losses in Burn's operations, differentiated by autodiff, on any device.
 //!
-//! Ranks come from a copy of the scores on the host, because device sorts are unstable or host copies themselves.
+//! Ranks are computed on the host from a copy of the scores, because sorting on a device is unstable or copies to the
+//! host itself.
 
 use super::Objective;
 use super::batch::Batch;
@@ -16,35 +17,36 @@ pub use super::tile::PAIR_BUDGET;
 
 /// A loss in tensor operations.
 pub trait TensorLoss {
-    /// The loss of the tile's rows, ready for `backward()`, and what else is counted.
+    /// Computes the loss of the tile's rows, ready for `backward()`, and counts its pairs.
     ///
     /// # Errors
-    /// When [`TensorTile::stop`] is set.
+    /// Returns an error if [`TensorTile::stop`] is set.
     fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart>;
 
-    /// Whether a query's loss is no sum over its rows: then tiles hold whole queries, whatever the budget of pairs.
+    /// Returns whether a query's loss is not a sum over its rows. Tiles then hold whole queries, whatever the pair
+    /// budget.
     fn needs_whole_queries(&self) -> bool {
         false
     }
 }
 
-/// What a tile adds to a loss.
+/// The contribution of a tile to a loss.
 pub struct TilePart {
-    /// The sum over the tile's queries: `[1]`.
+    /// Sum over the tile's queries: `[1]`.
     pub loss: Tensor<1>,
-    /// Effective and saturated pairs: `[2]`.
+    /// Numbers of effective and of saturated pairs: `[2]`.
     pub counts: Tensor<1>,
 }
 
-/// Queries padded to one length, and which of their rows to compute.
+/// Queries padded to the same length, and the range of rows to compute.
 pub struct TensorTile<'a> {
-    /// Safe scores, tracked by autodiff: `[queries, longest]`; anything in the padding.
+    /// Scores, without NaN and infinities, tracked by autodiff: `[queries, longest]`. Padding has any value.
     pub scores: Tensor<2>,
-    /// 1 where there is a document, 0 where there is padding: `[queries, longest]`.
+    /// 1 for documents, 0 for padding: `[queries, longest]`.
     pub present: Tensor<2>,
-    /// The rows of each query whose part of the loss is asked for.
+    /// The rows of each query to compute the loss of.
     pub rows: Range<usize>,
-    /// Whoever sets it ends the computation.
+    /// Ends the computation when set.
     pub stop: &'a Stop,
     batch: Batch<'a>,
     numbers: &'a [usize],
@@ -56,10 +58,10 @@ impl<'a> TensorTile<'a> {
         let shape = [tile.queries.len(), tile.longest];
         let mut documents = vec![0i32; shape[0] * shape[1]];
         let mut present = vec![0f32; shape[0] * shape[1]];
-        for (place, &query) in tile.queries.iter().enumerate() {
+        for (row, &query) in tile.queries.iter().enumerate() {
             for (column, document) in batch.rows(query).enumerate() {
-                documents[place * tile.longest + column] = document as i32;
-                present[place * tile.longest + column] = 1.0;
+                documents[row * tile.longest + column] = document as i32;
+                present[row * tile.longest + column] = 1.0;
             }
         }
         let (device, length) = (scores.device().without_autodiff(), documents.len());
@@ -75,18 +77,18 @@ impl<'a> TensorTile<'a> {
         }
     }
 
-    /// `[queries, rows, longest]`.
+    /// Shape of the pairs: `[queries, rows, longest]`.
     pub fn shape(&self) -> [usize; 3] {
         let [queries, longest] = self.scores.dims();
         [queries, self.rows.len(), longest]
     }
 
-    /// Where constants live.
+    /// Device for constants.
     pub fn device(&self) -> Device {
         self.present.device()
     }
 
-    /// The tile's queries, with safe scores on the host.
+    /// The tile's queries on the host, with scores without NaN and infinities.
     pub fn queries(&self) -> impl Iterator<Item = Query<'a>> {
         let (batch, host, stop) = (self.batch, self.host, self.stop);
         self.numbers.iter().map(move |&query| {
@@ -95,13 +97,13 @@ impl<'a> TensorTile<'a> {
         })
     }
 
-    /// Values of the host as `[queries, longest]`.
+    /// Copies values from the host to `[queries, longest]`.
     pub fn upload(&self, values: Vec<f32>) -> Tensor<2> {
         let [queries, _, longest] = self.shape();
         Tensor::from_data(TensorData::new(values, [queries, longest]), &self.device())
     }
 
-    /// A value of each document, given for whole queries, as `[queries, longest]`; 0 in the padding.
+    /// Computes a value for each document, query by query, as `[queries, longest]`; 0 in the padding.
     pub fn values(&self, mut of: impl FnMut(Query<'a>) -> Vec<f32>) -> Tensor<2> {
         let [queries, _, longest] = self.shape();
         let mut values = vec![0f32; queries * longest];
@@ -112,13 +114,14 @@ impl<'a> TensorTile<'a> {
         self.upload(values)
     }
 
-    /// A value of each document as that of a row, `[queries, rows, 1]`, and as that of a column, `[queries, 1, longest]`.
+    /// Returns values per document as those of the rows, `[queries, rows, 1]`, and of the columns, `[queries, 1,
+    /// longest]`.
     pub fn sides(&self, values: &Tensor<2>) -> (Tensor<3>, Tensor<3>) {
         let rows = values.clone().slice_dim(1, self.rows.clone()).unsqueeze_dim::<3>(2);
         (rows, values.clone().unsqueeze_dim::<3>(1))
     }
 
-    /// 1 where `i != j`: `[1, rows, longest]`.
+    /// 1 if `i != j`, else 0: `[1, rows, longest]`.
     pub fn off_diagonal(&self) -> Tensor<3> {
         let [_, rows, longest] = self.shape();
         let mut values = vec![1f32; rows * longest];
@@ -126,19 +129,19 @@ impl<'a> TensorTile<'a> {
         Tensor::from_data(TensorData::new(values, [1, rows, longest]), &self.device())
     }
 
-    /// A part that counts no pairs.
+    /// Creates a part that counts no pairs.
     pub fn part(&self, loss: Tensor<1>) -> TilePart {
         TilePart { loss, counts: Tensor::zeros([2], &self.device()) }
     }
 }
 
 impl Objective {
-    /// The loss of a batch of whole queries, the mean over its queries, ready for `backward()`.
+    /// Loss of a batch of whole queries, averaged over its queries, ready for `backward()`.
     ///
-    /// Memory grows with the pairs of the whole batch; [`Objective::tensor_gradient`] bounds it.
+    /// Memory grows with the number of pairs in the batch; [`Objective::tensor_gradient`] bounds it.
     ///
-    /// Scores that are not finite, or beyond ±1e30, are replaced first, and no tensor operation carries a gradient to what it
-    /// has replaced: theirs is 0 here. [`Objective::tensor_gradient`] and [`Objective::lambda_gradient`] have one.
+    /// NaN, infinities and scores beyond ±1e30 are replaced first, and replaced scores get no gradient here. They do in
+    /// [`Objective::tensor_gradient`] and [`Objective::lambda_gradient`].
     ///
     /// # Shapes
     /// - scores: `[documents]`
@@ -151,14 +154,14 @@ impl Objective {
     /// let scores = Tensor::<1>::from_floats([0.9, 0.1, -0.4, 1.5, 0.3], &device).require_grad();
     /// let batch = Batch { labels: &[0.0, 1.0, 2.0, 0.0, 3.0], offsets: &[0, 5] };
     /// let loss = Objective::parse("ndcg-loss2")?.tensor_loss(scores.clone(), batch)?;
-    /// let slope: Vec<f32> = scores.grad(&loss.backward()).unwrap().into_data().to_vec().unwrap();
+    /// let gradient: Vec<f32> = scores.grad(&loss.backward()).unwrap().into_data().to_vec().unwrap();
     /// assert!((loss.into_scalar::<f32>() - 1.095203).abs() < 1e-5);
-    /// assert!((slope[4] + 0.544197).abs() < 1e-5);
+    /// assert!((gradient[4] + 0.544197).abs() < 1e-5);
     /// # Ok::<(), burnrank::Error>(())
     /// ```
     ///
     /// # Errors
-    /// When the objective has lambdas but no loss in tensor operations ([`Objective::is_lambda_only`]).
+    /// Returns an error if the objective has no loss in tensor operations ([`Objective::is_lambda_only`]).
     pub fn tensor_loss(&self, scores: Tensor<1>, batch: Batch<'_>) -> Result<Tensor<1>> {
         let tensors = self.tensors()?;
         let queries = batch.n_queries().max(1) as f64;
@@ -171,13 +174,14 @@ impl Objective {
         Ok(sum.div_scalar(queries))
     }
 
-    /// The loss of a batch and its gradient by the scores, tile by tile, so that at most `budget` pairs are in memory.
+    /// Loss of a batch and its gradient with respect to the scores, computed in tiles of at most `budget` pairs to
+    /// bound memory.
     ///
     /// # Shapes
     /// - scores: `[documents]`
     ///
     /// # Errors
-    /// When the objective has lambdas but no loss in tensor operations ([`Objective::is_lambda_only`]), and
+    /// Returns an error if the objective has no loss in tensor operations ([`Objective::is_lambda_only`]), and
     /// [`Error::Stopped`] within a second of `stop` being set.
     pub fn tensor_gradient(
         &self,
@@ -188,7 +192,7 @@ impl Objective {
     ) -> Result<TensorGradient> {
         let tensors = self.tensors()?;
         let queries = batch.n_queries().max(1) as f64;
-        // A leaf of safe scores: those that were replaced have a gradient too, as on the lambda path.
+        // Differentiate with respect to the replaced scores, so that these have a gradient too, as on the lambda path.
         let detached = safe(scores.without_autodiff());
         let host = to_host(detached.clone())?;
         let mut loss = Tensor::zeros([1], &detached.device());
@@ -201,37 +205,38 @@ impl Objective {
             stop.check()?;
             counts.push(part.counts);
             loss = loss + part.loss.clone().without_autodiff();
-            if let Some(slope) = leaf.grad(&part.loss.backward()) {
-                gradient = gradient + slope.without_autodiff();
+            if let Some(tile_gradient) = leaf.grad(&part.loss.backward()) {
+                gradient = gradient + tile_gradient.without_autodiff();
             }
         }
         stop.check()?;
         Ok(TensorGradient { loss: loss.div_scalar(queries), gradient: gradient.div_scalar(queries), counts })
     }
 
-    /// Refuses what the tensor path cannot compute.
+    /// Returns the loss in tensor operations, or an error if there is none.
     pub(crate) fn tensors(&self) -> Result<&dyn TensorLoss> {
         self.loss().tensors().ok_or_else(|| {
             Error::Config(format!(
-                "{self} has lambdas but no loss in tensor operations: take the lambda path, without `gradient` tensor"
+                "{self} has lambdas but no loss in tensor operations: use the lambda path (`gradient` lambda)"
             ))
         })
     }
 }
 
-/// What [`Objective::tensor_gradient`] gives: constants on the device of the scores.
+/// Result of [`Objective::tensor_gradient`]: constants on the device of the scores.
 #[derive(Debug)]
 pub struct TensorGradient {
-    /// The mean over queries: `[1]`.
+    /// Loss, averaged over queries: `[1]`.
     pub loss: Tensor<1>,
-    /// By the scores: `[documents]`.
+    /// Gradient with respect to the scores: `[documents]`.
     pub gradient: Tensor<1>,
-    /// Effective and saturated pairs of each tile: `[2]`.
+    /// Numbers of effective and of saturated pairs of each tile: `[2]`.
     counts: Vec<Tensor<1>>,
 }
 
 impl TensorGradient {
-    /// The pairs with a weight, and how many of them are saturated; copies two numbers per tile to the host.
+    /// Returns the number of pairs with a weight, and how many of them are saturated. Copies two numbers per tile to
+    /// the host.
     pub fn pairs(&self) -> (u64, u64) {
         self.counts.iter().fold((0, 0), |(pairs, saturated), tile| match tile.try_to_vec_as::<f32>().as_deref() {
             Ok(&[p, s]) => (pairs + p as u64, saturated + s as u64),
@@ -244,7 +249,7 @@ fn to_host(scores: Tensor<1>) -> Result<Vec<f32>> {
     scores.try_into_vec_as().map_err(|error| Error::Device(format!("the device failed: {error}")))
 }
 
-/// Scores made safe for differences: NaN is the lowest score, infinities are cut.
+/// Replaces NaN by the lowest score and clamps infinities, so that differences are finite.
 fn safe(scores: Tensor<1>) -> Tensor<1> {
     let is_nan = scores.clone().without_autodiff().is_nan();
     scores.mask_fill(is_nan, -LARGEST_SCORE).clamp(-LARGEST_SCORE, LARGEST_SCORE)

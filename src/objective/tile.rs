@@ -1,11 +1,11 @@
-//! How a batch of ragged queries becomes dense pair tiles of bounded size.
+//! Splits a batch of ragged queries into dense pair tiles of bounded size.
 
 use std::ops::Range;
 
-/// How many pairs a tile may hold unless told otherwise: 16 MiB per tensor.
+/// Default number of pairs per tile: 16 MiB per tensor.
 pub const PAIR_BUDGET: usize = 1 << 22;
 
-/// Queries that are computed together, padded to the longest of them: pairs `(i, j)` with `i` in `rows` and any `j`.
+/// Queries computed together, padded to the longest: the pairs `(i, j)` with `i` in `rows` and any `j`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tile {
     pub queries: Vec<usize>,
@@ -13,13 +13,13 @@ pub(crate) struct Tile {
     pub rows: Range<usize>,
 }
 
-/// Covers every ordered pair of every query once, with at most `budget` pairs per tile where one row allows it, or whole
+/// Covers every ordered pair of every query once. Tiles hold at most `budget` pairs, but at least one row, or whole
 /// queries.
 pub(crate) fn tiles(offsets: &[usize], budget: usize, whole: bool) -> Vec<Tile> {
     let length = |query: usize| offsets[query + 1] - offsets[query];
     let mut by_length: Vec<usize> =
         (0..offsets.len().saturating_sub(1)).filter(|&query| length(query) > usize::from(!whole)).collect();
-    // Neighbours in length share a tile, so that little of it is padding.
+    // Queries of similar length share a tile, which keeps padding small.
     by_length.sort_by_key(|&query| std::cmp::Reverse(length(query)));
     let mut tiles = Vec::new();
     let mut rest = by_length.as_slice();

@@ -1,4 +1,4 @@
-//! The kernels, launched for one batch after another.
+//! Launches the kernels, batch by batch.
 
 use super::super::Objective;
 use super::super::loss::QueryResult;
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use burn::tensor::Tensor;
 use std::ops::Range;
 
-/// An objective on a device, for the queries of one data set.
+/// An objective on a device, prepared for the queries of one data set.
 #[derive(Debug)]
 pub(crate) struct DeviceLambdas {
     cube: Cube,
@@ -28,7 +28,7 @@ pub(crate) struct DeviceLambdas {
     queries: DeviceQueries,
 }
 
-/// The queries of an epoch in the order of its batches, and what its batches leave behind.
+/// The queries of an epoch in the order of its batches, and the results of its batches.
 #[derive(Debug)]
 pub(crate) struct DeviceEpoch {
     pub layout: Layout,
@@ -37,18 +37,18 @@ pub(crate) struct DeviceEpoch {
 }
 
 impl DeviceLambdas {
-    /// Copies to the device what the objective needs to know of a data set's labels; nothing where it has no kernels.
+    /// Copies the label-dependent data of the objective to the device. Returns `None` if the objective has no kernels.
     ///
     /// # Errors
-    /// When a label is too high for the objective, or there are more documents than a device can number.
+    /// Returns an error if a label is too high for the objective, or there are too many documents for the device.
     pub fn new(objective: &Objective, labels: &[f32], offsets: &[usize], cube: &Cube) -> Result<Option<Self>> {
         let Some(loss) = objective.loss().as_pairs() else { return Ok(None) };
         let Some(plan) = Plan::new(loss, labels, offsets)? else { return Ok(None) };
-        // The longest buffers hold four numbers per document.
+        // The largest buffers hold four numbers per document.
         let bytes = 16 * labels.len() as u64;
         if bytes > cube.largest_buffer().min(i32::MAX as u64 * 2) {
             return Err(Error::Device(format!(
-                "{} documents are too many for one buffer of the device, which holds {}: train on fewer, or with `device` \
+                "{} documents exceed the device's maximum buffer size of {}: train on fewer documents, or with `device` \
                  flex",
                 labels.len(),
                 crate::memory::readable(cube.largest_buffer())
@@ -70,15 +70,15 @@ impl DeviceLambdas {
         }))
     }
 
-    /// Lays out an epoch that visits these queries in this order.
+    /// Creates the layout of an epoch that visits these queries in this order.
     pub fn epoch(&self, queries: &[usize]) -> DeviceEpoch {
         let layout = Layout::new(&self.cube, &self.queries, queries);
         let scores = self.cube.new_floats(self.queries.documents());
         DeviceEpoch { layout, scores, sums: self.cube.new_floats(SUMS * queries.len()) }
     }
 
-    /// The gradient of the loss by the scores of some queries of an epoch, the mean over them; both lie in the order of the
-    /// epoch.
+    /// Gradient of the loss with respect to the scores of a range of an epoch's queries, averaged over them. Scores and
+    /// gradient are in the order of the epoch.
     ///
     /// # Shapes
     /// - scores: `[documents]` of these queries
@@ -91,7 +91,7 @@ impl DeviceLambdas {
             return cube::tensor(gradient).slice(0..0);
         }
         let place = || epoch.layout.place(queries.clone());
-        let (ranked, found) = (self.cube.new_floats(4 * n), self.cube.new_floats(3 * n));
+        let (ranked, sums) = (self.cube.new_floats(4 * n), self.cube.new_floats(3 * n));
         let (order, ranks) = self.order(epoch, queries.clone(), &scores);
         let tops = self.cube.new_ints(m);
         let lend = |buffer: &Buffer| buffer.clone().into_buffer_arg();
@@ -99,8 +99,8 @@ impl DeviceLambdas {
         let ((each, unit), (each_query, query_unit)) = (self.cube.units(n), self.cube.units(m));
         let scale = 1.0 / self.unit;
         let share = f64::from(self.sigma) * scale / m.max(1) as f64;
-        // SAFETY: every kernel ends units beyond the batch; positions that are read come from the layout, which holds
-        // documents and queries of this data set, and each unit writes what no other writes.
+        // SAFETY: every kernel stops units beyond the batch; positions that are read come from the layout, which holds
+        // documents and queries of this data set; and no two units write to the same position.
         unsafe {
             rank::launch_unchecked(
                 client,
@@ -140,7 +140,7 @@ impl DeviceLambdas {
                 lend(&tops),
                 lend(&self.tables),
                 lend(&gradient),
-                lend(&found),
+                lend(&sums),
                 place(),
                 self.table_length,
                 self.sigma,
@@ -154,7 +154,7 @@ impl DeviceLambdas {
                 each_query,
                 query_unit,
                 lend(layout),
-                lend(&found),
+                lend(&sums),
                 lend(&epoch.sums),
                 place(),
             );
@@ -171,7 +171,7 @@ impl DeviceLambdas {
         cube::tensor(gradient)
     }
 
-    /// Memory for the order of a batch's documents, and how they get into it; those of long lists are in order.
+    /// Allocates the order of a batch's documents and returns how its ranks are computed; long lists are sorted here.
     fn order(&self, epoch: &DeviceEpoch, queries: Range<usize>, scores: &Buffer) -> (Buffer, Ranks) {
         let (layout, n) = (&epoch.layout, epoch.layout.n_documents(queries.clone()));
         let mut order = self.cube.new_ints(n);
@@ -186,7 +186,7 @@ impl DeviceLambdas {
         let (client, (each, unit)) = (self.cube.client(), self.cube.units(n));
         let lend = |buffer: &Buffer| buffer.clone().into_buffer_arg();
         let place = || layout.place(queries.clone());
-        // SAFETY: as in `gradient`; the places that units write to are the ranks of different documents.
+        // SAFETY: as in `gradient`; units write to the ranks of different documents.
         unsafe {
             count_up::launch_unchecked(client, each.clone(), unit, lend(&order), place());
             let mut width = 1;
@@ -201,27 +201,27 @@ impl DeviceLambdas {
         (order, Ranks::Sorted)
     }
 
-    /// The scores of the documents that an epoch visited, in the order of the data, and the sums over its queries: two
-    /// copies to the host.
+    /// Returns the scores of the documents that an epoch visited, in the order of the data, and the sums over its
+    /// queries. Copies twice to the host.
     ///
     /// # Errors
-    /// When the device failed.
+    /// Returns an error if the device fails.
     pub fn finish(&self, epoch: DeviceEpoch) -> Result<(Vec<f32>, QueryResult)> {
         let result = self.sums(&epoch)?;
         Ok((self.cube.fetch(epoch.scores)?, result))
     }
 
-    /// The sums over the queries of an epoch.
+    /// Returns the sums over the queries of an epoch.
     ///
     /// # Errors
-    /// When the device failed.
+    /// Returns an error if the device fails.
     pub fn sums(&self, epoch: &DeviceEpoch) -> Result<QueryResult> {
         let sums = self.cube.fetch(epoch.sums.clone())?;
         let count = |low: f32, high: f32| low as u64 + 1_000_000 * high as u64;
-        // Queries without a document have no sum.
+        // Queries without documents have no sums.
         let is_empty = |query: usize| epoch.layout.n_documents(query..query + 1) == 0;
-        let some = sums.chunks_exact(SUMS).enumerate().filter(|&(query, _)| !is_empty(query));
-        Ok(some
+        let nonempty = sums.chunks_exact(SUMS).enumerate().filter(|&(query, _)| !is_empty(query));
+        Ok(nonempty
             .map(|(_, sum)| QueryResult {
                 loss: f64::from(sum[0]) + f64::from(sum[1]),
                 pairs: count(sum[2], sum[3]),
@@ -231,5 +231,5 @@ impl DeviceLambdas {
     }
 }
 
-/// Numbers that a query's sums take: two each for loss, pairs and saturated pairs.
+/// Number of sums per query: two each for loss, pairs and saturated pairs.
 const SUMS: usize = 6;

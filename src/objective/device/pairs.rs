@@ -1,14 +1,14 @@
-//! Each document sums its pairs: one kernel per form.
+//! Sums the pairs of each document: one kernel per form.
 
 use super::super::pair_form::PairForm;
 use crate::device::cube::layout::{Place, query_of, start_of};
 use burn_cubecl::cubecl::{self, prelude::*};
 
-/// A form as a kernel is compiled for it.
+/// A pair form, as a compile-time parameter of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum KernelForm {
     Constant,
-    /// The same, and half of the weight each way for documents of one class.
+    /// As `Constant`, with half of the weight in each direction for documents of the same class.
     ConstantOrTied,
     Gap,
     Discounts,
@@ -33,11 +33,11 @@ impl From<PairForm> for KernelForm {
     }
 }
 
-/// So many terms are added up before the sum is added to that of all: rounding errors grow with neither.
+/// Number of terms that are summed separately before they are added to the total, which bounds rounding errors.
 const BLOCK: u32 = 128;
 
-/// The weight of a pair from the side of either document: `a` and `b` are their values, `upper` is the first value of the
-/// upper one, and `rises` whether the wanted one is below.
+/// Weight of a pair: `a` and `b` are the values of the documents, `upper` is the first value of the higher-ranked
+/// document, and `rises` whether the preferred document is ranked lower.
 #[cube]
 fn weight(
     a: f32,
@@ -59,16 +59,16 @@ fn weight(
     }
 }
 
-/// `ln(1 + x)` of a number from 0 to 1, without the rounding error of the sum.
+/// `ln(1 + x)` for `x` in 0..1, without the rounding error of `1 + x`.
 #[cube]
 fn log1p(x: f32) -> f32 {
     select(x < 0.01f32, x * (1.0f32 - x * (0.5f32 - x / 3.0f32)), (1.0f32 + x).ln())
 }
 
-/// Unit `p` is the document at place `p` of the batch, in rank order within its query.
+/// Unit `p` handles the document at position `p` of the batch, in rank order within its query.
 ///
-/// `ranked` holds score, class, first and second value; `tables` what the second value is by rank, then the nearness of
-/// ranks by distance. `found` gets loss, pairs and saturated pairs.
+/// `ranked` holds score, class, first and second value; `tables` the second value by rank if it is fixed, then the
+/// nearness of ranks by distance. `sums` receives loss, pairs and saturated pairs.
 #[cube(launch_unchecked)]
 pub(super) fn pairs(
     layout: &[i32],
@@ -77,7 +77,7 @@ pub(super) fn pairs(
     batch_tops: &[i32],
     tables: &[f32],
     gradient: &mut [f32],
-    found: &mut [f32],
+    sums: &mut [f32],
     place: Place,
     table_length: u32,
     sigma: f32,
@@ -100,9 +100,9 @@ pub(super) fn pairs(
     let class = ranked[(batch + p) as usize];
     let a = ranked[(2u32 * batch + p) as usize];
     let b = if comptime!(by_table) { tables[(p - start) as usize] } else { ranked[(3u32 * batch + p) as usize] };
-    // A document behind the ranks that count has pairs with those before it alone.
+    // A document below the ranks that count is only paired with documents above it.
     let last = if p < top { end } else { top };
-    let mut slope = 0.0f32;
+    let mut total = 0.0f32;
     let mut loss = 0.0f32;
     let mut count = 0u32;
     let mut saturated = 0u32;
@@ -118,15 +118,15 @@ pub(super) fn pairs(
             let b_other =
                 if comptime!(by_table) { tables[(q - start) as usize] } else { ranked[(3u32 * batch + q) as usize] };
             let x = sigma * (score - other);
-            let wanted = class > other_class;
+            let preferred = class > other_class;
             if comptime!(form == KernelForm::Own || form == KernelForm::ConstantOrTied) {
-                // Both orders of a pair may have a weight.
+                // Both directions of a pair may have a weight.
                 let small = (-x.abs()).exp();
                 let sum = 1.0f32 / (1.0f32 + small);
                 let keeps = select(x >= 0.0f32, small * sum, sum);
                 let swaps = select(x >= 0.0f32, sum, small * sum);
                 let tied = select(class == other_class, 0.5f32, 0.0f32);
-                let up = if comptime!(form == KernelForm::Own) { a } else { select(wanted, 1.0f32, tied) };
+                let up = if comptime!(form == KernelForm::Own) { a } else { select(preferred, 1.0f32, tied) };
                 let down = if comptime!(form == KernelForm::Own) {
                     a_other
                 } else {
@@ -140,11 +140,11 @@ pub(super) fn pairs(
                 count += select(up != 0.0f32, 1u32, 0u32);
                 saturated += select(up != 0.0f32 && keeps < 0.001f32, 1u32, 0u32);
             } else {
-                // Without a branch: a pair of one class weighs nothing.
-                let y = select(wanted, x, -x);
+                // Branch-free: a pair of the same class has weight 0.
+                let y = select(preferred, x, -x);
                 let small = (-y.abs()).exp();
                 let sum = 1.0f32 / (1.0f32 + small);
-                let pull = select(y >= 0.0f32, small * sum, sum);
+                let push = select(y >= 0.0f32, small * sum, sum);
                 let distance = max(p, q) - min(p, q);
                 let near = if comptime!(form == KernelForm::Distance) {
                     tables[(table_length + distance) as usize]
@@ -152,22 +152,22 @@ pub(super) fn pairs(
                     0.0f32.runtime()
                 };
                 let upper = select(p < q, a, a_other);
-                let rises = wanted != (p < q);
+                let rises = preferred != (p < q);
                 let weight = weight(a, a_other, b, b_other, upper, near, rises, form);
-                let up = select(wanted, weight, 0.0f32);
+                let up = select(preferred, weight, 0.0f32);
                 let down = select(class < other_class, weight, 0.0f32);
-                part += (down - up) * pull;
+                part += (down - up) * push;
                 part_loss += up * (log1p(small) + max(-y, 0.0f32));
-                count += select(wanted, 1u32, 0u32);
-                saturated += select(wanted && pull < 0.001f32, 1u32, 0u32);
+                count += select(preferred, 1u32, 0u32);
+                saturated += select(preferred && push < 0.001f32, 1u32, 0u32);
             }
         }
-        slope += part;
+        total += part;
         loss += part_loss;
         from = to;
     }
-    gradient[document as usize] = slope * scale;
-    found[p as usize] = loss * loss_scale;
-    found[(batch + p) as usize] = f32::cast_from(count);
-    found[(2u32 * batch + p) as usize] = f32::cast_from(saturated);
+    gradient[document as usize] = total * scale;
+    sums[p as usize] = loss * loss_scale;
+    sums[(batch + p) as usize] = f32::cast_from(count);
+    sums[(2u32 * batch + p) as usize] = f32::cast_from(saturated);
 }

@@ -1,4 +1,4 @@
-//! What kernels need to know of the queries of a data set, made once on the host.
+//! Label-dependent data of a data set's queries, prepared once on the host for the kernels.
 
 use super::super::loss::{Gradients, Query};
 use super::super::pair_form::{PairForm, nearness};
@@ -11,40 +11,40 @@ use crate::metric::discount;
 use crate::numeric::levels::Levels;
 use crate::stop::Stop;
 
-/// Which kernels to run, and the numbers that never change while scores do.
+/// The kernels to run, and the data that does not depend on scores.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub form: KernelForm,
-    /// What makes the values of a ranked list, where they are more than a table.
+    /// The scan that computes the values of a ranked list, unless a table suffices.
     pub scan: Option<Scan>,
     /// Whether ranks matter.
     pub sorts: bool,
-    /// The class of every document, then its first value.
+    /// Class of every document, then its first value.
     pub fixed: Vec<f32>,
-    /// How many ranks of each query have pairs.
+    /// Number of ranks of each query that have pairs.
     pub tops: Vec<i32>,
-    /// A value of each rank, then that of each distance of ranks.
+    /// A value for each rank, then one for each distance of ranks.
     pub tables: Vec<f32>,
-    /// How many are values of ranks.
+    /// Number of values for ranks.
     pub table_length: usize,
     pub sigma: f64,
-    /// The size of the unit of the loss in nats.
+    /// The unit of the loss, in nats.
     pub unit: f64,
 }
 
-/// Whether a loss has kernels.
-pub(in super::super) fn is_known(loss: &PairLoss) -> bool {
+/// Returns whether a loss has kernels.
+pub(in super::super) fn has_kernels(loss: &PairLoss) -> bool {
     loss.assignment == Assignment::Hard && loss.weight.form().is_some() && loss.weight.rule().is_some()
 }
 
 impl Plan {
-    /// For the queries of these labels; nothing where the loss has no kernels.
+    /// Prepares the queries with these labels. Returns `None` if the loss has no kernels.
     ///
     /// # Errors
-    /// When the loss has a setting that makes no sense, or a label is too high for it.
+    /// Returns an error if a setting of the loss is invalid, or a label is too high for it.
     pub fn new(loss: &PairLoss, labels: &[f32], offsets: &[usize]) -> Result<Option<Self>> {
         loss.check()?;
-        let (Some(form), Some(rule), true) = (loss.weight.form(), loss.weight.rule(), is_known(loss)) else {
+        let (Some(form), Some(rule), true) = (loss.weight.form(), loss.weight.rule(), has_kernels(loss)) else {
             return Ok(None);
         };
         let lengths = || offsets.windows(2).map(|ends| ends[1] - ends[0]);
@@ -57,7 +57,7 @@ impl Plan {
             check_labels(loss, &labels[rows.clone()])?;
             levels.fill(&classes[rows.clone()]);
             values.clear(n);
-            // As if ranked in the order of the file: what depends on labels alone is right in any order.
+            // Values that depend only on labels are the same in any order, such as that of the file.
             loss.weight.values(RankedList::new(&labels[rows], Some(&levels)), &mut values);
             values.check(form, n)?;
             let is_fixed = matches!(rule, ValueRule::Apart | ValueRule::Discounted);
@@ -68,7 +68,7 @@ impl Plan {
             let value = |place: usize| values.first.get(place).map_or(0.0, |first| (first * undo(place)) as f32);
             first.extend((0..n).map(value));
         }
-        // One rank more than there are documents, for what is not there.
+        // One more rank than the longest list has documents, for bounds beyond its end.
         let mut tables = table(loss, form, rule, longest + 2)?;
         let table_length = tables.len();
         if let PairForm::Distance { share } = form {
@@ -83,9 +83,9 @@ impl Plan {
 }
 
 fn check_labels(loss: &PairLoss, labels: &[f32]) -> Result<()> {
-    let mut none = vec![0.0; labels.len()];
+    let mut gradient = vec![0.0; labels.len()];
     let query = Query { scores: labels, labels, seed: 0, stop: &Stop::new() };
-    query.check(&Gradients::gradient(&mut none), loss.weight.largest_label())
+    query.check(&Gradients::gradient(&mut gradient), loss.weight.largest_label())
 }
 
 fn scan(rule: ValueRule) -> Option<Scan> {
@@ -100,7 +100,7 @@ fn scan(rule: ValueRule) -> Option<Scan> {
     }
 }
 
-/// What the values of ranks are made of, for so many ranks.
+/// Values by rank, for a number of ranks.
 fn table(loss: &PairLoss, form: PairForm, rule: ValueRule, ranks: usize) -> Result<Vec<f32>> {
     let inverse = |k: Option<usize>| {
         let cut = k.unwrap_or(ranks);
@@ -108,7 +108,7 @@ fn table(loss: &PairLoss, form: PairForm, rule: ValueRule, ranks: usize) -> Resu
     };
     Ok(match rule {
         ValueRule::Apart => {
-            // The second value does not look at labels.
+            // The second value does not depend on labels.
             let (labels, mut values, mut levels) = (vec![0.0; ranks], Values::default(), Levels::default());
             levels.fill(&labels);
             values.clear(ranks);

@@ -3,16 +3,16 @@
 use crate::device::cube::layout::{Place, start_of};
 use burn_cubecl::cubecl::{self, prelude::*};
 
-/// What a walk adds up.
+/// The sum that a scan computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Scan {
     /// First value times the table.
     Discounted,
     /// Average precision.
     Precision,
-    /// The reciprocal rank of the top relevant document.
+    /// Reciprocal rank of the first relevant document.
     FirstRelevant,
-    /// The same when it falls too.
+    /// The same, also when it falls.
     FirstTwoRelevant,
     /// Binary preference.
     Preference,
@@ -20,7 +20,7 @@ pub(super) enum Scan {
     Cascade,
 }
 
-/// Unit `k` fills in the values of the batch's `k`-th query, and how many of its ranks count.
+/// Unit `k` computes the values of the batch's `k`-th query and the number of its ranks that count.
 #[cube(launch_unchecked)]
 pub(super) fn walk(
     layout: &[i32],
@@ -40,16 +40,16 @@ pub(super) fn walk(
     let n = end - start;
     if n > 0u32 {
         let top = batch_tops[k as usize] as u32;
-        let mut found = top;
+        let mut depth = top;
         match kind {
             Scan::Discounted => discounted(table, ranked, batch, start, n),
             Scan::Precision => precision(table, ranked, batch, start, n),
-            Scan::FirstRelevant => found = first_relevant(table, ranked, batch, start, n, false),
-            Scan::FirstTwoRelevant => found = first_relevant(table, ranked, batch, start, n, true),
-            Scan::Preference => found = preference(ranked, batch, start, n),
-            Scan::Cascade => found = cascade(table, ranked, batch, start, n),
+            Scan::FirstRelevant => depth = first_relevant(table, ranked, batch, start, n, false),
+            Scan::FirstTwoRelevant => depth = first_relevant(table, ranked, batch, start, n, true),
+            Scan::Preference => depth = preference(ranked, batch, start, n),
+            Scan::Cascade => depth = cascade(table, ranked, batch, start, n),
         }
-        batch_tops[k as usize] = min(top, found) as i32;
+        batch_tops[k as usize] = min(top, depth) as i32;
     }
 }
 
@@ -76,9 +76,9 @@ fn count_relevant(ranked: &mut [f32], batch: u32, start: u32, n: u32) -> u32 {
 #[cube]
 fn precision(table: &[f32], ranked: &mut [f32], batch: u32, start: u32, n: u32) {
     let relevant = count_relevant(ranked, batch, start, n);
-    let share = 1.0f32 / f32::cast_from(max(relevant, 1u32));
+    let inverse_total = 1.0f32 / f32::cast_from(max(relevant, 1u32));
     let mut count = 0.0f32;
-    // The sum, and what its rounding left out.
+    // Kahan summation: `rest` is the rounding error.
     let mut sum = 0.0f32;
     let mut rest = 0.0f32;
     for p in 0..n {
@@ -90,8 +90,8 @@ fn precision(table: &[f32], ranked: &mut [f32], batch: u32, start: u32, n: u32) 
             rest = (next - sum) - term;
             sum = next;
         }
-        ranked[(2u32 * batch + start + p) as usize] = (count * inverse - sum) * share;
-        ranked[(3u32 * batch + start + p) as usize] = ((count + 1.0f32) * inverse - sum) * share;
+        ranked[(2u32 * batch + start + p) as usize] = (count * inverse - sum) * inverse_total;
+        ranked[(3u32 * batch + start + p) as usize] = ((count + 1.0f32) * inverse - sum) * inverse_total;
     }
 }
 
@@ -148,18 +148,19 @@ fn preference(ranked: &mut [f32], batch: u32, start: u32, n: u32) -> u32 {
     top
 }
 
-/// The first value is the chance to stop; the second becomes what the list behind is worth.
+/// Expected reciprocal rank: the first value is the probability of stopping; the second becomes the value of the list
+/// below.
 #[cube]
 fn cascade(table: &[f32], ranked: &mut [f32], batch: u32, start: u32, n: u32) -> u32 {
     let mut reach = 1.0f32;
-    // Its logarithm goes on where numbers end.
+    // The logarithm of `reach` does not underflow.
     let mut depth = 0.0f32;
     let mut top = 0u32;
     for p in 0..n {
         ranked[(3u32 * batch + start + p) as usize] = reach;
-        let goes_on = 1.0f32 - ranked[(2u32 * batch + start + p) as usize];
-        reach *= goes_on;
-        depth += goes_on.ln();
+        let continues = 1.0f32 - ranked[(2u32 * batch + start + p) as usize];
+        reach *= continues;
+        depth += continues.ln();
         let step = table[p as usize] - table[(p + 1u32) as usize];
         if step > 0.0f32 && depth + step.ln() > -667.7f32 {
             top = p + 1u32;

@@ -1,4 +1,4 @@
-//! A lambda function of one's own: forces on documents, whether or not they come from a cost.
+//! Custom lambda functions, whether or not they are the gradient of a cost.
 
 use crate::error::{Error, Result};
 use crate::metric::order;
@@ -8,16 +8,16 @@ use crate::objective::pairwise::LossScratch;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A lambda function: what pushes each document of a query, given scores, labels and the order that scores make
-/// (Learning to Rank with Nonsmooth Cost Functions, section 4).
+/// A lambda function: the direction and strength in which each document's score should change, given scores, labels and
+/// the ranking by score (Learning to Rank with Nonsmooth Cost Functions, section 4).
 ///
-/// It need not be the derivative of anything; [`FieldReport`](crate::analysis::lambda_field::FieldReport) says whether it is.
-/// [`Objective::field`](crate::Objective::field) trains with it.
+/// It need not be the gradient of a function; [`FieldReport`](crate::analysis::lambda_field::FieldReport) reports
+/// whether it is. Train with it through [`Objective::field`](crate::Objective::field).
 ///
 /// ```
 /// use burnrank::analysis::lambda_field::FieldReport;
 /// use burnrank::objective::LambdaField;
-/// /// Every document is pulled towards its label, as by a spring.
+/// Pulls every score towards its label, like a spring.
 /// #[derive(Debug)]
 /// struct Springs;
 /// impl LambdaField for Springs {
@@ -34,39 +34,40 @@ use std::sync::Arc;
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 pub trait LambdaField: Debug + Send + Sync {
-    /// What it is called in reports.
+    /// Name of the function in reports.
     fn name(&self) -> String;
 
-    /// One force per document, in document order: `lambda_i = -dC/ds_i` where there is a cost `C`, so positive is up.
+    /// Returns one lambda per document, in document order; positive lambdas raise the score. If there is a cost `C`,
+    /// `lambda_i = -dC/ds_i`.
     ///
-    /// `order` holds the documents from the highest score to the lowest, equal scores in document order.
+    /// `order` holds the documents in descending order of scores, equal scores in document order.
     fn lambdas(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Vec<f64>;
 
-    /// The cost whose negative slope the lambdas are, where it is known; what training records as its loss.
+    /// Returns the cost whose negative gradient the lambdas are, if known. Training records it as its loss.
     fn cost(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Option<f64> {
         let _ = (scores, labels, order);
         None
     }
 
-    /// `d lambda_i / d s_j`, row-major, between ties, where there is a closed form.
+    /// Returns `d lambda_i / d s_j`, row-major, if there is a closed form. It need only hold where no scores are equal.
     fn jacobian(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Option<Vec<f64>> {
         let _ = (scores, labels, order);
         None
     }
 
-    /// Whether forces depend on differences of scores only, so that an analysis may move all of them to where numbers are
-    /// finest.
+    /// Returns whether lambdas depend only on differences of scores. Analyses then shift the scores to where
+    /// floating-point numbers are densest.
     fn ignores_shifts(&self) -> bool {
         false
     }
 
-    /// The strength of springs to the origin among the forces, `-spring s_i`. They are linear, so an analysis does not measure
-    /// jumps and asymmetries by their size.
+    /// Strength of a spring to the origin in the lambdas, `-spring s_i`. It is linear in the scores, so analyses do not
+    /// measure jumps and asymmetries relative to it.
     fn spring(&self) -> f64 {
         0.0
     }
 
-    /// The difference of scores over which forces change smoothly: analyses take steps that are a small part of it.
+    /// Difference of scores over which lambdas change smoothly. Analyses use a small fraction of it as their step.
     fn width(&self) -> f64 {
         1.0
     }
@@ -102,12 +103,12 @@ impl<F: LambdaField + ?Sized> LambdaField for &F {
     }
 }
 
-/// The forces at some scores.
+/// Computes the lambdas for some scores.
 pub(crate) fn lambdas_at(field: &dyn LambdaField, scores: &[f64], labels: &[f32]) -> Vec<f64> {
     field.lambdas(scores, labels, &order(scores))
 }
 
-/// Training with a lambda function of one's own.
+/// Training with a custom lambda function.
 #[derive(Debug)]
 pub(in super::super) struct FieldLoss(pub Arc<dyn LambdaField>);
 
@@ -125,10 +126,9 @@ impl Loss for FieldLoss {
     }
 }
 
-/// The slopes of a field for training: minus its lambdas.
+/// Computes the gradient of a lambda function for training: its negative lambdas.
 ///
-/// Second derivatives are those of the field's Jacobian; a field without one gets 1, so that a Newton step is a step along the
-/// forces.
+/// The hessian is that of the function's Jacobian; without one it is 1, so that a Newton step follows the lambdas.
 pub(super) fn train_with(
     field: &dyn LambdaField,
     query: Query<'_>,
@@ -145,10 +145,10 @@ pub(super) fn train_with(
     }
     let mut result =
         QueryResult { loss: field.cost(&scores, query.labels, &order).unwrap_or(0.0), pairs: 0, saturated: 0 };
-    for (slope, lambda) in to.gradient.iter_mut().zip(lambdas) {
-        *slope = -lambda as f32;
-        if !slope.is_finite() {
-            return Err(Error::Mismatch(format!("{}: a lambda of {lambda}, not a finite number", field.name())));
+    for (gradient, lambda) in to.gradient.iter_mut().zip(lambdas) {
+        *gradient = -lambda as f32;
+        if !gradient.is_finite() {
+            return Err(Error::Mismatch(format!("{}: lambda {lambda} is not a finite number", field.name())));
         }
         result.pairs += u64::from(lambda != 0.0);
         result.saturated += u64::from(lambda != 0.0 && lambda.abs() < SATURATED);
@@ -157,7 +157,7 @@ pub(super) fn train_with(
         match field.jacobian(&scores, query.labels, &order) {
             Some(jacobian) => {
                 let diagonal = jacobian.iter().step_by(scores.len() + 1);
-                hessian.iter_mut().zip(diagonal).for_each(|(to, slope)| *to = -slope as f32);
+                hessian.iter_mut().zip(diagonal).for_each(|(to, derivative)| *to = -derivative as f32);
             }
             None => hessian.fill(1.0),
         }
@@ -171,7 +171,7 @@ mod tests {
     use crate::objective::{Batch, Objective};
 
     #[test]
-    fn an_objectives_field_is_its_gradient_turned_round() {
+    fn field_of_an_objective_is_its_negative_gradient() {
         let (scores, labels) = ([0.9, 0.1, -0.4, 1.5, 0.3], [0.0, 1.0, 2.0, 0.0, 3.0]);
         for name in [
             "ranknet",
@@ -193,8 +193,8 @@ mod tests {
             let outputs = Outputs { loss: true, pairs: true };
             let result = objective.lambda_gradient(&single, batch, &mut gradient, outputs, &[]).unwrap();
             let order = order(&scores);
-            for (lambda, slope) in field.lambdas(&scores, &labels, &order).iter().zip(gradient) {
-                assert!((lambda + f64::from(slope)).abs() < 1e-5, "{name}: {lambda} {slope}");
+            for (lambda, derivative) in field.lambdas(&scores, &labels, &order).iter().zip(gradient) {
+                assert!((lambda + f64::from(derivative)).abs() < 1e-5, "{name}: {lambda} {derivative}");
             }
             if let Some(cost) = field.cost(&scores, &labels, &order) {
                 assert!((cost - result.loss).abs() < 1e-5 * cost.max(1.0), "{name}");

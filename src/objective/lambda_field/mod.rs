@@ -1,5 +1,5 @@
-//! Other ways to make lambdas from a measure than weighing pairs by their swap (On the Local Optimality of LambdaRank,
-//! section 7), and lambda functions of one's own.
+//! Constructions of lambdas from a metric other than weighting pairs by their swap (On the Local Optimality of
+//! LambdaRank, section 7), and custom lambda functions.
 
 mod bounded;
 mod lambdas;
@@ -18,61 +18,65 @@ use crate::name::{Spelling, Word};
 use crate::stop::Stop;
 use std::sync::Arc;
 
-/// How lambdas are made from a measure. The paper gives each a sentence; what it leaves open is settled here.
+/// Construction of lambdas from a metric. The paper describes each in one sentence; the details that it leaves open are
+/// given here.
 ///
-/// All are zero for a query on which no move changes the measure, and all forces come in opposite pairs, so that they sum to
-/// zero (Newton's third law). Costs, of which less is better, are turned round first.
+/// All lambdas are zero for a query on which no move changes the metric. They come in opposite pairs, so that they sum
+/// to zero (Newton's third law). The sign of costs is reversed first.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Construction {
-    /// The default, and the paper's best: the RankNet force of each pair times |change of the measure when the pair swaps|.
+    /// The default, and the best in the paper: the RankNet lambda of each pair times |change of the metric when the
+    /// pair swaps|.
     #[default]
     RankNetWeightPairs,
     /// "A smoothed version of RankNetWeightPairs where the gain obtained by swapping a pair is lower-bounded by 1."
     ///
-    /// A swap changes a normalised measure by less than 1, so that the bound would leave RankNet and nothing of the measure:
-    /// gains are therefore counted in units of the query's mean gain over its pairs. Every pair pulls with `max(1, gain)`.
-    /// For binary metrics (MAP, MRR, bpref, precision, recall) labels are relevant or not, as in the paper: labels on the same
-    /// side of the threshold make no pair.
+    /// A swap changes a normalised metric by less than 1, so this bound alone would leave plain RankNet. Gains are
+    /// therefore measured in units of the query's mean gain over its pairs, and every pair has strength `max(1, gain)`.
+    /// For binary metrics (MAP, MRR, bpref, precision, recall) labels are relevant or not, as in the paper: labels on
+    /// the same side of the threshold do not form pairs.
     SpringSmooth,
     /// "Estimates the gradient by the change in accuracy with respect to the difference in scores between two adjacent
     /// documents in an ordered list. A margin is added to handle very small score differences."
     ///
-    /// Neighbours pull apart or together with (change of the measure by their swap) / (score difference + margin).
+    /// The lambda between adjacent documents is (change of the metric when they swap) / (score difference + margin).
     LocalGradient {
-        /// Added to score differences.
+        /// Margin added to score differences.
         margin: f64,
     },
     /// "Uses a cost based on a document's neighbors to compute an estimate of the local gradient."
     ///
-    /// Each document is pushed by the slope between its two neighbours: (change when it swaps up - change when it swaps
-    /// down) / (score difference of the neighbours + margin), one-sided at the ends; the neighbours carry the reaction.
+    /// The lambda of a document is the gradient between its two neighbours: (change when it swaps up - change when it
+    /// swaps down) / (score difference of the neighbours + margin), one-sided at the ends. The neighbours share the
+    /// opposite lambda.
     LocalCost {
-        /// Added to score differences.
+        /// Margin added to score differences.
         margin: f64,
     },
     /// "Computes the change in accuracy when a document is moved to its ideal position in the ranked order, and the
     /// lambda-gradient is upper-bounded by 1."
     ///
-    /// The ideal order sorts by label and leaves documents of equal label in their order. A document is pushed towards its
-    /// ideal place by what moving it there alone would gain, if anything; the documents it passes carry the reaction.
+    /// The ideal order sorts by label and keeps the order of equal labels. The lambda of a document points to its ideal
+    /// rank and is the gain of moving only this document there, if positive. The documents that it passes share the
+    /// opposite lambda.
     DiscreteBounded,
 }
 
-/// The margin of the local constructions unless told otherwise: the width of RankNet's sigmoid.
+/// Default margin of the local constructions: the width of RankNet's sigmoid.
 pub(super) const DEFAULT_MARGIN: f64 = 1.0;
 
 impl Construction {
-    /// The words for all constructions, in the order of the enum.
+    /// Words for all constructions, in the order of the enum.
     pub(super) const WORDS: &'static [Word] = &[
         Word { word: "ranknetweightpairs", aliases: &[], docs: &["RankNet lambdas times the change of the metric"] },
-        Word { word: "springsmooth", aliases: &[], docs: &["The same with gains of at least 1"] },
+        Word { word: "springsmooth", aliases: &[], docs: &["As ranknetweightpairs, with gains of at least 1"] },
         Word {
             word: "localgradient",
             aliases: &[],
-            docs: &["Change by swapping neighbours over their score difference"],
+            docs: &["Change when neighbours swap over their score difference"],
         },
         Word { word: "localcost", aliases: &[], docs: &["Gradient between a document's two neighbours"] },
-        Word { word: "discretebounded", aliases: &[], docs: &["Change by moving a document to its ideal rank"] },
+        Word { word: "discretebounded", aliases: &[], docs: &["Change when a document moves to its ideal rank"] },
     ];
 
     fn spelling(self) -> Spelling {
@@ -86,12 +90,12 @@ impl Construction {
         }
     }
 
-    /// What [`Objective::parse`](crate::Objective::parse) calls it.
+    /// Returns the name that [`Objective::parse`](crate::Objective::parse) accepts.
     pub fn name(self) -> String {
         self.spelling().finish()
     }
 
-    /// The construction of a word, with the default margin.
+    /// Returns the construction of a word, with the default margin.
     pub(super) fn find(word: &str) -> Option<Self> {
         let margin = DEFAULT_MARGIN;
         let all = [
@@ -104,7 +108,7 @@ impl Construction {
         all.into_iter().find(|construction| construction.name() == word)
     }
 
-    /// The same with another margin, if it has one.
+    /// Returns the construction with another margin, or `None` if it has no margin.
     pub(super) fn with_margin(self, margin: f64) -> Option<Self> {
         match self {
             Construction::LocalGradient { .. } => Some(Construction::LocalGradient { margin }),
@@ -114,7 +118,7 @@ impl Construction {
     }
 }
 
-/// A construction for a measure: a field without a cost of its own.
+/// A construction applied to a metric: lambdas without a cost function.
 #[derive(Debug, Clone)]
 pub(super) struct Constructed {
     pub metric: Arc<dyn Metric>,
@@ -123,21 +127,21 @@ pub(super) struct Constructed {
 }
 
 impl Constructed {
-    fn forces(&self, scores: &[f64], labels: &[f32], order: &[usize], stop: &Stop) -> Vec<f64> {
+    fn lambdas_until(&self, scores: &[f64], labels: &[f32], order: &[usize], stop: &Stop) -> Vec<f64> {
         let ranked = Ranked::new(&*self.metric, scores, labels, order, stop);
-        let mut forces = vec![0.0; order.len()];
+        let mut ranked_lambdas = vec![0.0; order.len()];
         match self.construction {
-            Construction::RankNetWeightPairs => spring::pull(&ranked, self.sigma, |gain, _| gain, &mut forces),
+            Construction::RankNetWeightPairs => spring::pull(&ranked, self.sigma, |gain, _| gain, &mut ranked_lambdas),
             Construction::SpringSmooth => {
                 let smooth = |gain: f64, mean: f64| if mean > 0.0 { (gain / mean).max(1.0) } else { 0.0 };
-                spring::pull(&ranked, self.sigma, smooth, &mut forces);
+                spring::pull(&ranked, self.sigma, smooth, &mut ranked_lambdas);
             }
-            Construction::LocalGradient { margin } => local::neighbours(&ranked, margin, &mut forces),
-            Construction::LocalCost { margin } => local::between(&ranked, margin, &mut forces),
-            Construction::DiscreteBounded => bounded::to_ideal(&ranked, &mut forces),
+            Construction::LocalGradient { margin } => local::neighbours(&ranked, margin, &mut ranked_lambdas),
+            Construction::LocalCost { margin } => local::between(&ranked, margin, &mut ranked_lambdas),
+            Construction::DiscreteBounded => bounded::to_ideal(&ranked, &mut ranked_lambdas),
         }
         let mut lambdas = vec![0.0; scores.len()];
-        order.iter().zip(forces).for_each(|(&document, force)| lambdas[document] = force);
+        order.iter().zip(ranked_lambdas).for_each(|(&document, lambda)| lambdas[document] = lambda);
         lambdas
     }
 }
@@ -148,7 +152,9 @@ impl Loss for Constructed {
     }
 
     fn query(&self, query: Query<'_>, to: Gradients<'_>, _: Outputs, _: &mut LossScratch) -> Result<QueryResult> {
-        lambdas::train_with(self, query, to, |scores, order| self.forces(scores, query.labels, order, query.stop))
+        lambdas::train_with(self, query, to, |scores, order| {
+            self.lambdas_until(scores, query.labels, order, query.stop)
+        })
     }
 
     fn field(&self) -> Option<&dyn LambdaField> {
@@ -163,7 +169,7 @@ impl LambdaField for Constructed {
     }
 
     fn lambdas(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Vec<f64> {
-        self.forces(scores, labels, order, &Stop::new())
+        self.lambdas_until(scores, labels, order, &Stop::new())
     }
 
     fn ignores_shifts(&self) -> bool {
@@ -178,14 +184,14 @@ impl LambdaField for Constructed {
     }
 }
 
-/// A query in rank order, seen by a measure for which more is better.
+/// A query in rank order, and a metric with the sign that makes higher values better.
 struct Ranked<'a> {
     metric: &'a dyn Metric,
     scores: Vec<f64>,
     labels: Vec<f32>,
     /// -1 for costs.
     sign: f64,
-    /// Once it is set, forces need not be whole.
+    /// If set, lambdas may be incomplete.
     stop: &'a Stop,
 }
 

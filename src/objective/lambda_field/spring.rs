@@ -1,17 +1,18 @@
-//! Pairs that pull like RankNet's, each with its own strength.
+//! Lambdas like RankNet's, with a strength for each pair.
 
 use super::Ranked;
 use crate::numeric::sigmoid;
 
-/// Adds `strength(gain, mean gain) * sigma / (1 + exp(sigma (s_i - s_j)))` up for the better document of each pair of different
-/// labels, and down for the other; a pair's gain is |change of the measure when it swaps|. The labels of a binary metric are
-/// relevant or not, as in the paper (section 6): a pair within one of these classes has equal labels, and no lambda.
-pub(super) fn pull(query: &Ranked, sigma: f64, strength: impl Fn(f64, f64) -> f64, forces: &mut [f64]) {
+/// For each pair of different labels, adds `strength(gain, mean gain) * sigma / (1 + exp(sigma (s_i - s_j)))` to the
+/// document with the higher label and subtracts it from the other. A pair's gain is |change of the metric when it
+/// swaps|. Labels of a binary metric are relevant or not, as in the paper (section 6): pairs within one of these
+/// classes have equal labels and no lambda.
+pub(super) fn pull(query: &Ranked, sigma: f64, strength: impl Fn(f64, f64) -> f64, lambdas: &mut [f64]) {
     let swaps = query.metric.swaps(&query.labels);
     let n = query.labels.len();
     let threshold = query.metric.threshold();
     let level = |label: f32| threshold.map_or(label, |threshold| f32::from(u8::from(label >= threshold)));
-    // Gone through twice rather than remembered: a long list has more pairs than memory.
+    // Two passes, because storing the gains of all pairs of a long list would take too much memory.
     let each_pair = |pair: &mut dyn FnMut(usize, usize, f64)| {
         for above in (0..n).take_while(|_| !query.stop.asked()) {
             for below in above + 1..n {
@@ -27,9 +28,9 @@ pub(super) fn pull(query: &Ranked, sigma: f64, strength: impl Fn(f64, f64) -> f6
     each_pair(&mut |_, _, gain| (sum, count) = (sum + gain, count + 1));
     let mean = sum / count.max(1) as f64;
     each_pair(&mut |better, worse, gain| {
-        let slope = sigma * sigmoid(sigma * (query.scores[worse] - query.scores[better]));
-        let force = strength(gain, mean) * slope;
-        forces[better] += force;
-        forces[worse] -= force;
+        let derivative = sigma * sigmoid(sigma * (query.scores[worse] - query.scores[better]));
+        let lambda = strength(gain, mean) * derivative;
+        lambdas[better] += lambda;
+        lambdas[worse] -= lambda;
     });
 }

@@ -4,10 +4,10 @@ use super::super::pairwise::{Document, LaneForm, Moments, Side, Sides};
 use super::ordered;
 use crate::simd::Simd;
 
-/// Wanted above.
-pub(super) struct Wanted;
+/// The row is always preferred.
+pub(super) struct Preferred;
 
-impl LaneForm for Wanted {
+impl LaneForm for Preferred {
     const SWAPS: bool = false;
 
     #[inline(always)]
@@ -16,7 +16,7 @@ impl LaneForm for Wanted {
     }
 }
 
-/// Pairs of different labels, which are the first values.
+/// Pairs of different labels; the labels are the first values.
 pub(super) struct Ordered;
 
 impl LaneForm for Ordered {
@@ -28,7 +28,7 @@ impl LaneForm for Ordered {
     }
 }
 
-/// The same, and half of the weight each way for equal labels.
+/// As [`Ordered`], with half of the weight in each direction for equal labels.
 pub(super) struct OrderedOrTied;
 
 impl LaneForm for OrderedOrTied {

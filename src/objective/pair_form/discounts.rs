@@ -1,14 +1,14 @@
-//! Weight `(a_i - a_j) |b_i - b_j|`: a gap of gains times a difference of discounts.
+//! Weight `(a_i - a_j) |b_i - b_j|`: a difference of gains times a difference of discounts.
 
 use super::super::pairwise::{Document, LaneForm, Moments, Side, Sides};
 use super::gap::signed;
 use super::ordered;
 use crate::simd::Simd;
 
-/// Wanted above.
-pub(super) struct Wanted;
+/// The row is always preferred.
+pub(super) struct Preferred;
 
-impl LaneForm for Wanted {
+impl LaneForm for Preferred {
     const SWAPS: bool = false;
 
     #[inline(always)]
@@ -39,7 +39,8 @@ impl Moments<4> for Discounts {
     #[inline(always)]
     fn target(self, document: &Document, high: bool, side: Side) -> ([f64; 4], [f64; 4]) {
         let [gain, discount] = document.values;
-        // (b_j - b_i)(a_i - a_j) for a source above and a higher target; each other case turns one difference round.
+        // (b_j - b_i)(a_i - a_j) for a source above and a higher target; the other cases change the sign of one
+        // difference.
         let sign = if high == (side == Side::Above) { 1.0 } else { -1.0 };
         ordered([-sign * gain * discount, sign * gain, sign * discount, -sign], high, side == Side::Above)
     }

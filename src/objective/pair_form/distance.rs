@@ -1,4 +1,5 @@
-//! Weight `(a_i - a_j) (|b_i - b_j| + share delta_ij)`: a gap of gains times a function of the distance of ranks.
+//! Weight `(a_i - a_j) (|b_i - b_j| + share delta_ij)`: a difference of gains times a function of the distance of
+//! ranks.
 
 use super::super::pairwise::{LaneForm, Node, PairTensors, Sides};
 use super::Discounts;
@@ -8,7 +9,7 @@ use crate::numeric::modes::MODES;
 use crate::simd::Simd;
 use burn::tensor::Tensor;
 
-/// `delta = 1/D_m - 1/D_(m+1)` of ranks `m` apart; 0 for a document and itself.
+/// `delta = 1/D_m - 1/D_(m+1)` for ranks at distance `m`; 0 for distance 0.
 pub(in super::super) fn nearness(distance: usize) -> f64 {
     if distance == 0 { 0.0 } else { discount(distance - 1) - discount(distance) }
 }
@@ -26,26 +27,26 @@ impl LaneForm for Distance {
     }
 }
 
-/// The difference of discounts, and one sweep for each of the exponentials that add up to `delta`.
-pub(super) fn moments<const LOSS: bool, const SECOND: bool>(node: &mut Node<'_>, cut: u32, share: f64) -> f64 {
-    let mut loss = node.sweep::<Discounts, 4, LOSS, SECOND>(Discounts, cut);
+/// One sweep for the difference of discounts, and one for each of the exponentials that sum to `delta`.
+pub(super) fn moments<const LOSS: bool, const HESSIAN: bool>(node: &mut Node<'_>, cut: u32, share: f64) -> f64 {
+    let mut loss = node.sweep::<Discounts, 4, LOSS, HESSIAN>(Discounts, cut);
     for (rate, amplitude) in MODES {
-        loss += node.sweep_mode::<Gap, 2, LOSS, SECOND>(Gap, cut, rate, share * amplitude);
+        loss += node.sweep_mode::<Gap, 2, LOSS, HESSIAN>(Gap, cut, rate, share * amplitude);
     }
     loss
 }
 
 pub(super) fn tensors(pairs: &PairTensors, share: f64) -> Tensor<3> {
-    // Distance 0 of a document to itself is cut off: that is no pair.
+    // Avoid distance 0, that of a document to itself: it is not a pair.
     let distance = pairs.distance().clamp_min(1.0);
     let near = discount_gap(distance.clone(), distance.ones_like()).mul_scalar(share);
     pairs.gap() * (pairs.discounts() + near)
 }
 
-/// `1/log2(1 + a) - 1/log2(1 + a + m)`, without the cancellation of the two terms: in single precision they differ by less
-/// than their rounding errors where `a` is some thousands and `m` is 1.
+/// `1/log2(1 + a) - 1/log2(1 + a + m)` without cancellation: in single precision, the terms differ by less than their
+/// rounding errors if `a` is in the thousands and `m` is 1.
 ///
-/// The same as `ln 2 ln(1 + m / (1 + a)) / (ln(1 + a) ln(1 + a + m))`.
+/// Computed as `ln 2 ln(1 + m / (1 + a)) / (ln(1 + a) ln(1 + a + m))`.
 fn discount_gap(a: Tensor<3>, m: Tensor<3>) -> Tensor<3> {
     let first = a.add_scalar(1.0);
     let last = first.clone() + m.clone();

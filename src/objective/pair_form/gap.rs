@@ -4,10 +4,10 @@ use super::super::pairwise::{Document, LaneForm, Moments, Side, Sides};
 use super::ordered;
 use crate::simd::Simd;
 
-/// Wanted above.
-pub(super) struct Wanted;
+/// The row is always preferred.
+pub(super) struct Preferred;
 
-impl LaneForm for Wanted {
+impl LaneForm for Preferred {
     const SWAPS: bool = false;
 
     #[inline(always)]
@@ -16,7 +16,7 @@ impl LaneForm for Wanted {
     }
 }
 
-/// `(|w|, max(-w, 0))`: a negative weight wants the row below.
+/// `(|w|, max(-w, 0))`: if the weight is negative, the row should be below.
 #[inline(always)]
 pub(super) fn signed<const N: usize, S: Simd<N>>(simd: S, weight: S::V) -> (S::V, S::V) {
     let zero = simd.splat(0.0);

@@ -1,18 +1,18 @@
-//! How the values of two documents make the weight of their pair.
+//! Forms of pair weights: functions of the values of two documents.
 //!
-//! A form is written four times: as a formula ([`PairForm::weight`]), in lanes for the direct kernel, as moments for the
-//! near-linear sweep, and in tensor operations for the device path. A weight that names one has all of them, and second
-//! derivatives and pair counts with them. Values are those of [`Values`](super::weight::Values); `a` and `b` below are the
-//! first and the second value of a document.
+//! A form is implemented four times: as a formula ([`PairForm::weight`]), in SIMD lanes for the direct kernel, as
+//! moments for the near-linear sweep, and in tensor operations for the tensor path. A weight with a form supports all
+//! of them, including hessian and pair counts. Values are those of [`Values`](super::weight::Values); `a` and `b` below
+//! are the first and the second value of a document.
 //!
-//! | form | weight of having `i` above `j` | values |
+//! | form | weight of ranking `i` above `j` | values |
 //! |---|---|---|
 //! | [`PairForm::Constant`] | 1 | none |
-//! | [`PairForm::Gap`] | `a_i - a_j` | `a` rises with the label |
-//! | [`PairForm::Discounts`] | `(a_i - a_j) abs(b_i - b_j)` | and `b` falls with the rank |
+//! | [`PairForm::Gap`] | `a_i - a_j` | `a` increases with the label |
+//! | [`PairForm::Discounts`] | `(a_i - a_j) abs(b_i - b_j)` | and `b` decreases with the rank |
 //! | [`PairForm::Rest`] | the same, divided by `1 - a` of the upper document | and `a` is below 1 |
-//! | [`PairForm::Distance`] | `(a_i - a_j) (abs(b_i - b_j) + share delta_ij)` | `b` may be left out |
-//! | [`PairForm::FallOrRise`] | `a_i - a_j` where `i` is the upper one, else `b_j - b_i` | both fall with the rank |
+//! | [`PairForm::Distance`] | `(a_i - a_j) (abs(b_i - b_j) + share delta_ij)` | `b` is optional |
+//! | [`PairForm::FallOrRise`] | `a_i - a_j` if `i` is above `j`, else `b_j - b_i` | both decrease with the rank |
 //! | [`PairForm::Own`] | `a_i` | any |
 
 mod constant;
@@ -36,34 +36,34 @@ use discounts::Discounts;
 use gap::Gap;
 use rest::Rest;
 
-/// How the values of two documents make the weight of their pair.
+/// The form of a pair weight: a function of the values of two documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PairForm {
-    /// 1.
+    /// Weight 1.
     Constant {
-        /// Whether documents of equal labels are pairs too, with a weight of 1/2 each way.
+        /// Whether documents with equal labels form pairs too, with weight 1/2 in each direction.
         ties: bool,
     },
-    /// The difference of the first values.
+    /// Difference of the first values.
     Gap,
-    /// The same times the difference of the second values.
+    /// Difference of the first values times difference of the second values.
     Discounts,
-    /// The same divided by one minus the first value of the upper document.
+    /// As `Discounts`, divided by 1 - the first value of the upper document.
     Rest,
-    /// The difference of the first values, times the sum of the difference of the second ones and a falling function of the
-    /// distance of ranks: `delta_ij = 1/D_m - 1/D_(m+1)` for ranks `m` apart.
+    /// Difference of the first values times the sum of the difference of the second values and `share delta_ij`.
+    /// `delta_ij = 1/D_m - 1/D_(m+1)` decreases with the distance `m` of the ranks.
     Distance {
-        /// What `delta_ij` is multiplied with.
+        /// Factor of `delta_ij`.
         share: f64,
     },
-    /// The difference of the first values where the wanted document is above, and of the second ones where it is below.
+    /// Difference of the first values if the preferred document is above, of the second values if it is below.
     FallOrRise,
-    /// The first value of the wanted document; all pairs, each in both orders.
+    /// First value of the preferred document; all pairs, in both directions.
     Own,
 }
 
 impl PairForm {
-    /// The weight of having the document at position `i` above the one at `j`, where that is wanted.
+    /// Weight of ranking the document at position `i` above the one at `j`, where `i` is preferred.
     #[inline]
     pub(super) fn weight(self, values: &Values, i: usize, j: usize) -> f64 {
         let gap = || values.first[i] - values.first[j];
@@ -83,20 +83,20 @@ impl PairForm {
         }
     }
 
-    /// Whether pairs are laid out by label when all ranks count: no pair needs a branch then.
-    pub(super) fn goes_by_label(self) -> bool {
+    /// Returns whether pairs are laid out by label if all ranks count: then no pair needs a branch.
+    pub(super) fn has_label_layout(self) -> bool {
         matches!(self, PairForm::Constant { ties: false } | PairForm::Gap | PairForm::Discounts)
     }
 
-    /// The sums of a grid, rows wanted above their columns or only ranked above them.
+    /// Computes the sums of a grid whose rows are preferred to their columns, or only ranked above them.
     pub(super) fn lanes(self, grid: &mut Grid, task: GridTask<'_>, by_label: bool) -> f64 {
         match (self, by_label) {
-            (PairForm::Constant { .. }, true) => grid.run::<constant::Wanted>(task),
+            (PairForm::Constant { .. }, true) => grid.run::<constant::Preferred>(task),
             (PairForm::Constant { ties: false }, false) => grid.run::<constant::Ordered>(task),
             (PairForm::Constant { ties: true }, false) => grid.run::<constant::OrderedOrTied>(task),
-            (PairForm::Gap | PairForm::FallOrRise, true) => grid.run::<gap::Wanted>(task),
+            (PairForm::Gap | PairForm::FallOrRise, true) => grid.run::<gap::Preferred>(task),
             (PairForm::Gap | PairForm::FallOrRise, false) => grid.run::<Gap>(task),
-            (PairForm::Discounts, true) => grid.run::<discounts::Wanted>(task),
+            (PairForm::Discounts, true) => grid.run::<discounts::Preferred>(task),
             (PairForm::Discounts, false) => grid.run::<Discounts>(task),
             (PairForm::Rest, _) => grid.run::<Rest>(task),
             (PairForm::Distance { .. }, _) => grid.run::<distance::Distance>(task),
@@ -104,20 +104,20 @@ impl PairForm {
         }
     }
 
-    /// The sums over pairs with one document on either side of a cut of the classes; the loss where asked.
-    pub(super) fn moments<const LOSS: bool, const SECOND: bool>(self, node: &mut Node<'_>, cut: u32) -> f64 {
+    /// Computes the sums over pairs across a cut between classes, and the loss if requested.
+    pub(super) fn moments<const LOSS: bool, const HESSIAN: bool>(self, node: &mut Node<'_>, cut: u32) -> f64 {
         match self {
-            PairForm::Constant { .. } => node.sweep::<Constant, 1, LOSS, SECOND>(Constant, cut),
-            PairForm::Gap => node.sweep::<Gap, 2, LOSS, SECOND>(Gap, cut),
-            PairForm::Discounts => node.sweep::<Discounts, 4, LOSS, SECOND>(Discounts, cut),
-            PairForm::Rest => node.sweep::<Rest, 4, LOSS, SECOND>(Rest, cut),
-            PairForm::Distance { share } => distance::moments::<LOSS, SECOND>(node, cut, share),
-            PairForm::FallOrRise => node.sweep::<FallOrRise, 2, LOSS, SECOND>(FallOrRise, cut),
-            PairForm::Own => node.sweep::<Own, 2, LOSS, SECOND>(Own, cut),
+            PairForm::Constant { .. } => node.sweep::<Constant, 1, LOSS, HESSIAN>(Constant, cut),
+            PairForm::Gap => node.sweep::<Gap, 2, LOSS, HESSIAN>(Gap, cut),
+            PairForm::Discounts => node.sweep::<Discounts, 4, LOSS, HESSIAN>(Discounts, cut),
+            PairForm::Rest => node.sweep::<Rest, 4, LOSS, HESSIAN>(Rest, cut),
+            PairForm::Distance { share } => distance::moments::<LOSS, HESSIAN>(node, cut, share),
+            PairForm::FallOrRise => node.sweep::<FallOrRise, 2, LOSS, HESSIAN>(FallOrRise, cut),
+            PairForm::Own => node.sweep::<Own, 2, LOSS, HESSIAN>(Own, cut),
         }
     }
 
-    /// The weights of a tile's pairs, whatever they are where a pair is not wanted.
+    /// Weights of a tile's pairs; undefined for pairs that do not count.
     pub(super) fn tensors(self, pairs: &PairTensors) -> Tensor<3> {
         match self {
             PairForm::Constant { .. } => pairs.ones(),
@@ -130,9 +130,9 @@ impl PairForm {
         }
     }
 
-    /// Documents from which on the sweep is faster than a look at every pair of them, gradient alone and with the loss
-    /// averaged, on one core with AVX2.
-    pub(super) fn long(self) -> usize {
+    /// List length from which the sweep is faster than enumerating all pairs, measured on one core with AVX2 as the
+    /// average of gradient alone and gradient with loss.
+    pub(super) fn min_sweep_length(self) -> usize {
         match self {
             PairForm::Own => 200,
             PairForm::Constant { ties: true } => 250,
@@ -144,7 +144,7 @@ impl PairForm {
     }
 }
 
-/// A higher target below its source, or a lower target above it, wants to be swapped.
+/// A target that should swap with its source: a higher label below, or a lower label above.
 #[inline(always)]
 fn ordered<const R: usize>(weights: [f64; R], high: bool, above: bool) -> ([f64; R], [f64; R]) {
     (weights, if high == above { weights } else { [0.0; R] })

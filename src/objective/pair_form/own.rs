@@ -1,4 +1,4 @@
-//! Both orders of every pair: the first value is the weight of having the document above the other.
+//! Both directions of every pair: the first value of a document is the weight of ranking it above the other.
 
 use super::super::pairwise::{Document, LaneForm, Moments, Side, Sides};
 use crate::simd::Simd;
@@ -28,7 +28,7 @@ impl Moments<2> for Own {
     #[inline(always)]
     fn target(self, document: &Document, _: bool, side: Side) -> ([f64; 2], [f64; 2]) {
         let own = document.values[0];
-        // The document below is the one that wants the swap.
+        // The document below is the one to move up.
         ([own, 1.0], if side == Side::Above { [own, 0.0] } else { [0.0, 1.0] })
     }
 }

@@ -1,4 +1,4 @@
-//! Weight `(a_i - a_j) |b_i - b_j| / (1 - a)`, with `a` of the upper document: the swaps of ERR.
+//! Weight `(a_i - a_j) |b_i - b_j| / (1 - a)`, where `a` is the first value of the upper document: the swaps of ERR.
 
 use super::super::pairwise::{Document, LaneForm, Moments, Side, Sides};
 use super::discounts::Discounts;
@@ -18,7 +18,7 @@ impl LaneForm for Rest {
     }
 }
 
-/// What the upper document multiplies the weight with.
+/// Factor of the upper document.
 #[inline(always)]
 fn factor(document: &Document, is_above: bool) -> f64 {
     if is_above { 1.0 / (1.0 - document.values[0]) } else { 1.0 }

@@ -1,14 +1,14 @@
-//! Pair by pair for any weight, in f64: measures without a form, weights of users, sampled rankings.
+//! Enumerates pairs in f64, for any weight: metrics without a form, custom weights, sampled rankings.
 
 use super::super::loss::{Outputs, QueryResult, SATURATED};
 use super::super::weight::PairWeights;
 use super::grid::Sums;
 use crate::stop::Stop;
 
-/// Adds the sums over pairs of the top ranks with all below them, in the order of a ranking; `scaled` are safe scores times
-/// sigma.
+/// Adds the sums over pairs of the top ranks with all documents below them, in the order of a ranking; `scaled` holds
+/// clamped scores times sigma.
 ///
-/// Whoever sets `stop` gets sums that are not whole.
+/// Sums are incomplete if `stop` is set.
 pub(super) fn sum_pairs(
     scaled: &[f64],
     weights: &PairWeights<'_>,
@@ -30,15 +30,15 @@ pub(super) fn sum_pairs(
             let difference = scaled[above] - scaled[below];
             let small = (-difference.abs()).exp();
             let factor = small / (1.0 + small);
-            // How much of `keep` and of `swap` pulls: the sigmoids of -difference and of difference.
+            // The fractions of `keep` and `swap` in the gradient: the sigmoids of -difference and of difference.
             let (kept, swapped) = if difference >= 0.0 { (factor, 1.0 - factor) } else { (1.0 - factor, factor) };
-            let pull = swap * swapped - keep * kept;
-            sums.slopes[above] += pull;
-            sums.slopes[below] -= pull;
-            if !sums.curves.is_empty() {
-                let curve = (keep + swap) * factor * (1.0 - factor);
-                sums.curves[above] += curve;
-                sums.curves[below] += curve;
+            let gradient = swap * swapped - keep * kept;
+            sums.gradient[above] += gradient;
+            sums.gradient[below] -= gradient;
+            if !sums.hessian.is_empty() {
+                let second = (keep + swap) * factor * (1.0 - factor);
+                sums.hessian[above] += second;
+                sums.hessian[below] += second;
             }
             if outputs.loss {
                 let log = small.ln_1p();

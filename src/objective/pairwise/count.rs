@@ -1,19 +1,19 @@
-//! How many pairs pull, and how many of them hardly do, without looking at each.
+//! Counts of effective and saturated pairs, without enumerating them.
 //!
-//! Documents are in rank order, so the pairs that a document has won by more than a margin are with all documents from
-//! some rank on: a sweep from the bottom keeps count of the labels seen, O(n log L) for L labels.
+//! Documents are in rank order, so the pairs that a document wins by more than a margin are those with all documents
+//! from some rank on. A sweep from the bottom counts the labels below: O(n log L) for L labels.
 
 use super::super::loss::SATURATED;
 use super::PairForm;
 use super::ranked::Ranked;
 use crate::numeric::fenwick::Fenwick;
 
-/// The difference of `sigma s` beyond which a sigmoid is saturated.
+/// Difference of `sigma s` beyond which a sigmoid is saturated.
 fn margin() -> f64 {
     (1.0 / SATURATED - 1.0).ln()
 }
 
-/// Calls back for each rank of the top, from the last to the first, with the first rank that it beats by the margin.
+/// Calls `each` for each rank of the top, from last to first, with the first rank that it beats by the margin.
 fn beaten(ranked: &Ranked, top: usize, mut each: impl FnMut(usize, usize)) {
     let (scaled, margin) = (&ranked.scaled, margin());
     let mut first = scaled.len();
@@ -25,21 +25,21 @@ fn beaten(ranked: &Ranked, top: usize, mut each: impl FnMut(usize, usize)) {
     }
 }
 
-/// Both orders of every pair whose upper document has a weight.
-fn count_all(ranked: &Ranked, top: usize, weighs: impl Fn(usize) -> bool) -> (u64, u64) {
+/// Counts both directions of every pair whose preferred document has a weight.
+fn count_all(ranked: &Ranked, top: usize, has_weight: impl Fn(usize) -> bool) -> (u64, u64) {
     let n = ranked.len();
     let (mut pairs, mut saturated) = (0, 0);
-    let mut below = (top..n).filter(|&place| weighs(place)).count();
+    let mut below = (top..n).filter(|&place| has_weight(place)).count();
     beaten(ranked, top, |own, first| {
-        let own_weighs = weighs(own);
-        pairs += below + if own_weighs { n - 1 - own } else { 0 };
-        saturated += if own_weighs { n - first } else { 0 };
-        below += usize::from(own_weighs);
+        let counts = has_weight(own);
+        pairs += below + if counts { n - 1 - own } else { 0 };
+        saturated += if counts { n - first } else { 0 };
+        below += usize::from(counts);
     });
     (pairs as u64, saturated as u64)
 }
 
-/// The memory of the counts.
+/// Buffers for counting.
 #[derive(Debug, Default)]
 pub(super) struct Count {
     level: Vec<u32>,
@@ -48,7 +48,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// The numbers of pairs with a weight and of saturated ones among them.
+    /// Returns the number of pairs with a weight, and how many of them are saturated.
     pub fn pairs(&mut self, form: Option<PairForm>, ranked: &Ranked) -> (u64, u64) {
         match form {
             Some(PairForm::Own) => count_all(ranked, ranked.top, |place| ranked.values.first[place] != 0.0),
@@ -57,7 +57,7 @@ impl Count {
         }
     }
 
-    /// Pairs of different classes, and those of equal ones twice when asked.
+    /// Counts pairs of different classes, and those of equal classes twice if `ties`.
     fn of_classes(&mut self, ranked: &Ranked, ties: bool) -> (u64, u64) {
         let (n, top, levels) = (ranked.len(), ranked.top, &ranked.levels);
         let groups = levels.ends.len();
@@ -88,7 +88,7 @@ impl Count {
                 level[first..next].iter().for_each(|&level| seen.add(level as usize));
                 next = first;
                 let level = level[own] as usize;
-                // Levels count from the highest label down: those behind the own one are lost to it.
+                // Levels are numbered from the highest label down: the document wins against later levels.
                 saturated += (n - first) as u64 - seen.before(if ties { level } else { level + 1 });
             });
         }

@@ -1,11 +1,11 @@
-//! Pair by pair in f32 lanes, for weights with a form.
+//! Enumerates pairs in f32 lanes, for weights with a form.
 
 use super::grid::{Grid, GridTask, Sums};
 use super::ranked::Ranked;
 use super::{PairForm, PairLoss};
 
 impl PairLoss {
-    /// Adds the sums of all pairs; returns the loss in nats when asked.
+    /// Adds the sums of all pairs; returns the loss in nats if requested.
     pub(super) fn direct(
         &self,
         form: PairForm,
@@ -17,7 +17,7 @@ impl PairLoss {
         if form == PairForm::FallOrRise {
             return fall_or_rise(ranked, grid, task, sums);
         }
-        let by_label = form.goes_by_label() && ranked.top == ranked.len();
+        let by_label = form.has_label_layout() && ranked.top == ranked.len();
         grid.clear();
         if by_label {
             lay_out_by_label(ranked, grid);
@@ -29,7 +29,7 @@ impl PairLoss {
         loss
     }
 
-    /// Rows ranked above their columns: each of the top ranks against all below it.
+    /// Lays out rows ranked above their columns: each of the top ranks against all documents below.
     fn lay_out_by_rank(&self, form: PairForm, ranked: &Ranked, grid: &mut Grid) {
         let n = ranked.len();
         match form {
@@ -44,11 +44,11 @@ impl PairLoss {
             _ => {}
         }
         grid.starts.extend(1..=ranked.top as u32);
-        grid.take(ranked, 0..n as u32);
+        grid.append(ranked, 0..n as u32);
     }
 }
 
-/// Rows wanted above their columns: documents by class, every document against all of lower classes.
+/// Lays out rows preferred to their columns: documents by class, each against all documents of lower classes.
 fn lay_out_by_label(ranked: &Ranked, grid: &mut Grid) {
     let (order, ends) = (&ranked.levels.order, &ranked.levels.ends);
     // The lowest class has no rows, only columns.
@@ -60,18 +60,18 @@ fn lay_out_by_label(ranked: &Ranked, grid: &mut Grid) {
             to.extend(order.iter().map(|&place| from[place as usize] as f32));
         }
     }
-    grid.take(ranked, order.iter().copied());
+    grid.append(ranked, order.iter().copied());
 }
 
-/// Relevant documents against all others: two grids, in each of which a row's columns are all documents from some place on,
-/// and the weight is a difference of one value of each.
+/// Relevant documents against all others: two grids in which a row's columns are all documents from some position on,
+/// and the weight is a difference of one value of each document.
 fn fall_or_rise(ranked: &Ranked, grid: &mut Grid, task: GridTask<'_>, sums: &mut Sums) -> f64 {
     let within = |places: &[u32]| places.partition_point(|&place| (place as usize) < ranked.top);
     let &[end, _] = ranked.levels.ends.as_slice() else { return 0.0 };
     let (hits, others) = ranked.levels.order.split_at(end as usize);
     let mut loss = 0.0;
-    // Relevant documents of the top, wanted above others that are below: so many others are above a relevant document as
-    // its place is ahead of its number.
+    // Relevant documents of the top against other documents below them. The number of other documents above a relevant
+    // document is its position minus its index among the relevant documents.
     let rows = within(hits);
     if rows > 0 {
         let places = hits[..rows].iter().chain(others).copied();
@@ -79,11 +79,11 @@ fn fall_or_rise(ranked: &Ranked, grid: &mut Grid, task: GridTask<'_>, sums: &mut
         grid.clear();
         grid.starts.extend(starts);
         grid.first.extend(places.clone().map(|place| ranked.values.first[place as usize] as f32));
-        grid.take(ranked, places);
+        grid.append(ranked, places);
         loss += PairForm::FallOrRise.lanes(grid, task, true);
         grid.scatter(sums);
     }
-    // All relevant documents, wanted above others of the top that are above; the lowest of those first.
+    // All relevant documents against other documents of the top that are above them, the lowest of those first.
     let (rows, columns) = (hits.len() as u32, within(others) as u32);
     if columns > 0 {
         let places = hits.iter().chain(others[..columns as usize].iter().rev()).copied();
@@ -91,7 +91,7 @@ fn fall_or_rise(ranked: &Ranked, grid: &mut Grid, task: GridTask<'_>, sums: &mut
         grid.clear();
         grid.starts.extend(above.map(|above| rows + columns - above));
         grid.first.extend(places.clone().map(|place| -ranked.values.second[place as usize] as f32));
-        grid.take(ranked, places);
+        grid.append(ranked, places);
         loss += PairForm::FallOrRise.lanes(grid, task, true);
         grid.scatter(sums);
     }

@@ -1,21 +1,22 @@
-//! Pair losses: the gradient of every loss over weighted pairs by the scores, in closed form, on the host.
+//! Pair losses: gradients of losses over weighted pairs with respect to the scores, in closed form, on the host.
 //!
-//! Every such objective is one logistic loss with another weight,
+//! All these objectives are the same logistic loss with different weights,
 //!
 //! ```text
 //! C = sum over pairs of  w_ij log(1 + exp(-sigma (s_i - s_j)))
-//! dC/ds_i = -sigma sum over j of  w_ij / (1 + exp(sigma (s_i - s_j)))  +  the same of pairs that want i below
+//! dC/ds_i = -sigma sum over j of  w_ij / (1 + exp(sigma (s_i - s_j)))  +  the same for pairs in which i should be
+//! below
 //! ```
 //!
-//! where `w_ij` depends on labels and ranks only ([`PairWeight`]). A query is sorted once ([`ranked`]) and then takes one of
-//! three ways to the same sums:
+//! where `w_ij` depends on labels and ranks only ([`PairWeight`]). A query is sorted once ([`ranked`]). The same sums
+//! are then computed in one of three ways:
 //!
-//! - [`grid`] and [`lanes`]: pair by pair in f32 lanes, no exponential and no branch in the inner loop; O(n²), or O(nk) when
-//!   truncated at `k`;
-//! - [`sweep`]: in near-linear time, for lists beyond some hundred documents;
-//! - [`any`]: pair by pair in f64, for weights without a form: any measure, any weight of a user, sampled rankings.
+//! - [`grid`] and [`lanes`]: all pairs in f32 lanes, without exponential or branch in the inner loop; O(n²), or O(nk)
+//!   when truncated at `k`;
+//! - [`sweep`]: in near-linear time, for lists of more than some hundred documents;
+//! - [`any`]: all pairs in f64, for weights without a form: any metric, any custom weight, sampled rankings.
 //!
-//! They know forms, not objectives. All are tested against sums that do what the formulas say.
+//! They depend on forms, not on objectives, and are tested against direct sums of the formulas.
 
 mod any;
 mod count;
@@ -51,29 +52,29 @@ use ranked::Ranked;
 use std::sync::Arc;
 use sweep::SweepMemory;
 
-/// The steepest sigmoid: scores of 1e30 times it are finite in f32.
+/// Maximum steepness of the sigmoid: scores of 1e30 times sigma are finite in f32.
 const LARGEST_SIGMA: f64 = 1e6;
 
-/// A logistic loss over weighted pairs: what pairs weigh, and how the sums are computed.
+/// A logistic loss over weighted pairs: the pair weight, and how the sums over pairs are computed.
 #[derive(Debug, Clone)]
 pub struct PairLoss {
-    /// The name, without what the fields below add to it: what comes before and what comes behind the truncation.
+    /// The name without the settings below: the parts before and after the truncation.
     pub title: [String; 2],
-    /// What a pair weighs.
+    /// Pair weight.
     pub weight: Arc<dyn PairWeight>,
-    /// Keep only pairs with a document of the top `k` ranks.
+    /// If set, only pairs with a document in the top `k` ranks count.
     pub truncation: Option<usize>,
-    /// The steepness of the sigmoid.
+    /// Steepness of the sigmoid.
     pub sigma: f64,
-    /// The unit of the loss, and so of the gradient.
+    /// Unit of the loss, and so of the gradient.
     pub base: LogBase,
-    /// Where the ranks come from that weights depend on.
+    /// Source of the ranks that weights depend on.
     pub assignment: Assignment,
-    /// How the sums are computed.
+    /// Algorithm for the sums over pairs.
     pub method: PairAlgorithm,
 }
 
-/// The unit of a loss.
+/// Unit of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogBase {
     /// Natural logarithms: RankNet and LambdaRank.
@@ -84,7 +85,7 @@ pub enum LogBase {
 }
 
 impl LogBase {
-    /// The size of the unit in nats, to divide by.
+    /// Size of the unit in nats, to divide by.
     pub fn nats(self) -> f64 {
         match self {
             LogBase::Nats => 1.0,
@@ -93,19 +94,19 @@ impl LogBase {
     }
 }
 
-/// How the sums over pairs are computed.
+/// Algorithm for the sums over pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PairAlgorithm {
-    /// Whichever is faster for the length of the query.
+    /// The faster one for the length of the query.
     #[default]
     Auto,
-    /// Pair by pair.
+    /// Enumeration of all pairs.
     Direct,
-    /// In near-linear time wherever the weight allows it, see [`PairLoss::has_fast_method`].
+    /// Near-linear time if the weight supports it, see [`PairLoss::has_fast_method`].
     Fast,
 }
 
-/// Memory that losses reuse from query to query.
+/// Buffers that losses reuse between queries.
 #[derive(Debug, Default)]
 pub struct LossScratch {
     ranked: Ranked,
@@ -116,7 +117,7 @@ pub struct LossScratch {
 }
 
 impl PairLoss {
-    /// Natural logarithms, `sigma` 1, no truncation; `name` stands for the weight in reports.
+    /// Creates a loss with natural logarithms, `sigma` 1 and no truncation; `name` identifies the weight in reports.
     pub fn new(name: impl Into<String>, weight: Arc<dyn PairWeight>) -> Self {
         PairLoss {
             title: [name.into(), String::new()],
@@ -129,10 +130,11 @@ impl PairLoss {
         }
     }
 
-    /// Refuses settings that make no sense.
+    /// Checks the settings.
     ///
     /// # Errors
-    /// When `sigma` is not a number above 0 (and of reason), a cutoff is 0, or a setting of the weight makes no sense.
+    /// Returns an error if `sigma` is not a positive number of at most 1e6, a cutoff is 0, or a setting of the weight
+    /// is invalid.
     pub fn check(&self) -> Result<()> {
         if !(self.sigma > 0.0 && self.sigma <= LARGEST_SIGMA) {
             return Err(Error::Config(format!(
@@ -141,14 +143,14 @@ impl PairLoss {
             )));
         }
         if self.truncation == Some(0) || self.weight.depth() == Some(0) {
-            return Err(Error::Config("at least one rank must count, not @0".to_owned()));
+            return Err(Error::Config("the cutoff must be at least 1, not 0".to_owned()));
         }
         if let Classes::AtLeast(limit) | Classes::UpTo(limit) = self.weight.classes()
             && !limit.is_finite()
         {
-            return Err(Error::Config(format!("labels must be told apart by a number, not {limit}")));
+            return Err(Error::Config(format!("the threshold between labels must be a finite number, not {limit}")));
         }
-        // What a form is written for; anything else would silently be another weight.
+        // Other classes or pairs would silently give different weights.
         let refuse = |form: &str, needs: &str| Err(Error::Config(format!("the form {form} needs {needs}")));
         match (self.weight.form(), self.weight.classes(), self.weight.pairs()) {
             (Some(PairForm::FallOrRise), Classes::Labels | Classes::UpTo(_), _) => {
@@ -161,34 +163,34 @@ impl PairLoss {
         self.weight.check()
     }
 
-    /// Prepares the weights of one ranked list: its labels in rank order, the top document first.
+    /// Prepares the weights of one ranked list, given its labels in rank order, top document first.
     pub fn weights<'a>(&'a self, ranked: &'a [f32]) -> PairWeights<'a> {
         PairWeights::new(&*self.weight, ranked, self.truncation)
     }
 
-    /// Whether there is a near-linear way to the sums: for all weights that have a form and are not truncated, and for the
-    /// swaps of rightly ordered pairs (near-linear for a few labels: O(nL) for L of them).
+    /// Returns whether the sums can be computed in near-linear time: for untruncated weights that have a form, and for
+    /// swaps of the fraction of ordered pairs (O(nL) for L different labels).
     pub fn has_fast_method(&self) -> bool {
         (self.weight.form().is_some() || self.weight.counts_pairs()) && self.truncation.is_none()
     }
 
-    /// Whether to compute a query in near-linear time.
+    /// Returns whether to compute a query in near-linear time.
     ///
-    /// The choice depends on the query alone, so that a gradient never depends on what else is asked for.
-    fn goes_fast(&self, form: Option<PairForm>, ranked: &Ranked) -> bool {
+    /// The choice depends on the query alone, so that a gradient does not depend on the requested outputs.
+    fn uses_sweep(&self, form: Option<PairForm>, ranked: &Ranked) -> bool {
         let (n, top) = (ranked.len(), ranked.top);
         self.has_fast_method()
             && match (self.method, form) {
                 (PairAlgorithm::Direct, _) => false,
                 (PairAlgorithm::Fast, _) => true,
-                // Directly the product of two counts, which is small unless many are relevant.
+                // Enumeration takes the product of two counts, which is small unless many documents are relevant.
                 (PairAlgorithm::Auto, Some(PairForm::FallOrRise)) => match *ranked.levels.ends.as_slice() {
                     [relevant, _] => (relevant as usize * (n - relevant as usize)).min(n * top) >= 250 * n,
                     _ => false,
                 },
-                // Directly O(n top), and half of that when all ranks count.
-                (PairAlgorithm::Auto, Some(form)) => n >= form.long() && 2 * top >= form.long(),
-                // Two sweeps over the documents of some labels take as long as three looks at pairs per document.
+                // Enumeration takes O(n top), and half of that if all ranks count.
+                (PairAlgorithm::Auto, Some(form)) => n >= form.min_sweep_length() && 2 * top >= form.min_sweep_length(),
+                // Two sweeps per label take as long as enumerating three pairs per document and label.
                 (PairAlgorithm::Auto, None) => n >= 24 && n / 2 >= 3 * (ranked.levels.ends.len() + 1),
             }
     }
@@ -204,10 +206,10 @@ impl PairLoss {
         let form = self.weight.form();
         let stop = query.stop;
         ranked.fill(query.scores, query.labels, self.sigma);
-        ranked.weigh(self, form)?;
+        ranked.prepare_weights(self, form)?;
         sums.clear(query.scores.len(), to.hessian.is_some());
         let mut result = QueryResult::default();
-        let fast = self.goes_fast(form, ranked);
+        let fast = self.uses_sweep(form, ranked);
         match form {
             _ if fast => result.loss = sweep.run(form, ranked, outputs.loss, stop, sums),
             Some(form) => {
@@ -218,17 +220,17 @@ impl PairLoss {
             }
             None => result = sum_pairs(&ranked.scaled, &self.weights(&ranked.labels), ranked.top, sums, outputs, stop),
         }
-        // The sums of a kernel that was stopped are not whole.
+        // A stopped kernel leaves incomplete sums.
         stop.check()?;
         if outputs.pairs && (fast || form.is_some()) {
             (result.pairs, result.saturated) = count.pairs(form, ranked);
         }
         let documents = || ranked.keys.iter().map(|&key| document(key));
         let scale = self.sigma / self.base.nats();
-        documents().zip(&sums.slopes).for_each(|(document, slope)| to.gradient[document] = (slope * scale) as f32);
+        documents().zip(&sums.gradient).for_each(|(document, sum)| to.gradient[document] = (sum * scale) as f32);
         if let Some(hessian) = to.hessian {
             let scale = scale * self.sigma;
-            documents().zip(&sums.curves).for_each(|(document, curve)| hessian[document] = (curve * scale) as f32);
+            documents().zip(&sums.hessian).for_each(|(document, sum)| hessian[document] = (sum * scale) as f32);
         }
         result.loss /= self.base.nats();
         Ok(result)
@@ -240,8 +242,8 @@ impl Loss for PairLoss {
         self.spell()
     }
 
-    /// Ranks are by score, equal scores in document order. NaN counts as the lowest score and scores beyond ±1e30 as ±1e30,
-    /// so that differences are finite; the loss has a linear tail and never overflows.
+    /// Ranks are by score, equal scores in document order. NaN counts as the lowest score and scores are clamped to
+    /// ±1e30, so that differences are finite; the loss has a linear tail and never overflows.
     fn query(
         &self,
         query: Query<'_>,

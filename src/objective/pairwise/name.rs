@@ -1,10 +1,10 @@
-//! How the name of a pair loss is put together.
+//! Formatting of the name of a pair loss.
 
 use super::{Assignment, PairLoss};
 use crate::name::Spelling;
 
 impl PairLoss {
-    /// The title, truncated, with the parameters that are not the default.
+    /// The title with the truncation and the parameters that are not the default.
     pub(super) fn spell(&self) -> String {
         let [head, tail] = &self.title;
         let name = Spelling::new(head).cutoff(self.truncation).finish() + tail;

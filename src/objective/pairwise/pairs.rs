@@ -1,4 +1,4 @@
-//! The pairs of a loss one by one, and their forces in double precision.
+//! Enumeration of the pairs of a loss, and its lambdas in double precision.
 
 use super::PairLoss;
 use crate::numeric::order::training_order;
@@ -9,12 +9,13 @@ use crate::stop::Stop;
 use std::ops::Range;
 
 impl PairLoss {
-    /// Calls back with `(i, j, weight)` for every ordered pair of documents that has a weight, in document indices.
+    /// Calls `pair` with `(i, j, weight)` for every ordered pair of documents that has a weight; `i` and `j` are
+    /// document indices.
     pub fn for_each_weight(&self, scores: &[f32], labels: &[f32], pair: impl FnMut(usize, usize, f64)) {
         self.each_weight_of(labels, &training_order(scores), 0..scores.len(), &Stop::new(), pair);
     }
 
-    /// The same for documents `i` of a range only, ranked by `order`; ends early, with pairs missing, once `stop` is set.
+    /// The same for documents `i` of a range, ranked by `order`; stops early, skipping pairs, once `stop` is set.
     pub(super) fn each_weight_of(
         &self,
         labels: &[f32],
@@ -38,7 +39,7 @@ impl PairLoss {
         }
     }
 
-    /// Calls back with both documents of every pair, its weight in nats and `sigma (s_i - s_j)`.
+    /// Calls `pair` with both documents of every pair, its weight in nats and `sigma (s_i - s_j)`.
     fn each_pair(&self, scores: &[f64], labels: &[f32], order: &[usize], mut pair: impl FnMut(usize, usize, f64, f64)) {
         self.each_weight_of(labels, order, 0..scores.len(), &Stop::new(), |i, j, weight| {
             pair(i, j, weight / self.base.nats(), self.sigma * (scores[i] - scores[j]));
@@ -54,9 +55,9 @@ impl LambdaField for PairLoss {
     fn lambdas(&self, scores: &[f64], labels: &[f32], order: &[usize]) -> Vec<f64> {
         let mut lambdas = vec![0.0; scores.len()];
         self.each_pair(scores, labels, order, |i, j, weight, difference| {
-            let force = self.sigma * weight * sigmoid(-difference);
-            lambdas[i] += force;
-            lambdas[j] -= force;
+            let lambda = self.sigma * weight * sigmoid(-difference);
+            lambdas[i] += lambda;
+            lambdas[j] -= lambda;
         });
         lambdas
     }
@@ -71,11 +72,11 @@ impl LambdaField for PairLoss {
         let n = scores.len();
         let mut jacobian = vec![0.0; n * n];
         self.each_pair(scores, labels, order, |i, j, weight, difference| {
-            let slope = weight * self.sigma.powi(2) * sigmoid(difference) * sigmoid(-difference);
-            jacobian[i * n + i] -= slope;
-            jacobian[j * n + j] -= slope;
-            jacobian[i * n + j] += slope;
-            jacobian[j * n + i] += slope;
+            let derivative = weight * self.sigma.powi(2) * sigmoid(difference) * sigmoid(-difference);
+            jacobian[i * n + i] -= derivative;
+            jacobian[j * n + j] -= derivative;
+            jacobian[i * n + j] += derivative;
+            jacobian[j * n + i] += derivative;
         });
         Some(jacobian)
     }

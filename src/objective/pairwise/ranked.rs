@@ -1,4 +1,4 @@
-//! One query in rank order: what every kernel starts from.
+//! One query in rank order: the input of every kernel.
 
 use super::super::weight::{Classes, RankedList, Values};
 use super::lanes::NARROW;
@@ -8,26 +8,26 @@ use crate::numeric::exp::exponentials;
 use crate::numeric::levels::Levels;
 use crate::numeric::order::{document, number, safe, sort};
 
-/// A query's documents, the top rank first, and what weights need to know of them.
+/// The documents of a query in rank order, and the inputs of pair weights.
 #[derive(Debug, Default)]
 pub(super) struct Ranked {
     pub keys: Vec<u64>,
-    /// Safe scores.
+    /// Scores without NaN and infinities.
     pub scores: Vec<f32>,
     pub labels: Vec<f32>,
     /// `sigma s`.
     pub scaled: Vec<f64>,
-    /// Subtracted from scores before their exponentials are taken.
+    /// Offset subtracted from scores before taking exponentials.
     pub centre: f64,
-    /// Whether `sigma s` spans more than exponentials in f32 do.
+    /// Whether `sigma s` spans too large a range for exponentials in f32.
     pub wide: bool,
-    /// `exp(sigma (s - centre))`, unless wide; only the direct kernels need it.
+    /// `exp(sigma (s - centre))`, unless wide; only for the direct kernels.
     pub e: Vec<f32>,
-    /// The documents by class, where pairs are of different classes.
+    /// Documents by class, if pairs are of different classes.
     pub levels: Levels,
-    /// What weights are made of.
+    /// Inputs of the weights.
     pub values: Values,
-    /// How many ranks have pairs with all ranks below them; there are no others.
+    /// Number of top ranks that have pairs, each with all ranks below it.
     pub top: usize,
     classes: Vec<f32>,
     exponents: Vec<f64>,
@@ -39,7 +39,7 @@ impl Ranked {
         self.keys.len()
     }
 
-    /// What tells documents apart.
+    /// The class of each document.
     pub fn classes(&self, of: Classes) -> &[f32] {
         if of == Classes::Labels { &self.labels } else { &self.classes }
     }
@@ -65,7 +65,7 @@ impl Ranked {
         self.centre = if self.wide { 0.0 } else { 0.5 * (top + bottom) };
     }
 
-    /// Takes the exponentials.
+    /// Computes the exponentials.
     pub fn exponentiate(&mut self, sigma: f64) {
         let n = self.len();
         self.e.resize(n, 0.0);
@@ -80,11 +80,11 @@ impl Ranked {
         self.e.iter_mut().zip(&self.exponents).for_each(|(to, &from)| *to = from as f32);
     }
 
-    /// Gives a sorted query what the weights of a loss are made of.
+    /// Computes the inputs of a loss's pair weights for a sorted query.
     ///
     /// # Errors
-    /// When values are missing that a form needs.
-    pub fn weigh(&mut self, loss: &PairLoss, form: Option<PairForm>) -> Result<()> {
+    /// Returns an error if values that the form needs are missing.
+    pub fn prepare_weights(&mut self, loss: &PairLoss, form: Option<PairForm>) -> Result<()> {
         let (n, weight) = (self.len(), &*loss.weight);
         let classes = weight.classes();
         if classes != Classes::Labels {

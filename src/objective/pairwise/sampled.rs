@@ -1,8 +1,8 @@
 //! Soft assignment: pair weights averaged over rankings sampled around the scores (LambdaLoss, section 4).
 //!
-//! The E-step of the LambdaLoss paper asks for the distribution of rankings given scores. A hard assignment takes the
-//! sorted order; a soft one draws `K` rankings and averages the weights. The pair losses stay functions of the scores
-//! themselves, so that the gradient is the mean of `K` gradients with another weight each.
+//! The E-step of the LambdaLoss paper needs the distribution of rankings given scores. A hard assignment takes the
+//! sorted order; a soft one draws `K` rankings and averages the weights. The pair losses remain functions of the
+//! scores, so the gradient is the mean of `K` gradients with different weights.
 
 use super::super::loss::{Gradients, Outputs, Query, QueryResult};
 use super::PairLoss;
@@ -14,7 +14,7 @@ use crate::numeric::standard_normal;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Where the ranks come from that weights depend on.
+/// Source of the ranks that pair weights depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Assignment {
     /// The order of the scores.
@@ -22,27 +22,27 @@ pub enum Assignment {
     Hard,
     /// Orders of the scores with Gaussian noise added.
     Gaussian {
-        /// How many orders to draw for each query.
+        /// Number of rankings sampled per query.
         samples: usize,
-        /// The standard deviation of the noise, in units of the scores.
+        /// Standard deviation of the noise, in units of the scores.
         scale: f64,
     },
-    /// Orders drawn by the Plackett-Luce model: one document after another, by a softmax of `sigma` times the scores.
+    /// Orders drawn from the Plackett-Luce model: one document at a time, by a softmax of `sigma` times the scores.
     PlackettLuce {
-        /// How many orders to draw for each query.
+        /// Number of rankings sampled per query.
         samples: usize,
     },
 }
 
 impl Assignment {
-    /// Refuses settings that make no sense.
+    /// Checks the settings.
     ///
     /// # Errors
-    /// When there are no samples, or the scale is not a number above 0.
+    /// Returns an error if there are no samples, or the scale is not a positive number.
     pub fn check(&self) -> Result<()> {
         match *self {
             Assignment::Gaussian { samples: 0, .. } | Assignment::PlackettLuce { samples: 0 } => {
-                Err(Error::Config("a soft assignment needs at least one sample".to_owned()))
+                Err(Error::Config("soft assignment needs at least one sample".to_owned()))
             }
             Assignment::Gaussian { scale, .. } if !(scale > 0.0 && scale.is_finite()) => {
                 Err(Error::Config(format!("the scale of the noise must be a number above 0, not {scale}")))
@@ -58,8 +58,8 @@ impl Assignment {
         }
     }
 
-    /// A score as one sampled ranking sees it.
-    fn disturbed(&self, score: f32, sigma: f64, random: &mut ChaCha8Rng) -> f32 {
+    /// Adds noise to a score.
+    fn with_noise(&self, score: f32, sigma: f64, random: &mut ChaCha8Rng) -> f32 {
         let noise = match *self {
             Assignment::Hard => 0.0,
             Assignment::Gaussian { scale, .. } => scale * standard_normal(random),
@@ -70,13 +70,13 @@ impl Assignment {
     }
 }
 
-/// A number above 0 and below 1.
+/// Draws a number above 0 and below 1.
 fn uniform(random: &mut ChaCha8Rng) -> f64 {
     (random.random::<u32>() as f64 + 0.5) / (1u64 << 32) as f64
 }
 
 impl PairLoss {
-    /// One query with weights averaged over sampled rankings; the same seed draws the same ones.
+    /// Computes one query with weights averaged over sampled rankings, which depend only on the seed.
     pub(super) fn sampled(
         &self,
         query: Query<'_>,
@@ -94,7 +94,7 @@ impl PairLoss {
         let mut total = QueryResult::default();
         for sample in 0..assignment.samples() {
             sort(
-                scores.iter().map(|&score| assignment.disturbed(score, self.sigma, &mut random)),
+                scores.iter().map(|&score| assignment.with_noise(score, self.sigma, &mut random)),
                 &mut keys,
                 &mut spare,
             );
@@ -103,22 +103,22 @@ impl PairLoss {
                 ranked[place] = query.labels[document(key)];
             }
             part.clear(n, to.hessian.is_some());
-            // Pairs are counted in the first sample: the others have the same, but for what truncation cuts.
+            // Pairs are counted in the first sample only: they are the same in all samples, except for truncation.
             let outputs = Outputs { loss: outputs.loss, pairs: outputs.pairs && sample == 0 };
             let weights = self.weights(&ranked);
             total = total + sum_pairs(&scaled, &weights, weights.top(), &mut part, outputs, query.stop);
             query.stop.check()?;
-            for (sum, part) in [(&mut sums.slopes, &part.slopes), (&mut sums.curves, &part.curves)] {
+            for (sum, part) in [(&mut sums.gradient, &part.gradient), (&mut sums.hessian, &part.hessian)] {
                 keys.iter().zip(part).for_each(|(&key, part)| sum[document(key)] += part);
             }
         }
-        let share = (assignment.samples() as f64 * self.base.nats()).recip();
-        let scale = self.sigma * share;
-        to.gradient.iter_mut().zip(&sums.slopes).for_each(|(to, sum)| *to = (sum * scale) as f32);
-        for (to, sum) in to.hessian.into_iter().flatten().zip(&sums.curves) {
+        let weight = (assignment.samples() as f64 * self.base.nats()).recip();
+        let scale = self.sigma * weight;
+        to.gradient.iter_mut().zip(&sums.gradient).for_each(|(to, sum)| *to = (sum * scale) as f32);
+        for (to, sum) in to.hessian.into_iter().flatten().zip(&sums.hessian) {
             *to = (sum * scale * self.sigma) as f32;
         }
-        Ok(QueryResult { loss: total.loss * share, ..total })
+        Ok(QueryResult { loss: total.loss * weight, ..total })
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn little_noise_is_a_hard_assignment() {
+    fn little_noise_gives_the_hard_assignment() {
         for kernel in [ndcg2(1.0, 0.0), PairLoss::new("ndcg1", Arc::new(Ndcg1 { k: None })), ndcg2(0.5, 2.0)] {
             let (hard, sums) = run(&kernel, Assignment::Hard, 0);
             let (soft, near) = run(&kernel, Assignment::Gaussian { samples: 3, scale: 1e-4 }, 1);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_and_nothing_else_decide() {
+    fn results_depend_only_on_the_seed() {
         let assignment = Assignment::Gaussian { samples: 2, scale: 1.0 };
         let kernel = ndcg2(1.0, 0.0);
         assert_eq!(run(&kernel, assignment, 3), run(&kernel, assignment, 3));
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(batch, one + two);
     }
 
-    /// 1 when the document at `i` is the top one.
+    /// 1 if the document at `i` is the top one.
     #[derive(Debug)]
     struct IsFirst;
 
@@ -203,17 +203,17 @@ mod tests {
         let softmax: Vec<f64> = SCORES.iter().map(|&score| (1.5 * f64::from(score)).exp()).collect();
         let total: f64 = softmax.iter().sum();
         let mut expected = 0.0;
-        for (i, &own) in SCORES.iter().enumerate() {
+        for (i, &score) in SCORES.iter().enumerate() {
             for (j, &other) in SCORES.iter().enumerate().filter(|&(j, _)| j != i) {
                 assert_ne!(i, j);
-                expected += softmax[i] / total * (1.5 * f64::from(other - own)).exp().ln_1p();
+                expected += softmax[i] / total * (1.5 * f64::from(other - score)).exp().ln_1p();
             }
         }
         assert!((soft.loss / expected - 1.0).abs() < 0.02, "{} is not {expected}", soft.loss);
     }
 
     #[test]
-    fn assignments_that_make_no_sense_are_refused() {
+    fn invalid_assignments_are_refused() {
         assert!(Assignment::PlackettLuce { samples: 0 }.check().is_err());
         assert!(Assignment::Gaussian { samples: 0, scale: 1.0 }.check().is_err());
         assert!(Assignment::Gaussian { samples: 1, scale: f64::NAN }.check().is_err());

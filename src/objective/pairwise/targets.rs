@@ -1,4 +1,4 @@
-//! RankNet with target probabilities of any kind: explicit pairs.
+//! RankNet with arbitrary target probabilities for explicit pairs.
 
 use super::super::loss::{QueryResult, SATURATED};
 use crate::data::PairTarget;
@@ -11,15 +11,15 @@ use crate::numeric::{sigmoid, softplus};
 /// `gradient` is overwritten with `dC/ds` of each document.
 ///
 /// # Errors
-/// When a pair names a document that is not there or a probability outside 0 to 1.
+/// Returns an error if a pair refers to a document that does not exist or has a probability outside 0 to 1.
 ///
 /// ```
 /// use burnrank::data::PairTarget;
 /// use burnrank::objective::ranknet_pairs;
 /// let mut gradient = [0.0; 2];
 /// let pair = PairTarget { i: 0, j: 1, probability: 1.0 };
-/// let found = ranknet_pairs(&[0.0, 0.0], &[pair], 1.0, &mut gradient)?;
-/// assert_eq!((found.loss, gradient), (2f64.ln(), [-0.5, 0.5]));
+/// let result = ranknet_pairs(&[0.0, 0.0], &[pair], 1.0, &mut gradient)?;
+/// assert_eq!((result.loss, gradient), (2f64.ln(), [-0.5, 0.5]));
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 pub fn ranknet_pairs(scores: &[f32], pairs: &[PairTarget], sigma: f64, gradient: &mut [f32]) -> Result<QueryResult> {
@@ -29,14 +29,16 @@ pub fn ranknet_pairs(scores: &[f32], pairs: &[PairTarget], sigma: f64, gradient:
     let mut sums = vec![0.0; scores.len()];
     let mut result = QueryResult { pairs: pairs.len() as u64, ..QueryResult::default() };
     for &PairTarget { i, j, probability } in pairs {
-        let (Some(&own), Some(&other)) = (scores.get(i), scores.get(j)) else {
+        let (Some(&first), Some(&second)) = (scores.get(i), scores.get(j)) else {
             return Err(Error::Mismatch(format!("pair ({i}, {j}) in a query of {} documents", scores.len())));
         };
         if !(0.0..=1.0).contains(&probability) {
-            return Err(Error::Mismatch(format!("pair ({i}, {j}) has a probability of {probability}, not of 0 to 1")));
+            return Err(Error::Mismatch(format!(
+                "pair ({i}, {j}) has probability {probability}: expected a number from 0 to 1"
+            )));
         }
-        let output = sigma * (f64::from(safe(own)) - f64::from(safe(other)));
-        // The same as -P o + ln(1 + e^o), but two positive terms, so that nothing cancels.
+        let output = sigma * (f64::from(safe(first)) - f64::from(safe(second)));
+        // Equals -P o + ln(1 + e^o), as a sum of two positive terms without cancellation.
         result.loss += probability * softplus(-output) + (1.0 - probability) * softplus(output);
         let factor = sigmoid(output) - probability;
         result.saturated += u64::from(factor.abs() < SATURATED);
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gradient_is_the_slope() {
+    fn gradient_is_the_derivative_of_the_cost() {
         let (sigma, step) = (1.7, 1e-3f32);
         let mut gradient = [0.0; 4];
         ranknet_pairs(&SCORES, &PAIRS, sigma, &mut gradient).unwrap();
@@ -91,17 +93,17 @@ mod tests {
     }
 
     #[test]
-    fn wrong_pairs_are_refused_and_wild_scores_are_not() {
+    fn invalid_pairs_are_refused_and_extreme_scores_are_not() {
         let scores = [f32::NAN, f32::INFINITY, 1e30];
-        let ask = |i, j, probability| {
+        let run = |i, j, probability| {
             let mut gradient = [0.0; 3];
             ranknet_pairs(&scores, &[PairTarget { i, j, probability }], 1.0, &mut gradient)
-                .map(|found| (found.loss, gradient))
+                .map(|result| (result.loss, gradient))
         };
-        assert!(ask(0, 3, 0.5).is_err());
-        assert!(ask(0, 1, 1.5).is_err());
-        assert!(ask(0, 1, f64::NAN).is_err());
-        let (cost, gradient) = ask(0, 1, 1.0).unwrap();
+        assert!(run(0, 3, 0.5).is_err());
+        assert!(run(0, 1, 1.5).is_err());
+        assert!(run(0, 1, f64::NAN).is_err());
+        let (cost, gradient) = run(0, 1, 1.0).unwrap();
         assert!(cost.is_finite());
         assert_eq!(gradient, [-1.0, 1.0, 0.0]);
         assert!(ranknet_pairs(&scores, &[], 1.0, &mut [0.0]).is_err());

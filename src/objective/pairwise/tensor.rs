@@ -1,4 +1,5 @@
-//! Pair losses in tensor operations: a few values per document go to the device, where their form makes the weights.
+//! Pair losses in tensor operations: a few values per document are copied to the device, where the form computes the
+//! weights.
 //!
 //! ```text
 //! C = 1/Q sum over queries, sum over i != j of  w_ij log(1 + exp(-sigma (s_i - s_j)))
@@ -15,14 +16,14 @@ use crate::numeric::order::training_order;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Tensor, TensorData};
 
-/// Beyond this difference a sigmoid is below 0.001: ln 999.
+/// Difference beyond which a sigmoid is below 0.001: ln 999.
 const SATURATION: f32 = 6.906_755;
 
 impl TensorLoss for PairLoss {
     fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart> {
         let weights = match self.weight.form() {
             Some(form) => self.weights_by_form(form, tile)?,
-            None => self.weights_one_by_one(tile)?,
+            None => self.weights_from_host(tile)?,
         };
         let (rows, columns) = tile.sides(&tile.scores);
         let steepened = (rows - columns).mul_scalar(self.sigma);
@@ -35,7 +36,7 @@ impl TensorLoss for PairLoss {
 }
 
 impl PairLoss {
-    /// The weights of a tile's ordered pairs, 0 where a pair does not count: `[queries, rows, longest]`.
+    /// Weights of a tile's ordered pairs, 0 if a pair does not count: `[queries, rows, longest]`.
     fn weights_by_form(&self, form: PairForm, tile: &TensorTile<'_>) -> Result<Tensor<3>> {
         let pairs = PairTensors::new(self, form, tile)?;
         let (present_i, present_j) = tile.sides(&tile.present);
@@ -54,8 +55,8 @@ impl PairLoss {
         Ok(weights * within_i.max_pair(within_j))
     }
 
-    /// Weights without a form are made on the host, pair by pair.
-    fn weights_one_by_one(&self, tile: &TensorTile<'_>) -> Result<Tensor<3>> {
+    /// Computes weights without a form on the host, pair by pair.
+    fn weights_from_host(&self, tile: &TensorTile<'_>) -> Result<Tensor<3>> {
         let shape = tile.shape();
         let mut weights = vec![0f32; shape.iter().product()];
         for (query, block) in tile.queries().zip(weights.chunks_mut(shape[1] * shape[2])) {
@@ -64,23 +65,24 @@ impl PairLoss {
                 block[(i - tile.rows.start) * shape[2] + j] = weight as f32;
             });
         }
-        // Those of a list that was stopped are not whole.
+        // Weights of a stopped computation are incomplete.
         tile.stop.check()?;
         Ok(Tensor::from_data(TensorData::new(weights, shape), &tile.device()))
     }
 }
 
-/// What a form makes the weights of a tile's pairs of.
+/// Inputs of a form for the weights of a tile's pairs.
 ///
-/// Values are sums of two numbers in single precision, so that differences of them are as exact as single precision is.
+/// Values are stored as sums of two single-precision numbers, so that their differences are accurate to single
+/// precision.
 pub(in super::super) struct PairTensors<'a> {
     tile: &'a TensorTile<'a>,
     first: [Tensor<2>; 2],
     second: [Tensor<2>; 2],
-    /// From 0 on.
+    /// Rank, from 0.
     rank: Tensor<2>,
     class: Tensor<2>,
-    /// 1 for documents of the ranks that count.
+    /// 1 for documents of ranks that count.
     within: Tensor<2>,
 }
 
@@ -151,13 +153,13 @@ impl<'a> PairTensors<'a> {
         (i - j).abs()
     }
 
-    /// 1 where `i` is ranked above `j`.
+    /// 1 if `i` is ranked above `j`, else 0.
     pub fn above(&self) -> Tensor<3> {
         let (i, j) = self.tile.sides(&self.rank);
         i.lower(j).float()
     }
 
-    /// 1 where it is not.
+    /// 1 - [`PairTensors::above`].
     pub fn below(&self) -> Tensor<3> {
         self.above().neg().add_scalar(1.0)
     }

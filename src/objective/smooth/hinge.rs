@@ -18,12 +18,13 @@ pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
 
 /// `C = sum over y_i > y_j of max(0, 1 - (s_i - s_j))`, in `O(n log n log labels)`.
 ///
-/// The second derivative is 0 wherever there is one, which is no use as the divisor of a step. Given instead is that of half
-/// the squared hinge: the number of a document's pairs that are not yet 1 apart. With it a Newton step is at most 1.
+/// The second derivative is 0 wherever it exists, which cannot scale a Newton step. The hessian returned is therefore
+/// that of half the squared hinge: the number of a document's pairs that differ by less than 1. Newton steps are then
+/// at most 1.
 #[derive(Debug)]
 pub(in super::super) struct Hinge;
 
-/// Whether a pair is not yet 1 apart.
+/// Returns whether a pair differs by less than 1.
 fn violates(high: f64, low: f64) -> bool {
     1.0 - (high - low) > 0.0
 }
@@ -33,11 +34,11 @@ impl Formula for Hinge {
         ROW.name.to_owned()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64 {
+    fn evaluate(&self, scores: &[f64], labels: &[f32], gradient: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64 {
         let mut pairs = 0.0;
         across_labels(scores, labels, stop, &mut |low, high| {
             let mut add = |document: u32, count: usize, sign: f64| {
-                slopes[document as usize] += sign * count as f64;
+                gradient[document as usize] += sign * count as f64;
                 if let Some(hessian) = hessian.get_mut(document as usize) {
                     *hessian += count as f64;
                 }
@@ -55,9 +56,9 @@ impl Formula for Hinge {
                 add(document, above, 1.0);
             }
         });
-        // The hinges of its pairs are 1 and a difference of scores each. The nearer scores are to 0 the less is rounded off.
+        // Each pair's hinge is 1 minus a difference of scores. Subtracting an origin reduces rounding errors.
         let origin = scores.first().copied().unwrap_or_default();
-        pairs + slopes.iter().zip(scores).map(|(slope, score)| slope * (score - origin)).sum::<f64>()
+        pairs + gradient.iter().zip(scores).map(|(derivative, score)| derivative * (score - origin)).sum::<f64>()
     }
 
     fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart> {
@@ -73,8 +74,9 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     #[test]
-    fn values_are_those_of_tensorflow_ranking() {
-        // Its documentation has means: 0.6 over both places of the first list, 2.5 / 6 over all six of a padded batch of both.
+    fn values_agree_with_tensorflow_ranking() {
+        // Its documentation has means: 0.6 over the two documents of the first list, 2.5 / 6 over a padded batch of
+        // both.
         let loss = |scores: &[f64], labels: &[f32]| {
             Hinge.evaluate(scores, labels, &mut vec![0.0; scores.len()], &mut [], &Stop::new())
         };
@@ -83,26 +85,26 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_over_all_pairs() {
+    fn sums_equal_those_over_all_pairs() {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(2);
         for n in [2, 3, 10, 77] {
-            // Many scores are equal, and many exactly 1 apart.
+            // Many scores are equal, and many differ by exactly 1.
             let scores: Vec<f64> = (0..n).map(|_| f64::from(random.random_range(-8..8)) / 4.0).collect();
             let labels: Vec<f32> = (0..n).map(|_| random.random_range(0..6) as f32).collect();
-            let (mut slopes, mut hessian) = (vec![0.0; n], vec![0.0; n]);
-            let loss = Hinge.evaluate(&scores, &labels, &mut slopes, &mut hessian, &Stop::new());
-            let (mut expected, mut expected_slopes, mut expected_second) = (0.0, vec![0.0; n], vec![0.0; n]);
+            let (mut gradient, mut hessian) = (vec![0.0; n], vec![0.0; n]);
+            let loss = Hinge.evaluate(&scores, &labels, &mut gradient, &mut hessian, &Stop::new());
+            let (mut expected, mut expected_gradient, mut expected_hessian) = (0.0, vec![0.0; n], vec![0.0; n]);
             for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).filter(|&(i, j)| labels[i] > labels[j]) {
                 let hinge = 1.0 - (scores[i] - scores[j]);
                 if hinge > 0.0 {
                     expected += hinge;
-                    expected_slopes[i] -= 1.0;
-                    expected_slopes[j] += 1.0;
-                    expected_second[i] += 1.0;
-                    expected_second[j] += 1.0;
+                    expected_gradient[i] -= 1.0;
+                    expected_gradient[j] += 1.0;
+                    expected_hessian[i] += 1.0;
+                    expected_hessian[j] += 1.0;
                 }
             }
-            assert_eq!((loss, slopes, hessian), (expected, expected_slopes, expected_second), "{n}");
+            assert_eq!((loss, gradient, hessian), (expected, expected_gradient, expected_hessian), "{n}");
         }
     }
 }

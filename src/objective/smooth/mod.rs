@@ -1,4 +1,4 @@
-//! Losses that are one smooth formula of a query's scores: listwise, pairwise and pointwise ones, one per file.
+//! Smooth losses, given by a formula of a query's scores: listwise, pairwise and pointwise, one per file.
 
 pub(super) mod approx_ndcg;
 mod common;
@@ -20,47 +20,47 @@ use crate::numeric::order::safe;
 use crate::stop::Stop;
 use std::fmt::Debug;
 
-/// A loss as one formula, in double precision on the host and in tensor operations.
+/// A loss given by a formula, in double precision on the host and in tensor operations.
 pub(super) trait Formula: Debug + Send + Sync {
-    /// The name that parses.
+    /// The name, as it parses.
     fn name(&self) -> String;
 
-    /// The loss of one query. Adds `dC/ds` to `slopes`, and the diagonal of the second derivatives to `second`, which is
-    /// empty unless they are wanted; both are 0 before.
+    /// Returns the loss of one query. Adds `dC/ds` to `gradient`, and the diagonal of the second derivatives to
+    /// `hessian`, which is empty unless requested; both are 0 before.
     ///
-    /// Scores are at most 1e30 in size, slopes must be finite.
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64;
+    /// Scores are at most 1e30 in size. Gradients must be finite.
+    fn evaluate(&self, scores: &[f64], labels: &[f32], gradient: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64;
 
-    /// The same loss of the rows of a tile, as tensors: the sum over its queries.
+    /// The same loss for the rows of a tile, as tensors, summed over its queries.
     fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart>;
 
-    /// Whether a query's loss is no sum over its rows.
+    /// Returns whether a query's loss is not a sum over its rows.
     fn needs_whole_queries(&self) -> bool {
         false
     }
 
-    /// Whether a shift of all scores changes nothing.
+    /// Returns whether adding a constant to all scores has no effect.
     fn ignores_shifts(&self) -> bool {
         true
     }
 
-    /// Whether single documents teach something.
+    /// Returns whether single documents contribute.
     fn is_pointwise(&self) -> bool {
         false
     }
 
-    /// The difference of scores over which slopes change smoothly.
+    /// Difference of scores over which the gradient changes smoothly.
     fn width(&self) -> f64 {
         1.0
     }
 
-    /// Labels beyond this have no finite loss.
+    /// Maximum label with a finite loss.
     fn largest_label(&self) -> f32 {
         1e9
     }
 }
 
-/// What is trained with a formula.
+/// Adapts a formula to the traits of losses.
 #[derive(Debug)]
 pub(super) struct SmoothLoss<F>(pub F);
 
@@ -73,19 +73,22 @@ impl<F: Formula> Loss for SmoothLoss<F> {
         query.check(&to, self.0.largest_label())?;
         let scores: Vec<f64> = query.scores.iter().map(|&score| f64::from(safe(score))).collect();
         let n = scores.len();
-        let (mut slopes, mut hessian) = (vec![0.0; n], vec![0.0; if to.hessian.is_some() { n } else { 0 }]);
-        let loss = self.0.evaluate(&scores, query.labels, &mut slopes, &mut hessian, query.stop);
+        let (mut gradient, mut hessian) = (vec![0.0; n], vec![0.0; if to.hessian.is_some() { n } else { 0 }]);
+        let loss = self.0.evaluate(&scores, query.labels, &mut gradient, &mut hessian, query.stop);
         query.stop.check()?;
         let mut result = QueryResult { loss, ..QueryResult::default() };
-        for (to, slope) in to.gradient.iter_mut().zip(&slopes) {
-            *to = *slope as f32;
+        for (to, derivative) in to.gradient.iter_mut().zip(&gradient) {
+            *to = *derivative as f32;
             if !to.is_finite() {
-                return Err(Error::Mismatch(format!("{}: a slope of {slope}, not a finite number", self.0.name())));
+                return Err(Error::Mismatch(format!(
+                    "{}: gradient {derivative} is not a finite number",
+                    self.0.name()
+                )));
             }
-            result.pairs += u64::from(*slope != 0.0);
-            result.saturated += u64::from(*slope != 0.0 && slope.abs() < SATURATED);
+            result.pairs += u64::from(*derivative != 0.0);
+            result.saturated += u64::from(*derivative != 0.0 && derivative.abs() < SATURATED);
         }
-        to.hessian.into_iter().flatten().zip(&hessian).for_each(|(to, slope)| *to = *slope as f32);
+        to.hessian.into_iter().flatten().zip(&hessian).for_each(|(to, second)| *to = *second as f32);
         Ok(result)
     }
 
@@ -122,9 +125,9 @@ impl<F: Formula> LambdaField for SmoothLoss<F> {
     }
 
     fn lambdas(&self, scores: &[f64], labels: &[f32], _: &[usize]) -> Vec<f64> {
-        let mut slopes = vec![0.0; scores.len()];
-        self.0.evaluate(scores, labels, &mut slopes, &mut [], &Stop::new());
-        slopes.iter().map(|slope| -slope).collect()
+        let mut gradient = vec![0.0; scores.len()];
+        self.0.evaluate(scores, labels, &mut gradient, &mut [], &Stop::new());
+        gradient.iter().map(|derivative| -derivative).collect()
     }
 
     fn cost(&self, scores: &[f64], labels: &[f32], _: &[usize]) -> Option<f64> {

@@ -11,43 +11,44 @@ use std::sync::Arc;
 pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "rankcosine",
     parameters: &[],
-    help: "the angle between scores and labels (RankCosine)",
+    help: "cosine distance between scores and labels (RankCosine)",
     make: Make::Smooth(|_| Arc::new(SmoothLoss(RankCosine))),
 };
 
-/// `C = (1 - cos(y, s)) / 2`: scores are to point where the labels do.
+/// `C = (1 - cos(y, s)) / 2`: the cosine distance between the vectors of scores and labels.
 ///
-/// The paper leaves open what stands for a label; here it is the label itself. A factor of all scores changes nothing, a
-/// shift does. Where all labels are equal there is nothing to learn: loss and slopes are 0. Scores that are all 0, as good
-/// as, have no direction: their cosine is 0 and so are their slopes.
+/// The paper leaves the target vector open; this is the label itself. Scaling all scores does not change the loss,
+/// shifting them does. Loss and gradient are 0 if all labels are equal. For scores that are all (almost) 0, the cosine
+/// and the gradient are 0.
 #[derive(Debug)]
 pub(in super::super) struct RankCosine;
 
-/// Scores of less than this length count as 0, so that slopes, which grow as its reciprocal, stay finite.
-const SHORTEST: f64 = 1e-15;
+/// Score vectors shorter than this count as 0, so that the gradient, which grows with the reciprocal of the length,
+/// stays finite.
+const MIN_LENGTH: f64 = 1e-15;
 
 impl Formula for RankCosine {
     fn name(&self) -> String {
         ROW.name.to_owned()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], _: &Stop) -> f64 {
+    fn evaluate(&self, scores: &[f64], labels: &[f32], gradient: &mut [f64], hessian: &mut [f64], _: &Stop) -> f64 {
         if all_equal(labels) {
             return 0.0;
         }
         let norm = length(scores.iter().copied());
-        if norm < SHORTEST {
+        if norm < MIN_LENGTH {
             return 0.5;
         }
-        // As if both were of length 1: no power of a large score is ever taken.
+        // Both vectors are normalised first, to avoid squares of large scores.
         let label_norm = length(labels.iter().map(|&label| f64::from(label)));
-        let wanted = |document: usize| f64::from(labels[document]) / label_norm;
-        let cosine: f64 = scores.iter().enumerate().map(|(document, score)| wanted(document) * (score / norm)).sum();
-        for (document, slope) in slopes.iter_mut().enumerate() {
-            *slope = -(wanted(document) - cosine * (scores[document] / norm)) / (2.0 * norm);
+        let target_of = |document: usize| f64::from(labels[document]) / label_norm;
+        let cosine: f64 = scores.iter().enumerate().map(|(document, score)| target_of(document) * (score / norm)).sum();
+        for (document, derivative) in gradient.iter_mut().enumerate() {
+            *derivative = -(target_of(document) - cosine * (scores[document] / norm)) / (2.0 * norm);
         }
         for (document, hessian) in hessian.iter_mut().enumerate() {
-            let (target, score) = (wanted(document), scores[document] / norm);
+            let (target, score) = (target_of(document), scores[document] / norm);
             *hessian = (2.0 * target * score + cosine * (1.0 - 3.0 * score * score)) / (2.0 * norm * norm);
         }
         (1.0 - cosine) / 2.0
@@ -59,17 +60,17 @@ impl Formula for RankCosine {
             let target = |&label: &f32| if all_equal(query.labels) { 0.0 } else { (f64::from(label) / norm) as f32 };
             query.labels.iter().map(target).collect()
         });
-        // A factor changes nothing, and squares of scores of length 1 are finite.
+        // Scaling does not change the loss, and squares of normalised scores are finite.
         let factors = tile.values(|query| {
             let norm = length(query.scores.iter().map(|&score| f64::from(score)));
-            vec![if norm < SHORTEST { 0.0 } else { norm.recip() as f32 }; query.scores.len()]
+            vec![if norm < MIN_LENGTH { 0.0 } else { norm.recip() as f32 }; query.scores.len()]
         });
         let scores = tile.scores.clone() * factors;
         let products = (scores.clone() * targets.clone()).sum_dim(1);
         let squares = (scores.clone() * scores).sum_dim(1);
-        let none = squares.clone().without_autodiff().equal_scalar(0.0).float();
+        let is_zero = squares.clone().without_autodiff().equal_scalar(0.0).float();
         let learnable = targets.abs().sum_dim(1).greater_scalar(0.0).float();
-        let cosines = products / (squares + none).sqrt();
+        let cosines = products / (squares + is_zero).sqrt();
         Ok(tile.part((cosines.neg().add_scalar(1.0) * learnable).sum().div_scalar(2.0)))
     }
 
@@ -82,7 +83,7 @@ impl Formula for RankCosine {
     }
 }
 
-/// The Euclidean length.
+/// Euclidean norm.
 fn length(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|value| value * value).sum::<f64>().sqrt()
 }
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loss_goes_from_0_to_1_with_the_angle() {
+    fn loss_is_0_to_1_depending_on_the_angle() {
         let loss = |scores: [f64; 2]| RankCosine.evaluate(&scores, &[3.0, 4.0], &mut [0.0; 2], &mut [], &Stop::new());
         assert!(loss([0.3, 0.4]).abs() < 1e-15 && (loss([-3e20, -4e20]) - 1.0).abs() < 1e-15);
         // Cosine (3 * 1 + 4 * 0) / (5 * 1).

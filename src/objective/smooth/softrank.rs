@@ -1,12 +1,13 @@
 //! SoftRank (Taylor, Guiver, Robertson and Minka 2008).
 //!
-//! Document `i` has a score drawn from `N(s_i, sigma^2)`. Document `j` beats it with the chance
-//! `b_ij = Phi((s_j - s_i) / (sigma sqrt 2))`, each other document by itself, so that its rank is 1 and a sum of independent
-//! coins. SoftNDCG is NDCG with each discount replaced by its mean over the distribution of that rank.
+//! The score of document `i` is drawn from `N(s_i, sigma^2)`. Document `j` beats it with probability `b_ij = Phi((s_j -
+//! s_i) / (sigma sqrt 2))`, independently of the others, so that its rank is 1 plus a sum of independent Bernoulli
+//! trials. SoftNDCG is NDCG with each discount replaced by its mean over the distribution of that rank.
 //!
-//! The paper adds coin after coin to the distribution, which takes `O(n^3)` for all documents. The mean of a power of the rank
-//! needs no distribution: `E[z^r] = z * product over j of (1 - b_ij + z b_ij)`. So the discount is written as a sum of about a
-//! hundred powers, exact to 1e-12, and all is `O(n^2)`, with slopes and second derivatives in closed form.
+//! The paper adds the trials to the distribution one at a time, which takes `O(n^3)` for all documents. The mean of a
+//! power with the rank as exponent needs no distribution: `E[z^r] = z * product over j of (1 - b_ij + z b_ij)`. The
+//! discount is therefore written as a sum of about a hundred powers, accurate to 1e-12, and everything takes `O(n^2)`,
+//! with gradient and second derivatives in closed form.
 
 use super::super::registry::{Make, ObjectiveEntry};
 use super::super::tensor::{TensorTile, TilePart};
@@ -23,17 +24,16 @@ use std::sync::LazyLock;
 pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "softrank",
     parameters: &[Parameter::number("sigma", 1.0, 1e-6..=1e6, "standard deviation of scores")],
-    help: "mean NDCG when scores have the standard deviation sigma (SoftRank)",
+    help: "expected NDCG for scores with Gaussian noise sigma (SoftRank)",
     make: Make::Smooth(|name| Arc::new(SmoothLoss(SoftRank { sigma: name.number("sigma") }))),
 };
 
 /// `C = 1 - sum_i G_i sum_r p_i(r) / log2(1 + r)`, where `p_i` is the distribution of document `i`'s rank.
 ///
-/// Where all labels are equal there is nothing to learn: loss and slopes are 0. It is not convex: second derivatives may be
-/// negative.
+/// Loss and gradient are 0 if all labels are equal. The loss is not convex: second derivatives may be negative.
 #[derive(Debug)]
 pub(in super::super) struct SoftRank {
-    /// The standard deviation of a score.
+    /// Standard deviation of a score.
     pub sigma: f64,
 }
 
@@ -42,29 +42,33 @@ impl Formula for SoftRank {
         Spelling::new(ROW.name).number("sigma", self.sigma, None).finish()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64 {
+    fn evaluate(&self, scores: &[f64], labels: &[f32], gradient: &mut [f64], hessian: &mut [f64], stop: &Stop) -> f64 {
         let Some(shares) = shares(labels) else { return 0.0 };
-        let (powers, mut coins) = (Powers::up_to(scores.len()), Coins::default());
+        let (powers, mut trials) = (Powers::up_to(scores.len()), Trials::default());
         let mut loss = 0.0;
         for (i, share) in shares.iter().enumerate().filter(|(_, share)| share.gain != 0.0) {
             if stop.asked() {
                 break;
             }
-            coins.toss(scores, i, std::f64::consts::SQRT_2 * self.sigma);
-            let (mean, curve) = coins.mean(&powers, !hessian.is_empty());
+            trials.set(scores, i, std::f64::consts::SQRT_2 * self.sigma);
+            let (mean, remainder) = trials.mean(&powers, !hessian.is_empty());
             loss += share.ideal - share.gain * mean;
-            for ((slope, by_chance), density) in slopes.iter_mut().zip(&coins.by_chance).zip(&coins.density) {
-                *slope -= share.gain * by_chance * density;
+            for ((derivative, by_probability), density) in
+                gradient.iter_mut().zip(&trials.by_probability).zip(&trials.density)
+            {
+                *derivative -= share.gain * by_probability * density;
             }
-            let by_own: f64 = coins.by_chance.iter().zip(&coins.density).map(|(by, density)| by * density).sum();
-            slopes[i] += share.gain * by_own;
+            let by_own: f64 = trials.by_probability.iter().zip(&trials.density).map(|(by, density)| by * density).sum();
+            gradient[i] += share.gain * by_own;
             if !hessian.is_empty() {
-                let mut own = curve;
-                for ((hessian, by_chance), bend) in hessian.iter_mut().zip(&coins.by_chance).zip(&coins.bend) {
-                    *hessian -= share.gain * by_chance * bend;
-                    own += by_chance * bend;
+                let mut total = remainder;
+                for ((hessian, by_probability), second) in
+                    hessian.iter_mut().zip(&trials.by_probability).zip(&trials.second)
+                {
+                    *hessian -= share.gain * by_probability * second;
+                    total += by_probability * second;
                 }
-                hessian[i] -= share.gain * own;
+                hessian[i] -= share.gain * total;
             }
         }
         loss
@@ -73,23 +77,25 @@ impl Formula for SoftRank {
     fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart> {
         let (score_i, score_j) = tile.sides(&tile.scores);
         let others = tile.sides(&tile.present).1 * tile.off_diagonal();
-        let chances = (score_j - score_i).div_scalar(2.0 * self.sigma).erf().add_scalar(1.0).div_scalar(2.0) * others;
+        let probabilities =
+            (score_j - score_i).div_scalar(2.0 * self.sigma).erf().add_scalar(1.0).div_scalar(2.0) * others;
         let [gain, ideal] = share_tensors(tile).map(|shares| tile.sides(&shares).0);
-        // The slopes by the chances are summed up as constants: a tape of all powers would be a hundred times as large.
-        let fixed = chances.clone().without_autodiff();
+        // Derivatives with respect to the probabilities are summed as constants: recording all powers for autodiff
+        // would take a hundred times the memory.
+        let fixed = probabilities.clone().without_autodiff();
         let powers = Powers::up_to(tile.shape()[2]);
-        let mut by_chance = fixed.zeros_like().add_scalar(powers.linear);
+        let mut by_probability = fixed.zeros_like().add_scalar(powers.linear);
         let mut means = fixed.clone().sum_dim(2).add_scalar(1.0).mul_scalar(powers.linear).add_scalar(powers.constant);
         for power in &powers.terms {
             tile.stop.check()?;
-            // Not quite -1: the logarithm stays finite, and what it is off by is below what single precision tells apart.
+            // Slightly above -1 to keep the logarithm finite; the error is below single precision.
             let less = fixed.clone().mul_scalar(-power.less).clamp_min(-1.0 + 1e-6);
             let mean = less.clone().log1p().sum_dim(2).exp().mul_scalar(power.weight * (1.0 - power.less));
-            by_chance = by_chance - (mean.clone() / less.add_scalar(1.0)).mul_scalar(power.less);
+            by_probability = by_probability - (mean.clone() / less.add_scalar(1.0)).mul_scalar(power.less);
             means = means + mean;
         }
         let loss = (ideal - gain.clone() * means).sum();
-        let carrier = (chances * by_chance * gain).sum();
+        let carrier = (probabilities * by_probability * gain).sum();
         let value = carrier.clone().without_autodiff();
         Ok(tile.part(loss - (carrier - value)))
     }
@@ -103,69 +109,72 @@ impl Formula for SoftRank {
     }
 }
 
-/// The other documents, as coins that decide about one document's rank.
+/// The other documents as Bernoulli trials that determine one document's rank.
 #[derive(Default)]
-struct Coins {
-    /// The chances to be below it and above it.
-    chances: Vec<[f64; 2]>,
-    /// The first and second derivatives of the chance to be above it, by the score of the other document.
+struct Trials {
+    /// Probabilities of being below it and above it.
+    probabilities: Vec<[f64; 2]>,
+    /// First and second derivatives of the probability of being above it, with respect to the score of the other
+    /// document.
     density: Vec<f64>,
-    bend: Vec<f64>,
-    /// The derivative of the mean discount by each chance.
-    by_chance: Vec<f64>,
+    second: Vec<f64>,
+    /// Derivative of the mean discount with respect to each probability.
+    by_probability: Vec<f64>,
 }
 
-impl Coins {
-    /// `spread` is the standard deviation of a difference of scores. The document's own coin always falls on one side.
-    fn toss(&mut self, scores: &[f64], document: usize, spread: f64) {
-        self.chances.clear();
+impl Trials {
+    /// Sets the probabilities; `spread` is the standard deviation of a difference of scores. The document itself counts
+    /// as below.
+    fn set(&mut self, scores: &[f64], document: usize, spread: f64) {
+        self.probabilities.clear();
         self.density.clear();
-        self.bend.clear();
+        self.second.clear();
         for (other, score) in scores.iter().enumerate() {
             let x = (score - scores[document]) / spread;
             let (below, above, density) = if other == document { (1.0, 0.0, 0.0) } else { normal(x) };
-            self.chances.push([below, above]);
+            self.probabilities.push([below, above]);
             self.density.push(density / spread);
-            self.bend.push(-x * density / (spread * spread));
+            self.second.push(-x * density / (spread * spread));
         }
     }
 
-    /// The mean discount; and of its second derivative by the document's own score, what `by_chance` does not give.
-    fn mean(&mut self, powers: &Powers, curved: bool) -> (f64, f64) {
-        let rank = 1.0 + self.chances.iter().map(|chances| chances[1]).sum::<f64>();
-        let (mut mean, mut curve) = (powers.constant + powers.linear * rank, 0.0);
-        self.by_chance.clear();
-        self.by_chance.resize(self.chances.len(), powers.linear);
+    /// Returns the mean discount, and the part of its second derivative with respect to the document's own score that
+    /// `by_probability` does not cover.
+    fn mean(&mut self, powers: &Powers, with_second: bool) -> (f64, f64) {
+        let rank = 1.0 + self.probabilities.iter().map(|probabilities| probabilities[1]).sum::<f64>();
+        let (mut mean, mut second) = (powers.constant + powers.linear * rank, 0.0);
+        self.by_probability.clear();
+        self.by_probability.resize(self.probabilities.len(), powers.linear);
         for &Power { less, weight } in &powers.terms {
             let z = 1.0 - less;
-            let factor = |chances: &[f64; 2]| chances[0] + z * chances[1];
-            // Four products side by side are four times as fast as one.
+            let factor = |probabilities: &[f64; 2]| probabilities[0] + z * probabilities[1];
+            // Four independent products run in parallel in the processor.
             let mut products = [1.0; 4];
-            let (fours, rest) = self.chances.as_chunks::<4>();
+            let (fours, rest) = self.probabilities.as_chunks::<4>();
             for four in fours {
-                products.iter_mut().zip(four).for_each(|(product, chances)| *product *= factor(chances));
+                products.iter_mut().zip(four).for_each(|(product, probabilities)| *product *= factor(probabilities));
             }
-            rest.iter().for_each(|chances| products[0] *= factor(chances));
+            rest.iter().for_each(|probabilities| products[0] *= factor(probabilities));
             let power = weight * z * products.iter().product::<f64>();
-            // No factor is below e^-40.
+            // Every factor is above e^-40.
             if power < 1e-40 {
                 continue;
             }
             mean += power;
-            for (by_chance, chances) in self.by_chance.iter_mut().zip(&self.chances) {
-                *by_chance -= power * less / factor(chances);
+            for (by_probability, probabilities) in self.by_probability.iter_mut().zip(&self.probabilities) {
+                *by_probability -= power * less / factor(probabilities);
             }
-            if curved {
+            if with_second {
                 let (mut sum, mut squares) = (0.0, 0.0);
-                for (density, chances) in self.density.iter().zip(&self.chances) {
-                    let part = less * density / factor(chances);
+                for (density, probabilities) in self.density.iter().zip(&self.probabilities) {
+                    let part = less * density / factor(probabilities);
                     sum += part;
                     squares += part * part;
                 }
-                curve += power * (sum * sum - squares);
+                second += power * (sum * sum - squares);
             }
         }
-        (mean, curve)
+        (mean, second)
     }
 }
 
@@ -185,12 +194,12 @@ struct Powers {
 }
 
 impl Powers {
-    /// For lists of so many documents.
+    /// Powers for lists of `n` documents.
     fn up_to(n: usize) -> Powers {
         static ALL: LazyLock<Powers> = LazyLock::new(Powers::integrate);
         let mut powers = Powers { terms: vec![], ..*ALL };
         for &power in &ALL.terms {
-            // Powers that are straight lines up to rank n, to 1e-15.
+            // Powers that are linear up to rank n, to within 1e-15.
             if power.less * (n as f64) < 3e-8 {
                 powers.constant += power.weight;
                 powers.linear -= power.weight * power.less;
@@ -201,8 +210,9 @@ impl Powers {
         powers
     }
 
-    /// `1 / ln(1 + r)` is the integral over `u > 0` of `e^(-u r) (1 + e^-u integral over v > 0 of e^(-u v) / (ln^2 v + pi^2))`,
-    /// by the trapezoid rule over `ln u` and `ln v`, which converges faster than any power of its steps.
+    /// `1 / ln(1 + r)` is the integral over `u > 0` of `e^(-u r) (1 + e^-u integral over v > 0 of e^(-u v) / (ln^2 v +
+    /// pi^2))`, computed with the trapezoid rule over `ln u` and `ln v`, which converges faster than any power of the
+    /// step.
     fn integrate() -> Powers {
         const STEP: f64 = 0.3;
         const INNER: f64 = 0.5;
@@ -219,7 +229,7 @@ impl Powers {
                 Power { less: -(-u).exp_m1(), weight: LN_2 * STEP * u * density }
             })
             .collect();
-        // What lies below the first step is a line over all ranks: by the first rank and the last.
+        // The part below the first step is linear over all ranks: computed from the first and the last rank.
         let missing = |rank: usize| {
             let sum: f64 = terms.iter().map(|power| power.weight * (rank as f64 * (-power.less).ln_1p()).exp()).sum();
             discount(rank - 1) - sum
@@ -229,7 +239,7 @@ impl Powers {
     }
 }
 
-/// The standard normal distribution at `x`: what is above, what is below, and its density.
+/// Standard normal distribution at `x`: upper tail, lower tail and density.
 fn normal(x: f64) -> (f64, f64, f64) {
     let (far, square) = (x.abs(), x * x);
     let density = (-square / 2.0).exp() / (2.0 * PI).sqrt();
@@ -253,7 +263,7 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    /// The distribution of a rank as the paper has it: coin after coin.
+    /// The paper's recursion for the distribution of a rank: one trial at a time.
     fn by_recursion(sigma: f64, scores: &[f64], labels: &[f32]) -> f64 {
         let n = scores.len();
         let shares = shares(labels).unwrap();
@@ -262,10 +272,10 @@ mod tests {
                 let mut distribution = vec![0.0; n + 1];
                 distribution[0] = 1.0;
                 for j in (0..n).filter(|&j| j != i) {
-                    let chance = normal((scores[j] - scores[i]) / (sigma * 2f64.sqrt())).1;
+                    let probability = normal((scores[j] - scores[i]) / (sigma * 2f64.sqrt())).1;
                     for place in (0..n).rev() {
                         let before = if place > 0 { distribution[place - 1] } else { 0.0 };
-                        distribution[place] = distribution[place] * (1.0 - chance) + before * chance;
+                        distribution[place] = distribution[place] * (1.0 - probability) + before * probability;
                     }
                 }
                 shares[i].gain * (0..n).map(|place| distribution[place] * discount(place)).sum::<f64>()
@@ -275,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_are_those_of_the_papers_recursion() {
+    fn losses_agree_with_the_papers_recursion() {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(4);
         for (n, sigma) in [(2, 1.0), (5, 0.1), (30, 1.0), (30, 1e-3), (100, 0.3), (400, 2.0)] {
             let scores: Vec<f64> = (0..n).map(|_| random.random_range(-3.0..3.0)).collect();
@@ -299,18 +309,18 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_distribution_is_that_of_the_tables() {
+    fn normal_distribution_agrees_with_tables() {
         // Abramowitz and Stegun, tables 26.1 and 26.2.
         for (x, below) in [(0.0, 0.5), (1.0, 0.841344746068543), (2.0, 0.977249868051821), (3.0, 0.998650101968370)] {
-            let (above, found, _) = normal(x);
-            assert!((found - below).abs() < 1e-14 && (above + found - 1.0).abs() < 1e-15, "{x}: {found}");
-            assert!((normal(-x).0 - found).abs() < 1e-16);
+            let (above, value, _) = normal(x);
+            assert!((value - below).abs() < 1e-14 && (above + value - 1.0).abs() < 1e-15, "{x}: {value}");
+            assert!((normal(-x).0 - value).abs() < 1e-16);
         }
-        // -log10 of what is above, from 5 to 30.
+        // -log10 of the upper tail, for 5 to 30.
         for (x, log) in [(5.0, 6.54265), (10.0, 23.11805), (30.0, 197.30921)] {
             assert!((normal(x).0.log10() + log).abs() < 1e-5, "{x}");
         }
-        // Both ways to the tail meet.
+        // Both formulas of the tail agree where they meet.
         assert!((normal(3.0 - 1e-12).0 / normal(3.0).0 - 1.0).abs() < 1e-11);
     }
 }

@@ -1,4 +1,4 @@
-//! Squared error: what MART fits (Friedman 2001).
+//! Squared error, the loss of MART (Friedman 2001).
 
 use super::super::registry::{Make, ObjectiveEntry};
 use super::super::tensor::{TensorTile, TilePart};
@@ -16,8 +16,8 @@ pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
 
 /// `C = sum over documents of (s_i - y_i)^2 / 2`.
 ///
-/// Scores are to be the labels themselves, so that a shift of all scores matters, and there is something to learn from one
-/// document, from equal labels and where nothing is relevant.
+/// Scores should equal the labels, so adding a constant to all scores matters, and single documents, equal labels and
+/// queries without relevant documents all contribute.
 #[derive(Debug)]
 pub(in super::super) struct SquaredError;
 
@@ -26,12 +26,12 @@ impl Formula for SquaredError {
         ROW.name.to_owned()
     }
 
-    fn evaluate(&self, scores: &[f64], labels: &[f32], slopes: &mut [f64], hessian: &mut [f64], _: &Stop) -> f64 {
+    fn evaluate(&self, scores: &[f64], labels: &[f32], gradient: &mut [f64], hessian: &mut [f64], _: &Stop) -> f64 {
         hessian.fill(1.0);
-        for ((slope, score), label) in slopes.iter_mut().zip(scores).zip(labels) {
-            *slope = score - f64::from(*label);
+        for ((derivative, score), label) in gradient.iter_mut().zip(scores).zip(labels) {
+            *derivative = score - f64::from(*label);
         }
-        slopes.iter().map(|slope| slope * slope / 2.0).sum()
+        gradient.iter().map(|derivative| derivative * derivative / 2.0).sum()
     }
 
     fn tile(&self, tile: &TensorTile<'_>) -> Result<TilePart> {
@@ -58,11 +58,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_value_is_that_of_tensorflow_ranking() {
+    fn value_agrees_with_tensorflow_ranking() {
         // Its documentation has the mean over two documents of the whole square: 0.4.
-        let (mut slopes, mut hessian) = ([0.0; 2], [0.0; 2]);
-        let loss = SquaredError.evaluate(&[0.6, 0.8], &[1.0, 0.0], &mut slopes, &mut hessian, &Stop::new());
+        let (mut gradient, mut hessian) = ([0.0; 2], [0.0; 2]);
+        let loss = SquaredError.evaluate(&[0.6, 0.8], &[1.0, 0.0], &mut gradient, &mut hessian, &Stop::new());
         assert!((loss - 0.4).abs() < 1e-15);
-        assert_eq!((slopes, hessian), ([0.6 - 1.0, 0.8], [1.0; 2]));
+        assert_eq!((gradient, hessian), ([0.6 - 1.0, 0.8], [1.0; 2]));
     }
 }

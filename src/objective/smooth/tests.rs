@@ -1,33 +1,33 @@
-//! What holds for all formulas: one line per loss.
+//! Properties of all smooth losses: one row per loss.
 
 use super::super::{Batch, Gradients, Objective, Outputs, PAIR_BUDGET};
 use crate::{Stop, Tensor, device};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What a test has to know about a loss.
+/// A loss and what to test of it.
 struct Case {
     name: &'static str,
-    /// Whether a query without different labels has slopes of 0, as it must unless scores are to be labels.
+    /// Whether the gradient of a query with equal labels is 0, as it must be unless scores should equal the labels.
     orders: bool,
-    /// Whether the second derivatives are those of the loss.
-    curved: bool,
-    /// The length of a list that it takes less than a second for.
+    /// Whether the hessian is that of the loss.
+    has_hessian: bool,
+    /// A list length for which it takes less than a second.
     long: usize,
 }
 
 const CASES: &[Case] = &[
-    // One line per loss.
-    Case { name: "listnet", orders: true, curved: true, long: 50_000 },
-    Case { name: "approx-ndcg:alpha=10", orders: true, curved: true, long: 3_000 },
-    Case { name: "softrank:sigma=1", orders: true, curved: true, long: 1_000 },
-    Case { name: "rankcosine", orders: true, curved: true, long: 50_000 },
-    Case { name: "hinge", orders: true, curved: false, long: 50_000 },
-    Case { name: "exponential", orders: true, curved: true, long: 50_000 },
-    Case { name: "squared-error", orders: false, curved: true, long: 50_000 },
+    // One row per loss.
+    Case { name: "listnet", orders: true, has_hessian: true, long: 50_000 },
+    Case { name: "approx-ndcg:alpha=10", orders: true, has_hessian: true, long: 3_000 },
+    Case { name: "softrank:sigma=1", orders: true, has_hessian: true, long: 1_000 },
+    Case { name: "rankcosine", orders: true, has_hessian: true, long: 50_000 },
+    Case { name: "hinge", orders: true, has_hessian: false, long: 50_000 },
+    Case { name: "exponential", orders: true, has_hessian: true, long: 50_000 },
+    Case { name: "squared-error", orders: false, has_hessian: true, long: 50_000 },
 ];
 
-/// Queries of these lengths with random labels and scores.
+/// Queries with these lengths and random labels and scores.
 fn batch(seed: u64, lengths: &[usize]) -> (Vec<f32>, Vec<f32>, Vec<usize>) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let offsets: Vec<usize> = std::iter::once(0)
@@ -41,58 +41,58 @@ fn batch(seed: u64, lengths: &[usize]) -> (Vec<f32>, Vec<f32>, Vec<usize>) {
     (scores, (0..n).map(|_| random.random_range(0..5) as f32).collect(), offsets)
 }
 
-struct Found {
+struct Evaluation {
     loss: f64,
     gradient: Vec<f32>,
     hessian: Vec<f32>,
 }
 
-/// The slopes of each query's own loss, and the sum over the losses.
-fn on_host(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize]) -> Found {
+/// Gradient of each query, not averaged, and the sum of the losses.
+fn on_host(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize]) -> Evaluation {
     let objective = Objective::parse(name).unwrap();
     let (mut gradient, mut hessian) = (vec![f32::NAN; scores.len()], vec![f32::NAN; scores.len()]);
-    let slopes = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
+    let gradients = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
     let outputs = Outputs { loss: true, pairs: true };
-    let result = objective.gradients(scores, Batch { labels, offsets }, slopes, outputs, &[], &Stop::new()).unwrap();
-    Found { loss: result.loss, gradient, hessian }
+    let result = objective.gradients(scores, Batch { labels, offsets }, gradients, outputs, &[], &Stop::new()).unwrap();
+    Evaluation { loss: result.loss, gradient, hessian }
 }
 
-/// The same in tensors, without second derivatives.
-fn in_tensors(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], budget: usize) -> Found {
+/// The same in tensors, without hessian.
+fn in_tensors(name: &str, scores: &[f32], labels: &[f32], offsets: &[usize], budget: usize) -> Evaluation {
     let objective = Objective::parse(name).unwrap();
     let scores = Tensor::<1>::from_floats(scores, &device::open("auto").unwrap());
     let queries = (offsets.len() - 1) as f32;
-    let found = objective.tensor_gradient(scores, Batch { labels, offsets }, budget, &Stop::new()).unwrap();
-    let gradient: Vec<f32> = found.gradient.try_into_vec_as().unwrap();
-    let gradient = gradient.iter().map(|slope| slope * queries).collect();
-    Found { loss: f64::from(found.loss.into_scalar::<f32>() * queries), gradient, hessian: vec![] }
+    let result = objective.tensor_gradient(scores, Batch { labels, offsets }, budget, &Stop::new()).unwrap();
+    let gradient: Vec<f32> = result.gradient.try_into_vec_as().unwrap();
+    let gradient = gradient.iter().map(|value| value * queries).collect();
+    Evaluation { loss: f64::from(result.loss.into_scalar::<f32>() * queries), gradient, hessian: vec![] }
 }
 
-fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, context: &str) {
-    assert_eq!(found.len(), expected.len());
+fn assert_close(values: &[f32], expected: &[f32], tolerance: f32, context: &str) {
+    assert_eq!(values.len(), expected.len());
     let scale = expected.iter().fold(1e-3f32, |scale, value| scale.max(value.abs()));
     let far = |(a, b): (&f32, &f32)| (a - b).abs() > tolerance * scale || !a.is_finite();
-    let place = found.iter().zip(expected).position(far);
-    assert_eq!(place, None, "{context}: {found:?} against {expected:?}");
+    let position = values.iter().zip(expected).position(far);
+    assert_eq!(position, None, "{context}: {values:?} against {expected:?}");
 }
 
 #[test]
-fn names_parse_and_print() {
+fn names_round_trip() {
     for case in CASES {
         assert_eq!(Objective::parse(case.name).unwrap().name(), case.name);
-        // There are no pairs for a truncation to leave out.
+        // Without pairs there is no truncation.
         let (head, rest) = case.name.split_at(case.name.find(':').unwrap_or(case.name.len()));
         assert!(Objective::parse(&format!("{head}@3{rest}")).is_err());
     }
 }
 
 #[test]
-fn slopes_are_those_of_the_loss() {
+fn gradients_are_differences_of_the_loss() {
     const STEP: f64 = 1e-5;
     for (seed, case) in CASES.iter().enumerate() {
         for n in [2, 3, 12, 40] {
             let (scores, labels, offsets) = batch(seed as u64, &[n]);
-            let found = on_host(case.name, &scores, &labels, &offsets);
+            let result = on_host(case.name, &scores, &labels, &offsets);
             let objective = Objective::parse(case.name).unwrap();
             let field = objective.as_field().unwrap();
             let at: Vec<f64> = scores.iter().map(|&score| score.into()).collect();
@@ -102,21 +102,21 @@ fn slopes_are_those_of_the_loss() {
                 moved
             };
             let loss = |scores: Vec<f64>| field.cost(&scores, &labels, &[]).unwrap();
-            let slope = |scores: Vec<f64>, document: usize| -field.lambdas(&scores, &labels, &[])[document];
+            let derivative = |scores: Vec<f64>, document: usize| -field.lambdas(&scores, &labels, &[])[document];
             let central = |of: &dyn Fn(f64) -> f64| ((of(STEP) - of(-STEP)) / (2.0 * STEP)) as f32;
-            let slopes: Vec<f32> = (0..n).map(|i| central(&|step| loss(moved(i, step)))).collect();
-            assert_close(&found.gradient, &slopes, 1e-5, &format!("{}, {n} documents", case.name));
-            let curves: Vec<f32> = (0..n).map(|i| central(&|step| slope(moved(i, step), i))).collect();
-            if case.curved {
-                assert_close(&found.hessian, &curves, 1e-5, &format!("{}, hessian, {n} documents", case.name));
+            let gradient: Vec<f32> = (0..n).map(|i| central(&|step| loss(moved(i, step)))).collect();
+            assert_close(&result.gradient, &gradient, 1e-5, &format!("{}, {n} documents", case.name));
+            let hessian: Vec<f32> = (0..n).map(|i| central(&|step| derivative(moved(i, step), i))).collect();
+            if case.has_hessian {
+                assert_close(&result.hessian, &hessian, 1e-5, &format!("{}, hessian, {n} documents", case.name));
             }
-            assert!((found.loss - loss(at.clone())).abs() <= 1e-12 * found.loss.abs());
+            assert!((result.loss - loss(at.clone())).abs() <= 1e-12 * result.loss.abs());
         }
     }
 }
 
 #[test]
-fn tensors_give_the_numbers_of_the_host() {
+fn tensors_agree_with_the_host() {
     for (seed, case) in CASES.iter().enumerate() {
         let (scores, labels, offsets) = batch(50 + seed as u64, &[1, 7, 2, 60, 33, 1]);
         let host = on_host(case.name, &scores, &labels, &offsets);
@@ -130,50 +130,50 @@ fn tensors_give_the_numbers_of_the_host() {
 }
 
 #[test]
-fn a_query_is_alone_in_its_batch() {
+fn queries_of_a_batch_are_independent() {
     for case in CASES {
         let (scores, labels, offsets) = batch(7, &[9, 1, 33, 4]);
         let together = on_host(case.name, &scores, &labels, &offsets);
         let padded = in_tensors(case.name, &scores, &labels, &offsets, PAIR_BUDGET);
         for rows in offsets.windows(2).map(|ends| ends[0]..ends[1]) {
-            let (scores, labels, own) = (&scores[rows.clone()], &labels[rows.clone()], [0, rows.len()]);
-            let alone = on_host(case.name, scores, labels, &own);
+            let (scores, labels, offsets) = (&scores[rows.clone()], &labels[rows.clone()], [0, rows.len()]);
+            let alone = on_host(case.name, scores, labels, &offsets);
             assert_eq!(together.gradient[rows.clone()], alone.gradient, "{}: not the same bytes", case.name);
             assert_eq!(together.hessian[rows.clone()], alone.hessian, "{}: not the same bytes", case.name);
-            let alone = in_tensors(case.name, scores, labels, &own, PAIR_BUDGET);
+            let alone = in_tensors(case.name, scores, labels, &offsets, PAIR_BUDGET);
             assert_close(&padded.gradient[rows], &alone.gradient, 1e-5, case.name);
         }
     }
 }
 
 #[test]
-fn the_order_of_documents_and_a_shift_of_scores_change_nothing() {
+fn document_order_and_shifts_of_scores_do_not_matter() {
     let n = 23;
     let (scores, labels, offsets) = batch(3, &[n]);
-    // A shift of scores such as these is exact.
+    // Shifting these scores is exact.
     let scores: Vec<f32> = scores.iter().map(|score| (score * 1024.0).round() / 1024.0).collect();
-    let moved = |values: &[f32]| (0..n).map(|i| values[i * 11 % n]).collect::<Vec<f32>>();
+    let permute = |values: &[f32]| (0..n).map(|i| values[i * 11 % n]).collect::<Vec<f32>>();
     let shifted: Vec<f32> = scores.iter().map(|score| score + 8.0).collect();
     for case in CASES {
-        let found = on_host(case.name, &scores, &labels, &offsets);
-        let permuted = on_host(case.name, &moved(&scores), &moved(&labels), &offsets);
-        assert_close(&permuted.gradient, &moved(&found.gradient), 1e-6, case.name);
-        assert_close(&permuted.hessian, &moved(&found.hessian), 1e-6, case.name);
+        let result = on_host(case.name, &scores, &labels, &offsets);
+        let permuted = on_host(case.name, &permute(&scores), &permute(&labels), &offsets);
+        assert_close(&permuted.gradient, &permute(&result.gradient), 1e-6, case.name);
+        assert_close(&permuted.hessian, &permute(&result.hessian), 1e-6, case.name);
         let objective = Objective::parse(case.name).unwrap();
         let after = on_host(case.name, &shifted, &labels, &offsets);
         if objective.as_field().unwrap().ignores_shifts() {
-            assert_close(&after.gradient, &found.gradient, 1e-6, case.name);
+            assert_close(&after.gradient, &result.gradient, 1e-6, case.name);
             let (sum, size) =
-                found.gradient.iter().fold((0.0, 0.0), |(sum, size), slope| (sum + slope, size + slope.abs()));
-            assert!(sum.abs() <= 1e-5 * size, "{}: slopes add up to {sum}", case.name);
+                result.gradient.iter().fold((0.0, 0.0), |(sum, size), value| (sum + value, size + value.abs()));
+            assert!(sum.abs() <= 1e-5 * size, "{}: the gradient sums to {sum}", case.name);
         } else {
-            assert_ne!(after.gradient, found.gradient, "{}", case.name);
+            assert_ne!(after.gradient, result.gradient, "{}", case.name);
         }
     }
 }
 
 #[test]
-fn any_scores_have_finite_slopes_and_nothing_to_learn_has_none() {
+fn gradients_are_finite_and_zero_if_nothing_can_be_learned() {
     let graded = vec![0.0, 2.0, 1.0, 3.0];
     let cases = [
         ("one document", vec![0.3], vec![2.0], true),
@@ -182,8 +182,8 @@ fn any_scores_have_finite_slopes_and_nothing_to_learn_has_none() {
         ("equal scores", vec![0.5; 4], graded.clone(), false),
         ("scores of 0", vec![0.0; 4], graded.clone(), false),
         ("infinite", vec![f32::INFINITY, f32::NEG_INFINITY, 0.0, f32::INFINITY], graded.clone(), false),
-        ("no numbers", vec![f32::NAN, 0.0, f32::NAN, 1.0], graded.clone(), false),
-        ("only no numbers", vec![f32::NAN; 4], graded.clone(), false),
+        ("NaN", vec![f32::NAN, 0.0, f32::NAN, 1.0], graded.clone(), false),
+        ("all NaN", vec![f32::NAN; 4], graded.clone(), false),
         ("1e30", vec![1e30, -1e30, 0.0, 1e30], graded.clone(), false),
         ("huge and tiny", vec![1e-38, -1e30, 88.0, -104.0], graded.clone(), false),
         ("tiny", vec![1e-45, -1e-40, 1e-38, 0.0], graded, false),
@@ -193,10 +193,10 @@ fn any_scores_have_finite_slopes_and_nothing_to_learn_has_none() {
             let offsets = [0, scores.len()];
             let host = on_host(case.name, scores, labels, &offsets);
             let tensors = in_tensors(case.name, scores, labels, &offsets, PAIR_BUDGET);
-            for slopes in [&host.gradient, &host.hessian, &tensors.gradient] {
-                let context = format!("{}, {what}: {slopes:?}", case.name);
-                assert!(slopes.iter().all(|slope| slope.is_finite()), "{context}");
-                assert!(!nothing || !case.orders || slopes.iter().all(|&slope| slope == 0.0), "{context}");
+            for values in [&host.gradient, &host.hessian, &tensors.gradient] {
+                let context = format!("{}, {what}: {values:?}", case.name);
+                assert!(values.iter().all(|value| value.is_finite()), "{context}");
+                assert!(!nothing || !case.orders || values.iter().all(|&value| value == 0.0), "{context}");
             }
             assert!(host.loss.is_finite(), "{}, {what}: a loss of {}", case.name, host.loss);
             assert!(!nothing || !case.orders || host.loss == 0.0, "{}, {what}: a loss of {}", case.name, host.loss);
@@ -205,22 +205,22 @@ fn any_scores_have_finite_slopes_and_nothing_to_learn_has_none() {
 }
 
 #[test]
-fn long_lists_are_no_trouble() {
+fn long_lists_are_supported() {
     for case in CASES {
         let (scores, labels, offsets) = batch(9, &[case.long]);
-        let found = on_host(case.name, &scores, &labels, &offsets);
-        assert!(found.loss.is_finite() && found.loss > 0.0, "{}", case.name);
-        let few = found.gradient.iter().filter(|&&slope| slope == 0.0).count();
-        assert!(few < case.long / 2 && found.gradient.iter().all(|slope| slope.is_finite()), "{}", case.name);
+        let result = on_host(case.name, &scores, &labels, &offsets);
+        assert!(result.loss.is_finite() && result.loss > 0.0, "{}", case.name);
+        let zeros = result.gradient.iter().filter(|&&value| value == 0.0).count();
+        assert!(zeros < case.long / 2 && result.gradient.iter().all(|value| value.is_finite()), "{}", case.name);
         // All labels different.
         let ramp: Vec<f32> = (0..case.long).map(|i| (i * 7_919 % case.long) as f32 / case.long as f32).collect();
-        let found = on_host(case.name, &scores, &ramp, &offsets);
-        assert!(found.loss.is_finite() && found.loss > 0.0, "{}", case.name);
+        let result = on_host(case.name, &scores, &ramp, &offsets);
+        assert!(result.loss.is_finite() && result.loss > 0.0, "{}", case.name);
     }
 }
 
 #[test]
-fn whoever_asks_stops_it() {
+fn losses_stop_on_request() {
     let (scores, labels, offsets) = batch(1, &[20]);
     for case in CASES {
         let stop = Stop::new();
@@ -228,8 +228,8 @@ fn whoever_asks_stops_it() {
         stop.ask();
         let batch = Batch { labels: &labels, offsets: &offsets };
         let mut gradient = [0.0; 20];
-        let slopes = Gradients::gradient(&mut gradient);
-        let found = objective.gradients(&scores, batch, slopes, Outputs::default(), &[], &stop);
-        assert!(matches!(found, Err(crate::Error::Stopped)), "{}", case.name);
+        let gradients = Gradients::gradient(&mut gradient);
+        let result = objective.gradients(&scores, batch, gradients, Outputs::default(), &[], &stop);
+        assert!(matches!(result, Err(crate::Error::Stopped)), "{}", case.name);
     }
 }

@@ -3,7 +3,7 @@
 use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Metric};
 
-/// `|y_i - y_j| |i - j|`, divided by the sum of labels for the mean: the change of ARP when `i` and `j` swap.
+/// `|y_i - y_j| |i - j|`, the change of ARP when `i` and `j` swap; divided by the sum of labels for the mean.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ArpSwap(pub metric::Arp);
 
@@ -21,10 +21,10 @@ impl PairWeight for ArpSwap {
     }
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
-        let share = self.0.of_sum(1.0, list.labels());
-        values.first.extend(list.labels().iter().map(|&label| share * f64::from(label)));
+        let scale = self.0.of_sum(1.0, list.labels());
+        values.first.extend(list.labels().iter().map(|&label| scale * f64::from(label)));
         values.second.extend((0..list.len()).map(|place| -(place as f64)));
-        if share == 0.0 {
+        if scale == 0.0 {
             values.top = 0;
         }
     }

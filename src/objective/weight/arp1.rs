@@ -8,11 +8,11 @@ use std::sync::Arc;
 pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "arp-loss1",
     parameters: &[],
-    help: "bound of the average relevance position: the label",
+    help: "bound on the average relevance position: weight is the label",
     make: Make::Pairs(LogBase::Bits, |_| Arc::new(Arp1)),
 };
 
-/// `y_i`, all pairs (LambdaLoss, section 5.1).
+/// `y_i`, for all pairs (LambdaLoss, section 5.1).
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Arp1;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "arp-loss2",
     parameters: &[],
-    help: "a tighter one: the difference of the labels",
+    help: "tighter bound on the average relevance position: weight is the difference of labels",
     make: Make::Pairs(LogBase::Bits, |_| Arc::new(Arp2)),
 };
 

@@ -3,7 +3,8 @@
 use super::{Classes, PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, BprefSwaps, Metric};
 
-/// The change of bpref when a relevant document and another swap: a difference of one value of each, see [`BprefSwaps`].
+/// The change of bpref when a relevant document and another swap: a difference of one value per document, see
+/// [`BprefSwaps`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BprefSwap(pub metric::Bpref);
 

@@ -32,7 +32,7 @@ impl PairWeight for DcgSwap {
         values.set_discounts(list.len(), self.k, 1.0);
     }
 
-    /// Not divided by an ideal, gains must fit single precision themselves.
+    /// Gains are not divided by an ideal DCG, so they must fit in single precision.
     fn largest_label(&self) -> f32 {
         if self.gain == Gain::Exponential { 100.0 } else { 1e9 }
     }

@@ -1,9 +1,10 @@
-//! What a pair of ranked documents weighs: one weight per file.
+//! Weights of pairs of ranked documents: one weight per file.
 //!
-//! A weight is a function of labels and ranks, never of scores. It states its formula, [`PairWeight::exact`]; if it is also
-//! made of one or two values per document that a [`PairForm`] joins, it is fast on every path without code of its own.
+//! A weight is a function of labels and ranks, never of scores. It implements its formula, [`PairWeight::exact`]. If it
+//! can also be computed from one or two values per document with a [`PairForm`], all fast paths support it without
+//! further code.
 //!
-//! Ranks `i`, `j` count from 1, `D_i = log2(1 + i)`, `G_i` is the gain of document `i` divided by the ideal DCG.
+//! Ranks `i`, `j` count from 1, `D_i = log2(1 + i)`, and `G_i` is the gain of document `i` divided by the ideal DCG.
 
 mod ap;
 mod arp;
@@ -36,12 +37,12 @@ use crate::metric::{Metric, MetricKind};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What a pair of ranked documents weighs.
+/// Weight of a pair of ranked documents.
 ///
 /// ```
 /// use burnrank::Objective;
 /// use burnrank::objective::{Batch, PairWeight, Outputs};
-/// /// A pair counts by the higher of its ranks.
+/// Weights a pair by its higher rank.
 /// #[derive(Debug)]
 /// struct TopHeavy;
 /// impl PairWeight for TopHeavy {
@@ -57,95 +58,95 @@ use std::sync::Arc;
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 pub trait PairWeight: Debug + Send + Sync {
-    /// The weight of having the document at position `i` (from 0) above the one at `j`, given all labels in rank order: the
-    /// formula as it is written. Asked for pairs of [`PairWeight::pairs`] only.
+    /// Returns the weight of ranking the document at position `i` (from 0) above the one at `j`, given all labels in
+    /// rank order. This is the reference formula. It is only called for the pairs selected by [`PairWeight::pairs`].
     ///
-    /// Must be finite and not negative.
+    /// The weight must be finite and not negative.
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64;
 
-    /// Which pairs to ask for.
+    /// Returns which pairs have a weight.
     fn pairs(&self) -> Pairs {
         Pairs::Ordered
     }
 
-    /// Which labels the weight tells apart.
+    /// Returns which labels the weight distinguishes.
     fn classes(&self) -> Classes {
         Classes::Labels
     }
 
-    /// How the values of two documents make their weight, if they do.
+    /// Returns the form that computes the weight from the values of two documents, if there is one.
     fn form(&self) -> Option<PairForm> {
         None
     }
 
-    /// Fills in the values of one ranked list, which are empty, for [`PairWeight::form`].
+    /// Fills in the values of one ranked list for [`PairWeight::form`]; `values` is empty before.
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
         let _ = (list, values);
     }
 
-    /// How these values follow from labels and ranks, if they do by a rule that a device knows: lambdas are computed there
-    /// then, and on the host otherwise.
+    /// Returns the rule that derives the values from labels and ranks, if it is one that devices support. Otherwise
+    /// lambdas are computed on the host.
     fn rule(&self) -> Option<ValueRule> {
         None
     }
 
-    /// A faster way to any weight of one ranked list, where there is no form.
+    /// Prepares one ranked list for computing many weights. Used if there is no form.
     fn prepare<'a>(&'a self, ranked: &'a [f32]) -> Box<dyn Fn(usize, usize) -> f64 + 'a> {
         Box::new(move |i, j| self.exact(ranked, i, j))
     }
 
-    /// The number of ranks whose pairs with all ranks below them are the only ones with a weight.
+    /// Number of top ranks outside which pairs have weight 0: only pairs with one of these ranks count.
     fn depth(&self) -> Option<usize> {
         None
     }
 
-    /// Labels beyond this have no finite loss.
+    /// Maximum label with a finite loss.
     fn largest_label(&self) -> f32 {
         1e9
     }
 
-    /// Whether the weight is that of [`PairsSwap`](pairs::PairsSwap), which has a near-linear way of its own.
+    /// Returns whether the weight is [`PairsSwap`](pairs::PairsSwap), which has a dedicated near-linear algorithm.
     #[doc(hidden)]
     fn counts_pairs(&self) -> bool {
         false
     }
 
-    /// Whether the weight never changes with the ranking, so that the loss is one function of the scores.
+    /// Returns whether the weight is independent of the ranking, so that the loss is a fixed function of the scores.
     fn ignores_ranks(&self) -> bool {
         false
     }
 
-    /// Refuses settings that make no sense.
+    /// Checks the settings of the weight.
     ///
     /// # Errors
-    /// When there are such.
+    /// Returns an error if a setting is invalid.
     fn check(&self) -> Result<()> {
         Ok(())
     }
 }
 
-/// Which pairs a weight is asked for.
+/// The pairs that have a weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairs {
-    /// Those whose first document is of a higher class.
+    /// Pairs in which the first document has a higher class.
     Ordered,
-    /// All of different documents, each in both orders.
+    /// All pairs of different documents, in both orders.
     All,
 }
 
-/// Which labels a weight tells apart.
+/// The labels that a weight distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Classes {
-    /// All.
+    /// All labels.
     Labels,
-    /// Those of at least this from all others: relevant or not.
+    /// Relevant labels, at least this, and others.
     AtLeast(f32),
-    /// Those up to this from each other, from 0 on.
+    /// Labels from 0 up to this; higher labels count as this.
     UpTo(f32),
 }
 
 impl Classes {
-    /// What stands for a label.
+    /// Returns the class of a label.
     #[inline]
     pub fn of(self, label: f32) -> f32 {
         match self {
@@ -156,8 +157,8 @@ impl Classes {
     }
 }
 
-/// LambdaRank's weight for a metric: what its value changes by when two documents swap; for the reciprocal rank, what it
-/// gains by (2009 paper, Eq. 11).
+/// LambdaRank's weight for a metric: the change of its value when two documents swap; for the reciprocal rank, its gain
+/// (2009 paper, Eq. 11).
 pub(super) fn lambdarank(metric: Arc<dyn Metric>) -> Arc<dyn PairWeight> {
     match metric.kind() {
         MetricKind::Ndcg { k, gain } => Arc::new(ndcg::NdcgSwap { k, gain }),
@@ -179,7 +180,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Every weight that has a form, by objective.
+    /// All weights that have a form, by objective.
     const ALL: [&str; 26] = [
         "ranknet",
         "ranknet:ties",
@@ -210,7 +211,7 @@ mod tests {
     ];
 
     #[test]
-    fn forms_give_what_the_formulas_say() {
+    fn forms_agree_with_the_formulas() {
         let mut random = ChaCha8Rng::seed_from_u64(50);
         for n in [1, 2, 5, 12, 30] {
             let scores: Vec<f32> = (0..n).map(|_| random.random()).collect();
@@ -225,13 +226,13 @@ mod tests {
                 for i in 0..n {
                     for j in (0..n).filter(|&j| j != i) {
                         let class = |place: usize| loss.weight.classes().of(ranked[place]);
-                        let asked = loss.weight.pairs() == super::Pairs::All || class(i) > class(j);
-                        let counts = asked && i.min(j) < top;
+                        let has_weight = loss.weight.pairs() == super::Pairs::All || class(i) > class(j);
+                        let counts = has_weight && i.min(j) < top;
                         let expected = if counts { loss.weight.exact(&ranked, i, j) } else { 0.0 };
-                        let found = weights.get(i, j);
+                        let weight = weights.get(i, j);
                         assert!(
-                            (found - expected).abs() < 1e-12,
-                            "{name} of {n}: {found}, not {expected}, at {i}, {j}"
+                            (weight - expected).abs() < 1e-12,
+                            "{name} of {n}: {weight}, not {expected}, at {i}, {j}"
                         );
                     }
                 }
@@ -239,11 +240,11 @@ mod tests {
         }
     }
 
-    /// A weight that names a form and forgets what the form needs.
+    /// A weight that names a form but does not set the values that the form needs.
     #[derive(Debug)]
-    struct Careless(super::PairForm);
+    struct MissingValues(super::PairForm);
 
-    impl super::PairWeight for Careless {
+    impl super::PairWeight for MissingValues {
         fn exact(&self, _: &[f32], _: usize, _: usize) -> f64 {
             1.0
         }
@@ -254,9 +255,9 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_does_not_fit_is_refused() {
+    fn forms_with_unsupported_classes_or_pairs_are_refused() {
         for form in [super::PairForm::FallOrRise, super::PairForm::Own] {
-            let objective = Objective::custom("careless", std::sync::Arc::new(Careless(form)));
+            let objective = Objective::custom("missing", std::sync::Arc::new(MissingValues(form)));
             let batch = crate::objective::Batch { labels: &[1.0, 0.0], offsets: &[0, 2] };
             let result = objective.lambda_gradient(&[0.0; 2], batch, &mut [0.0; 2], Default::default(), &[]);
             assert!(result.unwrap_err().to_string().contains("the form "), "{form:?}");
@@ -264,28 +265,25 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_not_one_per_document_are_refused() {
+    fn missing_values_are_refused() {
         for form in [
             super::PairForm::Gap,
             super::PairForm::Discounts,
             super::PairForm::Rest,
             super::PairForm::Distance { share: 1.0 },
         ] {
-            let objective = Objective::custom("careless", std::sync::Arc::new(Careless(form)));
+            let objective = Objective::custom("missing", std::sync::Arc::new(MissingValues(form)));
             let batch = crate::objective::Batch { labels: &[1.0, 0.0, 2.0], offsets: &[0, 3] };
             let result = objective.lambda_gradient(&[0.0; 3], batch, &mut [0.0; 3], Default::default(), &[]);
             let message = result.unwrap_err().to_string();
-            assert!(
-                message.contains("gives 0 first values for a list of 3 documents: PairWeight::values"),
-                "{message}"
-            );
-            // Whatever asks for weights one by one gets those of the formula.
+            assert!(message.contains("has 0 first values for a list of 3 documents: PairWeight::values"), "{message}");
+            // Single weights are computed with the formula.
             let loss = objective.loss().as_pairs().unwrap();
             assert_eq!(loss.weights(&[2.0, 1.0, 0.0]).get(0, 1), 1.0);
         }
     }
 
-    /// A user's weight that takes gains from us, in classes or for all pairs: both leave the order of labels to be found.
+    /// A custom weight that uses the built-in gains, in classes or for all pairs: neither provides the order of labels.
     #[derive(Debug)]
     struct Gains(super::Classes, super::Pairs);
 
@@ -315,16 +313,16 @@ mod tests {
     }
 
     #[test]
-    fn gains_are_those_of_the_list_at_hand_whatever_the_classes() {
+    fn gains_depend_on_the_list_and_not_on_the_classes() {
         use super::{Classes, Pairs};
-        // Two queries, so that what is left of the first would show in the second.
+        // Two queries, so that values left over from the first would affect the second.
         let (labels, offsets) = ([0.0, 3.0, 1.0, 2.0, 4.0, 0.0, 1.0, 0.0, 2.0], [0, 4, 9]);
         let scores = [0.3, 0.1, 0.2, 0.0, -0.5, 0.4, 0.2, 0.1, 0.0];
         for (classes, pairs) in [(Classes::AtLeast(2.0), Pairs::Ordered), (Classes::Labels, Pairs::All)] {
             let objective = Objective::custom("gains", std::sync::Arc::new(Gains(classes, pairs)));
             let batch = crate::objective::Batch { labels: &labels, offsets: &offsets };
-            let mut found = [0.0; 9];
-            objective.lambda_gradient(&scores, batch, &mut found, Default::default(), &[]).unwrap();
+            let mut gradient = [0.0; 9];
+            objective.lambda_gradient(&scores, batch, &mut gradient, Default::default(), &[]).unwrap();
             let mut expected = [0.0; 9];
             for query in offsets.windows(2) {
                 let order = training_order(&scores[query[0]..query[1]]);
@@ -336,17 +334,17 @@ mod tests {
                         }
                         let weight = super::PairWeight::exact(&Gains(classes, pairs), &ranked, i, j);
                         let (a, b) = (query[0] + order[i], query[0] + order[j]);
-                        let slope = weight / (1.0 + f64::from(scores[a] - scores[b]).exp());
-                        expected[a] -= slope;
-                        expected[b] += slope;
+                        let derivative = weight / (1.0 + f64::from(scores[a] - scores[b]).exp());
+                        expected[a] -= derivative;
+                        expected[b] += derivative;
                     }
                 }
             }
-            for (found, expected) in found.iter().zip(expected) {
+            for (value, expected) in gradient.iter().zip(expected) {
                 // The mean over two queries.
                 assert!(
-                    (f64::from(*found) - expected / 2.0).abs() < 1e-6,
-                    "{classes:?}: {found}, not {}",
+                    (f64::from(*value) - expected / 2.0).abs() < 1e-6,
+                    "{classes:?}: {value}, not {}",
                     expected / 2.0
                 );
             }
@@ -354,20 +352,20 @@ mod tests {
     }
 
     #[test]
-    fn the_reciprocal_rank_has_the_forces_of_the_paper() {
-        // Eq. 11 of the 2009 paper by hand; a swap in either direction would also push document 2.
-        let ask = |name: &str, scores: &[f32], labels: &[f32]| {
+    fn reciprocal_rank_has_the_lambdas_of_the_paper() {
+        // Eq. 11 of the 2009 paper, computed by hand; weights for swaps in both directions would also push document 2.
+        let gradient_of = |name: &str, scores: &[f32], labels: &[f32]| {
             let mut gradient = vec![0.0; scores.len()];
             let batch = crate::objective::Batch { labels, offsets: &[0, scores.len()] };
             let objective = Objective::parse(name).unwrap();
             objective.lambda_gradient(scores, batch, &mut gradient, Default::default(), &[]).unwrap();
             gradient
         };
-        let found = ask("lambdarank:mrr", &[3.0, 2.0, 1.0, 0.0], &[0.0, 1.0, 0.0, 1.0]);
-        for (found, expected) in found.iter().zip([0.841816, -0.365529, 0.0, -0.476287]) {
-            assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
+        let gradient = gradient_of("lambdarank:mrr", &[3.0, 2.0, 1.0, 0.0], &[0.0, 1.0, 0.0, 1.0]);
+        for (value, expected) in gradient.iter().zip([0.841816, -0.365529, 0.0, -0.476287]) {
+            assert!((value - expected).abs() < 1e-6, "{value}, not {expected}");
         }
-        assert_eq!(ask("lambdarank:mrr", &[2.0, 1.0, 0.0], &[1.0, 0.0, 0.0]), [0.0; 3]);
-        assert!(ask("lambdarank:mrr:swap", &[2.0, 1.0, 0.0], &[1.0, 0.0, 0.0])[0] < 0.0);
+        assert_eq!(gradient_of("lambdarank:mrr", &[2.0, 1.0, 0.0], &[1.0, 0.0, 0.0]), [0.0; 3]);
+        assert!(gradient_of("lambdarank:mrr:swap", &[2.0, 1.0, 0.0], &[1.0, 0.0, 0.0])[0] < 0.0);
     }
 }

@@ -1,18 +1,18 @@
-//! LambdaRank for the reciprocal rank, as the 2009 paper defines it.
+//! LambdaRank for the reciprocal rank, as defined in the 2009 paper.
 
 use super::ap::inverse_rank;
 use super::{Classes, PairForm, PairWeight, RankedList, ValueRule, Values};
 
-/// `1/r_j - 1/r` for a relevant document `i` and another `j` with `r_j < r <= r_i`, else 0, where `r` is the rank of the top
-/// relevant document (Eq. 11): what the reciprocal rank gains when `i` takes the place of `j`. Where the top document is
-/// relevant there is no force.
+/// `1/r_j - 1/r` for a relevant document `i` and another document `j` with `r_j < r <= r_i`, else 0, where `r` is the
+/// rank of the first relevant document (Eq. 11): the gain in reciprocal rank when `i` moves to the rank of `j`. If the
+/// top document is relevant, there are no lambdas.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mrr {
     pub k: Option<usize>,
     pub threshold: f32,
 }
 
-/// The position of the top relevant document; the length of the list when there is none.
+/// Position of the first relevant document, or the length of the list if there is none.
 pub(super) fn first_relevant(ranked: &[f32], threshold: f32) -> usize {
     ranked.iter().position(|&label| label >= threshold).unwrap_or(ranked.len())
 }

@@ -1,12 +1,12 @@
-//! LambdaRank for the reciprocal rank, both ways.
+//! LambdaRank for the reciprocal rank, in both directions.
 
 use super::ap::inverse_rank;
 use super::mrr::first_relevant;
 use super::{Classes, PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Metric};
 
-/// The change of the reciprocal rank when a relevant document and another swap, also where the swap would lower it: only
-/// pairs that move the top relevant document have a weight.
+/// The change of the reciprocal rank when a relevant document and another swap, including swaps that lower it. Only
+/// pairs that move the first relevant document have a weight.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct MrrSwap {
     pub k: Option<usize>,
@@ -37,9 +37,9 @@ impl PairWeight for MrrSwap {
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
         let n = list.len();
         let first = first_relevant(list.labels(), self.threshold);
-        let behind = list.labels().get(first + 1..).unwrap_or_default();
-        let second = first + 1 + first_relevant(behind, self.threshold);
-        // Falling behind the second relevant document is no worse than falling to its place.
+        let below = list.labels().get(first + 1..).unwrap_or_default();
+        let second = first + 1 + first_relevant(below, self.threshold);
+        // Falling below the second relevant document is no worse than falling to its rank.
         let fall = |place: usize| if place == first { first } else { place.max(first).min(second) };
         values.first.extend((0..n).map(|place| inverse_rank(fall(place), self.k)));
         values.second.extend((0..n).map(|place| inverse_rank(place.min(first), self.k)));

@@ -3,7 +3,7 @@
 use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{self, Gain, Metric};
 
-/// `|1/D_i - 1/D_j| |G_i - G_j|`, the change of NDCG@k when `i` and `j` swap: the discount is 0 beyond `k`.
+/// `|1/D_i - 1/D_j| |G_i - G_j|`, the change of NDCG@k when `i` and `j` swap; the discount is 0 beyond `k`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NdcgSwap {
     pub k: Option<usize>,

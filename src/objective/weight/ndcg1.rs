@@ -9,11 +9,11 @@ use std::sync::Arc;
 pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "ndcg-loss1",
     parameters: &[],
-    help: "bound of NDCG: the gain, discounted",
+    help: "bound on NDCG: weight is the discounted gain",
     make: Make::Pairs(LogBase::Bits, |name| Arc::new(Ndcg1 { k: name.cutoff() })),
 };
 
-/// `G_i / D_i`, all pairs (LambdaLoss, section 5.2); the ideal DCG is taken at `k`.
+/// `G_i / D_i`, for all pairs (LambdaLoss, section 5.2), with the ideal DCG at `k`.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Ndcg1 {
     pub k: Option<usize>,
@@ -39,8 +39,8 @@ impl PairWeight for Ndcg1 {
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
         let ideal = max_dcg(list.labels(), self.k, Gain::Exponential);
-        let share = if ideal > 0.0 { ideal.recip() } else { 0.0 };
-        values.set_discounts(list.len(), None, share);
+        let scale = if ideal > 0.0 { ideal.recip() } else { 0.0 };
+        values.set_discounts(list.len(), None, scale);
         let gains = list.labels().iter().map(|&label| Gain::Exponential.of(label));
         values.first.extend(gains.zip(&values.second).map(|(gain, discount)| gain * discount));
     }

@@ -11,19 +11,19 @@ use std::sync::Arc;
 pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "ndcg-loss2",
     parameters: &[],
-    help: "a tighter one: the difference of gains, by the distance of ranks",
+    help: "tighter bound on NDCG: weight is the difference of gains, by distance of ranks",
     make: Make::Pairs(LogBase::Bits, |name| Arc::new(Ndcg2 { rho: 0.0, delta: 1.0, k: name.cutoff() })),
 };
 
 pub(in super::super) const PLUS_PLUS_ROW: ObjectiveEntry = ObjectiveEntry {
     name: "ndcg-loss2++",
-    parameters: &[Parameter::number("mu", 5.0, 0.0..=1e6, "weight of NDCG-Loss2 beside LambdaRank")],
-    help: "the same and LambdaRank; mu=0 is LambdaRank with that truncation",
+    parameters: &[Parameter::number("mu", 5.0, 0.0..=1e6, "weight of NDCG-Loss2 relative to LambdaRank")],
+    help: "sum of LambdaRank and mu times ndcg-loss2; mu=0 is truncated LambdaRank",
     make: Make::Pairs(LogBase::Bits, |name| Arc::new(Ndcg2 { rho: 1.0, delta: name.number("mu"), k: name.cutoff() })),
 };
 
-/// `(rho |1/D_i - 1/D_j| + delta delta_ij) |G_i - G_j|` for `y_i > y_j`, where `delta_ij = 1/D_|i-j| - 1/D_(|i-j|+1)`; the
-/// ideal DCG is taken at `k`.
+/// `(rho |1/D_i - 1/D_j| + delta delta_ij) |G_i - G_j|` for `y_i > y_j`, where `delta_ij = 1/D_|i-j| - 1/D_(|i-j|+1)`,
+/// with the ideal DCG at `k`.
 ///
 /// NDCG-Loss2 is `(0, 1)` (LambdaLoss, Eq. 15 and 16), NDCG-Loss2++ is `(1, mu)` (Eq. 19), LambdaRank is `(1, 0)` (Eq. 17).
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ impl PairWeight for Ndcg2 {
         if rho >= 0.0 && delta >= 0.0 && (rho + delta).is_finite() {
             return Ok(());
         }
-        Err(Error::Config(format!("the shares of a weight must be numbers of at least 0, not {rho} and {delta}")))
+        Err(Error::Config(format!("the factors rho and delta must be numbers of at least 0, not {rho} and {delta}")))
     }
 
     fn largest_label(&self) -> f32 {

@@ -1,16 +1,16 @@
-//! LambdaRank for the share of rightly ordered pairs.
+//! LambdaRank for the fraction of pairs in the right order.
 
 use super::PairWeight;
 use crate::metric::Metric;
 use std::sync::Arc;
 
-/// The change of the share when `i` and `j` swap.
+/// The change of the fraction when `i` and `j` swap.
 ///
-/// A swap of a higher label `h` and a lower label `l` puts right or wrong the pair itself, those of both documents with
-/// each document between them in rank and in label, and that of one of them with each document between them in rank that
-/// has the label of either. With `C_x(p)` the number of documents above rank `p` with a label below `x` plus the number
-/// with a label of at most `x`, that is `C_h(j) - C_h(i) - C_l(j) + C_l(i)` for `i` above `j`, divided by the number of
-/// pairs: two differences for every label, not one form.
+/// A swap of a higher label `h` and a lower label `l` changes the order of the pair itself, of the pairs of both
+/// documents with each document between them in rank and in label, and of the pairs of one of them with each document
+/// between them in rank that has the label of either. Let `C_x(p)` be the number of documents above rank `p` with a
+/// label below `x` plus the number of those with a label of at most `x`. The change is `C_h(j) - C_h(i) - C_l(j) +
+/// C_l(i)` for `i` above `j`, divided by the number of pairs: two differences per label, which no form covers.
 #[derive(Debug, Clone)]
 pub(super) struct PairsSwap(pub Arc<dyn Metric>);
 

@@ -1,4 +1,4 @@
-//! RankNet: every pair counts the same.
+//! RankNet: all pairs have the same weight.
 
 use super::super::pairwise::LogBase;
 use super::super::registry::{Make, ObjectiveEntry};
@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "ranknet",
-    parameters: &[Parameter::flag("ties", "pairs of equal labels have the target 1/2")],
-    help: "cross entropy of pairs, every pair weighs 1; ties with target 1/2",
+    parameters: &[Parameter::flag("ties", "include pairs with equal labels, with target 1/2")],
+    help: "pairwise cross entropy: all pairs have weight 1",
     make: Make::Pairs(LogBase::Nats, |name| Arc::new(RankNet { ties: name.flag("ties") })),
 };
 
-/// 1 for `y_i > y_j` (RankNet, Eq. 3); with ties 1/2 for each order of `y_i = y_j`, the target probability of 1/2: in every
-/// query, also where nothing is relevant.
+/// 1 for `y_i > y_j` (RankNet, Eq. 3). With ties, 1/2 in each direction for `y_i = y_j`, which is a target probability
+/// of 1/2; this includes queries without relevant documents.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct RankNet {
     pub ties: bool,

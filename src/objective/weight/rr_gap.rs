@@ -1,4 +1,4 @@
-//! A weight of our own: gains discounted by reciprocal ranks.
+//! Difference of gains with the discount of reciprocal ranks.
 
 use super::super::pairwise::LogBase;
 use super::super::registry::{Make, ObjectiveEntry};
@@ -9,14 +9,14 @@ use std::sync::Arc;
 pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     name: "rr-gap",
     parameters: &[],
-    help: "our own: the difference of gains, by the difference of reciprocal ranks",
+    help: "difference of gains times difference of reciprocal ranks (not from a paper)",
     make: Make::Pairs(LogBase::Bits, |name| Arc::new(RrGap { k: name.cutoff() })),
 };
 
-/// `|1/i - 1/j| |G_i - G_j|`, the change of `sum of G_i / i` when `i` and `j` swap; the ideal DCG of `G` is taken at `k`.
+/// `|1/i - 1/j| |G_i - G_j|`, the change of `sum of G_i / i` when `i` and `j` swap, with the ideal DCG of `G` at `k`.
 ///
-/// LambdaRank for NDCG with the discount of the reciprocal rank in place of the logarithmic one: the top counts for more. No
-/// paper has it; it is one of the family that the LambdaLoss paper's metric-driven weights are.
+/// This is LambdaRank for NDCG with reciprocal ranks as discount instead of logarithms, which emphasises the top ranks.
+/// It is not from a paper, but belongs to the family of the LambdaLoss paper's metric-driven weights.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct RrGap {
     pub k: Option<usize>,
@@ -48,7 +48,7 @@ impl PairWeight for RrGap {
     }
 }
 
-/// One by the rank of a position counted from 0.
+/// Reciprocal rank of a position counted from 0.
 fn reciprocal(position: usize) -> f64 {
     ((position + 1) as f64).recip()
 }

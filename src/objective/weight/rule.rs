@@ -1,35 +1,35 @@
-//! How the values of a document follow from labels and ranks, for whoever counts ranks and sorts nothing.
+//! Rules that derive a document's values from labels and ranks, for devices that compute ranks without sorting.
 
-/// How the values that [`PairWeight::values`](super::PairWeight::values) fills in follow from labels and ranks.
+/// The rule by which the values set by [`PairWeight::values`](super::PairWeight::values) follow from labels and ranks.
 ///
-/// A device counts ranks and then makes the values by this rule, so that no list ever goes back to the host.
+/// A device computes ranks and then the values by this rule, so that no list is copied to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValueRule {
-    /// The first value depends on the labels of the query alone, the second on the rank alone.
+    /// The first value depends only on the labels of the query, the second only on the rank.
     Apart,
-    /// The first value is one that depends on the labels alone, times the discount `1/D` of the rank; there is no second.
+    /// The first value depends only on the labels, times the discount `1/D` of the rank; there is no second value.
     Discounted,
-    /// Those of average precision over the top `k` ranks.
+    /// Values of average precision over the top `k` ranks.
     Precision {
-        /// All ranks, where there is none.
+        /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
     },
-    /// Those of the reciprocal rank of the top relevant document, which may only rise.
+    /// Values of the reciprocal rank of the first relevant document, which may only rise.
     FirstRelevant {
-        /// All ranks, where there is none.
+        /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
     },
-    /// Those of the reciprocal rank, which may rise and fall.
+    /// Values of the reciprocal rank, which may rise and fall.
     FirstTwoRelevant {
-        /// All ranks, where there is none.
+        /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
     },
-    /// Those of binary preference.
+    /// Values of binary preference.
     Preference,
-    /// Those of the expected reciprocal rank; the first value, the chance to stop, depends on the label alone.
+    /// Values of the expected reciprocal rank; the first value, the probability of stopping, depends only on the label.
     Cascade {
-        /// All ranks, where there is none.
+        /// Rank cutoff; all ranks when `None`.
         k: Option<usize>,
     },
 }

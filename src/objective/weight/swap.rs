@@ -1,10 +1,10 @@
-//! LambdaRank for any other measure.
+//! LambdaRank for any other metric.
 
 use super::PairWeight;
 use crate::metric::Metric;
 use std::sync::Arc;
 
-/// The change of a measure when `i` and `j` swap: O(nk) for a measure of the top k ranks, n² swaps for any other.
+/// The change of a metric when `i` and `j` swap: O(nk) for a metric of the top k ranks, n² swaps for others.
 #[derive(Debug, Clone)]
 pub(super) struct AnySwap(pub Arc<dyn Metric>);
 
@@ -18,7 +18,7 @@ impl PairWeight for AnySwap {
         Box::new(move |i, j| swaps.delta(i, j).abs())
     }
 
-    /// What lies behind the ranks that count may swap and change nothing.
+    /// Swaps below the ranks that count have no effect.
     fn depth(&self) -> Option<usize> {
         self.0.depth()
     }

@@ -1,16 +1,17 @@
-//! The share of rightly ordered pairs: each label swept against all others.
+//! Sweeps for the fraction of pairs in the right order: each label against all others.
 
 use super::Document;
 use super::node::Node;
 use crate::objective::pair_form::FallOrRise;
 
 impl Node<'_> {
-    /// The sums of [`MetricKind::Pairs`](crate::MetricKind::Pairs): a pair of the higher label `h` and the lower label `l`
-    /// weighs `C_h(j) - C_h(i) - (C_l(j) - C_l(i))` for ranks `i` above `j`, divided by the number of pairs.
+    /// Sums of [`MetricKind::Pairs`](crate::MetricKind::Pairs): for ranks `i` above `j`, the weight of a pair with
+    /// higher label `h` and lower label `l` is `C_h(j) - C_h(i) - (C_l(j) - C_l(i))`, divided by the number of pairs.
     ///
-    /// The first difference takes a sweep of `h` against all lower labels, the second one of `l` against all higher ones:
-    /// two sweeps for each label. Both see the same factors of a pair, so what they err by does not grow where they cancel.
-    pub(super) fn each_label<const LOSS: bool, const SECOND: bool>(self, ends: &[u32]) -> f64 {
+    /// The first difference takes a sweep of `h` against all lower labels, the second one of `l` against all higher
+    /// labels: two sweeps per label. Both use the same factors for a pair, so that cancellation does not amplify
+    /// errors.
+    pub(super) fn each_label<const LOSS: bool, const HESSIAN: bool>(self, ends: &[u32]) -> f64 {
         let n = self.documents.len() as f64;
         let sizes = ends.iter().scan(0, |start, &end| Some(f64::from(end - std::mem::replace(start, end))));
         let pairs = 0.5 * (n * n - sizes.map(|size| size * size).sum::<f64>());
@@ -19,9 +20,9 @@ impl Node<'_> {
         }
         let mut loss = 0.0;
         let Node { documents, spare, mut lines, top, stop } = self;
-        let mut curves = vec![0.0; if SECOND { documents.len() } else { 0 }];
+        let mut hessian = vec![0.0; if HESSIAN { documents.len() } else { 0 }];
         for label in 0..ends.len() as u32 {
-            // The label above all lower ones, then below all higher ones.
+            // The label against all lower ones, then against all higher ones.
             for (sign, cut) in [(-1.0, label + 1), (1.0, label)] {
                 let meets = |level: u32| if cut > label { level >= label } else { level <= label };
                 let mut size = 0;
@@ -29,7 +30,7 @@ impl Node<'_> {
                 for document in documents.iter() {
                     if meets(document.level) {
                         let value = sign * count as f64 / pairs;
-                        spare[size] = Document { values: [value; 2], slope: 0.0, ..*document };
+                        spare[size] = Document { values: [value; 2], gradient: 0.0, ..*document };
                         size += 1;
                     }
                     count += u64::from(document.level > label) + u64::from(document.level >= label);
@@ -41,17 +42,17 @@ impl Node<'_> {
                 let mut node = Node { documents: &mut spare[..size], spare: &mut [], lines, top, stop };
                 node.lines[6].fill(0.0);
                 node.decay();
-                loss += node.sweep::<FallOrRise, 2, LOSS, SECOND>(FallOrRise, cut);
-                node.keep::<SECOND>();
-                if SECOND {
-                    let those = documents.iter().zip(&mut curves).filter(|(document, _)| meets(document.level));
-                    those.zip(node.lines[6].iter()).for_each(|((_, curve), found)| *curve += found);
+                loss += node.sweep::<FallOrRise, 2, LOSS, HESSIAN>(FallOrRise, cut);
+                node.add_sums::<HESSIAN>();
+                if HESSIAN {
+                    let matching = documents.iter().zip(&mut hessian).filter(|(document, _)| meets(document.level));
+                    matching.zip(node.lines[6].iter()).for_each(|((_, sum), part)| *sum += part);
                 }
-                let those = documents.iter_mut().filter(|document| meets(document.level));
-                those.zip(spare.iter()).for_each(|(document, found)| document.slope += found.slope);
+                let matching = documents.iter_mut().filter(|document| meets(document.level));
+                matching.zip(spare.iter()).for_each(|(document, part)| document.gradient += part.gradient);
             }
         }
-        lines[6].copy_from_slice(&curves);
+        lines[6].copy_from_slice(&hessian);
         loss
     }
 }

@@ -1,34 +1,34 @@
-//! The sweep: for every document the sums over all documents above it, or below it.
+//! The sweep: sums over all documents above, or below, each document.
 
 use super::{Document, Moments, Side};
 use crate::numeric::series::{SERIES, TERMS};
 use crate::simd::{Simd, Vectorised};
 use crate::stop::Stop;
 
-/// Documents between two looks at whether to stop: less than a hundredth of a second.
+/// Number of documents between checks of `stop`: less than 10 ms.
 const STRIDE: usize = 1 << 16;
 
 /// `TERMS` numbers in lanes of four.
 type Lanes<D> = [D; TERMS / 4];
 
-/// What a sweep carries for one set of sources.
+/// Sums that a sweep carries for one set of sources.
 #[derive(Clone, Copy)]
 struct Carried<D, const R: usize> {
-    /// The sums of `w u^k`, `k = 1..=TERMS`.
+    /// Sums of `w u^k`, `k = 1..=TERMS`.
     powers: [Lanes<D>; R],
-    /// The sums of `w`.
+    /// Sums of `w`.
     constant: [f64; R],
-    /// The sums of `w (x_source - x_target)`, or the other way round: never negative.
+    /// Sums of `w |x_source - x_target|`.
     linear: [f64; R],
 }
 
 impl<D: Copy, const R: usize> Carried<D, R> {
     #[inline(always)]
-    fn none(zero: D) -> Self {
+    fn zeros(zero: D) -> Self {
         Carried { powers: [[zero; TERMS / 4]; R], constant: [0.0; R], linear: [0.0; R] }
     }
 
-    /// From one document to the next, `gap` away.
+    /// Moves to the next document, at distance `gap`.
     #[inline(always)]
     fn advance<const N: usize, S: Simd<N, D = D>>(&mut self, simd: S, powers: &Lanes<D>, gap: f64, fade: f64) {
         for own in &mut self.powers {
@@ -40,7 +40,7 @@ impl<D: Copy, const R: usize> Carried<D, R> {
         }
     }
 
-    /// Adds a source at the place of the sweep, times `share`.
+    /// Adds a source at the current document, times `share`.
     #[inline(always)]
     fn add<const N: usize, S: Simd<N, D = D>>(&mut self, simd: S, weights: [f64; R], share: f64) {
         for (own, weight) in self.powers.iter_mut().zip(weights) {
@@ -99,31 +99,31 @@ pub(super) struct Scan<
     const ABOVE: bool,
     const FADES: bool,
     const LOSS: bool,
-    const SECOND: bool,
+    const HESSIAN: bool,
 > {
     pub form: F,
     pub documents: &'a [Document],
-    /// Documents whose level is lower than this are in the upper half.
+    /// Documents with a lower level are in the upper half.
     pub cut: u32,
-    /// `exp(x_i - x_(i-1))`; that of the first document is not looked at.
+    /// `exp(x_i - x_(i-1))`; that of the first document is unused.
     pub decay: &'a [f64],
-    /// The factor of the distance of ranks from document `i - 1` to `i`; looked at only by sweeps that fade.
+    /// Factor for the distance of ranks from document `i - 1` to `i`; only used by sweeps that fade.
     pub fade: &'a [f64],
-    /// Only pairs with a document of so many ranks count.
+    /// Number of top ranks: only pairs with one of their documents count.
     pub top: u32,
-    /// What the sums are multiplied with.
+    /// Factor of all sums.
     pub amplitude: f64,
-    /// The sums that are `dC/dx` in nats; sweeps that fade add to them.
-    pub slopes: &'a mut [f64],
-    /// The sums that are second derivatives; empty unless wanted.
-    pub curves: &'a mut [f64],
+    /// Gradients `dC/dx` in nats; sweeps that fade add to them.
+    pub gradient: &'a mut [f64],
+    /// Second derivatives; empty unless requested.
+    pub hessian: &'a mut [f64],
     pub stop: &'a Stop,
 }
 
-impl<F: Moments<R>, const R: usize, const ABOVE: bool, const FADES: bool, const LOSS: bool, const SECOND: bool>
-    Vectorised for Scan<'_, F, R, ABOVE, FADES, LOSS, SECOND>
+impl<F: Moments<R>, const R: usize, const ABOVE: bool, const FADES: bool, const LOSS: bool, const HESSIAN: bool>
+    Vectorised for Scan<'_, F, R, ABOVE, FADES, LOSS, HESSIAN>
 {
-    /// The loss in nats, in a sweep that sums over documents above: every pair once.
+    /// The loss in nats, from sweeps over documents above: every pair once.
     type Output = f64;
 
     #[inline(always)]
@@ -134,9 +134,9 @@ impl<F: Moments<R>, const R: usize, const ABOVE: bool, const FADES: bool, const 
         let side = if ABOVE { Side::Above } else { Side::Below };
         let (documents, n) = (self.documents, self.documents.len());
         let zero = simd.splat64(0.0);
-        // Both sets are moved, read and added to at every step, one of them times 0: cheaper than a branch that no one can
-        // predict.
-        let (mut lows, mut highs) = (Carried::<S::D, R>::none(zero), Carried::<S::D, R>::none(zero));
+        // Both sets are advanced, read and added to at every step, one of them times 0: cheaper than an unpredictable
+        // branch.
+        let (mut lows, mut highs) = (Carried::<S::D, R>::zeros(zero), Carried::<S::D, R>::zeros(zero));
         let mut loss = 0.0;
         for step in 0..n {
             if step % STRIDE == 0 && self.stop.asked() {
@@ -154,7 +154,7 @@ impl<F: Moments<R>, const R: usize, const ABOVE: bool, const FADES: bool, const 
                     highs.advance(simd, &powers, gap, fade);
                 }
             }
-            // Of two documents the upper one must be among the top: a source above, or a target of those below.
+            // The upper document of a pair must be in the top: a source above, or the target of sources below.
             let in_top = f64::from(u8::from(document.place < self.top));
             let (within, share) = if ABOVE { (1.0, in_top) } else { (in_top, 1.0) };
             let high = F::ALL || document.level < self.cut;
@@ -169,13 +169,14 @@ impl<F: Moments<R>, const R: usize, const ABOVE: bool, const FADES: bool, const 
                 constant += is_low * scalar_dot(&swap, &highs.constant);
                 linear += is_low * scalar_dot(&swap, &highs.linear);
             }
-            // The slope of a pair's loss by its lower document is (keep + swap) u / (1 + u) - swap; by the upper, minus that.
-            let slope = within * (dot(simd, &weighted, &sigmoid) - constant);
-            let before = if FADES { self.slopes[index] } else { 0.0 };
-            self.slopes[index] = before + self.amplitude * if ABOVE { slope } else { -slope };
-            if SECOND {
-                let before = if FADES { self.curves[index] } else { 0.0 };
-                self.curves[index] = before + self.amplitude * within * dot(simd, &weighted, &curve);
+            // The derivative of a pair's loss with respect to its lower document is (keep + swap) u / (1 + u) - swap;
+            // the upper one has the opposite sign.
+            let gradient = within * (dot(simd, &weighted, &sigmoid) - constant);
+            let before = if FADES { self.gradient[index] } else { 0.0 };
+            self.gradient[index] = before + self.amplitude * if ABOVE { gradient } else { -gradient };
+            if HESSIAN {
+                let before = if FADES { self.hessian[index] } else { 0.0 };
+                self.hessian[index] = before + self.amplitude * within * dot(simd, &weighted, &curve);
             }
             if LOSS && ABOVE {
                 loss += dot(simd, &weighted, &softplus) + linear;

@@ -1,22 +1,22 @@
-//! The check values, by every method.
+//! Check values, computed with every algorithm.
 
 use super::*;
 
 fn close(kernel: &Kernel, loss: Option<f64>, gradient: Option<[f64; 5]>) {
     for method in [PairAlgorithm::Auto, PairAlgorithm::Direct, PairAlgorithm::Fast] {
         let kernel = Kernel { method, ..kernel.clone() };
-        let (found, result) = run(&kernel, &SCORES, &LABELS);
+        let (values, result) = run(&kernel, &SCORES, &LABELS);
         if let Some(loss) = loss {
             assert!((result.loss - loss).abs() < 1e-6 * loss.max(1.0), "{kernel:?}: {} is not {loss}", result.loss);
         }
-        for (found, expected) in found.iter().zip(gradient.iter().flatten()) {
-            assert!((f64::from(*found) - expected).abs() < 2e-6, "{kernel:?}: {found} is not {expected}");
+        for (value, expected) in values.iter().zip(gradient.iter().flatten()) {
+            assert!((f64::from(*value) - expected).abs() < 2e-6, "{kernel:?}: {value} is not {expected}");
         }
     }
 }
 
 #[test]
-fn the_check_values_hold() {
+fn check_values() {
     let lambdarank = Kernel::new(Weighting::Ndcg2 { rho: 1.0, delta: 0.0 });
     close(
         &Kernel::new(Weighting::RankNet { ties: false }),

@@ -1,9 +1,9 @@
-//! Every kernel against the formulas, and its gradient against the slope of its loss.
+//! Every kernel against the formulas, and its gradient against differences of its loss.
 
 use super::*;
 
 #[test]
-fn every_kernel_is_the_formula() {
+fn kernels_match_the_formulas() {
     for query in &queries() {
         for kernel in kernels() {
             let reference = plain(&kernel, query);
@@ -51,18 +51,18 @@ fn gradients_are_central_differences_of_the_loss() {
             for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 let kernel = Kernel { method, sigma: 1.3, ..kernel.clone() };
                 let (gradient, _) = run(&kernel, &query.scores, &query.labels);
-                let scale = gradient.iter().fold(0f32, |most, slope| most.max(slope.abs()));
+                let scale = gradient.iter().fold(0f32, |max, value| max.max(value.abs()));
                 for document in 0..20 {
                     let loss = |shift: f64| {
                         let mut scores: Vec<f64> = query.scores.iter().map(|&score| score.into()).collect();
                         scores[document] += shift;
                         loss_with_fixed_ranks(&kernel, &query, &scores)
                     };
-                    let slope = (loss(1e-4) - loss(-1e-4)) / 2e-4;
-                    let error = (slope - f64::from(gradient[document])).abs();
+                    let derivative = (loss(1e-4) - loss(-1e-4)) / 2e-4;
+                    let error = (derivative - f64::from(gradient[document])).abs();
                     assert!(
                         error <= 1e-5 * f64::from(scale) + 1e-10,
-                        "{kernel:?}: {slope}, not {}",
+                        "{kernel:?}: {derivative}, not {}",
                         gradient[document]
                     );
                 }

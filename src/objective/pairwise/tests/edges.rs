@@ -1,4 +1,4 @@
-//! The shared edge cases, and what must not change a result.
+//! The shared edge cases, and invariances of results.
 
 use super::*;
 
@@ -8,8 +8,8 @@ fn lambdas_sum_to_zero() {
         for kernel in kernels() {
             for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 let (gradient, _) = run(&Kernel { method, ..kernel.clone() }, &query.scores, &query.labels);
-                let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
-                let size: f64 = gradient.iter().map(|&slope| f64::from(slope).abs()).sum();
+                let sum: f64 = gradient.iter().map(|&value| f64::from(value)).sum();
+                let size: f64 = gradient.iter().map(|&value| f64::from(value).abs()).sum();
                 assert!(sum.abs() <= 1e-6 * size + 1e-14, "{kernel:?}: {sum} of {size}");
             }
         }
@@ -17,7 +17,7 @@ fn lambdas_sum_to_zero() {
 }
 
 #[test]
-fn there_is_no_gradient_where_nothing_is_to_be_learned() {
+fn gradient_is_zero_if_nothing_can_be_learned() {
     let scores = [0.5, -1.0, 2.0, 0.5];
     for kernel in kernels() {
         for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
@@ -36,31 +36,31 @@ fn there_is_no_gradient_where_nothing_is_to_be_learned() {
 }
 
 #[test]
-fn wild_scores_give_finite_numbers() {
-    let wild =
+fn extreme_scores_give_finite_numbers() {
+    let extreme =
         [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30, 3e38, -3e38, 0.0, 1.0, f32::MIN_POSITIVE, f32::NAN];
     for labels in [
         [0.0, 1.0, 2.0, 3.0, 0.0, 0.0, 1.0, 2.0, 0.0, 1.0, 1.0],
         [3.0, 0.0, 0.0, 0.0, 1.0, 0.0, 2.0, 0.0, 1.0, 0.0, 0.0],
     ] {
         for kernel in kernels() {
-            let query = Query { scores: wild.to_vec(), labels: labels.to_vec() };
+            let query = Query { scores: extreme.to_vec(), labels: labels.to_vec() };
             let reference = plain(&kernel, &query);
             for method in [PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 for sigma in [1.0, 30.0] {
                     let kernel = Kernel { method, sigma, ..kernel.clone() };
-                    let (gradient, result) = run(&kernel, &wild, &labels);
-                    assert!(gradient.iter().all(|slope| slope.is_finite()), "{kernel:?}: {gradient:?}");
+                    let (gradient, result) = run(&kernel, &extreme, &labels);
+                    assert!(gradient.iter().all(|value| value.is_finite()), "{kernel:?}: {gradient:?}");
                     assert!(result.loss.is_finite(), "{kernel:?}: {}", result.loss);
                 }
                 let kernel = Kernel { method, ..kernel.clone() };
-                let (gradient, result) = run(&kernel, &wild, &labels);
-                let scale = reference.gradient.iter().fold(0f64, |most, slope| most.max(slope.abs()));
-                for (found, expected) in gradient.iter().zip(&reference.gradient) {
-                    assert!((f64::from(*found) - expected).abs() <= 1e-5 * scale + 1e-14, "{kernel:?}");
+                let (gradient, result) = run(&kernel, &extreme, &labels);
+                let scale = reference.gradient.iter().fold(0f64, |max, value| max.max(value.abs()));
+                for (value, expected) in gradient.iter().zip(&reference.gradient) {
+                    assert!((f64::from(*value) - expected).abs() <= 1e-5 * scale + 1e-14, "{kernel:?}");
                 }
-                let (found, expected) = (result.loss, reference.result.loss);
-                assert!((found - expected).abs() <= 1e-5 * expected, "{kernel:?}: {found}, not {expected}");
+                let (value, expected) = (result.loss, reference.result.loss);
+                assert!((value - expected).abs() <= 1e-5 * expected, "{kernel:?}: {value}, not {expected}");
             }
         }
     }
@@ -85,7 +85,7 @@ fn permuting_documents_permutes_the_gradient() {
 }
 
 #[test]
-fn neither_threads_nor_scratch_nor_wishes_nor_neighbours_change_a_byte() {
+fn results_do_not_depend_on_threads_scratch_outputs_or_batch() {
     let mut random = ChaCha8Rng::seed_from_u64(13);
     let sizes = [5, 3_000, 1, 120, 600, 6_000, 40];
     let lists: Vec<Query> = sizes.iter().map(|&n| query(n, 6.0, 1e6, 5, &mut random)).collect();
@@ -101,8 +101,8 @@ fn neither_threads_nor_scratch_nor_wishes_nor_neighbours_change_a_byte() {
                 let result = kernel.batch(&scores, &labels, &offsets, &mut gradient, outputs).unwrap();
                 (gradient, result)
             };
-            let everything = Outputs { loss: true, pairs: true };
-            let [one, two, three] = pools.each_ref().map(|pool| pool.install(|| batch(everything)));
+            let all_outputs = Outputs { loss: true, pairs: true };
+            let [one, two, three] = pools.each_ref().map(|pool| pool.install(|| batch(all_outputs)));
             assert!(one == two && one == three, "{kernel:?}");
             assert_eq!(one.0, batch(Outputs::default()).0, "{kernel:?}");
             let alone: Vec<_> = lists.iter().map(|list| run(&kernel, &list.scores, &list.labels)).collect();
@@ -113,7 +113,7 @@ fn neither_threads_nor_scratch_nor_wishes_nor_neighbours_change_a_byte() {
 }
 
 #[test]
-fn settings_and_inputs_that_make_no_sense_are_refused() {
+fn invalid_settings_and_inputs_are_refused() {
     let good = Kernel::new(Weighting::RankNet { ties: false });
     let refuse = |kernel: &Kernel, scores: &[f32], labels: &[f32], n: usize| {
         let result = kernel.query(scores, labels, &mut vec![0.0; n], Outputs::default());

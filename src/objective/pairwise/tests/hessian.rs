@@ -1,4 +1,4 @@
-//! Second derivatives: every way against the formula, and against differences of the gradient.
+//! Second derivatives: every algorithm against the formula, and against differences of the gradient.
 
 use super::metrics::{SWEPT, swaps};
 use super::*;
@@ -6,13 +6,13 @@ use super::*;
 fn hessian(kernel: &Kernel, query: &Query) -> (Vec<f32>, Vec<f32>) {
     let n = query.scores.len();
     let (mut gradient, mut hessian) = (vec![f32::NAN; n], vec![f32::NAN; n]);
-    let slopes = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
-    kernel.gradients(&query.scores, &query.labels, slopes, 0, Outputs::default()).unwrap();
+    let gradients = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
+    kernel.gradients(&query.scores, &query.labels, gradients, 0, Outputs::default()).unwrap();
     (gradient, hessian)
 }
 
 #[test]
-fn every_way_has_the_second_derivatives_of_the_formula() {
+fn all_algorithms_match_the_hessian_formula() {
     let mut lists = queries();
     let mut random = ChaCha8Rng::seed_from_u64(40);
     // Two blocks of documents and a short third one.
@@ -22,15 +22,15 @@ fn every_way_has_the_second_derivatives_of_the_formula() {
     for list in &lists {
         for kernel in &kernels {
             let reference = kernel.reference(&list.scores, &list.labels);
-            let scale = reference.hessian.iter().fold(0f64, |most, curve| most.max(*curve));
+            let scale = reference.hessian.iter().fold(0f64, |max, value| max.max(*value));
             for method in [PairAlgorithm::Auto, PairAlgorithm::Direct, PairAlgorithm::Fast] {
                 let kernel = Kernel { method, ..kernel.clone() };
                 let (gradient, hessian) = hessian(&kernel, list);
-                // Asking for more changes nothing.
+                // Requesting the hessian does not change the gradient.
                 assert_eq!(gradient, run(&kernel, &list.scores, &list.labels).0, "{kernel:?}");
-                for (found, expected) in hessian.iter().zip(&reference.hessian) {
-                    let error = (f64::from(*found) - expected).abs();
-                    assert!(error <= 1e-5 * scale + 1e-14, "{kernel:?}: {found} is not {expected} of {scale}");
+                for (value, expected) in hessian.iter().zip(&reference.hessian) {
+                    let error = (f64::from(*value) - expected).abs();
+                    assert!(error <= 1e-5 * scale + 1e-14, "{kernel:?}: {value} is not {expected} of {scale}");
                 }
             }
         }
@@ -38,13 +38,13 @@ fn every_way_has_the_second_derivatives_of_the_formula() {
 }
 
 #[test]
-fn second_derivatives_are_differences_of_the_gradient_with_weights_held_still() {
+fn hessian_is_the_difference_of_gradients_with_fixed_weights() {
     let mut random = ChaCha8Rng::seed_from_u64(41);
     let list = query(20, 4.0, 1e6, 4, &mut random);
     for kernel in kernels() {
         let kernel = Kernel { sigma: 1.3, ..kernel };
         let loss = kernel.loss();
-        let slope = |document: usize, shift: f64| {
+        let gradient_at = |document: usize, shift: f64| {
             let mut sum = 0.0;
             loss.for_each_weight(&list.scores, &list.labels, |i, j, weight| {
                 let at = |d: usize| f64::from(list.scores[d]) + if d == document { shift } else { 0.0 };
@@ -55,19 +55,19 @@ fn second_derivatives_are_differences_of_the_gradient_with_weights_held_still() 
             sum
         };
         let (_, hessian) = hessian(&kernel, &list);
-        let scale = hessian.iter().fold(0f32, |most, curve| most.max(*curve));
-        for (document, found) in hessian.iter().enumerate() {
-            let expected = (slope(document, 1e-4) - slope(document, -1e-4)) / 2e-4;
+        let scale = hessian.iter().fold(0f32, |max, value| max.max(*value));
+        for (document, value) in hessian.iter().enumerate() {
+            let expected = (gradient_at(document, 1e-4) - gradient_at(document, -1e-4)) / 2e-4;
             assert!(
-                (expected - f64::from(*found)).abs() <= 1e-5 * f64::from(scale) + 1e-9,
-                "{kernel:?}: {found}, not {expected}"
+                (expected - f64::from(*value)).abs() <= 1e-5 * f64::from(scale) + 1e-9,
+                "{kernel:?}: {value}, not {expected}"
             );
         }
     }
 }
 
 #[test]
-fn sampled_rankings_have_second_derivatives_too() {
+fn hessian_of_sampled_rankings() {
     let query = Query { scores: SCORES.to_vec(), labels: LABELS.to_vec() };
     let hard = Kernel::new(Weighting::Ndcg2 { rho: 1.0, delta: 5.0 });
     let soft = Kernel { assignment: Assignment::Gaussian { samples: 3, scale: 1e-6 }, ..hard.clone() };

@@ -1,4 +1,4 @@
-//! Swaps of measures without a kernel in lanes: sweeps against a look at every pair.
+//! Swaps of metrics without a kernel in lanes: sweeps against enumeration of all pairs.
 
 use super::*;
 use crate::metric::parse;
@@ -27,7 +27,7 @@ pub(super) fn swaps(name: &str) -> Weighting {
 }
 
 #[test]
-fn measures_take_the_way_that_the_documentation_says() {
+fn metrics_use_the_documented_algorithm() {
     for name in SWEPT {
         assert!(Kernel::new(swaps(name)).has_fast_method(), "{name}");
         assert!(!Kernel { truncation: Some(5), ..Kernel::new(swaps(name)) }.has_fast_method(), "{name}");
@@ -38,7 +38,7 @@ fn measures_take_the_way_that_the_documentation_says() {
 }
 
 #[test]
-fn every_way_gives_the_sums_over_all_pairs() {
+fn all_algorithms_give_the_sums_over_all_pairs() {
     let mut lists = queries();
     let mut random = ChaCha8Rng::seed_from_u64(30);
     for (spread, steps, levels) in [(8.0, 1e6, 5), (8.0, 4.0, 5), (2e3, 1e3, 3), (0.0, 1.0, 5), (8.0, 1e6, 1)] {
@@ -58,7 +58,7 @@ fn every_way_gives_the_sums_over_all_pairs() {
 }
 
 #[test]
-fn the_weights_are_what_swapping_and_judging_again_gives() {
+fn weights_equal_the_change_of_the_metric_when_swapping() {
     for list in &queries() {
         let order = training_order(&list.scores);
         let ranked: Vec<f32> = order.iter().map(|&document| list.labels[document]).collect();
@@ -78,7 +78,7 @@ fn the_weights_are_what_swapping_and_judging_again_gives() {
 }
 
 #[test]
-fn wild_scores_have_the_same_sums_every_way() {
+fn extreme_scores_have_the_same_sums_with_all_algorithms() {
     let scores = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30, 3e38, -3e38, 0.0, 1.0, -0.0, f32::NAN];
     let labels = vec![0.0, 1.0, 2.0, 3.0, 0.0, 0.0, 1.0, 2.0, 0.0, 1.0, 4.0];
     let list = Query { scores: scores.to_vec(), labels };
@@ -92,8 +92,8 @@ fn wild_scores_have_the_same_sums_every_way() {
 }
 
 #[test]
-fn a_list_of_many_documents_is_swept() {
-    // Pair by pair these would be 5e10 pairs each.
+fn very_long_lists_are_swept() {
+    // Enumeration would take 5e10 pairs each.
     let mut random = ChaCha8Rng::seed_from_u64(31);
     let n = 300_000;
     let list = query(n, 10.0, 1e6, 5, &mut random);
@@ -102,23 +102,23 @@ fn a_list_of_many_documents_is_swept() {
         let kernel = Kernel::new(swaps(name));
         let outputs = Outputs { loss: true, pairs: true };
         let result = kernel.query(&list.scores, &list.labels, &mut gradient, outputs).unwrap();
-        let sum: f64 = gradient.iter().map(|&slope| f64::from(slope)).sum();
-        let size: f64 = gradient.iter().map(|&slope| f64::from(slope).abs()).sum();
+        let sum: f64 = gradient.iter().map(|&value| f64::from(value)).sum();
+        let size: f64 = gradient.iter().map(|&value| f64::from(value).abs()).sum();
         assert!(size > 0.0 && sum.abs() <= 1e-6 * size, "{name}: {sum} of {size}");
         assert!(result.loss > 0.0 && result.pairs > 0, "{name}: {result:?}");
     }
 }
 
-/// Sets a flag when it is asked for its thousandth weight.
+/// Sets the stop flag when its thousandth weight is requested.
 #[derive(Debug)]
-struct Impatient {
+struct StopsEarly {
     stop: Stop,
-    asked: AtomicUsize,
+    calls: AtomicUsize,
 }
 
-impl PairWeight for Impatient {
+impl PairWeight for StopsEarly {
     fn exact(&self, _: &[f32], _: usize, _: usize) -> f64 {
-        if self.asked.fetch_add(1, Ordering::Relaxed) == 1000 {
+        if self.calls.fetch_add(1, Ordering::Relaxed) == 1000 {
             self.stop.ask();
         }
         1.0
@@ -126,23 +126,23 @@ impl PairWeight for Impatient {
 }
 
 #[test]
-fn a_kernel_that_is_stopped_looks_at_no_further_row() {
+fn stopped_kernels_skip_the_remaining_rows() {
     let mut random = ChaCha8Rng::seed_from_u64(32);
     let list = query(3_000, 10.0, 1e6, 5, &mut random);
     for assignment in [Assignment::Hard, Assignment::PlackettLuce { samples: 4 }] {
         let stop = Stop::new();
-        let weight = Arc::new(Impatient { stop: stop.clone(), asked: AtomicUsize::new(0) });
+        let weight = Arc::new(StopsEarly { stop: stop.clone(), calls: AtomicUsize::new(0) });
         let kernel = Kernel { stop, assignment, ..Kernel::new(Weighting::Custom(weight.clone())) };
         let mut gradient = vec![0.0; 3_000];
         let result = kernel.query(&list.scores, &list.labels, &mut gradient, Outputs::default());
         assert!(matches!(result, Err(Error::Stopped)));
-        let asked = weight.asked.load(Ordering::Relaxed);
-        assert!(asked < 8_000, "{asked} weights of {}", 3_000 * 2_999 / 2);
+        let calls = weight.calls.load(Ordering::Relaxed);
+        assert!(calls < 8_000, "{calls} weights of {}", 3_000 * 2_999 / 2);
     }
 }
 
 #[test]
-fn every_way_notices_a_flag() {
+fn all_algorithms_check_the_stop_flag() {
     let stop = Stop::new();
     stop.ask();
     for kernel in kernels() {

@@ -1,4 +1,4 @@
-//! What the tests share: plain definitions, weightings and queries.
+//! Shared parts of the tests: plain definitions, weightings and queries.
 
 use super::*;
 use crate::metric::{Gain, Metric};
@@ -24,7 +24,7 @@ mod metrics;
 mod oracle;
 mod speed;
 
-/// The weights that have a formula of their own in these tests.
+/// The weights that these tests have separate formulas for.
 #[derive(Debug, Clone)]
 enum Weighting {
     RankNet {
@@ -57,7 +57,7 @@ enum Weighting {
     Custom(Arc<dyn PairWeight>),
 }
 
-/// A pair loss whose weight is known to these tests.
+/// A pair loss with one of these weights.
 #[derive(Debug, Clone)]
 struct Kernel {
     weighting: Weighting,
@@ -110,7 +110,7 @@ impl Kernel {
         PairLoss { truncation, sigma, base, method, assignment, ..PairLoss::new("test", weight) }
     }
 
-    /// Gains are those of the papers but where a metric has its own.
+    /// The exponential gain of the papers, unless the metric has another.
     fn gain(&self) -> Gain {
         if matches!(self.weighting, Weighting::SwapNdcg { .. }) { self.gain } else { Gain::Exponential }
     }
@@ -162,7 +162,7 @@ fn run(kernel: &Kernel, scores: &[f32], labels: &[f32]) -> (Vec<f32>, QueryResul
     (gradient, result)
 }
 
-/// Average precision, reciprocal rank and NDCG by their definitions.
+/// Average precision, reciprocal rank and NDCG by definition.
 #[derive(Debug)]
 enum Plain {
     Ap(usize, f32),
@@ -179,12 +179,12 @@ impl Metric for Plain {
         let positions = ranked.iter().enumerate();
         match *self {
             Plain::Ap(k, threshold) => {
-                let (mut found, mut sum) = (0.0, 0.0);
+                let (mut relevant, mut sum) = (0.0, 0.0);
                 for (position, _) in positions.filter(|(_, label)| **label >= threshold) {
-                    found += 1.0;
-                    sum += if position < k { found / (position + 1) as f64 } else { 0.0 };
+                    relevant += 1.0;
+                    sum += if position < k { relevant / (position + 1) as f64 } else { 0.0 };
                 }
-                sum / f64::max(found, 1.0)
+                sum / f64::max(relevant, 1.0)
             }
             Plain::Rr(k, threshold) => {
                 let first = positions.take(k).find(|(_, label)| **label >= threshold);
@@ -203,7 +203,7 @@ impl Metric for Plain {
     }
 }
 
-/// Pair weights by the definitions of the formula sheet.
+/// Pair weights by definition.
 fn plain_weight(kernel: &Kernel, ranked: &[f32], i: usize, j: usize) -> f64 {
     let discount = |rank: f64| (1.0 + rank).log2().recip();
     let (rank_i, rank_j) = (i as f64 + 1.0, j as f64 + 1.0);
@@ -247,9 +247,9 @@ fn plain_weight(kernel: &Kernel, ranked: &[f32], i: usize, j: usize) -> f64 {
 }
 
 #[derive(Debug)]
-struct Everywhere;
+struct AllPairs;
 
-impl PairWeight for Everywhere {
+impl PairWeight for AllPairs {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         f64::from(ranked[j]) + (i as f64 + 2.0 * j as f64) / ranked.len() as f64
     }
@@ -283,11 +283,11 @@ fn formulas() -> Vec<Weighting> {
     all
 }
 
-/// Every weighting, with and without truncation.
+/// All weightings, with and without truncation.
 fn kernels() -> Vec<Kernel> {
     let mut weightings = formulas();
     weightings.push(Weighting::SwapMetric(Arc::new(Plain::Ndcg(4, Gain::Exponential))));
-    weightings.push(Weighting::Custom(Arc::new(Everywhere)));
+    weightings.push(Weighting::Custom(Arc::new(AllPairs)));
     let mut kernels = Vec::new();
     for weighting in weightings {
         for truncation in [None, Some(1), Some(4), Some(500)] {
@@ -302,11 +302,11 @@ struct Query {
     labels: Vec<f32>,
 }
 
-/// A random query: ties in labels, and in scores when these are few.
+/// A random query, with ties in labels, and in scores if `steps` is small.
 fn query(n: usize, spread: f32, steps: f32, levels: u32, random: &mut ChaCha8Rng) -> Query {
     let score = |random: &mut ChaCha8Rng| ((random.random::<f32>() - 0.5) * spread * steps).round() / steps;
     let scores = (0..n).map(|_| score(random)).collect();
-    // The higher the label, the rarer.
+    // Higher labels are rarer.
     let label = |random: &mut ChaCha8Rng| (random.random::<f32>().powi(3) * levels as f32).floor();
     Query { scores, labels: (0..n).map(|_| label(random)).collect() }
 }
@@ -345,20 +345,20 @@ fn plain(kernel: &Kernel, query: &Query) -> Reference {
     sums
 }
 
-/// Compares to a share of the largest lambda, and of the loss.
+/// Compares relative to the largest lambda and to the loss.
 fn agree(kernel: &Kernel, query: &Query, reference: &Reference, tolerance: f64) {
     let (gradient, result) = run(kernel, &query.scores, &query.labels);
-    let scale = reference.gradient.iter().fold(0f64, |most, slope| most.max(slope.abs()));
+    let scale = reference.gradient.iter().fold(0f64, |max, value| max.max(value.abs()));
     let context =
         || format!("{kernel:?} n {} scores {:?}", query.scores.len(), &query.scores[..query.scores.len().min(9)]);
-    for (found, expected) in gradient.iter().zip(&reference.gradient) {
-        let error = (f64::from(*found) - expected).abs();
-        assert!(error <= tolerance * scale + 1e-14, "{found} is not {expected} of {scale}: {}", context());
+    for (value, expected) in gradient.iter().zip(&reference.gradient) {
+        let error = (f64::from(*value) - expected).abs();
+        assert!(error <= tolerance * scale + 1e-14, "{value} is not {expected} of {scale}: {}", context());
     }
-    let (found, expected) = (result.loss, reference.result.loss);
+    let (value, expected) = (result.loss, reference.result.loss);
     assert!(
-        (found - expected).abs() <= tolerance * expected.abs() + 1e-12,
-        "loss {found}, not {expected}: {}",
+        (value - expected).abs() <= tolerance * expected.abs() + 1e-12,
+        "loss {value}, not {expected}: {}",
         context()
     );
     assert_eq!(result.pairs, reference.result.pairs, "{}", context());

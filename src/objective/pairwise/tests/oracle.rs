@@ -1,23 +1,23 @@
-//! The sums over pairs as the formulas say them, in f64, O(n²): what every other kernel is compared to.
+//! Sums over pairs directly from the formulas, in f64 and O(n²): the reference for all other kernels.
 
 use super::super::PairLoss;
 use crate::numeric::order::safe;
 use crate::numeric::{sigmoid, softplus};
 use crate::objective::loss::{QueryResult, SATURATED};
 
-/// A query's slopes and sums by the plainest code there is.
+/// The gradient and sums of a query, from straightforward code.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Reference {
     /// `dC/ds` of each document, in document order.
     pub gradient: Vec<f64>,
-    /// The second derivative by the score of each document.
+    /// Second derivative with respect to the score of each document.
     pub hessian: Vec<f64>,
-    /// The sums over its pairs, all of them.
+    /// Sums over all its pairs.
     pub result: QueryResult,
 }
 
 impl PairLoss {
-    /// Computes a query in f64, pair by pair with one exponential each: slow, obviously right.
+    /// Computes a query in f64, one exponential per pair: slow but simple.
     pub(super) fn reference(&self, scores: &[f32], labels: &[f32]) -> Reference {
         let mut sums = Reference::new(scores.len());
         self.for_each_weight(scores, labels, |i, j, weight| sums.add(self, scores, i, j, weight));
@@ -30,17 +30,17 @@ impl Reference {
         Reference { gradient: vec![0.0; n], hessian: vec![0.0; n], result: QueryResult::default() }
     }
 
-    /// Adds the pair that wants `i` above `j`.
+    /// Adds the pair in which `i` is preferred to `j`.
     pub(super) fn add(&mut self, loss: &PairLoss, scores: &[f32], i: usize, j: usize, weight: f64) {
         let difference = loss.sigma * (f64::from(safe(scores[i])) - f64::from(safe(scores[j])));
         let factor = sigmoid(-difference);
         let unit = loss.base.nats();
-        let pull = loss.sigma * weight * factor / unit;
-        self.gradient[i] -= pull;
-        self.gradient[j] += pull;
-        let curve = loss.sigma.powi(2) * weight * factor * sigmoid(difference) / unit;
-        self.hessian[i] += curve;
-        self.hessian[j] += curve;
+        let gradient = loss.sigma * weight * factor / unit;
+        self.gradient[i] -= gradient;
+        self.gradient[j] += gradient;
+        let second = loss.sigma.powi(2) * weight * factor * sigmoid(difference) / unit;
+        self.hessian[i] += second;
+        self.hessian[j] += second;
         self.result.loss += weight * softplus(-difference) / unit;
         self.result.pairs += 1;
         self.result.saturated += u64::from(factor < SATURATED);

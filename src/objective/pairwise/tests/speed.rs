@@ -1,9 +1,9 @@
-//! How fast the kernels are: `cargo test --release speed -- --ignored --nocapture` on a quiet machine.
+//! Benchmarks of the kernels: `cargo test --release speed -- --ignored --nocapture` on an idle machine.
 
 use super::*;
 use std::time::Instant;
 
-/// The least of several times of one call, in seconds.
+/// Minimum time of several calls, in seconds.
 fn seconds<T>(times: usize, mut call: impl FnMut() -> T) -> f64 {
     let once = |_| {
         let start = Instant::now();
@@ -13,7 +13,7 @@ fn seconds<T>(times: usize, mut call: impl FnMut() -> T) -> f64 {
     (0..times).map(once).fold(f64::INFINITY, f64::min)
 }
 
-fn ask(
+fn run_query(
     loss: &PairLoss,
     query: &Query,
     gradient: &mut [f32],
@@ -21,13 +21,13 @@ fn ask(
     outputs: Outputs,
 ) -> Result<QueryResult> {
     let stop = &Stop::new();
-    let asked = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
-    loss.query(asked, Gradients::gradient(gradient), outputs, scratch)
+    let query = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
+    loss.query(query, Gradients::gradient(gradient), outputs, scratch)
 }
 
 #[test]
-#[ignore = "measures time"]
-fn pairs_a_second_on_one_core() {
+#[ignore = "a benchmark"]
+fn pairs_per_second_on_one_core() {
     let mut random = ChaCha8Rng::seed_from_u64(20);
     let queries: Vec<Query> = (0..500).map(|_| query(120, 6.0, 1e6, 5, &mut random)).collect();
     let mut scratch = LossScratch::default();
@@ -36,34 +36,34 @@ fn pairs_a_second_on_one_core() {
         let kernel = Kernel { method: PairAlgorithm::Direct, ..Kernel::new(weighting) };
         let loss = kernel.loss();
         let mut all = |outputs: Outputs| -> u64 {
-            let mut one = |query: &Query| ask(&loss, query, &mut gradient, &mut scratch, outputs);
+            let mut one = |query: &Query| run_query(&loss, query, &mut gradient, &mut scratch, outputs);
             queries.iter().map(|query| one(query).unwrap().pairs).sum()
         };
         let pairs = all(Outputs { loss: false, pairs: true });
         let time = seconds(50, || all(Outputs::default()));
         let with_loss = seconds(50, || all(Outputs { loss: true, pairs: false }));
-        let mut bends = [0.0; 120];
+        let mut hessian = [0.0; 120];
         let mut both = || {
             for query in &queries {
                 let stop = &Stop::new();
-                let asked = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
-                let to = Gradients { gradient: &mut gradient, hessian: Some(&mut bends) };
-                loss.query(asked, to, Outputs::default(), &mut scratch).unwrap();
+                let query = super::super::Query { scores: &query.scores, labels: &query.labels, seed: 0, stop };
+                let to = Gradients { gradient: &mut gradient, hessian: Some(&mut hessian) };
+                loss.query(query, to, Outputs::default(), &mut scratch).unwrap();
             }
         };
-        let with_second = seconds(50, &mut both);
+        let with_hessian = seconds(50, &mut both);
         let rate = pairs as f64 / time / 1e9;
-        let (loss, second) = (with_loss / time, with_second / time);
+        let (loss, hessian) = (with_loss / time, with_hessian / time);
         eprintln!(
-            "{rate:.3} G pairs/s, {loss:.2} times as long with the loss, {second:.2} with second derivatives: {:?}",
+            "{rate:.3} G pairs/s; time relative to this {loss:.2} with loss, {hessian:.2} with hessian: {:?}",
             kernel.weighting
         );
     }
 }
 
 #[test]
-#[ignore = "measures time"]
-fn seconds_by_length_of_the_list() {
+#[ignore = "a benchmark"]
+fn seconds_by_list_length() {
     let mut random = ChaCha8Rng::seed_from_u64(21);
     let sizes = [4_000, 16_000, 64_000, 200_000, 512_000, 1_000_000];
     let lists: Vec<Query> = sizes.iter().map(|&n| query(n, 10.0, 1e6, 5, &mut random)).collect();
@@ -75,10 +75,10 @@ fn seconds_by_length_of_the_list() {
         let mut times = Vec::new();
         for list in &lists {
             let mut gradient = vec![0.0; list.scores.len()];
-            let mut one = || ask(&loss, list, &mut gradient, &mut scratch, Outputs::default());
+            let mut one = || run_query(&loss, list, &mut gradient, &mut scratch, Outputs::default());
             times.push(seconds(5, || one().unwrap()));
         }
-        // Least squares of log time by log length, up to 512,000.
+        // Least squares of log time on log length, up to 512,000.
         let points: Vec<(f64, f64)> =
             sizes.iter().zip(&times).take(5).map(|(&n, t)| ((n as f64).ln(), t.ln())).collect();
         let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
@@ -90,8 +90,8 @@ fn seconds_by_length_of_the_list() {
 }
 
 #[test]
-#[ignore = "measures time"]
-fn where_a_sweep_is_faster_than_a_look_at_every_pair() {
+#[ignore = "a benchmark"]
+fn list_length_from_which_sweeps_are_faster() {
     let mut random = ChaCha8Rng::seed_from_u64(22);
     let mut scratch = LossScratch::default();
     for name in ["dcg", "arp", "err", "bpref", "pairs"] {
@@ -101,9 +101,9 @@ fn where_a_sweep_is_faster_than_a_look_at_every_pair() {
             let times = [PairAlgorithm::Direct, PairAlgorithm::Fast].map(|method| {
                 let loss = Kernel { method, ..Kernel::new(metrics::swaps(name)) }.loss();
                 let outputs = Outputs { loss: true, pairs: true };
-                seconds(300, || ask(&loss, &list, &mut gradient, &mut scratch, outputs).unwrap())
+                seconds(300, || run_query(&loss, &list, &mut gradient, &mut scratch, outputs).unwrap())
             });
-            eprintln!("{name} {n}: pair by pair {:.1} us, swept {:.1} us", times[0] * 1e6, times[1] * 1e6);
+            eprintln!("{name} {n}: direct {:.1} us, sweep {:.1} us", times[0] * 1e6, times[1] * 1e6);
         }
     }
 }

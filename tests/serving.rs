@@ -178,5 +178,5 @@ fn a_model_that_contradicts_itself_is_refused() {
     let net = shape.init(Init::Burn, 5, &device::open("auto").unwrap()).unwrap();
     let info = ModelInfo::new(shape, Scaler::fit(ScaleKind::ZScore, &data), "by hand");
     let error = Model { scorer: Scorer::Net(net), info, history: Vec::new() }.serving().unwrap_err();
-    assert_eq!(error.to_string(), "the model is said to score 4 features, but scores 4 and scales 6");
+    assert_eq!(error.to_string(), "the model's description has 4 features, but its weights have 4 and its scaling 6");
 }

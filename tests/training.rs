@@ -305,7 +305,7 @@ fn damaged_foreign_and_newer_models_are_refused() {
     fs::write(&record, &good_record).unwrap();
 
     fs::write(&json, good_json.replace("\"format\": 1", "\"format\": 999")).unwrap();
-    assert!(refused().contains("format 999, and this burnrank reads format 1"));
+    assert!(refused().contains("format 999, but this burnrank reads format 1"));
     fs::write(&json, good_json.replace("\"features\": 12", "\"features\": 13")).unwrap();
     assert!(refused().contains("12"));
     fs::write(&json, &good_json[..good_json.len() / 2]).unwrap();

@@ -1,9 +1,9 @@
-//! The functions of hidden units.
+//! Activation functions.
 
 use crate::name::words;
 
 words! {
-    /// The function of the hidden units.
+    /// Activation function of the hidden units.
     pub enum Activation: "activation" {
         /// `1 / (1 + e^-x)`
         Sigmoid = "sigmoid",

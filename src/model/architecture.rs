@@ -1,50 +1,50 @@
-//! What scores, and how large it is: a net of how many hidden units, or how many trees.
+//! Architecture and size of a model.
 
 use super::Activation;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What scores, and how large it is. A linear net is one without hidden layers.
+/// Architecture and size of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Architecture {
-    /// One weight per feature.
+    /// Linear net: one weight per feature.
     Linear,
-    /// Hidden layers, one after the other.
+    /// Net with hidden layers.
     Mlp {
-        /// The number of units of each hidden layer.
+        /// Number of units of each hidden layer.
         #[serde(with = "number_or_list")]
         hidden: Vec<usize>,
-        /// Their function.
+        /// Activation function.
         activation: Activation,
     },
-    /// Decision trees, whose values are added.
+    /// Sum of decision trees.
     Trees {
-        /// The number of trees; the most of them where they are still to be grown.
+        /// Number of trees; before training, the maximum number.
         trees: usize,
-        /// The most leaves of a tree.
+        /// Maximum number of leaves per tree.
         leaves: usize,
     },
-    /// A sum of kernels.
+    /// Sum of kernels.
     Kernel {
-        /// The number of points.
+        /// Number of points.
         points: usize,
     },
 }
 
-/// Maximum number of units in a layer: more are a typing error, not a ranker.
+/// Maximum number of units in a layer; more are probably a typing error.
 pub(crate) const MAX_UNITS: usize = 65_536;
 /// Maximum number of hidden layers.
 pub(crate) const MAX_LAYERS: usize = 100;
 
 impl Architecture {
-    /// Whether it is a net, which [`Ranker`](crate::Ranker) is the module of.
+    /// Whether this is a net, that is, a [`Ranker`](crate::Ranker).
     pub fn is_net(&self) -> bool {
         matches!(self, Architecture::Linear | Architecture::Mlp { .. })
     }
 
-    /// The number of units of each hidden layer; none for a linear net and for what is no net.
+    /// Number of units of each hidden layer; empty for linear nets, trees and kernel sums.
     pub fn hidden(&self) -> &[usize] {
         match self {
             Architecture::Mlp { hidden, .. } => hidden,
@@ -52,7 +52,7 @@ impl Architecture {
         }
     }
 
-    /// The function of the hidden units, where there are any.
+    /// Activation function of the hidden units; `None` without hidden units.
     pub fn activation(&self) -> Option<Activation> {
         match self {
             Architecture::Mlp { activation, .. } => Some(*activation),
@@ -60,10 +60,10 @@ impl Architecture {
         }
     }
 
-    /// Refuses layers that no net has.
+    /// Checks the number and size of the hidden layers.
     ///
     /// # Errors
-    /// When there are too many layers, or too few or too many units in one.
+    /// If there are too many layers, or a layer has too few or too many units.
     pub fn check(&self) -> Result<()> {
         let Architecture::Mlp { hidden, .. } = self else { return Ok(()) };
         if !(1..=MAX_LAYERS).contains(&hidden.len()) {
@@ -89,11 +89,11 @@ impl fmt::Display for Architecture {
             Architecture::Mlp { hidden, activation } => (hidden, activation),
             Architecture::Trees { trees: 1, leaves } => return write!(f, "one tree of up to {leaves} leaves"),
             Architecture::Trees { trees, leaves } => return write!(f, "{trees} trees of up to {leaves} leaves"),
-            // Before training, their number is not known.
+            // Before training the number of points is unknown.
             Architecture::Kernel { points: 0 } => return f.write_str("sum of kernels"),
             Architecture::Kernel { points } => return write!(f, "sum of kernels at {points} points"),
         };
-        // The output is a layer too.
+        // Counts the output as a layer.
         match hidden.len() + 1 {
             2 => f.write_str("two-layer net, ")?,
             3 => f.write_str("three-layer net, ")?,
@@ -112,12 +112,12 @@ impl fmt::Display for Architecture {
     }
 }
 
-/// One hidden layer is written as the number of its units, several as a list of them.
+/// Serialises one hidden layer as its number of units, several as a list.
 mod number_or_list {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
-    #[serde(untagged, expecting = "hidden: expected a number of units, or a list of them, one number per layer")]
+    #[serde(untagged, expecting = "hidden: expected a number of units, or a list of numbers, one per layer")]
     enum Hidden {
         Layer(usize),
         Layers(Vec<usize>),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_depth_is_described_and_comes_back_from_json() {
+    fn every_depth_is_described_and_round_trips_through_json() {
         for (architecture, words, json) in [
             (Architecture::Linear, "linear net", r#"{"kind":"linear"}"#),
             (Architecture::Kernel { points: 3 }, "sum of kernels at 3 points", r#"{"kind":"kernel","points":3}"#),
@@ -170,11 +170,11 @@ mod tests {
             architecture.check().unwrap();
         }
         let error = serde_json::from_str::<Architecture>(r#"{"kind":"mlp","hidden":"x","activation":"tanh"}"#);
-        assert!(error.unwrap_err().to_string().contains("a list of them"));
+        assert!(error.unwrap_err().to_string().contains("a list of numbers"));
     }
 
     #[test]
-    fn layers_that_no_net_has_are_refused() {
+    fn invalid_layers_are_refused() {
         for (hidden, expected) in [
             (vec![], "0 hidden layers"),
             (vec![3, 0], "0 hidden units"),

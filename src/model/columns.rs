@@ -1,35 +1,36 @@
-//! What units receive from documents, `x W + b`, rounded in one way.
+//! Matrix products `x W + b` with reproducible rounding.
 //!
-//! Every number is found by the same operations in the same order, whatever row its document is in, whatever is computed with
-//! it and by how many threads. Products and sums are rounded one by one, never fused, so that every instruction set finds
-//! the same bytes too. A library's matrix product promises neither: it cuts a matrix by its size, and picks its
-//! instructions by the machine.
+//! Each number is computed by the same operations in the same order, whatever the row, the batch and the number of
+//! threads. Products and sums are rounded separately, never fused, so that all instruction sets give the same bytes.
+//! Libraries for matrix products guarantee neither: they split a matrix by its size and choose instructions by the
+//! machine.
 
 use crate::simd::{Simd, Vectorised, WIDEST, dispatch};
 
-/// Units that are computed together: the widest lanes.
+/// Number of units computed together: the largest number of lanes.
 pub(crate) const GROUP: usize = WIDEST;
-/// Documents whose sums are in registers together: with two vectors of units each, as many as 16 registers hold.
+/// Number of documents whose sums are in registers at a time: with two vectors of units each, as many as fit in 16
+/// registers.
 const ROWS: usize = 5;
-/// Documents of a linear net that are in registers together.
+/// Number of documents of a linear net that are in registers at a time.
 const DOTS: usize = 4;
-/// Numbers in a line of a cache.
+/// Number of f32 values in a cache line.
 const LINE: usize = 16;
-/// What leads from features to units: weights and biases, unit by unit.
+/// Weights and biases of a layer, arranged by unit.
 #[derive(Debug, Clone)]
 pub(crate) struct Columns {
     features: usize,
-    /// Whether the units are linear nets, whose lanes are features: a net of one unit has no others to fill them.
+    /// Whether units are linear nets: lanes are then features, because one unit cannot fill them.
     linear: bool,
-    /// Group by group, feature by feature, the weights of the units of a group; 0 for units that are not there. Of linear
-    /// nets unit by unit, [`GROUP`] features at a time; 0 for features that are not there.
+    /// `[groups, features]` blocks of the weights of a group's units, padded with zeros. For linear nets `[units,
+    /// chunks]` blocks of [`GROUP`] features, padded with zeros.
     weights: Vec<[f32; GROUP]>,
     /// One per unit.
     bias: Vec<f32>,
 }
 
 impl Columns {
-    /// From the weight of a feature and a unit, and one bias a unit.
+    /// Creates a layer from the weight of each feature and unit, and one bias per unit.
     pub fn new(features: usize, bias: Vec<f32>, weight: impl Fn(usize, usize) -> f32) -> Self {
         let units = bias.len();
         let of = |unit: usize, feature: usize| if unit < units { weight(feature, unit) } else { 0.0 };
@@ -39,24 +40,24 @@ impl Columns {
         Columns { features, linear: false, weights: weights.collect(), bias }
     }
 
-    /// Linear nets side by side, each given by its weights.
+    /// Creates a layer of linear nets from their weights.
     pub fn linear(features: usize, nets: &[&[f32]]) -> Self {
         let padded = |weights: &[f32]| std::array::from_fn(|lane| weights.get(lane).copied().unwrap_or(0.0));
         let weights = nets.iter().flat_map(|net| net.chunks(GROUP).map(padded)).collect();
         Columns { features, linear: true, weights, bias: vec![0.0; nets.len()] }
     }
 
-    /// The number of features of a document.
+    /// Number of features per document.
     pub fn features(&self) -> usize {
         self.features
     }
 
-    /// The number of units.
+    /// Number of units.
     pub fn len(&self) -> usize {
         self.bias.len()
     }
 
-    /// How many groups of [`GROUP`] units there are; the last may have fewer.
+    /// Number of groups of [`GROUP`] units; the last may have fewer.
     pub fn groups(&self) -> usize {
         self.bias.len().div_ceil(GROUP)
     }
@@ -66,13 +67,13 @@ impl Columns {
         group * GROUP..((group + 1) * GROUP).min(self.bias.len())
     }
 
-    /// `x W + b` of the units of a group for row-major documents, into `[units, documents]`.
+    /// Computes `x W + b` of the units of a group for row-major documents, into `[units, documents]`.
     pub fn receive(&self, group: usize, rows: &[f32], received: &mut [f32]) {
         dispatch(Receive { columns: self, group, rows, received });
     }
 }
 
-/// One group of units for some documents.
+/// The computation of one group of units for some documents.
 struct Receive<'a> {
     columns: &'a Columns,
     group: usize,
@@ -99,7 +100,7 @@ impl Receive<'_> {
         let bias = &columns.bias[columns.units(group)];
         let mut start = 0;
         while start < documents {
-            // The last rows are fewer: the last of them stands in for those that are not there, and is not stored again.
+            // At the end the last row is repeated to fill the tile; its repetitions are not stored.
             let count = (documents - start).min(ROWS);
             let row = |index: usize| &rows[(start + index.min(count - 1)) * features..][..features];
             let tile = [row(0), row(1), row(2), row(3), row(4)];
@@ -140,9 +141,9 @@ impl Receive<'_> {
     }
 }
 
-/// The products of documents and a group of units, by `P` vectors of `N` units, feature after feature.
+/// The products of documents and a group of units, as `P` vectors of `N` units, summed in the order of features.
 ///
-/// The documents from `ahead` on come next: without a hint, memory would be waited for at the start of every row.
+/// Prefetches the next documents, from `ahead` on.
 #[inline(always)]
 fn products<const N: usize, S: Simd<N>, const P: usize>(
     simd: S,
@@ -171,16 +172,17 @@ fn products<const N: usize, S: Simd<N>, const P: usize>(
             }
         }
     }
-    let mut found = [[0.0; GROUP]; ROWS];
-    for (sums, found) in sums.iter().zip(&mut found) {
-        for (sum, lanes) in sums.iter().zip(found.as_chunks_mut::<N>().0) {
+    let mut output = [[0.0; GROUP]; ROWS];
+    for (sums, output) in sums.iter().zip(&mut output) {
+        for (sum, lanes) in sums.iter().zip(output.as_chunks_mut::<N>().0) {
             simd.store(lanes, *sum);
         }
     }
-    found
+    output
 }
 
-/// The products of documents and one linear net, by lanes of features, which are added up in one order at the end.
+/// The products of documents and one linear net: sums by lanes of features, which are added in a fixed order at the
+/// end.
 #[inline(always)]
 fn dots<const N: usize, S: Simd<N>>(
     simd: S,
@@ -188,7 +190,7 @@ fn dots<const N: usize, S: Simd<N>>(
     ahead: *const f32,
     weights: &[[f32; GROUP]],
 ) -> [f32; DOTS] {
-    // Two vectors where lanes are half a group; the second stays unused where they are a whole one.
+    // Two vectors if N is half a group; the second is unused if N is a whole group.
     let mut sums = [[simd.splat(0.0); 2]; DOTS];
     let features = tile[0].len();
     let whole = features / GROUP;
@@ -208,15 +210,15 @@ fn dots<const N: usize, S: Simd<N>>(
             add_products(simd, &last, weights, sums);
         }
     }
-    let mut found = [0.0; DOTS];
-    for (sums, found) in sums.iter().zip(&mut found) {
+    let mut products = [0.0; DOTS];
+    for (sums, product) in sums.iter().zip(&mut products) {
         let mut lanes = [0.0; GROUP];
         for (sum, lanes) in sums.iter().zip(lanes.as_chunks_mut::<N>().0) {
             simd.store(lanes, *sum);
         }
-        *found = fold(lanes);
+        *product = fold(lanes);
     }
-    found
+    products
 }
 
 #[inline(always)]
@@ -226,7 +228,7 @@ fn add_products<const N: usize, S: Simd<N>>(simd: S, x: &[f32; GROUP], weights: 
     }
 }
 
-/// The sum of the lanes, halves onto halves.
+/// The sum of the lanes, by repeatedly adding one half to the other.
 #[inline(always)]
 fn fold(mut lanes: [f32; GROUP]) -> f32 {
     for half in [8, 4, 2, 1] {

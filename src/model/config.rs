@@ -1,4 +1,4 @@
-//! A ranker's shape, checked before anything is built from it.
+//! Shapes of models, and construction of nets.
 
 use super::ranker::Layer;
 use super::{Activation, Architecture, Init, Ranker};
@@ -8,12 +8,12 @@ use burn::module::{Param, ParamId};
 use burn::tensor::{Device, Shape, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-/// The shape of what scores documents: for a net, everything needed to build a [`Ranker`].
+/// The shape of a model: number of features and architecture. For a net, everything needed to build a [`Ranker`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankerConfig {
-    /// The number of features of a document.
+    /// Number of features per document.
     pub features: usize,
-    /// Which net, or what else scores them.
+    /// Architecture and size.
     pub architecture: Architecture,
 }
 
@@ -23,15 +23,15 @@ impl RankerConfig {
         RankerConfig { features, architecture: Architecture::Linear }
     }
 
-    /// A net with hidden layers of so many units each, as in `&[32, 16]`.
+    /// A net with hidden layers of the given sizes, such as `&[32, 16]`.
     pub fn mlp(features: usize, hidden: &[usize], activation: Activation) -> Self {
         RankerConfig { features, architecture: Architecture::Mlp { hidden: hidden.to_vec(), activation } }
     }
 
-    /// The shapes of the parameters, in the order that [`RankerConfig::from_weights`] takes them: weights and biases of
-    /// each hidden layer, then the weights of the output.
+    /// The shapes of the parameters, in the order of [`RankerConfig::from_weights`]: weights and biases of each hidden
+    /// layer, then the weights of the output.
     ///
-    /// What is no net has none.
+    /// Empty if the architecture is not a net.
     pub fn shapes(&self) -> Vec<Vec<usize>> {
         let mut shapes = Vec::new();
         if !self.architecture.is_net() {
@@ -46,7 +46,7 @@ impl RankerConfig {
         shapes
     }
 
-    /// The number of weights; one per point for a sum of kernels.
+    /// Number of weights; for a sum of kernels, the number of points.
     pub fn n_weights(&self) -> usize {
         if let Architecture::Kernel { points } = self.architecture {
             return points;
@@ -54,40 +54,40 @@ impl RankerConfig {
         self.shapes().iter().map(|shape| shape.iter().product::<usize>()).sum()
     }
 
-    /// The bytes of the weights, or the largest number where that overflows.
+    /// Size of the weights in bytes, saturating at the maximum.
     pub(crate) fn weight_bytes(&self) -> u64 {
         let size = |shape: &Vec<usize>| shape.iter().fold(1u64, |size, &side| size.saturating_mul(side as u64));
         let weights = self.shapes().iter().fold(0u64, |sum, shape| sum.saturating_add(size(shape)));
         memory::bytes_of::<f32>(weights)
     }
 
-    /// A ranker with random weights; the same seed gives the same weights on every backend.
+    /// Creates a ranker with random weights; the same seed gives the same weights on every backend.
     ///
     /// # Errors
-    /// When the configuration makes no sense.
+    /// If the configuration is not a valid net.
     pub fn init(&self, init: Init, seed: u64, device: &Device) -> Result<Ranker> {
         self.check_net()?;
-        // The weights, the same on the device, and what the optimiser keeps for each.
+        // The weights on the host, on the device, and the optimiser's two moments.
         let bytes = self.weight_bytes().saturating_mul(4);
         let what = format!("a {} over {} features", self.architecture, self.features);
         memory::ask(bytes, &what, "use fewer features or `hidden` units")?;
         self.from_weights(&init.weights(self, seed), device)
     }
 
-    /// A ranker whose weights are still to be loaded. It takes no memory for them: what is loaded brings its own, and must
-    /// be of these shapes.
+    /// Creates a ranker whose weights are loaded later and for which no memory is allocated; the loaded weights must
+    /// have these shapes.
     ///
     /// # Errors
-    /// When the configuration makes no sense.
+    /// If the configuration is not a valid net.
     pub(crate) fn unfilled(&self, device: &Device) -> Result<Ranker> {
         self.check_net()?;
         Ok(self.build(|place, shape| absent(place, shape, device), |place, shape| absent(place, shape, device)))
     }
 
-    /// A ranker with given weights, in the order of [`RankerConfig::shapes`], row-major.
+    /// Creates a ranker from weights, row-major in the order of [`RankerConfig::shapes`].
     ///
     /// # Errors
-    /// When the number of weights is not the configuration's.
+    /// If the numbers of weights do not match the shapes.
     pub fn from_weights(&self, weights: &[Vec<f32>], device: &Device) -> Result<Ranker> {
         self.check_net()?;
         let shapes = self.shapes();
@@ -103,7 +103,7 @@ impl RankerConfig {
         ))
     }
 
-    /// A ranker of parameters made from their places in [`RankerConfig::shapes`] and their shapes.
+    /// Builds a ranker from functions that create the parameter at a place in [`RankerConfig::shapes`].
     fn build(
         &self,
         weight: impl Fn(usize, [usize; 2]) -> Param<Tensor<2>>,
@@ -116,7 +116,7 @@ impl RankerConfig {
         Ranker { layers: layers.collect(), activation: self.architecture.activation() }
     }
 
-    /// Refuses a shape that no net has.
+    /// Checks that this is a valid net.
     fn check_net(&self) -> Result<()> {
         if !self.architecture.is_net() {
             return Err(Error::Config(format!("{}: not a net", self.architecture)));
@@ -124,7 +124,7 @@ impl RankerConfig {
         self.check()
     }
 
-    /// Refuses a shape that nothing has.
+    /// Checks that this is a valid shape.
     pub(crate) fn check(&self) -> Result<()> {
         if self.features == 0 {
             return Err(Error::Data("a ranker needs at least one feature".into()));
@@ -133,7 +133,7 @@ impl RankerConfig {
     }
 }
 
-/// Identities are fixed, not drawn, so that the same weights always make the same file.
+/// Parameter ids are fixed rather than random, so that equal weights give equal files.
 fn identity(place: usize) -> ParamId {
     ParamId::from(place as u64 + 1)
 }
@@ -145,7 +145,7 @@ fn parameter<const D: usize>(place: usize, values: &[f32], shape: [usize; D], de
     Param::initialized(identity(place), tensor)
 }
 
-/// A parameter of which only the shape is there.
+/// A parameter with a shape but no values yet.
 fn absent<const D: usize>(place: usize, shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
     let init = move |device: &Device, _: bool| Tensor::zeros(shape, device);
     Param::uninitialized(identity(place), init, device.clone(), device.is_autodiff(), Shape::from(shape.to_vec()))

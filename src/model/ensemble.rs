@@ -1,4 +1,4 @@
-//! Models whose scores are averaged, as one model.
+//! Averaging the scores of several models in one model.
 
 use super::{Architecture, EpochRecord, Finish, Model, ModelInfo, Scorer};
 use crate::data::Dataset;
@@ -6,45 +6,45 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One of the models that a model is the average of.
+/// A member of an ensemble.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemberInfo {
-    /// What it was trained with.
+    /// Training objective.
     pub objective: String,
-    /// What it was.
+    /// Architecture of the member.
     pub architecture: Architecture,
-    /// The seed of its run, where known.
+    /// Seed of its run, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The epoch that its weights are from.
+    /// Epoch of its weights.
     pub best_epoch: usize,
-    /// Its own value on its own validation queries at that epoch, where known.
+    /// Metric on the member's validation queries at that epoch, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best_value: Option<f64>,
-    /// Why its training ended, where known.
+    /// Why its training ended, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
-    /// What its scores were multiplied by; 0 where they do not tell the documents of any query apart.
+    /// Factor of its scores in the ensemble; 0 if it scores all documents of each query equally.
     pub factor: f64,
-    /// The settings of its run, where they are not but for the seed those of the whole model.
+    /// This member's settings; omitted if they equal the ensemble's except for the seed.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub settings: Value,
 }
 
 impl Model {
-    /// One model that scores as the average of several, each brought to the same spread; it costs no more to use than a
-    /// single one with as many units or trees as all of them have.
+    /// Averages several models, normalised to the same score deviation, into one. Scoring costs as much as a single
+    /// model with the units or trees of all of them.
     ///
-    /// The score is the mean over models of `score / spread`. The spread of a model is the square root of the mean over
-    /// queries of `train` (raw features) of the variance of its scores within the query. A model that gives the documents
-    /// of each query the same score has factor 0: see [`MemberInfo::factor`].
+    /// The score is the mean over models of `score / deviation`. The deviation of a model is the square root of the
+    /// mean over the queries of `train` (unscaled features) of the variance of its scores within the query. A model
+    /// that scores all documents of each query equally has factor 0: see [`MemberInfo::factor`].
     ///
-    /// What is known of training and data is that of the first model; measures are left out, because what was a validation
-    /// query to one may have been a training query to another.
+    /// Training settings and data descriptions are those of the first model. Metrics are left out, because one model's
+    /// validation queries may be another's training queries.
     ///
     /// # Errors
-    /// When there is no model, when they scale features differently, when [`Scorer::weighted_sum`] refuses them, and when
-    /// they cannot score the data.
+    /// If there is no model, the models scale features differently, [`Scorer::weighted_sum`] refuses them, or they
+    /// cannot score the data.
     ///
     /// ```
     /// use burnrank::{Dataset, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, Scorer, device};
@@ -55,7 +55,7 @@ impl Model {
     ///     let info = ModelInfo::new(shape.clone(), Scaler::fit(ScaleKind::None, &data), "by hand");
     ///     Ok(Model { scorer: Scorer::Net(shape.from_weights(&[weights], &device)?), info, history: vec![] })
     /// };
-    /// // Scores of 0 and 2, of spread 1; and of 0 and 12, of spread 6.
+    /// // Scores of 0 and 2, with deviation 1; and of 0 and 12, with deviation 6.
     /// let both = Model::ensemble(&[linear(vec![1.0, 0.0])?, linear(vec![0.0, 3.0])?], &data)?;
     /// assert_eq!(both.info.members.iter().map(|member| member.factor).collect::<Vec<_>>(), [1.0 / 2.0, 1.0 / 12.0]);
     /// assert_eq!(both.score(&data)?, [0.0, 2.0]);
@@ -63,17 +63,17 @@ impl Model {
     /// ```
     pub fn ensemble(models: &[Model], train: &Dataset) -> Result<Model> {
         check_scalings(models)?;
-        let spreads: Result<Vec<f64>> =
-            models.iter().map(|model| Ok(spread(&model.score(train)?, train.offsets()))).collect();
-        fold(models, &spreads?)
+        let deviations: Result<Vec<f64>> =
+            models.iter().map(|model| Ok(score_deviation(&model.score(train)?, train.offsets()))).collect();
+        fold(models, &deviations?)
     }
 }
 
-/// How much of the size of scores may be rounding: what differs by no more than that does not differ.
+/// Differences below this fraction of the scores' size count as rounding errors.
 const ROUNDING: f64 = 8.0 * f32::EPSILON as f64;
 
-/// The square root of the mean over queries of the variance of scores within a query; 0 where that is but rounding, and
-/// where scores are not finite.
+/// The square root of the mean over queries of the variance of scores within a query; 0 if it is only rounding, or if
+/// scores are not finite.
 pub(crate) fn spread(scores: &[f32], offsets: &[usize]) -> f64 {
     let (mut variances, mut squares) = (0.0, 0.0);
     for rows in offsets.windows(2).map(|pair| &scores[pair[0]..pair[1]]) {
@@ -83,19 +83,19 @@ pub(crate) fn spread(scores: &[f32], offsets: &[usize]) -> f64 {
         squares += rows.iter().map(|&score| f64::from(score).powi(2)).sum::<f64>() / n;
     }
     let queries = offsets.len().saturating_sub(1).max(1) as f64;
-    let (spread, size) = ((variances / queries).sqrt(), (squares / queries).sqrt());
-    if spread.is_finite() && spread > ROUNDING * size { spread } else { 0.0 }
+    let (deviation, size) = ((variances / queries).sqrt(), (squares / queries).sqrt());
+    if deviation.is_finite() && deviation > ROUNDING * size { deviation } else { 0.0 }
 }
 
-/// The mean of models of these spreads; those of spread 0 have no part in it.
-pub(crate) fn fold(models: &[Model], spreads: &[f64]) -> Result<Model> {
+/// Averages models with these score deviations; models with deviation 0 are ignored.
+pub(crate) fn fold(models: &[Model], deviations: &[f64]) -> Result<Model> {
     check_scalings(models)?;
     let Some(first) = models.first() else {
-        return Err(Error::Config("an ensemble of no models: give at least one".into()));
+        return Err(Error::Config("an ensemble without models: pass at least one".into()));
     };
-    let count = spreads.iter().filter(|spread| **spread > 0.0).count() as f64;
-    let factors = spreads.iter().map(|&spread| if spread > 0.0 { 1.0 / (spread * count) } else { 0.0 });
-    let factors: Vec<f64> = factors.collect();
+    let count = deviations.iter().filter(|deviation| **deviation > 0.0).count() as f64;
+    let factor = |&deviation: &f64| if deviation > 0.0 { 1.0 / (deviation * count) } else { 0.0 };
+    let factors: Vec<f64> = deviations.iter().map(factor).collect();
     let scorers: Vec<(&Scorer, f64)> = models.iter().map(|model| &model.scorer).zip(factors.iter().copied()).collect();
     let scorer = Scorer::weighted_sum(&scorers)?;
     let mut info = ModelInfo::new(scorer.config(), first.info.scaler.clone(), objectives(models));
@@ -114,26 +114,26 @@ pub(crate) fn fold(models: &[Model], spreads: &[f64]) -> Result<Model> {
     Ok(Model { scorer, info, history })
 }
 
-/// Refuses models that see the same features differently.
+/// Refuses models with different scalings.
 fn check_scalings(models: &[Model]) -> Result<()> {
     let Some((first, others)) = models.split_first() else { return Ok(()) };
     let scaler = &first.info.scaler;
     match others.iter().find(|other| other.info.scaler != *scaler) {
         None => Ok(()),
         Some(other) if other.info.scaler.kind() == scaler.kind() => Err(Error::Mismatch(format!(
-            "models whose {} scaling was fitted on other data cannot be one model: train all on the same data, or with a \
-             scaling by query, as query-minmax",
+            "models whose {} scaling was fitted on different data cannot be averaged: train all on the same data, or \
+             use a scaling by query such as query-minmax",
             scaler.kind()
         ))),
         Some(other) => Err(Error::Mismatch(format!(
-            "models of features scaled by {} and by {} cannot be one model: train all with the same `scale`",
+            "models with {} and {} scaling cannot be averaged: train all with the same `scale`",
             scaler.kind(),
             other.info.scaler.kind()
         ))),
     }
 }
 
-/// What all models were trained with, each once.
+/// The distinct training objectives of all models.
 fn objectives(models: &[Model]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for model in models {

@@ -1,4 +1,4 @@
-//! Scores on the host: one document at a time as far as rounding is concerned, many at a time as far as the machine is.
+//! Scoring on the host in blocks of documents; rounding does not depend on the block.
 
 use super::columns::{Columns, GROUP};
 use super::units::activate;
@@ -6,26 +6,26 @@ use super::{Activation, Dense, HostNet, Ranker};
 use crate::error::{Error, Result};
 use burn::tensor::Tensor;
 
-/// Documents that go through all units before the next ones do, so that their features stay in a core's cache.
+/// Maximum number of documents per block; a block goes through all units while its features are in a core's cache.
 const BLOCK: usize = 250;
-/// The most feature values, or values of hidden units, of such a block.
+/// Maximum number of feature values, or of hidden values of a layer, per block.
 const BLOCK_VALUES: usize = 1 << 16;
 
 /// A ranker on the host.
 #[derive(Debug, Clone)]
 pub(crate) struct HostRanker {
-    /// All hidden layers but the last.
+    /// All hidden layers except the last.
     before: Vec<Columns>,
     /// The last hidden layer, or a linear net.
     last: Columns,
-    /// The hidden units' function and the weight of each of the last layer; nothing for a linear net, whose score is its
-    /// only unit.
+    /// Activation function and output weights, one per unit of the last layer; `None` for a linear net, whose only unit
+    /// is the score.
     output: Option<(Activation, Vec<f32>)>,
 }
 
 impl HostRanker {
     /// # Errors
-    /// When the weights cannot be copied from their device.
+    /// If the weights cannot be copied from their device.
     pub fn of(ranker: &Ranker) -> Result<Self> {
         Ok(HostRanker::new(&HostNet::of(ranker)?))
     }
@@ -40,32 +40,32 @@ impl HostRanker {
         HostRanker { before, last, output }
     }
 
-    /// The number of features of a document.
+    /// Number of features per document.
     pub fn features(&self) -> usize {
         self.before.first().unwrap_or(&self.last).features()
     }
 
-    /// How many documents to score at once.
+    /// Number of documents per block.
     pub fn block(&self) -> usize {
         let widest = self.before.iter().map(Columns::len).fold(self.features(), usize::max);
         (BLOCK_VALUES / widest.max(1)).clamp(1, BLOCK)
     }
 
-    /// The scores of row-major documents, a block at a time.
+    /// Scores row-major documents, a block at a time.
     pub fn score_blocks(&self, rows: &[f32], scores: &mut [f32]) {
         let block = self.block();
         let blocks = scores.chunks_mut(block).zip(rows.chunks(block * self.features().max(1)));
         blocks.for_each(|(scores, rows)| self.score(rows, scores));
     }
 
-    /// As [`HostRanker::score_blocks`], in the memory that is given.
+    /// Like [`HostRanker::score_blocks`], with buffers passed in.
     pub fn score_blocks_in(&self, rows: &[f32], scores: &mut [f32], room: &mut HostRoom) {
         let block = self.block();
         let blocks = scores.chunks_mut(block).zip(rows.chunks(block * self.features().max(1)));
         blocks.for_each(|(scores, rows)| self.score_in(rows, scores, room));
     }
 
-    /// The scores of row-major documents, all at once.
+    /// Scores row-major documents as one block.
     pub fn score(&self, rows: &[f32], scores: &mut [f32]) {
         self.score_in(rows, scores, &mut HostRoom::default());
     }
@@ -77,7 +77,7 @@ impl HostRanker {
         let documents = scores.len();
         let HostRoom { input, hidden, received } = room;
         for (place, layer) in self.before.iter().enumerate() {
-            // What the layer before has found is the input of this one.
+            // The output of the previous layer is the input of this one.
             std::mem::swap(input, hidden);
             let rows = if place == 0 { rows } else { &input[..] };
             hidden_rows(layer, *function, rows, documents, received, hidden);
@@ -92,7 +92,7 @@ impl HostRanker {
     }
 }
 
-/// Room for the values of units, which take no memory of their own once it is large enough.
+/// Buffers for the values of units.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HostRoom {
     input: Vec<f32>,
@@ -100,7 +100,7 @@ pub(crate) struct HostRoom {
     received: Vec<f32>,
 }
 
-/// The values of a hidden layer's units, row-major as the next layer takes them.
+/// Computes the values of a hidden layer, `[documents, units]`.
 fn hidden_rows(
     layer: &Columns,
     function: Activation,
@@ -118,7 +118,7 @@ fn hidden_rows(
     });
 }
 
-/// Visits the units of a hidden layer and their values, `[units, documents]`, a few units at a time.
+/// Visits the units of a hidden layer with their values, `[units, documents]`, a group of units at a time.
 fn each_group(
     layer: &Columns,
     function: Activation,

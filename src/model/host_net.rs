@@ -1,27 +1,27 @@
-//! A net's layers on the host, and the layout of its weights.
+//! Nets on the host, and the layout of their weights.
 
 use super::{Activation, Ranker, RankerConfig};
 use crate::error::Result;
 use std::ops::Range;
 
-/// Where the weights of a layer are among all weights of a net, which are those of each hidden layer, row-major, and its biases,
-/// then those of the output.
+/// Position of a layer's weights in the flat weights of a net. The flat order is: for each hidden layer its weights,
+/// row-major, then its biases; last the weights of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LayerPlace {
     pub inputs: usize,
     pub units: usize,
-    /// Of the matrix `[inputs, units]`.
+    /// Range of the matrix `[inputs, units]`.
     pub weights: Range<usize>,
-    /// One per unit; none for the output.
+    /// Range of the biases, one per unit; empty for the output.
     pub bias: Range<usize>,
 }
 
 impl RankerConfig {
-    /// The layers of a net from the first to the output.
+    /// The layers of a net, from the first to the output.
     pub(crate) fn layers(&self) -> Vec<LayerPlace> {
         let (mut layers, mut inputs, mut start) = (Vec::new(), self.features, 0usize);
         let mut add = |units: usize, has_bias: bool| {
-            // Shapes that no memory holds are refused later.
+            // Shapes that do not fit into memory are refused later.
             let bias = start.saturating_add(inputs.saturating_mul(units));
             let end = if has_bias { bias.saturating_add(units) } else { bias };
             layers.push(LayerPlace { inputs, units, weights: start..bias, bias: bias..end });
@@ -44,23 +44,23 @@ pub(crate) struct Dense<T = f32> {
     pub bias: Vec<T>,
 }
 
-/// Layers with a function between them.
+/// A net on the host.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HostNet<T = f32> {
-    /// The output, of one unit and without the function, is the last.
+    /// All layers; the last is the output, with one unit and no activation function.
     pub layers: Vec<Dense<T>>,
-    /// The function of the hidden units; none where there are no hidden units.
+    /// Activation function of the hidden units; `None` without hidden units.
     pub activation: Option<Activation>,
 }
 
 impl HostNet {
     /// # Errors
-    /// When the weights cannot be copied from their device.
+    /// If the weights cannot be copied from their device.
     pub fn of(ranker: &Ranker) -> Result<Self> {
         Ok(HostNet::new(&ranker.config(), &ranker.weights()?))
     }
 
-    /// From weights in the order of [`RankerConfig::shapes`], which must be as many as those say.
+    /// Splits flat weights in the order of [`RankerConfig::shapes`], whose number must match.
     pub fn new(config: &RankerConfig, weights: &[f32]) -> Self {
         let layer = |LayerPlace { inputs, units, weights: matrix, bias }: LayerPlace| {
             let bias = if bias.is_empty() { vec![0.0; units] } else { weights[bias].to_vec() };
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_are_cut_and_joined_in_the_order_of_the_shapes() {
+    fn weights_are_split_and_joined_in_the_order_of_the_shapes() {
         for hidden in [&[][..], &[3], &[3, 2], &[1, 2, 3]] {
             let config = match hidden {
                 [] => RankerConfig::linear(4),

@@ -1,4 +1,4 @@
-//! Where weights start.
+//! Weight initialisation.
 
 use super::RankerConfig;
 use crate::name::words;
@@ -6,13 +6,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 words! {
-    /// The distribution of a net's first weights, drawn from our own generator so that no global seed is involved.
+    /// The distribution of a net's initial weights, drawn from a local random generator rather than a global one.
     pub enum Init: "initialisation" {
-        /// The RankNet paper's, section 5.1: first layer zero, second layer uniform in \[-0.1, 0.1\]; further layers, which the
-        /// paper does not have, start as the second does. A linear net, whose only layer would stay at an equal score for all
-        /// documents, is uniform in \[-0.1, 0.1\].
+        /// As in the RankNet paper, section 5.1: first layer zero, second layer uniform in \[-0.1, 0.1\]. Further
+        /// layers, which the paper does not have, are like the second. A linear net is uniform in \[-0.1, 0.1\].
         Paper = "paper",
-        /// What Burn's `Linear` uses: uniform in \[-1/sqrt(inputs), 1/sqrt(inputs)\], for weights and biases.
+        /// As in Burn's `Linear`: weights and biases uniform in \[-1/sqrt(inputs), 1/sqrt(inputs)\].
         Burn = "burn",
     }
 }
@@ -31,7 +30,7 @@ impl Init {
                 // Weights and biases of the first layer.
                 Init::Paper if place < 2 && !linear => vec![0.0; size],
                 Init::Paper => uniform(size, 0.1),
-                // A bias has the inputs of the weights before it.
+                // A bias has the bound of its layer's weights.
                 Init::Burn => uniform(size, 1.0 / (shapes[place / 2 * 2][0] as f32).sqrt()),
             }
         };
@@ -45,29 +44,29 @@ mod tests {
     use crate::model::Activation;
 
     #[test]
-    fn a_seed_is_a_start() {
+    fn weights_depend_on_the_seed() {
         let net = RankerConfig::mlp(5, &[3], Activation::Tanh);
         assert_eq!(Init::Burn.weights(&net, 7), Init::Burn.weights(&net, 7));
         assert_ne!(Init::Burn.weights(&net, 7), Init::Burn.weights(&net, 8));
     }
 
     #[test]
-    fn the_papers_first_layer_is_zero_and_its_second_is_not() {
+    fn paper_initialises_the_first_layer_to_zero_and_the_second_not() {
         let weights = Init::Paper.weights(&RankerConfig::mlp(4, &[3], Activation::Sigmoid), 1);
         assert!(weights[0].iter().chain(&weights[1]).all(|&w| w == 0.0));
         assert!(weights[2].iter().all(|&w| w != 0.0 && w.abs() <= 0.1));
     }
 
     #[test]
-    fn every_layer_has_a_start_of_its_own() {
+    fn every_layer_is_initialised_by_its_number_of_inputs() {
         let net = RankerConfig::mlp(4, &[3, 16, 2], Activation::Tanh);
         let burn = Init::Burn.weights(&net, 5);
         assert_eq!(burn.iter().map(Vec::len).collect::<Vec<_>>(), [12, 3, 48, 16, 32, 2, 2]);
-        let largest = |weights: &[f32]| weights.iter().fold(0.0f32, |most, w| most.max(w.abs()));
+        let largest = |weights: &[f32]| weights.iter().fold(0.0f32, |max, w| max.max(w.abs()));
         for (weights, inputs) in burn.iter().zip([4.0f32, 4.0, 3.0, 3.0, 16.0, 16.0, 2.0]) {
             assert!(largest(weights) <= inputs.sqrt().recip() && largest(weights) > 0.2 * inputs.sqrt().recip());
         }
-        // The first weights do not depend on what comes after them.
+        // The first weights do not depend on later layers.
         assert_eq!(Init::Burn.weights(&RankerConfig::mlp(4, &[3], Activation::Tanh), 5)[..2], burn[..2]);
         let paper = Init::Paper.weights(&net, 5);
         assert!(paper[..2].concat().iter().all(|&w| w == 0.0));

@@ -1,4 +1,4 @@
-//! A ranker that is a sum of kernels: what kernel machines end in, and every polynomial of the features.
+//! Sums of kernels: the result of kernel methods, and any polynomial of the features.
 
 use super::{Architecture, RankerConfig};
 use crate::error::{Error, Result};
@@ -7,13 +7,13 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How alike a document and a point are.
+/// Kernel function of a document and a point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum KernelKind {
     /// `exp(-gamma |x - p|^2)`.
     Gaussian {
-        /// Above 0: the larger, the nearer a document has to be.
+        /// Inverse width of the kernel; greater than 0.
         gamma: f64,
     },
     /// `(x . p + c)^degree`, where each point `p` has its own `c`.
@@ -32,7 +32,7 @@ impl fmt::Display for KernelKind {
     }
 }
 
-/// The score of a document `x` is the sum over points `p` of `weight * K(x, p)`, all in f64.
+/// A sum of kernels: the score of a document `x` is the sum over points `p` of `weight * K(x, p)`, computed in f64.
 ///
 /// ```
 /// use burnrank::model::{KernelKind, KernelRanker};
@@ -46,27 +46,28 @@ impl fmt::Display for KernelKind {
 pub struct KernelRanker {
     features: usize,
     kernel: KernelKind,
-    /// Row-major, one row per point.
+    /// `[points, features]`, row-major.
     points: Vec<f32>,
-    /// One per point for polynomials, none for others.
+    /// One per point for a polynomial kernel, else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     offsets: Vec<f32>,
     /// One per point.
     weights: Vec<f32>,
 }
 
-/// Documents that are scored at once: each point is read once for all of them.
+/// Number of documents per block; each point is read once per block.
 const BLOCK: usize = 32;
-/// A feature of so many documents.
+/// One feature of a block of documents.
 pub(super) type KernelColumn = [f64; BLOCK];
-/// More than any kernel machine has used.
-const HIGHEST_DEGREE: u32 = 100;
+/// Maximum degree of a polynomial, more than any kernel method has used.
+const MAX_DEGREE: u32 = 100;
 
 impl KernelRanker {
-    /// A ranker of row-major points; `offsets` has a number per point for a polynomial kernel, and none for others.
+    /// Creates a sum of kernels from row-major points; `offsets` has one number per point for a polynomial kernel, else
+    /// is empty.
     ///
     /// # Errors
-    /// Lengths that do not fit together, numbers that are not finite, or a kernel that is none.
+    /// If lengths do not match, a number is not finite, or the kernel is invalid.
     pub fn new(
         features: usize,
         kernel: KernelKind,
@@ -79,7 +80,7 @@ impl KernelRanker {
         Ok(ranker)
     }
 
-    /// Its shape.
+    /// Architecture and number of features.
     pub fn config(&self) -> RankerConfig {
         let architecture = Architecture::Kernel { points: self.weights.len() };
         RankerConfig { features: self.features, architecture }
@@ -90,7 +91,7 @@ impl KernelRanker {
         self.kernel
     }
 
-    /// The points, row-major.
+    /// The points, `[points, features]`, row-major.
     pub fn points(&self) -> &[f32] {
         &self.points
     }
@@ -105,10 +106,10 @@ impl KernelRanker {
         &self.weights
     }
 
-    /// The score of each row of `width` features. It depends on the row alone: not on its place, nor on threads.
+    /// Scores rows of `width` features. A score depends only on its row, not on its position or on threads.
     ///
     /// # Errors
-    /// When the rows are of another width.
+    /// If `width` is not the number of features.
     pub fn score_rows(&self, features: &[f32], width: usize) -> Result<Vec<f32>> {
         if width != self.features {
             return Err(Error::Mismatch(format!("the model scores {} features, the data has {width}", self.features)));
@@ -119,7 +120,7 @@ impl KernelRanker {
         Ok(scores)
     }
 
-    /// As [`KernelRanker::score_rows`], by one thread and in the memory that is given; there must be a score for each row.
+    /// Like [`KernelRanker::score_rows`], on one thread with buffers passed in; `scores` must have one place per row.
     pub(super) fn score_rows_in(&self, features: &[f32], scores: &mut [f32], columns: &mut Vec<KernelColumn>) {
         columns.resize(self.features, [0.0; BLOCK]);
         for (scores, rows) in scores.chunks_mut(BLOCK).zip(features.chunks(BLOCK * self.features.max(1))) {
@@ -127,7 +128,7 @@ impl KernelRanker {
         }
     }
 
-    /// The scores of at most [`BLOCK`] rows; `columns` is room for them in f64, feature by feature.
+    /// Scores at most [`BLOCK`] rows; `columns` is a buffer for their features in f64.
     fn score(&self, rows: &[f32], columns: &mut [[f64; BLOCK]], scores: &mut [f32]) {
         for (place, row) in rows.chunks_exact(self.features.max(1)).enumerate() {
             columns.iter_mut().zip(row).for_each(|(column, &value)| column[place] = f64::from(value));
@@ -140,7 +141,7 @@ impl KernelRanker {
         scores.iter_mut().zip(sums).for_each(|(score, sum)| *score = sum as f32);
     }
 
-    /// The kernel of a point with each document of a block.
+    /// The kernel values of a point with each document of a block.
     fn values(&self, point: usize, columns: &[[f64; BLOCK]]) -> [f64; BLOCK] {
         let numbers = &self.points[point * self.features..(point + 1) * self.features];
         let mut values = [self.offsets.get(point).copied().map_or(0.0, f64::from); BLOCK];
@@ -164,24 +165,24 @@ impl KernelRanker {
         values
     }
 
-    /// Whether all of its numbers are finite.
+    /// Whether all numbers are finite.
     pub(crate) fn is_finite(&self) -> bool {
         [&self.points, &self.offsets, &self.weights].iter().all(|list| list.iter().all(|number| number.is_finite()))
     }
 
-    /// Its file: JSON, in which every number comes back as it was.
+    /// The contents of its file: JSON, in which all numbers round-trip exactly.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         serde_json::to_vec(self).map_err(|error| Error::Record(error.to_string()))
     }
 
-    /// A ranker of this shape from its file.
+    /// Parses the contents of the file of a kernel sum of this shape.
     pub(crate) fn from_bytes(shape: &RankerConfig, bytes: &[u8]) -> Result<Self> {
         let wrong = |error: &dyn std::fmt::Display| Error::Record(format!("not the kernels of this model: {error}"));
         let ranker: KernelRanker = serde_json::from_slice(bytes).map_err(|error| wrong(&error))?;
         ranker.check().map_err(|error| wrong(&error))?;
         if ranker.config() != *shape {
-            let (found, features) = (&ranker.config().architecture, ranker.features);
-            return Err(wrong(&format!("{found} over {features} features")));
+            let (architecture, features) = (&ranker.config().architecture, ranker.features);
+            return Err(wrong(&format!("{architecture} over {features} features")));
         }
         Ok(ranker)
     }
@@ -190,8 +191,8 @@ impl KernelRanker {
         let points = self.weights.len();
         let offsets = match self.kernel {
             KernelKind::Gaussian { gamma } if gamma.is_finite() && gamma > 0.0 => 0,
-            KernelKind::Polynomial { degree } if (1..=HIGHEST_DEGREE).contains(&degree) => points,
-            kernel => return Err(Error::Config(format!("{kernel:?}: not a kernel that there is"))),
+            KernelKind::Polynomial { degree } if (1..=MAX_DEGREE).contains(&degree) => points,
+            kernel => return Err(Error::Config(format!("{kernel:?}: not a valid kernel"))),
         };
         if Some(self.points.len()) != points.checked_mul(self.features) || self.offsets.len() != offsets {
             return Err(Error::Mismatch(format!(
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_the_sum_of_kernels_whatever_is_scored_with_them() {
+    fn scores_match_the_formula_and_do_not_depend_on_other_rows() {
         let rows = numbers(5 * 101, 9);
         for ranker in rankers() {
             let scores = ranker.score_rows(&rows, 5).unwrap();
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_back_as_they_were_and_damage_is_refused() {
+    fn bytes_round_trip_and_damage_is_refused() {
         for ranker in rankers() {
             let bytes = ranker.to_bytes().unwrap();
             let shape = ranker.config();

@@ -1,5 +1,4 @@
-//! What scores: nets of any depth as a Burn module, the same on the host, sums of kernels, and the model that a folder
-//! holds.
+//! Models: nets of any depth (as Burn modules and on the host), decision trees and kernel sums, and the model folder.
 
 mod activation;
 mod architecture;

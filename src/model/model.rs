@@ -1,4 +1,4 @@
-//! A scorer with all that is needed to use it on raw features.
+//! Trained models, which score unscaled features.
 
 use super::Scorer;
 use super::folder::ModelInfo;
@@ -10,7 +10,7 @@ use crate::stop::Stop;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A scorer, the scaling of its features, and what is known about it. It scores raw features, saves and loads.
+/// A scorer with its feature scaling and metadata. It scores unscaled features, and can be saved and loaded.
 ///
 /// ```
 /// use burnrank::{Dataset, Model, ModelInfo, RankerConfig, ScaleKind, Scaler, Scorer, device};
@@ -28,22 +28,23 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// What scores scaled features.
+    /// Scores scaled features.
     pub scorer: Scorer,
-    /// The scaling, and what is known about the model.
+    /// The scaling and metadata.
     pub info: ModelInfo,
-    /// Every epoch of the run that it is from; empty after loading, because the log stays in the folder.
+    /// The epochs of its training run; empty after loading, because the log stays in the folder.
     pub history: Vec<EpochRecord>,
 }
 
-/// Feature values that are copied and scaled at once, at most, unless one query has more.
-const AT_ONCE: usize = 1 << 22;
+/// Maximum number of feature values that are copied and scaled at a time, unless one query has more.
+const MAX_COPIED_VALUES: usize = 1 << 22;
 
 impl Model {
-    /// Scores every document of a data set with raw features; sparse data of fewer features is filled up with zeros.
+    /// Scores all documents of a data set with unscaled features; sparse data with fewer features is padded with zeros.
     ///
     /// # Errors
-    /// When the data has more features than the model, or fewer and is not sparse, or calls them otherwise, or the device fails.
+    /// If the data has more features than the model, fewer without being sparse, or other feature names; if the device
+    /// fails.
     pub fn score(&self, data: &Dataset) -> Result<Vec<f32>> {
         let width = self.info.ranker.features;
         if data.n_features() == width && data.feature_names().is_none() && self.info.scaler.steps().is_empty() {
@@ -52,18 +53,18 @@ impl Model {
         self.score_in_parts(data, &Stop::new())
     }
 
-    /// As [`Model::score`], with a look at whether to stop between parts of the data.
+    /// Like [`Model::score`], checking `stop` between parts of the data.
     fn score_in_parts(&self, data: &Dataset, stop: &Stop) -> Result<Vec<f32>> {
         let (width, offsets) = (self.info.ranker.features, data.offsets());
         if data.n_queries() == 0 {
             return self.info.fit(data.clone()).map(|_| Vec::new());
         }
-        // A few queries at a time: a scaled copy of all could take as much memory as the data, or more.
+        // A few queries at a time: a scaled copy of all could need more memory than the data.
         let mut scores = Vec::with_capacity(data.n_documents());
         let mut start = 0;
         while start < data.n_queries() {
             stop.check()?;
-            let fits = |end: &usize| (offsets[end + 1] - offsets[start]).saturating_mul(width) <= AT_ONCE;
+            let fits = |end: &usize| (offsets[end + 1] - offsets[start]).saturating_mul(width) <= MAX_COPIED_VALUES;
             let end = (start + 1..data.n_queries()).take_while(fits).last().unwrap_or(start) + 1;
             let part = self.scaled(data.select(&(start..end).collect::<Vec<_>>()))?;
             scores.extend(self.scorer.score(&part)?);
@@ -72,40 +73,40 @@ impl Model {
         Ok(scores)
     }
 
-    /// Scores the documents of one query: their raw features, one row per document.
+    /// Scores the documents of one query from their unscaled features, one row per document.
     ///
     /// # Errors
-    /// When `features` is not a whole number of rows, or the device fails.
+    /// If `features` is not a whole number of rows, or the device fails.
     pub fn score_query(&self, features: &[f32]) -> Result<Vec<f32>> {
         let mut rows = features.to_vec();
         self.info.scaler.apply_rows(&mut rows)?;
         self.scorer.score_rows(&rows, self.info.ranker.features)
     }
 
-    /// The data as the scorer sees it: scaled, and filled up with zeros where it is sparse and of fewer features.
+    /// Scales data for the scorer, and pads sparse data that has fewer features with zeros.
     ///
     /// # Errors
-    /// When the data has more features than the model, or fewer and is not sparse.
+    /// If the data has more features than the model, or fewer without being sparse.
     pub fn scaled(&self, data: Dataset) -> Result<Dataset> {
         let mut data = self.info.fit(data)?;
         self.info.scaler.apply(&mut data)?;
         Ok(data)
     }
 
-    /// The mean of each measure over the queries of a data set with raw features, by the measure's name.
+    /// Returns the mean of each metric over the queries of a data set with unscaled features, by the metric's name.
     ///
-    /// A measure without a finite value is left out.
+    /// Metrics without a finite value are left out.
     ///
     /// # Errors
-    /// As [`Model::score`].
+    /// Those of [`Model::score`].
     pub fn evaluate(&self, data: &Dataset, metrics: &[Arc<dyn Metric>]) -> Result<BTreeMap<String, f64>> {
         Ok(means(metrics, &self.score(data)?, data))
     }
 
-    /// As [`Model::evaluate`], unless it is asked to stop before.
+    /// Like [`Model::evaluate`], with a stop flag.
     ///
     /// # Errors
-    /// As [`Model::evaluate`], and [`Error::Stopped`].
+    /// Those of [`Model::evaluate`], and [`Error::Stopped`].
     pub fn evaluate_until(
         &self,
         data: &Dataset,
@@ -116,18 +117,18 @@ impl Model {
         means_until(metrics, &scores, data, stop).ok_or(Error::Stopped)
     }
 
-    /// The value on the validation queries that chose the best epoch, where the model is from a training run.
+    /// Validation metric of the best epoch, if the model comes from a training run.
     pub fn best_value(&self) -> Option<f64> {
         self.info.run.as_ref().and_then(|run| run.best_value)
     }
 }
 
-/// The mean of each measure over queries, under the default conventions; those without a finite value are left out.
+/// The mean of each metric over queries under the default conventions; metrics without a finite value are left out.
 pub(crate) fn means(metrics: &[Arc<dyn Metric>], scores: &[f32], data: &Dataset) -> BTreeMap<String, f64> {
     metrics.iter().filter_map(|metric| mean(metric, scores, data)).collect()
 }
 
-/// As [`means`]; `None` if stopped before all values are computed.
+/// Like [`means`]; `None` if stopped before all values are computed.
 pub(crate) fn means_until(
     metrics: &[Arc<dyn Metric>],
     scores: &[f32],

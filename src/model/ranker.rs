@@ -1,4 +1,4 @@
-//! The net as a Burn module: `s = g(... g(x W1 + b1) W2 + b2 ...) . v`, of any depth.
+//! Nets of any depth as a Burn module: `s = g(... g(x W1 + b1) W2 + b2 ...) . v`.
 
 use super::units::units;
 use super::{Activation, Architecture, RankerConfig, to_host};
@@ -7,9 +7,9 @@ use burn::module::{Module, Param};
 use burn::tensor::module::linear;
 use burn::tensor::{Device, Tensor};
 
-/// A net of any number of hidden layers; without any it is linear, `s = x . v`.
+/// A net with any number of hidden layers; without hidden layers it is linear, `s = x . v`.
 ///
-/// The output has no bias: adding a constant to all scores changes no ranking, and its gradient is always zero.
+/// The output has no bias, because adding a constant to all scores changes no ranking.
 ///
 /// ```
 /// use burnrank::{RankerConfig, Tensor, device};
@@ -21,9 +21,9 @@ use burn::tensor::{Device, Tensor};
 /// ```
 #[derive(Module, Debug)]
 pub struct Ranker {
-    /// The hidden layers, and the output as the last.
+    /// The hidden layers and the output layer.
     pub(super) layers: Vec<Layer>,
-    /// The hidden units' function; none where there are no hidden units.
+    /// Activation function of the hidden units; `None` without hidden units.
     #[module(skip)]
     pub(super) activation: Option<Activation>,
 }
@@ -33,17 +33,18 @@ pub struct Ranker {
 pub(super) struct Layer {
     /// `[inputs, units]`
     pub weight: Param<Tensor<2>>,
-    /// `[units]`; none for the output.
+    /// `[units]`; `None` for the output.
     pub bias: Option<Param<Tensor<1>>>,
 }
 
 impl Ranker {
     /// Scores documents; a higher score ranks higher.
     ///
-    /// This is the forward pass by Burn's matrix products, whose rounding may depend on what is scored together. [`score`](crate::score) is for scores that must not.
+    /// Uses Burn's matrix products, whose rounding can depend on the other documents in the batch.
+    /// [`score`](crate::score) does not have this dependence.
     ///
     /// # Shapes
-    /// - features: `[documents, features]`, the documents of any number of queries, nothing padded
+    /// - features: `[documents, features]`, the documents of any number of queries, without padding
     /// - output: `[documents]`
     pub fn forward(&self, features: Tensor<2>) -> Tensor<1> {
         let [documents, _] = features.dims();
@@ -70,7 +71,7 @@ impl Ranker {
         }
     }
 
-    /// Where the weights are.
+    /// The device of the weights.
     pub(crate) fn device(&self) -> Option<Device> {
         self.layers.first().map(|layer| layer.weight.val().device())
     }
@@ -78,7 +79,7 @@ impl Ranker {
     /// All weights on the host, in the order of [`RankerConfig::shapes`], row-major.
     ///
     /// # Errors
-    /// When they cannot be copied from their device.
+    /// If they cannot be copied from their device.
     pub(crate) fn weights(&self) -> Result<Vec<f32>> {
         let mut weights = Vec::with_capacity(self.config().n_weights());
         for tensor in self.flat() {
@@ -87,7 +88,7 @@ impl Ranker {
         Ok(weights)
     }
 
-    /// All weights where they are, in the same order, one tensor each.
+    /// All weights on their device, in the same order, one flat tensor per parameter.
     pub(crate) fn flat(&self) -> Vec<Tensor<1>> {
         let of_layer = |layer: &Layer| {
             let weight = layer.weight.val().flatten(0, 1);
@@ -103,7 +104,7 @@ mod tests {
     use crate::device;
     use crate::model::{HostRanker, Init};
 
-    /// `x W + b`, number by number.
+    /// `x W + b` by its formula.
     fn affine(x: &[f64], weights: &[f32], bias: &[f32]) -> Vec<f64> {
         let units = bias.len();
         let sum = |(unit, bias): (usize, &f32)| {
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn three_layers_by_their_formula() {
+    fn three_layers_match_their_formula() {
         let device = device::open("auto").unwrap();
         let rows = [[0.5f32, -1.0, 2.0, 0.25], [0.0, 0.0, 0.0, 0.0], [-3.0, 1.5, 0.125, 1.0]];
         for activation in [Activation::Sigmoid, Activation::Tanh, Activation::Relu] {
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_net_knows_its_shape_and_weights() {
+    fn config_and_weights_are_those_of_the_net() {
         let device = device::open("auto").unwrap();
         for hidden in [&[][..], &[4], &[4, 3], &[1, 2, 3, 4, 5]] {
             let shape = match hidden {

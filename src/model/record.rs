@@ -1,4 +1,4 @@
-//! A ranker as the bytes of a Burn record.
+//! Serialisation of nets as Burn records.
 
 use crate::device;
 use crate::error::{Error, Result};
@@ -7,25 +7,25 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::store::ModuleRecord;
 use burn::tensor::{Bytes, DType, Device, Tensor};
 
-/// The burnpack bytes of a ranker: the same weights always give the same bytes.
+/// The burnpack bytes of a ranker; equal weights give equal bytes.
 pub(crate) fn ranker_to_bytes(ranker: &Ranker) -> Result<Vec<u8>> {
     let bytes = ranker.clone().into_record().into_bytes();
     bytes.map(|bytes| bytes.to_vec()).map_err(|error| Error::Record(format!("cannot write the record: {error}")))
 }
 
-/// The ranker of burnpack bytes, which must hold exactly the weights of its shape, all of them finite.
+/// Parses burnpack bytes, which must contain exactly the weights of the given shape, all of them finite.
 pub(crate) fn ranker_from_bytes(config: &RankerConfig, bytes: Vec<u8>, device: &Device) -> Result<Ranker> {
     let wrong = |error: &dyn std::fmt::Display| Error::Record(format!("not the record of this model: {error}"));
     let record = ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|error| wrong(&error))?;
     let empty = config.unfilled(device)?;
-    // Burn panics on a record of whole numbers or truth values.
+    // Burn panics on a record of integers or booleans.
     let loaded = device::without_panic(|| empty.try_load_record(record)).ok_or_else(|| wrong(&"no weights"))?;
     let ranker = loaded.map_err(|error| wrong(&error))?;
-    let found = Weights::of(&ranker);
-    if !found.all_single {
+    let weights = Weights::of(&ranker);
+    if !weights.all_single {
         return Err(wrong(&"its weights are not 32-bit numbers"));
     }
-    if !found.all_finite {
+    if !weights.all_finite {
         return Err(wrong(&"a weight is infinite or not a number"));
     }
     Ok(ranker)
@@ -36,7 +36,7 @@ pub(crate) fn is_finite(ranker: &Ranker) -> bool {
     Weights::of(ranker).all_finite
 }
 
-/// What a look at all weights tells.
+/// Properties of all weights of a ranker.
 struct Weights {
     all_single: bool,
     all_finite: bool,
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_back_as_they_were() {
+    fn bytes_round_trip() {
         let config = RankerConfig::mlp(2, &[2], Activation::Tanh);
         let record = bytes(&config, &[vec![1.0, -2.0, 3.0, 4.0], vec![0.5, -0.0], vec![f32::MIN_POSITIVE, 7.0]]);
         for device in [cpu(), cpu().autodiff()] {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_no_memory_holds_is_compared_not_allocated() {
+    fn huge_sizes_are_refused_without_allocation() {
         let record = bytes(&RankerConfig::linear(3), &[vec![1.0, 2.0, 3.0]]);
         for features in [1, 4, 1_000_000_000_000, usize::MAX] {
             let error = ranker_from_bytes(&RankerConfig::linear(features), record.clone(), &cpu()).unwrap_err();
@@ -102,9 +102,9 @@ mod tests {
     }
 
     #[test]
-    fn weights_of_another_kind_are_refused() {
+    fn weights_of_another_type_are_refused() {
         use burn::tensor::{FloatDType, Int, TensorData};
-        /// Named as the linear net is in a record.
+        /// Has the parameter names of a linear net.
         #[derive(Module, Debug)]
         struct Net<M: Module> {
             layers: Vec<M>,
@@ -128,7 +128,7 @@ mod tests {
         let record = Net { layers: vec![double] }.into_record().into_bytes().unwrap().to_vec();
         let error = ranker_from_bytes(&config, record, &cpu()).unwrap_err();
         assert!(error.to_string().contains("32-bit"), "{error}");
-        // The names and the shape are right.
+        // Names and shape are correct.
         let single = Double { weight: Param::from_tensor(numbers) };
         let record = Net { layers: vec![single] }.into_record().into_bytes().unwrap().to_vec();
         ranker_from_bytes(&config, record, &cpu()).unwrap();

@@ -1,4 +1,4 @@
-//! What is known about the training run that a model is from.
+//! Metadata of a model's training run.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -8,69 +8,69 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum Finish {
     /// All epochs were run.
     Epochs,
-    /// The validation value had not risen for `patience` epochs.
+    /// The validation metric did not improve for `patience` epochs.
     Patience,
     /// Further epochs would change nothing.
     Converged,
-    /// Weights or scores were no longer finite; the best epoch before that is kept.
+    /// Weights or scores became infinite or NaN; the model is the best epoch before that.
     Diverged,
-    /// The caller ended it.
+    /// The caller ended training.
     Stopped,
 }
 
-/// What tells training runs apart, and how this one ended.
+/// Identity and result of a training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
-    /// A hash of the settings and the data; runs of equal identity end at equal models.
+    /// A hash of the settings and the data; runs with the same identity give the same model.
     pub identity: String,
-    /// Why training ended; a run that was stopped can go on.
+    /// Why training ended; a stopped run can be resumed.
     pub finish: Finish,
-    /// The measure that chose the best epoch, on the validation queries at that epoch; nothing before the first epoch.
+    /// Validation metric of the best epoch; `None` before the first epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best_value: Option<f64>,
 }
 
 /// One epoch, as a line of the training log.
 ///
-/// Loss and training metric are those of the scores as each batch saw them, before its own update. What is not finite is
-/// null in JSON, and NaN when it is read again.
+/// Loss and training metric use the scores that were computed for each batch before its update. Values that are not
+/// finite are null in JSON, and NaN when read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EpochRecord {
-    /// Counted from 1, over all restarts.
+    /// Epoch number, from 1, counted over all restarts.
     pub epoch: usize,
-    /// The member of an ensemble that it is of, counted from 0; nothing where there is but one.
+    /// Member of an ensemble, from 0; `None` for a single model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<usize>,
-    /// The setting that this run was trained with, where model selection compared several.
+    /// The settings of this run, if model selection compared several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,
-    /// The run of this setting, counted from 1; each is trained on other queries.
+    /// Number of the run with these settings, from 1; each run is trained on other queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting_run: Option<usize>,
-    /// How often training had started again from new weights.
+    /// Number of restarts from new weights so far.
     pub restart: usize,
-    /// The objective's loss, the mean over queries.
+    /// Mean training loss over queries.
     #[serde(deserialize_with = "null_is_nan")]
     pub loss: f64,
-    /// The metric on the training queries.
+    /// Metric on the training queries.
     #[serde(deserialize_with = "null_is_nan")]
     pub train: f64,
-    /// The metric on the validation queries, after the epoch.
+    /// Metric on the validation queries after the epoch.
     #[serde(deserialize_with = "null_is_nan")]
     pub valid: f64,
     /// Whether this is the best epoch so far.
     pub best: bool,
-    /// The learning rate of this epoch.
+    /// Learning rate of this epoch.
     pub learning_rate: f64,
-    /// Pairs with a nonzero lambda.
+    /// Number of pairs with a nonzero lambda.
     pub effective_pairs: u64,
-    /// Of these, pairs whose sigmoid factor is below 0.001.
+    /// Number of these pairs whose sigmoid factor is below 0.001.
     pub saturated_pairs: u64,
-    /// How long the epoch took.
+    /// Duration of the epoch in seconds.
     pub seconds: f64,
 }
 
-/// JSON writes null for what is not finite, and null is read as NaN.
+/// Reads null, which JSON has for numbers that are not finite, as NaN.
 fn null_is_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Option::<f64>::deserialize(deserializer).map(|value| value.unwrap_or(f64::NAN))
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_of_a_diverged_epoch_can_be_read() {
+    fn the_record_of_a_diverged_epoch_can_be_read() {
         let record = EpochRecord {
             epoch: 3,
             member: None,

@@ -1,4 +1,4 @@
-//! Scores of whole data sets, without gradients.
+//! Scoring of data sets with nets.
 
 #[cfg(feature = "cubecl")]
 use super::NarrowNet;
@@ -14,18 +14,18 @@ use burn::module::Module;
 use burn::tensor::Device;
 use rayon::prelude::*;
 
-/// The score of every document of a data set, in its order.
+/// Scores all documents of a data set with a net.
 ///
-/// A document's score depends on the ranker and the document alone: not on what else is scored, its place, or the number
+/// A document's score depends only on the ranker and the document, not on other documents, its position or the number
 /// of threads. On the host it does not depend on the instruction set either.
 ///
 /// # Errors
-/// When the device fails.
+/// If the device fails.
 pub fn score(ranker: &Ranker, data: &Dataset, device: &Device) -> Result<Vec<f32>> {
     score_rows(ranker, data.features(), data.n_features(), device)
 }
 
-/// The scores of row-major documents.
+/// Scores row-major documents.
 pub(crate) fn score_rows(ranker: &Ranker, features: &[f32], width: usize, device: &Device) -> Result<Vec<f32>> {
     let width = width.max(1);
     let mut scores = vec![0.0; features.len() / width];
@@ -43,8 +43,8 @@ pub(crate) fn score_rows(ranker: &Ranker, features: &[f32], width: usize, device
     if expected != width {
         return Err(mismatch(expected, width));
     }
-    if ranker.device().is_none_or(|own| own != *device) {
-        return Err(Error::Mismatch("the model is on another device: load it on the one that is to score".into()));
+    if ranker.device().is_none_or(|actual| actual != *device) {
+        return Err(Error::Mismatch("the model is on another device: load it on the device that scores".into()));
     }
     score_on_device(ranker, features, width, device, &mut scores)?;
     Ok(scores)
@@ -60,11 +60,11 @@ fn score_on_device(ranker: &Ranker, rows: &[f32], width: usize, device: &Device,
             values.resize(block * width, 0.0);
         }
         let rows = cube.tensor(values, |length| [length / width, width]);
-        let found = match &net {
+        let output = match &net {
             Some(net) => net.score(rows),
             None => plain.forward(rows),
         };
-        scores.copy_from_slice(&cube.fetch_tensor(found)?[..scores.len()]);
+        scores.copy_from_slice(&cube.fetch_tensor(output)?[..scores.len()]);
     }
     Ok(())
 }
@@ -75,7 +75,7 @@ fn score_on_device(_: &Ranker, _: &[f32], _: usize, _: &Device, _: &mut [f32]) -
 }
 
 fn no_kernels() -> Error {
-    Error::Device("the device is none of this build's: open it with device::open".into())
+    Error::Device("this build does not support the device: open it with device::open".into())
 }
 
 fn mismatch(ranker: usize, data: usize) -> Error {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_score_does_not_depend_on_what_is_scored_with_it() {
+    fn a_score_does_not_depend_on_other_documents() {
         let device = device::open("auto").unwrap();
         for features in WIDTHS {
             let all = documents(1025, features);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_those_of_the_forward_pass_of_training() {
+    fn scores_match_the_forward_pass_of_training() {
         let device = device::open("auto").unwrap();
         for features in WIDTHS {
             let all = documents(63, features);
@@ -194,7 +194,7 @@ mod tests {
             }
         }
         let ranker = RankerConfig::linear(2).init(Init::Burn, 2, &device).unwrap();
-        assert!(score_rows(&ranker, &[0.0; 3], 3, &device).is_err(), "a document of another width");
+        assert!(score_rows(&ranker, &[0.0; 3], 3, &device).is_err(), "another number of features");
         assert!(score_rows(&ranker, &[], 2, &device).unwrap().is_empty());
     }
 }

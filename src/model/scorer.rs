@@ -1,4 +1,4 @@
-//! What turns scaled features into scores.
+//! Scorers, which turn scaled features into scores.
 
 use super::record::{is_finite, ranker_from_bytes, ranker_to_bytes};
 use super::score::score_rows;
@@ -9,13 +9,13 @@ use burn::module::Module;
 use burn::tensor::Device;
 use std::sync::Arc;
 
-/// Feature values of a mapped file that are scored at a time.
-const AT_ONCE: usize = 1 << 22;
+/// Maximum number of feature values of a mapped file that are scored at a time.
+const MAX_COPIED_VALUES: usize = 1 << 22;
 
-/// What a tree costs, in multiplications.
+/// Approximate cost of evaluating a tree, in multiplications.
 const TREE_COST: usize = 16;
 
-/// What scores documents. Every kind of model is one of these.
+/// Scores documents: a net, trees or a sum of kernels.
 #[derive(Debug, Clone)]
 pub enum Scorer {
     /// A net, as a Burn module.
@@ -27,7 +27,7 @@ pub enum Scorer {
 }
 
 impl Scorer {
-    /// The shape.
+    /// Architecture and number of features.
     pub fn config(&self) -> RankerConfig {
         match self {
             Scorer::Net(ranker) => ranker.config(),
@@ -42,19 +42,18 @@ impl Scorer {
         }
     }
 
-    /// The net, where it is one.
+    /// The net, or `None` for other scorers.
     pub fn net(&self) -> Option<&Ranker> {
         match self {
             Scorer::Net(ranker) => Some(ranker),
-            Scorer::Trees(_) => None,
-            Scorer::Kernel(_) => None,
+            Scorer::Trees(_) | Scorer::Kernel(_) => None,
         }
     }
 
-    /// The score of each row of `width` features, scaled as the scorer expects them.
+    /// Scores rows of `width` scaled features.
     ///
     /// # Errors
-    /// When the rows are of another width, or the device fails.
+    /// If `width` is not the scorer's number of features, or the device fails.
     pub fn score_rows(&self, features: &[f32], width: usize) -> Result<Vec<f32>> {
         match self {
             Scorer::Net(ranker) => {
@@ -71,21 +70,20 @@ impl Scorer {
         }
     }
 
-    /// The scores of all documents of a data set, scaled as the scorer expects them; those of a mapped file are read part by
-    /// part.
+    /// Scores all documents of a scaled data set; a mapped file is read in parts.
     pub(crate) fn score(&self, data: &Dataset) -> Result<Vec<f32>> {
         if !data.is_mapped() {
             return self.score_rows(data.features(), data.n_features());
         }
         let mut scores = Vec::with_capacity(data.n_documents());
-        data.for_rows(AT_ONCE, |_, rows| {
+        data.for_rows(MAX_COPIED_VALUES, |_, rows| {
             scores.extend(self.score_rows(rows, data.n_features())?);
             Ok(())
         })?;
         Ok(scores)
     }
 
-    /// About how many multiplications the score of a document takes.
+    /// Approximate number of multiplications per document.
     pub(crate) fn cost(&self) -> usize {
         match self {
             Scorer::Net(ranker) => ranker.num_params(),
@@ -94,17 +92,17 @@ impl Scorer {
         }
     }
 
-    /// Whether all of its numbers are finite.
+    /// Whether all weights are finite.
     pub(crate) fn is_finite(&self) -> bool {
         match self {
             Scorer::Net(ranker) => is_finite(ranker),
-            // What is not is refused where trees are read or made.
+            // Trees with other values are refused when they are read or built.
             Scorer::Trees(_) => true,
             Scorer::Kernel(ranker) => ranker.is_finite(),
         }
     }
 
-    /// The file that a scorer of this shape is kept in.
+    /// Name of the file that stores a scorer of this architecture.
     pub(crate) fn file(architecture: &Architecture) -> &'static str {
         match architecture {
             Architecture::Linear | Architecture::Mlp { .. } => "model.bpk",
@@ -113,7 +111,7 @@ impl Scorer {
         }
     }
 
-    /// All of its numbers, as its file holds them.
+    /// The contents of its file.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         match self {
             Scorer::Net(ranker) => ranker_to_bytes(ranker),
@@ -122,18 +120,18 @@ impl Scorer {
         }
     }
 
-    /// A scorer of this shape from the bytes of its file.
+    /// Parses the contents of the file of a scorer of this shape.
     pub(crate) fn from_bytes(shape: &RankerConfig, bytes: Vec<u8>, device: &Device) -> Result<Self> {
         let scorer = match &shape.architecture {
             Architecture::Linear | Architecture::Mlp { .. } => Scorer::Net(ranker_from_bytes(shape, bytes, device)?),
             Architecture::Trees { .. } => {
-                let text = String::from_utf8(bytes).map_err(|_| Error::Record("damaged: it is no text".into()))?;
+                let text = String::from_utf8(bytes).map_err(|_| Error::Record("damaged: it is not text".into()))?;
                 Scorer::Trees(Arc::new(Forest::parse(&text)?))
             }
             Architecture::Kernel { .. } => Scorer::Kernel(KernelRanker::from_bytes(shape, &bytes)?),
         };
         if scorer.config() != *shape {
-            return Err(Error::Record(format!("damaged: it is of {}", scorer.config().architecture)));
+            return Err(Error::Record(format!("damaged: found {}", scorer.config().architecture)));
         }
         Ok(scorer)
     }

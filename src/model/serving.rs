@@ -1,4 +1,4 @@
-//! A model for programs that answer while somebody waits: no gradients, no memory taken per call, any number of threads.
+//! Scoring for online services: no memory allocation per call, shared by any number of threads.
 
 use super::host::HostRoom;
 use super::kernel::KernelColumn;
@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::numeric::order;
 use std::sync::Arc;
 
-/// Scores the candidates of one query at a time, on the thread that asks, with raw features.
+/// Scores the candidates of one query at a time from unscaled features, on the calling thread.
 ///
-/// It holds all that decides scores and nothing else, on the host whatever device the model is on, and is shared by threads as
-/// it is. Each thread brings a [`Scratch`]: once that is as large as the largest query needs, a call takes no memory. Scores are
-/// those of [`Model::score`] on the host, to the last bit.
+/// It is a copy of the model on the host and can be shared by threads. Each thread needs its own [`Scratch`]; once that
+/// has grown to the largest query, calls allocate no memory. Scores equal those of [`Model::score`] on the host, to the
+/// last bit.
 ///
 /// ```
 /// use burnrank::model::Scratch;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// assert_eq!(ranked.scores, [-2.0, 2.0, 0.0]);
 /// assert_eq!(ranked.order, [1, 2, 0]);
 ///
-/// // Another thread has a scratch of its own.
+/// // Each thread has its own scratch.
 /// std::thread::scope(|scope| {
 ///     scope.spawn(|| serving.score(&[3.0, 5.0], &mut Scratch::default()).map(<[f32]>::to_vec)).join().unwrap()
 /// })?;
@@ -52,7 +52,7 @@ enum Kind {
     Kernel(Arc<KernelRanker>),
 }
 
-/// The memory of one thread's calls: it grows to what the largest query needs, and stays.
+/// Buffers for the calls of one thread; they grow to the size of the largest query.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     rows: Vec<f32>,
@@ -67,27 +67,27 @@ pub struct Scratch {
     order: Vec<u32>,
 }
 
-/// The scores of a query's candidates, and their order.
+/// Scores and order of a query's candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked<'a> {
     /// One score per candidate, in the order given.
     pub scores: &'a [f32],
-    /// The candidates from the best to the worst, counted from 0; equal scores stay in the order given.
+    /// Candidate indices from best to worst, from 0; equal scores keep the order given.
     pub order: &'a [u32],
 }
 
 impl Model {
-    /// The model for a service: see [`ServingScorer`].
+    /// Creates a [`ServingScorer`].
     ///
     /// # Errors
-    /// When the weights cannot be copied from their device, or memory is short.
+    /// If the weights cannot be copied from their device, or there is not enough memory.
     pub fn serving(&self) -> Result<ServingScorer> {
         self.info.ranker.check()?;
         let features = self.info.ranker.features;
         let kind = match &self.scorer {
             Scorer::Net(ranker) => Kind::Net(Arc::new(HostRanker::of(ranker)?)),
             Scorer::Trees(forest) => {
-                // Made ready now, not while the first query waits.
+                // Compile the trees now rather than at the first query.
                 forest.score_rows_in(&[], features, &mut [], &mut Vec::new())?;
                 Kind::Trees(forest.clone())
             }
@@ -95,7 +95,7 @@ impl Model {
         };
         if self.scorer.config().features != features || self.info.scaler.n_features() != features {
             return Err(Error::Mismatch(format!(
-                "the model is said to score {features} features, but scores {} and scales {}",
+                "the model's description has {features} features, but its weights have {} and its scaling {}",
                 self.scorer.config().features,
                 self.info.scaler.n_features()
             )));
@@ -105,24 +105,24 @@ impl Model {
 }
 
 impl ServingScorer {
-    /// The number of features of a candidate.
+    /// Number of features per candidate.
     pub fn n_features(&self) -> usize {
         self.features
     }
 
-    /// The scores of a query's candidates, given by their raw features, one row per candidate.
+    /// Scores a query's candidates from their unscaled features, one row per candidate.
     ///
     /// # Errors
-    /// When `features` is not a whole number of rows.
+    /// If `features` is not a whole number of rows.
     pub fn score<'a>(&self, features: &[f32], scratch: &'a mut Scratch) -> Result<&'a [f32]> {
         self.fill(features, scratch)?;
         Ok(&scratch.scores)
     }
 
-    /// As [`ServingScorer::score`], with the order of the candidates: the highest score first, NaN last.
+    /// Like [`ServingScorer::score`], and returns the order of the candidates: highest score first, NaN last.
     ///
     /// # Errors
-    /// As [`ServingScorer::score`].
+    /// Those of [`ServingScorer::score`].
     pub fn rank<'a>(&self, features: &[f32], scratch: &'a mut Scratch) -> Result<Ranked<'a>> {
         self.fill(features, scratch)?;
         let Scratch { scores, sorted, spare, order, .. } = scratch;
@@ -136,9 +136,7 @@ impl ServingScorer {
         let width = self.features;
         if !features.len().is_multiple_of(width) {
             let values = features.len();
-            return Err(Error::Mismatch(format!(
-                "{values} feature values are no whole number of rows of {width} features"
-            )));
+            return Err(Error::Mismatch(format!("{values} feature values are not a multiple of {width} features")));
         }
         let Scratch { rows, fit, net, keys, sums, columns, scores, .. } = scratch;
         let features = if self.scaler.steps().is_empty() {

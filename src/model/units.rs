@@ -1,7 +1,7 @@
-//! The hidden units' functions, once per unit: value and slope together, on the host in vectors.
+//! Activation functions on the host: value and derivative in one vectorised pass.
 //!
-//! Burn's autodiff computes a sigmoid in the forward pass and again in the backward pass. On the host, number by number,
-//! that was a quarter of an epoch.
+//! Burn's autodiff computes a sigmoid in the forward pass and again in the backward pass, number by number, which took
+//! a quarter of an epoch.
 
 use super::Activation;
 use crate::device::on_host;
@@ -9,7 +9,7 @@ use crate::numeric::{sigmoid_and_derivative, tanh_and_derivative};
 use crate::simd::{Simd, Vectorised, dispatch};
 use burn::tensor::{Device, Tensor, TensorData, activation};
 
-/// `g(x)` of every hidden unit, the same function on every device, differentiable where the input is.
+/// Applies the activation function `g`; differentiable if the input is.
 pub(super) fn units(input: Tensor<2>, function: Activation) -> Tensor<2> {
     let device = input.device();
     if function == Activation::Relu || !on_host(&device) {
@@ -21,7 +21,7 @@ pub(super) fn units(input: Tensor<2>, function: Activation) -> Tensor<2> {
     if !device.is_autodiff() {
         return match input.clone().into_data().try_into_vec() {
             Ok(mut values) => {
-                dispatch(Units { function, values: &mut values, slopes: &mut [] });
+                dispatch(Units { function, values: &mut values, derivatives: &mut [] });
                 constant(values, &plain)
             }
             Err(_) => by_burn(input, function),
@@ -30,17 +30,17 @@ pub(super) fn units(input: Tensor<2>, function: Activation) -> Tensor<2> {
     let before = input.clone().without_autodiff();
     let Ok(mut values) = before.clone().into_data().try_into_vec() else { return by_burn(input, function) };
     let infinite = values.iter().fold(false, |any, value: &f32| any | value.is_infinite());
-    let mut slopes = vec![0.0; values.len()];
-    dispatch(Units { function, values: &mut values, slopes: &mut slopes });
+    let mut derivatives = vec![0.0; values.len()];
+    dispatch(Units { function, values: &mut values, derivatives: &mut derivatives });
     // The difference is zero, so that the value is g(x); the gradient passes through it, times g'(x).
     let difference = if infinite {
-        // Infinity minus itself is no number.
+        // Infinity minus itself is NaN.
         let finite = |tensor: Tensor<2>| tensor.clamp(f32::MIN, f32::MAX);
         finite(input) - finite(before)
     } else {
         input - before
     };
-    difference * constant(slopes, &plain) + constant(values, &plain)
+    difference * constant(derivatives, &plain) + constant(values, &plain)
 }
 
 fn by_burn(input: Tensor<2>, function: Activation) -> Tensor<2> {
@@ -53,10 +53,10 @@ fn by_burn(input: Tensor<2>, function: Activation) -> Tensor<2> {
 
 /// Replaces every `x` by `g(x)`.
 pub(crate) fn activate(function: Activation, values: &mut [f32]) {
-    dispatch(Units { function, values, slopes: &mut [] });
+    dispatch(Units { function, values, derivatives: &mut [] });
 }
 
-/// Adds `weight * g(own + step * moved)` to scores, document by document.
+/// Adds `weight * g(own + step * moved)` to the scores.
 pub(crate) fn add_moved_unit(
     function: Activation,
     own: &[f32],
@@ -81,13 +81,13 @@ impl MovedUnit<'_> {
     #[inline(always)]
     fn add(self, of: impl Fn(f32) -> (f32, f32)) {
         if self.step == 0.0 {
-            // Nothing times infinity would be no number.
+            // Zero times infinity would be NaN.
             self.scores.iter_mut().zip(self.own).for_each(|(score, own)| *score += self.weight * of(*own).0);
             return;
         }
         for ((score, own), moved) in self.scores.iter_mut().zip(self.own).zip(self.moved) {
             let moved = own + self.step * moved;
-            // Infinity minus infinity would be none either; NaN of its own stays.
+            // Infinity minus infinity would be NaN too; a NaN in `own` stays.
             *score += self.weight * of(if moved.is_nan() { *own } else { moved }).0;
         }
     }
@@ -106,11 +106,11 @@ impl Vectorised for MovedUnit<'_> {
     }
 }
 
-/// Replaces inputs by values; `slopes` has one place per value, or none.
+/// Replaces inputs by values; `derivatives` has one derivative per value, or is empty.
 struct Units<'a> {
     function: Activation,
     values: &'a mut [f32],
-    slopes: &'a mut [f32],
+    derivatives: &'a mut [f32],
 }
 
 impl Vectorised for Units<'_> {
@@ -119,23 +119,23 @@ impl Vectorised for Units<'_> {
     #[inline(always)]
     fn run<const N: usize, S: Simd<N>>(self, _: S) {
         match self.function {
-            Activation::Sigmoid => each(self.values, self.slopes, sigmoid_and_derivative),
-            Activation::Tanh => each(self.values, self.slopes, tanh_and_derivative),
-            Activation::Relu => each(self.values, self.slopes, relu),
+            Activation::Sigmoid => each(self.values, self.derivatives, sigmoid_and_derivative),
+            Activation::Tanh => each(self.values, self.derivatives, tanh_and_derivative),
+            Activation::Relu => each(self.values, self.derivatives, relu),
         }
     }
 }
 
 #[inline(always)]
-fn each(values: &mut [f32], slopes: &mut [f32], of: impl Fn(f32) -> (f32, f32)) {
-    if slopes.is_empty() {
+fn each(values: &mut [f32], derivatives: &mut [f32], of: impl Fn(f32) -> (f32, f32)) {
+    if derivatives.is_empty() {
         values.iter_mut().for_each(|value| *value = of(*value).0);
     } else {
-        values.iter_mut().zip(slopes).for_each(|(value, slope)| (*value, *slope) = of(*value));
+        values.iter_mut().zip(derivatives).for_each(|(value, derivative)| (*value, *derivative) = of(*value));
     }
 }
 
-/// `max(x, 0)` and its slope; NaN stays, as it does in the others.
+/// `max(x, 0)` and its derivative; NaN stays NaN, as in the other functions.
 #[inline(always)]
 fn relu(x: f32) -> (f32, f32) {
     if x <= 0.0 { (0.0, 0.0) } else { (x, 1.0) }
@@ -152,19 +152,19 @@ mod tests {
         let grid = (-8_000..=8_000).map(|i| i as f32 * 0.0137);
         let small = (1..150).flat_map(|i| [(0.5f32).powi(i), -(0.5f32).powi(i)]);
         let large = (0..128).flat_map(|i| [(2f32).powi(i), -(2f32).powi(i)]);
-        // One number in each of many narrow ranges of all finite ones.
+        // Numbers spread over all finite values.
         let any = (0..20_000).map(|i: u32| f32::from_bits(i.wrapping_mul(0x9e37_79b9))).filter(|x| x.is_finite());
         grid.chain(small).chain(large).chain(any).chain([0.0, -0.0, f32::MAX, f32::MIN]).collect()
     }
 
     fn all(function: Activation, points: &[f32]) -> (Vec<f32>, Vec<f32>) {
-        let (mut values, mut slopes) = (points.to_vec(), vec![0.0; points.len()]);
-        dispatch(Units { function, values: &mut values, slopes: &mut slopes });
-        (values, slopes)
+        let (mut values, mut derivatives) = (points.to_vec(), vec![0.0; points.len()]);
+        dispatch(Units { function, values: &mut values, derivatives: &mut derivatives });
+        (values, derivatives)
     }
 
     #[test]
-    fn values_and_slopes_are_those_of_the_library() {
+    fn values_and_derivatives_are_those_of_the_library() {
         // 1 / (1 + e^-x) without losing digits on either side.
         let sigmoid = |x: f64| if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) };
         for function in ALL {
@@ -173,25 +173,25 @@ mod tests {
                 Activation::Tanh => (x.tanh(), x.cosh().powi(-2)),
                 Activation::Relu => (x.max(0.0), f64::from(u8::from(x > 0.0))),
             };
-            let (values, slopes) = all(function, &points());
+            let (values, derivatives) = all(function, &points());
             let mut alone = points();
             activate(function, &mut alone);
-            assert_eq!(values, alone, "{function}: the value depends on whether the slope is wanted");
-            for ((x, value), slope) in points().into_iter().zip(values).zip(slopes) {
+            assert_eq!(values, alone, "{function}: the value depends on whether the derivative is computed");
+            for ((x, value), derivative) in points().into_iter().zip(values).zip(derivatives) {
                 let (expected, rise) = exact(f64::from(x));
-                // A few units in the last place, be it that of a subnormal number, 1.4e-45.
+                // A few units in the last place, also for subnormal numbers (1.4e-45).
                 let near = |a: f32, b: f64| (f64::from(a) - b).abs() <= 4e-7 * b.abs() + 5.7e-45;
                 assert!(near(value, expected), "{function} of {x}: {value:e}, not {expected:e}");
-                assert!(near(slope, rise), "{function}, slope at {x}: {slope:e}, not {rise:e}");
+                assert!(near(derivative, rise), "{function}, derivative at {x}: {derivative:e}, not {rise:e}");
             }
         }
     }
 
     #[test]
-    fn units_that_are_all_but_silent_still_tell_documents_apart() {
+    fn saturated_units_still_distinguish_documents() {
         let grid: Vec<f32> = (0..=2_000).map(|i| -100.0 + i as f32 * 0.05).collect();
         let (values, _) = all(Activation::Sigmoid, &grid);
-        assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "from -100 to 0 every value is another");
+        assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "from -100 to 0 all values are distinct");
         assert!(values[0] > 0.0 && values[0] < f32::MIN_POSITIVE, "e^-100 is subnormal, not 0");
         for function in ALL {
             let grid: Vec<f32> = (-12_000..=12_000).map(|i| i as f32 * 0.01).collect();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn infinite_inputs_give_numbers() {
+    fn infinite_inputs_give_no_nan() {
         let ends = [f32::NEG_INFINITY, f32::INFINITY];
         assert_eq!(all(Activation::Sigmoid, &ends), (vec![0.0, 1.0], vec![0.0, 0.0]));
         assert_eq!(all(Activation::Tanh, &ends), (vec![-1.0, 1.0], vec![0.0, 0.0]));
@@ -211,11 +211,11 @@ mod tests {
             let input = Tensor::<2>::from_floats([[ends[0], ends[1], 0.0]], &device).require_grad();
             let output = units(input.clone(), function);
             let gradients = output.clone().sum().backward();
-            let slope = if function == Activation::Sigmoid { 0.25 } else { 1.0 };
+            let derivative = if function == Activation::Sigmoid { 0.25 } else { 1.0 };
             assert_eq!(host(output.without_autodiff()), all(function, &[ends[0], ends[1], 0.0]).0, "{function}");
-            assert_eq!(host(input.grad(&gradients).unwrap()), [0.0, 0.0, slope], "{function}");
+            assert_eq!(host(input.grad(&gradients).unwrap()), [0.0, 0.0, derivative], "{function}");
         }
-        // Where what a unit receives is moved: nothing, a little, and against its own infinity.
+        // An infinite input moved by nothing, a little, and by the opposite infinity.
         let mut scores = vec![0.0; 2];
         for (step, moved) in [(0.0, ends), (0.5, [0.0, 0.0]), (0.5, [ends[1], ends[0]])] {
             add_moved_unit(Activation::Sigmoid, &ends, &moved, step, 1.0, &mut scores);
@@ -238,13 +238,13 @@ mod tests {
     fn nan_stays_nan() {
         for function in ALL {
             let mut values = [f32::NAN];
-            dispatch(Units { function, values: &mut values, slopes: &mut [] });
+            dispatch(Units { function, values: &mut values, derivatives: &mut [] });
             assert!(values[0].is_nan(), "{function}");
         }
     }
 
     #[test]
-    fn autodiff_gives_the_same_as_through_burns_own_function() {
+    fn gradients_match_those_of_burns_functions() {
         let device = device::open("auto").unwrap().autodiff();
         let host = |tensor: Tensor<2>| tensor.into_data().try_into_vec::<f32>().unwrap();
         let weights = || Tensor::<2>::from_floats([[0.3, -1.0, 2.0], [4.0, -0.1, 0.0]], &device);
@@ -256,7 +256,7 @@ mod tests {
                 (host(output.without_autodiff()), host(input.grad(&gradients).unwrap()))
             };
             let (ours, burns) = (run(units), run(by_burn));
-            // Burn's slope of tanh, 1 - y y, cancels where y is near 1.
+            // Burn's derivative of tanh, 1 - y y, cancels where y is near 1.
             let far = |a: &f32, b: &f32| (a - b).abs() > 1e-6 * b.abs() + 1e-6;
             assert!(!ours.0.iter().zip(&burns.0).any(|(a, b)| far(a, b)), "{function}: {ours:?}, {burns:?}");
             assert!(!ours.1.iter().zip(&burns.1).any(|(a, b)| far(a, b)), "{function}: {ours:?}, {burns:?}");

@@ -114,7 +114,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     std::fs::write(place.path().join("long.txt"), long).unwrap();
     let message = place.run("export --model model --format json -o m --feature-names long.txt").bad(1);
     assert!(
-        message.contains("long.txt: 'more_than_there_are' is the name of feature 9, but the last one is 5"),
+        message.contains("long.txt: 'more_than_there_are' names feature 9, but the last feature of the data is 5"),
         "{message}"
     );
     assert!(!place.path().join("m").exists());
@@ -130,9 +130,9 @@ fn a_model_with_damaged_names_is_refused() {
     let place = place(&[("model", "--model mlp --feature-names names.txt")]);
     let json = place.read("model/model.json");
     for (from, to, expected) in [
-        ("\"bm25\"", "\"clicks\"", "two features are called 'clicks'"),
-        ("\"bm25\"", "\"a b\"", "expected a word without blanks"),
-        ("\"bm25\",", "", "4 names of 5 features"),
+        ("\"bm25\"", "\"clicks\"", "two features are named 'clicks'"),
+        ("\"bm25\"", "\"a b\"", "expected a name without whitespace"),
+        ("\"bm25\",", "", "4 names for 5 features"),
     ] {
         std::fs::write(place.path().join("model/model.json"), json.replace(from, to)).unwrap();
         let message = place.run("info model").bad(1);

@@ -59,7 +59,7 @@ fn force_replaces_only_models() {
     let before = place.list();
     for options in ["", "--force", "--resume", "--force --resume"] {
         let message = place.run(&format!("{TRAIN} --out work {options}")).bad(1);
-        assert!(message.contains("work: holds '") && message.contains("nothing was overwritten"), "{message}");
+        assert!(message.contains("work: contains '") && message.contains("nothing was overwritten"), "{message}");
     }
     fs::remove_file(path(&place, "work/thesis.txt")).expect("a file");
     fs::remove_dir(path(&place, "work/sub")).expect("a folder");
@@ -67,7 +67,7 @@ fn force_replaces_only_models() {
     assert!(message.contains("work: exists and is not a model"), "{message}");
     fs::write(path(&place, "model/notes.md"), "mine").expect("a file");
     let message = place.run(&format!("{TRAIN} --out model --force")).bad(1);
-    assert!(message.contains("model: holds 'notes.md', which is not a model's"), "{message}");
+    assert!(message.contains("model: contains 'notes.md', which is not part of a model"), "{message}");
     fs::remove_file(path(&place, "model/notes.md")).expect("a file");
     place.run(&format!("{TRAIN} --out model --force --seed 2")).good();
     let after: Vec<String> = place.list();
@@ -125,7 +125,7 @@ fn folds_and_the_demonstration_keep_the_same_rules() {
     fs::create_dir_all(path(&place, "models/all/Fold2")).expect("a folder");
     fs::write(path(&place, "models/all/Fold2/thesis.txt"), "ten years").expect("a file");
     let message = place.run(&format!("{train} --force")).bad(1);
-    assert!(message.contains("Fold2: holds 'thesis.txt'"), "{message}");
+    assert!(message.contains("Fold2: contains 'thesis.txt'"), "{message}");
     fs::remove_file(path(&place, "models/all/Fold2/thesis.txt")).expect("a file");
     fs::write(path(&place, "models/all/Fold1.checkpoint"), CHECKPOINT).expect("a file");
     assert!(place.run(train).bad(1).contains("Fold1.checkpoint: the checkpoint"));
@@ -142,7 +142,7 @@ fn folds_and_the_demonstration_keep_the_same_rules() {
     fs::create_dir_all(path(&place, "demo/net-lambdarank")).expect("a folder");
     fs::write(path(&place, "demo/net-lambdarank/thesis.txt"), "ten years").expect("a file");
     let message = place.run("train --epochs 1 --out demo --force").bad(1);
-    assert!(message.contains("net-lambdarank: holds 'thesis.txt'"), "{message}");
+    assert!(message.contains("net-lambdarank: contains 'thesis.txt'"), "{message}");
     assert_eq!(inside("demo"), ["net-lambdarank"]);
 }
 
@@ -236,7 +236,7 @@ mod unix {
         (0..2).for_each(|_| wait_for_checkpoint(&mut child, &path(&place, "far/away.checkpoint")));
         // Nobody else writes there meanwhile.
         let message = place.run(&format!("{train} --epochs 1 --force")).bad(1);
-        assert!(message.contains("another burnrank is writing this model"), "{message}");
+        assert!(message.contains("another burnrank process is writing this model"), "{message}");
         child.kill().expect("a kill");
         child.wait().expect("an end");
         // At least two epochs were whole: fewer than were trained are asked for, and that is told.

@@ -88,7 +88,7 @@ fn trees_after_the_best_iteration_are_left_out() {
     assert!(!said.contains("best_iteration"), "{said}");
     let (found, said) = best(r#"{"best_iteration": "0", "best_score": "0.7"}"#);
     assert!(
-        said.contains("m.json: the first 1 of 2 trees, those up to best_iteration 0, as XGBRanker.predict"),
+        said.contains("m.json: only the first 1 of 2 trees were imported, up to best_iteration 0, as in XGBRanker.predict"),
         "{said}"
     );
     assert_ne!(found, all);
@@ -110,7 +110,7 @@ fn columns_that_lightgbm_counted_from_zero_move_down() {
     place.run("convert counted.txt --to model --first-index 0 --out model").done();
     assert_eq!(place.read("model/model.txt"), LIGHTGBM);
     let message = place.run("convert m.txt --to model --first-index 0 --out other").bad(2);
-    assert!(message.contains("--first-index 0: the first column cannot be left out"), "{message}");
+    assert!(message.contains("--first-index 0: the first column cannot be removed"), "{message}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_model_that_cannot_be_imported_leaves_nothing() {
     let damaged = LIGHTGBM.replace("left_child=1 -1", "left_child=0 -1");
     let place = Place::new(&[("bad.txt", &damaged), ("m.txt", LIGHTGBM), ("a.txt", DATA)]);
     let message = place.run("convert bad.txt --to model --out new/model").bad(1);
-    assert!(message.contains("bad.txt:19: more than one way leads to branch 0: the file is damaged"), "{message}");
+    assert!(message.contains("bad.txt:19: more than one path leads to branch 0: the file is damaged"), "{message}");
     let message = place.run("convert a.txt --to model --out new/model").bad(1);
     assert!(message.contains("a.txt:1: not a LightGBM model"), "{message}");
     let message = place.run("convert m.txt --out b.txt").bad(1);

@@ -124,7 +124,7 @@ fn categories_of_tables_are_their_numbers_in_the_data() {
     for name in ["m.txt", "m.json"] {
         let ran = place.run(&format!("convert {name} --to model --out model-{name}"));
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        let expected = "features colour, year: categories are numbers, counted from 0 in the order of the table";
+        let expected = "features colour, year: categories must be numbers in the data, counted from 0";
         assert!(ran.err.contains(expected) && ran.err.contains("0 for \"blue\""), "{ran:?}");
         let ran = place.run(&format!("predict --model model-{name} --data data.txt"));
         assert!(ran.code == Some(0) && ran.err.contains("0 for \"blue\""), "{ran:?}");

@@ -1,15 +1,15 @@
-//! A narrow net on a GPU: forward and backward pass by kernels of our own.
+//! Narrow nets on a GPU: forward and backward pass by custom kernels.
 //!
-//! The matrix products of a library are cut into tiles for large matrices, of which a net of ten hidden units fills a small
-//! part. Here one unit of the device computes the sums of several hidden units of one document ([`products`]). Each score is
-//! summed in the order of the inputs, so that it does not depend on what is scored with it.
+//! Library matrix products use tiles for large matrices, of which a net with ten hidden units fills a small part. Here
+//! one device unit computes the sums of several hidden units for one document ([`products`]). Each score is summed in
+//! the order of the inputs, so that it does not depend on the batch.
 //!
 //! ```text
 //! forward:    a_l = g(a_{l-1} W_l + b_l)             s = a . v
 //! backward:   d_l = d_{l+1} W_{l+1}^T * g'(a_l)      dW_l = a_{l-1}^T d_l      db_l = column sums of d_l
 //! ```
 
-// Kernels take a buffer for each thing they read or write.
+// Kernels take one buffer per input and output.
 #![allow(clippy::too_many_arguments)]
 
 mod products;
@@ -22,21 +22,21 @@ use burn::tensor::Tensor;
 use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
 use products::{End, add_chunks, outer, product};
 
-/// Nets with a layer of more units are left to the library.
+/// Maximum number of units per layer for these kernels.
 const NARROW: usize = 64;
-/// Sums that one unit of a device holds at once.
+/// Number of sums per device unit.
 const TILE: usize = 16;
-/// Units of a device in one group.
+/// Number of device units per group.
 const GROUP: usize = 64;
-/// Documents whose gradients one unit of a device adds up, at least.
+/// Minimum number of documents whose gradients one device unit sums.
 const CHUNK: usize = 256;
 
-/// Whether a net is computed by these kernels.
+/// Whether these kernels support a net.
 fn is_narrow(shape: &RankerConfig) -> bool {
     shape.features > 0 && shape.architecture.hidden().iter().all(|&units| units <= NARROW)
 }
 
-/// A net of narrow layers, as its weights are now.
+/// A net with narrow layers and its current weights.
 pub(crate) struct NarrowNet<'a> {
     cube: &'a Cube,
     activation: Option<Activation>,
@@ -51,7 +51,7 @@ struct DeviceLayer {
 }
 
 impl<'a> NarrowNet<'a> {
-    /// Nothing where a layer is too wide, or the weights are on another device.
+    /// Returns `None` if a layer is too wide, or the weights are on another device.
     pub fn of(ranker: &Ranker, cube: &'a Cube) -> Option<Self> {
         if !is_narrow(&ranker.config()) || !ranker.device().is_some_and(|device| cube.is_on(&device)) {
             return None;
@@ -68,7 +68,7 @@ impl<'a> NarrowNet<'a> {
         Some(NarrowNet { cube, activation: ranker.activation, layers: layers.collect() })
     }
 
-    /// Whether so many documents can be numbered, value by value.
+    /// Whether the values of this many documents can be indexed with 32 bits.
     pub fn takes(&self, documents: usize) -> bool {
         let widest = self.layers.iter().map(|layer| layer.inputs).max().unwrap_or(1);
         documents.checked_mul(widest).is_some_and(|values| values <= u32::MAX as usize)
@@ -83,13 +83,13 @@ impl<'a> NarrowNet<'a> {
         self.forward(features).scores()
     }
 
-    /// Scores documents, and keeps what the backward pass needs.
+    /// Scores documents and keeps the values needed by the backward pass.
     ///
     /// # Shapes
     /// - features: `[documents, features]`
     pub fn forward(&self, features: Tensor<2>) -> Values {
         let [documents, width] = features.dims();
-        // Kernels do not look whether what they read is there.
+        // Kernels do not check bounds.
         assert_eq!(Some(width), self.layers.first().map(|layer| layer.inputs), "features of a document");
         let mut layers = Vec::with_capacity(self.layers.len() + 1);
         let mut input = cube::buffer(features);
@@ -105,7 +105,7 @@ impl<'a> NarrowNet<'a> {
         Values { documents, inputs: layers, scores: input }
     }
 
-    /// The gradients of all weights, of those of the scores.
+    /// Computes the gradients of all weights from those of the scores.
     ///
     /// # Shapes
     /// - gradient: `[documents]`
@@ -119,7 +119,7 @@ impl<'a> NarrowNet<'a> {
                 gradients.register(id, cube::tensor(bias));
             }
             if let (1.., Some(activation)) = (place, self.activation) {
-                let (weight, end) = (&layer.weight.1, End::Slope(activation));
+                let (weight, end) = (&layer.weight.1, End::Derivative(activation));
                 let shape = [layer.units, layer.inputs];
                 gradient = self.product(values.documents, shape, &gradient, weight, input, end, true);
             }
@@ -127,7 +127,7 @@ impl<'a> NarrowNet<'a> {
         gradients
     }
 
-    /// `input` times the weights, or times the transposed ones, and what is done to each sum.
+    /// `input` times the weights, optionally transposed, with `end` applied to each sum.
     fn product(
         &self,
         documents: usize,
@@ -141,11 +141,11 @@ impl<'a> NarrowNet<'a> {
         let output = self.cube.new_floats(documents * units);
         let (tile, lend) = (units.min(TILE), |buffer: &Buffer| buffer.clone().into_buffer_arg());
         let groups = documents.div_ceil(GROUP).max(1);
-        // More groups than fit side by side go on in another row of them.
-        let rows = groups.div_ceil(MOST_GROUPS);
+        // Groups beyond the maximum go into further rows.
+        let rows = groups.div_ceil(MAX_GROUPS);
         let count = CubeCount::Static(groups.div_ceil(rows) as u32, units.div_ceil(tile) as u32, rows as u32);
-        // SAFETY: units beyond the last document end, each of the others writes sums of its own, and positions that are read
-        // are below documents x inputs, inputs x units, and units or documents x units.
+        // SAFETY: units beyond the last document return, all others write distinct sums, and positions read are below
+        // documents x inputs, inputs x units, and units or documents x units.
         unsafe {
             product::launch_unchecked(
                 self.cube.client(),
@@ -167,7 +167,7 @@ impl<'a> NarrowNet<'a> {
         output
     }
 
-    /// The gradients of a layer's weights and biases: sums over documents, chunk by chunk where there are many.
+    /// The gradients of a layer's weights and biases: sums over documents, in chunks if there are many.
     fn outer(&self, documents: usize, layer: &DeviceLayer, input: &Buffer, gradient: &Buffer) -> [Buffer; 2] {
         let (inputs, units) = (layer.inputs, layer.units);
         let chunk = CHUNK.max(documents.div_ceil(CHUNK));
@@ -179,7 +179,7 @@ impl<'a> NarrowNet<'a> {
         let rows = inputs + usize::from(has_bias);
         let group = GROUP.min(rows.next_multiple_of(8));
         let count = CubeCount::Static(rows.div_ceil(group) as u32, units.div_ceil(tile) as u32, chunks as u32);
-        // SAFETY: as in `product`; each unit writes the sums of its own input, tile and chunk.
+        // SAFETY: as in `product`; each unit writes the sums of one input, tile and chunk.
         unsafe {
             outer::launch_unchecked(
                 self.cube.client(),
@@ -206,7 +206,7 @@ impl<'a> NarrowNet<'a> {
                 return parts;
             }
             let (sums, (count, size)) = (self.cube.new_floats(length), self.cube.units(length));
-            // SAFETY: each unit adds up the chunks of a number of its own.
+            // SAFETY: each unit sums the chunks of one number.
             unsafe {
                 let (from, to) = (lend(&parts), lend(&sums));
                 add_chunks::launch_unchecked(self.cube.client(), count, size, from, to, length as u32, chunks as u32);
@@ -218,13 +218,13 @@ impl<'a> NarrowNet<'a> {
     }
 }
 
-/// The most groups side by side that every device takes.
-const MOST_GROUPS: usize = 65_535;
+/// Maximum number of groups per row on every device.
+const MAX_GROUPS: usize = 65_535;
 
-/// What a forward pass computed.
+/// The values of a forward pass.
 pub(crate) struct Values {
     documents: usize,
-    /// What each layer was given.
+    /// Input of each layer.
     inputs: Vec<Buffer>,
     scores: Buffer,
 }
@@ -233,7 +233,7 @@ impl Values {
     /// # Shapes
     /// - output: `[documents]`
     pub fn scores(&self) -> Tensor<1> {
-        // A slice of all is no copy.
+        // A slice of the whole tensor does not copy.
         cube::tensor(self.scores.clone()).slice(0..self.documents)
     }
 }

@@ -1,17 +1,18 @@
-//! Products of documents and weights. All units of a group read the same weights, or the same gradients, at the same time.
+//! Kernels for products of documents and weights. All device units of a group read the same weights or gradients at a
+//! time.
 
 use super::super::Activation;
 use burn_cubecl::cubecl::{self, prelude::*};
 
-/// What is done to a sum.
+/// Operation applied to a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum End {
-    /// Nothing.
+    /// None.
     Plain,
-    /// The bias is added, and a hidden unit's function taken.
+    /// Add the bias and apply the activation function.
     Function(Activation),
-    /// It is multiplied by the slope of the hidden unit's function.
-    Slope(Activation),
+    /// Multiply by the derivative of the activation function.
+    Derivative(Activation),
 }
 
 #[cube]
@@ -19,14 +20,14 @@ fn value(x: f32, #[comptime] function: Activation) -> f32 {
     match function {
         Activation::Sigmoid => 1.0f32 / (1.0f32 + (-x).exp()),
         Activation::Tanh => x.tanh(),
-        // What is no number stays so.
+        // NaN stays NaN.
         Activation::Relu => select(x <= 0.0f32, 0.0f32, x),
     }
 }
 
-/// The slope of a function where it has this value.
+/// The derivative of an activation function, given its value.
 #[cube]
-fn slope(value: f32, #[comptime] function: Activation) -> f32 {
+fn derivative(value: f32, #[comptime] function: Activation) -> f32 {
     match function {
         Activation::Sigmoid => value * (1.0f32 - value),
         Activation::Tanh => 1.0f32 - value * value,
@@ -34,10 +35,10 @@ fn slope(value: f32, #[comptime] function: Activation) -> f32 {
     }
 }
 
-/// A unit of the device computes `tile` sums of one document: `input W`, or `input W^T` of a weight of `[units, inputs]`.
+/// Each device unit computes `tile` sums of one document: `input W`, or `input W^T` for a weight of `[units, inputs]`.
 ///
-/// `more` holds the biases, or the values of the hidden units whose slopes are taken; it is not read where nothing is done.
-/// `even`: tiles fill the units.
+/// `more` holds the biases, or the values of the hidden units for the derivative; it is not read for [`End::Plain`].
+/// `even`: the number of units is a multiple of `tile`.
 #[cube(launch_unchecked)]
 pub(super) fn product(
     input: &[f32],
@@ -79,14 +80,14 @@ pub(super) fn product(
             output[at] = match end {
                 End::Plain => sums[u],
                 End::Function(function) => value(sums[u] + more[to as usize], function),
-                End::Slope(function) => sums[u] * slope(more[at], function),
+                End::Derivative(function) => sums[u] * derivative(more[at], function),
             };
         }
     }
 }
 
-/// A unit of the device computes `tile` gradients of one input's weights, over the documents of one chunk; the unit behind the
-/// last input those of the biases.
+/// Each device unit computes `tile` gradients of one input's weights over the documents of one chunk; the unit after
+/// the last input computes those of the biases.
 #[cube(launch_unchecked)]
 pub(super) fn outer(
     input: &[f32],
@@ -136,7 +137,7 @@ pub(super) fn outer(
     }
 }
 
-/// Unit `u` adds up the `u`-th number of all chunks.
+/// Device unit `u` sums the `u`-th number of all chunks.
 #[cube(launch_unchecked)]
 pub(super) fn add_chunks(parts: &[f32], sums: &mut [f32], length: u32, chunks: u32) {
     let unit = ABSOLUTE_POS as u32;

@@ -1,16 +1,15 @@
-//! One number over all that decides a model's scores: the record, the shape of the net and the scaling.
+//! Checksum of everything that decides a model's scores: weights, shape and scaling.
 
 use super::info::ModelInfo;
 use crate::internal::hash::Hasher;
 use crate::model::{Activation, Architecture};
 
-/// The code of trees, where nets have that of their hidden units' function.
+/// Code of trees, in place of a net's activation function.
 const TREES: u64 = 4;
 
-/// The checksum that a folder states.
+/// Computes the checksum stored in a model folder.
 ///
-/// Numbers count by their bits and names by codes of their own, so that neither spaces nor the way in which a number is
-/// written in `model.json` matter.
+/// Numbers are hashed by their bits and names by codes, so that the formatting of `model.json` does not matter.
 pub(super) fn of(info: &ModelInfo, record: &[u8]) -> String {
     let mut hasher = Hasher::new();
     hasher.word(u64::from(info.format));
@@ -66,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_decides_scores_counts() {
+    fn the_checksum_covers_everything_that_decides_scores() {
         let tanh = RankerConfig::mlp(2, &[3], Activation::Tanh);
         let good = of(&info(tanh.clone(), ScaleKind::ZScore, 5.0), b"record");
         assert_eq!(of(&info(tanh.clone(), ScaleKind::ZScore, 5.0), b"record"), good);

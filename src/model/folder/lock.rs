@@ -1,4 +1,4 @@
-//! One writer at a time: a lock file beside a model folder, which the system unlocks when its process ends, however it ends.
+//! Lock file beside a model folder, for one writer at a time. The system releases it when its process ends in any way.
 
 use crate::error::{Error, Result};
 use std::ffi::OsString;
@@ -6,20 +6,21 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long another process may take to replace a folder.
+/// Time to wait for another process to replace a folder.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A held lock; the file is gone when it is dropped.
+/// A held lock; dropping it removes the file.
 #[derive(Debug)]
 pub(super) struct Lock {
     path: PathBuf,
     _file: File,
-    /// Whether the system locks files here. Where not, nothing tells the leftovers of a dead process from a live one's.
+    /// Whether the file system supports locks. Without them, leftovers of a dead process cannot be distinguished from
+    /// the files of a live one.
     pub(super) works: bool,
 }
 
 impl Lock {
-    /// The lock of `target`, waited for a short while.
+    /// Acquires the lock of `target`, waiting for a short time.
     pub(super) fn take(target: &Path) -> Result<Self> {
         let mut name = OsString::from(".burnrank-lock-");
         name.push(target.file_name().unwrap_or_default());
@@ -30,7 +31,8 @@ impl Lock {
                 return Ok(lock);
             }
             if start.elapsed() > PATIENCE {
-                let message = "another burnrank is writing this model: wait for its end, or choose another folder";
+                let message = "another burnrank process is writing this model: wait until it has finished, or choose \
+                               another folder";
                 return Err(Error::Model { path: target.to_path_buf(), message: message.into() });
             }
             std::thread::sleep(Duration::from_millis(10));
@@ -50,7 +52,7 @@ fn try_take(path: &Path) -> Result<Option<Lock>> {
         Err(TryLockError::WouldBlock) => return Ok(None),
         Err(TryLockError::Error(_)) => false,
     };
-    // Its last holder may have removed the file after it was opened here: the lock of a file without a name locks nothing.
+    // The last holder may have removed the file after it was opened here; a lock on a removed file protects nothing.
     Ok(is_at(&file, path).then(|| Lock { path: path.to_path_buf(), _file: file, works }))
 }
 
@@ -68,7 +70,7 @@ fn is_at(_file: &File, path: &Path) -> bool {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Still locked: whoever opens the file now finds that it lost its name, and tries again.
+        // Still locked: a process that opens the file now sees that it was removed, and tries again.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -78,15 +80,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time_and_no_file_stays() {
+    fn one_lock_at_a_time_and_no_file_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("model");
         let held = Lock::take(&target).unwrap();
         assert!(held.works && held.path().exists());
-        assert!(Lock::take(&target).unwrap_err().to_string().contains("another burnrank"));
+        assert!(Lock::take(&target).unwrap_err().to_string().contains("another burnrank process"));
         drop(held);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        // What a killed process leaves is a file that nobody locks.
+        // A killed process leaves a file that is not locked.
         std::fs::write(folder.path().join(".burnrank-lock-model"), "").unwrap();
         drop(Lock::take(&target).unwrap());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -1,4 +1,4 @@
-//! The model on disk: a folder of a record (`model.bpk` for nets), `model.json` and a model card.
+//! Models on disk: a folder with the weights (`model.bpk` for nets), `model.json` and a model card.
 
 mod card;
 mod checksum;
@@ -23,23 +23,23 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// All files that a model folder may have. Whatever else lies in one is not ours.
+/// Names of all files that a model folder can contain.
 pub(super) const FILES: [&str; 6] =
     ["model.bpk", "model.txt", "kernel.json", "model.json", "README.md", "training.jsonl"];
 
-/// What a record may have beside its weights: names, shapes, alignment.
+/// Maximum bytes of a record besides its weights: names, shapes, alignment.
 const RECORD_EXTRAS: u64 = 1 << 20;
 
 impl Model {
-    /// Writes the folder, over a model that is there: at any moment the name has the old model or the whole new one.
+    /// Writes the model folder, atomically replacing a model that is there.
     ///
     /// # Errors
-    /// When the folder cannot be written, something is there that is not a model, or numbers of this model are not finite.
+    /// If the folder cannot be written, contains something other than a model, or a number of this model is not finite.
     pub fn save(&self, folder: &Path) -> Result<()> {
         self.save_to(&ModelPlace::claim(folder)?)
     }
 
-    /// The same for a place that has been claimed before.
+    /// Like [`Model::save`], for a locked path.
     ///
     /// # Errors
     /// Those of [`Model::save`].
@@ -50,7 +50,7 @@ impl Model {
         let record = self.scorer.to_bytes()?;
         let mut info = self.info.clone();
         (info.format, info.burnrank, info.burn) = (FORMAT, env!("CARGO_PKG_VERSION").into(), BURN.into());
-        // JSON has no word for them, and a folder must read back.
+        // JSON cannot represent them.
         info.metrics.values_mut().for_each(|values| values.retain(|_, value| value.is_finite()));
         info.checksum = checksum::of(&info, &record);
         let json = serde_json::to_string_pretty(&info).map_err(|error| Error::Record(error.to_string()))? + "\n";
@@ -70,20 +70,20 @@ impl Model {
         publish(new, target)
     }
 
-    /// A model with such numbers would be refused when it is loaded.
+    /// Refuses numbers that are not finite, which would be refused when the model is loaded.
     fn check_finite(&self) -> Result<()> {
         let (center, spread) = self.info.scaler.numbers();
         if !self.scorer.is_finite() || !center.iter().chain(spread).all(|number| number.is_finite()) {
-            let message = "the model has weights or a scaling that are not finite, and was not saved: lower `lr`";
+            let message = "the model was not saved, because its weights or scaling are not finite: lower `lr`";
             return Err(Error::Record(message.into()));
         }
         Ok(())
     }
 
-    /// Reads a folder, and checks all of it.
+    /// Reads and checks a model folder.
     ///
     /// # Errors
-    /// A folder that is missing, damaged, not a model's, or of another version.
+    /// If the folder is missing, damaged, not a model, or of another version.
     pub fn load(folder: &Path, device: &Device) -> Result<Self> {
         if !folder.exists() {
             recover_for_reading(folder)?;
@@ -93,8 +93,8 @@ impl Model {
             let info = read_info(folder)?;
             match read_record(folder, &info, device) {
                 Ok(scorer) => return Ok(Model { scorer, info, history: Vec::new() }),
-                // The folder may have been replaced after half of it had been read, and more than once: that it now says what
-                // it said before proves nothing.
+                // Another process may have replaced the folder while it was read, even twice, so a mismatch is not
+                // proof of damage.
                 Err(_) if tries > 0 => tries -= 1,
                 Err(error) => return Err(error),
             }
@@ -102,27 +102,27 @@ impl Model {
     }
 }
 
-/// The record of a folder, compared with what its `model.json` says before memory is taken for a net of that size.
+/// Reads the weights, after comparing the file's size with `model.json` before any memory is allocated.
 fn read_record(folder: &Path, info: &ModelInfo, device: &Device) -> Result<Scorer> {
     let path = folder.join(Scorer::file(&info.ranker.architecture));
-    let most = if info.ranker.architecture.is_net() { check_length(&path, info)? } else { u64::MAX };
-    let record = get(&path, most)?;
+    let max_bytes = if info.ranker.architecture.is_net() { check_length(&path, info)? } else { u64::MAX };
+    let record = get(&path, max_bytes)?;
     if checksum::of(info, &record) != info.checksum {
-        let message = "damaged: the record, or shape and scaling in model.json, are not as they were written: restore the \
-                       folder from a copy, or train again";
+        let message = "damaged: the weights, or shape and scaling in model.json, have changed since they were written: \
+                       restore the folder from a copy, or train again";
         return Err(wrong(&path, message.into()));
     }
     Scorer::from_bytes(&info.ranker, record, device).map_err(|error| wrong(&path, error.to_string()))
 }
 
-/// Refuses a record that cannot be that of a net of this shape; else, the most bytes that it may have.
+/// Checks the size of the file of a net, and returns its maximum size.
 fn check_length(path: &Path, info: &ModelInfo) -> Result<u64> {
     let weights = info.ranker.weight_bytes();
     let length = fs::metadata(path).map_err(|source| Error::io(path, "read", source))?.len();
     if length < weights || length > weights.saturating_add(RECORD_EXTRAS) {
         let message = format!(
-            "damaged: it has {}, but model.json tells of a {} over {} features, whose weights take {}: restore the folder \
-             from a copy, or train again",
+            "damaged: it has {}, but model.json describes a {} over {} features, whose weights take {}: restore the \
+             folder from a copy, or train again",
             memory::readable(length),
             info.ranker.architecture,
             info.ranker.features,

@@ -1,4 +1,4 @@
-//! Where a model goes: a name that one process writes to at a time, and what lies there already.
+//! The target of a model: a locked path, and a check of its current contents.
 
 use super::FILES;
 use super::info::{ModelInfo, read_info};
@@ -10,28 +10,29 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Links that lead to links; the system gives up at as many.
-const MOST_LINKS: usize = 40;
+/// Maximum number of links to follow, as in Linux.
+const MAX_LINKS: usize = 40;
 
-/// Longer names leave no room for those of temporary files made of them.
-const LONGEST_NAME: usize = 200;
+/// Maximum length of a folder name, so that names of temporary files derived from it fit too.
+const MAX_NAME: usize = 200;
 
-/// A place for a model folder, claimed until this value is dropped: no other process writes a model there meanwhile.
+/// The path of a model folder, locked until this value is dropped: no other process writes a model there.
 ///
-/// A link is followed: the model goes to where it leads, and the link stays.
+/// Links are followed: the model is written to the target of the link.
 #[derive(Debug)]
 pub struct ModelPlace {
     target: PathBuf,
-    // Dropped before the folders: the lock file would keep its folder from being empty.
+    // Dropped before `made`, because the lock file would keep its folder from being empty.
     lock: Lock,
     made: Made,
 }
 
 impl ModelPlace {
-    /// Claims a place. What killed processes left there is cleaned up; a model that one left hidden gets its name back.
+    /// Locks a path. Removes leftovers of killed processes there, and restores a model that one left under a hidden
+    /// name.
     ///
     /// # Errors
-    /// When the name is none for a folder, its parent cannot be made, or another process has claimed it.
+    /// If the path is not valid for a folder, its parent cannot be created, or another process has locked it.
     pub fn claim(folder: &Path) -> Result<Self> {
         let target = resolve(folder)?;
         let made = Made::parents_of(&target)?;
@@ -43,36 +44,36 @@ impl ModelPlace {
         Ok(place)
     }
 
-    /// The model folder's own path, with links followed.
+    /// The path of the model folder, with links followed.
     pub fn folder(&self) -> &Path {
         &self.target
     }
 
-    /// The file beside the model folder from which training goes on.
+    /// The checkpoint file beside the model folder.
     pub fn checkpoint(&self) -> PathBuf {
         checkpoint_of(&self.target)
     }
 
-    /// The folders that were made for the model, the outermost first.
+    /// Folders created for the model, outermost first.
     pub fn made_folders(&self) -> &[PathBuf] {
         &self.made.0
     }
 
-    /// The file that exists as long as the place is claimed.
+    /// The lock file.
     pub fn lock_file(&self) -> &Path {
         self.lock.path()
     }
 
-    /// The model that is there and may be replaced, if there is one.
+    /// Returns the model that is there and can be replaced, if any.
     ///
     /// # Errors
-    /// When something else is there: not a model, or a model with a file that is not its own.
+    /// If the folder exists and is not a model, or contains a file that does not belong to a model.
     pub fn model(&self) -> Result<Option<ModelInfo>> {
         occupant(&self.target)
     }
 }
 
-/// Folders that were made for a model, the outermost first.
+/// Folders created for a model, outermost first.
 #[derive(Debug)]
 struct Made(Vec<PathBuf>);
 
@@ -84,7 +85,7 @@ impl Made {
         made.reverse();
         fs::create_dir_all(parent).map_err(|source| Error::Model {
             path: target.to_path_buf(),
-            message: format!("the folder {} cannot be made: {source}: choose another folder", parent.display()),
+            message: format!("cannot create the folder {}: {source}: choose another folder", parent.display()),
         })?;
         Ok(Made(made))
     }
@@ -92,7 +93,7 @@ impl Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // Only folders that stayed empty go.
+        // Removes only empty folders.
         self.0.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
     }
 }
@@ -104,28 +105,28 @@ pub(super) fn checkpoint_of(target: &Path) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// Where a name leads: links are followed, also to what is not there yet.
+/// Follows links, including those to paths that do not exist yet.
 pub(super) fn resolve(folder: &Path) -> Result<PathBuf> {
     let wrong = |message: &str| Error::Model { path: folder.to_path_buf(), message: message.to_owned() };
     let named = |path: &Path| -> Result<PathBuf> {
-        let name = path.file_name().ok_or_else(|| wrong("not a name for a model folder"))?;
-        if name.len() > LONGEST_NAME {
-            return Err(wrong("too long a name for a model folder"));
+        let name = path.file_name().ok_or_else(|| wrong("not a valid name for a model folder"))?;
+        if name.len() > MAX_NAME {
+            return Err(wrong("the name is too long for a model folder"));
         }
-        // Without a slash at its end, which would follow a link too early.
+        // Without a trailing slash, which would follow a link too early.
         Ok(path.with_file_name(name))
     };
     let mut target = named(folder)?;
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match fs::read_link(&target) {
             Ok(link) => target = named(&parent(&target).join(link))?,
             Err(_) => return Ok(target),
         }
     }
-    Err(wrong("a link that leads to itself"))
+    Err(wrong("the link leads to itself"))
 }
 
-/// The model at a place, when it is one of ours and holds only files of its own; nothing when the place is free.
+/// Returns the model at a path, or `None` if the path is free. Refuses folders with other contents.
 pub(super) fn occupant(target: &Path) -> Result<Option<ModelInfo>> {
     let wrong = |message: String| Error::Model { path: target.to_path_buf(), message };
     let entries = match fs::read_dir(target) {
@@ -137,16 +138,16 @@ pub(super) fn occupant(target: &Path) -> Result<Option<ModelInfo>> {
         Err(error) => return Err(Error::io(target, "read", error)),
     };
     if is_mount(target) {
-        return Err(wrong("a file system of its own, which has no other name: choose a folder inside it".into()));
+        return Err(wrong("is the root of a file system, which cannot be renamed: choose a folder inside it".into()));
     }
     let mut empty = true;
     for entry in entries {
         let entry = entry.map_err(|error| Error::io(target, "read", error))?;
         empty = false;
-        let own = FILES.iter().any(|name| entry.file_name() == *name);
-        if !own || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+        let is_model_file = FILES.iter().any(|name| entry.file_name() == *name);
+        if !is_model_file || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             return Err(wrong(format!(
-                "holds '{}', which is not a model's: choose another folder, nothing was overwritten",
+                "contains '{}', which is not part of a model: choose another folder; nothing was overwritten",
                 entry.file_name().to_string_lossy()
             )));
         }
@@ -155,7 +156,7 @@ pub(super) fn occupant(target: &Path) -> Result<Option<ModelInfo>> {
         return Ok(None);
     }
     let info = read_info(target).map_err(|error| {
-        wrong(format!("exists and is not a model ({error}): choose another folder, nothing was overwritten"))
+        wrong(format!("exists and is not a model ({error}): choose another folder; nothing was overwritten"))
     })?;
     Ok(Some(info))
 }
@@ -177,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_claim_leaves_nothing_when_nothing_is_saved() {
+    fn a_lock_leaves_nothing_if_nothing_is_saved() {
         let folder = tempfile::tempdir().unwrap();
         let place = ModelPlace::claim(&folder.path().join("a/b/model")).unwrap();
         assert!(folder.path().join("a/b").is_dir() && place.model().unwrap().is_none());
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_none_are_refused() {
+    fn invalid_names_are_refused() {
         for name in ["..", "/", "", &"x".repeat(300)] {
             assert!(ModelPlace::claim(Path::new(name)).is_err(), "{name}");
         }

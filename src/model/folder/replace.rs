@@ -1,7 +1,7 @@
-//! Putting a new model folder in an old one's place: at every moment the old or the new one has the name.
+//! Atomic replacement of a model folder.
 //!
-//! Linux and macOS exchange two names in one step. Elsewhere the old folder is renamed first, to a hidden name that tells
-//! its own; whoever opens the model next gives it back, should the process have been killed in between.
+//! Linux and macOS exchange two names atomically. Elsewhere the old folder is first renamed to a hidden name that
+//! contains its own; if the process is killed in between, the next process that opens the model restores it.
 
 use super::FILES;
 use super::lock::Lock;
@@ -14,13 +14,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A new, hidden folder beside `target`.
+/// Creates a hidden folder beside `target`.
 pub(super) fn stage(target: &Path) -> Result<TempDir> {
     let made = Purpose::New.builder(name_of(target), |builder| builder.tempdir_in(parent(target)));
     made.map_err(|error| Error::io(parent(target), "create a folder in", error))
 }
 
-/// Gives a whole new folder the name `target`, which is free or has a model that may be replaced.
+/// Renames a complete new folder to `target`, which is free or contains a model that may be replaced.
 pub(super) fn publish(new: TempDir, target: &Path) -> Result<()> {
     let failed = |source| Error::io(target, "write", source);
     sync_folder(new.path());
@@ -31,7 +31,7 @@ pub(super) fn publish(new: TempDir, target: &Path) -> Result<()> {
         sync_folder(parent(target));
         return Ok(());
     }
-    // Where the system or the file system cannot exchange names, there is another way, and it reports what else is wrong.
+    // If names cannot be exchanged, two renames do it, and report any other problem.
     if exchange(new.path(), target).is_ok() {
         sync_folder(parent(target));
         return discard(&new.keep());
@@ -57,15 +57,15 @@ fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Renames the folder at `target` to a hidden name that tells its own.
+/// Renames the folder at `target` to a hidden name that contains its own.
 fn move_aside(target: &Path) -> io::Result<PathBuf> {
     let aside = Purpose::Old.builder(name_of(target), |builder| builder.tempdir_in(parent(target)))?.keep();
-    // The folder takes the place of the empty one, or of none where that cannot be.
+    // Rename over the empty folder, or remove that first if the system cannot.
     fs::rename(target, &aside).or_else(|_| fs::remove_dir(&aside).and_then(|()| fs::rename(target, &aside)))?;
     Ok(aside)
 }
 
-/// Removes a model folder that has been replaced, but nothing that is not a model's.
+/// Removes a replaced model folder, except files that do not belong to a model.
 fn discard(old: &Path) -> Result<()> {
     for name in FILES {
         match fs::remove_file(old.join(name)) {
@@ -76,7 +76,8 @@ fn discard(old: &Path) -> Result<()> {
     match fs::remove_dir(old) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Err(Error::Model {
             path: old.to_path_buf(),
-            message: "what was left of the replaced model is here: a file that is not a model's came in meanwhile"
+            message: "the replaced model's folder was kept, because a file was added to it that does not belong to a \
+                      model: move the file and delete the folder"
                 .into(),
         }),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(old, "remove", error)),
@@ -84,40 +85,40 @@ fn discard(old: &Path) -> Result<()> {
     }
 }
 
-/// Gives a model its name back that a killed process left hidden. The caller holds the lock of `target`.
+/// Restores a model that a killed process left under a hidden name. The caller holds the lock of `target`.
 pub(super) fn recover(target: &Path) -> Result<()> {
-    // An empty folder is not a model: the rename below takes its place.
+    // An empty folder is not a model; the rename below replaces it.
     if fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some()) {
         return Ok(());
     }
     let mut hidden = beside(target).filter(|path| is(Purpose::Old, path, target) && path.join("model.json").is_file());
     if let Some(old) = hidden.next() {
-        fs::rename(&old, target).map_err(|error| Error::io(&old, "give its name back to the model in", error))?;
+        fs::rename(&old, target).map_err(|error| Error::io(&old, "restore the model in", error))?;
         sync_folder(parent(target));
     }
     Ok(())
 }
 
-/// The same for a reader, who holds no lock yet. Whether there was something to recover.
+/// Like [`recover`], for a reader without the lock. Returns whether a model is there now.
 pub(super) fn recover_for_reading(folder: &Path) -> Result<bool> {
     let target = resolve(folder)?;
     if !beside(&target).any(|path| is(Purpose::Old, &path, &target)) {
         return Ok(false);
     }
-    // A live process that is just replacing the folder holds the lock, and is done when it is free.
+    // A process that is replacing the folder holds the lock until it has finished.
     let _lock = Lock::take(&target)?;
     recover(&target)?;
     Ok(target.exists())
 }
 
-/// Removes what killed processes left beside `target`. The caller holds its lock, so that none of it is a live one's.
+/// Removes leftovers of killed processes beside `target`. The caller holds the lock, so no live process uses them.
 pub(super) fn sweep(target: &Path) {
     let checkpoint = checkpoint_of(target);
     for path in beside(target) {
         let is_folder = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
         let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
         if is_folder && (is(Purpose::New, &path, target) || is(Purpose::Old, &path, target)) {
-            // A file that is not a model's keeps its folder.
+            // A folder with other files is kept.
             let _ = discard(&path);
         } else if is_file && is(Purpose::New, &path, &checkpoint) {
             let _ = fs::remove_file(&path);
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_folder_takes_the_place_of_none_an_empty_and_an_old_one() {
+    fn a_new_folder_replaces_a_missing_an_empty_and_an_old_one() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("model");
         publish(staged(&target, "first"), &target).unwrap();
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_came_in_meanwhile_is_kept() {
+    fn a_file_that_was_added_meanwhile_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("model");
         folder_of(&target, "old");
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn killed_between_two_renames_the_old_model_gets_its_name_back() {
+    fn the_old_model_is_restored_after_a_kill_between_two_renames() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("model");
         for empty_there in [false, true] {
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn killed_after_the_second_rename_the_new_model_stays() {
+    fn the_new_model_stays_after_a_kill_after_the_second_rename() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("model");
         folder_of(&target, "old");
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_recovers_but_makes_nothing_up() {
+    fn a_reader_restores_a_hidden_model() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("model");
         assert!(!recover_for_reading(&target).unwrap());
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn sweeping_takes_only_what_is_left_of_this_model() {
+    fn sweeping_removes_only_leftovers_of_this_model() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("model");
         let at = |name: &str| folder.path().join(name);

@@ -1,4 +1,4 @@
-//! What is saved loads, what is damaged does not, and nothing foreign is replaced.
+//! Saving, loading, damage, and protection of other files.
 
 use super::checksum;
 use super::info::{FORMAT, ModelInfo};
@@ -39,7 +39,7 @@ fn change(folder: &Path, change: impl FnOnce(&mut serde_json::Value)) {
     fs::write(&path, serde_json::to_string(&value).unwrap()).unwrap();
 }
 
-/// A model that is a sum of kernels.
+/// A sum of kernels.
 fn kernels() -> Model {
     let points = vec![0.1, -0.2, 1.0, 1.0 / 3.0];
     let ranker = KernelRanker::new(2, KernelKind::Gaussian { gamma: 0.1 }, points, vec![], vec![2.0, -0.7]).unwrap();
@@ -57,7 +57,7 @@ fn a_sum_of_kernels_is_saved_and_loads() {
     assert_eq!(back.info.format, FORMAT);
     assert_eq!(back.score(&data()).unwrap(), model.score(&data()).unwrap());
     assert!(fs::read_to_string(path.join("README.md")).unwrap().contains("`kernel.json` is all points and weights"));
-    // Nothing of the model that was there before is left behind.
+    // No files of the previous model are left.
     good().save(&path).unwrap();
     assert!(!path.join("kernel.json").exists());
     model.save(&path).unwrap();
@@ -72,7 +72,7 @@ fn a_sum_of_kernels_is_saved_and_loads() {
 }
 
 #[test]
-fn all_that_decides_scores_is_under_the_checksum() {
+fn the_checksum_covers_everything_that_decides_scores() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     let changes: [fn(&mut serde_json::Value); 6] = [
@@ -94,7 +94,7 @@ fn all_that_decides_scores_is_under_the_checksum() {
         let error = Model::load(&path, &cpu()).unwrap_err().to_string();
         assert!(error.contains("model.bpk: damaged") && error.contains("train again"), "{error}");
     }
-    // Neither spaces nor what is only told matter.
+    // Formatting and descriptive fields do not matter.
     good().save(&path).unwrap();
     change(&path, |value| value["conventions"] = json!("other"));
     let scores = Model::load(&path, &cpu()).unwrap().score(&data()).unwrap();
@@ -102,7 +102,7 @@ fn all_that_decides_scores_is_under_the_checksum() {
 }
 
 #[test]
-fn sizes_are_compared_before_memory_is_taken() {
+fn sizes_are_compared_before_memory_is_allocated() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     for features in [100_000_000, 1 << 62, u64::MAX] {
@@ -127,7 +127,7 @@ fn numbers_that_are_not_finite_are_neither_saved_nor_loaded() {
         let model = model(&[vec![1.0, -2.0, 0.5, 0.25], vec![0.1, bad], vec![1.0, -1.0]]);
         assert!(model.save(&path).unwrap_err().to_string().contains("not finite"));
         assert!(!path.exists());
-        // As a program without that check would have written it.
+        // As written by a program without that check.
         good().save(&path).unwrap();
         let record = model.scorer.to_bytes().unwrap();
         let sum = checksum::of(&model.info, &record);
@@ -143,7 +143,7 @@ fn numbers_that_are_not_finite_are_neither_saved_nor_loaded() {
 }
 
 #[test]
-fn only_a_model_with_files_of_its_own_is_replaced() {
+fn only_folders_with_nothing_but_a_model_are_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     let refused = |name: &str| {
@@ -167,7 +167,7 @@ fn only_a_model_with_files_of_its_own_is_replaced() {
 }
 
 #[test]
-fn a_reader_of_a_folder_that_is_being_replaced_sees_one_model() {
+fn a_reader_sees_one_model_while_the_folder_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     let other = model(&[vec![9.0, 8.0, 7.0, 6.0], vec![5.0, 4.0], vec![3.0, 2.0]]);
@@ -204,9 +204,9 @@ fn a_net_of_several_hidden_layers_is_saved_and_loads() {
     assert!(card.contains("A four-layer net, 4, 3 and 2 tanh hidden units over 2 features"), "{card}");
     let record = fs::read(path.join("model.bpk")).unwrap();
     loaded.save(&path).unwrap();
-    assert!(fs::read(path.join("model.bpk")).unwrap() == record, "the same weights, another record");
+    assert!(fs::read(path.join("model.bpk")).unwrap() == record, "equal weights, different record");
 
-    // Other layers, with as many weights or with too many for any memory.
+    // Other layers, with the same number of weights or too many for any memory.
     for hidden in [json!([4, 2, 3]), json!([4, 3]), json!(4), json!([65_536, 65_536, 65_536])] {
         fs::remove_dir_all(&path).unwrap();
         deep.save(&path).unwrap();
@@ -215,7 +215,7 @@ fn a_net_of_several_hidden_layers_is_saved_and_loads() {
         assert!(error.contains("model.bpk: damaged"), "{hidden}: {error}");
     }
     for hidden in [json!([]), json!([4, 0]), json!([4, -1]), json!("4"), json!(null)] {
-        // A folder whose model is damaged is not replaced.
+        // The folder of a damaged model is not replaced.
         fs::remove_dir_all(&path).unwrap();
         deep.save(&path).unwrap();
         change(&path, |value| value["ranker"]["architecture"]["hidden"] = hidden.clone());
@@ -232,7 +232,7 @@ fn a_net_of_several_hidden_layers_is_saved_and_loads() {
 }
 
 #[test]
-fn quantiles_are_under_the_checksum_and_another_format_is_refused() {
+fn the_checksum_covers_quantiles_and_other_formats_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     let mut model = good();
@@ -250,6 +250,6 @@ fn quantiles_are_under_the_checksum_and_another_format_is_refused() {
     for format in [0, FORMAT + 1] {
         change(&path, |value| value["format"] = json!(format));
         let error = Model::load(&path, &cpu()).unwrap_err().to_string();
-        assert!(error.contains(&format!("format {format}, and this burnrank reads format 1")), "{error}");
+        assert!(error.contains(&format!("format {format}, but this burnrank reads format 1")), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! One tree of LightGBM's text.
+//! Parses one tree of LightGBM's text format.
 
 use super::text::{Complaint, Numbered, SAVE_AGAIN};
 use super::tree::{Branch, Child, Rule, Tree, WhenMissing};
@@ -10,15 +10,15 @@ use std::str::FromStr;
 const CATEGORIES: u8 = 1;
 const MISSING_LEFT: u8 = 2;
 
-/// What `decision_type` says, shifted by two bits, of values that are missing.
+/// Values of `decision_type >> 2`: how missing values are handled.
 const NOTHING_MISSING: u8 = 0;
 const ZERO_MISSING: u8 = 1;
 const NAN_MISSING: u8 = 2;
 
-/// The lines `name=value` of a head or a block.
+/// The lines `name=value` of a header or a tree.
 pub(super) struct Fields<'a> {
     complaint: Complaint<'a>,
-    /// The line that they follow.
+    /// Number of the line before them.
     line: usize,
     values: HashMap<&'a str, Numbered<'a>>,
 }
@@ -29,18 +29,18 @@ impl<'a> Fields<'a> {
         for &(number, text) in lines.iter().filter(|(_, text)| !text.is_empty()) {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
             if values.insert(name, (number, value)).is_some() {
-                return Err(complaint.about(number, name, "the second line of the name", SAVE_AGAIN));
+                return Err(complaint.about(number, name, "duplicate line", SAVE_AGAIN));
             }
         }
         Ok(Fields { complaint, line, values })
     }
 
-    /// The value of a line, with its number.
+    /// The value of a line and its number.
     pub fn get(&self, name: &str) -> Option<Numbered<'a>> {
         self.values.get(name).copied()
     }
 
-    /// The value of a line that must be there.
+    /// The value of a required line.
     pub fn text(&self, name: &str) -> Result<Numbered<'a>> {
         let missing = || self.complaint.about(self.line, "", format!("no line '{name}=' follows"), SAVE_AGAIN);
         self.get(name).ok_or_else(missing)
@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
         value.parse().map_err(|_| self.complaint.about(line, value, format!("bad {name}"), SAVE_AGAIN))
     }
 
-    /// So many numbers; room is made for those that are there, whatever number is claimed.
+    /// Parses exactly `count` numbers; allocates only for numbers that exist.
     fn numbers<T: FromStr>(&self, name: &str, count: usize) -> Result<Vec<T>> {
         let (line, value) = self.text(name)?;
         let mut numbers = Vec::new();
@@ -66,23 +66,23 @@ impl<'a> Fields<'a> {
         Ok(numbers)
     }
 
-    /// A problem of a line.
+    /// The error for a problem in the line of this name.
     fn wrong(&self, name: &str, problem: impl Into<String>) -> Error {
         let line = self.get(name).map_or(self.line, |(line, _)| line);
         self.complaint.about(line, "", problem, SAVE_AGAIN)
     }
 }
 
-/// The tree of a block whose first line has number `line`.
+/// Parses a tree whose first line has number `line`.
 pub(super) fn parse(complaint: Complaint<'_>, line: usize, lines: &[Numbered<'_>], features: usize) -> Result<Tree> {
     let fields = Fields::of(complaint, line, lines)?;
     if let Some((line, value)) = fields.get("is_linear").filter(|(_, value)| *value != "0") {
         let remedy = "train without linear_tree: leaves with linear models are not supported";
-        return Err(complaint.about(line, value, "is_linear is not 0 but", remedy));
+        return Err(complaint.about(line, value, "is_linear must be 0, not", remedy));
     }
     let leaves: usize = fields.number("num_leaves")?;
     if leaves == 0 {
-        return Err(fields.wrong("num_leaves", "a tree without leaves"));
+        return Err(fields.wrong("num_leaves", "the tree has no leaves"));
     }
     let values: Vec<f64> = fields.numbers("leaf_value", leaves)?;
     if let Some(leaf) = values.iter().position(|value| !value.is_finite()) {
@@ -95,7 +95,7 @@ pub(super) fn parse(complaint: Complaint<'_>, line: usize, lines: &[Numbered<'_>
 fn branches(fields: &Fields<'_>, count: usize, features: usize) -> Result<Vec<Branch>> {
     let columns: Vec<usize> = fields.numbers("split_feature", count)?;
     if let Some(column) = columns.iter().find(|column| **column >= features) {
-        return Err(fields.wrong("split_feature", format!("column {column} of {features} features, counted from 0")));
+        return Err(fields.wrong("split_feature", format!("column {column} (from 0) of {features} features")));
     }
     let thresholds: Vec<f64> = fields.numbers("threshold", count)?;
     let kinds = match fields.get("decision_type") {
@@ -117,7 +117,7 @@ fn branches(fields: &Fields<'_>, count: usize, features: usize) -> Result<Vec<Br
     Ok(branches)
 }
 
-/// Leaves are counted down from -1.
+/// Negative indices are leaves, counted down from -1.
 fn child(index: i32) -> Child {
     if index < 0 { Child::Leaf(!index as usize) } else { Child::Branch(index as usize) }
 }
@@ -126,8 +126,8 @@ fn rule(fields: &Fields<'_>, sets: &Sets, kind: u8, threshold: f64) -> Result<Ru
     if kind & CATEGORIES != 0 && kind < 16 {
         let inside = threshold.fract() == 0.0 && threshold >= 0.0 && threshold < sets.count() as f64;
         let set = inside.then(|| sets.words(threshold as usize));
-        let problem = || format!("set of categories {threshold} of {}, counted from 0", sets.count());
-        // LightGBM never sets the bit here, and ignores it: NaN goes to the right.
+        let problem = || format!("set of categories {threshold} (from 0) of {}", sets.count());
+        // LightGBM never sets this bit for categories and ignores it: NaN goes right.
         let nan_left = kind & MISSING_LEFT != 0;
         let rule = |categories| Rule::OneOf { categories, nan_left };
         return set.map(rule).ok_or_else(|| fields.wrong("threshold", problem()));
@@ -142,12 +142,12 @@ fn rule(fields: &Fields<'_>, sets: &Sets, kind: u8, threshold: f64) -> Result<Ru
         _ => return Err(fields.wrong("decision_type", format!("unknown decision_type {kind}"))),
     };
     if threshold.is_nan() {
-        return Err(fields.wrong("threshold", "a threshold that is not a number"));
+        return Err(fields.wrong("threshold", "a threshold is not a number"));
     }
     Ok(Rule::AtMost { threshold, missing })
 }
 
-/// `decision_type` of a rule.
+/// The `decision_type` of a rule.
 pub(super) fn decision_type(rule: &Rule) -> u8 {
     match rule {
         Rule::OneOf { nan_left: false, .. } => CATEGORIES,
@@ -162,7 +162,7 @@ pub(super) fn decision_type(rule: &Rule) -> u8 {
     }
 }
 
-/// The sets of categories that a tree's branches ask for.
+/// The sets of categories of a tree's branches.
 struct Sets {
     bounds: Vec<usize>,
     words: Vec<u32>,
@@ -176,7 +176,7 @@ impl Sets {
         }
         let bounds: Vec<usize> = fields.numbers("cat_boundaries", count.saturating_add(1))?;
         if bounds[0] != 0 || !bounds.is_sorted() {
-            return Err(fields.wrong("cat_boundaries", "cat_boundaries do not rise from 0"));
+            return Err(fields.wrong("cat_boundaries", "cat_boundaries do not increase from 0"));
         }
         let words = fields.numbers("cat_threshold", bounds[count])?;
         Ok(Sets { bounds, words })

@@ -1,7 +1,7 @@
-//! Categories of XGBoost's splits, and what tables called them.
+//! Categories of XGBoost's splits, and their names in the training table.
 //!
-//! Splits know categories by number. Where a model was trained on a table of pandas, a category's number is its place in a list
-//! of values; LightGBM keeps the lists in the last line of its text, XGBoost in its JSON.
+//! Splits refer to categories by number. For a model trained on a pandas table, the number is the index in a list of
+//! values, which LightGBM stores in the last line of its text and XGBoost in its JSON.
 
 use super::forest::Forest;
 use super::tree::Rule;
@@ -9,13 +9,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// How the line of LightGBM's text begins that has the lists of pandas' categories.
+/// Prefix of the line of LightGBM's text with the lists of pandas categories.
 const LISTS: &str = "pandas_categorical:";
 
-/// Categories are numbers below this: all of them are whole as f32.
-const MOST: u32 = 1 << 24;
+/// Categories are below this number, so that all are exact in f32.
+const CATEGORY_LIMIT: u32 = 1 << 24;
 
-/// The sets of categories of a tree's nodes, as XGBoost saves them: one after the other, with the place and the length of each.
+/// The sets of categories of a tree's nodes in XGBoost's format: concatenated, with the start and the length of each.
 pub(super) struct Sets<'a> {
     pub categories: &'a [u32],
     pub nodes: &'a [usize],
@@ -24,27 +24,27 @@ pub(super) struct Sets<'a> {
 }
 
 impl Sets<'_> {
-    /// At most this number of words of 32 bits holds all sets.
+    /// Upper bound on the number of 32-bit words for all sets.
     pub fn words(&self) -> u64 {
         let largest = |set: &[u32]| set.iter().max().map_or(0, |largest| u64::from(*largest) / 32 + 1);
         (0..self.nodes.len()).filter_map(|index| self.set(index)).map(largest).sum()
     }
 
-    /// The categories of the set at this place.
+    /// The categories of set number `index`.
     fn set(&self, index: usize) -> Option<&[u32]> {
         let (start, size) = (*self.segments.get(index)?, *self.sizes.get(index)?);
         self.categories.get(start..start.checked_add(size)?)
     }
 
-    /// The set of each node that splits on categories; bit `c % 32` of word `c / 32` is set for category `c`.
+    /// Maps nodes that split on categories to their sets; bit `c % 32` of word `c / 32` is set for category `c`.
     pub fn of_nodes(&self) -> std::result::Result<HashMap<usize, Vec<u32>>, String> {
         let mut sets = HashMap::new();
         for (index, &node) in self.nodes.iter().enumerate() {
-            let set = self.set(index).ok_or_else(|| format!("the categories of node {node} are cut short"))?;
+            let set = self.set(index).ok_or_else(|| format!("the categories of node {node} are truncated"))?;
             let mut words = Vec::new();
             for &category in set {
-                if category >= MOST {
-                    return Err(format!("node {node} has category {category}: the largest is {}", MOST - 1));
+                if category >= CATEGORY_LIMIT {
+                    return Err(format!("node {node} has category {category}: the largest is {}", CATEGORY_LIMIT - 1));
                 }
                 let word = category as usize / 32;
                 if words.len() <= word {
@@ -58,14 +58,14 @@ impl Sets<'_> {
     }
 }
 
-/// What XGBoost knows of a table's categories, feature by feature.
+/// The categories of a table in XGBoost's format, by feature.
 #[derive(Deserialize, Default)]
 pub(super) struct Names {
     #[serde(default)]
     enc: Vec<Encoding>,
 }
 
-/// Numbers, or texts one after the other with the place where each begins.
+/// Numbers, or concatenated texts with the offset of each.
 #[derive(Deserialize)]
 struct Encoding {
     #[serde(default)]
@@ -75,7 +75,7 @@ struct Encoding {
 }
 
 impl Names {
-    /// The list of each feature that has one.
+    /// The list of values of each feature that has one.
     pub fn lists(&self) -> Vec<Vec<Value>> {
         self.enc.iter().filter(|encoding| !encoding.values.is_empty()).map(Encoding::list).collect()
     }
@@ -94,14 +94,14 @@ impl Encoding {
 }
 
 impl Forest {
-    /// Keeps the lists of a table's categories where LightGBM keeps them.
+    /// Stores the lists of a table's categories where LightGBM does.
     pub(super) fn name_categories(&mut self, lists: Vec<Vec<Value>>) {
         if !lists.is_empty() {
             self.tail += &format!("\n{LISTS}{}\n", Value::from(lists));
         }
     }
 
-    /// The features whose categories a table called otherwise than by number, and the lists of all that the table had.
+    /// The features whose categories have names other than their numbers, and the lists of the table.
     pub(super) fn coded_features(&self) -> Option<(Vec<usize>, Vec<Vec<Value>>)> {
         let line = self.tail.lines().rev().find_map(|line| line.strip_prefix(LISTS))?;
         let lists: Vec<Vec<Value>> = serde_json::from_str(line).ok()?;

@@ -1,4 +1,4 @@
-//! The scores of many documents.
+//! Scoring with compiled trees.
 
 use super::compile::{Clearing, Compiled, CompiledTree, KeyColumn, KeySource, Step};
 use super::key;
@@ -6,22 +6,22 @@ use super::tree::has_category;
 use crate::simd::{Simd, Vectorised, dispatch};
 use rayon::prelude::*;
 
-/// Documents side by side.
+/// Number of documents scored in parallel lanes.
 const LANES: usize = 16;
 
-/// One column's keys for documents side by side.
+/// One column's keys for the documents of all lanes.
 pub(crate) type Keys = [i32; LANES];
 
-/// Bytes of keys that one thread works on: they stay in its own cache.
-const KEPT: usize = 128 << 10;
+/// Bytes of keys per block of documents, so that they stay in a core's cache.
+const KEY_BYTES: usize = 128 << 10;
 
-/// The most documents that one thread takes at a time.
-const TAKEN: usize = 512;
+/// Maximum number of documents per block.
+const MAX_BLOCK: usize = 512;
 
 impl Compiled {
-    /// Adds the values of all trees, in their order, to the scores of row-major documents.
+    /// Adds the values of all trees, in order, to the scores of row-major documents.
     ///
-    /// Rows must have all columns' features. A document's score does not depend on its place or on threads.
+    /// Rows must have the features of all columns. A document's score does not depend on its position or on threads.
     pub fn add_to(&self, features: &[f32], width: usize, scores: &mut [f64]) {
         let block = self.block();
         let parts = scores.par_chunks_mut(block).zip(features.par_chunks(block * width.max(1)));
@@ -30,7 +30,7 @@ impl Compiled {
         });
     }
 
-    /// As [`Compiled::add_to`], by one thread and in the memory that is given.
+    /// Like [`Compiled::add_to`], on one thread with buffers passed in.
     pub fn add_in(&self, features: &[f32], width: usize, scores: &mut [f64], keys: &mut Vec<Keys>) {
         let block = self.block();
         for (scores, rows) in scores.chunks_mut(block).zip(features.chunks(block * width.max(1))) {
@@ -38,13 +38,13 @@ impl Compiled {
         }
     }
 
-    /// Documents that one thread takes at a time.
+    /// Number of documents per block.
     fn block(&self) -> usize {
-        (KEPT / (self.columns.len().max(1) * size_of::<Keys>())).clamp(1, TAKEN / LANES) * LANES
+        (KEY_BYTES / (self.columns.len().max(1) * size_of::<Keys>())).clamp(1, MAX_BLOCK / LANES) * LANES
     }
 }
 
-/// Documents of one thread.
+/// A block of documents, scored by one thread.
 struct Block<'a> {
     trees: &'a Compiled,
     rows: &'a [f32],
@@ -56,7 +56,7 @@ struct Block<'a> {
 impl Vectorised for Block<'_> {
     type Output = ();
 
-    /// Whole numbers and sums in one order: the lanes need no instruction of their own, only the compiler's.
+    /// Integers, and sums in a fixed order: the compiler's vectorisation suffices.
     #[inline(always)]
     fn run<const N: usize, S: Simd<N>>(self, _simd: S) {
         let Block { trees, rows, width, keys, scores } = self;
@@ -72,7 +72,7 @@ impl Vectorised for Block<'_> {
                 let mut sums = [0.0; LANES];
                 sums[..scores.len()].copy_from_slice(scores);
                 for tree in &trees.trees[group.clone()] {
-                    ask(trees, tree, keys, &mut sums);
+                    add_tree(trees, tree, keys, &mut sums);
                 }
                 scores.copy_from_slice(&sums[..scores.len()]);
             }
@@ -80,7 +80,7 @@ impl Vectorised for Block<'_> {
     }
 }
 
-/// The keys of up to `LANES` rows; lanes without a row keep what they have.
+/// Computes the keys of up to `LANES` rows; the keys of other lanes have no meaning.
 #[inline(always)]
 fn fill(columns: &[KeyColumn], rows: &[f32], width: usize, keys: &mut [Keys]) {
     let lanes = rows.len() / width;
@@ -107,7 +107,7 @@ fn fill(columns: &[KeyColumn], rows: &[f32], width: usize, keys: &mut [Keys]) {
 
 /// Adds the values of one tree.
 #[inline(always)]
-fn ask(trees: &Compiled, tree: &CompiledTree, keys: &[Keys], sums: &mut [f64; LANES]) {
+fn add_tree(trees: &Compiled, tree: &CompiledTree, keys: &[Keys], sums: &mut [f64; LANES]) {
     match tree {
         CompiledTree::Single(value) => sums.iter_mut().for_each(|sum| *sum += value),
         CompiledTree::Small { branches, leaves } => {
@@ -128,7 +128,7 @@ fn ask(trees: &Compiled, tree: &CompiledTree, keys: &[Keys], sums: &mut [f64; LA
     }
 }
 
-/// The leaves that no answer has cleared.
+/// The leaves that no branch has cleared.
 #[inline(always)]
 fn clear<B: Leaves>(branches: &[Clearing<B>], keys: &[Keys]) -> [B; LANES] {
     let mut left = [B::ALL; LANES];
@@ -141,10 +141,10 @@ fn clear<B: Leaves>(branches: &[Clearing<B>], keys: &[Keys]) -> [B; LANES] {
     left
 }
 
-/// Leaves as bits.
+/// A set of leaves as bits.
 trait Leaves: Copy {
     const ALL: Self;
-    /// Without those that are `cleared`, when they are.
+    /// Removes the leaves `cleared` if `when` is true.
     fn without(self, cleared: Self, when: bool) -> Self;
 }
 
@@ -166,7 +166,7 @@ impl Leaves for u64 {
     }
 }
 
-/// The steps at which documents end.
+/// The leaf steps that documents reach.
 #[inline(always)]
 fn walk(steps: &[Step], keys: &[Keys]) -> [u32; LANES] {
     let mut at = [0; LANES];

@@ -1,4 +1,4 @@
-//! Many trees, whose values are added.
+//! Ensembles of decision trees.
 
 use super::compile::Compiled;
 use super::evaluate::Keys;
@@ -11,11 +11,12 @@ use std::sync::OnceLock;
 
 /// An ensemble of decision trees: a document's score is the sum of its trees' values.
 ///
-/// It is read from the text that LightGBM saves, and scores as LightGBM does, to the last bit: in f64, tree after tree. It
-/// keeps that text, and can be written again.
+/// A forest read from LightGBM's text gives LightGBM's scores to the last bit: sums are in f64, in the order of trees.
+/// It keeps the text and can be written again.
 ///
-/// What LightGBM calls a random forest (`average_output`) has its sum divided by the number of trees, as LightGBM's
-/// predictions have; its `raw_score` leaves that out. No objective's transformation is applied: an order does not depend on it.
+/// For LightGBM's random forests (`average_output`) the sum is divided by the number of trees, as in LightGBM's
+/// predictions, but not in its `raw_score`. Transformations of objectives are not applied, as they do not change the
+/// order.
 ///
 /// ```
 /// use burnrank::model::{Branch, Child, Forest, Rule, Tree, WhenMissing};
@@ -39,7 +40,7 @@ pub struct Forest {
     pub(super) head: String,
     pub(super) blocks: Vec<String>,
     pub(super) tail: String,
-    /// Whether trees came or went since the tail was written.
+    /// Whether trees were added or removed since the tail was written.
     pub(super) changed: bool,
     trees: Vec<Tree>,
     compiled: OnceLock<Compiled>,
@@ -47,48 +48,48 @@ pub struct Forest {
 }
 
 impl Forest {
-    /// A forest from the text that LightGBM saves, version 2.3 or newer.
+    /// Parses LightGBM's text format, version 2.3 or newer.
     ///
     /// # Errors
-    /// When the text is damaged, and when it holds what is not supported: several classes, or leaves with linear models.
+    /// If the text is damaged, or uses unsupported features: several classes, or leaves with linear models.
     pub fn parse(text: &str) -> Result<Self> {
         text::parse("model.txt", text)
     }
 
-    /// A forest from a file of LightGBM (text) or XGBoost (JSON), which its content tells apart.
+    /// Reads a model file of LightGBM (text) or XGBoost (JSON), detected by its contents.
     ///
-    /// A split of XGBoost, `x < t` in f32, becomes `x <= the float before t`, and its base score a tree of one leaf.
+    /// XGBoost's split `x < t` in f32 becomes `x <= the float before t`, and its base score a tree with one leaf.
     ///
     /// # Errors
-    /// When the file cannot be read, and as [`Forest::parse`].
+    /// If the file cannot be read, and those of [`Forest::parse`].
     pub fn read(path: &Path) -> Result<Self> {
         let (name, bytes) = read_whole(path)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| {
-            let remedy = "expected a model of LightGBM as text, or of XGBoost as JSON: save_model('model.json')";
+            let remedy = "expected LightGBM's text or XGBoost's JSON: save_model('model.json')";
             Complaint { file: &name }.about(0, "", "the file is not text", remedy)
         })?;
         Self::parse_any(&name, text)
     }
 
-    /// As [`Forest::read`], from a text; `file` stands for it in messages.
+    /// Like [`Forest::read`], from a text; `file` is its name in messages.
     ///
     /// # Errors
-    /// As [`Forest::parse`].
+    /// Those of [`Forest::parse`].
     pub fn parse_any(file: &str, text: &str) -> Result<Self> {
         if text.trim_start().starts_with('{') { xgboost::parse(file, text) } else { text::parse(file, text) }
     }
 
-    /// The number of features that a document has.
+    /// Number of features per document.
     pub fn n_features(&self) -> usize {
         self.features
     }
 
-    /// The number of trees.
+    /// Number of trees.
     pub fn n_trees(&self) -> usize {
         self.trees.len()
     }
 
-    /// The trees, in the order in which their values are added.
+    /// The trees, in the order of summation.
     pub fn trees(&self) -> &[Tree] {
         &self.trees
     }
@@ -98,7 +99,7 @@ impl Forest {
         self.average
     }
 
-    /// The forest of the first `count` trees, or of all when there are fewer.
+    /// Returns a forest of the first `count` trees, or of all if there are fewer.
     pub fn truncated(&self, count: usize) -> Forest {
         if count >= self.n_trees() {
             return self.clone();
@@ -111,10 +112,10 @@ impl Forest {
         forest
     }
 
-    /// Adds a tree, given as the block of LightGBM's text, with or without its line `Tree=`.
+    /// Adds a tree from its block of LightGBM's text, with or without the line `Tree=`.
     ///
     /// # Errors
-    /// When the block is not that of a tree over the forest's features.
+    /// If the block is not a tree over the forest's features.
     pub fn push_block(&mut self, block: &str) -> Result<()> {
         let (tree, block) = text::parse_block("tree", block, self.features)?;
         self.add(tree, block);
@@ -122,13 +123,13 @@ impl Forest {
         Ok(())
     }
 
-    /// Sets the scores of row-major documents of `width` features.
+    /// Scores row-major documents of `width` features into `scores`.
     ///
-    /// A document's score does not depend on what else is scored, on its place, or on the number of threads.
+    /// A document's score does not depend on other documents, its position or the number of threads.
     ///
     /// # Errors
-    /// When documents have another number of features, when `features` and `scores` are not of the same documents, and when
-    /// memory is short.
+    /// If `width` is not the number of features, `features` and `scores` differ in the number of documents, or there is
+    /// not enough memory.
     pub fn score_rows(&self, features: &[f32], width: usize, scores: &mut [f64]) -> Result<()> {
         self.check_rows(features, width, scores)?;
         scores.fill(0.0);
@@ -137,7 +138,7 @@ impl Forest {
         Ok(())
     }
 
-    /// As [`Forest::score_rows`], by one thread and in the memory that is given; after the first time it takes none.
+    /// Like [`Forest::score_rows`], on one thread with buffers passed in; allocates only at the first call.
     pub(crate) fn score_rows_in(
         &self,
         features: &[f32],
@@ -152,13 +153,13 @@ impl Forest {
         Ok(())
     }
 
-    /// The trees, ready to be asked.
+    /// The compiled trees.
     fn compiled(&self) -> Result<&Compiled> {
         if let Some(compiled) = self.compiled.get() {
             return Ok(compiled);
         }
-        let made = Compiled::new(&self.trees)?;
-        Ok(self.compiled.get_or_init(|| made))
+        let compiled = Compiled::new(&self.trees)?;
+        Ok(self.compiled.get_or_init(|| compiled))
     }
 
     fn average(&self, scores: &mut [f64]) {
@@ -168,14 +169,14 @@ impl Forest {
         }
     }
 
-    /// Adds the values of one tree, counted from 0, to the scores of row-major documents of `width` features.
+    /// Adds the values of tree number `index` to the scores of row-major documents of `width` features.
     ///
     /// # Errors
-    /// As [`Forest::score_rows`], and when there is no such tree.
+    /// Those of [`Forest::score_rows`], and if there is no such tree.
     pub fn add_tree(&self, index: usize, features: &[f32], width: usize, scores: &mut [f64]) -> Result<()> {
         self.check_rows(features, width, scores)?;
         let Some(tree) = self.trees.get(index) else {
-            return Err(Error::Config(format!("there is no tree {index}: the forest has {}", self.n_trees())));
+            return Err(Error::Config(format!("there is no tree {index}: the forest has {} trees", self.n_trees())));
         };
         Compiled::new(std::slice::from_ref(tree))?.add_to(features, width, scores);
         Ok(())
@@ -188,7 +189,9 @@ impl Forest {
         }
         if features.len() != scores.len() * width {
             let (values, documents) = (features.len(), scores.len());
-            return Err(Error::Mismatch(format!("{values} values are not {width} features of {documents} documents")));
+            return Err(Error::Mismatch(format!(
+                "{values} values are not {documents} documents with {width} features"
+            )));
         }
         Ok(())
     }
@@ -208,14 +211,14 @@ impl Forest {
         }
     }
 
-    /// Adds a tree over the forest's features, and its text without the first line.
+    /// Adds a tree and its text without the first line.
     pub(super) fn add(&mut self, tree: Tree, block: String) {
         self.trees.push(tree);
         self.blocks.push(block);
         self.compiled = OnceLock::new();
     }
 
-    /// What was decided where the file that it was read from leaves a choice, as sentences. Not part of the text.
+    /// Notes about choices made while reading the file. They are not part of the text.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -225,7 +228,7 @@ impl Forest {
         self.notes.push(note);
     }
 
-    /// Sets what follows the trees in the text.
+    /// Sets the text after the trees.
     pub(super) fn end(&mut self, tail: String) {
         self.tail = tail;
     }

@@ -1,33 +1,33 @@
-//! Feature values as whole numbers of the same order, so that every question of a tree is `key > threshold`.
+//! Maps feature values to integers of the same order, so that every test in a tree is `key > threshold`.
 //!
-//! A f32 is at most a f64 threshold exactly when it is at most the largest f32 that is not above the threshold. The bits of
-//! f32, read as whole numbers, have the order of the values. Missing values become the least or the largest number, whichever
-//! leads to their side; infinite thresholds need no rule of their own then.
+//! An f32 is at most an f64 threshold if and only if it is at most the largest f32 not above the threshold. The bits of
+//! f32, read as integers, have the order of the values. Missing values become the smallest or the largest integer,
+//! which sends them to their side.
 
 use super::tree::WhenMissing;
 
-/// What is at most this far from zero is zero to LightGBM.
+/// LightGBM treats values of at most this magnitude as zero.
 pub(crate) const ZERO: f32 = 1e-35;
 
-/// The value, with zero in place of what LightGBM takes for zero.
+/// Replaces values that LightGBM treats as zero by zero.
 #[inline(always)]
 pub(super) fn flushed(value: f32) -> f32 {
     if value.abs() <= ZERO { 0.0 } else { value }
 }
 
-/// The whole number of a value that is not NaN and not -0.
+/// The integer of a value that is neither NaN nor -0.
 #[inline(always)]
 fn ordered(value: f32) -> i32 {
     let bits = value.to_bits().cast_signed();
-    // Negative values have their order turned around; the sign stays.
+    // Reverses the order of negative values; the sign stays.
     bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
 }
 
-/// The largest key that goes to the left.
+/// The largest key that goes left.
 pub(super) fn of_threshold(threshold: f64) -> i32 {
     let nearest = threshold as f32;
     let below = if f64::from(nearest) > threshold { nearest.next_down() } else { nearest };
-    // Turns -0 into 0.
+    // Converts -0 to 0.
     ordered(below + 0.0)
 }
 
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_at_most_the_threshold_exactly_when_the_value_is() {
+    fn comparing_keys_equals_comparing_values() {
         let edges = [0.0, 1e-35, 1e-30, 0.1, 1.0, 1.5, 3.4e38, f32::MAX, f32::INFINITY];
         let values: Vec<f32> = edges.iter().flat_map(|&x: &f32| [x, -x, x.next_up(), -x.next_down()]).collect();
         let mut thresholds = vec![1e300, -1e300, 5e-324, -5e-324, -0.0];

@@ -1,26 +1,26 @@
-//! What data cannot say to trees: values that are missing, and categories by name.
+//! Warnings about trees whose training data had missing values or named categories.
 
 use super::forest::Forest;
 use super::tree::Rule;
 use crate::internal::text::count;
 use crate::model::{Model, Scorer};
 
-/// Features that a warning names; of further ones it gives the number.
-const NAMED: usize = 5;
+/// Maximum number of features named in a warning.
+const MAX_NAMED: usize = 5;
 
 impl Forest {
-    /// The columns of features whose missing values (NaN) go another way than 0 at some branch, ascending.
+    /// Columns of features for which some branch treats missing values (NaN) differently from 0, in ascending order.
     ///
-    /// Data without a value has 0 in its place: such documents get other scores than from the library that trained the trees.
+    /// Data sets have 0 in place of missing values, so scores differ from those of the library that trained the trees.
     pub fn missing_features(&self) -> Vec<usize> {
         self.features_where(|rule| rule.goes_left(f32::NAN) != rule.goes_left(0.0))
     }
 
-    /// The columns of features with a branch of this kind, ascending.
-    pub(crate) fn features_where(&self, holds: impl Fn(&Rule) -> bool) -> Vec<usize> {
+    /// Columns of features with a branch whose rule satisfies a predicate, in ascending order.
+    pub(crate) fn features_where(&self, predicate: impl Fn(&Rule) -> bool) -> Vec<usize> {
         let branches = self.trees().iter().flat_map(|tree| tree.branches());
         let mut columns: Vec<usize> =
-            branches.filter(|branch| holds(&branch.rule)).map(|branch| branch.feature).collect();
+            branches.filter(|branch| predicate(&branch.rule)).map(|branch| branch.feature).collect();
         columns.sort_unstable();
         columns.dedup();
         columns
@@ -28,39 +28,38 @@ impl Forest {
 }
 
 impl Model {
-    /// What users of the model must know about its scores, as sentences: where they differ from those of the library that trained
-    /// imported trees.
+    /// Returns warnings for users of the model: where scores differ from those of the library that trained imported
+    /// trees.
     pub fn warnings(&self) -> Vec<String> {
         let Scorer::Trees(forest) = &self.scorer else { return Vec::new() };
         let mut warnings = Vec::new();
         let missing = forest.missing_features();
         if !missing.is_empty() {
             warnings.push(format!(
-                "{}: missing values (NaN, or absent from XGBoost's sparse matrix) count as 0 here, which the library that trained \
-                 the trees scores differently; for equal scores, train with 0 in place of missing values",
+                "{}: missing values (NaN, or absent from XGBoost's sparse matrix) count as 0 here, but not in the \
+                 library that trained the trees; for equal scores, train with 0 in place of missing values",
                 self.some_features(&missing)
             ));
         }
         if let Some((coded, lists)) = forest.coded_features().filter(|(coded, _)| !coded.is_empty()) {
             let list = lists.iter().find(|list| !list.is_empty()).map_or(&[][..], |list| list);
-            let some: Vec<String> =
+            let examples: Vec<String> =
                 list.iter().take(3).enumerate().map(|(place, value)| format!("{place} for {value}")).collect();
             warnings.push(format!(
-                "{}: categories are numbers, counted from 0 in the order of the table that the model was trained on, as in {}: data \
-                 must have these numbers",
+                "{}: categories must be numbers in the data, counted from 0 in the order of the training table: {}",
                 self.some_features(&coded),
-                some.join(", ")
+                examples.join(", ")
             ));
         }
         warnings
     }
 
-    /// The names of the first features of a list, and the number of the others.
+    /// The names of the first features of a list and the number of the others.
     fn some_features(&self, columns: &[usize]) -> String {
         let name = |column: &usize| self.info.feature_names.get(*column).cloned().unwrap_or(format!("f{}", column + 1));
-        let names = columns.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
+        let names = columns.iter().take(MAX_NAMED).map(name).collect::<Vec<_>>().join(", ");
         let word = if columns.len() == 1 { "feature" } else { "features" };
-        match columns.len().saturating_sub(NAMED) {
+        match columns.len().saturating_sub(MAX_NAMED) {
             0 => format!("{word} {names}"),
             more => format!("{word} {names} and {} more", count(more)),
         }
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn features_are_named_whose_missing_values_go_another_way_than_zero() {
+    fn features_whose_missing_values_differ_from_zero_are_named() {
         use WhenMissing::{NanIsZero, NanLeft, NanRight, ZeroLeft, ZeroRight};
         let at_most = |threshold: f64, missing| Rule::AtMost { threshold, missing };
         let one_of = |word, nan_left| Rule::OneOf { categories: vec![word], nan_left };
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_that_a_table_named_are_numbers_in_the_data() {
+    fn named_categories_are_warned_about() {
         let named = |lists: &str| {
             let text = format!("{SAMPLE}\npandas_categorical:{lists}\n");
             Forest::parse(&text).unwrap().into_model("").unwrap().warnings()
@@ -115,8 +114,8 @@ mod tests {
         assert!(of_missing.len() == 1 && of_missing[0].starts_with("feature"), "{of_missing:?}");
         assert_eq!(named("[[0, 1, 2]]"), of_missing);
         let warnings = named(r#"[["de", "en", "fr", "it"]]"#);
-        let expected = "feature language: categories are numbers, counted from 0 in the order of the table that the model was \
-                        trained on, as in 0 for \"de\", 1 for \"en\", 2 for \"fr\": data must have these numbers";
+        let expected = "feature language: categories must be numbers in the data, counted from 0 in the order of the \
+                        training table: 0 for \"de\", 1 for \"en\", 2 for \"fr\"";
         assert_eq!(warnings[1], expected);
     }
 }

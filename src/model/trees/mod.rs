@@ -1,4 +1,4 @@
-//! Ensembles of decision trees: read from the text of LightGBM or the JSON of XGBoost, scored without either, written again.
+//! Ensembles of decision trees: reading LightGBM's text and XGBoost's JSON, scoring, and writing LightGBM's text.
 
 mod block;
 mod categories;

@@ -1,4 +1,4 @@
-//! Columns that are counted from another number.
+//! Removal of the empty first column, and conversion to a model.
 
 use super::forest::Forest;
 use super::text::{self, END};
@@ -8,18 +8,16 @@ use crate::model::{Model, ModelInfo, Scorer};
 use std::sync::Arc;
 
 impl Forest {
-    /// The forest for documents that lack the first column; every other column moves down by one.
+    /// Removes the first column from the features; every other column moves down by one.
     ///
-    /// LightGBM takes the indices of a LETOR file for columns as they are: column 0 is empty where they begin with 1.
+    /// LightGBM uses the indices of a LETOR file as columns, so column 0 is empty if indices begin with 1.
     ///
     /// # Errors
-    /// When a tree asks for the first column, or there is no other.
+    /// If a tree uses the first column, or there is no other.
     pub fn without_first_column(&self) -> Result<Forest> {
-        let asked = self.trees().iter().flat_map(|tree| tree.branches()).any(|branch| branch.feature == 0);
-        if asked || self.n_features() < 2 {
-            return Err(Error::Config(
-                "the first column cannot be left out: trees ask for it, or have no other".into(),
-            ));
+        let is_used = self.trees().iter().flat_map(|tree| tree.branches()).any(|branch| branch.feature == 0);
+        if is_used || self.n_features() < 2 {
+            return Err(Error::Config("the first column cannot be removed: trees use it, or there is no other".into()));
         }
         let all = self.to_text();
         let (moving, tail) = all.split_once(END).unwrap_or((&all, ""));
@@ -31,7 +29,7 @@ impl Forest {
         text::parse("model.txt", &(moved + END + tail))
     }
 
-    /// A line of the head or of a tree, with columns moved down by one.
+    /// Moves the columns in a line of the header or of a tree down by one.
     fn moved(&self, line: &str) -> String {
         let (name, value) = line.split_once('=').unwrap_or((line, ""));
         let value = match name {
@@ -48,10 +46,10 @@ impl Forest {
         format!("{name}={value}")
     }
 
-    /// A model that scores raw features with these trees; `source` says where they are from.
+    /// Converts the forest to a model for unscaled features; `source` names the origin of the trees.
     ///
     /// # Errors
-    /// When there is no tree.
+    /// If there is no tree.
     pub fn into_model(self, source: impl Into<String>) -> Result<Model> {
         if self.n_trees() == 0 {
             return Err(Error::Data("the model has no trees: train it first".into()));

@@ -1,17 +1,17 @@
-//! One decision tree, and the plain walk through it.
+//! A single decision tree.
 
 use super::key::flushed;
 use crate::error::{Error, Result};
 
-/// A binary tree of questions about one document's features, with a value at each leaf.
+/// A binary decision tree on a document's features, with a value at each leaf.
 ///
 /// ```
 /// use burnrank::model::{Branch, Child, Rule, Tree, WhenMissing};
 ///
 /// // 1 when the second feature is above 0.5, else -1.
 /// let rule = Rule::AtMost { threshold: 0.5, missing: WhenMissing::NanIsZero };
-/// let question = Branch { feature: 1, rule, left: Child::Leaf(0), right: Child::Leaf(1) };
-/// let tree = Tree::new(vec![question], vec![-1.0, 1.0])?;
+/// let branch = Branch { feature: 1, rule, left: Child::Leaf(0), right: Child::Leaf(1) };
+/// let tree = Tree::new(vec![branch], vec![-1.0, 1.0])?;
 /// assert_eq!([tree.value(&[9.0, 0.5]), tree.value(&[9.0, 0.6])], [-1.0, 1.0]);
 /// # Ok::<(), burnrank::Error>(())
 /// ```
@@ -21,100 +21,100 @@ pub struct Tree {
     leaves: Vec<f64>,
 }
 
-/// A question about one feature: its answer leads to the left or to the right.
+/// A test of one feature, with two children.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Branch {
-    /// The feature's column, counted from 0.
+    /// Column of the feature, from 0.
     pub feature: usize,
-    /// What leads to the left.
+    /// The test.
     pub rule: Rule,
-    /// Where the rule leads when it holds.
+    /// Child if the rule holds.
     pub left: Child,
-    /// Where it leads when it does not.
+    /// Child if the rule does not hold.
     pub right: Child,
 }
 
-/// Where a branch leads.
+/// A child of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Child {
-    /// To another branch, by its place in the tree.
+    /// Another branch, by its index in the tree.
     Branch(usize),
-    /// To a leaf, by its place in the tree.
+    /// A leaf, by its index in the tree.
     Leaf(usize),
 }
 
-/// What leads to the left.
+/// The test of a branch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
-    /// Values of at most the threshold.
+    /// Values of at most the threshold go left.
     AtMost {
-        /// The largest value that goes to the left; may be infinite, not NaN.
+        /// The largest value that goes left; may be infinite, but not NaN.
         threshold: f64,
-        /// Where a missing value goes.
+        /// How missing values are handled.
         missing: WhenMissing,
     },
-    /// Values whose whole part is one of a set of categories.
+    /// Values whose integer part is one of a set of categories go left.
     OneOf {
         /// Bit `c % 32` of word `c / 32` is set for category `c`.
         categories: Vec<u32>,
-        /// Whether NaN goes to the left; else to the right.
+        /// Whether NaN goes left.
         nan_left: bool,
     },
 }
 
-/// Which values count as missing, and where they go. What is not missing is compared with the threshold.
+/// Which values count as missing, and where they go. Other values are compared with the threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WhenMissing {
-    /// Nothing is missing; NaN is compared as 0.
+    /// No value is missing; NaN is compared as 0.
     NanIsZero,
-    /// NaN goes to the left.
+    /// NaN goes left.
     NanLeft,
-    /// NaN goes to the right.
+    /// NaN goes right.
     NanRight,
-    /// 0 and NaN go to the left.
+    /// 0 and NaN go left.
     ZeroLeft,
-    /// 0 and NaN go to the right.
+    /// 0 and NaN go right.
     ZeroRight,
 }
 
 impl Tree {
-    /// A tree whose first branch is its root; with no branch, its only leaf.
+    /// Creates a tree. The first branch is the root; a tree without branches has a single leaf.
     ///
     /// # Errors
-    /// When there is not one leaf more than branches, when a branch or a leaf is not reached from the root by exactly one
-    /// way, when a threshold is NaN or a leaf's value is not finite.
+    /// If the number of leaves is not the number of branches plus one, a branch or a leaf is not reached by exactly one
+    /// path from the root, a threshold is NaN, or a leaf value is not finite.
     pub fn new(branches: Vec<Branch>, leaves: Vec<f64>) -> Result<Self> {
         let tree = Tree { branches, leaves };
         tree.check().map_err(|problem| Error::Data(format!("not a decision tree: {problem}")))?;
         Ok(tree)
     }
 
-    /// As [`Tree::new`], with the bare problem.
+    /// Like [`Tree::new`], with the problem as error.
     pub(super) fn checked(branches: Vec<Branch>, leaves: Vec<f64>) -> std::result::Result<Self, String> {
         let tree = Tree { branches, leaves };
         tree.check()?;
         Ok(tree)
     }
 
-    /// Its branches; the first is the root.
+    /// The branches; the first is the root.
     pub fn branches(&self) -> &[Branch] {
         &self.branches
     }
 
-    /// The values of its leaves.
+    /// The leaf values.
     pub fn leaves(&self) -> &[f64] {
         &self.leaves
     }
 
-    /// The least number of features that a document must have.
+    /// Minimum number of features of a document.
     pub fn n_features(&self) -> usize {
         self.branches.iter().map(|branch| branch.feature + 1).max().unwrap_or(0)
     }
 
-    /// The value of one document, by a plain walk from the root. [`Forest`](super::Forest) does the same faster, for many.
+    /// Evaluates one document. [`Forest`](super::Forest) is faster for many.
     ///
     /// # Panics
-    /// When the document has fewer than [`Tree::n_features`] features.
+    /// If the document has fewer than [`Tree::n_features`] features.
     pub fn value(&self, document: &[f32]) -> f64 {
         if self.branches.is_empty() {
             return self.leaves[0];
@@ -143,31 +143,31 @@ impl Tree {
         if let Some(index) = self.branches.iter().position(is_nan) {
             return Err(format!("the threshold of branch {index} is not a number"));
         }
-        self.check_ways()
+        self.check_paths()
     }
 
-    /// Each branch and each leaf is reached once: no cycle, nothing shared, nothing left over.
-    fn check_ways(&self) -> std::result::Result<(), String> {
+    /// Checks that each branch and each leaf is reached exactly once from the root.
+    fn check_paths(&self) -> std::result::Result<(), String> {
         let mut reached = (vec![false; self.branches.len()], vec![false; self.leaves.len()]);
-        let mut ahead = if self.branches.is_empty() { vec![Child::Leaf(0)] } else { vec![Child::Branch(0)] };
-        let mut found = 0;
-        while let Some(child) = ahead.pop() {
+        let mut pending = if self.branches.is_empty() { vec![Child::Leaf(0)] } else { vec![Child::Branch(0)] };
+        let mut n_reached = 0;
+        while let Some(child) = pending.pop() {
             let (what, index, mark) = match child {
                 Child::Branch(index) => ("branch", index, reached.0.get_mut(index)),
                 Child::Leaf(index) => ("leaf", index, reached.1.get_mut(index)),
             };
             match mark {
                 None => return Err(format!("there is no {what} {index}")),
-                Some(true) => return Err(format!("more than one way leads to {what} {index}")),
+                Some(true) => return Err(format!("more than one path leads to {what} {index}")),
                 Some(mark) => *mark = true,
             }
-            found += 1;
+            n_reached += 1;
             if let Child::Branch(index) = child {
-                ahead.extend([self.branches[index].right, self.branches[index].left]);
+                pending.extend([self.branches[index].right, self.branches[index].left]);
             }
         }
-        // A tree of n branches that are all reached once has n + 1 leaves that are; fewer were reached when some form a circle.
-        if found == self.branches.len() + self.leaves.len() {
+        // If branches form a cycle, fewer nodes are reached.
+        if n_reached == self.branches.len() + self.leaves.len() {
             return Ok(());
         }
         Err("some branches cannot be reached from the first".into())
@@ -175,7 +175,7 @@ impl Tree {
 }
 
 impl Rule {
-    /// Whether a value goes to the left, as LightGBM decides it: in f64, with what is almost zero taken for zero.
+    /// Whether a value goes left, decided as in LightGBM: in f64, with values close to zero treated as zero.
     pub(crate) fn goes_left(&self, value: f32) -> bool {
         let value = f64::from(flushed(value));
         match self {
@@ -193,7 +193,8 @@ impl Rule {
     }
 }
 
-/// Whether a value's category is in a set. NaN and whole negative numbers are in none; what is between -1 and 0 is category 0.
+/// Whether a value's category is in a set. NaN and values of -1 or less are in no set; values between -1 and 0 are
+/// category 0.
 pub(super) fn has_category(words: &[u32], value: f64) -> bool {
     // Also false for NaN.
     if !(value > -1.0 && value < 2_147_483_648.0) {

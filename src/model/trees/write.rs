@@ -1,4 +1,4 @@
-//! Forests as the text that LightGBM reads.
+//! Writes forests in LightGBM's text format.
 
 use super::block::decision_type;
 use super::forest::Forest;
@@ -8,26 +8,26 @@ use crate::data::check_names;
 use crate::error::{Error, Result};
 use std::fmt::{Display, Write};
 
-/// What stands before the names of features.
+/// Prefix of the line with feature names.
 const NAMES: &str = "feature_names=";
 
-/// The line that features' importances follow, up to an empty line.
+/// The line before the feature importances, which end with an empty line.
 const IMPORTANCES: &str = "feature_importances:";
 
 impl Forest {
-    /// A forest of trees of one's own, over so many features.
+    /// Creates a forest from trees over the given number of features.
     ///
     /// # Errors
-    /// When there are no features, or a tree asks for one that is not among them.
+    /// If `features` is 0, or a tree uses a column beyond them.
     pub fn from_trees(features: usize, trees: Vec<Tree>) -> Result<Self> {
         if features == 0 || features > u32::MAX as usize / 2 {
-            return Err(Error::Config(format!("trees over {features} features: there must be at least one")));
+            return Err(Error::Config(format!("trees over {features} features: expected at least one")));
         }
         let mut used = vec![false; features];
         for branch in trees.iter().flat_map(|tree| tree.branches()) {
             let Some(used) = used.get_mut(branch.feature) else {
                 let column = branch.feature;
-                return Err(Error::Data(format!("a tree asks for column {column} of {features}, counted from 0")));
+                return Err(Error::Data(format!("a tree uses column {column} (from 0) of {features}")));
             };
             *used = true;
         }
@@ -48,7 +48,7 @@ impl Forest {
         Ok(forest)
     }
 
-    /// The text that LightGBM reads. Of a forest that was read and not changed, the text it was read from.
+    /// The forest in LightGBM's text format; the original text if it was read and not changed.
     pub fn to_text(&self) -> String {
         let blocks: Vec<String> =
             self.blocks.iter().enumerate().map(|(index, block)| format!("{TREE}{index}\n{block}")).collect();
@@ -58,22 +58,26 @@ impl Forest {
         text.push_str(END);
         text.push('\n');
         if self.changed {
-            text.push_str(&self.tail_now())
+            text.push_str(&self.updated_tail())
         } else {
             text.push_str(&self.tail)
         }
         text
     }
 
-    /// The names of the features, where somebody gave them names that a model can keep.
+    /// The feature names, or none if they are LightGBM's defaults or invalid in a model.
     pub(super) fn given_names(&self) -> Vec<String> {
         let names: Vec<String> = self.names().map(str::to_owned).collect();
-        // LightGBM's own are counted from 0, whatever the indices of the data are.
-        let own = names.iter().all(|name| name.starts_with("Column_"));
-        if own || names.len() != self.n_features() || check_names(&names).is_err() { Vec::new() } else { names }
+        // LightGBM's defaults count columns from 0, whatever the indices of the data.
+        let are_defaults = names.iter().all(|name| name.starts_with("Column_"));
+        if are_defaults || names.len() != self.n_features() || check_names(&names).is_err() {
+            Vec::new()
+        } else {
+            names
+        }
     }
 
-    /// The same trees over features of other names, which must have no blanks.
+    /// Renames the features; names must not contain spaces.
     pub(crate) fn with_names(&self, names: &[String]) -> Forest {
         let mut forest = self.clone();
         if self.names().eq(names) {
@@ -84,7 +88,7 @@ impl Forest {
             false => format!("{line}\n"),
         };
         forest.head = self.head.lines().map(line).collect();
-        // The importances name features too.
+        // The importances contain feature names too.
         forest.changed = true;
         forest
     }
@@ -94,8 +98,8 @@ impl Forest {
         names.split(' ').filter(|name| !name.is_empty())
     }
 
-    /// The tail with the importances of the trees that are there now.
-    fn tail_now(&self) -> String {
+    /// The tail with the importances of the current trees.
+    fn updated_tail(&self) -> String {
         let mut text = String::with_capacity(self.tail.len());
         let mut skipping = false;
         for line in self.tail.lines() {
@@ -112,7 +116,7 @@ impl Forest {
         text
     }
 
-    /// How many branches ask for each feature, the most first.
+    /// The number of branches of each feature, in descending order.
     fn importances(&self) -> String {
         let mut counts = vec![0_usize; self.n_features()];
         for branch in self.trees().iter().flat_map(|tree| tree.branches()) {
@@ -125,7 +129,7 @@ impl Forest {
     }
 }
 
-/// A tree's block, without its first line. What no score depends on is 0.
+/// A tree's block without its first line; statistics that do not affect scores are 0.
 fn block(tree: &Tree) -> String {
     let branches = tree.branches();
     let (mut bounds, mut words) = (vec![0], Vec::new());
@@ -142,7 +146,7 @@ fn block(tree: &Tree) -> String {
     }
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{name}={value}");
     };
     let zeros = |count: usize| spaced(std::iter::repeat_n(0, count));
@@ -169,12 +173,12 @@ fn block(tree: &Tree) -> String {
     text + "\n\n"
 }
 
-/// The shortest decimals that are read as the same number.
+/// The shortest decimal number that parses to the same value.
 fn exact(value: f64) -> String {
     format!("{value:?}")
 }
 
-/// Leaves are counted down from -1.
+/// Leaves have negative indices, counted down from -1.
 fn index(child: Child) -> i64 {
     match child {
         Child::Branch(index) => index as i64,

@@ -1,10 +1,11 @@
-//! The JSON that XGBoost saves, as a forest.
+//! Parses XGBoost's JSON format.
 //!
-//! XGBoost goes to the left when `x < t` in f32, which is `x <= the float before t`; a missing value (NaN) has a side of its
-//! own. Values of at most 1e-35 are 0 here, as LightGBM has it. Sums are taken in f64 where XGBoost takes them in f32.
+//! XGBoost goes left if `x < t` in f32, which is `x <= the float before t`; each branch has a default side for missing
+//! values (NaN). Values of magnitude at most 1e-35 are treated as 0, as in LightGBM. Sums are in f64, but in f32 in
+//! XGBoost.
 //!
-//! A split on categories sends those of its set to the right: the sides are exchanged here. Trees after `best_iteration` are
-//! left out, as `XGBRanker.predict` leaves them out.
+//! A split on categories sends those in its set right; sides are swapped here. Trees after `best_iteration` are left
+//! out, as in `XGBRanker.predict`.
 
 use super::categories::{Names, Sets};
 use super::forest::Forest;
@@ -16,10 +17,10 @@ use crate::memory;
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// Bytes that 32 categories of a set take: as a number, as text, and in the form that scores.
+/// Bytes per 32 categories of a set: as a number, as text, and compiled.
 const CATEGORY_WORD: u64 = 32;
 
-/// Bytes that a feature takes: its name and range as text, and what reading a text of that length is allowed.
+/// Bytes per feature: its name and range as text, and the memory limit for reading a text of that length.
 const FEATURE: u64 = 200;
 
 #[derive(Deserialize)]
@@ -49,7 +50,7 @@ struct SavedObjective {
     name: String,
 }
 
-/// Numbers are texts in this part.
+/// Numbers are strings in this part.
 #[derive(Deserialize)]
 struct Parameters {
     base_score: String,
@@ -60,7 +61,7 @@ struct Parameters {
     num_target: String,
 }
 
-/// `model` of gbtree; `gbtree` and `weight_drop` of dart.
+/// gbtree has `model`; dart has `gbtree` and `weight_drop`.
 #[derive(Deserialize)]
 struct Booster {
     name: String,
@@ -73,7 +74,7 @@ struct Booster {
 struct SavedTrees {
     #[serde(default)]
     trees: Vec<SavedTree>,
-    /// The first tree of each iteration, and the number of trees; older versions have `num_parallel_tree` alone.
+    /// First tree of each iteration, followed by the number of trees; older versions have only `num_parallel_tree`.
     #[serde(default)]
     iteration_indptr: Vec<usize>,
     #[serde(default)]
@@ -89,7 +90,7 @@ struct TreesParameters {
 }
 
 impl SavedTrees {
-    /// The number of trees up to and including an iteration.
+    /// Number of trees up to and including an iteration.
     fn until(&self, iteration: usize) -> usize {
         let parallel = self.gbtree_model_param.num_parallel_tree.parse().unwrap_or(1_usize).max(1);
         let next = iteration.saturating_add(1);
@@ -101,7 +102,7 @@ impl SavedTrees {
     }
 }
 
-/// Node by node; a node without children is a leaf, and its condition is its value.
+/// Lists by node; a node without children is a leaf, whose condition is its value.
 #[derive(Deserialize)]
 struct SavedTree {
     left_children: Vec<i32>,
@@ -138,7 +139,7 @@ impl Truth {
     }
 }
 
-/// A forest from XGBoost's JSON; `file` stands for it in messages.
+/// Parses XGBoost's JSON; `file` is its name in messages.
 pub(super) fn parse(file: &str, text: &str) -> Result<Forest> {
     let complaint = Complaint { file };
     memory::ask(8 * text.len() as u64, &format!("the trees of {file}"), "use fewer trees")?;
@@ -159,10 +160,10 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Forest> {
     let base = base_margin(&parameters.base_score, &learner.objective.name);
     let base = base.ok_or_else(|| number("base_score", &parameters.base_score))?;
     let (saved, weights) = trees_of(learner.gradient_booster).map_err(|name| {
-        wrong(format!("a model of kind {name}"), "only trees are supported: train with gbtree or dart")
+        wrong(format!("model of kind {name}"), "only trees are supported: train with gbtree or dart")
     })?;
     if weights.as_ref().is_some_and(|weights| weights.len() != saved.trees.len()) {
-        return Err(wrong("weight_drop has not one value per tree".into(), SAVE_AGAIN));
+        return Err(wrong("the number of values in weight_drop is not the number of trees".into(), SAVE_AGAIN));
     }
     let best = learner.attributes.best_iteration.as_deref();
     let best = best.map(|text| text.parse::<usize>().map_err(|_| number("best_iteration", text))).transpose()?;
@@ -177,22 +178,22 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Forest> {
     }
     let mut forest =
         Forest::from_trees(features, trees).map_err(|error: Error| wrong(error.to_string(), SAVE_AGAIN))?;
-    // Names that a model cannot keep are left out, as those of LightGBM are.
+    // Names that are invalid in a model are left out, as for LightGBM.
     if learner.feature_names.len() == features && check_names(&learner.feature_names).is_ok() {
         forest = forest.with_names(&learner.feature_names);
     }
     forest.name_categories(saved.cats.lists());
     if let Some(best) = best.filter(|_| used < saved.trees.len()) {
         forest.note(format!(
-            "the first {used} of {} trees, those up to best_iteration {best}, as XGBRanker.predict uses them; to import all, \
-             save the model after set_attr(best_iteration=None)",
+            "only the first {used} of {} trees were imported, up to best_iteration {best}, as in XGBRanker.predict; \
+             to import all, save the model after set_attr(best_iteration=None)",
             saved.trees.len()
         ));
     }
     Ok(forest)
 }
 
-/// Asks for what a few numbers in the file stand for.
+/// Checks the memory that a few large numbers in the file can require.
 fn ask_memory(file: &str, trees: &[SavedTree], features: usize) -> Result<()> {
     let words: u64 = trees.iter().map(|tree| tree.sets().words()).sum();
     let of_sets = words.saturating_mul(CATEGORY_WORD);
@@ -201,7 +202,7 @@ fn ask_memory(file: &str, trees: &[SavedTree], features: usize) -> Result<()> {
     memory::ask(of_features, &format!("the {features} features of {file}"), "use fewer features")
 }
 
-/// The trees and, of dart, their weights; else the name of what it is.
+/// The trees and, for dart, their weights; the name of other boosters as error.
 fn trees_of(booster: Booster) -> std::result::Result<(SavedTrees, Option<Vec<f32>>), String> {
     match booster {
         Booster { name, model: Some(model), .. } if name == "gbtree" => Ok((model, None)),
@@ -213,7 +214,7 @@ fn trees_of(booster: Booster) -> std::result::Result<(SavedTrees, Option<Vec<f32
     }
 }
 
-/// What is added to every document's sum: the base score, in the objective's own unit, as in "5E-1" or "[5E-1]".
+/// Converts the base score, such as "5E-1" or "[5E-1]", from the objective's unit to a constant in the sum of trees.
 fn base_margin(text: &str, objective: &str) -> Option<f64> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let score: f32 = bare.trim().parse().ok()?;
@@ -236,15 +237,15 @@ impl SavedTree {
         let lengths =
             [self.right_children.len(), self.split_indices.len(), self.split_conditions.len(), self.default_left.len()];
         if count == 0 || lengths.iter().any(|length| *length != count) {
-            return Err("its lists have different lengths, or nothing in them".into());
+            return Err("its lists are empty or have different lengths".into());
         }
-        // A parent is placed before its children; the place of each node in the tree is known when it is met.
+        // Parents come before their children, so the index of each node is known when it is used.
         let mut places = vec![None; count];
         let (mut order, mut leaves) = (Vec::new(), Vec::new());
-        let mut ahead = vec![0];
-        while let Some(node) = ahead.pop() {
+        let mut pending = vec![0];
+        while let Some(node) = pending.pop() {
             if places[node].is_some() {
-                return Err(format!("more than one way leads to node {node}"));
+                return Err(format!("more than one path leads to node {node}"));
             }
             if self.left_children[node] < 0 {
                 places[node] = Some(Child::Leaf(leaves.len()));
@@ -255,7 +256,7 @@ impl SavedTree {
             order.push(node);
             for child in [self.right_children[node], self.left_children[node]] {
                 let inside = usize::try_from(child).ok().filter(|child| *child < count);
-                ahead.push(inside.ok_or_else(|| format!("there is no node {child}"))?);
+                pending.push(inside.ok_or_else(|| format!("there is no node {child}"))?);
             }
         }
         let sets = self.sets().of_nodes()?;
@@ -274,7 +275,7 @@ impl SavedTree {
         let (feature, below, missing_left) =
             (self.split_indices[node], self.split_conditions[node], self.default_left[node].holds());
         if feature >= features {
-            return Err(format!("node {node} splits column {feature} of {features} features, counted from 0"));
+            return Err(format!("node {node} splits column {feature} (from 0) of {features} features"));
         }
         let place = |child: i32| {
             let place = usize::try_from(child).ok().and_then(|child| places[child]);

@@ -1,4 +1,4 @@
-//! Several scorers as one: the weighted sum of their scores, computed at the price of one scorer with all their units.
+//! Weighted sums of scorers as a single scorer.
 
 mod nets;
 mod shape;
@@ -12,23 +12,24 @@ use crate::error::{Error, Result};
 use std::sync::Arc;
 
 impl Scorer {
-    /// One scorer whose score is the sum of `factor * score` over scorers: `1 / n` for each of `n` makes it their mean.
+    /// Combines scorers into one whose score is the sum of `factor * score`; factors of `1 / n` give the mean.
     ///
-    /// All of them must be for features of the same scaling, which a scorer does not know: [`Model::ensemble`] does.
+    /// All scorers must expect the same feature scaling. This is not checked here, but by [`Model::ensemble`].
     ///
     /// - linear nets become a linear net;
-    /// - nets of the same function and number of hidden layers become a net with all their hidden units, of which those of
-    ///   different nets have no weight between them; factors go into the weights of the output;
-    /// - nets of relu units may differ in depth, and linear nets may be among them, because `x = relu(x) - relu(-x)` and
-    ///   `relu(relu(x)) = relu(x)`: all linear nets together take two units per layer;
-    /// - trees become one forest, their leaves multiplied by the factor;
+    /// - nets with the same activation function and number of hidden layers become a net with all their hidden units,
+    ///   without weights between units of different nets; factors go into the output weights;
+    /// - relu nets can differ in depth and be combined with linear nets, because `x = relu(x) - relu(-x)` and
+    ///   `relu(relu(x)) = relu(x)`; all linear nets together take two units per layer;
+    /// - trees become one forest, with leaf values multiplied by the factor;
     /// - sums of the same kernel become one sum over all points.
     ///
-    /// A weight is added or multiplied in f64, and rounded to f32 once. A scorer of factor 0 is left out, unless all are.
+    /// Weights are summed and multiplied in f64 and rounded to f32 once. Scorers with factor 0 are left out, unless all
+    /// have it.
     ///
     /// # Errors
-    /// When there is none, when they score other numbers of features, when they are of kinds that no single scorer adds up
-    /// (a net and trees, a tanh net and a linear one, kernels of another gamma), and when weights become infinite.
+    /// If there is no scorer, numbers of features differ, the kinds cannot be combined (a net and trees, a tanh net and
+    /// a linear net, kernels with different gamma), or weights overflow.
     ///
     /// ```
     /// use burnrank::{Activation, RankerConfig, Scorer, device};
@@ -47,7 +48,7 @@ impl Scorer {
     /// [`Model::ensemble`]: crate::Model::ensemble
     pub fn weighted_sum(scorers: &[(&Scorer, f64)]) -> Result<Scorer> {
         if let Some((_, factor)) = scorers.iter().find(|(_, factor)| !factor.is_finite()) {
-            return Err(Error::Config(format!("factor {factor} of a scorer: expected a number")));
+            return Err(Error::Config(format!("scorer with factor {factor}: expected a finite number")));
         }
         let mut kept: Vec<(&Scorer, f64)> = scorers.iter().copied().filter(|(_, factor)| *factor != 0.0).collect();
         if kept.is_empty() {
@@ -63,7 +64,7 @@ impl Scorer {
                 Scorer::Kernel(kernel) => kernels.push((kernel, factor)),
             }
         }
-        // The shape of their sum says that they are of one kind.
+        // `shape_of_sum` has checked that all are of one kind.
         let sum = if !nets.is_empty() {
             Scorer::Net(nets::sum(&nets)?)
         } else if !forests.is_empty() {
@@ -72,13 +73,13 @@ impl Scorer {
             Scorer::Kernel(sum_of_kernels(&kernels)?)
         };
         if !sum.is_finite() {
-            return Err(Error::Record("a weight times its factor is beyond the largest number of 32 bits".into()));
+            return Err(Error::Record("a weight times its factor exceeds the largest 32-bit number".into()));
         }
         Ok(sum)
     }
 }
 
-/// All trees, with leaves multiplied.
+/// Combines all trees, with leaf values multiplied.
 fn sum_of_forests(forests: &[(&Forest, f64)]) -> Result<Forest> {
     let mut trees = Vec::new();
     for (forest, factor) in forests {
@@ -91,7 +92,7 @@ fn sum_of_forests(forests: &[(&Forest, f64)]) -> Result<Forest> {
     Forest::from_trees(forests.first().map_or(0, |(forest, _)| forest.n_features()), trees)
 }
 
-/// All points, with weights multiplied.
+/// Combines all points, with weights multiplied.
 fn sum_of_kernels(kernels: &[(&KernelRanker, f64)]) -> Result<KernelRanker> {
     let Some((first, _)) = kernels.first() else {
         return Err(Error::Config("a sum of no kernels".into()));
@@ -100,7 +101,7 @@ fn sum_of_kernels(kernels: &[(&KernelRanker, f64)]) -> Result<KernelRanker> {
     for (ranker, factor) in kernels {
         if ranker.kernel() != first.kernel() {
             return Err(Error::Mismatch(format!(
-                "sums of {} and of {} do not add up to one: train all with the same kernel, as in \
+                "sums of {} and {} cannot be combined: train all with the same kernel, such as \
                  kernel-ranknet:gamma=0.1",
                 first.kernel(),
                 ranker.kernel()

@@ -1,11 +1,11 @@
-//! Nets side by side in one net.
+//! Weighted sums of nets as a single net.
 
 use super::shape::{LINEAR_UNITS, shape_of_sum};
 use crate::error::{Error, Result};
 use crate::model::{Activation, Dense, HostNet, Ranker, RankerConfig};
 use burn::module::Module;
 
-/// The net of the weighted sum, whose shape must be that of [`shape_of_sum`].
+/// The net of the weighted sum, with the shape of [`shape_of_sum`].
 pub(super) fn sum(nets: &[(&Ranker, f64)]) -> Result<Ranker> {
     let shapes: Vec<RankerConfig> = nets.iter().map(|(net, _)| net.config()).collect();
     let shape = shape_of_sum(&shapes)?;
@@ -46,7 +46,7 @@ fn relu_net(weights: &[f32]) -> HostNet {
     HostNet { layers: vec![hidden, output], activation: Some(Activation::Relu) }
 }
 
-/// Adds layers that hand on what the last one gives, which relu units that are not negative do.
+/// Adds identity layers up to the given depth; relu units pass on the values of relu units, which are not negative.
 fn deepen(net: &mut HostNet, depth: usize) {
     let units = net.output().len();
     while net.hidden().len() < depth {
@@ -55,7 +55,7 @@ fn deepen(net: &mut HostNet, depth: usize) {
     }
 }
 
-/// One net of all, which are equally deep.
+/// Combines nets of equal depth, without weights between them.
 fn side_by_side(nets: &[HostNet]) -> HostNet {
     let depth = nets.first().map_or(0, |net| net.hidden().len());
     let layer = |place: usize| {
@@ -63,34 +63,34 @@ fn side_by_side(nets: &[HostNet]) -> HostNet {
         match place {
             _ if place == depth => output(&parts),
             0 => shared_inputs(&parts),
-            _ => own_inputs(&parts),
+            _ => separate_inputs(&parts),
         }
     };
     HostNet { layers: (0..=depth).map(layer).collect(), activation: nets.first().and_then(|net| net.activation) }
 }
 
-/// Every part has weights for the units of its own net.
+/// The output layer: the output weights of all nets.
 fn output(parts: &[&Dense]) -> Dense {
     let weights: Vec<f32> = parts.iter().flat_map(|part| part.weights.iter().copied()).collect();
     Dense { inputs: weights.len(), units: 1, weights, bias: vec![0.0] }
 }
 
-/// Every part has a weight for each feature.
+/// The first layer: all units have weights for all features.
 fn shared_inputs(parts: &[&Dense]) -> Dense {
     let inputs = parts.first().map_or(0, |part| part.inputs);
     let weights = (0..inputs).flat_map(|input| parts.iter().flat_map(move |part| part.row(input).to_vec())).collect();
     Dense { inputs, units: units(parts), weights, bias: biases(parts) }
 }
 
-/// Every part has weights for the units of its own net, and 0 for those of others.
-fn own_inputs(parts: &[&Dense]) -> Dense {
+/// Another hidden layer: units have weight 0 for the units of other nets.
+fn separate_inputs(parts: &[&Dense]) -> Dense {
     let width = units(parts);
     let (mut weights, mut before) = (Vec::new(), 0);
     for part in parts {
-        for own in part.weights.chunks_exact(part.units) {
+        for row in part.weights.chunks_exact(part.units) {
             let start = weights.len();
             weights.resize(start + width, 0.0);
-            weights[start + before..][..part.units].copy_from_slice(own);
+            weights[start + before..][..part.units].copy_from_slice(row);
         }
         before += part.units;
     }

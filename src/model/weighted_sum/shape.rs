@@ -1,22 +1,22 @@
-//! The shape of a sum of scorers, or why there is none: known before anything is trained.
+//! The shape of a sum of scorers, or why they cannot be combined; needed before training.
 
 use crate::error::{Error, Result};
 use crate::model::{Activation, Architecture, RankerConfig};
 
-/// The units that all linear nets together take in each layer of a net of relu units.
+/// Number of units per layer of a relu net that represent all linear nets together.
 pub(super) const LINEAR_UNITS: usize = 2;
 
-/// The shape of what has the sum of the scores of scorers of these shapes.
+/// Returns the shape of the sum of scorers with these shapes.
 ///
 /// # Errors
-/// When no single scorer has it, with what to do about it.
+/// If the scorers cannot be combined, with a remedy.
 pub(crate) fn shape_of_sum(shapes: &[RankerConfig]) -> Result<RankerConfig> {
     let Some(first) = shapes.first() else {
-        return Err(Error::Config("an ensemble of no models: give at least one".into()));
+        return Err(Error::Config("an ensemble without models: pass at least one".into()));
     };
     if let Some(other) = shapes.iter().find(|shape| shape.features != first.features) {
         return Err(Error::Mismatch(format!(
-            "models of {} and of {} features cannot be one model: train all on data of the same features",
+            "models with {} and {} features cannot be averaged: train all on data with the same features",
             first.features, other.features
         )));
     }
@@ -24,17 +24,17 @@ pub(crate) fn shape_of_sum(shapes: &[RankerConfig]) -> Result<RankerConfig> {
     let architecture = match first.architecture {
         _ if architectures.iter().any(|other| kind(other) != kind(&first.architecture)) => {
             return Err(Error::Config(
-                "nets, trees and sums of kernels cannot be one model: make an ensemble of one kind of model".into(),
+                "nets, trees and sums of kernels cannot be averaged: make an ensemble of one kind of model".into(),
             ));
         }
         Architecture::Trees { .. } => {
-            let (mut all, mut most) = (0, 0);
+            let (mut n_trees, mut max_leaves) = (0, 0);
             for architecture in architectures {
                 if let Architecture::Trees { trees, leaves } = architecture {
-                    (all, most) = (all + trees, most.max(*leaves));
+                    (n_trees, max_leaves) = (n_trees + trees, max_leaves.max(*leaves));
                 }
             }
-            Architecture::Trees { trees: all, leaves: most }
+            Architecture::Trees { trees: n_trees, leaves: max_leaves }
         }
         Architecture::Kernel { .. } => {
             let points = |architecture: &&Architecture| match architecture {
@@ -47,11 +47,11 @@ pub(crate) fn shape_of_sum(shapes: &[RankerConfig]) -> Result<RankerConfig> {
     };
     architecture
         .check()
-        .map_err(|error| Error::Config(format!("{error}, and the ensemble has those of all members")))?;
+        .map_err(|error| Error::Config(format!("{error}; the ensemble has the units of all members")))?;
     Ok(RankerConfig { features: first.features, architecture })
 }
 
-/// A number for nets, trees and kernels each.
+/// A number that distinguishes nets, trees and kernels.
 fn kind(architecture: &Architecture) -> u8 {
     match architecture {
         Architecture::Linear | Architecture::Mlp { .. } => 0,
@@ -60,7 +60,7 @@ fn kind(architecture: &Architecture) -> u8 {
     }
 }
 
-/// The net with all units of these nets.
+/// The architecture with all units of these nets.
 fn net(nets: &[&Architecture]) -> Result<Architecture> {
     let deep: Vec<&Architecture> = nets.iter().copied().filter(|net| **net != Architecture::Linear).collect();
     let Some(activation) = deep.first().and_then(|net| net.activation()) else {
@@ -69,24 +69,24 @@ fn net(nets: &[&Architecture]) -> Result<Architecture> {
     let wrong = |message: String| Err(Error::Config(message));
     if let Some(other) = deep.iter().filter_map(|net| net.activation()).find(|other| *other != activation) {
         return wrong(format!(
-            "nets of {activation} and of {other} hidden units cannot be one net: train all with the same `activation`"
+            "nets with {activation} and {other} hidden units cannot be averaged: train all with the same `activation`"
         ));
     }
     let depth = deep.iter().map(|net| net.hidden().len()).max().unwrap_or(0);
     if activation != Activation::Relu {
         if deep.len() < nets.len() {
             return wrong(format!(
-                "a linear net and one of {activation} hidden units cannot be one net: with `activation` relu they can"
+                "a linear net and a net with {activation} hidden units cannot be averaged: use `activation` relu"
             ));
         }
         if deep.iter().any(|net| net.hidden().len() != depth) {
             return wrong(format!(
-                "nets of {activation} hidden units that differ in depth cannot be one net: train all with as many `hidden` \
-                 layers, or with `activation` relu"
+                "nets with {activation} hidden units and different depths cannot be averaged: train all with the same \
+                 number of `hidden` layers, or with `activation` relu"
             ));
         }
     }
-    // A net of relu units that is less deep than others hands on the units of its last layer.
+    // A relu net that is shallower than others repeats its last layer.
     let units =
         |net: &&Architecture, layer: usize| net.hidden().get(layer).or(net.hidden().last()).copied().unwrap_or(0);
     let linear = if deep.len() < nets.len() { LINEAR_UNITS } else { 0 };

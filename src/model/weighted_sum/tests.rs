@@ -1,4 +1,4 @@
-//! Sums of scorers against the sums of their scores.
+//! Compares sums of scorers with the sums of their scores.
 
 use super::*;
 use crate::data::{Dataset, ScaleKind, Scaler};
@@ -24,7 +24,7 @@ fn rows(count: usize) -> Vec<f32> {
     (0..count * FEATURES).map(|i| 4.0 * random(i) - 2.0).collect()
 }
 
-/// The sum of `factor * score`, and the sum of its parts' sizes, which is what rounding is measured by.
+/// The sum of `factor * score`, and the sum of the absolute terms, as a scale for rounding errors.
 fn expected(scorers: &[(&Scorer, f64)], rows: &[f32]) -> Vec<(f64, f64)> {
     let mut sums = vec![(0.0, 0.0); rows.len() / FEATURES];
     for (scorer, factor) in scorers {
@@ -50,7 +50,7 @@ fn check(members: &[Scorer], shape: Architecture) {
 }
 
 #[test]
-fn nets_of_one_shape_are_one_net() {
+fn nets_of_one_shape_are_summed_to_one_net() {
     let linear: Vec<Scorer> = (0..4).map(|seed| net(&[], Activation::Tanh, seed)).collect();
     check(&linear, Architecture::Linear);
     for activation in [Activation::Sigmoid, Activation::Tanh, Activation::Relu] {
@@ -65,7 +65,7 @@ fn nets_of_one_shape_are_one_net() {
 }
 
 #[test]
-fn linear_nets_and_nets_of_any_depth_join_relu_nets() {
+fn linear_nets_and_nets_of_any_depth_can_be_summed_with_relu_nets() {
     let relu = Activation::Relu;
     let of = |hidden: Vec<usize>| Architecture::Mlp { hidden, activation: relu };
     let members = [net(&[], relu, 1), net(&[5], relu, 2), net(&[], relu, 3), net(&[4], relu, 4)];
@@ -75,7 +75,7 @@ fn linear_nets_and_nets_of_any_depth_join_relu_nets() {
 }
 
 #[test]
-fn weights_are_added_before_they_are_rounded() {
+fn weights_are_rounded_after_summation() {
     let linear = |weight: f32| {
         let device = device::open("auto").unwrap();
         Scorer::Net(RankerConfig::linear(1).from_weights(&[vec![weight]], &device).unwrap())
@@ -84,12 +84,12 @@ fn weights_are_added_before_they_are_rounded() {
     let sum = Scorer::weighted_sum(&[(&linear(1e8), 1.0), (&linear(1.0), 3.0), (&linear(-1e8), 1.0)]).unwrap();
     assert_eq!(sum.score_rows(&[1.0], 1).unwrap(), [3.0]);
     let error = Scorer::weighted_sum(&[(&linear(1e30), 1e30)]).unwrap_err().to_string();
-    assert!(error.contains("beyond the largest"), "{error}");
+    assert!(error.contains("exceeds the largest"), "{error}");
     assert!(Scorer::weighted_sum(&[(&linear(1.0), f64::NAN)]).is_err());
 }
 
 #[test]
-fn what_has_no_factor_takes_no_units() {
+fn scorers_with_factor_zero_are_left_out() {
     let (one, two) = (net(&[5], Activation::Tanh, 1), net(&[4], Activation::Tanh, 2));
     let sum = Scorer::weighted_sum(&[(&one, 0.0), (&two, 2.0)]).unwrap();
     assert_eq!(sum.config().architecture.hidden(), [4]);
@@ -113,7 +113,7 @@ fn forest(seed: u64, average: bool) -> Scorer {
 }
 
 #[test]
-fn forests_are_one_forest_that_is_read_as_it_was_written() {
+fn forests_are_summed_to_one_forest_that_round_trips() {
     let members = [forest(1, false), forest(2, true), forest(3, false)];
     let scorers: Vec<(&Scorer, f64)> = members.iter().zip(FACTORS).collect();
     let sum = Scorer::weighted_sum(&scorers).unwrap();
@@ -136,13 +136,13 @@ fn forests_are_one_forest_that_is_read_as_it_was_written() {
     let again = Scorer::Trees(Arc::new(Forest::parse(&text).unwrap()));
     let bits = |scores: Vec<f64>| scores.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     assert_eq!(bits(scores(&again)), bits(found));
-    // One member, factor 1: every leaf is what it was.
+    // One member with factor 1: leaves are unchanged.
     let one = Scorer::weighted_sum(&[(&members[0], 1.0)]).unwrap();
     assert_eq!(bits(scores(&one)), bits(scores(&members[0])));
 }
 
 #[test]
-fn kernels_join_their_points() {
+fn kernel_sums_combine_their_points() {
     let gaussian = |seed: usize, gamma: f64| {
         let (points, weights) = (rows(seed + 3), (0..seed + 3).map(|i| i as f32 - 2.0).collect());
         let kernel = KernelKind::Gaussian { gamma };
@@ -150,20 +150,20 @@ fn kernels_join_their_points() {
     };
     check(&[gaussian(1, 0.5), gaussian(2, 0.5)], Architecture::Kernel { points: 9 });
     let error = Scorer::weighted_sum(&[(&gaussian(1, 0.5), 1.0), (&gaussian(2, 0.25), 1.0)]).unwrap_err().to_string();
-    assert!(error.contains("gamma 0.5 and of Gaussian kernels of gamma 0.25"), "{error}");
+    assert!(error.contains("gamma 0.5 and Gaussian kernels of gamma 0.25"), "{error}");
 }
 
 #[test]
-fn what_cannot_be_one_says_what_to_do() {
+fn scorers_that_cannot_be_summed_are_refused_with_a_remedy() {
     let refusal = |a: &Scorer, b: &Scorer| Scorer::weighted_sum(&[(a, 1.0), (b, 1.0)]).unwrap_err().to_string();
     let (tanh, relu) = (Activation::Tanh, Activation::Relu);
-    assert!(refusal(&net(&[3], tanh, 1), &net(&[], tanh, 1)).contains("with `activation` relu they can"));
+    assert!(refusal(&net(&[3], tanh, 1), &net(&[], tanh, 1)).contains("use `activation` relu"));
     assert!(refusal(&net(&[3], tanh, 1), &net(&[3], relu, 1)).contains("the same `activation`"));
-    assert!(refusal(&net(&[3], tanh, 1), &net(&[3, 2], tanh, 1)).contains("as many `hidden` layers"));
+    assert!(refusal(&net(&[3], tanh, 1), &net(&[3, 2], tanh, 1)).contains("the same number of `hidden` layers"));
     assert!(refusal(&net(&[3], tanh, 1), &forest(1, false)).contains("one kind of model"));
     assert!(refusal(&net(&[40_000, 1], tanh, 1), &net(&[40_000, 1], tanh, 1)).contains("80000 hidden units"));
     let narrow = RankerConfig::linear(2).init(Init::Burn, 1, &device::open("auto").unwrap()).unwrap();
-    assert!(refusal(&net(&[], tanh, 1), &Scorer::Net(narrow)).contains("7 and of 2 features"));
+    assert!(refusal(&net(&[], tanh, 1), &Scorer::Net(narrow)).contains("7 and 2 features"));
     assert!(Scorer::weighted_sum(&[]).unwrap_err().to_string().contains("at least one"));
 }
 
@@ -178,7 +178,7 @@ fn model(scorer: Scorer, kind: ScaleKind, data: &Dataset) -> Model {
 }
 
 #[test]
-fn every_model_of_an_ensemble_has_the_same_spread() {
+fn all_members_are_scaled_to_the_same_deviation() {
     let data = data(0.0);
     for kind in [ScaleKind::None, ScaleKind::QueryMinMax, ScaleKind::ZScore] {
         let large = Scorer::weighted_sum(&[(&net(&[4], Activation::Tanh, 2), 1000.0)]).unwrap();
@@ -189,7 +189,7 @@ fn every_model_of_an_ensemble_has_the_same_spread() {
         assert!(factors[0] > 100.0 * factors[1] && factors[1] > 0.0 && factors[2] == 0.0, "{factors:?}");
         let scores: Vec<Vec<f32>> = members.iter().map(|model| model.score(&data).unwrap()).collect();
         for (scores, factor) in scores.iter().zip(&factors).take(2) {
-            // The two that have a part in it, so each is halved.
+            // Two members contribute, so each is halved.
             assert!((score_deviation(scores, data.offsets()) * factor - 0.5).abs() < 1e-12);
         }
         for (place, score) in found.score(&data).unwrap().into_iter().enumerate() {
@@ -200,27 +200,27 @@ fn every_model_of_an_ensemble_has_the_same_spread() {
 }
 
 #[test]
-fn models_of_other_scalings_are_no_ensemble() {
+fn models_with_different_scalings_are_refused() {
     let one = |kind, shift| model(net(&[], Activation::Tanh, 1), kind, &data(shift));
     let refusal = |a, b| Model::ensemble(&[a, b], &data(0.0)).unwrap_err().to_string();
     let message = refusal(one(ScaleKind::ZScore, 0.0), one(ScaleKind::ZScore, 1.0));
-    assert!(message.contains("fitted on other data"), "{message}");
+    assert!(message.contains("fitted on different data"), "{message}");
     let message = refusal(one(ScaleKind::ZScore, 0.0), one(ScaleKind::None, 0.0));
-    assert!(message.contains("zscore and by none") && message.contains("`scale`"), "{message}");
+    assert!(message.contains("zscore and none scaling") && message.contains("`scale`"), "{message}");
 }
 
 #[test]
-fn spread_by_its_formula() {
-    // Variances 1 and 4 within queries, whatever lies between them; a single document has none.
+fn score_deviation_matches_its_formula() {
+    // Variances 1 and 4 within queries, whatever lies between the queries; that of a single document is 0.
     let scores = [1.0, 3.0, 100.0, 104.0, 7.0];
     assert_eq!(score_deviation(&scores, &[0, 2, 4, 5]), (5.0_f64 / 3.0).sqrt());
     assert_eq!(score_deviation(&[5.0, 5.0, 6.0], &[0, 2, 3]), 0.0);
-    assert_eq!(score_deviation(&[1.0, 1.0 + f32::EPSILON], &[0, 2]), 0.0, "rounding is no difference");
+    assert_eq!(score_deviation(&[1.0, 1.0 + f32::EPSILON], &[0, 2]), 0.0, "rounding errors do not count");
     assert_eq!(score_deviation(&[1.0, f32::INFINITY], &[0, 2]), 0.0);
     assert_eq!(score_deviation(&[], &[0]), 0.0);
 }
 
-/// Prints how much longer a net of six times ten units takes than one of ten; by turns, the best of nine.
+/// Prints how much longer a net of six times ten units takes than one of ten: the best of nine alternating runs.
 #[test]
 #[ignore = "measures time"]
 fn speed_of_a_folded_net() {
@@ -239,21 +239,21 @@ fn speed_of_a_folded_net() {
         };
         let mut best = [f64::INFINITY; 3];
         for _ in 0..9 {
-            let found = [time(&nets[..1]), time(std::slice::from_ref(&folded)), time(&nets)];
-            best.iter_mut().zip(found).for_each(|(best, found)| *best = best.min(found));
+            let times = [time(&nets[..1]), time(std::slice::from_ref(&folded)), time(&nets)];
+            best.iter_mut().zip(times).for_each(|(best, time)| *best = best.min(time));
         }
         let [one, folded, six] = best;
         println!(
-            "100,000 documents, {activation}: one net {one:.2} ms, six folded {folded:.2} ms ({:.2} times), six by turns \
-             {six:.2} ms",
+            "100,000 documents, {activation}: one net {one:.2} ms, six folded {folded:.2} ms ({:.2} times), \
+             six separate {six:.2} ms",
             folded / one
         );
     }
 }
 
-/// Six nets of ten units over 46 features, each brought to spread 1, on 100,000 documents.
+/// Six nets of ten units over 46 features, each normalised to deviation 1, on 100,000 documents.
 #[test]
-fn rounding_is_far_below_the_spread_of_scores() {
+fn rounding_errors_are_far_below_the_deviation_of_scores() {
     let device = device::open("auto").unwrap();
     let shape = RankerConfig::mlp(46, &[10], Activation::Tanh);
     let random = |i: usize| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1 << 24) as f32;
@@ -267,6 +267,6 @@ fn rounding_is_far_below_the_spread_of_scores() {
     let mean = |row: usize| scores.iter().zip(&factors).map(|(s, f)| f64::from(s[row]) * f).sum::<f64>();
     let far = folded.iter().enumerate().map(|(row, score)| (f64::from(*score) - mean(row)).abs()).fold(0.0, f64::max);
     let relative = far / score_deviation(&folded, &offsets);
-    println!("the largest difference is {relative:.1e} of the spread");
+    println!("the largest difference is {relative:.1e} of the deviation");
     assert!(relative < 1e-5, "{relative:e}");
 }

@@ -1,4 +1,4 @@
-//! Forests against LightGBM's and XGBoost's numbers, against the plain walk, and against damage.
+//! Compares forests with the scores of LightGBM and XGBoost and with plain traversal, and tests damaged text.
 
 mod damage;
 mod evaluate;
@@ -10,7 +10,7 @@ use super::{Forest, text};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A model with every kind of branch, as LightGBM writes it.
+/// A model with every kind of branch, in LightGBM's format.
 pub(super) const SAMPLE: &str = include_str!("sample.txt");
 
 const MISSING: [WhenMissing; 5] = [
@@ -21,7 +21,7 @@ const MISSING: [WhenMissing; 5] = [
     WhenMissing::ZeroRight,
 ];
 
-/// Values at which mistakes show.
+/// Values at which errors are likely.
 const EDGES: [f32; 16] = [
     0.0,
     -0.0,
@@ -68,7 +68,7 @@ fn rule(random: &mut impl Rng) -> Rule {
     Rule::AtMost { threshold, missing: MISSING[random.random_range(0..MISSING.len())] }
 }
 
-/// A tree that grows by splitting leaves at random, as LightGBM numbers its branches and leaves.
+/// A random tree, with branches and leaves numbered as LightGBM does.
 fn tree(random: &mut impl Rng, leaves: usize, features: usize) -> Tree {
     let mut branches: Vec<Branch> = Vec::new();
     for new in 1..leaves {
@@ -100,7 +100,7 @@ fn bits(scores: &[f64]) -> Vec<u64> {
     scores.iter().map(|score| score.to_bits()).collect()
 }
 
-/// The message of a text that is refused.
+/// The error message for a text.
 fn refusal(text: &str) -> String {
     text::parse("model.txt", text).unwrap_err().to_string()
 }

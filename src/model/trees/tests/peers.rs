@@ -1,4 +1,4 @@
-//! Scores that LightGBM 4.7.0 and XGBoost 3.2.0 printed.
+//! Compares scores with those printed by LightGBM 4.7.0 and XGBoost 3.2.0.
 
 #![allow(clippy::excessive_precision)] // as they were printed
 
@@ -7,7 +7,7 @@ use super::*;
 const N: f32 = f32::NAN;
 const I: f32 = f32::INFINITY;
 
-/// A small model as XGBoost writes it, without the lists that no score depends on.
+/// A small model in XGBoost's format, without lists that do not affect scores.
 const XGBOOST: &str = include_str!("xgboost.json");
 
 /// `Booster(model_str=...).predict(row, raw_score=True)` of the sample.
@@ -88,7 +88,7 @@ fn the_base_score_is_a_margin_and_dropped_trees_have_weights() {
     assert_eq!(scores(&dart, &[0.0; 3])[0], 1.25 + first / 2.0);
 }
 
-/// XGBoost sends the categories of a set to the right, unknown ones to the left, and missing ones to the side of `default_left`.
+/// XGBoost sends categories of a set right, others left, and missing ones to the side of `default_left`.
 #[test]
 fn categories_of_xgboost_go_to_their_sides() {
     let categories = |lists: &str, default_left: &str| {
@@ -105,7 +105,7 @@ fn categories_of_xgboost_go_to_their_sides() {
                 [(0.0, true), (1.0, false), (2.5, true), (33.0, true), (64.0, false), (-3.0, false), (1e9, false)];
             for (category, right) in cases.into_iter().chain([(N, missing_right)]) {
                 let branch = &tree.branches()[0];
-                // The sides are exchanged.
+                // Sides are swapped.
                 assert_eq!(branch.rule.goes_left(category), right, "{category}, default_left {default_left}");
                 let row = [category, 0.0, 0.0];
                 let single = Forest::from_trees(3, vec![tree.clone()]).unwrap();
@@ -141,14 +141,14 @@ fn xgboost_models_that_are_not_supported_or_damaged_are_refused() {
             "m.json: a model of kind gblinear: only trees are supported",
         ),
         ("[1.25E0]", "[1,2]", "m.json: bad base_score '[1,2]'"),
-        ("[1, 3, 5, -1,", "[1, 3, 0, -1,", "m.json: tree 0: more than one way leads to node 0"),
+        ("[1, 3, 5, -1,", "[1, 3, 0, -1,", "m.json: tree 0: more than one path leads to node 0"),
         ("[1, 3, 5, -1,", "[1, 3, 99, -1,", "m.json: tree 0: there is no node 99"),
         ("[2, 4, 6, -1,", "[2, 4, 6, 7, -1,", "m.json: tree 0: its lists have different lengths"),
         ("\"split_type\": [0,", "\"split_type\": [1,", "m.json: tree 0: node 0 has no set of categories"),
         ("\"split_type\": [0,", "\"split_type\": [2,", "m.json: tree 0: node 0 has the unknown split_type 2"),
-        ("[0, 2, 0, 0, 0]", "[0, 3, 0, 0, 0]", "m.json: tree 1: node 1 splits column 3 of 3 features, counted from 0"),
+        ("[0, 2, 0, 0, 0]", "[0, 3, 0, 0, 0]", "m.json: tree 1: node 1 splits column 3 (from 0) of 3 features"),
         ("\"attributes\": {}", "\"attributes\": {\"best_iteration\": \"-1\"}", "m.json: bad best_iteration '-1'"),
-        ("{\"learner\"", "{\"learnt\"", "m.json:1: not an XGBoost model: missing field `learner`"),
+        ("{\"learner\"", "{\"learners\"", "m.json:1: not an XGBoost model: missing field `learner`"),
     ];
     for (from, to, expected) in cases {
         let found = refused(from, to);

@@ -1,8 +1,8 @@
-//! Text that is written again.
+//! Writing forests as text.
 
 use super::*;
 
-/// The blocks as the line `tree_sizes` cuts them out: LightGBM finds trees by it.
+/// The blocks by the sizes in the line `tree_sizes`, by which LightGBM finds trees.
 fn cut(text: &str) -> Vec<&str> {
     let sizes = text.lines().find_map(|line| line.strip_prefix("tree_sizes=")).unwrap();
     let mut rest = &text[text.find("\n\n").unwrap() + 2..];
@@ -17,7 +17,7 @@ fn cut(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn what_was_read_is_written_byte_by_byte() {
+fn text_round_trips_byte_by_byte() {
     let forest = Forest::parse(SAMPLE).unwrap();
     assert_eq!(forest.to_text(), SAMPLE);
     assert_eq!(Forest::parse(&SAMPLE.replace('\n', "\r\n")).unwrap().to_text(), SAMPLE);
@@ -28,7 +28,7 @@ fn what_was_read_is_written_byte_by_byte() {
 }
 
 #[test]
-fn fewer_and_further_trees_have_their_sizes_and_numbers() {
+fn sizes_and_numbers_match_after_removing_and_adding_trees() {
     let whole = Forest::parse(SAMPLE).unwrap();
     let mut forest = whole.truncated(1);
     assert_eq!((forest.n_trees(), whole.truncated(9).to_text().as_str()), (1, SAMPLE));
@@ -45,11 +45,11 @@ fn fewer_and_further_trees_have_their_sizes_and_numbers() {
     assert_eq!(Forest::parse(&text).unwrap().trees(), doubled.trees());
     let mut four = Forest::from_trees(2, Vec::new()).unwrap();
     let error = four.push_block(blocks[0]).unwrap_err().to_string();
-    assert!(error.starts_with("tree:4: column 2 of 2 features"), "{error}");
+    assert!(error.starts_with("tree:4: column 2 (from 0) of 2 features"), "{error}");
 }
 
 #[test]
-fn a_changed_forest_forgets_what_it_prepared() {
+fn a_changed_forest_is_compiled_again() {
     let mut forest = Forest::parse(SAMPLE).unwrap();
     let before = scores(&forest, &[0.0; 4])[0];
     forest.push_block("num_leaves=1\nnum_cat=0\nleaf_value=0.25\n").unwrap();
@@ -57,7 +57,7 @@ fn a_changed_forest_forgets_what_it_prepared() {
 }
 
 #[test]
-fn trees_of_our_own_are_read_as_they_were() {
+fn forests_built_from_trees_round_trip() {
     let mut random = random(4);
     let trees: Vec<Tree> = [1, 2, 2, 17, 64, 90].iter().map(|&leaves| tree(&mut random, leaves, 6)).collect();
     let forest = Forest::from_trees(6, trees.clone()).unwrap();
@@ -65,12 +65,12 @@ fn trees_of_our_own_are_read_as_they_were() {
     assert_eq!(cut(&text).len(), 6);
     assert_eq!(Forest::parse(&text).unwrap().trees(), trees);
     let error = Forest::from_trees(5, trees).unwrap_err().to_string();
-    assert_eq!(error, "a tree asks for column 5 of 5, counted from 0");
+    assert_eq!(error, "a tree uses column 5 (from 0) of 5");
     assert!(Forest::from_trees(0, Vec::new()).is_err());
 }
 
 #[test]
-fn columns_move_down_when_the_first_is_left_out() {
+fn columns_move_down_when_the_first_is_removed() {
     let moved = SAMPLE
         .replace("max_feature_idx=3", "max_feature_idx=4")
         .replace("feature_names=", "feature_names=Column_0 ")
@@ -80,7 +80,7 @@ fn columns_move_down_when_the_first_is_left_out() {
     let forest = Forest::parse(&moved).unwrap().without_first_column().unwrap();
     assert_eq!(forest.to_text(), SAMPLE);
     let error = forest.without_first_column().unwrap_err().to_string();
-    assert!(error.starts_with("the first column cannot be left out"), "{error}");
+    assert!(error.starts_with("the first column cannot be removed"), "{error}");
 }
 
 #[test]

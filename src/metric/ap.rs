@@ -54,10 +54,6 @@ impl Metric for Ap {
         Box::new(ApSwaps::new(self, ranked))
     }
 
-    fn is_empty(&self, labels: &[f32]) -> bool {
-        !labels.iter().any(|&label| label >= self.threshold)
-    }
-
     fn threshold(&self) -> Option<f32> {
         Some(self.threshold)
     }

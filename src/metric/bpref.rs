@@ -57,10 +57,6 @@ impl Metric for Bpref {
         MetricKind::Bpref { threshold: self.threshold }
     }
 
-    fn is_empty(&self, labels: &[f32]) -> bool {
-        !labels.iter().any(|&label| label >= self.threshold)
-    }
-
     fn threshold(&self) -> Option<f32> {
         Some(self.threshold)
     }

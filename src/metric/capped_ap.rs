@@ -41,10 +41,6 @@ impl Metric for CappedAp {
         self.value_of_retrieved(ranked, ranked.len())
     }
 
-    fn is_empty(&self, labels: &[f32]) -> bool {
-        !labels.iter().any(|&label| label >= self.threshold)
-    }
-
     fn threshold(&self) -> Option<f32> {
         Some(self.threshold)
     }

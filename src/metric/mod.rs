@@ -105,7 +105,10 @@ pub trait Metric: Debug + Send + Sync {
 
     /// Returns whether a query with these labels (in any order) has no relevant documents.
     fn is_empty(&self, labels: &[f32]) -> bool {
-        labels.iter().all(|&label| label <= 0.0)
+        match self.threshold() {
+            Some(threshold) => !labels.iter().any(|&label| label >= threshold),
+            None => labels.iter().all(|&label| label <= 0.0),
+        }
     }
 
     /// Lowest relevant label of a binary metric; `None` if the metric distinguishes grades of relevance.

@@ -18,7 +18,7 @@ pub(super) const ROW: MetricEntry = MetricEntry {
 
 /// Normalised discounted cumulative gain: NDCG@k = DCG@k / maxDCG@k, named `ndcg`, `ndcg@10`, `ndcg:linear@10`.
 ///
-/// 0 when no document has a positive label. trec_eval and scikit-learn use the linear gain.
+/// 0 if no document has a positive label. trec_eval and scikit-learn use the linear gain.
 ///
 /// ```
 /// use burnrank::Metric;

@@ -52,10 +52,6 @@ impl Metric for Precision {
         Box::new(TopSwaps { ranked, k: self.k, threshold: self.threshold, scale: self.of_count(1.0) })
     }
 
-    fn is_empty(&self, labels: &[f32]) -> bool {
-        !labels.iter().any(|&label| label >= self.threshold)
-    }
-
     fn threshold(&self) -> Option<f32> {
         Some(self.threshold)
     }

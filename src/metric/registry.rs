@@ -170,10 +170,10 @@ fn suggestion(name: &str) -> Option<String> {
     let lower = plain(name);
     let (word, rest) = lower.split_at(lower.find([':', '@']).unwrap_or(lower.len()));
     let cut = with_cutoff(word).map(|name| name + rest);
-    [cut, Some(corrected::<MetricEntry>(name, |_| None))].into_iter().flatten().find(|name| is_known(name))
+    [cut, Some(corrected::<MetricEntry>(name, |_| None))].into_iter().flatten().find(|name| is_valid(name))
 }
 
-fn is_known(name: &str) -> bool {
+fn is_valid(name: &str) -> bool {
     read(name, 1.0, Gain::Exponential).is_ok()
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn with_cutoff(word: &str) -> Option<String> {
     let stem = stem.trim_end_matches('-').trim_end_matches("-at");
     let names = METRICS.iter().flat_map(MetricEntry::names);
     let head = MetricEntry::find(stem).map(|_| stem).or_else(|| nearest(stem, names))?;
-    Some(format!("{head}@{digits}")).filter(|name| is_known(name))
+    Some(format!("{head}@{digits}")).filter(|name| is_valid(name))
 }
 
 #[cfg(test)]

@@ -60,10 +60,6 @@ impl Metric for Rr {
         Box::new(RrSwaps { rr: self, ranked, first: relevant.next(), second: relevant.next() })
     }
 
-    fn is_empty(&self, labels: &[f32]) -> bool {
-        !labels.iter().any(|&label| label >= self.threshold)
-    }
-
     fn threshold(&self) -> Option<f32> {
         Some(self.threshold)
     }

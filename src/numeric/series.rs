@@ -11,7 +11,7 @@ pub(crate) const TERMS: usize = 12;
 pub(crate) struct Series {
     pub sigmoid: [f64; TERMS],
     pub softplus: [f64; TERMS],
-    pub curve: [f64; TERMS],
+    pub derivative: [f64; TERMS],
 }
 
 pub(crate) static SERIES: LazyLock<Series> = LazyLock::new(|| {
@@ -19,7 +19,7 @@ pub(crate) static SERIES: LazyLock<Series> = LazyLock::new(|| {
     Series {
         sigmoid,
         softplus: std::array::from_fn(|index| sigmoid[index] / (index + 1) as f64),
-        curve: std::array::from_fn(|index| sigmoid[index] * (index + 1) as f64),
+        derivative: std::array::from_fn(|index| sigmoid[index] * (index + 1) as f64),
     }
 });
 
@@ -65,7 +65,7 @@ mod tests {
             assert!((evaluate(&SERIES.sigmoid, u) - sigmoid).abs() <= bound * u * 1.0001);
             assert!((evaluate(&SERIES.softplus, u) - softplus).abs() <= bound * u * 1.0001);
             // The derivative of a series of K terms has up to 2 K^2 times its error at the ends.
-            assert!((evaluate(&SERIES.curve, u) - u / (1.0 + u).powi(2)).abs() <= 2.0 * 144.0 * bound * u);
+            assert!((evaluate(&SERIES.derivative, u) - u / (1.0 + u).powi(2)).abs() <= 2.0 * 144.0 * bound * u);
         }
     }
 

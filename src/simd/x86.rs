@@ -40,7 +40,7 @@ macro_rules! instructions {
     ($($name:ident($($argument:ident),*) = $intrinsic:ident;)*) => {$(
         #[inline(always)]
         fn $name(self, $($argument: Self::V),*) -> Self::V {
-            // SAFETY: `self` is the proof that the machine has the instruction.
+            // SAFETY: `self` proves that the machine has the instruction.
             unsafe { $intrinsic($($argument),*) }
         }
     )*};
@@ -53,37 +53,37 @@ macro_rules! doubles {
 
         #[inline(always)]
         fn splat64(self, value: f64) -> Self::D {
-            // SAFETY: `self` is the proof that the machine has the instruction.
+            // SAFETY: `self` proves that the machine has the instruction.
             unsafe { _mm256_set1_pd(value) }
         }
 
         #[inline(always)]
         fn load64(self, from: &[f64; 4]) -> Self::D {
-            // SAFETY: four doubles are there, at any alignment.
+            // SAFETY: the array holds four doubles; any alignment is allowed.
             unsafe { _mm256_loadu_pd(from.as_ptr()) }
         }
 
         #[inline(always)]
         fn add64(self, a: Self::D, b: Self::D) -> Self::D {
-            // SAFETY: `self` is the proof that the machine has the instruction.
+            // SAFETY: `self` proves that the machine has the instruction.
             unsafe { _mm256_add_pd(a, b) }
         }
 
         #[inline(always)]
         fn mul64(self, a: Self::D, b: Self::D) -> Self::D {
-            // SAFETY: `self` is the proof that the machine has the instruction.
+            // SAFETY: `self` proves that the machine has the instruction.
             unsafe { _mm256_mul_pd(a, b) }
         }
 
         #[inline(always)]
         fn fma64(self, a: Self::D, b: Self::D, c: Self::D) -> Self::D {
-            // SAFETY: `self` is the proof that the machine has the instruction.
+            // SAFETY: `self` proves that the machine has the instruction.
             unsafe { _mm256_fmadd_pd(a, b, c) }
         }
 
         #[inline(always)]
         fn sum64(self, a: Self::D) -> f64 {
-            // SAFETY: `self` is the proof that the machine has the instructions.
+            // SAFETY: `self` proves that the machine has the instructions.
             unsafe {
                 let two = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd::<1>(a));
                 _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
@@ -109,43 +109,43 @@ impl Simd<8> for Avx2 {
 
     #[inline(always)]
     fn splat(self, value: f32) -> Self::V {
-        // SAFETY: `self` is the proof that the machine has the instruction.
+        // SAFETY: `self` proves that the machine has the instruction.
         unsafe { _mm256_set1_ps(value) }
     }
 
     #[inline(always)]
     fn load(self, from: &[f32; 8]) -> Self::V {
-        // SAFETY: eight floats are there, at any alignment.
+        // SAFETY: the array holds eight floats; any alignment is allowed.
         unsafe { _mm256_loadu_ps(from.as_ptr()) }
     }
 
     #[inline(always)]
     fn store(self, to: &mut [f32; 8], value: Self::V) {
-        // SAFETY: there is room for eight floats, at any alignment.
+        // SAFETY: the array holds eight floats; any alignment is allowed.
         unsafe { _mm256_storeu_ps(to.as_mut_ptr(), value) }
     }
 
     #[inline(always)]
     fn abs(self, a: Self::V) -> Self::V {
-        // SAFETY: `self` is the proof that the machine has the instruction.
+        // SAFETY: `self` proves that the machine has the instruction.
         unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), a) }
     }
 
     #[inline(always)]
     fn if_less(self, a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V {
-        // SAFETY: `self` is the proof that the machine has the instructions.
+        // SAFETY: `self` proves that the machine has the instructions.
         unsafe { _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LT_OQ>(a, b)) }
     }
 
     #[inline(always)]
     fn round(self, a: Self::V) -> Self::V {
-        // SAFETY: `self` is the proof that the machine has the instruction.
+        // SAFETY: `self` proves that the machine has the instruction.
         unsafe { _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }
     }
 
     #[inline(always)]
     fn pow2(self, a: Self::V) -> Self::V {
-        // SAFETY: `self` is the proof that the machine has the instructions.
+        // SAFETY: `self` proves that the machine has the instructions.
         unsafe {
             let biased = _mm256_add_epi32(_mm256_cvtps_epi32(a), _mm256_set1_epi32(127));
             _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
@@ -154,7 +154,7 @@ impl Simd<8> for Avx2 {
 
     #[inline(always)]
     fn sum(self, a: Self::V) -> f32 {
-        // SAFETY: `self` is the proof that the machine has the instructions.
+        // SAFETY: `self` proves that the machine has the instructions.
         unsafe {
             let four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps::<1>(a));
             let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
@@ -181,37 +181,37 @@ impl Simd<16> for Avx512 {
 
     #[inline(always)]
     fn splat(self, value: f32) -> Self::V {
-        // SAFETY: `self` is the proof that the machine has the instruction.
+        // SAFETY: `self` proves that the machine has the instruction.
         unsafe { _mm512_set1_ps(value) }
     }
 
     #[inline(always)]
     fn load(self, from: &[f32; 16]) -> Self::V {
-        // SAFETY: sixteen floats are there, at any alignment.
+        // SAFETY: the array holds sixteen floats; any alignment is allowed.
         unsafe { _mm512_loadu_ps(from.as_ptr()) }
     }
 
     #[inline(always)]
     fn store(self, to: &mut [f32; 16], value: Self::V) {
-        // SAFETY: there is room for sixteen floats, at any alignment.
+        // SAFETY: the array holds sixteen floats; any alignment is allowed.
         unsafe { _mm512_storeu_ps(to.as_mut_ptr(), value) }
     }
 
     #[inline(always)]
     fn if_less(self, a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V {
-        // SAFETY: `self` is the proof that the machine has the instructions.
+        // SAFETY: `self` proves that the machine has the instructions.
         unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), no, yes) }
     }
 
     #[inline(always)]
     fn round(self, a: Self::V) -> Self::V {
-        // SAFETY: `self` is the proof that the machine has the instruction.
+        // SAFETY: `self` proves that the machine has the instruction.
         unsafe { _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }
     }
 
     #[inline(always)]
     fn pow2(self, a: Self::V) -> Self::V {
-        // SAFETY: `self` is the proof that the machine has the instructions.
+        // SAFETY: `self` proves that the machine has the instructions.
         unsafe {
             let biased = _mm512_add_epi32(_mm512_cvtps_epi32(a), _mm512_set1_epi32(127));
             _mm512_castsi512_ps(_mm512_slli_epi32::<23>(biased))
@@ -220,7 +220,7 @@ impl Simd<16> for Avx512 {
 
     #[inline(always)]
     fn sum(self, a: Self::V) -> f32 {
-        // SAFETY: `self` is the proof that the machine has the instruction.
+        // SAFETY: `self` proves that the machine has the instruction.
         unsafe { _mm512_reduce_add_ps(a) }
     }
 }

@@ -61,7 +61,7 @@ fn discounted(table: &[f32], ranked: &mut [f32], batch: u32, start: u32, n: u32)
     }
 }
 
-/// How many documents are relevant: of class 1.
+/// Number of relevant documents, those of class 1.
 #[cube]
 fn count_relevant(ranked: &mut [f32], batch: u32, start: u32, n: u32) -> u32 {
     let mut count = 0u32;

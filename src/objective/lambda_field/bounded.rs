@@ -11,21 +11,21 @@ pub(super) fn to_ideal(query: &Ranked, lambdas: &mut [f64]) {
     ideal.sort_by(|&a, &b| compare(query.labels[b].into(), query.labels[a].into()));
     let current = query.metric.value(&query.labels);
     let mut moved = Vec::with_capacity(n);
-    for (place, &own) in ideal.iter().enumerate().filter(|(place, own)| place != *own) {
+    for (ideal_rank, &rank) in ideal.iter().enumerate().filter(|(ideal_rank, rank)| ideal_rank != *rank) {
         if query.stop.asked() {
             return;
         }
         moved.clear();
         moved.extend_from_slice(&query.labels);
-        if place < own {
-            moved[place..=own].rotate_right(1);
+        if ideal_rank < rank {
+            moved[ideal_rank..=rank].rotate_right(1);
         } else {
-            moved[own..=place].rotate_left(1);
+            moved[rank..=ideal_rank].rotate_left(1);
         }
         let gain = (query.sign * (query.metric.value(&moved) - current)).clamp(0.0, 1.0);
-        let lambda = if place < own { gain } else { -gain };
-        lambdas[own] += lambda;
-        let passed = if place < own { place..own } else { own + 1..place + 1 };
+        let lambda = if ideal_rank < rank { gain } else { -gain };
+        lambdas[rank] += lambda;
+        let passed = if ideal_rank < rank { ideal_rank..rank } else { rank + 1..ideal_rank + 1 };
         let share = lambda / passed.len() as f64;
         passed.for_each(|other| lambdas[other] -= share);
     }

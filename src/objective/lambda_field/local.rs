@@ -20,20 +20,21 @@ pub(super) fn neighbours(query: &Ranked, margin: f64, lambdas: &mut [f64]) {
 pub(super) fn between(query: &Ranked, margin: f64, lambdas: &mut [f64]) {
     let swaps = query.metric.swaps(&query.labels);
     let n = query.labels.len();
-    for own in 0..n {
-        let (above, below) = (own.checked_sub(1), (own + 1 < n).then_some(own + 1));
-        let change =
-            |other: Option<usize>| other.map_or(0.0, |other| query.sign * swaps.delta(own.min(other), own.max(other)));
-        let score = |place: Option<usize>| query.scores[place.unwrap_or(own)];
+    for rank in 0..n {
+        let (above, below) = (rank.checked_sub(1), (rank + 1 < n).then_some(rank + 1));
+        let change = |other: Option<usize>| {
+            other.map_or(0.0, |other| query.sign * swaps.delta(rank.min(other), rank.max(other)))
+        };
+        let score = |place: Option<usize>| query.scores[place.unwrap_or(rank)];
         let lambda = (change(above) - change(below)) / (score(above) - score(below) + margin);
-        lambdas[own] += lambda;
+        lambdas[rank] += lambda;
         let carriers: Vec<usize> = above.into_iter().chain(below).collect();
         for &other in &carriers {
             lambdas[other] -= lambda / carriers.len() as f64;
         }
         // A list of one document has no neighbours and nothing to gain.
         if carriers.is_empty() {
-            lambdas[own] = 0.0;
+            lambdas[rank] = 0.0;
         }
     }
 }

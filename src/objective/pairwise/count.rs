@@ -17,11 +17,11 @@ fn margin() -> f64 {
 fn beaten(ranked: &Ranked, top: usize, mut each: impl FnMut(usize, usize)) {
     let (scaled, margin) = (&ranked.scaled, margin());
     let mut first = scaled.len();
-    for own in (0..top).rev() {
-        while first > 0 && scaled[own] - scaled[first - 1] > margin {
+    for rank in (0..top).rev() {
+        while first > 0 && scaled[rank] - scaled[first - 1] > margin {
             first -= 1;
         }
-        each(own, first);
+        each(rank, first);
     }
 }
 
@@ -29,10 +29,10 @@ fn beaten(ranked: &Ranked, top: usize, mut each: impl FnMut(usize, usize)) {
 fn count_all(ranked: &Ranked, top: usize, has_weight: impl Fn(usize) -> bool) -> (u64, u64) {
     let n = ranked.len();
     let (mut pairs, mut saturated) = (0, 0);
-    let mut below = (top..n).filter(|&place| has_weight(place)).count();
-    beaten(ranked, top, |own, first| {
-        let counts = has_weight(own);
-        pairs += below + if counts { n - 1 - own } else { 0 };
+    let mut below = (top..n).filter(|&rank| has_weight(rank)).count();
+    beaten(ranked, top, |rank, first| {
+        let counts = has_weight(rank);
+        pairs += below + if counts { n - 1 - rank } else { 0 };
         saturated += if counts { n - first } else { 0 };
         below += usize::from(counts);
     });
@@ -44,14 +44,14 @@ fn count_all(ranked: &Ranked, top: usize, has_weight: impl Fn(usize) -> bool) ->
 pub(super) struct Count {
     level: Vec<u32>,
     below: Vec<u64>,
-    seen: Fenwick,
+    tree: Fenwick,
 }
 
 impl Count {
     /// Returns the number of pairs with a weight, and how many of them are saturated.
     pub fn pairs(&mut self, form: Option<PairForm>, ranked: &Ranked) -> (u64, u64) {
         match form {
-            Some(PairForm::Own) => count_all(ranked, ranked.top, |place| ranked.values.first[place] != 0.0),
+            Some(PairForm::Own) => count_all(ranked, ranked.top, |rank| ranked.values.first[rank] != 0.0),
             Some(PairForm::Constant { ties }) => self.of_classes(ranked, ties),
             _ => self.of_classes(ranked, false),
         }
@@ -68,28 +68,28 @@ impl Count {
             return ((n * n - squares) / 2 + if ties { squares - n } else { 0 }, 0);
         }
         self.level.resize(n, 0);
-        levels.for_each(|place, level| self.level[place] = level);
+        levels.for_each(|rank, level| self.level[rank] = level);
         let level = &self.level;
         self.below.clear();
         self.below.resize(groups, 0);
         level[top..].iter().for_each(|&level| self.below[level as usize] += 1);
         let mut pairs = 0;
-        for own in (0..top).rev() {
-            let equal = &mut self.below[level[own] as usize];
-            pairs += (n - 1 - own) as u64 - *equal + if ties { 2 * *equal } else { 0 };
+        for rank in (0..top).rev() {
+            let equal = &mut self.below[level[rank] as usize];
+            pairs += (n - 1 - rank) as u64 - *equal + if ties { 2 * *equal } else { 0 };
             *equal += 1;
         }
         let mut saturated = 0;
         if wins {
-            let seen = &mut self.seen;
-            seen.clear(groups);
+            let tree = &mut self.tree;
+            tree.clear(groups);
             let mut next = n;
-            beaten(ranked, top, |own, first| {
-                level[first..next].iter().for_each(|&level| seen.add(level as usize));
+            beaten(ranked, top, |rank, first| {
+                level[first..next].iter().for_each(|&level| tree.add(level as usize));
                 next = first;
-                let level = level[own] as usize;
+                let level = level[rank] as usize;
                 // Levels are numbered from the highest label down: the document wins against later levels.
-                saturated += (n - first) as u64 - seen.before(if ties { level } else { level + 1 });
+                saturated += (n - first) as u64 - tree.before(if ties { level } else { level + 1 });
             });
         }
         (pairs, saturated)

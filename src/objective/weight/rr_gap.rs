@@ -2,6 +2,7 @@
 
 use super::super::pairwise::LogBase;
 use super::super::registry::{Make, ObjectiveEntry};
+use super::ap::inverse_rank;
 use super::{PairForm, PairWeight, RankedList, ValueRule, Values};
 use crate::metric::{Gain, max_dcg};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ impl PairWeight for RrGap {
     fn exact(&self, ranked: &[f32], i: usize, j: usize) -> f64 {
         let ideal = max_dcg(ranked, self.k, Gain::Exponential);
         let gap = (Gain::Exponential.of(ranked[i]) - Gain::Exponential.of(ranked[j])).abs();
-        let discounts = (reciprocal(i) - reciprocal(j)).abs();
+        let discounts = (inverse_rank(i, None) - inverse_rank(j, None)).abs();
         if ideal > 0.0 { gap / ideal * discounts } else { 0.0 }
     }
 
@@ -40,15 +41,10 @@ impl PairWeight for RrGap {
 
     fn values(&self, list: RankedList<'_>, values: &mut Values) {
         values.set_gains(list, Gain::Exponential, self.k);
-        values.second.extend((0..list.len()).map(reciprocal));
+        values.second.extend((0..list.len()).map(|place| inverse_rank(place, None)));
     }
 
     fn largest_label(&self) -> f32 {
         1e3
     }
-}
-
-/// Reciprocal rank of a position counted from 0.
-fn reciprocal(position: usize) -> f64 {
-    ((position + 1) as f64).recip()
 }

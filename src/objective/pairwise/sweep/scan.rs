@@ -130,7 +130,7 @@ impl<F: Moments<R>, const R: usize, const ABOVE: bool, const FADES: bool, const 
     fn run<const N: usize, S: Simd<N>>(self, simd: S) -> f64 {
         let sigmoid = lanes(simd, &SERIES.sigmoid);
         let softplus = lanes(simd, &SERIES.softplus);
-        let curve = lanes(simd, &SERIES.curve);
+        let derivative = lanes(simd, &SERIES.derivative);
         let side = if ABOVE { Side::Above } else { Side::Below };
         let (documents, n) = (self.documents, self.documents.len());
         let zero = simd.splat64(0.0);
@@ -176,7 +176,7 @@ impl<F: Moments<R>, const R: usize, const ABOVE: bool, const FADES: bool, const 
             self.gradient[index] = before + self.amplitude * if ABOVE { gradient } else { -gradient };
             if HESSIAN {
                 let before = if FADES { self.hessian[index] } else { 0.0 };
-                self.hessian[index] = before + self.amplitude * within * dot(simd, &weighted, &curve);
+                self.hessian[index] = before + self.amplitude * within * dot(simd, &weighted, &derivative);
             }
             if LOSS && ABOVE {
                 loss += dot(simd, &weighted, &softplus) + linear;

@@ -78,11 +78,12 @@ fn printed(line: Option<&&str>) -> Option<String> {
     line.filter(|line| !line.starts_with("$ ")).map(|line| (*line).to_owned())
 }
 
-/// Returns a folder with the data that the pages use, with three features.
+/// Returns a folder with the data that the pages use, with three features, and a LightGBM model.
 fn place() -> Place {
     let place = Place::new(&[
         ("data.txt", include_str!("../fixtures/like/data.txt")),
         ("scores.txt", include_str!("../fixtures/like/scores.txt")),
+        ("model.txt", include_str!("../../src/model/trees/tests/sample.txt")),
     ]);
     place.run("generate net --queries 50 --documents 10 --features 3 --out all.txt").done();
     place.run("split all.txt --out parts").done();
@@ -113,7 +114,6 @@ fn obstacle(line: &str) -> Option<&'static str> {
         "curl" if !cfg!(feature = "serve") => Some("this build does not have the server"),
         _ if line.contains("burnrank serve") && !cfg!(feature = "serve") => Some("this build does not have the server"),
         _ if line.contains(".csv") || line.contains(".parquet") => Some("tests/tables/models.rs runs it"),
-        _ if line.contains("--to model") => Some("tests/tool/import.rs imports models"),
         _ => None,
     }
 }

@@ -152,13 +152,13 @@ fn the_index_lists_every_page_command_and_feature() {
         assert!(name == "README.md" || index.contains(&format!("]({name}) |")), "docs/README.md lacks {name}");
     }
     let commands = commands();
-    let listed = table(&index, "| command | task |");
-    assert_eq!(names(&listed, 0), commands.iter().map(String::as_str).collect());
+    let commands: BTreeSet<&str> = commands.iter().map(String::as_str).collect();
+    assert_eq!(names(&table(&index, "| command | task |"), 0), commands);
     let manifest = text("Cargo.toml");
     let features = manifest.split_once("\n[features]\n").unwrap().1.split("\n[").next().unwrap();
     let features = features.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
-    let listed = table(&index, "| feature | what it adds | needs |");
-    assert_eq!(names(&listed, 0), features.filter(|name| *name != "default").collect());
+    let features: BTreeSet<&str> = features.filter(|name| *name != "default").collect();
+    assert_eq!(names(&table(&index, "| feature | what it adds | needs |"), 0), features);
 }
 
 /// The commands of the tool.
@@ -200,7 +200,8 @@ fn listed_options_have_the_documented_defaults() {
             let mut lines = help.lines().skip(start);
             let first = lines.next().unwrap();
             let rest = lines.take_while(|line| !line.trim_start().starts_with('-'));
-            let entry = std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" ");
+            let words = std::iter::once(first).chain(rest).flat_map(str::split_whitespace);
+            let entry = words.collect::<Vec<_>>().join(" ");
             let is_documented = default.is_empty() || entry.contains(&format!("[default: {default}]"));
             assert!(is_documented, "{page}: {option} {default}: {entry}");
         }

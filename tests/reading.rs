@@ -1,4 +1,4 @@
-//! What is read, what is refused and in which words, and that writing is its inverse.
+//! Reading data files: accepted input, error messages, and round trips through writing.
 
 use burnrank::data::{Chunks, Zeros, write_to};
 use burnrank::data::{ReadReport, read_bytes};
@@ -39,7 +39,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The same numbers to the last bit, which `==` does not tell of zeros.
+/// Compares all numbers bit for bit; `==` does not distinguish 0 and -0.
 fn assert_same(a: &Dataset, b: &Dataset) {
     assert_eq!(a, b);
     let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
@@ -48,59 +48,57 @@ fn assert_same(a: &Dataset, b: &Dataset) {
 }
 
 #[test]
-fn every_bad_line_is_refused_with_place_text_and_remedy() {
+fn every_bad_line_is_reported_with_position_text_and_remedy() {
     let good = "1 qid:1 1:0.5 2:1\n";
     for (bad, expected) in [
         ("x qid:1 1:1", "f:2:1: bad label 'x': expected a number such as 0.25 or 1e-3"),
         ("-1 qid:1 1:1", "f:2:1: negative label '-1': a label is a number of 0 or more"),
-        ("nan qid:1 1:1", "f:2:1: label is not a number 'nan': put a finite number in its place"),
-        ("inf qid:1 1:1", "f:2:1: label is infinite 'inf': put a finite number in its place"),
+        ("nan qid:1 1:1", "f:2:1: label is not a number 'nan': replace it with a finite number"),
+        ("inf qid:1 1:1", "f:2:1: label is infinite 'inf': replace it with a finite number"),
         ("1 qid:1 1:zero", "f:2:11: bad feature value 'zero': expected a number such as 0.25 or 1e-3"),
         ("1 qid:1 1: 2:1", "f:2:11: bad feature value: expected a number such as 0.25 or 1e-3"),
         ("1 qid:1 1:1,5", "f:2:11: bad feature value '1,5': expected a number such as 0.25 or 1e-3"),
-        ("1 qid:1 1:NaN", "f:2:11: feature value is not a number 'NaN': put a finite number in its place"),
-        ("1 qid:1 1:-Inf", "f:2:11: feature value is infinite '-Inf': put a finite number in its place"),
-        ("1 qid:1 1:1e39", "f:2:11: feature value is infinite '1e39': put a finite number in its place"),
-        ("1 qid:1 3", "f:2:9: bad feature '3': expected <index>:<value>, as in 3:0.25"),
-        ("1 qid:1 a:3", "f:2:9: bad feature index in 'a:3': expected a whole number before the colon, as in 3:0.25"),
-        ("1 qid:1 -1:3", "f:2:9: bad feature index in '-1:3': expected a whole number before the colon, as in 3:0.25"),
+        ("1 qid:1 1:NaN", "f:2:11: feature value is not a number 'NaN': replace it with a finite number"),
+        ("1 qid:1 1:-Inf", "f:2:11: feature value is infinite '-Inf': replace it with a finite number"),
+        ("1 qid:1 1:1e39", "f:2:11: feature value is infinite '1e39': replace it with a finite number"),
+        ("1 qid:1 3", "f:2:9: bad feature '3': expected <index>:<value>, such as 3:0.25"),
+        ("1 qid:1 a:3", "f:2:9: bad feature index in 'a:3': expected an integer before the colon, such as 3:0.25"),
+        ("1 qid:1 -1:3", "f:2:9: bad feature index in '-1:3': expected an integer before the colon, such as 3:0.25"),
         (
             "1 qid:1 0:3",
-            "f:2:9: feature index '0': features count from 1; for a file that counts from 0 give `first_index` 0",
+            "f:2:9: feature index too small '0': indices start at 1; for a file with indices from 0 use `first_index` 0",
         ),
-        ("1 qid:1 1:1 2:1 1:1", "f:2:17: duplicate feature '1:1': give each feature of a document once"),
-        ("1 qid:1 2:1 02:5", "f:2:13: duplicate feature '02:5': give each feature of a document once"),
+        ("1 qid:1 1:1 2:1 1:1", "f:2:17: duplicate feature '1:1': list each feature of a document once"),
+        ("1 qid:1 2:1 02:5", "f:2:13: duplicate feature '02:5': list each feature of a document once"),
         (
             "1 qid:1 4000000000:1",
-            "f:2:9: absurd feature index '4000000000': the largest index allowed is 1000000: number the features without gaps",
+            "f:2:9: feature index too large '4000000000': the largest index allowed is 1000000: number the features without \
+             gaps",
         ),
         (
             "1 qid:1 99999999999999999999999999:1",
-            "f:2:9: absurd feature index '99999999999999999999999999': the largest index allowed is 1000000: number the features \
-             without gaps",
+            "f:2:9: feature index too large '99999999999999999999999999': the largest index allowed is 1000000: number the \
+             features without gaps",
         ),
         (
             "1 1:1",
-            "f:2:3: missing query id '1:1': expected qid:<id> after the label; for a file without ids give `query_file`",
+            "f:2:3: missing query id '1:1': expected qid:<id> after the label; for a file without ids use `query_file`",
         ),
-        ("1", "f:2:2: missing query id: expected qid:<id> after the label; for a file without ids give `query_file`"),
-        ("1 qid: 1:1", "f:2:3: empty query id 'qid:': expected a name right behind the colon, as in qid:7"),
-        (
-            "1 1:1 qid:1",
-            "f:2:7: misplaced query id 'qid:1': it stands once, right after the label and before all features",
-        ),
+        ("1", "f:2:2: missing query id: expected qid:<id> after the label; for a file without ids use `query_file`"),
+        ("1 qid: 1:1", "f:2:3: empty query id 'qid:': expected a name after the colon, such as qid:7"),
+        ("1 1:1 qid:1", "f:2:7: misplaced query id 'qid:1': expected it once, between the label and the features"),
         (
             "1 qid:1 1:1 qid:2",
-            "f:2:13: misplaced query id 'qid:2': it stands once, right after the label and before all features",
+            "f:2:13: misplaced query id 'qid:2': expected it once, between the label and the features",
         ),
         ("1 qid:a\u{7} 1:1", "f:2:3: control character in query id 'qid:a\\u{7}': remove it"),
     ] {
         let bytes = format!("{good}{bad}\n{good}").into_bytes();
         assert_eq!(refusal(&bytes, &strict()), expected, "{bad}");
-        // Neither the size of the blocks nor the line end may matter.
+        // The error does not depend on block size or line end.
         assert_eq!(refusal(&bytes, &ReadOptions { block_bytes: 1, ..strict() }), expected, "{bad}");
         assert_eq!(refusal(&format!("{good}{bad}\r").into_bytes(), &strict()), expected, "{bad}");
-        // Leniently the line is left out, with the same words.
+        // In lenient mode the line is skipped with the same error.
         let report = text(&bytes, &lenient()).unwrap();
         assert_eq!((report.data.n_documents(), report.skipped.lines), (2, 1), "{bad}");
         assert_eq!(report.skipped.first[0].to_string(), expected, "{bad}");
@@ -109,7 +107,7 @@ fn every_bad_line_is_refused_with_place_text_and_remedy() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
+fn invalid_utf8_is_reported_with_its_column() {
     for (bad, column) in [
         (&b"\xff qid:1 1:1"[..], 1),
         (b"1 qid:\xff 1:1", 7),
@@ -126,9 +124,10 @@ fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
 }
 
 #[test]
-fn a_query_that_comes_back_is_refused_regrouped_or_skipped() {
+fn a_query_that_reappears_is_rejected_regrouped_or_skipped() {
     let bytes = b"1 qid:a 1:1 # docid = p\n0 qid:b 1:2\n\n2 qid:a 1:3 # docid = q\n3 qid:a 1:4\n0 qid:c 1:5\n";
-    let expected = "f:4:7: query id comes back 'a': its first documents start on line 1; put them together, or read with `regroup`";
+    let expected =
+        "f:4:7: query id reappears 'a': its first documents start on line 1; put them together, or use `regroup`";
     for block_bytes in [1, 30, 1000] {
         assert_eq!(refusal(bytes, &ReadOptions { block_bytes, ..strict() }), expected);
         let regrouped = text(bytes, &ReadOptions { block_bytes, regroup: true, ..strict() }).unwrap().data;
@@ -145,7 +144,7 @@ fn a_query_that_comes_back_is_refused_regrouped_or_skipped() {
 }
 
 #[test]
-fn the_first_bad_line_is_named_whatever_the_threads() {
+fn the_first_bad_line_does_not_depend_on_the_threads() {
     let mut bytes = String::new();
     for line in 1..=3000 {
         let label = if line == 2000 || line == 2500 { "x" } else { "1" };
@@ -155,7 +154,7 @@ fn the_first_bad_line_is_named_whatever_the_threads() {
     for threads in [1, 2, 7] {
         for block_bytes in [1, 100, 5000, 1 << 20] {
             let options = ReadOptions { threads, block_bytes, ..strict() };
-            assert!(refusal(bytes.as_bytes(), &options).starts_with("f:1500:7: query id comes back '3'"));
+            assert!(refusal(bytes.as_bytes(), &options).starts_with("f:1500:7: query id reappears '3'"));
             let options = ReadOptions { regroup: true, ..options };
             assert!(refusal(bytes.as_bytes(), &options).starts_with("f:2000:1: bad label 'x'"));
             let report = text(bytes.as_bytes(), &ReadOptions { lenient: true, ..options }).unwrap();
@@ -165,7 +164,7 @@ fn the_first_bad_line_is_named_whatever_the_threads() {
 }
 
 #[test]
-fn files_without_documents_are_refused() {
+fn files_without_documents_are_rejected() {
     for bytes in [&b""[..], b"\n\r\n \t\n", b"# only\n# comments", b"\xef\xbb\xbf"] {
         let expected = "f: the file is empty: expected lines of <label> qid:<id> <index>:<value> ...";
         assert_eq!(refusal(bytes, &strict()), expected);
@@ -173,14 +172,14 @@ fn files_without_documents_are_refused() {
     }
     let error = refusal(b"x\ny\n", &lenient());
     assert!(
-        error.starts_with("f: no good line in the file: all 2 were skipped; the first: f:1:1: bad label 'x'"),
+        error.starts_with("f: the file has no valid lines: all 2 were skipped; the first: f:1:1: bad label 'x'"),
         "{error}"
     );
 }
 
 #[test]
-fn an_index_does_not_buy_memory() {
-    // 4 MB per document are harmless for one, but not for a thousand.
+fn a_large_index_does_not_allocate_a_huge_matrix() {
+    // 4 MB per document are acceptable for one document, but not for a thousand.
     assert_eq!(text(b"1 qid:1 1000000:1\n", &strict()).unwrap().data.n_features(), 1_000_000);
     let mut bytes = "1 qid:1 1:1\n".repeat(500);
     bytes.push_str("1 qid:1 1000000:1\n");
@@ -189,13 +188,13 @@ fn an_index_does_not_buy_memory() {
         assert_eq!(
             refusal(bytes.as_bytes(), &options),
             "f:501: feature index too large '1000000': 1001 documents of 1000000 features make a matrix of 3.7 GiB for 12018 bytes \
-             of text; number the features without gaps, or state their number"
+             of text; number the features without gaps, or set their number"
         );
     }
 }
 
 #[test]
-fn a_stated_width_holds() {
+fn a_given_width_is_enforced() {
     let bytes = b"1 qid:1 1:1 3:2\n";
     assert_eq!(
         text(bytes, &ReadOptions { width: Some(5), ..strict() }).unwrap().data.features(),
@@ -203,14 +202,14 @@ fn a_stated_width_holds() {
     );
     assert_eq!(
         refusal(bytes, &ReadOptions { width: Some(2), ..strict() }),
-        "f:1:13: feature index '3': with 2 features the largest index is 2"
+        "f:1:13: feature index too large '3': with 2 features the largest index is 2"
     );
     assert!(matches!(text(bytes, &ReadOptions { width: Some(1_000_001), ..strict() }), Err(Error::Config(_))));
     assert!(matches!(text(bytes, &ReadOptions { first_index: 2, ..strict() }), Err(Error::Config(_))));
 }
 
 #[test]
-fn all_accepted_spellings_are_the_same_data() {
+fn all_accepted_spellings_give_the_same_data() {
     let plain = text(b"2 qid:q1 1:0.5 2:0 3:-1\n0.5 qid:q2 1:0 2:4 3:0\n", &strict()).unwrap().data;
     for same in [
         &b"2\tqid:q1\t1:0.5\t3:-1\r\n\r\n# c\r\n0.5 qid:q2 2:4\r\n"[..],
@@ -229,22 +228,22 @@ fn all_accepted_spellings_are_the_same_data() {
 }
 
 #[test]
-fn packed_files_are_read_and_truncated_ones_refused() {
+fn compressed_files_are_read_and_truncated_ones_rejected() {
     let bytes = b"1 qid:1 1:0.25 # docid = d\n0 qid:2 2:1\n".to_vec();
     let plain = text(&bytes, &strict()).unwrap().data;
-    for packed in [gzip(&bytes), zstd::encode_all(&bytes[..], 3).unwrap()] {
-        let (_folder, path) = temporary(&packed);
+    for compressed in [gzip(&bytes), zstd::encode_all(&bytes[..], 3).unwrap()] {
+        let (_folder, path) = temporary(&compressed);
         let report = read(&path, &strict()).unwrap();
         assert_eq!((&report.data, report.bytes, report.compression.is_some()), (&plain, bytes.len() as u64, true));
         let chunks: Vec<Dataset> = Chunks::open(&path, &strict()).unwrap().map(Result::unwrap).collect();
         assert_eq!(chunks, std::slice::from_ref(&plain));
-        std::fs::write(&path, &packed[..packed.len() - 3]).unwrap();
+        std::fs::write(&path, &compressed[..compressed.len() - 3]).unwrap();
         let error = read(&path, &strict()).unwrap_err();
         assert!(
             matches!(&error, Error::Parse(parse) if parse.line == 0 && parse.problem.starts_with("truncated ")),
             "{error}"
         );
-        assert!(error.to_string().ends_with("the file was cut short: copy or download it again"), "{error}");
+        assert!(error.to_string().ends_with("the file is incomplete: copy or download it again"), "{error}");
         let error = Chunks::open(&path, &strict()).unwrap().find_map(Result::err).unwrap();
         assert!(error.to_string().contains("truncated "), "{error}");
     }
@@ -261,21 +260,23 @@ fn a_query_file_replaces_the_ids() {
     std::fs::write(&sizes, "1\n3\n").unwrap();
     let error = read(&path, &options).unwrap_err().to_string();
     assert!(
-        error.ends_with("3 documents, but the query file counts 4: it belongs to another file, or one was cut"),
+        error.ends_with(
+            "3 documents, but the query file counts 4: check that the files belong together and are complete"
+        ),
         "{error}"
     );
     std::fs::write(&sizes, "1\n-2\n").unwrap();
     let error = read(&path, &options).unwrap_err().to_string();
-    let expected = ":2:1: bad query size '-2': expected the number of documents of one query, 1 or more";
+    let expected = ":2:1: bad query size '-2': expected the number of documents of a query, 1 or more";
     assert!(error.ends_with(expected), "{error}");
     std::fs::write(&sizes, "1\n2\n").unwrap();
     std::fs::write(&path, "1 1:1\n0 qid:1 1:2\n2 1:3\n").unwrap();
     let error = read(&path, &options).unwrap_err().to_string();
     assert!(
-        error.ends_with(":2:3: query id besides a query file 'qid:1': leave out either `query_file` or the ids"),
+        error.ends_with(":2:3: query id in addition to a query file 'qid:1': remove either `query_file` or the ids"),
         "{error}"
     );
-    // A bad line keeps its place in its query; a query of bad lines is gone.
+    // Bad lines count as documents of their query; a query of bad lines only is dropped.
     std::fs::write(&sizes, "2\n1\n3\n").unwrap();
     std::fs::write(&path, "1 1:1\n0 1:x\nx\n2 1:3\ny\n4 1:5\n").unwrap();
     let report = read(&path, &ReadOptions { lenient: true, block_bytes: 4, ..options }).unwrap();
@@ -317,12 +318,12 @@ fn chunks_are_the_whole_file() {
 }
 
 #[test]
-fn chunks_refuse_what_the_whole_file_would_be_refused_for() {
+fn chunks_report_the_errors_of_the_whole_file() {
     let (_folder, path) = temporary(b"1 qid:a 1:1\n1 qid:b 1:1\n1 qid:c 1:1\n1 qid:a 1:1\n");
     for size in [1, 20, 1000] {
         let results: Vec<_> = Chunks::open(&path, &strict()).unwrap().with_chunk_bytes(size).collect();
         let error = results[results.len() - 1].as_ref().unwrap_err().to_string();
-        assert!(error.contains(":4:7: query id comes back 'a': its first documents start on line 1;"), "{error}");
+        assert!(error.contains(":4:7: query id reappears 'a': its first documents start on line 1;"), "{error}");
         assert_eq!(results.iter().filter(|result| result.is_err()).count(), 1);
     }
     std::fs::write(&path, "# nothing\n").unwrap();
@@ -332,7 +333,7 @@ fn chunks_refuse_what_the_whole_file_would_be_refused_for() {
 }
 
 #[test]
-fn progress_ends_at_the_whole_file() {
+fn progress_ends_at_the_size_of_the_file() {
     let bytes = "1 qid:1 1:1\n".repeat(1000);
     let (_folder, path) = temporary(bytes.as_bytes());
     let furthest = std::sync::atomic::AtomicU64::new(0);
@@ -354,7 +355,7 @@ fn missing_files_and_folders_are_named() {
 }
 
 #[test]
-fn errors_can_be_taken_apart() {
+fn parse_errors_expose_their_parts() {
     let Err(Error::Parse(error)) = text(b"1 qid:1 1:1\n1 qid:1 2:q\n", &strict()) else {
         panic!("expected a parse error")
     };
@@ -362,7 +363,7 @@ fn errors_can_be_taken_apart() {
     assert_eq!((file.as_str(), line, column, text.as_str()), ("f", 2, 11, "q"));
 }
 
-/// Any number a file can hold, with the hard ones often.
+/// Generates finite numbers, with many edge cases.
 fn number() -> impl Strategy<Value = f32> {
     prop_oneof![
         any::<u32>().prop_map(f32::from_bits).prop_filter("finite", |value| value.is_finite()),
@@ -408,7 +409,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn reading_arbitrary_bytes_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         fuzz::check(&bytes);
     }
 }

@@ -153,11 +153,11 @@ fn broken_files_are_refused_by_place_and_leave_nothing_behind() {
         ("1 qid:a 1:1\n-1 qid:a 1:1\n", "bad.txt:2:1: negative label '-1'"),
         (
             "1 qid:a 1:1\n1 qid:b 1:1\n0 qid:a 1:2\n",
-            "bad.txt:3:7: query id comes back 'a': its first documents start on line 1",
+            "bad.txt:3:7: query id reappears 'a': its first documents start on line 1",
         ),
         ("1 qid:a 1:nan\n", "bad.txt:1:11: feature value is not a number 'nan'"),
         ("1 qid:a 1:1 1:2\n", "bad.txt:1:13: duplicate feature '1:2'"),
-        ("1 qid:a 4000000000:1\n", "bad.txt:1:9: absurd feature index '4000000000'"),
+        ("1 qid:a 4000000000:1\n", "bad.txt:1:9: feature index too large '4000000000'"),
         ("", "bad.txt: the file is empty"),
     ] {
         let place = Place::new(&[("bad.txt", text), ("s.txt", "1\n")]);
@@ -183,7 +183,7 @@ fn damaged_packed_files_are_refused() {
     let whole = std::fs::read(place.0.path().join("whole.txt.gz")).unwrap();
     std::fs::write(place.0.path().join("cut.txt.gz"), &whole[..whole.len() / 2]).unwrap();
     let message = place.run("data cut.txt.gz").bad(1);
-    assert!(message.contains("cut.txt.gz: truncated gzip data: the file was cut short"), "{message}");
+    assert!(message.contains("cut.txt.gz: truncated gzip data: the file is incomplete"), "{message}");
     let message = place.run("data none.txt").bad(1);
     assert!(message.starts_with("error: none.txt: cannot read: "), "{message}");
     assert_eq!(message.matches("os error").count(), 1, "{message}");
@@ -474,7 +474,7 @@ fn folds_rotate_and_are_shown_as_a_folder() {
     std::fs::copy(place.0.path().join("folds/Fold3/train.txt"), place.0.path().join("folds/Fold3/test.txt")).unwrap();
     let shown = place.run("data folds").good();
     assert!(shown.contains("- Fold3: 6 queries are in both train and test\n"), "{shown}");
-    assert!(place.run("data .").bad(1).contains("no folds here"));
+    assert!(place.run("data .").bad(1).contains("no folds found"));
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         out.write(|writer| {
             let text = match args.format.as_str() {
                 "trec" => run_text(&report.data, &scores)?,
-                _ => scores_text(&report.rows.spread(&scores, f32::NAN)),
+                _ => scores_text(&report.rows.expand(&scores, f32::NAN)),
             };
             writer.write_all(text.as_bytes()).map_err(|error| Error::io(&args.out, "write", error))
         })?;

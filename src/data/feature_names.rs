@@ -1,13 +1,13 @@
-//! The names of features: a file of lines `index name`, or `f1`, `f2`, ... where nobody named them.
+//! Feature names: read from a file of lines `index name`, or `f1`, `f2`, ... by default.
 
 use super::source::{read_whole, whole_file};
 use crate::error::{Error, ParseError, Result, printable};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-/// The names that a file gives to some or all features, by the indices that data files use.
+/// Names of some or all features, read from a file and keyed by the indices that data files use.
 ///
-/// Lines are `index name`; empty lines and what begins with `#` are skipped. A name has no blanks.
+/// Each line is `index name`; blank lines and lines that start with `#` are skipped. Names contain no whitespace.
 ///
 /// ```
 /// use burnrank::data::FeatureNames;
@@ -20,24 +20,24 @@ use std::path::Path;
 pub struct FeatureNames {
     file: String,
     first_index: u32,
-    /// By column, counted from 0.
+    /// By column, from 0.
     names: BTreeMap<usize, String>,
 }
 
 impl FeatureNames {
-    /// Reads a file in which features are counted from `first_index`, packed or not; `-` is standard input.
+    /// Reads a file whose feature indices start at `first_index`. The file may be compressed; `-` is standard input.
     ///
     /// # Errors
-    /// On the first line that is not an index and a name, and where an index or a name comes twice.
+    /// On the first line that is not an index and a name, or that repeats an index or a name.
     pub fn read(path: impl AsRef<Path>, first_index: u32) -> Result<Self> {
         let (file, text) = read_whole(path.as_ref())?;
         Self::parse(&file, &text, first_index)
     }
 
-    /// As [`FeatureNames::read`], for a text in memory that errors call `file`.
+    /// Parses text in memory, as [`FeatureNames::read`] does. Errors refer to it as `file`.
     ///
     /// # Errors
-    /// As [`FeatureNames::read`].
+    /// See [`FeatureNames::read`].
     pub fn parse(file: &str, text: &[u8], first_index: u32) -> Result<Self> {
         let text = std::str::from_utf8(text)
             .map_err(|_| whole_file(file, "the file is not text", "expected lines of 'index name'"))?;
@@ -57,38 +57,34 @@ impl FeatureNames {
             let name = name.trim();
             let column = index.parse::<usize>().ok().and_then(|index| index.checked_sub(first_index as usize));
             let column = column.ok_or_else(|| {
-                let remedy = format!("expected 'index name', with indices from {first_index} on");
+                let remedy = format!("expected 'index name', with indices starting at {first_index}");
                 wrong(index, "bad index", remedy)
             })?;
             check_name(name).map_err(|problem| wrong(name, "bad name", problem))?;
             if !seen.insert(name.to_owned()) {
-                return Err(wrong(
-                    name,
-                    "a name that another feature has",
-                    "give each feature a name of its own".into(),
-                ));
+                return Err(wrong(name, "duplicate feature name", "give each feature a unique name".into()));
             }
             if names.insert(column, name.to_owned()).is_some() {
-                return Err(wrong(index, "an index that came before", "expected each feature once".into()));
+                return Err(wrong(index, "duplicate feature index", "list each feature once".into()));
             }
         }
         Ok(FeatureNames { file: file.to_owned(), first_index, names })
     }
 
-    /// No names: features counted from `first_index` are called by their indices.
+    /// Returns an empty list of names: every feature gets its default name.
     pub fn unnamed(first_index: u32) -> Self {
         FeatureNames { file: String::new(), first_index, names: BTreeMap::new() }
     }
 
-    /// The names of all features of data of so many; those that the file leaves out are called by their index, as in `f7`.
+    /// Returns the names of all `width` features. Features that the file does not name get their default name, such as `f7`.
     ///
     /// # Errors
-    /// When the file names a feature that the data does not have, or gives one feature the name that another has by its index.
+    /// When the file names a feature that the data does not have, or uses the default name of another feature.
     pub fn of_width(&self, width: usize) -> Result<Vec<String>> {
         let FeatureNames { file, first_index, names } = self;
         if let Some((column, name)) = names.last_key_value().filter(|(column, _)| **column >= width) {
             let (index, last) = (column + *first_index as usize, width + *first_index as usize - 1);
-            let message = format!("{file}: '{name}' is the name of feature {index}, but the last one is {last}");
+            let message = format!("{file}: '{name}' names feature {index}, but the last feature of the data is {last}");
             return Err(Error::Mismatch(message));
         }
         let mut all = default_feature_names(*first_index, width);
@@ -98,18 +94,18 @@ impl FeatureNames {
     }
 }
 
-/// The names of features that nobody named, by their indices: `f1`, `f2`, ... where those begin with 1.
+/// Returns the default names of `width` features: `f1`, `f2`, ... if `first_index` is 1.
 pub(crate) fn default_feature_names(first_index: u32, width: usize) -> Vec<String> {
     (0..width).map(|column| format!("f{}", column + first_index as usize)).collect()
 }
 
-/// Refuses names that cannot be told apart, or that are none.
+/// Checks that names are valid and distinct.
 pub(crate) fn check_names(names: &[String]) -> std::result::Result<(), String> {
     let mut seen = HashSet::new();
     for name in names {
-        check_name(name).map_err(|problem| format!("bad name of a feature '{}': {problem}", printable(name)))?;
+        check_name(name).map_err(|problem| format!("bad feature name '{}': {problem}", printable(name)))?;
         if !seen.insert(name) {
-            return Err(format!("two features are called '{name}'"));
+            return Err(format!("two features are named '{name}'"));
         }
     }
     Ok(())
@@ -117,7 +113,7 @@ pub(crate) fn check_names(names: &[String]) -> std::result::Result<(), String> {
 
 fn check_name(name: &str) -> std::result::Result<(), String> {
     if name.is_empty() || name.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return Err("expected a word without blanks, as in body_bm25".into());
+        return Err("expected a name without whitespace, such as body_bm25".into());
     }
     Ok(())
 }
@@ -131,28 +127,28 @@ mod tests {
     }
 
     #[test]
-    fn indices_are_those_of_the_data() {
+    fn indices_start_at_the_first_index() {
         let text = "0\tbm25(title)\n2   größe  \n";
         assert_eq!(parse(text, 0).unwrap().of_width(3).unwrap(), ["bm25(title)", "f1", "größe"]);
         assert_eq!(parse("", 1).unwrap().of_width(2).unwrap(), ["f1", "f2"]);
     }
 
     #[test]
-    fn bad_lines_are_named_with_a_remedy() {
+    fn errors_name_line_and_remedy() {
         for (text, expected) in [
-            ("x bm25\n", "names.txt:1: bad index 'x': expected 'index name', with indices from 1 on"),
-            ("\n0 bm25\n", "names.txt:2: bad index '0': expected 'index name', with indices from 1 on"),
-            ("1\n", "names.txt:1: bad name: expected a word without blanks, as in body_bm25"),
-            ("1 a b\n", "names.txt:1: bad name 'a b': expected a word without blanks, as in body_bm25"),
-            ("1 a\n2 a\n", "names.txt:2: a name that another feature has 'a': give each feature a name of its own"),
-            ("1 a\n1 b\n", "names.txt:2: an index that came before '1': expected each feature once"),
+            ("x bm25\n", "names.txt:1: bad index 'x': expected 'index name', with indices starting at 1"),
+            ("\n0 bm25\n", "names.txt:2: bad index '0': expected 'index name', with indices starting at 1"),
+            ("1\n", "names.txt:1: bad name: expected a name without whitespace, such as body_bm25"),
+            ("1 a b\n", "names.txt:1: bad name 'a b': expected a name without whitespace, such as body_bm25"),
+            ("1 a\n2 a\n", "names.txt:2: duplicate feature name 'a': give each feature a unique name"),
+            ("1 a\n1 b\n", "names.txt:2: duplicate feature index '1': list each feature once"),
         ] {
             assert_eq!(parse(text, 1).unwrap_err().to_string(), expected);
         }
         assert!(FeatureNames::parse("n", b"1 \xff", 1).unwrap_err().to_string().contains("not text"));
         let error = parse("1 f2\n", 1).unwrap().of_width(2).unwrap_err().to_string();
-        assert_eq!(error, "names.txt: two features are called 'f2'");
+        assert_eq!(error, "names.txt: two features are named 'f2'");
         let error = parse("4 x\n", 1).unwrap().of_width(3).unwrap_err().to_string();
-        assert_eq!(error, "names.txt: 'x' is the name of feature 4, but the last one is 3");
+        assert_eq!(error, "names.txt: 'x' names feature 4, but the last feature of the data is 3");
     }
 }

@@ -1,13 +1,13 @@
-//! Folds and splits by query: a query's documents are never parted.
+//! Folds and splits by query: all documents of a query stay together.
 
 use crate::error::{Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// `k` folds of the queries `0..n_queries`, shuffled by `seed`: every query in exactly one fold, sizes at most one apart.
+/// Splits the queries `0..n_queries`, shuffled with `seed`, into `k` folds whose sizes differ by at most one.
 ///
-/// Within a fold the indices rise, so that [`Dataset::select`](crate::Dataset::select) reads the data in order.
+/// The indices of a fold are sorted, so that [`Dataset::select`](crate::Dataset::select) reads the data in order.
 ///
 /// # Errors
 /// When `k` is below 2 or above the number of queries.
@@ -19,32 +19,32 @@ use rand_chacha::ChaCha8Rng;
 /// ```
 pub fn kfold(n_queries: usize, k: usize, seed: u64) -> Result<Vec<Vec<usize>>> {
     if k < 2 {
-        return Err(Error::Config(format!("{k} folds: at least 2 are needed, one to hold out and one to train on")));
+        return Err(Error::Config(format!("{k} folds: at least 2 are needed, one to train on and one to hold out")));
     }
     if k > n_queries {
-        return Err(Error::Data(format!("{k} folds of {n_queries} queries: some would be empty, ask for fewer folds")));
+        return Err(Error::Data(format!("{k} folds of {n_queries} queries: some would be empty; use fewer folds")));
     }
     let sizes: Vec<usize> = (0..k).map(|fold| n_queries / k + usize::from(fold < n_queries % k)).collect();
-    Ok(deal(n_queries, &sizes, seed))
+    Ok(shuffle_and_cut(n_queries, &sizes, seed))
 }
 
-/// Training, validation and test queries of each fold in turn, as in LETOR: the test part moves by one from fold to fold, and the part
-/// before it is for validation. `parts` are those of [`kfold`], 3 or more.
+/// Returns the training, validation and test queries of each fold, as in LETOR: fold by fold the test part moves by one, and the
+/// part before it is used for validation. `parts` are at least 3 parts of [`kfold`].
 pub fn rotated(parts: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let k = parts.len();
     let fold = |f: usize| {
         let mut train: Vec<usize> = (0..k.saturating_sub(2)).flat_map(|i| parts[(f + i) % k].iter().copied()).collect();
-        // In the order of the data.
         train.sort_unstable();
         [train, parts[(f + k - 2) % k].clone(), parts[(f + k - 1) % k].clone()]
     };
     (0..k).flat_map(fold).collect()
 }
 
-/// Parts of the queries `0..n_queries` in the given proportions, as in 0.6, 0.2, 0.2 for training, validation and test.
+/// Splits the queries `0..n_queries`, shuffled with `seed`, into parts of the given proportions, such as 0.6, 0.2, 0.2 for
+/// training, validation and test.
 ///
-/// Proportions are relative to their sum, so 3, 1, 1 means the same. Sizes are rounded by largest remainder: they sum to
-/// the number of queries, and each is less than one query away from its exact share.
+/// Proportions are relative to their sum: 3, 1, 1 means the same. Sizes are rounded by the largest remainder method: they sum
+/// to the number of queries, and each differs from its exact share by less than one query.
 ///
 /// # Errors
 /// When a proportion is not a positive number, or a part would be empty.
@@ -74,24 +74,24 @@ pub fn split(n_queries: usize, proportions: &[f64], seed: u64) -> Result<Vec<Vec
             proportions[empty] / total,
         )));
     }
-    Ok(deal(n_queries, &sizes, seed))
+    Ok(shuffle_and_cut(n_queries, &sizes, seed))
 }
 
-/// Rounds shares to whole numbers that sum to `total`: down first, then up where most was lost.
+/// Rounds shares to integers that sum to `total`: all down, then those with the largest remainders up.
 fn largest_remainder(total: usize, shares: &[f64]) -> Vec<usize> {
-    // 0.2 of 10 may come out as 1.9999999999999998: what is that near to a whole number is one.
+    // 0.2 of 10 may be computed as 1.9999999999999998: a value this close to an integer is rounded to it.
     let floor = |share: f64| {
         if (share - share.round()).abs() < 1e-9 * share.abs().max(1.0) { share.round() } else { share.floor() }
     };
     let mut sizes: Vec<usize> = shares.iter().map(|&share| floor(share) as usize).collect();
-    let mut by_loss: Vec<usize> = (0..shares.len()).collect();
-    by_loss.sort_by(|&a, &b| (shares[b] - floor(shares[b])).total_cmp(&(shares[a] - floor(shares[a]))));
+    let mut by_remainder: Vec<usize> = (0..shares.len()).collect();
+    by_remainder.sort_by(|&a, &b| (shares[b] - floor(shares[b])).total_cmp(&(shares[a] - floor(shares[a]))));
     let missing = total.saturating_sub(sizes.iter().sum());
-    by_loss.iter().cycle().take(missing).for_each(|&part| sizes[part] += 1);
+    by_remainder.iter().cycle().take(missing).for_each(|&part| sizes[part] += 1);
     sizes
 }
 
-fn deal(n_queries: usize, sizes: &[usize], seed: u64) -> Vec<Vec<usize>> {
+fn shuffle_and_cut(n_queries: usize, sizes: &[usize], seed: u64) -> Vec<Vec<usize>> {
     let mut queries: Vec<usize> = (0..n_queries).collect();
     queries.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
     let mut rest = queries.into_iter();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn folds_part_the_queries_evenly() {
+    fn fold_sizes_differ_by_at_most_one() {
         for (n, k) in [(2, 2), (10, 3), (101, 5), (1000, 7)] {
             let folds = kfold(n, k, 3).unwrap();
             assert!(is_partition(&folds, n));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_is_an_order() {
+    fn the_seed_determines_the_shuffle() {
         assert_eq!(kfold(100, 5, 1).unwrap(), kfold(100, 5, 1).unwrap());
         assert_ne!(kfold(100, 5, 1).unwrap(), kfold(100, 5, 2).unwrap());
         assert_ne!(split(100, &[1.0, 1.0], 1).unwrap()[0], (0..50).collect::<Vec<_>>());
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(sizes(17_004, &[2.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0]), [11_336, 2_834, 2_834]);
         assert_eq!(sizes(10, &[0.7, 0.2, 0.1]), [7, 2, 1]);
         assert_eq!(sizes(25_000, &[10.0, 5.0, 10.0]), [10_000, 5_000, 10_000]);
-        // Shares 1.75, 1.25, 4: the first lost most.
+        // Shares 1.75, 1.25, 4: the first has the largest remainder.
         assert_eq!(sizes(7, &[0.25, 1.25 / 7.0, 4.0 / 7.0]), [2, 1, 4]);
         assert_eq!(sizes(5, &[1.0]), [5]);
         for n in 3..200 {
@@ -153,19 +153,19 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_dealt_is_refused() {
-        let says = |result: Result<Vec<Vec<usize>>>, text: &str| {
+    fn invalid_splits_are_rejected() {
+        let assert_error = |result: Result<Vec<Vec<usize>>>, text: &str| {
             let message = result.unwrap_err().to_string();
             assert!(message.contains(text), "{message}");
         };
-        says(kfold(10, 1, 0), "at least 2");
-        says(kfold(3, 4, 0), "some would be empty");
-        says(split(10, &[], 0), "at least one");
-        says(split(10, &[0.5, 0.0], 0), "bad proportion 0");
-        says(split(10, &[0.5, -1.0], 0), "bad proportion -1");
-        says(split(10, &[0.5, f64::NAN], 0), "bad proportion NaN");
-        says(split(10, &[f64::MAX, f64::MAX], 0), "too large");
-        says(split(3, &[0.8, 0.1, 0.1], 0), "part 2 of the split would be empty");
-        says(split(0, &[1.0], 0), "empty");
+        assert_error(kfold(10, 1, 0), "at least 2");
+        assert_error(kfold(3, 4, 0), "some would be empty");
+        assert_error(split(10, &[], 0), "at least one");
+        assert_error(split(10, &[0.5, 0.0], 0), "bad proportion 0");
+        assert_error(split(10, &[0.5, -1.0], 0), "bad proportion -1");
+        assert_error(split(10, &[0.5, f64::NAN], 0), "bad proportion NaN");
+        assert_error(split(10, &[f64::MAX, f64::MAX], 0), "too large");
+        assert_error(split(3, &[0.8, 0.1, 0.1], 0), "part 2 of the split would be empty");
+        assert_error(split(0, &[1.0], 0), "empty");
     }
 }

@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 /// The three files of one fold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoldFiles {
-    /// As in `Fold1`; the folder's own name when it holds the files itself.
+    /// Name of the fold's folder, such as `Fold1`.
     pub name: String,
-    /// What is learned from.
+    /// Training data.
     pub train: PathBuf,
-    /// What settings are chosen by.
+    /// Validation data.
     pub vali: PathBuf,
-    /// What is reported.
+    /// Test data.
     pub test: PathBuf,
 }
 
-/// Finds the folds below `folder`: `Fold1`, `Fold2`, ... without a gap, or the three files in `folder` itself.
+/// Finds the folds in `folder`: subfolders `Fold1`, `Fold2`, ... without gaps, or a single fold whose files are in `folder` itself.
 ///
-/// Each file may be of any of the [`INPUT_FORMATS`], as in `train.txt.gz` or `train.parquet`.
+/// Each file may be in any of the [`INPUT_FORMATS`], such as `train.txt.gz` or `train.parquet`.
 ///
 /// # Errors
-/// When there is no fold, one is missing, or one lacks a file.
+/// When there is no fold, a fold is missing, or a fold lacks a file.
 pub fn find_folds(folder: impl AsRef<Path>) -> Result<Vec<FoldFiles>> {
     let folder = folder.as_ref();
     let mut numbers = Vec::new();
@@ -40,7 +40,7 @@ pub fn find_folds(folder: impl AsRef<Path>) -> Result<Vec<FoldFiles>> {
         return match fold(folder, name) {
             Ok(fold) => Ok(vec![fold]),
             Err(_) => Err(Error::Data(format!(
-                "{}: no folds here: expected the folders Fold1, Fold2, ... or the files train.txt, vali.txt and test.txt",
+                "{}: no folds found: expected folders Fold1, Fold2, ... or the files train.txt, vali.txt and test.txt",
                 folder.display()
             ))),
         };
@@ -54,8 +54,8 @@ pub fn find_folds(folder: impl AsRef<Path>) -> Result<Vec<FoldFiles>> {
 fn fold(folder: &Path, name: String) -> Result<FoldFiles> {
     let file = |part: &str| {
         let endings = INPUT_FORMATS.iter().flat_map(InputFormat::file_endings);
-        let found = endings.map(|ending| folder.join(format!("{part}.{ending}"))).find(|path| path.is_file());
-        found.ok_or_else(|| Error::Data(format!("{}: {part}.txt is missing", folder.display())))
+        let path = endings.map(|ending| folder.join(format!("{part}.{ending}"))).find(|path| path.is_file());
+        path.ok_or_else(|| Error::Data(format!("{}: {part}.txt is missing", folder.display())))
     };
     Ok(FoldFiles { name, train: file("train")?, vali: file("vali")?, test: file("test")? })
 }
@@ -87,10 +87,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_folds_and_files_are_reported() {
         let root = tempfile::tempdir().unwrap();
         let error = |root: &Path| find_folds(root).unwrap_err().to_string();
-        assert!(error(root.path()).contains("no folds here"));
+        assert!(error(root.path()).contains("no folds found"));
         make(root.path(), &["Fold1/train.txt", "Fold1/test.txt"]);
         assert!(error(root.path()).ends_with("Fold1: vali.txt is missing"));
         make(root.path(), &["Fold3/train.txt"]);

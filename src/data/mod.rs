@@ -1,4 +1,4 @@
-//! Bytes to ragged data sets: reading, writing, generating, scaling and splitting.
+//! Data sets of queries and documents: reading, writing, generating, scaling and splitting.
 
 pub mod cache;
 pub(crate) mod dataset;

@@ -1,4 +1,4 @@
-//! A scores file: one number per line, the score of the document on the same line of the data.
+//! Score files: one number per line, in the order of the documents of the data file.
 
 use super::read::number::{BadNumber, parse_f64};
 use super::read::problem::Problem;
@@ -9,7 +9,7 @@ use crate::memory;
 use std::fmt::Display;
 use std::path::Path;
 
-/// Reads the scores of `documents` documents, one finite number per line, packed or not; `-` is standard input.
+/// Reads the scores of `documents` documents, one finite number per line. The file may be compressed; `-` is standard input.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -21,13 +21,13 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// On the first line that is not one finite number, and when there is not one per document.
+/// On the first line that is not one finite number, and when the number of scores is not `documents`.
 pub fn read_scores(path: impl AsRef<Path>, documents: usize) -> Result<Vec<f64>> {
     let (name, text) = read_whole(path.as_ref())?;
     parse_scores_of(&name, &text, documents)
 }
 
-/// As [`parse_scores`], of so many documents.
+/// Parses exactly `documents` scores.
 pub(super) fn parse_scores_of(name: &str, text: &[u8], documents: usize) -> Result<Vec<f64>> {
     let scores = parse_scores(name, text)?;
     if scores.len() != documents {
@@ -39,7 +39,7 @@ pub(super) fn parse_scores_of(name: &str, text: &[u8], documents: usize) -> Resu
     Ok(scores)
 }
 
-/// As [`read_scores`], for a text in memory that errors call `name`, of any number of scores.
+/// Parses any number of scores from text in memory. Errors refer to it as `name`.
 ///
 /// # Errors
 /// On the first line that is not one finite number.
@@ -53,7 +53,7 @@ pub fn parse_scores(name: &str, text: &[u8]) -> Result<Vec<f64>> {
         let at = line.len() - line.trim_ascii_start().len();
         parse_f64(score).map_err(|bad| {
             let problem = match bad {
-                // A blank line would shift all scores below it.
+                // Skipping a blank line would shift all scores after it.
                 BadNumber::Text if score.is_empty() => {
                     Problem::new(0, b"", "blank line", "expected one score per line")
                 }
@@ -71,7 +71,7 @@ pub fn parse_scores(name: &str, text: &[u8]) -> Result<Vec<f64>> {
     Ok(scores)
 }
 
-/// Writes one score per line, in the shortest spelling that keeps scores of their type apart and in order.
+/// Writes one score per line, in the shortest form that reads back as the same number.
 ///
 /// # Errors
 /// When a score is not finite, or the file cannot be written.
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_named() {
+    fn errors_name_line_and_column() {
         for (text, expected) in [
             ("1\n x \n", "s:2:2: bad score 'x': expected a number such as 0.25 or 1e-3"),
             ("1\r\n\r\n2\n", "s:2:1: blank line: expected one score per line"),

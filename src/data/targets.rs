@@ -6,45 +6,45 @@ use crate::error::{Error, ParseError, Result};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// One training pair of a query: documents `i` and `j` and the probability that `i` is the better one.
+/// A training pair of a query: documents `i` and `j` and the probability that `i` ranks above `j`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairTarget {
-    /// A document of the query, counted from 0.
+    /// Index of the first document within the query, from 0.
     pub i: usize,
-    /// Another one.
+    /// Index of the second document within the query, from 0.
     pub j: usize,
-    /// The target `P`, from 0 to 1.
+    /// Target probability `P`, from 0 to 1.
     pub probability: f64,
 }
 
-/// The target pairs of every query of a data set, in the data set's order.
+/// The target pairs of each query of a data set, in the order of its queries.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Targets {
     pairs: Vec<Vec<PairTarget>>,
 }
 
 impl Targets {
-    /// Reads a file of lines `qid docA docB P`. A document is named by its id where the data has ids, else by its place
-    /// in the query, counted from 1. Blank lines and lines that start with `#` are passed over.
+    /// Reads a file of lines `qid docA docB P`. Documents are identified by their ids, or by their position in the query,
+    /// from 1, if they have none. Blank lines and lines that start with `#` are skipped.
     ///
     /// # Errors
-    /// A file that cannot be read, or a line that names an unknown query or document, a document against itself, or
-    /// something that is not a probability; the message names file, line and remedy.
+    /// When the file cannot be read, and on the first line with an unknown query or document, two equal documents, or an
+    /// invalid probability.
     pub fn read(path: &Path, data: &Dataset) -> Result<Self> {
         let (name, text) = read_whole(path)?;
         let text = String::from_utf8(text)
-            .map_err(|_| whole_file(&name, "not a text in UTF-8", "expected lines of qid docA docB P"))?;
+            .map_err(|_| whole_file(&name, "the file is not UTF-8 text", "expected lines 'qid docA docB P'"))?;
         Targets::parse(&name, &text, data)
     }
 
-    /// As [`Targets::read`], from text; `name` stands for the file in messages.
+    /// Parses text in memory, as [`Targets::read`] does. Errors refer to it as `name`.
     ///
     /// # Errors
-    /// As [`Targets::read`].
+    /// See [`Targets::read`].
     pub fn parse(name: &str, text: &str, data: &Dataset) -> Result<Self> {
         let queries: HashMap<&str, usize> =
             data.query_ids().iter().enumerate().map(|(index, id)| (id.as_str(), index)).collect();
-        let mut places: HashMap<usize, HashMap<String, usize>> = HashMap::new();
+        let mut positions: HashMap<usize, HashMap<String, usize>> = HashMap::new();
         let mut pairs = vec![Vec::new(); data.n_queries()];
         for (number, line) in text.lines().enumerate() {
             if line.trim().is_empty() || line.trim_start().starts_with('#') {
@@ -64,46 +64,47 @@ impl Targets {
             let [qid, first, second, probability] = fields[..] else {
                 return Err(wrong(line, "bad target", "expected 'qid docA docB P', four fields".into()));
             };
-            let query = *queries.get(qid).ok_or_else(|| wrong(qid, "unknown query", "it is not in the data".into()))?;
-            let known = places.entry(query).or_insert_with(|| names(data, query));
-            let place = |id: &str| {
-                let remedy = || format!("query {qid} has no such document; name documents by id, or by place from 1");
-                known.get(id).copied().ok_or_else(|| wrong(id, "unknown document", remedy()))
+            let query =
+                *queries.get(qid).ok_or_else(|| wrong(qid, "unknown query", "the data does not contain it".into()))?;
+            let documents = positions.entry(query).or_insert_with(|| positions_by_id(data, query));
+            let position = |id: &str| {
+                let remedy = || format!("query {qid} has no such document; use its id, or its position from 1");
+                documents.get(id).copied().ok_or_else(|| wrong(id, "unknown document", remedy()))
             };
-            let (a, b) = (place(first)?, place(second)?);
+            let (a, b) = (position(first)?, position(second)?);
             if a == b {
-                return Err(wrong(second, "a document against itself", "name two different documents".into()));
+                return Err(wrong(second, "pair of a document with itself", "use two different documents".into()));
             }
             let p = probability.parse::<f64>().ok().filter(|p| (0.0..=1.0).contains(p));
             let p = p.ok_or_else(|| wrong(probability, "bad probability", "expected a number from 0 to 1".into()))?;
             pairs[query].push(PairTarget { i: a, j: b, probability: p });
         }
         if pairs.iter().all(Vec::is_empty) {
-            return Err(Error::Data(format!("{name}: no target pair in it: expected lines 'qid docA docB P'")));
+            return Err(Error::Data(format!("{name}: no target pairs: expected lines 'qid docA docB P'")));
         }
         Ok(Targets { pairs })
     }
 
-    /// The target pairs of one query.
+    /// Returns the target pairs of a query.
     ///
     /// # Panics
-    /// When there is no such query.
+    /// When `index` is out of range.
     pub fn query(&self, index: usize) -> &[PairTarget] {
         &self.pairs[index]
     }
 
-    /// The targets of the chosen queries, as [`Dataset::select`] chooses them.
+    /// Returns the targets of the given queries, in the order of [`Dataset::select`].
     pub fn select(&self, queries: &[usize]) -> Self {
         Targets { pairs: queries.iter().map(|&query| self.pairs[query].clone()).collect() }
     }
 }
 
-fn names(data: &Dataset, query: usize) -> HashMap<String, usize> {
+fn positions_by_id(data: &Dataset, query: usize) -> HashMap<String, usize> {
     let rows = data.query(query).rows;
     rows.enumerate()
-        .map(|(place, row)| match data.document_id(row) {
-            Some(id) if !id.is_empty() => (id.to_owned(), place),
-            _ => ((place + 1).to_string(), place),
+        .map(|(position, row)| match data.document_id(row) {
+            Some(id) if !id.is_empty() => (id.to_owned(), position),
+            _ => ((position + 1).to_string(), position),
         })
         .collect()
 }
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_found_by_document_id() {
+    fn documents_are_looked_up_by_id() {
         let targets = Targets::parse("t", "# comment\n\n7 y x 0.9\n", &data()).unwrap();
         assert_eq!(targets.query(0), [PairTarget { i: 1, j: 0, probability: 0.9 }]);
         assert!(targets.query(1).is_empty());
@@ -127,15 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_named() {
+    fn errors_name_line_and_column() {
         for (text, expected) in [
             ("7 y x 0.9\n7 y x\n", "t:2:1: bad target '7 y x'"),
             ("9 y x 0.5", "t:1:1: unknown query '9'"),
             ("7 y q 0.5", "t:1:5: unknown document 'q'"),
-            ("7 y y 0.5", "t:1:5: a document against itself"),
+            ("7 y y 0.5", "t:1:5: pair of a document with itself"),
             ("7 y x 1.5", "t:1:7: bad probability '1.5'"),
             ("7 y x NaN", "t:1:7: bad probability 'NaN'"),
-            ("# only this", "t: no target pair"),
+            ("# only this", "t: no target pairs"),
         ] {
             let message = Targets::parse("t", text, &data()).unwrap_err().to_string();
             assert!(message.starts_with(expected), "{message}");

@@ -1,4 +1,4 @@
-//! A [`Dataset`] to a LETOR file.
+//! Writing a [`Dataset`] as a LETOR file.
 
 use super::dataset::Dataset;
 use super::read::MAX_FEATURES;
@@ -11,23 +11,23 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-/// Feature values that are looked at together.
+/// Number of feature values checked at a time.
 const VALUES_AT_ONCE: usize = 1 << 22;
 
 /// Whether features of value 0 are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Zeros {
-    /// Every feature of every document.
+    /// Every feature of every document is written.
     #[default]
     Keep,
-    /// Only what is not 0, and the last feature of the first document, so that the number of features is kept.
+    /// Zeros are omitted, except for the last feature of the first document, which preserves the number of features.
     Omit,
 }
 
-/// How to write a LETOR file. The default counts features from 1 and writes zeros.
+/// Options for writing LETOR files. By default feature indices start at 1 and zeros are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// The index of the first feature: 0 or 1.
+    /// Index of the first feature: 0 or 1.
     pub first_index: u32,
     /// Whether features of value 0 are written.
     pub zeros: Zeros,
@@ -39,12 +39,12 @@ impl Default for WriteOptions {
     }
 }
 
-/// Writes a file that reads back as the same data set, bit for bit.
+/// Writes a data set to a LETOR file that reads back bit for bit.
 ///
-/// The file appears when it is complete, or not at all.
+/// The file is written under a temporary name and renamed when it is complete.
 ///
 /// # Errors
-/// When the file cannot be written, and as [`write_to`].
+/// When the file cannot be written, and for the reasons listed at [`write_to`].
 pub fn write(path: impl AsRef<Path>, data: &Dataset, options: &WriteOptions) -> Result<()> {
     let path = path.as_ref();
     check(data, options)?;
@@ -53,7 +53,7 @@ pub fn write(path: impl AsRef<Path>, data: &Dataset, options: &WriteOptions) -> 
     })
 }
 
-/// As [`write()`], to any writer.
+/// Writes a data set in LETOR format to any writer.
 ///
 /// ```
 /// use burnrank::{Dataset, WriteOptions};
@@ -66,39 +66,39 @@ pub fn write(path: impl AsRef<Path>, data: &Dataset, options: &WriteOptions) -> 
 /// ```
 ///
 /// # Errors
-/// When the writer fails, and when the format cannot say what the data is: no document, a number that is not finite, a negative
-/// label, a query id twice, or an id that is empty or holds blanks or `#`.
+/// When the writer fails, and when the format cannot represent the data: it has no documents, a number that is not finite, a
+/// negative label, a repeated query id, or an id that is empty or contains whitespace or `#`.
 pub fn write_to(writer: &mut dyn Write, data: &Dataset, options: &WriteOptions) -> Result<()> {
     check(data, options)?;
     lines(writer, data, options).map_err(|error| Error::io("output", "write", error))
 }
 
-/// Fails on whatever would not read back the same.
+/// Fails on data that would not read back the same.
 fn check(data: &Dataset, options: &WriteOptions) -> Result<()> {
     if options.first_index > 1 {
         return Err(Error::Config(format!("the first feature index is 0 or 1, not {}", options.first_index)));
     }
     let fail = |message: String| Err(Error::Data(message));
     if data.n_documents() == 0 {
-        return fail("there is no document to write".into());
+        return fail("there are no documents to write".into());
     }
     if data.n_features() > MAX_FEATURES {
-        return fail(format!("{} features are too many for a file: the most is {MAX_FEATURES}", data.n_features()));
+        return fail(format!("{} features are too many for a file: the maximum is {MAX_FEATURES}", data.n_features()));
     }
     let mut ids = HashSet::new();
     for id in data.query_ids() {
         if id.is_empty() || id.bytes().any(|byte| byte == b' ' || byte == b'#' || byte.is_ascii_control()) {
             return fail(format!(
-                "query id {id:?} cannot be written: it is empty or holds a blank, '#' or control character"
+                "query id {id:?} cannot be written: it is empty or contains a space, '#' or a control character"
             ));
         }
         if !ids.insert(id.as_str()) {
-            return fail(format!("query id {id:?} cannot be written twice: give each query its own id"));
+            return fail(format!("query id {id:?} appears twice: give each query a unique id"));
         }
     }
     for row in 0..data.n_documents() {
         if let Some(id) = data.document_id(row).filter(|id| id.bytes().any(|byte| byte.is_ascii_whitespace())) {
-            return fail(format!("document id {id:?} cannot be written: it holds a blank"));
+            return fail(format!("document id {id:?} cannot be written: it contains whitespace"));
         }
     }
     if let Some(row) = data.labels().iter().position(|label| !(label.is_finite() && *label >= 0.0)) {
@@ -112,7 +112,7 @@ fn check(data: &Dataset, options: &WriteOptions) -> Result<()> {
 }
 
 fn lines(writer: &mut dyn Write, data: &Dataset, options: &WriteOptions) -> std::io::Result<()> {
-    // About a megabyte of text each, and a few of them in memory at once.
+    // Blocks of about 1 MB of text, a few in memory at a time.
     let rows = (100_000 / (data.n_features() + 1)).max(1);
     let blocks: Vec<Range<usize>> =
         (0..data.n_documents()).step_by(rows).map(|row| row..(row + rows).min(data.n_documents())).collect();
@@ -140,7 +140,7 @@ fn lines_of(data: &Dataset, rows: Range<usize>, features: &[f32], options: &Writ
         text.extend_from_slice(b" qid:");
         text.extend_from_slice(data.query_ids()[query].as_bytes());
         for (column, &value) in features[(row - first) * width..][..width].iter().enumerate() {
-            // Minus zero has bits of its own.
+            // Compares bits: -0 is written.
             let omitted = options.zeros == Zeros::Omit && value.to_bits() == 0 && !(row == 0 && column + 1 == width);
             if !omitted {
                 put(&mut text, format_args!(" {}:", column + options.first_index as usize));
@@ -148,7 +148,7 @@ fn lines_of(data: &Dataset, rows: Range<usize>, features: &[f32], options: &Writ
             }
         }
         if let Some(id) = data.document_id(row) {
-            // An empty id is written too: it tells a document without id from a file without ids.
+            // An empty id is written too: it distinguishes a document without an id from a file without ids.
             put(&mut text, format_args!(" # docid = {id}"));
         }
         text.push(b'\n');
@@ -156,7 +156,7 @@ fn lines_of(data: &Dataset, rows: Range<usize>, features: &[f32], options: &Writ
     text
 }
 
-/// The shortest text that reads back as the same bits.
+/// Appends the shortest text that reads back as the same bits.
 fn number(text: &mut Vec<u8>, value: f32) {
     let size = value.abs();
     if size == 0.0 || (1e-5..1e9).contains(&size) {
@@ -186,17 +186,17 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_left_out_but_the_width_stays() {
+    fn omitting_zeros_preserves_the_width() {
         let data = Dataset::new(3, vec![0.0, 1.0, 0.0, -0.0, 0.0, 0.0], vec![1.0, 0.5], vec![("a".into(), 2)]).unwrap();
         let options = WriteOptions { first_index: 0, zeros: Zeros::Omit };
         assert_eq!(text(&data, &options).unwrap(), "1 qid:a 1:1 2:0\n0.5 qid:a 0:-0\n");
     }
 
     #[test]
-    fn what_the_format_cannot_say_is_refused() {
+    fn data_that_the_format_cannot_represent_is_rejected() {
         let default = WriteOptions::default();
         for (data, message) in [
-            (Dataset::default(), "no document"),
+            (Dataset::default(), "no documents"),
             (one("a b", 0.0, 0.0), "query id \"a b\" cannot be written"),
             (one("a#", 0.0, 0.0), "query id \"a#\" cannot be written"),
             (one("", 0.0, 0.0), "query id \"\" cannot be written"),
@@ -205,7 +205,7 @@ mod tests {
             (one("a", 0.0, f32::INFINITY), "feature 0 of document 0 (both from 0) is inf"),
             (
                 Dataset::new(1, vec![0.0; 2], vec![0.0; 2], vec![("a".into(), 1), ("a".into(), 1)]).unwrap(),
-                "written twice",
+                "appears twice",
             ),
             (one("a", 0.0, 0.0).with_document_ids(["x y"].into_iter().collect()).unwrap(), "document id \"x y\""),
         ] {

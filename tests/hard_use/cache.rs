@@ -54,25 +54,25 @@ fn stale_and_damaged_caches_are_refused_by_name_with_the_remedy() {
     let mut label = whole.clone();
     *label.last_mut().unwrap() ^= 1;
     for (bytes, expected) in [
-        (&whole[..whole.len() / 2], "a cache of another size than was written"),
-        (&whole[..100], "a cache of another size than was written"),
+        (&whole[..whole.len() / 2], "the cache has the wrong size"),
+        (&whole[..100], "the cache has the wrong size"),
         (other.as_slice(), "a cache of version 9, and this program reads version 1"),
-        (first.as_slice(), "not a cache, or damaged at its start"),
-        (label.as_slice(), "a damaged cache"),
+        (first.as_slice(), "not a cache, or its first bytes are damaged"),
+        (label.as_slice(), "the cache is damaged"),
         (&[], "the file is empty"),
     ] {
         std::fs::write(place.path().join("a.cache"), bytes).unwrap();
         for command in commands {
             let message = place.run(command).bad(1);
             assert!(message.contains("a.cache: ") && message.contains(expected), "{command}: {message}");
-            assert!(message.contains("make it again"), "{message}");
+            assert!(message.contains("rebuild it"), "{message}");
         }
     }
     std::fs::write(place.path().join("a.cache"), &whole).unwrap();
     std::fs::write(place.path().join("a.txt"), lines(0..21)).unwrap();
     for command in commands {
         let message = place.run(command).bad(1);
-        assert!(message.contains("has changed since this cache was made from it"), "{command}: {message}");
+        assert!(message.contains("has changed since this cache was built from it"), "{command}: {message}");
         assert!(message.contains("--stale-cache"), "{message}");
     }
     place.run("data a.cache --stale-cache").good();
@@ -82,7 +82,7 @@ fn stale_and_damaged_caches_are_refused_by_name_with_the_remedy() {
     std::fs::write(place.path().join("a.cache"), &feature).unwrap();
     place.run("data a.cache --stale-cache").good();
     let message = place.run("data a.cache --stale-cache --check").bad(1);
-    assert!(message.contains("the features of documents 0 to 199 are not what was written"), "{message}");
+    assert!(message.contains("the features of documents 0 to 199 do not match their checksum"), "{message}");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_cache_that_is_cut_or_overwritten_while_training_ends_the_run() {
         super::support::wait_for_checkpoint(&mut child, &at("m.checkpoint"));
         change(&std::fs::File::options().write(true).open(at("a.cache")).unwrap());
         let message = super::support::Ran::of(child.wait_with_output().unwrap()).bad(1);
-        assert!(message.contains("a.cache: the cache was overwritten, cut short"), "{name}: {message}");
+        assert!(message.contains("a.cache: the cache was modified, truncated"), "{name}: {message}");
         assert!(!at("m").exists(), "{name}");
         std::fs::remove_file(at("m.checkpoint")).unwrap();
         let left = place.list();
@@ -154,8 +154,7 @@ fn values_that_are_too_small_for_f16_are_refused_unless_forced() {
     let place = Place::new(&[("a.txt", "1 qid:a 1:1e-9 2:1\n0 qid:a 1:2 2:-1e-8\n")]);
     let convert = "convert a.txt --to cache --half --out a.cache";
     let message = place.run(convert).bad(1);
-    let expected =
-        "a.txt: 2 values other than 0 become 0 in f16, first feature 1 of document 1, 1e-9: leave out --half";
+    let expected = "a.txt: 2 nonzero values become 0 in f16, the first is 1e-9, feature 1 of document 1: omit --half";
     assert!(message.contains(expected) && message.contains("--force"), "{message}");
     assert_eq!(place.list(), ["a.txt"]);
     let told = place.run(&format!("{convert} --force")).good();

@@ -218,12 +218,14 @@ fn a_build_without_tables_says_which_feature_reads_them() {
         "train --train a.csv --label x --out m",
     ] {
         let error = place.run(line).bad(2);
-        assert!(error.contains("file, which this build does not read: build with the feature tables"), "{error}");
+        assert!(
+            error.contains("this build does not support ") && error.contains(" files: rebuild with the feature tables")
+        );
     }
     let error = place.run("data a.txt --label x").bad(2);
     assert!(
         error.contains(
-            "--label is for Parquet, CSV and TSV files, and a.txt is read as LETOR: leave it out, or rename the file"
+            "--label applies to Parquet, CSV and TSV files, but a.txt is read as LETOR: remove it, or rename the file"
         ),
         "{error}"
     );

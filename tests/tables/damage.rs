@@ -1,4 +1,4 @@
-//! Damaged files: an error, never a panic, and never other documents without a word where the format can tell.
+//! Damaged files: always an error, never a panic, and never wrong documents if the format can detect the damage.
 
 use super::write::{Values, column, parquet, properties, small};
 use super::{expected, file};
@@ -24,23 +24,23 @@ fn bytes(rows: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_parquet_file_cut_anywhere_is_refused() {
+fn a_truncated_parquet_file_is_rejected() {
     let all = bytes(3);
     for end in 0..all.len() {
         let (_folder, path) = file("a.parquet", &all[..end]);
         let error = read(&path, &ReadOptions::default()).unwrap_err().to_string();
-        let wanted = if end == 0 {
+        let expected = if end == 0 {
             "the file is empty"
         } else {
-            "damaged, cut short or not a Parquet file: write or copy it again"
+            "damaged, truncated or not a Parquet file: write or copy it again"
         };
-        assert!(error.contains(wanted), "cut at {end}: {error}");
+        assert!(error.contains(expected), "cut at {end}: {error}");
         assert!(Chunks::open(&path, &ReadOptions::default()).is_err(), "cut at {end}");
     }
 }
 
 #[test]
-fn a_parquet_file_is_known_whatever_its_name() {
+fn a_parquet_file_is_detected_by_its_first_bytes() {
     let (_folder, path) = file("a.parquet", bytes(3));
     let right = read(&path, &ReadOptions::default()).unwrap().data;
     for name in ["a.txt", "a.csv", "a"] {
@@ -50,16 +50,16 @@ fn a_parquet_file_is_known_whatever_its_name() {
 }
 
 #[test]
-fn other_files_are_no_parquet_files() {
+fn other_files_are_not_read_as_parquet() {
     for text in
         ["1 qid:1 1:2\n".repeat(10), "label,qid,x\n1,1,1\n".into(), "PAR1PAR1".into(), "PAR1\0\0\0\0PAR1".into()]
     {
         let (_folder, path) = file("a.parquet", text);
         let error = read(&path, &ReadOptions::default()).unwrap_err().to_string();
-        assert!(error.contains("damaged, cut short or not a Parquet file"), "{error}");
+        assert!(error.contains("damaged, truncated or not a Parquet file"), "{error}");
     }
     let error = Chunks::from_reader("a pipe", std::io::Cursor::new(bytes(3)), &ReadOptions::default()).err().unwrap();
-    assert!(error.to_string().starts_with("a pipe: this is a Parquet file: give the file itself"), "{error}");
+    assert!(error.to_string().starts_with("a pipe: this is a Parquet file: pass the file itself"), "{error}");
     let error = read("no/such.parquet", &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with("no/such.parquet: cannot read: "), "{error}");
 }
@@ -68,33 +68,33 @@ fn other_files_are_no_parquet_files() {
 fn a_flipped_byte_is_never_a_panic() {
     let (all, right) = (bytes(3), expected());
     let mut same = 0;
-    for place in 0..all.len() {
+    for position in 0..all.len() {
         for flip in [0x01, 0x80, 0xff] {
             let mut bad = all.clone();
-            bad[place] ^= flip;
+            bad[position] ^= flip;
             let (_folder, path) = file("a.parquet", &bad);
             same += usize::from(read(&path, &ReadOptions::default()).is_ok_and(|report| report.data == right));
         }
     }
-    println!("{same} of {} flips did no harm", 3 * all.len());
+    println!("{same} of {} flips changed nothing", 3 * all.len());
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
-    fn damage_is_never_a_panic(places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+    fn damage_is_never_a_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
         static ALL: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
         let mut bad = ALL.get_or_init(|| bytes(2000)).clone();
-        for (place, byte) in places {
-            let place = place.index(bad.len());
-            bad[place] = byte;
+        for (position, byte) in changes {
+            let position = position.index(bad.len());
+            bad[position] = byte;
         }
         let (_folder, path) = file("a.parquet", &bad);
         let _ = read(&path, &ReadOptions::default());
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "[-0-9a,;\"\r\n\u{feff} .]{0,80}") {
+    fn any_text_is_read_or_rejected(text in "[-0-9a,;\"\r\n\u{feff} .]{0,80}") {
         let (_folder, path) = file("a.csv", format!("label,qid,x\n{text}"));
         let whole = read(&path, &ReadOptions::default()).map(|report| report.data.n_documents());
         let chunks = Chunks::open(&path, &ReadOptions::default()).unwrap().with_chunk_bytes(9);

@@ -139,7 +139,7 @@ fn a_model_finds_columns_by_name() {
     let line = "predict --model model --data c.csv --drop relevance";
     assert_eq!(place.run(line).good(), scores);
     let error = place.run("evaluate --model model --data c.csv").bad(1);
-    assert!(error.contains("c.csv: there is no column 'label': say which column holds labels"), "{error}");
+    assert!(error.contains("c.csv: there is no column 'label': choose the column of labels"), "{error}");
     assert_eq!(place.run("evaluate --model model --data c.csv --label relevance").code, Some(0));
     // Missing, surplus, and called otherwise.
     for (from, to, wanted) in [
@@ -200,10 +200,7 @@ fn training_sets_are_matched_by_name() {
         },
     );
     let error = train("odd.csv", "three").bad(1);
-    assert!(
-        error.contains("odd.csv: the training data has a feature 'x2_bm25', but this data does not"),
-        "{error}"
-    );
+    assert!(error.contains("odd.csv: the training data has a feature 'x2_bm25', but this data does not"), "{error}");
     // Folds of tables, and the command that a search prints.
     std::fs::create_dir(place.path().join("Fold1")).unwrap();
     for part in ["train", "vali", "test"] {

@@ -1,4 +1,4 @@
-//! Parquet, as this crate's own writer and pandas write it.
+//! Parquet files written by the `parquet` crate and by pandas.
 
 use super::write::{Values, column, parquet, properties, required, small};
 use super::{assert_same, expected, read_all_ways, refusal, support, with};
@@ -8,19 +8,19 @@ use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterVersion;
 
 #[test]
-fn every_packing_and_layout_gives_the_same_documents() {
+fn all_compressions_and_layouts_give_the_same_documents() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
-    let packings = [
+    let compressions = [
         Compression::UNCOMPRESSED,
         Compression::SNAPPY,
         Compression::GZIP(GzipLevel::default()),
         Compression::ZSTD(ZstdLevel::default()),
     ];
-    for packing in packings {
+    for compression in compressions {
         for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
             for (group, dictionary) in [(1, true), (2, false), (3, true)] {
-                let properties = properties().set_compression(packing).set_writer_version(version);
+                let properties = properties().set_compression(compression).set_writer_version(version);
                 parquet(&path, &small(), group, properties.set_dictionary_enabled(dictionary));
                 let report = read_all_ways(&path, &ReadOptions::default());
                 assert_same(&report.data, &expected());
@@ -33,7 +33,7 @@ fn every_packing_and_layout_gives_the_same_documents() {
 }
 
 #[test]
-fn other_compressions_are_named_with_those_that_are_read() {
+fn unsupported_compressions_are_reported() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/parquet");
     for (file, name) in [("brotli.parquet", "Brotli"), ("lz4.parquet", "LZ4")] {
         let error = refusal(&folder.join(file), &ReadOptions::default());
@@ -45,9 +45,9 @@ fn other_compressions_are_named_with_those_that_are_read() {
     }
 }
 
-/// Long ids that compress well: what they take is limited, whatever the size of the file.
+/// Long ids that compress well: their memory is limited, whatever the size of the file.
 #[test]
-fn long_ids_are_read_a_few_at_a_time_and_refused_where_they_do_not_fit() {
+fn long_ids_are_read_a_few_at_a_time_and_limited() {
     let place = support::Place::new(&[]);
     let (rows, long) = (2000, "x".repeat(60_000));
     let write = |name: &str, each: usize| {
@@ -60,14 +60,14 @@ fn long_ids_are_read_a_few_at_a_time_and_refused_where_they_do_not_fit() {
         let properties = properties().set_compression(Compression::ZSTD(ZstdLevel::default()));
         parquet(&place.path().join(name), &columns, rows, properties.set_dictionary_enabled(false));
     };
-    // 120 MB of ids: of 10 queries, 600 kB are kept, of 2,000 all.
+    // 120 MB of ids: with 10 queries 600 kB are kept, with 2,000 queries all.
     write("few.parquet", 200);
     write("many.parquet", 1);
     let limit = "--max-memory 80MB --quiet --json";
     let report = place.run(&format!("data few.parquet {limit}")).json();
     assert_eq!(report["files"][0]["queries"], 10);
     let message = place.run(&format!("data many.parquet {limit}")).bad(1);
-    assert!(message.contains("the ids of queries and documents of many.parquet would take"), "{message}");
+    assert!(message.contains("the query and document ids of many.parquet would take"), "{message}");
     assert!(message.contains("shorten the ids"), "{message}");
 }
 
@@ -129,7 +129,7 @@ fn numbers_of_all_widths_are_read() {
 }
 
 #[test]
-fn columns_that_are_no_numbers_are_refused_or_left_out() {
+fn columns_without_numbers_are_rejected_or_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     let write = |more: super::write::Column| {
@@ -138,19 +138,22 @@ fn columns_that_are_no_numbers_are_refused_or_left_out() {
         parquet(&path, &columns, 2, properties());
     };
     let usual = ReadOptions::default();
-    for (more, wanted) in [
+    for (more, message) in [
         (
             column("binary title (STRING)", Values::text(["x", "y", "z"])),
-            "a.parquet: column 'title' holds text, from row 1 on: expected numbers; `drop` title leaves the column out",
+            "a.parquet: column 'title' contains text: expected numbers; exclude the column with `drop` title",
         ),
         (
             column("int64 title (TIMESTAMP(MILLIS,true))", Values::i64([1, 2, 3])),
-            "column 'title' holds times, from row 1 on",
+            "column 'title' contains times: expected numbers",
         ),
-        (column("int32 title (DATE)", Values::I32(vec![Some(1); 3])), "column 'title' holds times, from row 1 on"),
+        (
+            column("int32 title (DATE)", Values::I32(vec![Some(1); 3])),
+            "column 'title' contains times: expected numbers",
+        ),
         (
             column("double title", Values::F64(vec![Some(1.0), None, Some(2.0)])),
-            "a.parquet:2: no value in column 'title' of row 2: put a number there, or give `null` VALUE",
+            "a.parquet:2: no value in column 'title' of row 2: add a number, or set a value for missing features with `null`",
         ),
         (column("double title", Values::f64([1.0, 2.0, f64::NAN])), "a.parquet:3: no value in column 'title' of row 3"),
         (
@@ -160,7 +163,7 @@ fn columns_that_are_no_numbers_are_refused_or_left_out() {
     ] {
         write(more);
         let error = refusal(&path, &usual);
-        assert!(error.contains(wanted), "{error}, not {wanted}");
+        assert!(error.contains(message), "{error}, not {message}");
         let drop = with(Columns { drop: vec!["title".into()], ..Columns::default() });
         assert_same(&read_all_ways(&path, &drop).data, &expected());
     }
@@ -174,17 +177,17 @@ fn columns_that_are_no_numbers_are_refused_or_left_out() {
 }
 
 #[test]
-fn labels_and_ids_of_bad_rows_are_named() {
+fn bad_labels_and_ids_are_reported_with_their_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     let usual = ReadOptions::default();
     let x = || column("double x", Values::f64([1.0, 2.0, 3.0]));
     let label = || column("int32 label", Values::I32(vec![Some(1), Some(0), Some(2)]));
-    for (label, query, wanted) in [
+    for (label, query, expected) in [
         (
             label(),
             column("int64 qid", Values::i64([1, 2, 1])),
-            "a.parquet:3:1: query id comes back '1': its first documents start on row 1; put them together, or read with `regroup`",
+            "a.parquet:3:1: query id reappears '1': its first documents start on row 1; put them together, or use `regroup`",
         ),
         (
             label(),
@@ -204,19 +207,19 @@ fn labels_and_ids_of_bad_rows_are_named() {
         (
             column("binary label (STRING)", Values::text(["1", "2", "3"])),
             column("int64 qid", Values::i64([1, 1, 1])),
-            "a.parquet: column 'label' holds text, from row 1 on: expected numbers; name another column with `label`",
+            "a.parquet: column 'label' contains text: expected numbers; choose another column with `label`",
         ),
         (
             label(),
             column("boolean qid", Values::Bool(vec![Some(true); 3])),
-            "a.parquet: column 'qid' holds truth values, from row 1 on: expected text or whole numbers",
+            "a.parquet: column 'qid' contains booleans: expected text or integers",
         ),
     ] {
         parquet(&path, &[label, query, x()], 2, properties());
         let error = refusal(&path, &usual);
-        assert!(error.starts_with(wanted), "{error}, not {wanted}");
+        assert!(error.starts_with(expected), "{error}, not {expected}");
     }
-    // Ids that pandas made fractions.
+    // Integer ids that pandas stored as floats.
     parquet(&path, &[label(), column("double qid", Values::f64([1.0, 1.0, 2.0])), x()], 2, properties());
     assert_eq!(read_all_ways(&path, &usual).data.query_ids(), ["1", "2"]);
     parquet(&path, &[column("int32 label", Values::I32(Vec::new()))], 2, properties());
@@ -229,12 +232,12 @@ fn labels_and_ids_of_bad_rows_are_named() {
         2,
         properties(),
     );
-    assert!(refusal(&path, &usual).starts_with("a.parquet: the file is empty: expected a row per document"));
+    assert!(refusal(&path, &usual).starts_with("a.parquet: the file is empty: expected one row per document"));
 }
 
-/// Files of pandas and pyarrow, where BURNRANK_PYTHON names a Python that has both.
+/// Reads files of pandas and pyarrow, if BURNRANK_PYTHON is a Python that has both.
 #[test]
-fn what_pandas_writes_is_read() {
+fn files_written_by_pandas_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let script = "
 import numpy as np, pandas as pd
@@ -267,7 +270,7 @@ with open('all.txt', 'w') as out:
     }
     let (place, usual) = (|name: &str| folder.path().join(name), ReadOptions::default());
     let text = read(place("all.txt"), &usual).unwrap().data;
-    // Half precision is text with fewer digits.
+    // The text has fewer digits for half-precision numbers.
     let far = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-3 * (1.0 + b.abs());
     for name in ["snappy", "gzip", "zstd", "None", "index"] {
         assert_same(&read_all_ways(&place(&format!("{name}.parquet")), &usual).data, &text);
@@ -287,13 +290,13 @@ with open('all.txt', 'w') as out:
     assert_eq!((filled.features()[17 * 8], filled.features()[18 * 8 + 6]), (0.0, 0.0));
     let from_text = read_all_ways(&place("holes.csv"), &null).data;
     assert!(!from_text.features().iter().zip(filled.features()).any(far), "holes");
-    assert!(refusal(&place("text.parquet"), &usual).contains("column 'title' holds text, from row 1 on"));
+    assert!(refusal(&place("text.parquet"), &usual).contains("column 'title' contains text: expected numbers"));
     let error = refusal(&place("lists.parquet"), &usual);
     assert!(
-        error.contains("holds a list in every row: give each number a column of its own; `drop` v leaves"),
+        error.contains("contains lists: store each number in a separate column; exclude the column with `drop` v"),
         "{error}"
     );
     let drop = with(Columns { drop: vec!["v".into()], ..Columns::default() });
     assert_same(&read_all_ways(&place("lists.parquet"), &drop).data, &text);
-    println!("pandas wrote what was read");
+    println!("compared with pandas");
 }

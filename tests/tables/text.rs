@@ -63,76 +63,76 @@ fn columns_are_what_the_user_says() {
     let dropped = Columns { document: None, drop: vec!["url".into(), "a".into()], ..columns };
     let data = read_all_ways(&path, &with(dropped)).data;
     assert_eq!((data.features(), data.feature_names().unwrap().len()), (&[1.0, 0.0, 1.0][..], 1));
-    // Blanks in the name of a feature are underscores, because a name is a word.
+    // Spaces in feature names become underscores.
     let (_folder, path) = file("a.csv", "label,qid,body bm25\n1,1,2\n");
     assert_eq!(read(&path, &ReadOptions::default()).unwrap().data.feature_names(), Some(&["body_bm25".to_owned()][..]));
 }
 
 #[test]
-fn labels_may_be_missing_where_they_are_not_asked_for() {
+fn labels_are_optional_for_unlabelled_data() {
     let (_folder, path) = file("a.csv", "qid,x\n1,2\n1,3\n");
     let error = refusal(&path, &ReadOptions::default());
     assert_eq!(
         error,
-        "a.csv: there is no column 'label': say which column holds labels with `label` COLUMN; the columns are qid, x"
+        "a.csv: there is no column 'label': choose the column of labels with `label` COLUMN; the columns are qid, x"
     );
     let data = read_all_ways(&path, &ReadOptions { unlabelled: true, ..ReadOptions::default() }).data;
     assert_eq!((data.labels(), data.features()), (&[0.0, 0.0][..], &[2.0, 3.0][..]));
 }
 
 #[test]
-fn bad_tables_are_refused_with_place_and_remedy() {
+fn bad_tables_are_reported_with_position_and_remedy() {
     let long = format!("label,qid{}\n", (0..20).map(|i| format!(",c{i}")).collect::<String>());
-    for (text, wanted) in [
-        (
-            "",
-            "a.csv: the file is empty: expected a row per document, with columns for its label, the id of its query and its features",
-        ),
+    for (text, expected) in [
+        ("", "a.csv: the file is empty: expected one row per document, with columns for label, query id and features"),
         ("\n\n", "a.csv: the file is empty"),
-        ("label,qid,x\n", "a.csv: the file is empty: expected a row per document"),
+        ("label,qid,x\n", "a.csv: the file is empty: expected one row per document"),
         (
             "label,qid,x\n1,1,abc\n",
-            "a.csv:2: bad value in column 'x' 'abc': expected a number; `drop` x leaves the column out",
+            "a.csv:2: bad value in column 'x' 'abc': expected a number; exclude the column with `drop` x",
         ),
         (
             "label,qid,x\n1,1,1\r\n\r\n1,1,\r\n",
-            "a.csv:4: no value in column 'x': put a number there, or give `null` VALUE",
+            "a.csv:4: no value in column 'x': add a number, or set a value for missing features with `null` VALUE",
         ),
         ("label,qid,x\n\"1\n\",1,1\n1,1,NA\n", "a.csv:4: no value in column 'x'"),
         ("label,qid,x\n1,1,NaN", "a.csv:2: no value in column 'x'"),
-        ("label,qid,x\n1,1,inf\n", "a.csv:2: infinite value in column 'x': put a finite number in its place"),
+        ("label,qid,x\n1,1,inf\n", "a.csv:2: infinite value in column 'x': replace it with a finite number"),
         ("label,qid,x\n1,1,1e39\n", "a.csv:2: infinite value in column 'x'"),
         ("label,qid,x\n-1,1,1\n", "a.csv:2: negative label in column 'label': a label is a number of 0 or more"),
         ("label,qid,x\n,1,1\n", "a.csv:2: no label in column 'label': a label is a number of 0 or more"),
         ("label,qid,x\nbad,1,1\n", "a.csv:2: bad label in column 'label' 'bad': a label is a number of 0 or more"),
-        ("label,qid,x\n1,,1\n", "a.csv:2: no id in column 'qid': every document needs the id of its query"),
-        ("label,qid,x\n1,1\n", "a.csv:2: 2 columns, where the header has 3: give every row a cell per column"),
-        ("label,qid,x\n1,1,1\n1,1,1,1\n", "a.csv:3: 4 columns, where the header has 3"),
+        ("label,qid,x\n1,,1\n", "a.csv:2: no id in column 'qid': every document needs a query id"),
+        (
+            "label,qid,x\n1,1\n",
+            "a.csv:2: the row has 2 columns, but the header has 3: give every row one cell per column",
+        ),
+        ("label,qid,x\n1,1,1\n1,1,1,1\n", "a.csv:3: the row has 4 columns, but the header has 3"),
         ("label,qid,x\n1,1,\"1\n1,1,1\n1,1,1\n", "a.csv:2: bad value in column 'x' '1\\n1,1,1\\n1,1,1'"),
-        ("label,qid,x\n1,\"1,1\n1,1,1\n1,1,1\n", "a.csv:2: 2 columns, where the header has 3"),
+        ("label,qid,x\n1,\"1,1\n1,1,1\n1,1,1\n", "a.csv:2: the row has 2 columns, but the header has 3"),
         (
             "label,qid,x\n1,1,1\n1,2,1\n0,1,3\n",
-            "a.csv:4:1: query id comes back '1': its first documents start on line 2; put them together, or read with `regroup`",
+            "a.csv:4:1: query id reappears '1': its first documents start on line 2; put them together, or use `regroup`",
         ),
-        ("label,qid,x\n1,1,1\n1,2,1\n0,1,3\n1,1,bad\n", "a.csv:4:1: query id comes back '1'"),
-        ("label,qid,x,x\n1,1,1,1\n", "a.csv: columns 3 and 4 are both called 'x': give each column a name of its own"),
-        ("label,qid,a b,a_b\n1,1,1,1\n", "a.csv: columns 3 and 4 are both called 'a_b'"),
-        (",label,qid,x\n0,1,1,1\n", "a.csv: column 1 has no name: name it; where it is the index that pandas writes"),
-        ("label,qid\n1,1\n", "a.csv: no column is left for features"),
+        ("label,qid,x\n1,1,1\n1,2,1\n0,1,3\n1,1,bad\n", "a.csv:4:1: query id reappears '1'"),
+        ("label,qid,x,x\n1,1,1,1\n", "a.csv: columns 3 and 4 are both named 'x': give each column a unique name"),
+        ("label,qid,a b,a_b\n1,1,1,1\n", "a.csv: columns 3 and 4 are both named 'a_b'"),
+        (
+            ",label,qid,x\n0,1,1,1\n",
+            "a.csv: column 1 has no name: name it; if it is the index of a pandas DataFrame, write",
+        ),
+        ("label,qid\n1,1\n", "a.csv: no columns are left for features"),
         (
             "Label,qid,x\n1,1,1\n",
-            "a.csv: there is no column 'label': say which column holds labels with `label` COLUMN; the columns are Label, qid, x",
+            "a.csv: there is no column 'label': choose the column of labels with `label` COLUMN; the columns are Label, qid, x",
         ),
-        (
-            "label,q,x\n1,1,1\n",
-            "a.csv: there is no column 'qid': say which column holds the ids of queries with `query` COLUMN",
-        ),
+        ("label,q,x\n1,1,1\n", "a.csv: there is no column 'qid': choose the column of query ids with `query` COLUMN"),
         (&long.replace("qid", "q"), "the columns are label, q, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and 10 more"),
         ("1 qid:1 1:2\n", "a.csv: there is no column 'label'"),
     ] {
         let (_folder, path) = file("a.csv", text);
         let error = refusal(&path, &ReadOptions::default());
-        assert!(error.contains(wanted), "{text:?}\n{error}\nnot {wanted}");
+        assert!(error.contains(expected), "{text:?}\n{error}\nnot {expected}");
     }
     let (_folder, path) = file("a.csv", b"label,qid,x\n1,\xff,1\n");
     assert!(refusal(&path, &ReadOptions::default()).starts_with("a.csv:2: bad id in column 'qid'"));
@@ -146,56 +146,56 @@ fn bad_tables_are_refused_with_place_and_remedy() {
 }
 
 #[test]
-fn options_that_do_not_fit_are_refused() {
+fn options_that_contradict_the_table_are_rejected() {
     let (_folder, path) = file("a.csv", "label,qid,bm25,x\n1,1,1,2\n");
     let some = |name: &str| Some(name.to_owned());
     let usual = Columns::default;
-    for (columns, wanted) in [
+    for (columns, expected) in [
         (
             Columns { label: some("rel"), ..usual() },
             "`label`: there is no column 'rel': the columns are label, qid, bm25, x",
         ),
         (Columns { query: some("quid"), ..usual() }, "`query`: there is no column 'quid': did you mean 'qid'?"),
         (Columns { drop: vec!["bm52".into()], ..usual() }, "`drop`: there is no column 'bm52': did you mean 'bm25'?"),
-        (Columns { drop: vec!["qid".into()], ..usual() }, "`drop` qid: that column is needed"),
-        (Columns { document: some("qid"), ..usual() }, "column 'qid' cannot be two things at once"),
-        (Columns { drop: vec!["x".into(), "bm25".into()], ..usual() }, "no column is left for features"),
+        (Columns { drop: vec!["qid".into()], ..usual() }, "`drop` qid: this column is needed"),
+        (Columns { document: some("qid"), ..usual() }, "column 'qid' is used twice"),
+        (Columns { drop: vec!["x".into(), "bm25".into()], ..usual() }, "no columns are left for features"),
     ] {
         let error = refusal(&path, &with(columns));
-        assert!(error.contains(wanted), "{error}, not {wanted}");
+        assert!(error.contains(expected), "{error}, not {expected}");
     }
     let error = refusal(&path, &ReadOptions { null: Some(f32::NAN), ..ReadOptions::default() });
-    assert_eq!(error, "null NaN: expected a finite number, which stands for missing values");
+    assert_eq!(error, "null NaN: expected a finite number to use for missing values");
     let (_folder, path) = file("a.txt", "1 qid:1 1:1\n");
     let error = refusal(&path, &ReadOptions { null: Some(0.0), ..ReadOptions::default() });
-    let wanted =
-        "`null` is for Parquet, CSV and TSV files, and a.txt is read as LETOR: leave it out, or rename the file";
-    assert_eq!(error, wanted);
+    let expected =
+        "`null` applies to Parquet, CSV and TSV files, but a.txt is read as LETOR: remove it, or rename the file";
+    assert_eq!(error, expected);
     let (_folder, path) = file("a.csv", "label,qid,x\n1,1,1\n");
     let error = read(&path, &ReadOptions { width: Some(2), ..ReadOptions::default() }).unwrap_err().to_string();
-    assert!(error.ends_with("a.csv: 1 columns are features, not 2"), "{error}");
+    assert!(error.ends_with("a.csv: expected 2 feature columns, but there are 1"), "{error}");
 }
 
 #[test]
-fn bad_rows_may_be_skipped_and_queries_regrouped_or_counted() {
+fn bad_rows_can_be_skipped_and_queries_regrouped_or_counted() {
     let text = "label,qid,x\n1,1,1\nbad,1,2\n0,1\n0,2,\n2,2,5\n1,1,7\n";
     let (folder, path) = file("a.csv", text);
     let lenient = ReadOptions { lenient: true, ..ReadOptions::default() };
     let report = read_all_ways(&path, &lenient);
     assert_eq!((report.data.features(), report.skipped.lines), (&[1.0, 5.0][..], 4));
-    assert_eq!(report.rows.spread(&[1, 2], 0), [1, 0, 0, 0, 2, 0]);
+    assert_eq!(report.rows.expand(&[1, 2], 0), [1, 0, 0, 0, 2, 0]);
     let lines: Vec<usize> = report.skipped.first.iter().map(|error| error.line).collect();
     assert_eq!(lines, [3, 4, 5, 7]);
     let data = read(&path, &ReadOptions { regroup: true, ..lenient.clone() }).unwrap().data;
     assert_eq!((data.features(), data.offsets()), (&[1.0, 7.0, 5.0][..], &[0, 2, 3][..]));
     let (_other, all_bad) = file("a.csv", "label,qid,x\n1,1,a\n1,1,b\n");
     let error = refusal(&all_bad, &lenient);
-    assert!(error.starts_with("a.csv: no good line in the file: all 2 were skipped; the first: "), "{error}");
-    // LightGBM's side file in place of a column.
+    assert!(error.starts_with("a.csv: the file has no valid lines: all 2 were skipped; the first: "), "{error}");
+    // A LightGBM query file instead of a column.
     std::fs::write(folder.path().join("sizes"), "2\n1\n").unwrap();
     std::fs::write(folder.path().join("b.csv"), "label,x\n1,1\n0,2\n2,3\n").unwrap();
     let counted = ReadOptions { query_file: Some(folder.path().join("sizes")), ..ReadOptions::default() };
     assert_eq!(read(folder.path().join("b.csv"), &counted).unwrap().data.offsets(), [0, 2, 3]);
     let error = refusal(&path, &counted);
-    assert!(error.starts_with("a.csv: queries in a column and in a query file"), "{error}");
+    assert!(error.starts_with("a.csv: query ids in a column in addition to a query file"), "{error}");
 }

@@ -140,7 +140,7 @@ fn half_the_bytes_say_how_much_they_round() {
     std::fs::write(place.path().join("b.txt"), "1 qid:a 1:0.1 2:5\n0 qid:a 1:3 2:70000\n").unwrap();
     let message = place.run("convert b.txt --to cache --half --out b.cache").bad(1);
     assert!(
-        message.contains("b.txt: feature 2 of document 2 is 70000, and f16 ends at 65504: leave out --half"),
+        message.contains("b.txt: feature 2 of document 2 is 70000, but the largest f16 is 65504: omit --half"),
         "{message}"
     );
     std::fs::write(place.path().join("b.txt"), "1 qid:a 1:0.1 2:5\n0 qid:a 1:3 2:7\n").unwrap();
@@ -197,7 +197,7 @@ fn what_makes_no_sense_of_a_cache_is_refused() {
     place.run("convert a.txt --to cache --force --out a.cache").good();
     let cache = std::fs::read(place.path().join("a.cache")).unwrap();
     for (arguments, expected) in [
-        ("data -", "this is a cache file: give the file itself"),
+        ("data -", "this is a cache file: pass the file itself"),
         ("evaluate --data a.txt --scores -", "this is a cache file"),
     ] {
         let message = place.run_with(arguments, &cache).bad(1);

@@ -1,4 +1,4 @@
-//! A text or a table to a cache, in one pass: text is parsed by all threads while the part before is written.
+//! Building a cache from a text file or table in one pass: all threads parse one chunk while the previous one is written.
 
 use super::origin::Origin;
 use super::write::{CacheOptions, CacheReport, CacheWriter, TextFacts};
@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Writes the cache `out` of the data at `input`: text, compressed or not, standard input for `-`, a table, or another cache.
+/// Builds the cache `out` from `input`: a text file, which may be compressed, standard input (`-`), a table, or another cache.
 ///
-/// Takes memory for a few megabytes of text, the longest query, the labels and the ids of queries, unless
-/// [`ReadOptions::regroup`] or [`ReadOptions::query_file`] ask for the whole file. `progress` is called with the bytes of text so
-/// far.
+/// Uses memory for a few megabytes of text, the longest query, the labels and the query ids, unless
+/// [`ReadOptions::regroup`] or [`ReadOptions::query_file`] require the whole file. `progress` is called with the number of bytes
+/// of text read so far.
 ///
 /// ```
 /// use burnrank::data::cache::{CacheOptions, build};
@@ -28,7 +28,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 /// ```
 ///
 /// # Errors
-/// As [`read`](crate::read), and as [`CacheWriter`] says.
+/// For the reasons listed at [`read`](crate::read) and [`CacheWriter`].
 pub fn build(
     input: &Path,
     out: &Path,
@@ -39,10 +39,10 @@ pub fn build(
     build_by(CHUNK, input, out, options, reading, progress)
 }
 
-/// The bytes of text that are parsed together.
+/// Bytes of text per chunk.
 const CHUNK: usize = 16 << 20;
 
-/// As [`build`], with so many bytes of text at a time.
+/// [`build`] with a given number of bytes of text per chunk.
 pub(super) fn build_by(
     chunk: usize,
     input: &Path,
@@ -68,15 +68,15 @@ pub(super) fn build_by(
         let mut failed = None;
         while let Some(chunk) = chunks.next() {
             let bytes = chunks.bytes();
-            // Where nobody receives any more, writing failed.
-            let goes_on = match chunk {
+            // A closed channel means that writing failed.
+            let sent = match chunk {
                 Ok(chunk) => sender.send((chunk, bytes)).is_ok(),
                 Err(error) => {
                     failed = Some(error);
                     false
                 }
             };
-            if !goes_on {
+            if !sent {
                 break;
             }
         }
@@ -97,7 +97,7 @@ pub(super) fn build_by(
 fn write_all(mut writer: CacheWriter, parts: &Receiver<(Dataset, u64)>, input: &Path) -> Result<CacheWriter> {
     for (part, bytes) in parts {
         writer.push(&part).map_err(|error| named(error, input))?;
-        // Columns have no gaps between them, and may be compressed as tightly as any.
+        // Tables have no gaps between feature indices, and may be compressed to any degree.
         if part.feature_names().is_none() {
             writer.check_size(bytes)?;
         }
@@ -105,7 +105,7 @@ fn write_all(mut writer: CacheWriter, parts: &Receiver<(Dataset, u64)>, input: &
     Ok(writer)
 }
 
-/// An error about values, with the file that they are from.
+/// Adds the input file to errors about values.
 fn named(error: Error, input: &Path) -> Error {
     match error {
         Error::Data(message) => Error::Data(format!("{}: {message}", display_name(input))),

@@ -1,4 +1,4 @@
-//! What a cache says of itself, and whether all of its bytes are what was written.
+//! Cache metadata, and verification of all checksums.
 
 use super::header::{self, Section, damaged};
 use super::{open, survey};
@@ -8,25 +8,25 @@ use crate::error::Result;
 use rayon::prelude::*;
 use std::path::Path;
 
-/// What a cache says of itself.
+/// Metadata of a cache.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct CacheInfo {
-    /// The bits of a feature's value: 32, or 16.
+    /// Bits per feature value: 32 or 16.
     pub bits: u32,
-    /// The path of the text that it was made from, where it is known.
+    /// Path of the source file, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// What the features are called, one after the other; empty where nobody named them.
+    /// Feature names; empty if features are not named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub feature_names: Vec<String>,
-    /// The bytes of its features.
+    /// Size of the features in bytes.
     pub feature_bytes: u64,
 }
 
-/// What the cache at `path` says of itself; nothing for other files.
+/// Returns the metadata of the cache at `path`, or `None` if the file is not a cache.
 ///
 /// # Errors
-/// When it is damaged as far as that is seen without reading the features.
+/// When the cache cannot be read, or anything but its features and document ids is damaged.
 pub fn info(path: impl AsRef<Path>) -> Result<Option<CacheInfo>> {
     let path = path.as_ref();
     if InputFormat::of(path).magic != header::MAGIC {
@@ -41,7 +41,7 @@ pub fn info(path: impl AsRef<Path>) -> Result<Option<CacheInfo>> {
     }))
 }
 
-/// Reads all of a cache, and verifies every checksum.
+/// Reads a whole cache and verifies all checksums.
 ///
 /// ```
 /// use burnrank::data::cache::{CacheOptions, CacheWriter, check};
@@ -60,7 +60,7 @@ pub fn info(path: impl AsRef<Path>) -> Result<Option<CacheInfo>> {
 /// ```
 ///
 /// # Errors
-/// When a byte is not what was written, with the documents whose features are concerned.
+/// When a checksum does not match. The error names the documents whose features are damaged.
 pub fn check(path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
     let name = display_name(path);
@@ -68,7 +68,7 @@ pub fn check(path: impl AsRef<Path>) -> Result<()> {
     let (features, blocks) = (file.section(Section::Features), file.section(Section::Blocks));
     let row_bytes = (features.len() / data.n_documents().max(1)).max(1);
     let count = blocks.len() / 8;
-    // A few at a time, from front to back: the file may be larger than the memory.
+    // A few blocks at a time, from front to back: the file may be larger than memory.
     for first in (0..count).step_by(GROUP) {
         let group = first..count.min(first + GROUP);
         let rows = |block: usize| (block * super::header::BLOCK / row_bytes).min(data.n_documents());
@@ -82,16 +82,16 @@ pub fn check(path: impl AsRef<Path>) -> Result<()> {
             let (first, last) = (rows(block), last / row_bytes);
             return Err(damaged(
                 &name,
-                &format!("the features of documents {first} to {last} are not what was written"),
+                &format!("the features of documents {first} to {last} do not match their checksum"),
             ));
         }
-        data.passed(rows(group.start)..rows(group.end));
+        data.dont_need(rows(group.start)..rows(group.end));
     }
     if survey::ids_checksum(file.bytes(), file.header()) != file.header().ids_checksum {
-        return Err(damaged(&name, "the ids of documents are not what was written"));
+        return Err(damaged(&name, "the document ids do not match their checksum"));
     }
     file.check_unchanged()
 }
 
-/// Blocks that are verified together.
+/// Number of blocks verified in parallel.
 const GROUP: usize = 32;

@@ -1,4 +1,4 @@
-//! A file that has no name until it is whole, so that nothing of it stays when the program is killed.
+//! A file that has no name until it is complete, so that nothing remains if the program is killed.
 
 use crate::error::{Error, Result};
 use crate::internal::files::{Unfinished, persist_new, target_of};
@@ -11,27 +11,27 @@ use tempfile::TempPath;
 #[derive(Debug)]
 pub(super) struct Draft {
     pub file: File,
-    /// As the user calls it.
+    /// Path as the user wrote it.
     path: PathBuf,
     target: PathBuf,
-    /// Where the system knows no files without a name.
+    /// The temporary file, on systems without unnamed files.
     named: Option<(TempPath, Unfinished)>,
 }
 
 impl Draft {
-    /// Begins what is to be the file at `path`; a link stays a link.
+    /// Starts a file that will be published at `path`. If `path` is a symbolic link, its target will be replaced.
     pub fn new(path: &Path) -> Result<Self> {
         let target = target_of(path);
         if std::fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
-            let message = format!("{}: a cache is a file, which this is not: choose another", path.display());
+            let message = format!("{}: not a regular file: choose another path for the cache", path.display());
             return Err(Error::Data(message));
         }
-        let (file, named) = match nameless(parent(&target)) {
+        let (file, named) = match unnamed_file(parent(&target)) {
             Some(file) => (file, None),
             None => {
                 let name = target.file_name().unwrap_or_default();
-                let made = Purpose::New.builder(name, |builder| builder.tempfile_in(parent(&target)));
-                let (file, path) = made.map_err(|error| Error::io(path, "create", error))?.into_parts();
+                let created = Purpose::New.builder(name, |builder| builder.tempfile_in(parent(&target)));
+                let (file, path) = created.map_err(|error| Error::io(path, "create", error))?.into_parts();
                 let unfinished = Unfinished::new(&path);
                 (file, Some((path, unfinished)))
             }
@@ -39,7 +39,7 @@ impl Draft {
         Ok(Draft { file, path: path.to_path_buf(), target, named })
     }
 
-    /// Gives the file its name; `replace` says whether an existing file is replaced or an error.
+    /// Gives the file its name. An existing file is replaced if `replace` is true, and an error otherwise.
     pub fn publish(self, replace: bool) -> Result<()> {
         let failed = |error| Error::io(&self.path, "create", error);
         match self.named {
@@ -57,38 +57,38 @@ fn persist(file: TempPath, target: &Path, replace: bool) -> std::io::Result<()> 
     }
 }
 
-/// A file without a name in a folder, where the system and the folder can have one.
+/// Creates an unnamed file in a folder, or returns `None` if the file system does not support it.
 #[cfg(target_os = "linux")]
-fn nameless(folder: &Path) -> Option<File> {
+fn unnamed_file(folder: &Path) -> Option<File> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = File::from(open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
-    // Without /proc it could not be given a name.
-    std::fs::metadata(place(&file)).ok().map(|_| file)
+    // Without /proc it could not be named later.
+    std::fs::metadata(descriptor_path(&file)).ok().map(|_| file)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn nameless(_: &Path) -> Option<File> {
+fn unnamed_file(_: &Path) -> Option<File> {
     None
 }
 
 #[cfg(target_os = "linux")]
-fn place(file: &File) -> String {
+fn descriptor_path(file: &File) -> String {
     use std::os::fd::AsRawFd;
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Names a file without a name.
+/// Gives an unnamed file a name.
 #[cfg(target_os = "linux")]
 fn link(file: &File, target: &Path, replace: bool) -> std::io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
-    // A new name first, which then takes the place of the old file in one step.
-    let folder = Purpose::New.builder(target.file_name().unwrap_or_default(), |builder| {
+    // linkat cannot replace a file: link a temporary name first, then rename it atomically.
+    let temporary = Purpose::New.builder(target.file_name().unwrap_or_default(), |builder| {
         builder.make_in(parent(target), |path| {
-            linkat(CWD, place(file), CWD, path, AtFlags::SYMLINK_FOLLOW).map_err(std::io::Error::from)
+            linkat(CWD, descriptor_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW).map_err(std::io::Error::from)
         })
     })?;
-    persist(folder.into_temp_path(), target, replace)
+    persist(temporary.into_temp_path(), target, replace)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -102,7 +102,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn nothing_is_there_until_it_is_whole() {
+    fn the_file_appears_when_it_is_published() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.cache");
         for text in ["first", "second"] {

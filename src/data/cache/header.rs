@@ -1,4 +1,4 @@
-//! The first 4,096 bytes of a cache.
+//! The header: the first 4,096 bytes of a cache.
 
 use crate::data::read::MAX_FEATURES;
 use crate::data::scale::ColumnSummary;
@@ -7,17 +7,17 @@ use crate::error::{Error, Result};
 use crate::internal::hash::Hasher;
 use std::ops::Range;
 
-/// What a cache starts with; no text does.
+/// First bytes of a cache; not valid UTF-8, so no text file starts with them.
 pub(crate) const MAGIC: &[u8] = b"\x93brcache";
-/// Of this layout.
+/// Version of the layout.
 pub(super) const VERSION: u32 = 1;
 const ORDER: u32 = 0x0a0b_0c0d;
-/// The bytes of the header; the features start behind it.
+/// Size of the header in bytes; the features follow it.
 pub(super) const BYTES: usize = 4096;
-/// The features' bytes that have a checksum of their own.
+/// Bytes of features per checksum.
 pub(super) const BLOCK: usize = 1 << 20;
 
-/// The parts of a file behind its header.
+/// The sections that follow the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     Features,
@@ -29,7 +29,7 @@ pub(super) enum Section {
     DocumentText,
     FeatureNames,
     Columns,
-    Prints,
+    Fingerprints,
     Blocks,
     Source,
 }
@@ -45,18 +45,18 @@ impl Section {
         Section::DocumentText,
         Section::FeatureNames,
         Section::Columns,
-        Section::Prints,
+        Section::Fingerprints,
         Section::Blocks,
         Section::Source,
     ];
 
-    /// Whether its bytes are verified when a file is opened.
-    pub fn is_verified_at_once(self) -> bool {
+    /// Whether opening a file verifies this section.
+    pub fn is_verified_on_open(self) -> bool {
         !matches!(self, Section::Features | Section::DocumentEnds | Section::DocumentText)
     }
 }
 
-/// All that the header says.
+/// The fields of the header; see the layout in the module documentation.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::data) struct Header {
     pub file_bytes: u64,
@@ -75,9 +75,9 @@ pub(in crate::data) struct Header {
     pub highest_line: u64,
     pub text_bytes: u64,
     pub skipped_lines: u64,
-    /// Bytes, seconds and nanoseconds of the text's file.
+    /// Size and modification time (seconds, nanoseconds) of the source file.
     pub stamp: [u64; 3],
-    /// Where each section is.
+    /// Byte range of each section.
     pub sections: [Range<u64>; 12],
 }
 
@@ -87,7 +87,7 @@ impl Header {
         range.start as usize..range.end as usize
     }
 
-    /// The header's bytes, with the checksum as it is.
+    /// Serializes the header with its present checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(BYTES);
         bytes.extend(MAGIC);
@@ -107,11 +107,11 @@ impl Header {
         bytes
     }
 
-    /// Reads a header that some checksum has still to confirm; nothing in it is out of the bounds of `file_bytes`.
+    /// Parses a header and checks that all sections are within `file_bytes`. Does not verify checksums.
     pub fn parse(name: &str, bytes: &[u8], file_bytes: u64) -> Result<Header> {
         if !bytes.starts_with(MAGIC) {
-            let remedy = "expected a file made by 'burnrank convert': make it again";
-            return Err(whole_file(name, "not a cache, or damaged at its start", remedy));
+            let remedy = "expected a file written by 'burnrank convert': rebuild it";
+            return Err(whole_file(name, "not a cache, or its first bytes are damaged", remedy));
         }
         if bytes.len() < BYTES {
             return Err(truncated(name, file_bytes, None));
@@ -119,20 +119,20 @@ impl Header {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
         let half = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
         if half(8) != VERSION {
-            let problem = format!("a cache of version {}, and this program reads version {VERSION}", half(8));
-            return Err(whole_file(name, &problem, AGAIN));
+            let problem = format!("the cache has version {}, but this program reads version {VERSION}", half(8));
+            return Err(whole_file(name, &problem, REBUILD));
         }
         if half(12) != ORDER || cfg!(target_endian = "big") {
-            return Err(whole_file(name, "a cache for machines of another order of bytes", AGAIN));
+            return Err(whole_file(name, "the cache is for machines with another byte order", REBUILD));
         }
         if word(16) != file_bytes {
             return Err(truncated(name, file_bytes, Some(word(16))));
         }
-        let damaged = || damaged(name, "its header makes no sense");
+        let damaged = || damaged(name, "its header is invalid");
         let flag = |bit: u32| half(68) & 1 << bit != 0;
         let mut sections = std::array::from_fn(|_| 0..0);
-        for (place, section) in sections.iter_mut().enumerate() {
-            let (start, length) = (word(128 + 16 * place), word(136 + 16 * place));
+        for (index, section) in sections.iter_mut().enumerate() {
+            let (start, length) = (word(128 + 16 * index), word(136 + 16 * index));
             let end = start.checked_add(length).filter(|&end| end <= file_bytes).ok_or_else(damaged)?;
             *section = start..end;
         }
@@ -156,25 +156,25 @@ impl Header {
             stamp: [word(104), word(112), word(120)],
             sections,
         };
-        if header.fits_together() { Ok(header) } else { Err(damaged()) }
+        if header.is_consistent() { Ok(header) } else { Err(damaged()) }
     }
 
-    /// Whether every section has the bytes that the counts ask for, and starts where its numbers can be read.
-    fn fits_together(&self) -> bool {
+    /// Whether the size of every section matches the counts, and every section is aligned.
+    fn is_consistent(&self) -> bool {
         let length = |section: Section| {
             let range = &self.sections[section as usize];
             Some(range.end - range.start)
         };
         let ids = if self.document_ids { self.documents } else { 0 };
         let features = || self.documents.checked_mul(self.width)?.checked_mul(u64::from(self.value_bytes));
-        let wanted = |section: Section| match section {
+        let expected = |section: Section| match section {
             Section::Features => features(),
             Section::Offsets => self.queries.checked_add(1)?.checked_mul(8),
             Section::Labels => self.documents.checked_mul(4),
             Section::QueryEnds => self.queries.checked_mul(8),
             Section::DocumentEnds => ids.checked_mul(8),
             Section::Columns => self.width.checked_mul(ColumnSummary::BYTES as u64),
-            Section::Prints => self.queries.checked_mul(16),
+            Section::Fingerprints => self.queries.checked_mul(16),
             Section::Blocks => features()?.div_ceil(BLOCK as u64).checked_mul(8),
             Section::QueryText | Section::DocumentText | Section::FeatureNames | Section::Source => length(section),
         };
@@ -182,33 +182,35 @@ impl Header {
             && self.first_index <= 1
             && self.width <= MAX_FEATURES as u64
             && self.sections.iter().all(|range| range.start.is_multiple_of(64) && range.start >= BYTES as u64)
-            && Section::ALL.into_iter().all(|section| wanted(section).is_some() && wanted(section) == length(section))
+            && Section::ALL
+                .into_iter()
+                .all(|section| expected(section).is_some() && expected(section) == length(section))
     }
 }
 
-/// The checksum of a header, whose bytes are given, and of the sections that are verified when a file is opened.
+/// Computes the checksum of the bytes of a header and of the sections that are verified on opening.
 pub(super) fn checksum(header: &[u8], file: &[u8], sections: &[Range<u64>; 12]) -> u64 {
     let mut hasher = Hasher::new();
     hasher.bytes(&header[..24]);
     hasher.bytes(&header[32..BYTES]);
-    for section in Section::ALL.into_iter().filter(|section| section.is_verified_at_once()) {
+    for section in Section::ALL.into_iter().filter(|section| section.is_verified_on_open()) {
         let range = &sections[section as usize];
         hasher.bytes(&file[range.start as usize..range.end as usize]);
     }
     hasher.finish()
 }
 
-/// What helps where a cache is no good.
-pub(super) const AGAIN: &str = "make it again with 'burnrank convert'";
+/// Remedy for caches that cannot be used.
+pub(super) const REBUILD: &str = "rebuild it with 'burnrank convert'";
 
-/// The error of a cache whose bytes are not those that were written.
+/// The error for a damaged cache.
 #[cold]
 pub(super) fn damaged(name: &str, how: &str) -> Error {
-    whole_file(name, &format!("a damaged cache: {how}"), AGAIN)
+    whole_file(name, &format!("the cache is damaged: {how}"), REBUILD)
 }
 
 #[cold]
-fn truncated(name: &str, found: u64, wanted: Option<u64>) -> Error {
-    let wanted = wanted.map_or(String::new(), |wanted| format!(" of {wanted}"));
-    whole_file(name, &format!("a cache of another size than was written: {found} bytes{wanted}"), AGAIN)
+fn truncated(name: &str, actual: u64, expected: Option<u64>) -> Error {
+    let expected = expected.map_or(String::new(), |expected| format!(" instead of {expected}"));
+    whole_file(name, &format!("the cache has the wrong size: {actual} bytes{expected}"), REBUILD)
 }

@@ -1,4 +1,4 @@
-//! The ids of documents, in files of their own until the features are whole.
+//! Document ids, collected in temporary files until all features are written.
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Where each id ends, and the text of all.
+/// The end of each id and the text of all ids.
 #[derive(Debug)]
 pub(super) struct Ids {
     ends: BufWriter<File>,
@@ -16,7 +16,7 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Begins files without a name in the folder of the cache at `path`, `before` documents of which had no id.
+    /// Creates unnamed files in the folder of the cache at `path`, after `before` documents without ids.
     pub fn new(path: &Path, before: usize) -> Result<Self> {
         let failed = |error| Error::io(path, "write", error);
         let file = || tempfile::tempfile_in(parent(path)).map(|file| BufWriter::with_capacity(1 << 18, file));
@@ -25,7 +25,7 @@ impl Ids {
         Ok(ids)
     }
 
-    /// Adds the ids of all documents, empty where there is none.
+    /// Appends the ids of all documents; missing ids are empty.
     pub fn push(&mut self, data: &Dataset, path: &Path) -> Result<()> {
         for row in 0..data.n_documents() {
             let id = data.document_id(row).unwrap_or_default().as_bytes();
@@ -36,12 +36,12 @@ impl Ids {
         Ok(())
     }
 
-    /// Both files, to be read from their starts.
+    /// Returns both files, positioned at their starts.
     pub fn files(self) -> std::io::Result<[File; 2]> {
-        let whole = |file: BufWriter<File>| {
+        let rewind = |file: BufWriter<File>| {
             let mut file = file.into_inner().map_err(|error| error.into_error())?;
             file.seek(SeekFrom::Start(0)).map(|_| file)
         };
-        Ok([whole(self.ends)?, whole(self.text)?])
+        Ok([rewind(self.ends)?, rewind(self.text)?])
     }
 }

@@ -1,4 +1,4 @@
-//! A cache in the address space of this process: pages come from the file when they are looked at, and go when memory is short.
+//! A memory-mapped cache: the system loads pages when they are accessed and evicts them when memory is short.
 
 use super::header::{Header, Section};
 use super::watch::Watch;
@@ -14,40 +14,37 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What becomes of rows.
+/// Expected use of rows, as in `madvise`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Advice {
-    /// They are read soon.
+    /// They will be read soon.
     WillNeed,
-    /// They are not read for a while.
-    Passed,
+    /// They will not be read for a while.
+    DontNeed,
 }
 
-/// Maps a file of which no byte is to change as long as it is mapped.
+/// Maps a file whose bytes should not change while it is mapped.
 pub(super) fn map(file: &File, path: &Path) -> Result<Mmap> {
-    // SAFETY: the bytes of a map must not change while they are borrowed. Caches are written under another name and renamed
-    // when they are whole, never written to again, and the tool replaces them by renaming too, which leaves the mapped file as
-    // it was. Where others write into a cache or cut it while it is in use, every pattern of bits is still a number, lost pages
-    // read as zeros, and what was computed is discarded: see `watch.rs`.
-    let mapped = unsafe { Mmap::map(file) };
-    mapped.map_err(|error| match error.kind() {
+    // SAFETY: the bytes of a map must not change while they are borrowed. Caches are written under another name, renamed when
+    // they are complete and never modified; replacing a cache renames a new file, which does not affect the mapped one. If
+    // another program modifies or truncates a cache in use, every bit pattern is still a valid number, lost pages read as
+    // zeros, and the results are discarded: see `watch.rs`.
+    let map = unsafe { Mmap::map(file) };
+    map.map_err(|error| match error.kind() {
         std::io::ErrorKind::OutOfMemory => {
             let size = file.metadata().map_or(0, |metadata| metadata.len());
-            let problem = format!("there are no addresses for a map of {}", memory::readable(size));
-            whole_file(
-                &display_name(path),
-                &problem,
-                "raise the limit, as in 'ulimit -v unlimited': it takes no memory",
-            )
+            let problem = format!("not enough address space to map {}", memory::readable(size));
+            let remedy = "raise the limit, for example with 'ulimit -v unlimited': mapping a file uses no memory";
+            whole_file(&display_name(path), &problem, remedy)
         }
         _ => Error::io(path, "map", error),
     })
 }
 
-/// An open cache, of which every place was checked to be inside the file.
+/// An open cache whose sections have been checked to be within the file.
 #[derive(Debug)]
 pub(crate) struct CacheMap {
-    // Dropped before the map: no handler looks at addresses that are another's.
+    // Declared, and so dropped, before the map: the signal handler must not touch addresses after they are unmapped.
     watch: Option<Arc<Watch>>,
     map: Mmap,
     header: Header,
@@ -55,12 +52,12 @@ pub(crate) struct CacheMap {
 }
 
 impl CacheMap {
-    /// A file whose header fits its length; `columns` are what it says of its features, `watch` whether it is still the same.
+    /// Wraps a map whose header matches its length. `columns` are the stored statistics; `watch` detects changes to the file.
     pub(super) fn new(map: Mmap, header: Header, columns: Option<ColumnSummary>, watch: Option<Arc<Watch>>) -> Self {
         CacheMap { watch, map, header, columns }
     }
 
-    /// Fails when the file was changed since it was opened.
+    /// Fails when the file has changed since it was opened.
     pub(crate) fn check_unchanged(&self) -> Result<()> {
         self.watch.as_ref().map_or(Ok(()), |watch| watch.check())
     }
@@ -77,17 +74,17 @@ impl CacheMap {
         &self.map[self.header.section(section)]
     }
 
-    /// The number of features.
+    /// Returns the number of features.
     pub(crate) fn width(&self) -> usize {
         self.header.width as usize
     }
 
-    /// The number of queries.
+    /// Returns the number of queries.
     pub(crate) fn n_queries(&self) -> usize {
         self.header.queries as usize
     }
 
-    /// Whether zeros may have been left out of the text.
+    /// Whether the source text may have omitted zeros.
     pub(crate) fn is_sparse(&self) -> bool {
         self.header.sparse
     }
@@ -97,23 +94,23 @@ impl CacheMap {
         self.header.document_ids
     }
 
-    /// What all scalings follow from.
+    /// Returns the column statistics from which scalings are fitted.
     pub(crate) fn columns(&self) -> Option<&ColumnSummary> {
         self.columns.as_ref()
     }
 
-    /// The first row of a query.
+    /// Returns the first row of a query.
     pub(crate) fn start(&self, query: usize) -> usize {
         word(self.section(Section::Offsets), query) as usize
     }
 
-    /// The numbers of a query: those of [`Dataset::query_print`](crate::Dataset) and its key; none while they are being found.
-    pub(crate) fn prints(&self, query: usize) -> Option<[u64; 2]> {
-        let prints = self.section(Section::Prints);
-        self.columns.as_ref().map(|_| [word(prints, 2 * query), word(prints, 2 * query + 1)])
+    /// Returns the fingerprint and the key of a query, or `None` while they are being computed.
+    pub(crate) fn fingerprints(&self, query: usize) -> Option<[u64; 2]> {
+        let words = self.section(Section::Fingerprints);
+        self.columns.as_ref().map(|_| [word(words, 2 * query), word(words, 2 * query + 1)])
     }
 
-    /// The id of a document, where documents have some.
+    /// Returns the id of a document, or `None` if documents have no ids.
     pub(crate) fn document_id(&self, row: usize) -> Option<&str> {
         let ends = self.section(Section::DocumentEnds);
         if ends.is_empty() {
@@ -121,32 +118,32 @@ impl CacheMap {
         }
         let start = if row == 0 { 0 } else { word(ends, row - 1) as usize };
         let id = self.section(Section::DocumentText).get(start..word(ends, row) as usize);
-        // What is no text was damaged: only the full check looks at all ids.
+        // Ids that are not valid text are damaged; only the full check verifies all ids.
         Some(id.and_then(|id| std::str::from_utf8(id).ok()).unwrap_or_default())
     }
 
-    /// All features, where they are f32.
+    /// Returns all features if they are stored as `f32`.
     pub(crate) fn floats(&self) -> Option<&[f32]> {
-        // SAFETY: every pattern of bits is an f32, and the section is a whole number of them.
+        // SAFETY: every bit pattern is a valid f32.
         (self.header.value_bytes == 4).then(|| unsafe { self.numbers() })
     }
 
     fn halves(&self) -> &[f16] {
-        // SAFETY: as for `floats`; an f16 is two bytes of which every pattern is one.
+        // SAFETY: every bit pattern is a valid f16.
         unsafe { self.numbers() }
     }
 
-    /// The features as numbers of a type.
+    /// Returns the features as a slice of `T`.
     ///
     /// # Safety
-    /// Every pattern of bits must be a value of `T`.
+    /// Every bit pattern must be a valid `T`.
     unsafe fn numbers<T>(&self) -> &[T] {
-        // SAFETY: the caller vouches for the values. The bytes are those of the section, borrowed as long as the result, and
-        // `align_to` leaves out what is not aligned: nothing, because maps start at pages and the features at 4,096 bytes.
+        // SAFETY: the caller guarantees valid values, and the result borrows the section. `align_to` drops unaligned bytes at
+        // the ends: there are none, because maps are page-aligned and the features start at byte 4,096.
         unsafe { self.section(Section::Features).align_to::<T>().1 }
     }
 
-    /// Copies rows from `first` on, each with `width` features: zeros are added, or the last ones left out.
+    /// Copies rows, starting at `first`, as rows of `width` features: appends zeros, or drops the last features.
     pub(crate) fn read(&self, first: usize, width: usize, values: &mut [f32]) {
         let own = self.width();
         if width == own {
@@ -167,7 +164,7 @@ impl CacheMap {
         }
     }
 
-    /// Tells the system what becomes of rows.
+    /// Advises the system about the expected use of rows.
     pub(crate) fn advise(&self, rows: Range<usize>, advice: Advice) {
         let bytes = self.width() * self.header.value_bytes as usize;
         let start = self.header.section(Section::Features).start;
@@ -175,12 +172,12 @@ impl CacheMap {
         if length == 0 {
             return;
         }
-        // Advice that the system does not take changes nothing but the time.
+        // Errors are ignored: advice affects only speed.
         #[cfg(unix)]
         let _ = match advice {
             Advice::WillNeed => self.map.advise_range(memmap2::Advice::WillNeed, offset, length),
-            // SAFETY: pages of a file that is mapped to be read come back with the same bytes.
-            Advice::Passed => unsafe {
+            // SAFETY: pages of a read-only file map are read from the file again with the same bytes.
+            Advice::DontNeed => unsafe {
                 self.map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, offset, length)
             },
         };
@@ -189,7 +186,7 @@ impl CacheMap {
     }
 }
 
-/// The word at a place of a section of words.
-pub(super) fn word(bytes: &[u8], place: usize) -> u64 {
-    bytes[8 * place..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
+/// Returns the little-endian word at index `index`.
+pub(super) fn word(bytes: &[u8], index: usize) -> u64 {
+    bytes[8 * index..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }

@@ -1,4 +1,4 @@
-//! The text that a cache was made from, and whether it is still the same.
+//! The source file of a cache, and whether it has changed.
 
 use super::header::Header;
 use crate::data::source::whole_file;
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// A text's file: where it is, how long, and when it was last changed.
+/// Path, size and modification time of a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     pub path: PathBuf,
@@ -14,14 +14,14 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Of a file; nothing for pipes, standard input, and paths that are no text.
+    /// Returns `None` for pipes, standard input, and paths that are not UTF-8.
     pub fn of(path: &Path) -> Option<Self> {
         let path = std::fs::canonicalize(path).ok()?;
         path.to_str()?;
         Some(Origin { stamp: stamp(&path)?, path })
     }
 
-    /// Refuses a cache whose text is still there, but another.
+    /// Fails if the source file still exists but has changed.
     pub fn check(name: &str, header: &Header, source: &str) -> Result<()> {
         match stamp(Path::new(source)) {
             Some(now) if now != header.stamp => Err(stale(name, source)),
@@ -30,17 +30,17 @@ impl Origin {
     }
 }
 
-/// Bytes, seconds and nanoseconds.
+/// Returns the size of a file and its modification time in seconds and nanoseconds.
 fn stamp(path: &Path) -> Option<[u64; 3]> {
     let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let changed = metadata.modified().ok()?;
-    // Before 1970 counts from 1970 too: it only has to be the same again.
+    // For times before 1970 the distance from 1970: stamps are only compared for equality.
     let changed = changed.duration_since(UNIX_EPOCH).unwrap_or_else(|error| error.duration());
     Some([metadata.len(), changed.as_secs(), u64::from(changed.subsec_nanos())])
 }
 
 #[cold]
 fn stale(name: &str, source: &str) -> Error {
-    let remedy = "make the cache again with 'burnrank convert', or take it as it is with `stale_cache`";
-    whole_file(name, &format!("{source} has changed since this cache was made from it"), remedy)
+    let remedy = "rebuild the cache with 'burnrank convert', or use it anyway with `stale_cache`";
+    whole_file(name, &format!("{source} has changed since this cache was built from it"), remedy)
 }

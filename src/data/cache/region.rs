@@ -1,16 +1,15 @@
-//! Addresses of mapped files, and what becomes of a read from a page that the file no longer has.
+//! A SIGBUS handler for mapped files that lose pages while they are in use.
 //!
-//! Where a mapped file is cut short, or its disk fails, the system answers a read from a lost page with the signal SIGBUS, which
-//! ends a process without a word. The handler here puts pages of zeros in the place of the lost ones and notes the loss, so
-//! that the read continues; the reader checks [`Region::is_lost`] before it uses the numbers. Reading with `pread` into buffers
-//! would need no handler, but a copy of all features where slices of the map do.
+//! If a mapped file is truncated, or its disk fails, reading a lost page raises SIGBUS, which by default kills the process without
+//! a message. This handler replaces the lost pages with zeros and records the loss, so that the read continues; readers check
+//! [`Region::is_lost`] before they use the numbers. Reading with `pread` would need no handler, but would copy all features.
 //!
-//! The handler is installed with the first map. A SIGBUS at any other address is left to the handler before ours.
+//! The handler is installed with the first map. A SIGBUS at any other address is passed on to the previous handler.
 
 #[cfg(unix)]
 pub(super) use unix::Region;
 
-/// Elsewhere, as on Windows, the system refuses to cut a mapped file short.
+/// On other systems, such as Windows, mapped files cannot be truncated.
 #[cfg(not(unix))]
 #[derive(Debug)]
 pub(super) struct Region;
@@ -34,7 +33,7 @@ mod unix {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-    /// What the handler knows of a map. Never freed, because the handler may look at it at any time.
+    /// A map as the handler sees it. Never freed, because the handler may read it at any time.
     #[derive(Debug)]
     struct Entry {
         start: usize,
@@ -45,22 +44,22 @@ mod unix {
     }
 
     static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
-    /// The handler before ours; `None` if it is unknown.
-    static BEFORE: OnceLock<Option<sigaction>> = OnceLock::new();
+    /// The previous handler; `None` if it is unknown.
+    static PREVIOUS: OnceLock<Option<sigaction>> = OnceLock::new();
 
-    /// A map that survives the loss of its pages, until this value is dropped.
+    /// A map whose lost pages are replaced with zeros until this value is dropped.
     #[derive(Debug)]
     pub(in super::super) struct Region(&'static Entry);
 
-    // SAFETY: entries are never changed but for their atomic flags, and `next` leads to another entry of that kind.
+    // SAFETY: only the atomic flags of an entry ever change, and `next` points to another entry.
     unsafe impl Send for Region {}
     // SAFETY: as above.
     unsafe impl Sync for Region {}
 
     impl Region {
-        /// The addresses of a whole map.
+        /// Registers the addresses of a map.
         pub fn of(map: &[u8]) -> Self {
-            BEFORE.get_or_init(install);
+            PREVIOUS.get_or_init(install);
             let start = map.as_ptr() as usize;
             let entry = Box::leak(Box::new(Entry {
                 start,
@@ -79,7 +78,7 @@ mod unix {
             }
         }
 
-        /// Whether a page could not be read, and zeros were read in its place.
+        /// Whether a page could not be read and was replaced with zeros.
         pub fn is_lost(&self) -> bool {
             self.0.is_lost.load(Ordering::Acquire)
         }
@@ -93,19 +92,18 @@ mod unix {
 
     fn page() -> usize {
         static SIZE: OnceLock<usize> = OnceLock::new();
-        // SAFETY: asks for a number.
+        // SAFETY: `sysconf` only returns a number.
         *SIZE.get_or_init(|| usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096).max(1))
     }
 
-    /// Installs the handler, and returns the one before.
+    /// Installs the handler and returns the previous one.
     fn install() -> Option<sigaction> {
         page();
-        let mut before = MaybeUninit::<sigaction>::zeroed();
+        let mut previous = MaybeUninit::<sigaction>::zeroed();
         let mut ours = MaybeUninit::<sigaction>::zeroed();
-        // SAFETY: zeros are a valid `sigaction`, whose fields are then set as the system wants them; both pointers are valid
-        // for the calls.
+        // SAFETY: an all-zero `sigaction` is valid, its fields are set as documented, and both pointers are valid for the calls.
         unsafe {
-            if libc::sigaction(libc::SIGBUS, null(), before.as_mut_ptr()) != 0 {
+            if libc::sigaction(libc::SIGBUS, null(), previous.as_mut_ptr()) != 0 {
                 return None;
             }
             let action = ours.assume_init_mut();
@@ -113,25 +111,25 @@ mod unix {
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
             libc::sigemptyset(&mut action.sa_mask);
             libc::sigaction(libc::SIGBUS, action, null_mut());
-            Some(before.assume_init())
+            Some(previous.assume_init())
         }
     }
 
     extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-        // SAFETY: the system hands over a valid `siginfo_t`.
+        // SAFETY: the system passes a valid `siginfo_t`.
         let address = unsafe { (*info).si_addr() } as usize;
         if replace_lost(address) {
             return;
         }
-        let before = BEFORE.get().and_then(Option::as_ref);
-        let handler = before.map_or(libc::SIG_DFL, |before| before.sa_sigaction);
-        // SAFETY: a handler with SA_SIGINFO takes these three arguments, one without takes the first; resetting a signal is
-        // allowed in a handler.
+        let previous = PREVIOUS.get().and_then(Option::as_ref);
+        let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
+        // SAFETY: a handler with SA_SIGINFO takes these three arguments, one without takes only the first; `signal` may be
+        // called in a handler.
         unsafe {
             if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-                // The read is tried again when this returns, and then ends the process.
+                // The read is retried after this returns, and then ends the process.
                 libc::signal(libc::SIGBUS, libc::SIG_DFL);
-            } else if before.is_some_and(|before| before.sa_flags & libc::SA_SIGINFO != 0) {
+            } else if previous.is_some_and(|previous| previous.sa_flags & libc::SA_SIGINFO != 0) {
                 transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(handler)(signal, info, context);
             } else {
                 transmute::<usize, extern "C" fn(c_int)>(handler)(signal);
@@ -139,7 +137,7 @@ mod unix {
         }
     }
 
-    /// Puts zeros in the place of all pages of a map from an address on; `false` where the address is in none.
+    /// Replaces all pages of a map, from the one with this address, with zeros. Returns false if the address is in no map.
     fn replace_lost(address: usize) -> bool {
         let mut next = ENTRIES.load(Ordering::Acquire).cast_const();
         // SAFETY: entries are never freed.
@@ -148,7 +146,7 @@ mod unix {
                 entry.is_lost.store(true, Ordering::Release);
                 let start = address / page() * page();
                 let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-                // SAFETY: these addresses are those of a map that its owner still holds and only reads.
+                // SAFETY: these addresses belong to a map that its owner still holds and only reads.
                 let mapped =
                     unsafe { libc::mmap(start as *mut c_void, entry.end - start, libc::PROT_READ, flags, -1, 0) };
                 return mapped != libc::MAP_FAILED;
@@ -166,20 +164,20 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn lost_pages_are_zeros_and_are_noted() {
+    fn lost_pages_read_as_zeros_and_are_recorded() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[7; 3 << 16]).unwrap();
-        // SAFETY: the test looks at what a change does.
+        // SAFETY: this test is about such changes.
         let map = unsafe { Mmap::map(&file).unwrap() };
         let region = Region::of(&map);
         let sum = |map: &[u8]| map.iter().map(|&byte| usize::from(std::hint::black_box(byte))).sum::<usize>();
         assert_eq!((sum(&map), region.is_lost()), (7 * (3 << 16), false));
         file.set_len(1 << 16).unwrap();
         assert_eq!((sum(&map), region.is_lost()), (7 << 16, true));
-        // Other maps are left alone.
+        // Other maps are not affected.
         let mut other = tempfile::tempfile().unwrap();
         other.write_all(&[1; 10]).unwrap();
-        // SAFETY: nothing changes it.
+        // SAFETY: the file does not change.
         let second = unsafe { Mmap::map(&other).unwrap() };
         let fresh = Region::of(&second);
         assert_eq!((sum(&second), fresh.is_lost()), (10, false));

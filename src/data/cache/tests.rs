@@ -1,4 +1,4 @@
-//! What a cache holds is what its text says, however it is read, scaled or cut; what is not whole is refused.
+//! Tests that a cache equals its text, whether read, scaled or split, and that damaged caches are rejected.
 
 use super::build::build_by;
 use super::header::{self, Section};
@@ -38,7 +38,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// All that can be asked of two data sets that should be the same.
+/// Compares everything that two data sets expose.
 fn assert_same(a: &Dataset, b: &Dataset) {
     assert_eq!(a, b);
     assert_eq!((a.n_features(), a.is_sparse(), a.fingerprint()), (b.n_features(), b.is_sparse(), b.fingerprint()));
@@ -50,7 +50,7 @@ fn assert_same(a: &Dataset, b: &Dataset) {
     assert_eq!(bits(a.features()), bits(b.features()));
 }
 
-/// Queries of 1 to 5 documents with some of 7 features, some ids of documents, and values of all sizes.
+/// Generates queries of 1 to 5 documents with up to 6 of 7 features, optional document ids, and values of all magnitudes.
 fn texts() -> impl Strategy<Value = String> {
     let value = prop_oneof![Just(0.0f32), -2.0f32..2.0, Just(-0.0), Just(1e-40), Just(60_000.0), -1e4f32..1e4];
     let document =
@@ -74,7 +74,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn a_cache_is_its_text(text in texts(), chunk in 1..400usize, most in 1..60usize) {
+    fn a_cache_equals_its_text(text in texts(), chunk in 1..400usize, max_values in 1..60usize) {
         let files = files(&text);
         let report = make(&files, false, chunk);
         let (plain, mapped) = open_both(&files);
@@ -84,12 +84,12 @@ proptest! {
         check(&files.cache).unwrap();
         let highest = |path: &Path| read(path, &options()).unwrap().highest_label;
         assert_eq!(highest(&files.text), highest(&files.cache));
-        // Part by part, and made again from itself.
+        // Read chunk by chunk.
         let chunks = Chunks::open(&files.cache, &options()).unwrap().with_chunk_bytes(chunk);
         let parts: Vec<Dataset> = chunks.map(Result::unwrap).collect();
         assert_same(&plain, &Dataset::joined(parts).unwrap().declared_sparse(plain.is_sparse()));
         let mut rows = Vec::new();
-        mapped.clone().declared_sparse(true).with_width(9).for_rows(most, |range, values| {
+        mapped.clone().declared_sparse(true).with_width(9).for_rows(max_values, |range, values| {
             assert_eq!(range.len() * 9, values.len());
             rows.extend_from_slice(values);
             Ok(())
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn queries_are_chosen_and_scaled_as_in_memory(text in texts(), seed in 0..1000u64, half in any::<bool>()) {
+    fn mapped_queries_are_selected_and_scaled_as_in_memory(text in texts(), seed in 0..1000u64, half in any::<bool>()) {
         let files = files(&text);
         make(&files, half, 1 << 20);
         let mapped = read(&files.cache, &options()).unwrap().data;
@@ -107,11 +107,11 @@ proptest! {
         assert!(!plain.is_mapped());
         assert_same(&plain, &mapped);
         let n = plain.n_queries();
-        let chosen: Vec<usize> = (0..n).filter(|&query| (seed >> (query % 10)) & 1 == 0).collect();
-        let turned: Vec<usize> = chosen.iter().rev().copied().collect();
-        assert_same(&plain.select(&turned), &mapped.select(&turned));
+        let selected: Vec<usize> = (0..n).filter(|&query| (seed >> (query % 10)) & 1 == 0).collect();
+        let reversed: Vec<usize> = selected.iter().rev().copied().collect();
+        assert_same(&plain.select(&reversed), &mapped.select(&reversed));
         let (mut a, mut b) = (plain.clone(), mapped.clone());
-        assert_same(&a.take_out(&chosen), &b.take_out(&chosen));
+        assert_same(&a.take_out(&selected), &b.take_out(&selected));
         assert_same(&a, &b);
         for kind in ScaleKind::ALL {
             for (a, b) in [(&plain, &mapped), (&a, &b)] {
@@ -157,7 +157,7 @@ fn many_blocks_scale_to_the_same_bits() {
 }
 
 #[test]
-fn features_that_come_late_are_zero_before() {
+fn features_that_first_appear_late_are_zero_before() {
     let mut text: String = (0..300).map(|row| format!("1 qid:{row} 1:{}\n", row + 1)).collect();
     text += "0 qid:last 5:2.5\n";
     for half in [false, true] {
@@ -171,7 +171,7 @@ fn features_that_come_late_are_zero_before() {
 }
 
 #[test]
-fn any_damage_is_refused_or_found_by_the_full_check() {
+fn damage_is_detected_on_opening_or_by_the_full_check() {
     let files = files(&many());
     make(&files, false, 1 << 20);
     let whole = std::fs::read(&files.cache).unwrap();
@@ -181,31 +181,31 @@ fn any_damage_is_refused_or_found_by_the_full_check() {
         std::fs::write(&damaged, bytes).unwrap();
         read(&damaged, &options()).map(|report| report.data)
     };
-    let mut places: Vec<usize> = (0..340).collect();
+    let mut positions: Vec<usize> = (0..340).collect();
     for section in Section::ALL {
         let range = header.section(section);
-        places.extend(
+        positions.extend(
             [range.start, range.start + range.len() / 2, range.end - 1].into_iter().filter(|_| !range.is_empty()),
         );
     }
-    for place in places {
+    for position in positions {
         let mut bytes = whole.clone();
-        bytes[place] ^= 0x41;
-        let section = Section::ALL.into_iter().find(|section| header.section(*section).contains(&place));
+        bytes[position] ^= 0x41;
+        let section = Section::ALL.into_iter().find(|section| header.section(*section).contains(&position));
         match (opened(&bytes), section) {
             (Err(error), _) => {
                 let error = error.to_string();
                 assert!(error.starts_with(&damaged.display().to_string()), "{error}");
-                assert!(error.contains("burnrank convert"), "byte {place}: {error}");
+                assert!(error.contains("burnrank convert"), "byte {position}: {error}");
             }
-            (Ok(data), Some(section)) if !section.is_verified_at_once() => {
-                // It may say anything, but it must not panic.
+            (Ok(data), Some(section)) if !section.is_verified_on_open() => {
+                // Values are arbitrary, but reading them must not panic.
                 let _ = data.fingerprint();
                 (0..data.n_documents()).for_each(|row| _ = data.document_id(row));
                 let error = check(&damaged).unwrap_err().to_string();
-                assert!(error.contains("are not what was written"), "byte {place}: {error}");
+                assert!(error.contains("do not match their checksum"), "byte {position}: {error}");
             }
-            (Ok(_), section) => panic!("byte {place} of {section:?} was changed and nobody noticed"),
+            (Ok(_), section) => panic!("changing byte {position} of {section:?} was not detected"),
         }
     }
     for length in (0..whole.len()).step_by(whole.len() / 97).chain([1, 7, 8, 4095, 4096, whole.len() - 1]) {
@@ -213,12 +213,12 @@ fn any_damage_is_refused_or_found_by_the_full_check() {
         assert!(error.contains("cache"), "{length} bytes: {error}");
     }
     let longer = [&whole[..], b"x"].concat();
-    assert!(opened(&longer).unwrap_err().to_string().contains("another size than was written"));
+    assert!(opened(&longer).unwrap_err().to_string().contains("the cache has the wrong size"));
 }
 
-/// Every byte is as somebody wrote it, but two queries have one id.
+/// All checksums match, but two queries have the same id.
 #[test]
-fn a_query_id_that_comes_twice_is_refused() {
+fn a_duplicate_query_id_is_rejected() {
     let files = files("1 qid:a 1:1\n0 qid:b 1:2\n");
     make(&files, false, 100);
     let mut bytes = std::fs::read(&files.cache).unwrap();
@@ -230,7 +230,7 @@ fn a_query_id_that_comes_twice_is_refused() {
     bytes[24..32].copy_from_slice(&checksum.to_le_bytes());
     std::fs::write(&files.cache, bytes).unwrap();
     for error in [read(&files.cache, &options()).unwrap_err(), check(&files.cache).unwrap_err()] {
-        assert!(error.to_string().contains("a damaged cache: two of its queries have the id 'a'"), "{error}");
+        assert!(error.to_string().contains("the cache is damaged: two of its queries have the id 'a'"), "{error}");
     }
 }
 
@@ -246,24 +246,24 @@ fn a_cache_that_changes_while_it_is_open_is_an_error() {
     };
     let in_use = |data: &Dataset| {
         let error = data.check_unchanged().unwrap_err().to_string();
-        assert!(error.contains("was overwritten, cut short or could not be read while it was in use"), "{error}");
+        assert!(error.contains("was modified, truncated or became unreadable while it was in use"), "{error}");
         assert!(check_in_use().is_err());
         assert!(data.for_rows(100, |_, _| Ok(())).is_err());
         assert!(data.load().is_err());
     };
-    // Cut short: what is lost reads as zeros, and ends nothing.
+    // A truncated file: lost pages read as zeros.
     let (short, data) = opened();
     let file = std::fs::File::options().write(true).open(&short.cache).unwrap();
     file.set_len(header::BYTES as u64).unwrap();
     assert!(data.features().iter().all(|&value| value == 0.0));
     in_use(&data);
-    // Of the same length again, and written to at another time.
+    // A file rewritten with the same length at another time.
     let (other, data) = opened();
     let bytes = std::fs::read(&other.cache).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(20));
     std::fs::write(&other.cache, bytes).unwrap();
     in_use(&data);
-    // A file that takes its name is another file.
+    // Replacing the file under its name does not affect the open one.
     let (replaced, data) = opened();
     let before = data.features().to_vec();
     make(&replaced, true, 1 << 20);
@@ -272,7 +272,7 @@ fn a_cache_that_changes_while_it_is_open_is_an_error() {
 }
 
 #[test]
-fn a_cache_of_other_text_is_stale() {
+fn a_cache_is_stale_if_its_text_changes() {
     let files = files("1 qid:a 1:1\n0 qid:a 1:2\n");
     make(&files, false, 100);
     std::fs::write(&files.text, "1 qid:a 1:1\n0 qid:a 1:22\n").unwrap();
@@ -281,31 +281,31 @@ fn a_cache_of_other_text_is_stale() {
     let stale = ReadOptions { stale_cache: true, ..options() };
     assert_eq!(read(&files.cache, &stale).unwrap().data.features(), [1.0, 2.0]);
     std::fs::remove_file(&files.text).unwrap();
-    assert_eq!(read(&files.cache, &options()).unwrap().data.features(), [1.0, 2.0], "there is nothing to compare with");
+    assert_eq!(read(&files.cache, &options()).unwrap().data.features(), [1.0, 2.0], "no source file to compare with");
 }
 
 #[test]
-fn options_that_a_cache_contradicts_are_refused() {
+fn options_that_contradict_a_cache_are_rejected() {
     let files = files("1 qid:a 1:1 3:1\n");
     make(&files, false, 100);
     let with = |options: ReadOptions| read(&files.cache, &options);
-    let refused = |options: ReadOptions| with(options).unwrap_err().to_string();
-    assert!(refused(ReadOptions { first_index: 0, ..options() }).contains("leave out `first_index` 0"));
-    assert!(refused(ReadOptions { query_file: Some("q".into()), ..options() }).starts_with("`query_file` is for "));
-    assert!(refused(ReadOptions { width: Some(2), ..options() }).contains("3 features, more than the 2"));
+    let error = |options: ReadOptions| with(options).unwrap_err().to_string();
+    assert!(error(ReadOptions { first_index: 0, ..options() }).contains("leave out `first_index` 0"));
+    assert!(error(ReadOptions { query_file: Some("q".into()), ..options() }).starts_with("`query_file` is for "));
+    assert!(error(ReadOptions { width: Some(2), ..options() }).contains("3 features, more than the 2"));
     assert_eq!(with(ReadOptions { width: Some(4), ..options() }).unwrap().data.features(), [1.0, 0.0, 1.0, 0.0]);
     assert_eq!(with(ReadOptions { lenient: true, regroup: true, ..options() }).unwrap().data.n_documents(), 1);
     assert!(Chunks::from_reader("x", std::fs::File::open(&files.cache).unwrap(), &options()).is_err());
 }
 
 #[test]
-fn what_cannot_be_written_leaves_nothing() {
+fn a_failed_write_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.cache");
     let data = |label: f32, id: &str| Dataset::new(1, vec![70_000.0], vec![label], vec![(id.into(), 1)]).unwrap();
     let writer = |half: bool| CacheWriter::create(&path, CacheOptions { half, ..CacheOptions::default() }).unwrap();
-    assert!(writer(false).finish(false).is_err(), "no document");
-    assert!(matches!(writer(true).push(&data(1.0, "a")), Err(Error::Data(_))), "no f16");
+    assert!(writer(false).finish(false).is_err(), "no documents");
+    assert!(matches!(writer(true).push(&data(1.0, "a")), Err(Error::Data(_))), "too large for f16");
     assert!(writer(false).push(&data(-1.0, "a")).is_err(), "a negative label");
     let mut twice = writer(false);
     twice.push(&data(1.0, "a")).unwrap();
@@ -316,26 +316,25 @@ fn what_cannot_be_written_leaves_nothing() {
     let mut two = CacheWriter::create(&path, names).unwrap();
     two.push(&data(1.0, "a")).unwrap();
     let error = two.finish(false).unwrap_err().to_string();
-    assert!(error.contains("'b' is the name of feature 2, but the last one is 1"), "{error}");
+    assert!(error.contains("'b' names feature 2, but the last feature of the data is 1"), "{error}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn a_bad_line_is_told_as_of_text_and_leaves_nothing() {
+fn a_bad_line_is_reported_as_for_text_and_leaves_no_file() {
     let files = files("1 qid:a 1:1\n0 qid:b 1:x\n");
-    let made = |options: &ReadOptions| build(&files.text, &files.cache, CacheOptions::default(), options, |_| ());
-    let (ours, texts) =
-        (made(&options()).unwrap_err().to_string(), read(&files.text, &options()).unwrap_err().to_string());
-    assert_eq!(ours, texts);
+    let build_with = |options: &ReadOptions| build(&files.text, &files.cache, CacheOptions::default(), options, |_| ());
+    let of_build = build_with(&options()).unwrap_err().to_string();
+    assert_eq!(of_build, read(&files.text, &options()).unwrap_err().to_string());
     assert!(!files.cache.exists());
     let lenient = ReadOptions { lenient: true, ..options() };
-    let Skipped { lines, first } = made(&lenient).unwrap().skipped;
+    let Skipped { lines, first } = build_with(&lenient).unwrap().skipped;
     assert_eq!((lines, first.len()), (1, 1));
     assert_eq!(read(&files.cache, &options()).unwrap().data, read(&files.text, &lenient).unwrap().data);
 }
 
 #[test]
-fn a_query_that_comes_back_and_side_files_are_taken_as_of_text() {
+fn split_queries_are_regrouped_as_in_text() {
     let files = files("1 qid:a 1:1\n0 qid:b 1:2\n2 qid:a 1:3\n");
     let regroup = ReadOptions { regroup: true, ..options() };
     build(&files.text, &files.cache, CacheOptions::default(), &regroup, |_| ()).unwrap();

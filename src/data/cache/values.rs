@@ -1,24 +1,24 @@
-//! Features as the bytes of a file: f32 as they are, or rounded to f16.
+//! Encoding features as bytes: as f32, or rounded to f16.
 
 use crate::error::{Error, Result};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 use std::ops::Range;
 
-/// What rounding to f16 changed at most.
+/// The errors of rounding to f16.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Rounding {
-    /// The largest distance between a value and its f16.
+    /// Maximum absolute error.
     pub error: f32,
-    /// The value that has it.
+    /// Value with the maximum absolute error.
     pub value: f32,
-    /// The largest distance as a share of the value's size, of values that do not become 0.
+    /// Maximum relative error of values that do not become 0.
     pub relative: f32,
-    /// Number of values other than 0 that become 0, because they are too small for f16.
+    /// Number of nonzero values that become 0 because they are too small for f16.
     pub underflows: u64,
 }
 
-/// A value that is too small for f16: where it is first, and what it is.
+/// The first value that is too small for f16.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Underflow {
     document: usize,
@@ -26,7 +26,7 @@ struct Underflow {
     value: f32,
 }
 
-/// The bytes of a file's features, row by row.
+/// Encodes features, row by row.
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
     half: bool,
@@ -39,12 +39,12 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// To f16, or not; errors count features from `first_index`.
+    /// Encodes as f16 if `half`, otherwise as f32. Errors count features from `first_index`.
     pub fn new(half: bool, first_index: u32) -> Self {
         Encoder { half, first_index: first_index as usize, ..Encoder::default() }
     }
 
-    /// The bytes of `rows` of `from` features each as rows of `to`, which are not fewer.
+    /// Encodes `rows` of `from` features each as rows of `to >= from` features, padded with zeros.
     pub fn encode(&mut self, values: &[f32], rows: Range<usize>, from: usize, to: usize) -> Result<&[u8]> {
         let mut padded = std::mem::take(&mut self.padded);
         if from < to {
@@ -71,14 +71,14 @@ impl Encoder {
     fn round(&mut self, values: &[f32], width: usize, first: usize) -> Result<()> {
         self.halves.resize(values.len(), f16::ZERO);
         self.halves.convert_from_f32_slice(values);
-        for (place, (&value, half)) in values.iter().zip(&self.halves).enumerate() {
+        for (index, (&value, half)) in values.iter().zip(&self.halves).enumerate() {
             let error = (value - half.to_f32()).abs();
-            let at = || (first + place / width.max(1) + 1, place % width.max(1) + self.first_index);
-            // Also where a value is not a number, which no text has.
+            let at = || (first + index / width.max(1) + 1, index % width.max(1) + self.first_index);
+            // Also true if the value is NaN.
             if !error.is_finite() {
                 let (document, feature) = at();
                 return Err(Error::Data(format!(
-                    "feature {feature} of document {document} is {value}, and f16 ends at 65504: leave out `half`",
+                    "feature {feature} of document {document} is {value}, but the largest f16 is 65504: omit `half`",
                 )));
             }
             if error > self.rounding.error {
@@ -97,14 +97,14 @@ impl Encoder {
         Ok(())
     }
 
-    /// Fails when values other than 0 became 0.
+    /// Fails when nonzero values became 0.
     pub fn check_underflow(&self) -> Result<()> {
         let Some(Underflow { document, feature, value }) = self.first_underflow else { return Ok(()) };
         let count = self.rounding.underflows;
-        let becomes = if count == 1 { "value other than 0 becomes" } else { "values other than 0 become" };
+        let becomes = if count == 1 { "nonzero value becomes" } else { "nonzero values become" };
         Err(Error::Data(format!(
-            "{count} {becomes} 0 in f16, first feature {feature} of document {document}, {value:e}: leave out `half`, scale the \
-             features, or accept the loss with `force`"
+            "{count} {becomes} 0 in f16, the first is {value:e}, feature {feature} of document {document}: omit `half`, scale \
+             the features, or accept the loss with `force`"
         )))
     }
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_little_endian_and_rows_are_filled_up() {
+    fn bytes_are_little_endian_and_rows_are_padded() {
         let mut encoder = Encoder::default();
         let expected = [1.5f32, 0.0, -2.0, 0.0].map(f32::to_le_bytes).concat();
         assert_eq!(encoder.encode(&[], 0..2, 0, 1).unwrap(), [0; 8]);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_become_zero_are_counted_and_refused() {
+    fn values_that_become_zero_are_counted_and_rejected() {
         let mut encoder = Encoder::new(true, 1);
         // The smallest f16 is 2^-24, and half of it rounds to 0.
         let (smallest, lost) = (2f32.powi(-24), 2f32.powi(-25));
@@ -138,12 +138,12 @@ mod tests {
         encoder.encode(&[1.0, 1e-9, -lost, 2.0], 4..6, 2, 2).unwrap();
         assert_eq!((encoder.rounding.underflows, encoder.rounding.relative), (2, relative.abs()));
         let error = encoder.check_underflow().unwrap_err().to_string();
-        let wanted = "2 values other than 0 become 0 in f16, first feature 2 of document 5, 1e-9: leave out `half`";
-        assert!(error.starts_with(wanted), "{error}");
+        let expected = "2 nonzero values become 0 in f16, the first is 1e-9, feature 2 of document 5: omit `half`";
+        assert!(error.starts_with(expected), "{error}");
     }
 
     #[test]
-    fn what_f16_cannot_hold_is_refused() {
+    fn values_too_large_for_f16_are_rejected() {
         let mut encoder = Encoder::new(true, 1);
         encoder.encode(&[65504.0, -65504.0, 65519.0], 0..3, 1, 1).unwrap();
         let error = encoder.encode(&[0.0, 0.0, 1.0, 65520.0], 10..12, 2, 2).unwrap_err().to_string();

@@ -1,12 +1,11 @@
-//! Whether caches that are in use are still what they were when they were opened.
+//! Detection of changes to caches in use.
 //!
-//! Pages of a map are those of the file at any moment: who writes into a cache, or cuts it short, changes the numbers under a
-//! command that works with it. That cannot be prevented, so it is found out: the length and time of a file are compared with
-//! those at its opening, for every batch and epoch of training, every pass over the rows, and by the tool before anything is
-//! printed or written. A cache that is replaced under its name, as `burnrank convert --force` does, stays what it was for who
-//! has opened it.
+//! A map always shows the present contents of the file: modifying or truncating a cache changes the numbers of a command that
+//! uses it. This cannot be prevented, so it is detected: the size and modification time of a file are compared with those at its
+//! opening for every batch and epoch of training, for every pass over the rows, and before the tool prints or writes results.
+//! Replacing a cache under the same name, as `burnrank convert --force` does, does not affect commands that have it open.
 
-use super::header::AGAIN;
+use super::header::REBUILD;
 use super::region::Region;
 use crate::data::source::Stamp;
 use crate::data::source::{display_name, whole_file};
@@ -17,10 +16,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// All caches that are open.
 static OPEN: Mutex<Vec<Weak<Watch>>> = Mutex::new(Vec::new());
-/// The name of one that was changed before it was closed.
+/// Name of a cache that changed before it was closed.
 static CHANGED: OnceLock<String> = OnceLock::new();
 
-/// A cache that is watched as long as it is open.
+/// An open cache that is checked for changes.
 #[derive(Debug)]
 pub(super) struct Watch {
     name: String,
@@ -30,7 +29,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Of a file that nothing was read from yet.
+    /// Starts watching a file. Call this before reading from it.
     pub fn new(file: File, path: &Path) -> Result<Arc<Self>> {
         let stamp = Stamp::of(&file).map_err(|error| Error::io(path, "read", error))?;
         let watch = Arc::new(Watch { name: display_name(path), file, stamp, region: OnceLock::new() });
@@ -44,12 +43,12 @@ impl Watch {
         &self.file
     }
 
-    /// Makes reads from lost pages of the map harmless.
+    /// Lets reads from lost pages of the map return zeros instead of raising SIGBUS.
     pub fn guard(&self, map: &[u8]) {
         self.region.get_or_init(|| Region::of(map));
     }
 
-    /// Fails when the file was changed since it was opened.
+    /// Fails when the file has changed since it was opened.
     pub fn check(&self) -> Result<()> {
         let same = self.stamp.as_ref().is_none_or(|stamp| stamp.check(&self.file, &self.name).is_ok());
         if same && !self.region.get().is_some_and(Region::is_lost) { Ok(()) } else { Err(changed(&self.name)) }
@@ -68,21 +67,21 @@ fn open() -> MutexGuard<'static, Vec<Weak<Watch>>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Fails when a cache was changed while this process had it open, so that its results must not be used.
+/// Checks that no cache changed while this process had it open.
 ///
 /// # Errors
-/// With the name of the cache.
+/// When one did; results computed from it must not be used. The error names the cache.
 pub fn check_in_use() -> Result<()> {
     if let Some(name) = CHANGED.get() {
         return Err(changed(name));
     }
-    // Not under the lock: the last owner of one may go meanwhile.
+    // Checked without the lock: dropping the last reference to a cache may happen here.
     let watched: Vec<Arc<Watch>> = open().iter().filter_map(Weak::upgrade).collect();
     watched.iter().try_for_each(|watch| watch.check())
 }
 
 #[cold]
 fn changed(name: &str) -> Error {
-    let remedy = format!("results from the changed file are discarded; {AGAIN}, and run this again");
-    whole_file(name, "the cache was overwritten, cut short or could not be read while it was in use", &remedy)
+    let remedy = format!("its results are discarded; {REBUILD} and rerun the command");
+    whole_file(name, "the cache was modified, truncated or became unreadable while it was in use", &remedy)
 }

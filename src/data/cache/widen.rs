@@ -1,16 +1,16 @@
-//! Rows that were written with fewer features than turned out to be there.
+//! Padding of rows that were written before the final number of features was known.
 
 use super::header;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
-/// Bytes that are moved at a time, about.
+/// Approximate number of bytes moved at a time.
 const AT_ONCE: usize = 1 << 22;
 
-/// Gives all rows `width` features of `value` bytes, zeros at their ends, in the place where they are.
+/// Pads all rows in place with zeros to `width` features of `value` bytes each.
 ///
-/// `parts` says how many rows have how many features, in the order of the file. Rows only move towards the end, so the last ones
-/// move first.
+/// `parts` lists pairs of a number of rows and their number of features, in the order of the file. Rows only move towards the
+/// end of the file, so the last rows are moved first.
 pub(super) fn widen_rows(file: &mut File, parts: &[(usize, usize)], width: usize, value: usize) -> std::io::Result<()> {
     let wide = width * value;
     let mut row: usize = parts.iter().map(|(rows, _)| rows).sum();
@@ -28,8 +28,8 @@ pub(super) fn widen_rows(file: &mut File, parts: &[(usize, usize)], width: usize
             file.read_exact(&mut from)?;
             to.clear();
             to.resize(count * wide, 0);
-            for (place, row) in to.chunks_exact_mut(wide).enumerate() {
-                row[..narrow].copy_from_slice(&from[place * narrow..][..narrow]);
+            for (index, row) in to.chunks_exact_mut(wide).enumerate() {
+                row[..narrow].copy_from_slice(&from[index * narrow..][..narrow]);
             }
             file.seek(SeekFrom::Start((header::BYTES + row * wide) as u64))?;
             file.write_all(&to)?;
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_keep_their_order_and_are_filled_with_zeros() {
+    fn rows_keep_their_order_and_are_padded_with_zeros() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[9; header::BYTES]).unwrap();
         file.write_all(&[1, 2, 3, 3, 4, 4, 5, 5, 5]).unwrap();

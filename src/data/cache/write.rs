@@ -1,4 +1,4 @@
-//! A data set to a cache, part by part: memory is taken for a part, the labels and the ids of queries.
+//! Writing a cache part by part, with memory for one part, the labels and the query ids.
 
 use super::draft::Draft;
 use super::header::{self, Header, Section};
@@ -19,42 +19,42 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Feature values that are turned into bytes at a time.
-const AT_ONCE: usize = 1 << 20;
+/// Number of feature values encoded at a time.
+const VALUES_AT_ONCE: usize = 1 << 20;
 
-/// How a cache is written.
+/// Options for writing a cache.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CacheOptions {
-    /// Round the features to f16: half the file, and three digits.
+    /// Round the features to f16, which halves the file and keeps three significant digits.
     pub half: bool,
-    /// What the features are called, in place of the names that the data has for them, if any.
+    /// Feature names that override those of the data.
     pub feature_names: Option<FeatureNames>,
-    /// The index that the text, and the user, count features from: 0 or 1.
+    /// Index of the first feature in the text: 0 or 1.
     pub first_index: u32,
-    /// Write the cache even if values other than 0 become 0 in f16; messages call it `force`.
+    /// Write the cache even if nonzero values become 0 in f16. Error messages call this `force`.
     pub allow_underflow: bool,
-    /// Fail if a file exists under this name when the cache is complete, instead of replacing it.
+    /// Fail instead of replacing a file that exists when the cache is complete.
     pub keep_existing: bool,
 }
 
-/// What was written.
+/// Summary of a cache that was written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheReport {
-    /// The number of queries.
+    /// Number of queries.
     pub queries: usize,
-    /// The number of documents.
+    /// Number of documents.
     pub documents: usize,
-    /// The number of features.
+    /// Number of features.
     pub features: usize,
-    /// The bytes of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// What rounding changed, where there was any.
+    /// Rounding errors, for f16.
     pub rounding: Option<Rounding>,
-    /// The bad lines of the text that were left out.
+    /// Bad lines of the text that were skipped.
     pub skipped: Skipped,
 }
 
-/// What is known of a text when it is read to its end.
+/// Facts about a text that are known when it has been read to the end.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextFacts {
     pub origin: Option<Origin>,
@@ -64,7 +64,7 @@ pub(super) struct TextFacts {
     pub skipped: Skipped,
 }
 
-/// A cache that is being written, for data that comes in parts of whole queries.
+/// Writes a cache from parts of whole queries.
 ///
 /// ```
 /// use burnrank::data::cache::{CacheOptions, CacheWriter};
@@ -88,28 +88,28 @@ pub struct CacheWriter {
     options: CacheOptions,
     encoder: Encoder,
     width: usize,
-    /// Rows that were written with fewer features than there are now: how many, and how wide.
+    /// Runs of rows that were written with fewer features than the present `width`: number of rows and their width.
     narrow: Vec<(usize, usize)>,
-    /// Rows of the present width.
+    /// Number of rows of the present width.
     wide: usize,
     labels: Vec<f32>,
     offsets: Vec<u64>,
     query_ends: Vec<u64>,
     query_text: Vec<u8>,
     ids: Option<Ids>,
-    /// What the data calls its features.
+    /// Feature names of the data.
     names: Option<Vec<String>>,
 }
 
 impl CacheWriter {
-    /// Begins the file at `path`, which appears when it is whole, or not at all.
+    /// Starts the file at `path`, which appears when it is complete.
     ///
     /// # Errors
-    /// When it cannot be written, or the options make no sense.
+    /// When the file cannot be written, or the options are invalid.
     pub fn create(path: impl AsRef<Path>, options: CacheOptions) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
         if cfg!(target_endian = "big") {
-            return Err(Error::Config("caches are for machines that store the lowest byte first".into()));
+            return Err(Error::Config("caches are supported on little-endian machines only".into()));
         }
         if options.first_index > 1 {
             return Err(Error::Config(format!("the first feature index is 0 or 1, not {}", options.first_index)));
@@ -136,11 +136,11 @@ impl CacheWriter {
         Ok(writer)
     }
 
-    /// Adds whole queries. Parts may have different numbers of features: the missing ones are 0.
+    /// Appends whole queries. Parts may have different numbers of features; missing features are 0.
     ///
     /// # Errors
-    /// When the file cannot be written, a label is no number of 0 or more, a value has no f16, or features are called otherwise than
-    /// those before.
+    /// When the file cannot be written, a label is not a number of 0 or more, a value is too large for f16, or the feature names
+    /// differ from those of earlier parts.
     pub fn push(&mut self, data: &Dataset) -> Result<()> {
         if let Some(row) = data.labels().iter().position(|label| !(label.is_finite() && *label >= 0.0)) {
             return Err(Error::Data(format!(
@@ -149,9 +149,9 @@ impl CacheWriter {
             )));
         }
         if let Some(names) = data.feature_names() {
-            let known = self.names.get_or_insert_with(|| names.to_vec());
-            if *known != names {
-                return Err(Error::Mismatch("parts of a cache whose features have different names".into()));
+            let first = self.names.get_or_insert_with(|| names.to_vec());
+            if *first != names {
+                return Err(Error::Mismatch("the parts of a cache have different feature names".into()));
             }
         }
         self.widen(data.n_features())?;
@@ -159,7 +159,7 @@ impl CacheWriter {
         let first = self.labels.len();
         let (file, encoder) = (&mut self.file, &mut self.encoder);
         let failed = |error| Error::io(&self.path, "write", error);
-        data.for_rows(AT_ONCE, |rows, values| {
+        data.for_rows(VALUES_AT_ONCE, |rows, values| {
             let bytes = encoder.encode(values, first + rows.start..first + rows.end, from, to)?;
             file.write_all(bytes).map_err(failed)
         })?;
@@ -181,13 +181,13 @@ impl CacheWriter {
         }
     }
 
-    /// Notes that rows have more features from here on.
+    /// Increases the width of the rows that follow.
     fn widen(&mut self, width: usize) -> Result<()> {
         if width <= self.width {
             return Ok(());
         }
         if width > MAX_FEATURES {
-            return Err(Error::Data(format!("{width} features are too many: the most is {MAX_FEATURES}")));
+            return Err(Error::Data(format!("{width} features are too many: the maximum is {MAX_FEATURES}")));
         }
         if self.wide > 0 {
             self.narrow.push((std::mem::take(&mut self.wide), self.width));
@@ -196,7 +196,7 @@ impl CacheWriter {
         Ok(())
     }
 
-    /// The bytes that the features take in the end.
+    /// Returns the final size of the features in bytes.
     pub(super) fn feature_bytes(&self) -> u64 {
         let value = if self.options.half { 2 } else { 4 };
         (self.labels.len() as u64).saturating_mul(self.width as u64).saturating_mul(value)
@@ -206,12 +206,11 @@ impl CacheWriter {
         self.file.write_all(bytes).map_err(|error| Error::io(&self.path, "write", error))
     }
 
-    /// Finishes the file and gives it its name; `sparse` says whether zeros may have been left out, see
-    /// [`Dataset::is_sparse`].
+    /// Completes the file and gives it its name. `sparse` is stored as [`Dataset::is_sparse`].
     ///
     /// # Errors
-    /// When there is no document, a query id comes twice, a feature is named that is not there, a value becomes 0 in f16 unless
-    /// [`CacheOptions::allow_underflow`], or the file cannot be written.
+    /// When there are no documents, a query id is repeated, a name belongs to a missing feature, a nonzero value becomes 0 in f16
+    /// without [`CacheOptions::allow_underflow`], or the file cannot be written.
     pub fn finish(self, sparse: bool) -> Result<CacheReport> {
         let highest = self.labels.iter().fold(0.0, |best: f32, &label| best.max(label));
         let highest_label = (highest, 0);
@@ -220,7 +219,7 @@ impl CacheWriter {
 
     pub(super) fn finish_with(mut self, facts: TextFacts) -> Result<CacheReport> {
         if self.labels.is_empty() {
-            return Err(Error::Data("there is no document to write".into()));
+            return Err(Error::Data("there are no documents to write".into()));
         }
         if !self.options.allow_underflow {
             self.encoder.check_underflow()?;
@@ -233,8 +232,8 @@ impl CacheWriter {
         if !self.narrow.is_empty() {
             self.narrow.push((self.wide, self.width));
             let value = if self.options.half { 2 } else { 4 };
-            let spread = widen_rows(&mut self.draft.file, &self.narrow, self.width, value);
-            spread.map_err(|error| Error::io(&self.path, "write", error))?;
+            let widened = widen_rows(&mut self.draft.file, &self.narrow, self.width, value);
+            widened.map_err(|error| Error::io(&self.path, "write", error))?;
         }
         let (documents, queries) = (self.labels.len() as u64, self.query_ends.len() as u64);
         let mut header = Header {
@@ -277,10 +276,10 @@ impl CacheWriter {
             header.sections[section as usize] = start..start + length;
         }
         self.section(&mut header, Section::FeatureNames, names.as_bytes())?;
-        let found = self.survey(&header, &text)?;
-        self.section(&mut header, Section::Columns, &found.columns)?;
-        self.section(&mut header, Section::Prints, &le(&found.prints))?;
-        self.section(&mut header, Section::Blocks, &le(&found.blocks))?;
+        let survey = self.survey(&header, &text)?;
+        self.section(&mut header, Section::Columns, &survey.columns)?;
+        self.section(&mut header, Section::Fingerprints, &le(&survey.fingerprints))?;
+        self.section(&mut header, Section::Blocks, &le(&survey.blocks))?;
         let source = facts.origin.as_ref().and_then(|origin| origin.path.to_str()).unwrap_or_default();
         self.section(&mut header, Section::Source, source.as_bytes())?;
         let bytes = self.seal(header)?;
@@ -298,7 +297,7 @@ impl CacheWriter {
         Ok(())
     }
 
-    /// Zeros up to where a section may start.
+    /// Pads with zeros to the next section start and returns it.
     fn align(&mut self) -> Result<u64> {
         let at = self.file.stream_position().map_err(|error| Error::io(&self.path, "write", error))?;
         let start = at.next_multiple_of(64);
@@ -306,8 +305,8 @@ impl CacheWriter {
         Ok(start)
     }
 
-    /// Looks at all features once more: what scalings follow from, the numbers of queries, checksums.
-    fn survey(&mut self, header: &Header, query_text: &[u8]) -> Result<survey::Found> {
+    /// Reads all features again to compute statistics, fingerprints and checksums.
+    fn survey(&mut self, header: &Header, query_text: &[u8]) -> Result<survey::Survey> {
         self.file.flush().map_err(|error| Error::io(&self.path, "write", error))?;
         let map = map(&self.draft.file, &self.path)?;
         let file = Arc::new(CacheMap::new(map, header.clone(), None, None));
@@ -319,15 +318,15 @@ impl CacheWriter {
         });
         let ids: Vec<String> = ids.collect();
         let mut seen = std::collections::HashSet::with_capacity(ids.len());
-        if let Some(twice) = ids.iter().find(|id| !seen.insert(id.as_str())) {
-            return Err(Error::Data(format!("query id {twice:?} cannot be written twice: give each query its own id")));
+        if let Some(duplicate) = ids.iter().find(|id| !seen.insert(id.as_str())) {
+            return Err(Error::Data(format!("query id {duplicate:?} appears twice: give each query a unique id")));
         }
         let offsets = self.offsets.iter().map(|&offset| offset as usize).collect();
         let data = Dataset::mapped(file.clone(), std::mem::take(&mut self.labels), ids, offsets);
-        Ok(survey::find(&data, &file))
+        Ok(survey::survey(&data, &file))
     }
 
-    /// Writes the header, with the checksums of what it describes, and tells the bytes of the file.
+    /// Writes the header with all checksums and returns the size of the file in bytes.
     fn seal(&mut self, mut header: Header) -> Result<u64> {
         let path = self.path.clone();
         let failed = |error| Error::io(&path, "write", error);
@@ -343,15 +342,15 @@ impl CacheWriter {
         Ok(header.file_bytes)
     }
 
-    /// Refuses features that would be far larger than their text.
+    /// Fails if the features would be far larger than their text.
     pub(super) fn check_size(&self, text_bytes: u64) -> Result<()> {
-        let (bytes, most) = (self.feature_bytes(), source::SMALL.max(text_bytes.saturating_mul(source::SPARSEST)));
-        if bytes <= most {
+        let (bytes, limit) = (self.feature_bytes(), source::SMALL.max(text_bytes.saturating_mul(source::SPARSEST)));
+        if bytes <= limit {
             return Ok(());
         }
         let (documents, width) = (self.labels.len(), self.width);
         let problem = format!(
-            "{documents} documents of {width} features would take {} for {} of text",
+            "{documents} documents of {width} features would need {} for {} of text",
             memory::readable(bytes),
             memory::readable(text_bytes)
         );

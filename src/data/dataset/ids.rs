@@ -1,6 +1,6 @@
-//! The ids of documents.
+//! Document ids.
 
-/// One text per document, all in one buffer.
+/// The ids of all documents, in one buffer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DocumentIds {
     text: String,
@@ -8,27 +8,27 @@ pub struct DocumentIds {
 }
 
 impl DocumentIds {
-    /// Adds the next document's id.
+    /// Appends the id of the next document.
     pub fn push(&mut self, id: &str) {
         self.text.push_str(id);
         self.ends.push(self.text.len());
     }
 
-    /// The id of document `row`; empty when the file gave none for it.
+    /// Returns the id of document `row`, or an empty string if it has none.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// When `row` is out of range.
     pub fn get(&self, row: usize) -> &str {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.text[start..self.ends[row]]
     }
 
-    /// The number of ids.
+    /// Returns the number of ids.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no ids.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The ragged data set: documents row by row, queries as ranges of rows, nothing padded.
+//! The data set: one row per document, queries as ranges of rows, without padding.
 
 mod ids;
 mod names;
@@ -17,8 +17,8 @@ use store::Store;
 
 /// Queries, their documents' features and labels.
 ///
-/// Documents of a query are neighbours. Features are one dense row-major matrix, in memory or in a mapped file
-/// ([`Dataset::is_mapped`]), of which only what is being used takes memory.
+/// The documents of a query are adjacent. Features are a dense row-major matrix, either in memory or in a memory-mapped file
+/// ([`Dataset::is_mapped`]).
 ///
 /// ```
 /// use burnrank::Dataset;
@@ -35,12 +35,11 @@ pub struct Dataset {
     query_ids: Vec<String>,
     offsets: Vec<usize>,
     document_ids: Option<DocumentIds>,
-    /// What the file calls the features, where it names them.
     feature_names: Option<Arc<[String]>>,
     sparse: bool,
 }
 
-/// Equal documents in equal queries; how a file spelled zeros, and what it called the features, does not count.
+/// Compares queries and documents; ignores feature names and whether zeros were omitted in the file.
 impl PartialEq for Dataset {
     fn eq(&self, other: &Self) -> bool {
         self.width == other.width
@@ -57,7 +56,7 @@ impl Dataset {
     /// Builds a data set of `width` features from a row-major matrix, labels and `(query id, number of documents)`.
     ///
     /// # Errors
-    /// When the lengths do not fit together or a query has no document.
+    /// When the lengths do not match or a query has no documents.
     pub fn new(width: usize, features: Vec<f32>, labels: Vec<f32>, queries: Vec<(String, usize)>) -> Result<Self> {
         let mut offsets = Vec::with_capacity(queries.len() + 1);
         let mut query_ids = Vec::with_capacity(queries.len());
@@ -65,7 +64,7 @@ impl Dataset {
         let mut end = 0;
         for (id, documents) in queries {
             if documents == 0 {
-                return Err(Error::Mismatch(format!("query '{id}' has no document")));
+                return Err(Error::Mismatch(format!("query '{id}' has no documents")));
             }
             end += documents;
             offsets.push(end);
@@ -90,10 +89,10 @@ impl Dataset {
         })
     }
 
-    /// The same data with an id for each document.
+    /// Sets the ids of the documents.
     ///
     /// # Errors
-    /// When there is not one id per document.
+    /// When the number of ids is not the number of documents.
     pub fn with_document_ids(mut self, ids: DocumentIds) -> Result<Self> {
         if ids.len() != self.n_documents() {
             return Err(Error::Mismatch(format!("{} document ids for {} documents", ids.len(), self.n_documents())));
@@ -102,17 +101,17 @@ impl Dataset {
         Ok(self)
     }
 
-    /// The number of queries.
+    /// Returns the number of queries.
     pub fn n_queries(&self) -> usize {
         self.query_ids.len()
     }
 
-    /// The number of documents over all queries.
+    /// Returns the total number of documents.
     pub fn n_documents(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether some query has documents of different labels, and so an order to learn or to evaluate.
+    /// Whether any query has documents with different labels; only such queries can be learned from or evaluated.
     pub fn has_pairs(&self) -> bool {
         self.offsets.windows(2).any(|rows| {
             let labels = &self.labels[rows[0]..rows[1]];
@@ -120,40 +119,40 @@ impl Dataset {
         })
     }
 
-    /// The number of features of a document.
+    /// Returns the number of features per document.
     pub fn n_features(&self) -> usize {
         self.width
     }
 
-    /// All features, row-major, one row per document.
+    /// Returns all features, row-major, one row per document.
     ///
-    /// Of a mapped file they are read into memory at the first call, unless the file has them in this very form: see
-    /// [`Dataset::load`], which asks before.
+    /// The first call on a mapped file reads them into memory, unless the file stores them in this layout. [`Dataset::load`]
+    /// does the same, but checks the memory limit first.
     pub fn features(&self) -> &[f32] {
         self.one_slice()
     }
 
-    /// All features, to be changed in place, as a scaler does; those of a mapped file are read into memory first.
+    /// Returns all features for changes in place. Reads those of a mapped file into memory first.
     pub fn features_mut(&mut self) -> &mut [f32] {
         self.in_memory()
     }
 
-    /// All labels, one per document.
+    /// Returns all labels, one per document.
     pub fn labels(&self) -> &[f32] {
         &self.labels
     }
 
-    /// Where each query starts, and last the number of documents: one more than there are queries.
+    /// Returns the first row of each query, followed by the number of documents: `n_queries() + 1` offsets.
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }
 
-    /// The ids of all queries, in order.
+    /// Returns the ids of all queries, in order.
     pub fn query_ids(&self) -> &[String] {
         &self.query_ids
     }
 
-    /// The id of one document, where the data has ids.
+    /// Returns the id of a document, or `None` if the data has no document ids.
     pub fn document_id(&self, row: usize) -> Option<&str> {
         match (&self.document_ids, &self.features) {
             (Some(ids), _) => Some(ids.get(row)),
@@ -162,15 +161,15 @@ impl Dataset {
         }
     }
 
-    /// Whether documents have ids, be they empty.
+    /// Whether documents have ids, which may be empty.
     pub(crate) fn has_document_ids(&self) -> bool {
         self.document_ids.is_some() || matches!(&self.features, Store::Mapped(mapped) if mapped.file.has_document_ids())
     }
 
-    /// The documents of query `index`.
+    /// Returns query `index`.
     ///
     /// # Panics
-    /// When there is no such query.
+    /// When `index` is out of range.
     pub fn query(&self, index: usize) -> QueryView<'_> {
         let rows = self.offsets[index]..self.offsets[index + 1];
         QueryView {
@@ -181,7 +180,7 @@ impl Dataset {
         }
     }
 
-    /// All queries in order.
+    /// Iterates over all queries in order.
     pub fn queries(&self) -> impl ExactSizeIterator<Item = QueryView<'_>> {
         (0..self.n_queries()).map(|index| self.query(index))
     }
@@ -197,7 +196,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn lengths_must_fit() {
+    fn lengths_must_match() {
         assert!(Dataset::new(2, vec![1.0; 5], vec![0.0; 3], vec![("a".into(), 3)]).is_err());
         assert!(Dataset::new(2, vec![1.0; 6], vec![0.0; 3], vec![("a".into(), 2)]).is_err());
         assert!(Dataset::new(2, vec![], vec![], vec![("a".into(), 0)]).is_err());

@@ -1,4 +1,4 @@
-//! Choosing queries of a data set, and joining data sets query by query.
+//! Selecting queries of a data set and concatenating data sets.
 
 use super::store::Store;
 use super::{Dataset, DocumentIds};
@@ -6,17 +6,17 @@ use crate::error::Result;
 use crate::memory;
 
 impl Dataset {
-    /// The chosen queries, in the order given: a copy, or another view of the same mapped file.
+    /// Returns the given queries in the given order: a copy, or a view of the same mapped file.
     ///
     /// # Panics
-    /// When an index is no query's.
+    /// When an index is out of range.
     pub fn select(&self, queries: &[usize]) -> Dataset {
         let documents: usize = queries.iter().map(|&q| self.offsets[q + 1] - self.offsets[q]).sum();
         let (features, mut values) = match &self.features {
             Store::Memory(_) => (Store::default(), Vec::with_capacity(documents * self.width)),
             Store::Mapped(mapped) => (Store::Mapped(mapped.select(queries)), Vec::new()),
         };
-        let mut chosen = Dataset {
+        let mut selected = Dataset {
             width: self.width,
             features,
             labels: Vec::with_capacity(documents),
@@ -28,23 +28,24 @@ impl Dataset {
         };
         for &index in queries {
             let query = self.query(index);
-            if let Store::Memory(_) = chosen.features {
+            if let Store::Memory(_) = selected.features {
                 values.extend_from_slice(&query.features);
             }
-            chosen.labels.extend_from_slice(query.labels);
-            chosen.query_ids.push(query.id.to_owned());
-            chosen.offsets.push(chosen.labels.len());
-            if let (Some(to), Some(from)) = (&mut chosen.document_ids, &self.document_ids) {
+            selected.labels.extend_from_slice(query.labels);
+            selected.query_ids.push(query.id.to_owned());
+            selected.offsets.push(selected.labels.len());
+            if let (Some(to), Some(from)) = (&mut selected.document_ids, &self.document_ids) {
                 query.rows.for_each(|row| to.push(from.get(row)));
             }
         }
-        if let Store::Memory(features) = &mut chosen.features {
+        if let Store::Memory(features) = &mut selected.features {
             *features = values;
         }
-        chosen
+        selected
     }
 
-    /// Moves the chosen queries out, in the order given; the others stay in theirs, in the memory that they already have.
+    /// Removes the given queries and returns them in the given order. The remaining queries keep their order and are not
+    /// reallocated.
     ///
     /// ```
     /// use burnrank::Dataset;
@@ -56,19 +57,19 @@ impl Dataset {
     /// ```
     ///
     /// # Panics
-    /// When an index is no query's.
+    /// When an index is out of range.
     pub fn take_out(&mut self, queries: &[usize]) -> Dataset {
-        let taken = self.select(queries);
-        let mut goes = vec![false; self.n_queries()];
-        queries.iter().for_each(|&query| goes[query] = true);
+        let removed = self.select(queries);
+        let mut is_removed = vec![false; self.n_queries()];
+        queries.iter().for_each(|&query| is_removed[query] = true);
         if self.is_mapped() {
-            *self = self.select(&(0..goes.len()).filter(|&query| !goes[query]).collect::<Vec<_>>());
-            return taken;
+            *self = self.select(&(0..is_removed.len()).filter(|&query| !is_removed[query]).collect::<Vec<_>>());
+            return removed;
         }
         let width = self.width;
         let (mut offsets, mut ids) = (vec![0], self.document_ids.as_ref().map(|_| DocumentIds::default()));
         let mut end = 0;
-        for (query, _) in goes.iter().enumerate().filter(|(_, goes)| !**goes) {
+        for (query, _) in is_removed.iter().enumerate().filter(|(_, is_removed)| !**is_removed) {
             let rows = self.offsets[query]..self.offsets[query + 1];
             self.labels.copy_within(rows.clone(), end);
             self.features_mut().copy_within(rows.start * width..rows.end * width, end * width);
@@ -78,17 +79,18 @@ impl Dataset {
             end += rows.len();
             offsets.push(end);
         }
-        let mut goes = goes.into_iter();
-        self.query_ids.retain(|_| !goes.next().unwrap_or(false));
+        let mut is_removed = is_removed.into_iter();
+        self.query_ids.retain(|_| !is_removed.next().unwrap_or(false));
         self.labels.truncate(end);
         let features = self.in_memory();
         features.truncate(end * width);
         features.shrink_to_fit();
         (self.offsets, self.document_ids) = (offsets, ids);
-        taken
+        removed
     }
 
-    /// The documents of all parts, one behind the other, as wide as the widest. A query that ends one part and starts the next is one.
+    /// Concatenates parts, padded with zeros to the width of the widest. A query that ends one part and starts the next is
+    /// merged into one.
     pub(crate) fn joined(mut parts: Vec<Dataset>) -> Result<Dataset> {
         if parts.len() < 2 {
             return Ok(parts.pop().unwrap_or_default());
@@ -96,7 +98,7 @@ impl Dataset {
         let width = parts.iter().map(|part| part.width).max().unwrap_or(0);
         let documents: usize = parts.iter().map(Dataset::n_documents).sum();
         let what = format!("{documents} documents of {width} features");
-        let remedy = "give each query an id of its own";
+        let remedy = "give each query a unique id";
         let with_ids = parts.iter().any(Dataset::has_document_ids);
         let mut joined = Dataset { width, offsets: vec![0], ..Dataset::default() };
         let mut features = Vec::new();
@@ -133,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_out_and_what_stays_are_the_whole() {
+    fn removed_and_remaining_queries_are_the_whole() {
         let queries = (0..9).map(|q| (q.to_string(), q % 3 + 1)).collect();
         let mut ids = DocumentIds::default();
         (0..18).for_each(|row| ids.push(&format!("d{row}")));
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_joined_and_their_common_queries_too() {
+    fn concatenation_merges_queries_that_span_parts() {
         let part = |width, features: &[f32], queries: &[(&str, usize)]| {
             let queries = queries.iter().map(|&(id, documents)| (id.to_owned(), documents)).collect();
             Dataset::new(width, features.to_vec(), vec![1.0; features.len() / width], queries).unwrap()

@@ -1,7 +1,7 @@
-//! The rows of a data set, wherever they are: slices where they can be, copies of a bounded size where they cannot.
+//! Access to the rows of a data set: as slices if possible, otherwise as copies of bounded size.
 
 use super::Dataset;
-use super::store::{Chosen, Mapped, Store};
+use super::store::{Mapped, Selection, Store};
 use crate::data::cache::{Advice, CacheMap};
 use crate::data::scale::{ColumnSummary, Rows, Scaler};
 use crate::error::Result;
@@ -11,16 +11,16 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rows of a query that one thread copies at a time.
+/// Maximum number of rows that one thread copies at a time.
 const PIECE: usize = 4096;
 
 thread_local! {
-    /// Memory of blocks that are done with, for the next ones.
-    static SPARE: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
+    /// Buffer reused for copies of rows.
+    static BUFFER: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
 }
 
 impl Dataset {
-    /// All queries of a mapped file.
+    /// Builds a data set of all queries of a mapped file.
     pub(crate) fn mapped(
         file: Arc<CacheMap>,
         labels: Vec<f32>,
@@ -28,22 +28,21 @@ impl Dataset {
         offsets: Vec<usize>,
     ) -> Dataset {
         let (width, sparse) = (file.width(), file.is_sparse());
-        let features = Store::Mapped(Mapped::new(file, Chosen::From(0), Vec::new()));
+        let features = Store::Mapped(Mapped::new(file, Selection::From(0), Vec::new()));
         Dataset { width, features, labels, query_ids, offsets, document_ids: None, feature_names: None, sparse }
     }
 
-    /// Whether the features are in a mapped file: rows are then read, and scaled, each time that they are used.
+    /// Whether the features are in a memory-mapped file. Rows are then read, and scaled, each time they are used.
     pub fn is_mapped(&self) -> bool {
         matches!(self.features, Store::Mapped(_))
     }
 
-    /// Reads the features of a mapped file into memory, for those who need them as one slice; does nothing where they are one
-    /// already.
+    /// Makes all features available as one slice: reads those of a mapped file into memory unless they are one already.
     ///
     /// # Errors
-    /// When they need more memory than may be taken.
+    /// When this would exceed the memory limit.
     pub fn load(&self) -> Result<()> {
-        if self.here(0..self.n_documents()).is_none() {
+        if self.slice(0..self.n_documents()).is_none() {
             let bytes = memory::bytes_of::<f32>(self.n_documents() as u64 * self.width as u64);
             let what = format!("{} documents of {} features", self.n_documents(), self.width);
             memory::ask(bytes, &what, "use fewer queries, or a model that reads them from the file: linear or mlp")?;
@@ -52,11 +51,10 @@ impl Dataset {
         self.check_unchanged()
     }
 
-    /// Fails when the mapped file that features are read from was changed since it was opened: what was computed from them must
-    /// not be used.
+    /// Checks that the mapped file has not changed since it was opened.
     ///
     /// # Errors
-    /// With the name of the file.
+    /// When it has; results computed from it must not be used. The error names the file.
     pub fn check_unchanged(&self) -> Result<()> {
         match &self.features {
             Store::Memory(_) => Ok(()),
@@ -64,9 +62,9 @@ impl Dataset {
         }
     }
 
-    /// All features as one slice, read into memory where they are not one.
+    /// Returns all features as one slice, read into memory if they are not one.
     pub(super) fn one_slice(&self) -> &[f32] {
-        match (&self.features, self.here(0..self.n_documents())) {
+        match (&self.features, self.slice(0..self.n_documents())) {
             (_, Some(values)) => values,
             (Store::Memory(values), None) => values,
             (Store::Mapped(mapped), None) => mapped.copy.get_or_init(|| {
@@ -77,7 +75,7 @@ impl Dataset {
         }
     }
 
-    /// All features in memory of their own; ids of documents too.
+    /// Moves all features and document ids of a mapped file into memory.
     pub(super) fn in_memory(&mut self) -> &mut Vec<f32> {
         if let Store::Mapped(mapped) = &mut self.features {
             let copy = mapped.copy.take();
@@ -94,18 +92,18 @@ impl Dataset {
         }
         match &mut self.features {
             Store::Memory(values) => values,
-            Store::Mapped(_) => unreachable!("it was read into memory"),
+            Store::Mapped(_) => unreachable!("replaced above"),
         }
     }
 
-    /// The id that the file has for a document.
+    /// Returns the id of a document of a mapped file.
     pub(super) fn mapped_id<'a>(&self, mapped: &'a Mapped, row: usize) -> Option<&'a str> {
         let query = self.query_of(row);
         mapped.file.document_id(mapped.file.start(mapped.queries.get(query)) + row - self.offsets[query])
     }
 
-    /// Some rows as a slice, where they are one.
-    pub(super) fn here(&self, rows: Range<usize>) -> Option<&[f32]> {
+    /// Returns rows as a slice, or `None` if they are not stored as one.
+    pub(super) fn slice(&self, rows: Range<usize>) -> Option<&[f32]> {
         match &self.features {
             Store::Memory(values) => self.cut(values, rows.start, rows.len()),
             Store::Mapped(mapped) => {
@@ -117,9 +115,9 @@ impl Dataset {
                     return Some(&[]);
                 }
                 let query = self.query_of(rows.start);
-                let together = matches!(mapped.queries, Chosen::From(_)) || rows.end <= self.offsets[query + 1];
+                let adjacent = matches!(mapped.queries, Selection::From(_)) || rows.end <= self.offsets[query + 1];
                 let first = mapped.file.start(mapped.queries.get(query)) + rows.start - self.offsets[query];
-                if together { self.cut(values, first, rows.len()) } else { None }
+                if adjacent { self.cut(values, first, rows.len()) } else { None }
             }
         }
     }
@@ -128,7 +126,7 @@ impl Dataset {
         all.get(first * self.width..(first + count) * self.width)
     }
 
-    /// The query that a row belongs to.
+    /// Returns the query that contains a row.
     fn query_of(&self, row: usize) -> usize {
         self.offsets.partition_point(|&offset| offset <= row).saturating_sub(1)
     }
@@ -136,8 +134,8 @@ impl Dataset {
     /// Appends the features of one query.
     pub(crate) fn gather(&self, query: usize, values: &mut Vec<f32>) {
         let rows = self.offsets[query]..self.offsets[query + 1];
-        match self.here(rows.clone()) {
-            Some(here) => values.extend_from_slice(here),
+        match self.slice(rows.clone()) {
+            Some(slice) => values.extend_from_slice(slice),
             None => {
                 let start = values.len();
                 values.resize(start + rows.len() * self.width, 0.0);
@@ -146,7 +144,7 @@ impl Dataset {
         }
     }
 
-    /// Copies the features of neighbouring queries, by all threads.
+    /// Copies the features of adjacent queries, in parallel.
     pub(crate) fn fill(&self, queries: Range<usize>, values: &mut [f32]) {
         let whole = matches!(&self.features, Store::Mapped(mapped) if mapped.is_per_query());
         let (mut work, mut rest) = (Vec::new(), values);
@@ -162,10 +160,10 @@ impl Dataset {
         work.into_par_iter().with_min_len(8).for_each(|(rows, values)| self.fill_rows(rows, values));
     }
 
-    /// Copies any rows, by all threads.
+    /// Copies rows, in parallel.
     #[cfg(feature = "cubecl")]
     pub(crate) fn copy_rows(&self, rows: Range<usize>, values: &mut [f32]) {
-        if let Some(here) = self.here(rows.clone()) {
+        if let Some(slice) = self.slice(rows.clone()) {
             return values.copy_from_slice(here);
         }
         let (mut work, mut rest, mut start) = (Vec::new(), values, rows.start);
@@ -178,10 +176,9 @@ impl Dataset {
         work.into_par_iter().with_min_len(8).for_each(|(rows, values)| self.fill_rows(rows, values));
     }
 
-    /// Copies rows.
     fn fill_rows(&self, rows: Range<usize>, values: &mut [f32]) {
-        if let Some(here) = self.here(rows.clone()) {
-            return values.copy_from_slice(here);
+        if let Some(slice) = self.slice(rows.clone()) {
+            return values.copy_from_slice(slice);
         }
         let Store::Mapped(mapped) = &self.features else { return };
         let (mut query, mut rest) = (self.query_of(rows.start), values);
@@ -204,28 +201,32 @@ impl Dataset {
         }
     }
 
-    /// Calls `work` with all rows in order, about `most` feature values at a time: as slices where they are one, else as copies
-    /// of whole queries.
+    /// Calls `work` with all rows in order, about `max_values` feature values at a time: slices of the storage, or copies of
+    /// whole queries.
     ///
     /// # Errors
-    /// Whatever `work` returns, and when the rows are those of a file that was changed meanwhile.
-    pub(crate) fn for_rows(&self, most: usize, mut work: impl FnMut(Range<usize>, &[f32]) -> Result<()>) -> Result<()> {
+    /// When `work` fails, and when the mapped file changed meanwhile.
+    pub(crate) fn for_rows(
+        &self,
+        max_values: usize,
+        mut work: impl FnMut(Range<usize>, &[f32]) -> Result<()>,
+    ) -> Result<()> {
         let (documents, width) = (self.n_documents(), self.width.max(1));
-        let at_once = (most / width).max(1);
-        if let Some(all) = self.here(0..documents) {
-            for start in (0..documents).step_by(at_once) {
-                let rows = start..documents.min(start + at_once);
-                self.will_need(rows.end..documents.min(rows.end + at_once));
+        let max_rows = (max_values / width).max(1);
+        if let Some(all) = self.slice(0..documents) {
+            for start in (0..documents).step_by(max_rows) {
+                let rows = start..documents.min(start + max_rows);
+                self.will_need(rows.end..documents.min(rows.end + max_rows));
                 work(rows.clone(), &all[rows.start * self.width..rows.end * self.width])?;
             }
             return self.check_unchanged();
         }
         let (mut start, mut values) = (0, Vec::new());
         while start < self.n_queries() {
-            let end = self.offsets.partition_point(|&offset| offset <= self.offsets[start] + at_once) - 1;
+            let end = self.offsets.partition_point(|&offset| offset <= self.offsets[start] + max_rows) - 1;
             let end = end.clamp(start + 1, self.n_queries());
             let rows = self.offsets[start]..self.offsets[end];
-            self.will_need(rows.end..documents.min(rows.end + at_once));
+            self.will_need(rows.end..documents.min(rows.end + max_rows));
             values.resize(rows.len() * self.width, 0.0);
             self.fill(start..end, &mut values);
             work(rows, &values)?;
@@ -234,7 +235,7 @@ impl Dataset {
         self.check_unchanged()
     }
 
-    /// Leaves it to the rows of a mapped file to be scaled when they are read; says no where they are in memory.
+    /// Scales rows of a mapped file whenever they are read. Returns false, and does nothing, if the features are in memory.
     pub(crate) fn scale_when_read(&mut self, scaler: &Scaler) -> bool {
         match &mut self.features {
             Store::Memory(_) => false,
@@ -246,35 +247,35 @@ impl Dataset {
         }
     }
 
-    /// What the file says of all its documents, where these are they and nothing was done to them.
+    /// Returns the stored column statistics if this data set is the whole mapped file, unscaled.
     pub(crate) fn column_summary(&self) -> Option<&ColumnSummary> {
-        let mapped = self.untouched()?;
-        let all = mapped.queries == Chosen::From(0) && self.n_queries() == mapped.file.n_queries();
+        let mapped = self.unscaled()?;
+        let all = mapped.queries == Selection::From(0) && self.n_queries() == mapped.file.n_queries();
         mapped.file.columns().filter(|_| all)
     }
 
-    /// The numbers that the file has for a query, see [`Dataset::query_print`] and [`Dataset::query_key`].
-    pub(crate) fn known_prints(&self, query: usize) -> Option<[u64; 2]> {
-        let mapped = self.untouched()?;
-        mapped.file.prints(mapped.queries.get(query))
+    /// Returns the stored [`Dataset::query_fingerprint`] and [`Dataset::query_key`] of a query of an unscaled mapped file.
+    pub(crate) fn stored_fingerprints(&self, query: usize) -> Option<[u64; 2]> {
+        let mapped = self.unscaled()?;
+        mapped.file.fingerprints(mapped.queries.get(query))
     }
 
-    /// The mapped file, where its rows are used as they are.
-    fn untouched(&self) -> Option<&Mapped> {
+    /// Returns the mapped file if its rows are used without scaling or padding.
+    fn unscaled(&self) -> Option<&Mapped> {
         match &self.features {
             Store::Mapped(mapped) if mapped.scalers.is_empty() && mapped.file.width() == self.width => Some(mapped),
             _ => None,
         }
     }
 
-    /// These rows will be read soon.
+    /// Advises the system that these rows will be read soon.
     pub(crate) fn will_need(&self, rows: Range<usize>) {
         self.advise(rows, Advice::WillNeed);
     }
 
-    /// These rows will not be read for a while.
-    pub(crate) fn passed(&self, rows: Range<usize>) {
-        self.advise(rows, Advice::Passed);
+    /// Advises the system that these rows will not be read for a while.
+    pub(crate) fn dont_need(&self, rows: Range<usize>) {
+        self.advise(rows, Advice::DontNeed);
     }
 
     fn advise(&self, rows: Range<usize>, advice: Advice) {
@@ -302,18 +303,18 @@ impl Rows for Dataset {
     }
 
     fn with<O>(&self, rows: Range<usize>, work: impl FnOnce(&[f32]) -> O) -> O {
-        if let Some(here) = self.here(rows.clone()) {
-            return work(here);
+        if let Some(slice) = self.slice(rows.clone()) {
+            return work(slice);
         }
-        let mut values = SPARE.take();
+        let mut values = BUFFER.take();
         values.resize(rows.len() * self.width, 0.0);
         self.fill_rows(rows, &mut values);
-        let done = work(&values);
-        SPARE.set(values);
-        done
+        let output = work(&values);
+        BUFFER.set(values);
+        output
     }
 
-    fn are_far(&self) -> bool {
+    fn are_mapped(&self) -> bool {
         self.is_mapped()
     }
 

@@ -1,4 +1,4 @@
-//! Where the features of a data set are: in memory, or in a mapped file, as they are or to be scaled when they are read.
+//! Storage of features: in memory, or in a mapped file whose rows may be scaled when they are read.
 
 use crate::data::cache::CacheMap;
 use crate::data::scale::Scaler;
@@ -7,9 +7,8 @@ use std::sync::{Arc, OnceLock};
 /// The features of a data set.
 #[derive(Debug, Clone)]
 pub(super) enum Store {
-    /// All rows, one behind the other.
+    /// All rows, row-major.
     Memory(Vec<f32>),
-    /// Queries of a mapped file.
     Mapped(Mapped),
 }
 
@@ -23,10 +22,10 @@ impl Default for Store {
 #[derive(Debug)]
 pub(super) struct Mapped {
     pub file: Arc<CacheMap>,
-    pub queries: Chosen,
-    /// What is done to rows when they are read, one after the other.
+    pub queries: Selection,
+    /// Applied in order to rows when they are read.
     pub scalers: Vec<Arc<Scaler>>,
-    /// All rows, where somebody asked for them as one slice.
+    /// Copy of all rows, made when they are requested as one slice.
     pub copy: OnceLock<Vec<f32>>,
 }
 
@@ -37,58 +36,59 @@ impl Clone for Mapped {
 }
 
 impl Mapped {
-    pub fn new(file: Arc<CacheMap>, queries: Chosen, scalers: Vec<Arc<Scaler>>) -> Self {
+    pub fn new(file: Arc<CacheMap>, queries: Selection, scalers: Vec<Arc<Scaler>>) -> Self {
         Mapped { file, queries, scalers, copy: OnceLock::new() }
     }
 
-    /// Some of these queries.
     pub fn select(&self, queries: &[usize]) -> Self {
         Mapped::new(self.file.clone(), self.queries.select(queries), self.scalers.clone())
     }
 
-    /// Whether a document's features depend on the others of its query.
+    /// Whether the scaled features of a document depend on the other documents of its query.
     pub fn is_per_query(&self) -> bool {
         self.scalers.iter().any(|scaler| scaler.is_per_query())
     }
 
-    /// The rows of the file as they are, where these are the numbers that are wanted.
+    /// Returns all rows of the file if they are stored as `f32` with this width and are not scaled.
     pub fn plain(&self, width: usize) -> Option<&[f32]> {
         self.file.floats().filter(|_| self.scalers.is_empty() && width == self.file.width())
     }
 
-    /// Scales rows: those of one whole query where [`Mapped::is_per_query`].
+    /// Scales rows; they must be one whole query if [`Mapped::is_per_query`].
     pub fn scale(&self, rows: &mut [f32]) {
         for scaler in &self.scalers {
-            // Widths were compared when the scaler was given.
+            // Cannot fail: widths are checked when the scaler is added.
             let _ = scaler.apply_rows(rows);
         }
     }
 }
 
-/// Which queries of a file.
+/// Selected queries of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Chosen {
-    /// Neighbours, from this one on.
+pub(super) enum Selection {
+    /// Adjacent queries, starting at this one.
     From(usize),
-    /// These, in this order.
+    /// The listed queries.
     Each(Arc<[usize]>),
 }
 
-impl Chosen {
-    /// The number in the file of the query at `place`.
-    pub fn get(&self, place: usize) -> usize {
+impl Selection {
+    /// Returns the index in the file of the query at position `index` of this selection.
+    pub fn get(&self, index: usize) -> usize {
         match self {
-            Chosen::From(first) => first + place,
-            Chosen::Each(all) => all[place],
+            Selection::From(first) => first + index,
+            Selection::Each(all) => all[index],
         }
     }
 
-    fn select(&self, places: &[usize]) -> Self {
-        let all: Vec<usize> = places.iter().map(|&place| self.get(place)).collect();
+    fn select(&self, indices: &[usize]) -> Self {
+        let all: Vec<usize> = indices.iter().map(|&index| self.get(index)).collect();
         match all.first() {
-            Some(&first) if all.iter().enumerate().all(|(place, &query)| query == first + place) => Chosen::From(first),
-            None => Chosen::From(0),
-            _ => Chosen::Each(all.into()),
+            Some(&first) if all.iter().enumerate().all(|(index, &query)| query == first + index) => {
+                Selection::From(first)
+            }
+            None => Selection::From(0),
+            _ => Selection::Each(all.into()),
         }
     }
 }

@@ -7,17 +7,17 @@ use std::sync::OnceLock;
 /// The documents of one query, borrowed from a [`Dataset`].
 #[derive(Debug, Clone)]
 pub struct QueryView<'a> {
-    /// The query's id as the file spells it.
+    /// Id of the query, as in the file.
     pub id: &'a str,
-    /// The rows of the data set that belong to it.
+    /// Rows of the data set that contain its documents.
     pub rows: Range<usize>,
-    /// One label per document.
+    /// Labels, one per document.
     pub labels: &'a [f32],
-    /// Row-major, one row per document.
+    /// Features, row-major, one row per document.
     pub features: QueryFeatures<'a>,
 }
 
-/// The features of one query: a slice of numbers, which those of a mapped file may become at the first look only.
+/// The features of one query. Dereferences to a slice; features of a mapped file may be read at the first access only.
 ///
 /// ```
 /// use burnrank::Dataset;
@@ -27,13 +27,13 @@ pub struct QueryView<'a> {
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct QueryFeatures<'a>(Place<'a>);
+pub struct QueryFeatures<'a>(Source<'a>);
 
 #[derive(Debug, Clone)]
-enum Place<'a> {
-    Here(&'a [f32]),
-    /// To be read from a mapped file, and scaled.
-    There {
+enum Source<'a> {
+    Slice(&'a [f32]),
+    /// Read from a mapped file, and scaled, at the first access.
+    Lazy {
         data: &'a Dataset,
         query: usize,
         copy: OnceLock<Vec<f32>>,
@@ -43,9 +43,9 @@ enum Place<'a> {
 impl<'a> QueryFeatures<'a> {
     pub(super) fn of(data: &'a Dataset, query: usize) -> Self {
         let rows = data.offsets[query]..data.offsets[query + 1];
-        QueryFeatures(match data.here(rows) {
-            Some(values) => Place::Here(values),
-            None => Place::There { data, query, copy: OnceLock::new() },
+        QueryFeatures(match data.slice(rows) {
+            Some(values) => Source::Slice(values),
+            None => Source::Lazy { data, query, copy: OnceLock::new() },
         })
     }
 }
@@ -55,8 +55,8 @@ impl Deref for QueryFeatures<'_> {
 
     fn deref(&self) -> &[f32] {
         match &self.0 {
-            Place::Here(values) => values,
-            Place::There { data, query, copy } => copy.get_or_init(|| {
+            Source::Slice(values) => values,
+            Source::Lazy { data, query, copy } => copy.get_or_init(|| {
                 let mut values = Vec::new();
                 data.gather(*query, &mut values);
                 values

@@ -1,4 +1,4 @@
-//! Caches: whole queries, whose features stay in the file.
+//! Reader for caches, whose features stay in the file.
 
 use super::group::Before;
 use super::options::ReadOptions;
@@ -9,28 +9,28 @@ use crate::data::source::display_name;
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// A cache that is open.
+/// An open cache.
 struct CacheReader {
     name: String,
     report: ReadReport,
-    /// The next query.
+    /// Index of the next query.
     next: usize,
 }
 
-/// Opens a cache, which is verified apart from its features.
+/// Opens a cache and verifies everything but its features and document ids.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let name = display_name(path);
     let (file, data) = cache::open(path, options.stale_cache)?;
     let header = file.header();
     if header.first_index != options.first_index {
-        let remedy = if header.first_index == 0 { "add `first_index` 0" } else { "leave out `first_index` 0" };
+        let remedy = if header.first_index == 0 { "add `first_index` 0" } else { "remove `first_index` 0" };
         let first = header.first_index;
-        return Err(Error::Mismatch(format!("{name}: a cache of features that are counted from {first}: {remedy}")));
+        return Err(Error::Mismatch(format!("{name}: feature indices of this cache start at {first}: {remedy}")));
     }
     let data = match options.width {
         Some(width) if width < data.n_features() => {
-            let found = data.n_features();
-            return Err(Error::Mismatch(format!("{name}: {found} features, more than the {width} that were stated")));
+            let features = data.n_features();
+            return Err(Error::Mismatch(format!("{name}: {features} features, more than the specified {width}")));
         }
         Some(width) => data.with_width(width),
         None => data,
@@ -56,27 +56,26 @@ impl Reader for CacheReader {
         "expected the documents of at least one query"
     }
 
-    /// Those of the features and labels, as f32.
+    /// Counts features and labels as `f32`.
     fn bytes(&self) -> u64 {
         let data = &self.report.data;
         4 * data.offsets()[self.next] as u64 * (data.n_features() as u64 + 1)
     }
 
-    fn next(&mut self, bytes: usize, _: Before<'_>, tell: &dyn Fn(u64)) -> Result<Piece> {
+    fn next(&mut self, bytes: usize, _: Before<'_>, progress: &dyn Fn(u64)) -> Result<Piece> {
         let (data, start) = (&self.report.data, self.next);
         let offsets = data.offsets();
-        let most = offsets[start].saturating_add(bytes / (4 * data.n_features()).max(1));
-        let end = offsets.partition_point(|&offset| offset <= most).saturating_sub(1);
+        let limit = offsets[start].saturating_add(bytes / (4 * data.n_features()).max(1));
+        let end = offsets.partition_point(|&offset| offset <= limit).saturating_sub(1);
         let end = end.max(start + 1).min(data.n_queries());
         self.next = end;
-        tell(self.bytes());
+        progress(self.bytes());
         let rows = offsets[start]..offsets[end];
         let (highest_label, last) = (self.report.highest_label, end == data.n_queries());
         let data = data.select(&(start..end).collect::<Vec<_>>());
         Ok(Piece::Queries { data, rows, highest_label, last })
     }
 
-    /// The features stay in the file.
     fn whole(self: Box<Self>, _: &ReadOptions, _: Progress<'_>) -> Result<ReadReport> {
         Ok(self.report)
     }

@@ -1,4 +1,4 @@
-//! A file in chunks of whole queries, for memory that does not grow with the file.
+//! Reading a file in chunks of whole queries, with memory that does not grow with the file.
 
 use super::format::InputFormat;
 use super::group::{self, Before, Earlier, Query};
@@ -15,11 +15,11 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-/// The data sets of one file of any [format](crate::data::INPUT_FORMATS), each of a few megabytes of whole queries, in order.
+/// An iterator over a file of any [format](crate::data::INPUT_FORMATS) in chunks of a few megabytes of whole queries.
 ///
-/// Needs memory for one chunk, the longest query, and the ids of all queries. A chunk is as wide as the largest feature index of
-/// its text: state [`ReadOptions::width`] when all must be alike. [`ReadOptions::regroup`] and [`ReadOptions::query_file`] need the whole
-/// file and are not possible. Ends after the first error.
+/// Needs memory for one chunk, the longest query, and the ids of all queries. The width of a chunk is the largest feature index
+/// in its text; set [`ReadOptions::width`] for chunks of equal width. [`ReadOptions::regroup`] and [`ReadOptions::query_file`]
+/// need the whole file and are not supported. Iteration ends after the first error.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -39,23 +39,24 @@ pub struct Chunks {
     open: Option<Open>,
     skipped: Skipped,
     progress: Option<Box<dyn Fn(u64) + Send>>,
-    /// The smallest number of features that a document states, and the largest number of all.
-    fewest: usize,
-    widest: usize,
+    /// Minimum number of features listed by a document.
+    min_listed: usize,
+    /// Maximum width of a document.
+    max_width: usize,
     rows: Vec<Range<usize>>,
     total_rows: usize,
     highest: (f32, usize),
-    /// Whether there was a document, and whether a chunk says that zeros were left out.
+    /// Whether there was a document.
     any: bool,
+    /// Whether a chunk is sparse.
     sparse: bool,
 }
 
-/// The query that the text so far ends in: it may go on.
+/// The last query read so far, which may continue.
 struct Open {
     id: String,
-    /// Its first document's line.
+    /// Line of its first document.
     line: usize,
-    /// Its documents so far.
     parts: Vec<Dataset>,
     rows: Vec<Range<usize>>,
 }
@@ -64,14 +65,14 @@ struct Open {
 enum State {
     /// There may be more documents.
     More,
-    /// All documents are in chunks that were handed out, or are being.
+    /// The last piece of the file has been read.
     Last,
-    /// All is said.
+    /// Iteration has ended.
     Done,
 }
 
 impl Chunks {
-    /// Opens the file at `path`, compressed or not, or standard input for `-`.
+    /// Opens the file at `path`, which may be compressed, or standard input for `-`.
     ///
     /// # Errors
     /// When the file cannot be opened, or an option needs the whole file.
@@ -80,10 +81,10 @@ impl Chunks {
         Self::of(options, || InputFormat::of(path).open(path, options))
     }
 
-    /// As [`Chunks::open`], for a LETOR text from any reader, which errors call `name`.
+    /// Reads LETOR text from any reader. Errors refer to it as `name`.
     ///
     /// # Errors
-    /// As [`Chunks::open`].
+    /// See [`Chunks::open`].
     pub fn from_reader(name: &str, reader: impl Read + Send + 'static, options: &ReadOptions) -> Result<Self> {
         Self::of(options, || {
             let stream = Stream::of(name.to_owned(), Path::new(name), Box::new(reader))?;
@@ -94,7 +95,7 @@ impl Chunks {
     fn of(options: &ReadOptions, reader: impl FnOnce() -> Result<Box<dyn Reader>>) -> Result<Self> {
         options.check()?;
         if options.regroup || options.query_file.is_some() {
-            let message = "regrouping and query files need the whole file: they cannot be used when reading in chunks";
+            let message = "regrouping and query files need the whole file and cannot be used when reading in chunks";
             return Err(Error::Config(message.into()));
         }
         Ok(Chunks {
@@ -106,8 +107,8 @@ impl Chunks {
             open: None,
             skipped: Skipped::default(),
             progress: None,
-            fewest: usize::MAX,
-            widest: 0,
+            min_listed: usize::MAX,
+            max_width: 0,
             rows: Vec::new(),
             total_rows: 0,
             highest: (0.0, 0),
@@ -116,49 +117,49 @@ impl Chunks {
         })
     }
 
-    /// Sets the size of a chunk's text; a longer query still is one chunk.
+    /// Sets the size of a chunk in bytes of text. Longer queries are not split.
     pub fn with_chunk_bytes(mut self, bytes: usize) -> Self {
         self.chunk_bytes = bytes.max(1);
         self
     }
 
-    /// Calls `tell` with [`Chunks::bytes`] each time text was read: gigabytes of blank lines are no chunk.
-    pub fn with_progress(mut self, tell: impl Fn(u64) + Send + 'static) -> Self {
-        self.progress = Some(Box::new(tell));
+    /// Calls `progress` with [`Chunks::bytes`] whenever text has been read, which may be often between two chunks.
+    pub fn with_progress(mut self, progress: impl Fn(u64) + Send + 'static) -> Self {
+        self.progress = Some(Box::new(progress));
         self
     }
 
-    /// What [`ReadOptions::lenient`] left out of the chunks so far.
+    /// Returns the lines skipped so far because of [`ReadOptions::lenient`].
     pub fn skipped(&self) -> &Skipped {
         &self.skipped
     }
 
-    /// The largest number of features of a document so far.
+    /// Returns the maximum number of features of a document so far.
     pub fn n_features(&self) -> usize {
         self.widest
     }
 
-    /// Whether a document so far left out a feature that another has, as [`Dataset::is_sparse`] says of a whole file.
+    /// Whether the file read so far is sparse, see [`Dataset::is_sparse`].
     pub fn is_sparse(&self) -> bool {
-        self.sparse || self.fewest < self.widest
+        self.sparse || self.min_listed < self.max_width
     }
 
-    /// The highest label so far and the first line that has it; line 0 when no label is above 0.
+    /// Returns the highest label so far and the first line that has it, or line 0 if no label is above 0.
     pub fn highest_label(&self) -> (f32, usize) {
         self.highest
     }
 
-    /// The bytes of text read so far, after decompression.
+    /// Returns the number of bytes of text read so far, after decompression.
     pub fn bytes(&self) -> u64 {
         self.reader.bytes()
     }
 
-    /// Which document lines of the file, counted from 0, the documents of the last chunk are: those between were left out.
+    /// Returns the document lines of the last chunk, counted from 0 in the file. Lines in gaps between ranges were skipped.
     pub fn rows(&self) -> &[Range<usize>] {
         &self.rows
     }
 
-    /// The number of document lines read so far, good or bad.
+    /// Returns the number of document lines read so far, including bad ones.
     pub fn total_rows(&self) -> usize {
         self.total_rows
     }
@@ -166,16 +167,16 @@ impl Chunks {
     fn next_chunk(&mut self) -> Result<Option<Dataset>> {
         while self.state == State::More {
             let open = self.open.as_ref().map(|open| (open.id.as_str(), open.line));
-            let tell = |bytes| self.progress.iter().for_each(|tell| tell(bytes));
+            let progress = |bytes| self.progress.iter().for_each(|progress| progress(bytes));
             let before = Before { earlier: &self.earlier, open };
-            let piece = self.reader.next(self.chunk_bytes, before, &tell)?;
+            let piece = self.reader.next(self.chunk_bytes, before, &progress)?;
             if let Piece::Documents { last: true, .. } | Piece::Queries { last: true, .. } = piece {
                 self.state = State::Last;
             }
             let chunk = match piece {
-                Piece::Documents { parsed, .. } => self.take_in(parsed)?,
+                Piece::Documents { parsed, .. } => self.add_documents(parsed)?,
                 Piece::Queries { data, rows, highest_label, .. } => {
-                    self.widest = self.widest.max(data.n_features());
+                    self.max_width = self.max_width.max(data.n_features());
                     self.sparse |= data.is_sparse();
                     (self.highest, self.total_rows, self.rows) = (highest_label, rows.end, vec![rows]);
                     Some(data)
@@ -193,33 +194,33 @@ impl Chunks {
         Ok(None)
     }
 
-    /// The queries that end in a piece, which may be none.
-    fn take_in(&mut self, mut parsed: Parsed) -> Result<Option<Dataset>> {
-        self.fewest = self.fewest.min(parsed.fewest());
+    /// Adds a piece and returns the queries that are complete, if any.
+    fn add_documents(&mut self, mut parsed: Parsed) -> Result<Option<Dataset>> {
+        self.min_listed = self.min_listed.min(parsed.min_listed());
         for highest in parsed.outcomes.iter().map(|outcome| outcome.highest) {
             self.highest = if highest.0 > self.highest.0 { highest } else { self.highest };
         }
-        self.widest = self.widest.max(parsed.width);
-        let mut left_out = Skipped::default();
+        self.max_width = self.max_width.max(parsed.width);
+        let mut reappearing = Skipped::default();
         let before =
             Before { earlier: &self.earlier, open: self.open.as_ref().map(|open| (open.id.as_str(), open.line)) };
         let origin = self.reader.origin();
-        let mut queries = group::by_options(origin, &parsed.outcomes, &self.options, before, &mut left_out)?;
+        let mut queries = group::by_options(origin, &parsed.outcomes, &self.options, before, &mut reappearing)?;
         let first_row = self.total_rows;
         self.total_rows += parsed.labels.len();
-        let skipped = group::skipped_lines(&mut parsed.outcomes, left_out);
+        let skipped = group::skipped_lines(&mut parsed.outcomes, reappearing);
         self.skipped.lines += skipped.lines;
-        skipped.first.into_iter().for_each(|error| self.skipped.tell(error));
+        skipped.first.into_iter().for_each(|error| self.skipped.record(error));
         let Some((last, others)) = queries.split_last() else { return Ok(None) };
         let rows = |queries: &[Query]| {
-            let moved = |rows: Range<usize>| rows.start + first_row..rows.end + first_row;
-            group::row_ranges(queries).into_iter().map(moved).collect::<Vec<_>>()
+            let shift = |rows: Range<usize>| rows.start + first_row..rows.end + first_row;
+            group::row_ranges(queries).into_iter().map(shift).collect::<Vec<_>>()
         };
         let mut finished = rows(others);
         let mut open =
             Open { id: last.id.clone(), line: last.line, parts: Vec::new(), rows: rows(std::slice::from_ref(last)) };
         let lines: Vec<usize> = queries.iter().map(|query| query.line).collect();
-        // The query that was open may have no document here.
+        // The open query may have no documents in this piece.
         queries.retain(|query| !query.rows.is_empty());
         let mut data = parsed.dataset(self.reader.origin().name, queries)?;
         if self.state == State::Last {
@@ -230,7 +231,7 @@ impl Chunks {
             open.parts.push(data.take_out(&[data.n_queries() - 1]));
         }
         if let [_] = lines[..] {
-            return self.go_on(open).map(|()| None);
+            return self.extend_open(open).map(|()| None);
         }
         let chunk = self.finish(data, finished, &lines[..lines.len() - 1])?;
         self.open = Some(open);
@@ -238,7 +239,7 @@ impl Chunks {
     }
 
     /// Adds documents to the open query.
-    fn go_on(&mut self, mut more: Open) -> Result<()> {
+    fn extend_open(&mut self, mut more: Open) -> Result<()> {
         let open = match &mut self.open {
             Some(open) => {
                 open.parts.append(&mut more.parts);
@@ -249,17 +250,17 @@ impl Chunks {
         };
         let documents: usize = open.parts.iter().map(Dataset::n_documents).sum();
         let width = open.parts.iter().map(Dataset::n_features).max().unwrap_or(0);
-        // In the end its parts are joined.
+        // The parts will be joined.
         let bytes = memory::bytes_of::<f32>((documents as u64).saturating_mul(width as u64 + 1));
         let origin = self.reader.origin();
         let what = format!(
             "{documents} documents of query '{}', which starts on {} {} of {},",
             open.id, origin.unit, open.line, origin.name
         );
-        memory::ask(bytes, &what, "give each query an id of its own")
+        memory::ask(bytes, &what, "give each query a unique id")
     }
 
-    /// A chunk of the query that was open and those behind it, which start on `lines`.
+    /// Builds a chunk of the open query and the queries after it, which start on `lines`.
     fn finish(&mut self, data: Dataset, rows: Vec<Range<usize>>, lines: &[usize]) -> Result<Dataset> {
         let (mut parts, mut all_rows) = self.open.take().map(|open| (open.parts, open.rows)).unwrap_or_default();
         all_rows.extend(rows);
@@ -271,10 +272,10 @@ impl Chunks {
         if let Some(names) = self.reader.feature_names() {
             data = data.with_feature_names(names)?;
         }
-        let (known, new) = (self.earlier.len(), data.n_queries());
-        if known + new > self.earlier.capacity() {
-            // A table that grows is there twice for a moment.
-            let bytes = memory::bytes_of::<(Box<str>, usize, u64)>(3 * (known + new) as u64);
+        let queries = self.earlier.len() + data.n_queries();
+        if queries > self.earlier.capacity() {
+            // A growing hash table briefly exists twice.
+            let bytes = memory::bytes_of::<(Box<str>, usize, u64)>(3 * queries as u64);
             memory::ask(bytes, &format!("the query ids of {}", self.reader.origin().name), "split the file")?;
         }
         self.earlier.extend(data.query_ids().iter().map(|id| id.as_str().into()).zip(lines.iter().copied()));

@@ -1,7 +1,6 @@
-//! What a document has beside its features, and what columns of it are called.
+//! Columns of a table that are not features.
 
-/// Columns of a table that are not features, by name. Where none is named, the usual names are tried; columns that are nothing else
-/// are features.
+/// Names of the columns that are not features. Where no name is given, default names are tried. All other columns are features.
 ///
 /// ```
 /// use burnrank::{ReadOptions, data::Columns};
@@ -11,41 +10,41 @@
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Columns {
-    /// The labels; `label` unless given.
+    /// Label column [default: `label`].
     pub label: Option<String>,
-    /// The ids of queries; `qid`, `query` or `query_id` unless given.
+    /// Query id column [default: `qid`, `query` or `query_id`].
     pub query: Option<String>,
-    /// The ids of documents; `docid` or `document_id` unless given, where there is such a column.
+    /// Document id column [default: `docid` or `document_id`, if present].
     pub document: Option<String>,
-    /// Columns that are left out.
+    /// Columns to ignore.
     pub drop: Vec<String>,
 }
 
-/// What a column is for.
+/// The role of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Label,
     Query,
     Document,
-    #[cfg_attr(not(feature = "tables"), allow(dead_code))] // formats without columns have no use for it
+    #[cfg_attr(not(feature = "tables"), allow(dead_code))] // used by tables only
     Feature,
 }
 
-/// A row of [`COLUMN_ROLES`]: something that a document has beside its features.
+/// A row of [`COLUMN_ROLES`]: a role that a column other than a feature can have.
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnRole {
     /// The field of [`Columns`] that names the column.
     pub key: &'static str,
-    /// What the column holds.
+    /// Contents of the column.
     pub holds: &'static str,
-    /// Names that are tried, in this order, where none is given.
+    /// Default names, tried in this order.
     pub usual: &'static [&'static str],
-    #[cfg_attr(not(feature = "tables"), allow(dead_code))] // formats without columns have no use for it
+    #[cfg_attr(not(feature = "tables"), allow(dead_code))] // used by tables only
     pub(super) role: Role,
     pub(super) given: fn(&Columns) -> Option<&str>,
 }
 
-/// What a document has beside its features.
+/// All roles of columns that are not features.
 pub static COLUMN_ROLES: &[ColumnRole] = &[
     ColumnRole {
         key: "label",
@@ -56,14 +55,14 @@ pub static COLUMN_ROLES: &[ColumnRole] = &[
     },
     ColumnRole {
         key: "query",
-        holds: "the ids of queries",
+        holds: "query ids",
         usual: &["qid", "query", "query_id"],
         role: Role::Query,
         given: |columns| columns.query.as_deref(),
     },
     ColumnRole {
         key: "document",
-        holds: "the ids of documents",
+        holds: "document ids",
         usual: &["docid", "document_id"],
         role: Role::Document,
         given: |columns| columns.document.as_deref(),
@@ -74,8 +73,8 @@ pub static COLUMN_ROLES: &[ColumnRole] = &[
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fields<'a> {
     pub label: f32,
-    /// The id of its query; empty where a side file counts the documents of queries.
+    /// Query id; empty if a query file defines the queries.
     pub query: &'a [u8],
-    /// Its own id.
+    /// Document id.
     pub document: Option<&'a [u8]>,
 }

@@ -1,4 +1,4 @@
-//! CSV and TSV: a header and a row per document, by the usual rules of quotes.
+//! CSV and TSV: a header, then one row per document, with the usual quoting rules.
 
 use super::columns::{Fields, Role};
 use super::options::ReadOptions;
@@ -10,17 +10,17 @@ use crate::error::{Error, ParseError, Result};
 use std::io::Read;
 use std::path::Path;
 
-/// Opens a table whose header tells what separates its columns.
+/// Opens a CSV file; the delimiter is detected from the header.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     table::open(path, CsvRows::open(path, None)?, options)
 }
 
-/// Opens a table whose columns are separated by tabs.
+/// Opens a TSV file.
 pub(super) fn open_tabs(path: &Path, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     table::open(path, CsvRows::open(path, Some(b'\t'))?, options)
 }
 
-/// The rows of a text.
+/// The rows of a CSV or TSV file.
 struct CsvRows {
     reader: ::csv::Reader<Feed>,
     record: ::csv::ByteRecord,
@@ -28,7 +28,7 @@ struct CsvRows {
 }
 
 impl CsvRows {
-    /// Opens a file and reads its header. Without a `delimiter`, the header tells it.
+    /// Opens a file and reads its header. If `delimiter` is `None`, it is detected from the header.
     fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
         let mut feed = Feed::new(Stream::open(path)?);
         feed.fill()?;
@@ -53,10 +53,10 @@ impl CsvRows {
     }
 
     #[cold]
-    fn unequal(&self, file: &str, line: usize) -> ParseError {
-        let problem = format!("{} columns, where the header has {}", self.record.len(), self.headers.len());
-        let remedy = "give every row a cell per column; a separator inside a text needs double quotes around the text, and a \
-                      quote that is never closed swallows lines";
+    fn unequal_length(&self, file: &str, line: usize) -> ParseError {
+        let problem = format!("the row has {} columns, but the header has {}", self.record.len(), self.headers.len());
+        let remedy = "give every row one cell per column; put text that contains a delimiter in double quotes, and check for \
+                      unclosed quotes";
         ParseError { file: file.to_owned(), line, column: 0, text: String::new(), problem, remedy: remedy.to_owned() }
     }
 }
@@ -70,25 +70,25 @@ impl Records for CsvRows {
         self.headers.clone()
     }
 
-    fn read(&mut self, most: usize, sink: &mut Sink<'_>) -> Result<bool> {
-        for _ in 0..most {
+    fn read(&mut self, max_rows: usize, sink: &mut Sink<'_>) -> Result<bool> {
+        for _ in 0..max_rows {
             if !next(&mut self.reader, &mut self.record)? {
                 return Ok(false);
             }
             let record = &self.record;
-            // Where the reader stands is behind the row's last line; where it stood before, blank lines may have followed.
+            // The reader is past the last line of the row. The record's start position may be before blank lines.
             let inside = memchr::memchr_iter(b'\n', record.as_slice()).count() as u64;
             let before = record.position().map_or(1, ::csv::Position::line);
             let line = self.reader.position().line().saturating_sub(1 + inside).max(before) as usize;
             let row = sink.rows();
-            sink.blank(1);
+            sink.add_zeros(1);
             if record.len() != self.headers.len() {
-                sink.refuse(self.unequal(sink.origin.name, line))?;
+                sink.reject(self.unequal_length(sink.origin.name, line))?;
                 continue;
             }
             match row_of(record, row, sink) {
-                Ok(fields) => sink.good(row, line, fields)?,
-                Err((bad, column, role)) => sink.bad(bad, line, column, role)?,
+                Ok(fields) => sink.add_fields(row, line, fields)?,
+                Err((bad, column, role)) => sink.reject_cell(bad, line, column, role)?,
             }
         }
         Ok(true)
@@ -103,38 +103,38 @@ impl Records for CsvRows {
     }
 }
 
-/// Reads the features of one row. Returns what else it has, or the cell that is bad, its column and what that is for.
+/// Reads the features of one row. Returns its other fields, or the bad cell with its column and role.
 fn row_of<'r>(
     record: &'r ::csv::ByteRecord,
     row: usize,
     sink: &mut Sink<'_>,
 ) -> std::result::Result<Fields<'r>, (BadCell, usize, Role)> {
     let (layout, null) = (sink.layout, sink.null());
-    let cell = |place: usize| record.get(place).unwrap_or_default();
-    let label = match layout.place(Role::Label) {
-        Some(place) => cell::label(cell::number(cell(place))).map_err(|bad| (bad, place, Role::Label))?,
+    let cell = |column: usize| record.get(column).unwrap_or_default();
+    let label = match layout.column(Role::Label) {
+        Some(column) => cell::label(cell::number(cell(column))).map_err(|bad| (bad, column, Role::Label))?,
         None => 0.0,
     };
-    let id = |role: Role| match layout.place(role) {
-        // A document may have no id.
-        Some(place) if role == Role::Document && cell(place).trim_ascii().is_empty() => Ok(None),
-        Some(place) => cell::id(cell(place)).map(Some).map_err(|bad| (bad, place, role)),
+    let id = |role: Role| match layout.column(role) {
+        // Document ids are optional.
+        Some(column) if role == Role::Document && cell(column).trim_ascii().is_empty() => Ok(None),
+        Some(column) => cell::id(cell(column)).map(Some).map_err(|bad| (bad, column, role)),
         None => Ok(None),
     };
     let (query, document) = (id(Role::Query)?.unwrap_or_default(), id(Role::Document)?);
     let width = layout.features.len();
     let cells = &mut sink.parsed.features[row * width..];
-    for (to, &place) in cells.iter_mut().zip(&layout.features) {
-        *to = cell::feature(null, cell::number(cell(place))).map_err(|bad| (bad, place, Role::Feature))?;
+    for (to, &column) in cells.iter_mut().zip(&layout.features) {
+        *to = cell::feature(null, cell::number(cell(column))).map_err(|bad| (bad, column, Role::Feature))?;
     }
     Ok(Fields { label, query, document })
 }
 
-/// Reads one record; `false` at the end.
+/// Reads one record. Returns false at the end of the file.
 fn next(reader: &mut ::csv::Reader<Feed>, record: &mut ::csv::ByteRecord) -> Result<bool> {
-    reader.get_mut().since = 0;
+    reader.get_mut().record_bytes = 0;
     reader.read_byte_record(record).map_err(|error| match error.into_kind() {
-        // The only errors that a reader of bytes of any number of columns has: those of the feed.
+        // The only errors of a flexible reader of bytes are those of the feed.
         ::csv::ErrorKind::Io(error) => match error.downcast::<Error>() {
             Ok(error) => error,
             Err(error) => Error::Data(format!("{}: {error}", reader.get_ref().stream.name)),
@@ -143,33 +143,33 @@ fn next(reader: &mut ::csv::Reader<Feed>, record: &mut ::csv::ByteRecord) -> Res
     })
 }
 
-/// A text as the CSV reader takes it: decompressed, without byte order mark, every line ended by a line feed.
+/// Text for the CSV reader: decompressed, without byte order mark, with `\n` at the end of every line.
 struct Feed {
     stream: Stream,
-    /// Text as the file has it, for a moment.
+    /// Buffer for text as read from the file.
     raw: Vec<u8>,
-    /// Text that was not handed on yet, from `at`.
+    /// Text with normalized line ends; the part before `at` has been consumed.
     text: Vec<u8>,
     at: usize,
-    /// Whether the last byte of the file so far was a carriage return: it ended a line, and a line feed behind it does not.
+    /// Whether the last byte read was `\r`, so that a following `\n` does not end another line.
     after_return: bool,
     ended: bool,
     bytes: u64,
-    /// Handed on since the last record began.
-    since: usize,
+    /// Bytes consumed since the start of the present record.
+    record_bytes: usize,
 }
 
 impl Feed {
     fn new(stream: Stream) -> Self {
-        Feed { stream, raw: Vec::new(), text: Vec::new(), at: 0, after_return: false, ended: false, bytes: 0, since: 0 }
+        let (raw, text) = (Vec::new(), Vec::new());
+        Feed { stream, raw, text, at: 0, after_return: false, ended: false, bytes: 0, record_bytes: 0 }
     }
 
-    /// Reads the next stretch of the file.
+    /// Reads the next part of the file.
     fn fill(&mut self) -> Result<()> {
         const STEP: usize = 1 << 18;
         self.raw.clear();
         let read = self.stream.fill(&mut self.raw, STEP)?;
-        // Taken out, so that the rest can be changed meanwhile.
         let raw = std::mem::take(&mut self.raw);
         let mut rest = if self.bytes == 0 { without_mark(&raw) } else { &raw };
         self.bytes += read as u64;
@@ -184,14 +184,14 @@ impl Feed {
         }
         self.push(rest);
         self.raw = raw;
-        // A blank line at the end is no row.
+        // Ends the last line; the CSV reader ignores blank lines.
         if self.ended && self.text.last() != Some(&b'\n') {
             self.text.push(b'\n');
         }
         Ok(())
     }
 
-    /// Adds text without carriage returns.
+    /// Appends text without carriage returns.
     fn push(&mut self, text: &[u8]) {
         if text.is_empty() {
             return;
@@ -201,7 +201,7 @@ impl Feed {
         self.text.extend_from_slice(&text[skip..]);
     }
 
-    /// What separates the columns of the first line: commas, or where it has none, semicolons or tabs.
+    /// Detects the delimiter of the first line: comma, semicolon or tab, whichever of them occurs first in this list.
     fn delimiter(&self) -> u8 {
         let line = &self.text[..memchr::memchr(b'\n', &self.text).unwrap_or(self.text.len())];
         [b',', b';', b'\t'].into_iter().find(|byte| line.contains(byte)).unwrap_or(b',')
@@ -219,8 +219,8 @@ impl Read for Feed {
         let count = buffer.len().min(self.text.len() - self.at);
         buffer[..count].copy_from_slice(&self.text[self.at..self.at + count]);
         self.at += count;
-        self.since += count;
-        if self.since > MAX_LINE {
+        self.record_bytes += count;
+        if self.record_bytes > MAX_LINE {
             return Err(std::io::Error::other(long_line(&self.stream.name)));
         }
         Ok(count)

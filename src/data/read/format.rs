@@ -1,4 +1,4 @@
-//! The input formats, one row each; detection, refusals of options, and lists are made from the rows.
+//! The registry of input formats. Detection, checks of options and help are derived from its rows.
 
 use super::columns::COLUMN_ROLES;
 use super::options::ReadOptions;
@@ -13,8 +13,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The formats that [`read`](crate::read) knows. Files are of the first format, unless their first bytes or their names say
-/// otherwise.
+/// The formats that [`read`](crate::read) supports. The first one is the default if neither the first bytes nor the name of a
+/// file identify another.
 pub static INPUT_FORMATS: &[InputFormat] = &[
     InputFormat {
         name: letor::LETOR,
@@ -29,7 +29,7 @@ pub static INPUT_FORMATS: &[InputFormat] = &[
     },
     InputFormat {
         name: "Parquet",
-        help: "a row per document, as pandas, Arrow, Spark and DuckDB write it",
+        help: "one row per document, as written by pandas, Arrow, Spark and DuckDB",
         extensions: &["parquet"],
         magic: b"PAR1",
         is_stream: false,
@@ -43,7 +43,7 @@ pub static INPUT_FORMATS: &[InputFormat] = &[
     },
     InputFormat {
         name: "CSV",
-        help: "a header, then a row per document; separated by commas, or semicolons or tabs where the header has those",
+        help: "a header, then one row per document; separated by commas, semicolons or tabs, detected from the header",
         extensions: &["csv"],
         magic: b"",
         is_stream: true,
@@ -57,7 +57,7 @@ pub static INPUT_FORMATS: &[InputFormat] = &[
     },
     InputFormat {
         name: "TSV",
-        help: "a header, then a row per document; separated by tabs",
+        help: "a header, then one row per document; separated by tabs",
         extensions: &["tsv"],
         magic: b"",
         is_stream: true,
@@ -71,7 +71,7 @@ pub static INPUT_FORMATS: &[InputFormat] = &[
     },
     InputFormat {
         name: "cache",
-        help: "binary file of `burnrank convert`: opens at once, and may be larger than the memory",
+        help: "binary file written by `burnrank convert`; opens instantly and may be larger than memory",
         extensions: &["cache"],
         magic: crate::data::cache::MAGIC,
         is_stream: false,
@@ -82,28 +82,27 @@ pub static INPUT_FORMATS: &[InputFormat] = &[
     },
 ];
 
-/// What can be said of files whose documents are rows with named columns.
+/// Options that apply to files with named columns.
 const TABLE_OPTIONS: &[&str] = &["query_file", "label", "query", "document", "drop", "null"];
 
 /// A row of [`INPUT_FORMATS`].
 #[derive(Debug, Clone, Copy)]
 pub struct InputFormat {
-    /// What it is called.
+    /// Name of the format.
     pub name: &'static str,
-    /// What a file holds, in a few words.
+    /// Short description of the contents of a file.
     pub help: &'static str,
-    /// Endings of file names, without the dot.
+    /// File extensions, without the dot.
     pub extensions: &'static [&'static str],
-    /// The first bytes of every file; empty for text, which has none.
+    /// First bytes of every file; empty for text formats.
     pub magic: &'static [u8],
-    /// Whether files are read from front to back, so that they may be compressed.
+    /// Whether files are read from front to back and so may be compressed.
     pub is_stream: bool,
-    /// Fields of [`ReadOptions`] that say something of a file's content and that some formats have no use for: those that this one
-    /// uses. All others are refused.
+    /// Fields of [`ReadOptions`] about the contents of a file that apply to this format. Other such fields are rejected.
     pub options: &'static [&'static str],
-    /// The Cargo feature of builds that read it.
+    /// Cargo feature that the format requires.
     pub feature: Option<&'static str>,
-    /// Whether this build reads it.
+    /// Whether this build supports the format.
     pub available: bool,
     pub(super) open: Open,
 }
@@ -111,9 +110,9 @@ pub struct InputFormat {
 /// Opens a file for reading.
 type Open = fn(&Path, &ReadOptions) -> Result<Box<dyn Reader>>;
 
-/// Which statements about the content of files the options make. Not every format has a use for them; other options are permissions
-/// and limits, which any file keeps.
-fn statements(options: &ReadOptions) -> impl Iterator<Item = (&'static str, bool)> {
+/// Returns the options about the contents of files, which apply to some formats only, and whether each is set. Other options
+/// apply to all formats.
+fn content_options(options: &ReadOptions) -> impl Iterator<Item = (&'static str, bool)> {
     let ReadOptions { columns, query_file, null, .. } = options;
     let roles = COLUMN_ROLES.iter().map(|role| (role.key, (role.given)(columns).is_some()));
     let others = [("query_file", query_file.is_some()), ("drop", !columns.drop.is_empty()), ("null", null.is_some())];
@@ -121,8 +120,8 @@ fn statements(options: &ReadOptions) -> impl Iterator<Item = (&'static str, bool
 }
 
 impl InputFormat {
-    /// The format of the file at `path`: by its first bytes, else by its name, which a compression's ending may follow, else
-    /// LETOR.
+    /// Returns the format of the file at `path`: detected from its first bytes, otherwise from its name without the extension of
+    /// a compression, otherwise LETOR.
     ///
     /// ```
     /// use burnrank::data::InputFormat;
@@ -139,7 +138,7 @@ impl InputFormat {
         by_bytes.or_else(|| INPUT_FORMATS.iter().find(|format| format.is_name(path))).unwrap_or(&INPUT_FORMATS[0])
     }
 
-    /// The endings of files of the format, those of compressed ones behind, as in `csv`, `csv.gz` and `csv.zst`.
+    /// Iterates over the file extensions of this format, including compressed ones: `csv`, `csv.gz` and `csv.zst`.
     pub fn file_endings(&self) -> impl Iterator<Item = String> {
         let compressions = if self.is_stream { &Compression::ALL[..] } else { &[] };
         let compressed =
@@ -147,7 +146,7 @@ impl InputFormat {
         self.extensions.iter().flat_map(move |&plain| std::iter::once(plain.to_owned()).chain(compressed(plain)))
     }
 
-    /// Whether a file starts as those of the format do.
+    /// Whether `head` starts with the first bytes of this format.
     fn is_start(&self, head: &[u8]) -> bool {
         !self.magic.is_empty() && head.starts_with(self.magic)
     }
@@ -155,14 +154,14 @@ impl InputFormat {
     fn is_name(&self, path: &Path) -> bool {
         let plain = Compression::plain_path(path).filter(|_| self.is_stream);
         let ending = plain.as_deref().unwrap_or(path).extension();
-        ending.is_some_and(|ending| self.extensions.iter().any(|own| ending.eq_ignore_ascii_case(own)))
+        ending.is_some_and(|ending| self.extensions.iter().any(|extension| ending.eq_ignore_ascii_case(extension)))
     }
 
     /// Opens a file of this format.
     pub(super) fn open(&self, path: &Path, options: &ReadOptions) -> Result<Box<dyn Reader>> {
         if let (false, Some(feature)) = (self.available, self.feature) {
             return Err(Error::Config(format!(
-                "{}: a {} file, which this build does not read: build with the feature {feature}",
+                "{}: this build does not support {} files: rebuild with the feature {feature}",
                 display_name(path),
                 self.name
             )));
@@ -171,42 +170,42 @@ impl InputFormat {
         (self.open)(path, options)
     }
 
-    /// Refuses what is said of the content of files, and that this format has no use for.
+    /// Fails if an option about the contents of files does not apply to this format.
     fn check_options(&self, path: &Path, options: &ReadOptions) -> Result<()> {
-        let unused = |(name, is_stated): &(&'static str, bool)| *is_stated && !self.options.contains(name);
-        let Some((name, _)) = statements(options).find(unused) else { return Ok(()) };
-        let users = INPUT_FORMATS.iter().filter(|format| format.options.contains(&name)).map(|format| format.name);
-        let users = listed(&users.collect::<Vec<_>>(), "and");
+        let unused = |(name, is_set): &(&'static str, bool)| *is_set && !self.options.contains(name);
+        let Some((name, _)) = content_options(options).find(unused) else { return Ok(()) };
+        let formats = INPUT_FORMATS.iter().filter(|format| format.options.contains(&name)).map(|format| format.name);
+        let formats = listed(&formats.collect::<Vec<_>>(), "and");
         let rename = if self.magic.is_empty() { ", or rename the file" } else { "" };
         Err(Error::Config(format!(
-            "`{name}` is for {users} files, and {} is read as {}: leave it out{rename}",
+            "`{name}` applies to {formats} files, but {} is read as {}: remove it{rename}",
             display_name(path),
             self.name
         )))
     }
 }
 
-/// Refuses a stream that starts as a file does that is not read from front to back.
+/// Rejects a stream that starts like a file of a format that cannot be streamed.
 pub(in crate::data) fn reject_formats(name: &str, head: &[u8]) -> Result<()> {
     let Some(format) = INPUT_FORMATS.iter().find(|format| format.is_start(head)) else { return Ok(()) };
-    let remedy = "give the file itself where data is asked for: neither through a pipe nor compressed";
+    let remedy = "pass the file itself as data, neither through a pipe nor compressed";
     Err(whole_file(name, &format!("this is a {} file", format.name), remedy))
 }
 
-/// Of a file; nothing where it cannot be read, nor of a pipe, which can be opened only once.
+/// Returns the first bytes of a file; empty if it cannot be read, or is a pipe, which can be opened only once.
 fn first_bytes(path: &Path) -> Vec<u8> {
-    const MOST: u64 = 8;
+    const COUNT: u64 = 8;
     let mut head = Vec::new();
     if path.is_file() {
-        // What is wrong with the file is found again when it is read.
-        let _ = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut head));
+        // Errors will be reported when the file is read.
+        let _ = File::open(path).and_then(|file| file.take(COUNT).read_to_end(&mut head));
     }
     head
 }
 
 #[cfg(not(feature = "tables"))]
 fn not_in_this_build(path: &Path, _: &ReadOptions) -> Result<Box<dyn Reader>> {
-    Err(Error::Config(format!("{}: this build does not read it", display_name(path))))
+    Err(Error::Config(format!("{}: this build does not support the format", display_name(path))))
 }
 
 #[cfg(test)]
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_decide_where_first_bytes_do_not() {
+    fn formats_are_detected_by_first_bytes_then_by_name() {
         let name = |path: &str| InputFormat::of(path).name;
         assert_eq!(
             ["a.parquet", "b/a.csv", "a.csv.zst", "a.TSV.gz", "a.cache"].map(name),
@@ -235,37 +234,38 @@ mod tests {
     }
 
     #[test]
-    fn rows_differ_and_fit_the_first_bytes() {
+    fn extensions_are_unique_and_rows_are_consistent() {
         let endings: Vec<&str> = INPUT_FORMATS.iter().flat_map(|format| format.extensions).copied().collect();
-        assert!(endings.iter().enumerate().all(|(place, ending)| !endings[..place].contains(ending)), "{endings:?}");
+        assert!(endings.iter().enumerate().all(|(index, ending)| !endings[..index].contains(ending)), "{endings:?}");
         for format in INPUT_FORMATS {
             assert!(format.magic.len() <= 8 && format.magic.is_empty() == format.is_stream, "{}", format.name);
-            let is_statement = |option: &&str| statements(&ReadOptions::default()).any(|(name, _)| name == *option);
-            assert!(format.options.iter().all(is_statement), "{}", format.name);
+            let is_content_option =
+                |option: &&str| content_options(&ReadOptions::default()).any(|(name, _)| name == *option);
+            assert!(format.options.iter().all(is_content_option), "{}", format.name);
             assert_eq!(format.available, format.feature.is_none() || cfg!(feature = "tables"));
         }
     }
 
     #[test]
-    fn every_statement_is_refused_by_some_format() {
+    fn inapplicable_options_are_rejected() {
         let some = || Some("x".to_owned());
-        let stated = ReadOptions {
+        let set = ReadOptions {
             query_file: Some("q".into()),
             columns: Columns { label: some(), query: some(), document: some(), drop: vec!["x".into()] },
             null: Some(0.0),
             ..ReadOptions::default()
         };
-        assert!(statements(&stated).all(|(_, is_stated)| is_stated));
-        assert!(statements(&ReadOptions::default()).all(|(_, is_stated)| !is_stated));
+        assert!(content_options(&set).all(|(_, is_set)| is_set));
+        assert!(content_options(&ReadOptions::default()).all(|(_, is_set)| !is_set));
         let check = |path: &str, options: &ReadOptions| InputFormat::of(path).check_options(Path::new(path), options);
-        check("a.csv", &stated).unwrap();
+        check("a.csv", &set).unwrap();
         let expected =
-            "`label` is for Parquet, CSV and TSV files, and a.txt is read as LETOR: leave it out, or rename the file";
-        assert_eq!(check("a.txt", &stated).unwrap_err().to_string(), expected);
-        let stated = ReadOptions { query_file: stated.query_file, ..ReadOptions::default() };
+            "`label` applies to Parquet, CSV and TSV files, but a.txt is read as LETOR: remove it, or rename the file";
+        assert_eq!(check("a.txt", &set).unwrap_err().to_string(), expected);
+        let set = ReadOptions { query_file: set.query_file, ..ReadOptions::default() };
         let expected =
-            "`query_file` is for LETOR, Parquet, CSV and TSV files, and a.cache is read as cache: leave it out";
-        assert_eq!(check("a.cache", &stated).unwrap_err().to_string(), expected);
-        check("a.txt", &stated).unwrap();
+            "`query_file` applies to LETOR, Parquet, CSV and TSV files, but a.cache is read as cache: remove it";
+        assert_eq!(check("a.cache", &set).unwrap_err().to_string(), expected);
+        check("a.txt", &set).unwrap();
     }
 }

@@ -1,10 +1,10 @@
-//! Runs of documents to queries, and rows to a [`Dataset`].
+//! Grouping documents into queries, and building a [`Dataset`] from their rows.
 
 use super::options::ReadOptions;
 use super::parsed::{Identifier, ParsedBlock, Run};
 use super::problem::Problem;
 use super::reader::Origin;
-use super::report::{RETURNS, Skipped};
+use super::report::{REAPPEARS, Skipped};
 use crate::data::dataset::{Dataset, DocumentIds};
 use crate::data::source::{read_whole, whole_file};
 use crate::error::{Error, ParseError, Result};
@@ -12,43 +12,42 @@ use crate::memory;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// What came before the documents at hand.
+/// Queries before the piece being read.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::data) struct Before<'a> {
-    /// Queries that have ended.
+    /// Complete queries.
     pub earlier: &'a Earlier,
-    /// The query that may go on, and its first line.
+    /// The query that may continue, and its first line.
     pub open: Option<(&'a str, usize)>,
 }
 
-/// A query and where its documents are.
+/// A query and the rows of its documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::data) struct Query {
     pub id: String,
-    /// The rows, in order.
     pub rows: Vec<Range<usize>>,
-    /// The first document's line.
+    /// Line of the first document.
     pub line: usize,
 }
 
-/// What to do with a query that comes back.
+/// What to do with documents of a query that is already complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Returning {
+enum Reappearing {
     /// Fail.
     Reject,
-    /// Add the documents to the query's first ones.
+    /// Append them to the query.
     Regroup,
-    /// Leave the documents out.
+    /// Skip them.
     Skip,
 }
 
-/// Queries that ended before this text began, with their lines.
+/// Ids of complete queries, with their first lines.
 pub(in crate::data) type Earlier = HashMap<Box<str>, usize>;
 
-/// What is known of one query from its id to its place in a data set, at most.
+/// Upper bound on the memory for one query while its file is read.
 const QUERY_BYTES: u64 = 320;
 
-/// Joins the documents of each query, as the options ask for; none where a side file counts them.
+/// Groups the documents of each query according to the options. Returns no queries if a query file defines them.
 pub(in crate::data) fn by_options(
     origin: Origin<'_>,
     outcomes: &[ParsedBlock],
@@ -56,23 +55,22 @@ pub(in crate::data) fn by_options(
     before: Before<'_>,
     skipped: &mut Skipped,
 ) -> Result<Vec<Query>> {
-    let returning = match options {
+    let reappearing = match options {
         ReadOptions { query_file: Some(_), .. } => return Ok(Vec::new()),
-        ReadOptions { regroup: true, .. } => Returning::Regroup,
-        ReadOptions { lenient: true, .. } => Returning::Skip,
-        _ => Returning::Reject,
+        ReadOptions { regroup: true, .. } => Reappearing::Regroup,
+        ReadOptions { lenient: true, .. } => Reappearing::Skip,
+        _ => Reappearing::Reject,
     };
-    by_id(origin, outcomes, returning, before, skipped)
+    by_id(origin, outcomes, reappearing, before, skipped)
 }
 
-/// Joins the runs of each query.
+/// Groups the runs of each query.
 ///
-/// A query that is open comes first, with no rows when it does not go on. The documents that are left out are counted in
-/// `skipped`.
+/// An open query comes first, without rows if it does not continue. Skipped documents are counted in `skipped`.
 fn by_id(
     origin: Origin<'_>,
     outcomes: &[ParsedBlock],
-    returning: Returning,
+    reappearing: Reappearing,
     Before { earlier, open }: Before<'_>,
     skipped: &mut Skipped,
 ) -> Result<Vec<Query>> {
@@ -82,65 +80,66 @@ fn by_id(
     let bytes = (runs as u64).saturating_mul(QUERY_BYTES).saturating_add(text as u64);
     memory::ask(bytes, &format!("the queries of {name}"), "split the file, or shorten the ids")?;
     let mut queries: Vec<Query> = Vec::with_capacity(runs + 1);
-    let mut places: HashMap<&str, usize> = HashMap::with_capacity(runs + 1);
+    let mut positions: HashMap<&str, usize> = HashMap::with_capacity(runs + 1);
     if let Some((id, line)) = open {
-        places.insert(id, 0);
+        positions.insert(id, 0);
         queries.push(Query { id: id.to_owned(), rows: Vec::new(), line });
     }
     for (outcome, run) in outcomes.iter().flat_map(|outcome| outcome.runs.iter().map(move |run| (outcome, run))) {
         let id = outcome.name(&run.id);
         let before = earlier.get(id).copied();
-        let place = places.get(id).copied();
-        let (Some(place), None) = (place, before) else {
+        let position = positions.get(id).copied();
+        let (Some(position), None) = (position, before) else {
             if let Some(line) = before {
-                leave_out(origin, id, run, line, returning, skipped)?;
+                skip_run(origin, id, run, line, reappearing, skipped)?;
             } else {
-                places.insert(id, queries.len());
+                positions.insert(id, queries.len());
                 queries.push(Query { id: id.to_owned(), rows: vec![run.rows.clone()], line: run.line });
             }
             continue;
         };
-        if place + 1 == queries.len() || returning == Returning::Regroup {
-            let rows = &mut queries[place].rows;
+        if position + 1 == queries.len() || reappearing == Reappearing::Regroup {
+            let rows = &mut queries[position].rows;
             match rows.last_mut() {
                 Some(last) if last.end == run.rows.start => last.end = run.rows.end,
                 _ => rows.push(run.rows.clone()),
             }
         } else {
-            leave_out(origin, id, run, queries[place].line, returning, skipped)?;
+            skip_run(origin, id, run, queries[position].line, reappearing, skipped)?;
         }
     }
     Ok(queries)
 }
 
-fn leave_out(
+/// Counts a run of a query that reappears as skipped, or fails.
+fn skip_run(
     Origin { name, unit }: Origin<'_>,
     id: &str,
     run: &Run,
     first: usize,
-    returning: Returning,
+    reappearing: Reappearing,
     skipped: &mut Skipped,
 ) -> std::result::Result<(), Box<ParseError>> {
     let error = || {
-        let remedy = format!("its first documents start on {unit} {first}; put them together, or read with `regroup`");
-        Problem::new(run.column, id.as_bytes(), RETURNS, remedy).at(name, run.line)
+        let remedy = format!("its first documents start on {unit} {first}; put them together, or use `regroup`");
+        Problem::new(run.column, id.as_bytes(), REAPPEARS, remedy).at(name, run.line)
     };
-    if returning != Returning::Skip {
+    if reappearing != Reappearing::Skip {
         return Err(error());
     }
     skipped.lines += run.rows.len();
     if skipped.first.len() < Skipped::SHOWN {
-        skipped.tell(*error());
+        skipped.record(*error());
     }
     Ok(())
 }
 
-/// Cuts the documents into queries of `counts` documents, named 1, 2, ...; rows of bad lines count, but are left out.
+/// Splits the documents into queries of `counts` documents, named 1, 2, ... Bad lines are counted, but skipped.
 pub(super) fn by_counts(name: &str, outcomes: &[ParsedBlock], rows: usize, counts: &[usize]) -> Result<Vec<Query>> {
     let total: usize = counts.iter().sum();
     if total != rows {
         return Err(Error::Mismatch(format!(
-            "{name}: {rows} documents, but the query file counts {total}: it belongs to another file, or one was cut"
+            "{name}: {rows} documents, but the query file counts {total}: check that the files belong together and are complete"
         )));
     }
     memory::ask(
@@ -164,7 +163,7 @@ pub(super) fn by_counts(name: &str, outcomes: &[ParsedBlock], rows: usize, count
                 runs.next();
             }
         }
-        // A query whose lines are all bad is gone.
+        // Queries whose lines are all bad are dropped.
         if !query.rows.is_empty() {
             queries.push(query);
         }
@@ -172,14 +171,14 @@ pub(super) fn by_counts(name: &str, outcomes: &[ParsedBlock], rows: usize, count
     Ok(queries)
 }
 
-/// The documents of each query, where a side file counts them.
+/// Reads the number of documents of each query from the query file, if one is given.
 pub(super) fn counts(options: &ReadOptions) -> Result<Option<Vec<usize>>> {
     let Some(path) = &options.query_file else { return Ok(None) };
     let (name, text) = read_whole(path)?;
     parse_counts(&text, &name).map(Some)
 }
 
-/// The counts of a LightGBM query file.
+/// Parses a LightGBM query file.
 fn parse_counts(text: &[u8], name: &str) -> Result<Vec<usize>> {
     let mut counts = Vec::new();
     let lines = memchr::memchr_iter(b'\n', text).count() + 1;
@@ -194,19 +193,23 @@ fn parse_counts(text: &[u8], name: &str) -> Result<Vec<usize>> {
             std::str::from_utf8(trimmed).ok().and_then(|text| text.parse::<usize>().ok()).filter(|&count| count > 0);
         let sum = count.and_then(|count| total.checked_add(count));
         let (Some(count), Some(sum)) = (count, sum) else {
-            let remedy = "expected the number of documents of one query, 1 or more";
+            let remedy = "expected the number of documents of a query, 1 or more";
             return Err(Problem::new(0, trimmed, "bad query size", remedy).at(name, number + 1).into());
         };
         total = sum;
         counts.push(count);
     }
     if counts.is_empty() {
-        return Err(whole_file(name, "the file is empty", "expected one number per line, the documents of each query"));
+        return Err(whole_file(
+            name,
+            "the file is empty",
+            "expected the number of documents of each query, one per line",
+        ));
     }
     Ok(counts)
 }
 
-/// The rows of the queries as a data set, moved only where they are not in place already.
+/// Builds a data set from the rows of the queries, in place if they are in ascending order.
 pub(super) fn dataset(
     name: &str,
     width: usize,
@@ -230,10 +233,10 @@ pub(super) fn dataset(
         labels.truncate(to);
     } else {
         let (what, remedy) = (format!("the regrouped documents of {name}"), "put the documents of each query together");
-        let mut moved = Vec::new();
-        memory::reserve(&mut moved, features.len(), &what, remedy)?;
-        ranges.iter().for_each(|rows| moved.extend_from_slice(&features[rows.start * width..rows.end * width]));
-        features = moved;
+        let mut regrouped = Vec::new();
+        memory::reserve(&mut regrouped, features.len(), &what, remedy)?;
+        ranges.iter().for_each(|rows| regrouped.extend_from_slice(&features[rows.start * width..rows.end * width]));
+        features = regrouped;
         labels = ranges.iter().flat_map(|rows| &labels[rows.clone()]).copied().collect();
     }
     let ids = document_ids(name, outcomes, ranges)?;
@@ -245,7 +248,7 @@ pub(super) fn dataset(
     }
 }
 
-/// The rows of all queries, in their order, neighbours joined.
+/// Returns the rows of all queries in order; adjacent ranges are merged.
 pub(super) fn row_ranges(queries: &[Query]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for rows in queries.iter().flat_map(|query| &query.rows) {
@@ -257,17 +260,17 @@ pub(super) fn row_ranges(queries: &[Query]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The ids of the chosen rows, empty where there is none; `None` when no row has one.
+/// Returns the document ids of the given rows, empty where missing, or `None` if no row has one.
 fn document_ids(name: &str, outcomes: &[ParsedBlock], rows: Vec<Range<usize>>) -> Result<Option<DocumentIds>> {
     let count: usize = outcomes.iter().map(|outcome| outcome.identifiers.len()).sum();
     if count == 0 {
         return Ok(None);
     }
-    let chosen: usize = rows.iter().map(Range::len).sum();
+    let n_rows: usize = rows.iter().map(Range::len).sum();
     let text: usize = outcomes.iter().map(|outcome| outcome.names.len()).sum();
     let bytes = memory::bytes_of::<(&ParsedBlock, &Identifier)>(count as u64)
-        + memory::bytes_of::<usize>(chosen as u64).saturating_add(text as u64).saturating_mul(2);
-    memory::ask(bytes, &format!("the document ids of {name}"), "leave out the comments")?;
+        + memory::bytes_of::<usize>(n_rows as u64).saturating_add(text as u64).saturating_mul(2);
+    memory::ask(bytes, &format!("the document ids of {name}"), "remove the comments")?;
     let mut all: Vec<(&ParsedBlock, &Identifier)> = Vec::with_capacity(count);
     outcomes.iter().for_each(|outcome| all.extend(outcome.identifiers.iter().map(|identifier| (outcome, identifier))));
     let mut any = false;
@@ -275,24 +278,24 @@ fn document_ids(name: &str, outcomes: &[ParsedBlock], rows: Vec<Range<usize>>) -
         .into_iter()
         .flatten()
         .map(|row| {
-            let found = all.binary_search_by_key(&row, |(_, identifier)| identifier.row).ok().map(|at| all[at]);
-            any |= found.is_some();
-            found.map_or("", |(outcome, identifier)| outcome.name(&identifier.name))
+            let entry = all.binary_search_by_key(&row, |(_, identifier)| identifier.row).ok().map(|at| all[at]);
+            any |= entry.is_some();
+            entry.map_or("", |(outcome, identifier)| outcome.name(&identifier.name))
         })
         .collect();
     Ok(any.then_some(ids))
 }
 
-/// The bad lines, from parsing and from grouping.
-pub(super) fn skipped_lines(outcomes: &mut [ParsedBlock], left_out: Skipped) -> Skipped {
+/// Combines the lines skipped by parsing and by grouping.
+pub(super) fn skipped_lines(outcomes: &mut [ParsedBlock], by_grouping: Skipped) -> Skipped {
     let mut skipped = Skipped::default();
     for outcome in outcomes {
         skipped.lines += outcome.skipped;
         skipped.first.append(&mut outcome.first_skipped);
         skipped.first.truncate(Skipped::SHOWN);
     }
-    skipped.lines += left_out.lines;
-    skipped.first.extend(left_out.first);
+    skipped.lines += by_grouping.lines;
+    skipped.first.extend(by_grouping.first);
     skipped.first.sort_by_key(|error| error.line);
     skipped.first.truncate(Skipped::SHOWN);
     skipped

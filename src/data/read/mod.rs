@@ -1,4 +1,4 @@
-//! Files to data sets: one trait, one row of [`INPUT_FORMATS`] and one file or folder per format.
+//! Reading data files: one trait, and one row of [`INPUT_FORMATS`] and one file or folder per format.
 
 mod cache;
 mod chunks;
@@ -31,11 +31,12 @@ use super::source::{Text, without_mark};
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// Reads a file of any of the [`INPUT_FORMATS`]: a LETOR (SVMlight, LibSVM) file, `<label> qid:<id> <index>:<value> ... # comment`,
-/// unless its first bytes or its name say otherwise; of a [cache](crate::data::cache), the features stay in the file.
+/// Reads a data file of any of the [`INPUT_FORMATS`].
 ///
-/// Text may be compressed; `-` is standard input. In LETOR files, blanks may be tabs, lines may end in CRLF, features may be missing
-/// (0) or in any order, labels may be fractions, `# docid = X` names a document.
+/// The format is detected from the first bytes or the name of the file. The default is LETOR (SVMlight, LibSVM):
+/// `<label> qid:<id> <index>:<value> ... # comment`, separated by spaces or tabs, with lines ended by LF or CRLF. Features may
+/// be omitted (0) or in any order, labels may be fractions, and `# docid = X` sets the document id. Text may be compressed; `-`
+/// is standard input. The features of a [cache](crate::data::cache) stay in the file.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -49,16 +50,17 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// The first bad line with its column, the offending text and the remedy: bad, infinite or missing numbers, negative labels,
-/// duplicate features or absurd indices, queries that come back, invalid UTF-8; and damaged, empty or missing files.
+/// On the first bad line: invalid, infinite or missing numbers, negative labels, duplicate or too large feature indices, queries
+/// that are not contiguous, invalid UTF-8. The error names line, column, offending text and remedy. Also when the file is
+/// missing, empty or damaged.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<ReadReport> {
     read_with(path, options, &|_| ())
 }
 
-/// As [`read`], and tells how far it has come, from any thread.
+/// Reads a data file as [`read`] does and reports progress. The callback may be called from any thread.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn read_with(
     path: impl AsRef<Path>,
     options: &ReadOptions,
@@ -70,7 +72,7 @@ pub fn read_with(
     in_pool(options.threads, || reader.whole(options, progress))
 }
 
-/// As [`read`], for a text in memory that errors call `name`.
+/// Reads LETOR text in memory. Errors refer to it as `name`.
 ///
 /// ```
 /// let error = burnrank::data::read_bytes("a.txt", b"1 qid:1 1:0.5\n-1 qid:1 1:x\n", &Default::default()).unwrap_err();
@@ -78,7 +80,7 @@ pub fn read_with(
 /// ```
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn read_bytes(name: &str, text: &[u8], options: &ReadOptions) -> Result<ReadReport> {
     options.check()?;
     in_pool(options.threads, || letor::read_text(name, Text::Memory(without_mark(text)), options, &|_| ()))

@@ -1,8 +1,8 @@
-//! Decimal text to the nearest `f32`, bit for bit what `str::parse` gives, several times faster.
+//! Parsing decimal text to the nearest `f32`, bit for bit as `str::parse` does, but several times faster.
 //!
-//! A number of up to 19 digits is `w * 10^e` with a 64-bit integer `w`. Computed in f64 from a table of powers it is wrong by a
-//! few units in the last of 53 bits, which can only matter for the 24 bits of an f32 when it lies next to the middle of two
-//! neighbouring f32. Those rare numbers, and every unusual spelling, go to the standard library.
+//! A number of up to 19 digits is `w * 10^e` with a 64-bit integer `w`. Computed in f64 from a table of powers, it has an error of
+//! a few units in the last of 53 bits, which affects the 24 bits of an f32 only next to the midpoint of two adjacent f32. Those
+//! rare numbers, and every unusual spelling, are left to the standard library.
 
 /// 10^-30 to 10^30.
 #[rustfmt::skip]
@@ -13,31 +13,31 @@ const POWERS: [f64; 61] = [
     1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30,
 ];
 
-/// 10^0 to 10^8, for shifting a mantissa.
+/// 10^0 to 10^8, to shift a mantissa.
 const SHIFTS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The bits of an f64 mantissa below those of an f32.
+/// Bits of an f64 mantissa below those of an f32.
 const LOW_BITS: u64 = (1 << 29) - 1;
 
-/// The low bits of a number in the middle of two f32.
-const MIDDLE: u64 = 1 << 28;
+/// Low bits of the midpoint of two adjacent f32.
+const MIDPOINT: u64 = 1 << 28;
 
-/// More than the error of the f64 product in units of its last place: one half each for the integer's conversion, the table's
-/// entry and the product, at most doubled by the ratio of relative to last-place error.
-const DOUBT: u64 = 8;
+/// Upper bound on the error of the f64 product in units in the last place: 1/2 each for the conversion of the integer, the table
+/// entry and the product, at most doubled by the ratio of relative error to units in the last place.
+const MAX_ERROR: u64 = 8;
 
-/// Why a text is no finite number.
+/// Why text is not a finite number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BadNumber {
-    /// It is not spelled like a number.
+    /// The text is not a number.
     Text,
-    /// It says "nan".
+    /// The text is "nan".
     Nan,
-    /// It says "inf", or it is beyond the largest f32.
+    /// The text is "inf", or the number exceeds the largest f32.
     Infinite,
 }
 
-/// The finite `f32` nearest to the whole of `text`.
+/// Parses all of `text` as the nearest finite `f32`.
 pub(crate) fn parse_f32(text: &[u8]) -> Result<f32, BadNumber> {
     let value = match scan_f32(text) {
         Some((value, length)) if length == text.len() => value,
@@ -53,7 +53,7 @@ pub(crate) fn parse_f32(text: &[u8]) -> Result<f32, BadNumber> {
     }
 }
 
-/// The finite `f64` nearest to the whole of `text`, as the standard library reads it.
+/// Parses all of `text` as the nearest finite `f64`.
 pub(crate) fn parse_f64(text: &[u8]) -> Result<f64, BadNumber> {
     let text = std::str::from_utf8(text).map_err(|_| BadNumber::Text)?;
     match text.parse::<f64>().map_err(|_| BadNumber::Text)? {
@@ -63,7 +63,7 @@ pub(crate) fn parse_f64(text: &[u8]) -> Result<f64, BadNumber> {
     }
 }
 
-/// The number at the start of `tail` and its length, or `None` when its spelling or value is unusual.
+/// Parses the number at the start of `tail`. Returns it with its length, or `None` if its spelling or value is unusual.
 #[inline(always)]
 pub(super) fn scan_f32(tail: &[u8]) -> Option<(f32, usize)> {
     let negative = *tail.first()? == b'-';
@@ -89,7 +89,7 @@ pub(super) fn scan_f32(tail: &[u8]) -> Option<(f32, usize)> {
     Some((if negative { -magnitude } else { magnitude }, at))
 }
 
-/// The decimal exponent that starts at `at`, and where it ends.
+/// Parses the decimal exponent at `at`. Returns it with its end.
 fn scan_exponent(tail: &[u8], at: usize) -> Option<(isize, usize)> {
     let sign = *tail.get(at)?;
     let start = at + usize::from(sign == b'-' || sign == b'+');
@@ -101,18 +101,18 @@ fn scan_exponent(tail: &[u8], at: usize) -> Option<(isize, usize)> {
     Some((if sign == b'-' { -value } else { value }, end))
 }
 
-/// The f32 nearest to `mantissa * 10^exponent`, or `None` when f64 cannot tell.
+/// Returns the f32 nearest to `mantissa * 10^exponent`, or `None` if the f64 product is too close to a midpoint.
 #[inline(always)]
 fn nearest(mantissa: u64, exponent: isize) -> Option<f32> {
     let power = *POWERS.get(usize::try_from(exponent + 30).ok()?)?;
     let product = mantissa as f64 * power;
-    let from_middle = (product.to_bits() & LOW_BITS).abs_diff(MIDDLE);
-    // Below twice the smallest normal f32 the middles lie elsewhere; zero is exact.
+    let distance = (product.to_bits() & LOW_BITS).abs_diff(MIDPOINT);
+    // Midpoints of subnormal f32 have other low bits; zero is exact.
     let tiny = product < 2.0 * f64::from(f32::MIN_POSITIVE) && mantissa != 0;
-    if from_middle <= DOUBT || tiny { None } else { Some(product as f32) }
+    if distance <= MAX_ERROR || tiny { None } else { Some(product as f32) }
 }
 
-/// Appends the run of digits at `at` to `mantissa` (wrapping beyond 19 digits) and tells where the run ends.
+/// Appends the digits at `at` to `mantissa`, wrapping beyond 19 digits. Returns the mantissa and the end of the digits.
 #[inline(always)]
 pub(super) fn digits(tail: &[u8], mut at: usize, mut mantissa: u64) -> (u64, usize) {
     while let Some(eight) = tail.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
@@ -130,17 +130,17 @@ pub(super) fn digits(tail: &[u8], mut at: usize, mut mantissa: u64) -> (u64, usi
     (mantissa, at)
 }
 
-/// The value and the number of the digits that eight bytes start with, all eight at once.
+/// Returns the value and the number of leading digits of eight bytes, computed in parallel within a word.
 #[inline(always)]
 fn leading_digits(eight: u64) -> (u64, usize) {
     let values = eight ^ 0x3030_3030_3030_3030;
-    // Bit 7 of the first byte above 9 is set; later bytes may be spoilt by its carry, and are not looked at.
+    // Bit 7 is set in the first byte that is not a digit. Its carry may corrupt later bytes, which are ignored.
     let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080;
     let count = (others.trailing_zeros() / 8) as usize;
     if count == 0 {
         return (0, 0);
     }
-    // The digits move to the top, zeros take the leading places.
+    // Shifts the digits to the high bytes, behind leading zeros.
     let aligned = values << (64 - 8 * count);
     let pairs = (aligned.wrapping_mul(10).wrapping_add(aligned >> 8)) & 0x00FF_00FF_00FF_00FF;
     let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_FFFF_0000_FFFF;
@@ -161,7 +161,7 @@ mod tests {
             Ok(value) if value.is_infinite() => Err(BadNumber::Infinite),
             Ok(value) => Ok(value.to_bits()),
         };
-        // Also with text behind it, so that eight bytes can be loaded at once.
+        // Also with text after it, so that eight bytes can be loaded at a time.
         let long = format!("{text} 123456789");
         if let Some((value, length)) = scan_f32(long.as_bytes()) {
             assert_eq!(value.to_bits(), text[..length].parse::<f32>().unwrap().to_bits(), "{text}");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings_are_judged_as_by_the_standard_library() {
+    fn all_spellings_parse_as_in_the_standard_library() {
         let texts = [
             "",
             "-",
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_random_number_is_the_standard_librarys() {
+    fn random_numbers_parse_as_in_the_standard_library() {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         for _ in 0..400_000 {
             let any = f32::from_bits(rng.random());
@@ -240,10 +240,11 @@ mod tests {
                 4 => format!("{wide:e}"),
                 5 => format!("{}", rng.random::<u64>() >> rng.random_range(0..64)),
                 6 => format!("{}.{}e{}", rng.random_range(0..1000), rng.random::<u32>(), rng.random_range(-60..45)),
-                // Middles of neighbouring f32, and numbers a hair beside them.
+                // Midpoints of adjacent f32, and the f64 next to them.
                 _ => {
-                    let middle = (f64::from(any.abs()) + f64::from(f32::from_bits(any.abs().to_bits() + 1))) / 2.0;
-                    format!("{}", f64::from_bits(middle.to_bits().wrapping_add(rng.random_range(0..3)).wrapping_sub(1)))
+                    let midpoint = (f64::from(any.abs()) + f64::from(f32::from_bits(any.abs().to_bits() + 1))) / 2.0;
+                    let bits = midpoint.to_bits().wrapping_add(rng.random_range(0..3)).wrapping_sub(1);
+                    format!("{}", f64::from_bits(bits))
                 }
             };
             assert_like_std(&text);
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn short_decimals_are_the_standard_librarys_to_the_last() {
+    fn short_decimals_parse_as_in_the_standard_library() {
         for number in (0..3_000_000).step_by(7) {
             assert_like_std(&format!("{}.{:06}", number / 1_000_000, number % 1_000_000));
         }

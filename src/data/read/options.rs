@@ -1,39 +1,39 @@
-//! How to read.
+//! Options for reading data files.
 
 use super::columns::Columns;
 use crate::error::{Error, Result};
 use std::path::PathBuf;
 
-/// The largest number of features that any file may have.
+/// Maximum number of features of a file.
 pub const MAX_FEATURES: usize = 1_000_000;
 
-/// How to read a file of any format. The default is strict, and counts features from 1.
+/// Options for reading files of any format. By default bad lines are errors and feature indices start at 1.
 ///
-/// What is stated of a file's content (a query file, columns, the value of missing features) is refused where its format has no use
-/// for it. Everything else is a permission or a limit, which any file keeps.
+/// Options about the contents of a file (`query_file`, `columns`, `null`) are rejected if they do not apply to its format. All
+/// others apply to every format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
-    /// The index of the first feature: 0 or 1.
+    /// Index of the first feature: 0 or 1.
     pub first_index: u32,
-    /// Skip bad lines and count them, instead of failing on the first.
+    /// Skip and count bad lines instead of failing on the first one.
     pub lenient: bool,
-    /// Bring the documents of a query together when it comes back later in the file, instead of failing.
+    /// Group the documents of queries that are not contiguous in the file instead of failing.
     pub regroup: bool,
-    /// The LightGBM side file that replaces `qid:`: one line per query, the number of its documents. Queries are named 1, 2, ...
+    /// LightGBM query file that replaces `qid:`: the number of documents of each query, one per line. Queries are named 1, 2, ...
     pub query_file: Option<PathBuf>,
-    /// The number of features; `None` for the largest index of the file. A larger index than stated is an error.
+    /// Number of features, or `None` for the largest index in the file. Larger indices are errors.
     pub width: Option<usize>,
-    /// The number of threads; 0 for those of the running rayon pool. The result does not depend on it.
+    /// Number of threads; 0 uses the current rayon pool. Does not affect the result.
     pub threads: usize,
-    /// The bytes that are parsed as one piece of work. The result does not depend on it.
+    /// Number of bytes parsed as one task. Does not affect the result.
     pub block_bytes: usize,
-    /// Which columns of a table are not features.
+    /// Columns of a table that are not features.
     pub columns: Columns,
-    /// The value of features that a table has no value for; without it, that is an error.
+    /// Value for missing features of a table. Without it, missing values are errors.
     pub null: Option<f32>,
-    /// Whether labels may be missing altogether, as in data that is only to be scored; they are 0 then.
+    /// Accept files without labels, such as data that is only scored; labels are then 0.
     pub unlabelled: bool,
-    /// Take a cache as it is, even where the text that it was made from has changed since.
+    /// Use a cache even if its source file has changed.
     pub stale_cache: bool,
 }
 
@@ -56,17 +56,17 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Fails on settings that make no sense, before any work starts.
+    /// Fails on invalid options.
     pub(super) fn check(&self) -> Result<()> {
         if self.first_index > 1 {
             return Err(Error::Config(format!("the first feature index is 0 or 1, not {}", self.first_index)));
         }
         if let Some(null) = self.null.filter(|null| !null.is_finite()) {
-            return Err(Error::setting("null", null, "a finite number, which stands for missing values"));
+            return Err(Error::setting("null", null, "a finite number to use for missing values"));
         }
         match self.width {
             Some(width) if width > MAX_FEATURES => {
-                Err(Error::Config(format!("{width} features are too many: the most is {MAX_FEATURES}")))
+                Err(Error::Config(format!("{width} features are too many: the maximum is {MAX_FEATURES}")))
             }
             _ => Ok(()),
         }

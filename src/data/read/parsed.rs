@@ -1,4 +1,4 @@
-//! Documents as a format has them, before their queries are put together.
+//! Parsed documents, before they are grouped into queries.
 
 use super::columns::Fields;
 use super::group::{self, Query};
@@ -6,7 +6,7 @@ use crate::data::dataset::Dataset;
 use crate::error::{ParseError, Result};
 use std::ops::Range;
 
-/// The numbers of a text or a table, and what else is known of its lines.
+/// The documents of a text or table.
 #[derive(Debug, Default)]
 pub(in crate::data) struct Parsed {
     pub width: usize,
@@ -16,9 +16,9 @@ pub(in crate::data) struct Parsed {
 }
 
 impl Parsed {
-    /// The smallest number of features that a document states.
-    pub(super) fn fewest(&self) -> usize {
-        self.outcomes.iter().filter_map(|outcome| outcome.fewest).min().unwrap_or(usize::MAX)
+    /// Returns the minimum number of features listed by a document.
+    pub(super) fn min_listed(&self) -> usize {
+        self.outcomes.iter().filter_map(|outcome| outcome.min_listed).min().unwrap_or(usize::MAX)
     }
 
     pub(super) fn dataset(self, name: &str, queries: Vec<Query>) -> Result<Dataset> {
@@ -26,90 +26,89 @@ impl Parsed {
     }
 }
 
-/// Neighbouring documents of one query.
+/// Adjacent documents of one query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Where the query's id lies in the block's names.
+    /// Query id, as a range of [`ParsedBlock::names`].
     pub id: Range<usize>,
-    /// The rows of the documents.
     pub rows: Range<usize>,
-    /// The first document's line.
+    /// Line of the first document.
     pub line: usize,
-    /// Where the id starts in that line, from 0.
+    /// Position of the id in that line, from 0.
     pub column: usize,
 }
 
-/// A document's id: its row, and where it lies in the block's names.
+/// The id of a document, as a range of [`ParsedBlock::names`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Identifier {
     pub row: usize,
     pub name: Range<usize>,
 }
 
-/// What was found in one block, apart from features and labels.
+/// Everything parsed from one block except features and labels.
 #[derive(Debug, Default)]
 pub(super) struct ParsedBlock {
-    /// The ids of queries and documents, one behind the other.
+    /// The concatenated ids of queries and documents.
     pub names: Vec<u8>,
-    /// In the order of the text. Rows of bad lines belong to none.
+    /// Runs in the order of the text, without the rows of bad lines.
     pub runs: Vec<Run>,
-    /// Of the documents that have one, in the order of the text.
+    /// Document ids in the order of the text.
     pub identifiers: Vec<Identifier>,
-    /// The largest number of features of a document, and its line.
+    /// Maximum width of a document, and its line.
     pub widest: (usize, usize),
-    /// The smallest number of features that a document states.
-    pub fewest: Option<usize>,
-    /// The highest label and its line.
+    /// Minimum number of features listed by a document.
+    pub min_listed: Option<usize>,
+    /// Highest label, and its line.
     pub highest: (f32, usize),
-    /// What ended the block early.
+    /// The error that ended the block.
     pub error: Option<Box<ParseError>>,
-    /// The number of lines that were left out.
+    /// Number of skipped lines.
     pub skipped: usize,
-    /// What is wrong with the first of them.
+    /// Errors of the first skipped lines.
     pub first_skipped: Vec<ParseError>,
 }
 
 impl ParsedBlock {
-    /// Notes how many features the document on `line` has, and how many of them it states.
-    pub(super) fn measure(&mut self, width: usize, stated: usize, line: usize) {
+    /// Records the width of the document on `line` and the number of features that it lists.
+    pub(super) fn record_width(&mut self, width: usize, listed: usize, line: usize) {
         if width > self.widest.0 {
             self.widest = (width, line);
         }
-        self.fewest = Some(self.fewest.map_or(stated, |fewest| fewest.min(stated)));
+        self.min_listed = Some(self.min_listed.map_or(listed, |min| min.min(listed)));
     }
 
-    /// Adds a document by its row and its line; `column` is where its query's id stands.
+    /// Adds the document in `row`, from `line`, whose query id is at `column`.
     pub(super) fn add_document(&mut self, row: usize, line: usize, column: usize, fields: Fields<'_>) {
         let Fields { label, query, document } = fields;
         if label > self.highest.0 {
             self.highest = (label, line);
         }
         if let Some(name) = document {
-            let name = self.keep(name);
+            let name = self.add_name(name);
             self.identifiers.push(Identifier { row, name });
         }
         match self.runs.last_mut() {
             Some(run) if run.rows.end == row && &self.names[run.id.clone()] == query => run.rows.end += 1,
             _ => {
-                let id = self.keep(query);
+                let id = self.add_name(query);
                 self.runs.push(Run { id, rows: row..row + 1, line, column });
             }
         }
     }
 
-    /// Adds a name, and tells where.
-    fn keep(&mut self, name: &[u8]) -> Range<usize> {
+    /// Appends a name and returns its range.
+    fn add_name(&mut self, name: &[u8]) -> Range<usize> {
         let start = self.names.len();
         self.names.extend_from_slice(name);
         start..self.names.len()
     }
 
-    /// A name that was kept. All were checked when their lines were parsed.
-    pub(super) fn name(&self, place: &Range<usize>) -> &str {
-        std::str::from_utf8(&self.names[place.clone()]).unwrap_or_default()
+    /// Returns a name, which was checked to be UTF-8 when its line was parsed.
+    pub(super) fn name(&self, range: &Range<usize>) -> &str {
+        std::str::from_utf8(&self.names[range.clone()]).unwrap_or_default()
     }
 
-    /// Gives back what growing took too much.
+    /// Releases unused capacity.
     pub(super) fn shrink(&mut self) {
         self.names.shrink_to_fit();
         self.runs.shrink_to_fit();

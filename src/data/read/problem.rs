@@ -1,13 +1,13 @@
-//! What can be wrong with a line, in the user's words.
+//! Problems with a line of a file.
 
 use super::number::BadNumber;
 use crate::error::{ParseError, printable};
 use std::borrow::Cow;
 
-/// Words that are made only where a number or a name belongs into them: a lenient reader may meet millions of bad lines.
+/// Message text, allocated only if necessary: a lenient reader may see millions of bad lines.
 type Words = Cow<'static, str>;
 
-/// A [`ParseError`] that does not know its file and line yet.
+/// A [`ParseError`] without file and line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     column: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// What is wrong with the bytes `text` at byte `at` (from 0) of a line.
+    /// Creates a problem with `text` at byte `at` (from 0) of a line.
     #[cold]
     pub(crate) fn new(at: usize, text: &[u8], problem: impl Into<Words>, remedy: impl Into<Words>) -> Box<Self> {
         if std::str::from_utf8(text).is_err() {
@@ -26,7 +26,7 @@ impl Problem {
         Box::new(Problem { column: at + 1, text: shorten(text), problem: problem.into(), remedy: remedy.into() })
     }
 
-    /// Bytes that are no text.
+    /// Creates a problem with text that is not UTF-8.
     #[cold]
     pub(crate) fn invalid_utf8(at: usize, text: &[u8]) -> Box<Self> {
         let good = std::str::from_utf8(text).err().map_or(0, |error| error.valid_up_to());
@@ -38,18 +38,18 @@ impl Problem {
         })
     }
 
-    /// A text that should be a finite number, as in `bad label 'x'`.
+    /// Creates a problem with text that should be a finite number, such as `bad label 'x'`.
     #[cold]
     pub(crate) fn number(at: usize, text: &[u8], what: &str, bad: BadNumber) -> Box<Self> {
         let (problem, remedy) = match bad {
             BadNumber::Text => (format!("bad {what}"), "expected a number such as 0.25 or 1e-3"),
-            BadNumber::Nan => (format!("{what} is not a number"), "put a finite number in its place"),
-            BadNumber::Infinite => (format!("{what} is infinite"), "put a finite number in its place"),
+            BadNumber::Nan => (format!("{what} is not a number"), "replace it with a finite number"),
+            BadNumber::Infinite => (format!("{what} is infinite"), "replace it with a finite number"),
         };
         Self::new(at, text, problem, remedy)
     }
 
-    /// The full error.
+    /// Adds file and line.
     #[cold]
     pub(crate) fn at(self, file: &str, line: usize) -> Box<ParseError> {
         let Problem { column, text, problem, remedy } = self;
@@ -64,15 +64,15 @@ impl Problem {
     }
 }
 
-/// The text as an error shows it: escaped where it is not printable, cut where it is long.
-fn shorten(text: &[u8]) -> String {
-    const LONGEST: usize = 40;
-    if text.len() <= LONGEST && text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+/// Shortens text for an error message and escapes unprintable characters.
+pub(super) fn shorten(text: &[u8]) -> String {
+    const MAX_CHARS: usize = 40;
+    if text.len() <= MAX_CHARS && text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
         return String::from_utf8_lossy(text).into_owned();
     }
-    let text = String::from_utf8_lossy(&text[..text.len().min(4 * LONGEST + 4)]);
-    let mut short = printable(&text.chars().take(LONGEST).collect::<String>());
-    if text.chars().nth(LONGEST).is_some() {
+    let text = String::from_utf8_lossy(&text[..text.len().min(4 * MAX_CHARS + 4)]);
+    let mut short = printable(&text.chars().take(MAX_CHARS).collect::<String>());
+    if text.chars().nth(MAX_CHARS).is_some() {
         short.push_str("...");
     }
     short
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_and_unprintable_texts_stay_readable() {
+    fn long_texts_are_shortened_and_control_characters_escaped() {
         assert_eq!(shorten(b"a b~"), "a b~");
         assert_eq!(shorten(b"a\rb\x1b"), "a\\rb\\u{1b}");
         assert_eq!(shorten(&[b'x'; 100]), format!("{}...", "x".repeat(40)));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_column_is_that_of_the_first_bad_byte() {
+    fn the_column_points_at_the_first_bad_byte() {
         let error = Problem::new(3, b"ab\xff", "bad label", "").at("f", 2);
         assert_eq!((error.line, error.column, error.problem.as_str()), (2, 6, "invalid UTF-8 in"));
     }

@@ -9,43 +9,43 @@ use crate::data::source::Compression;
 use crate::error::Result;
 use std::ops::Range;
 
-/// A file of an input format, opened: read piece by piece, or all at once.
+/// An open file of an input format, read piece by piece or as a whole.
 pub(in crate::data) trait Reader: Send {
-    /// The file, for messages.
+    /// Describes the file in messages.
     fn origin(&self) -> Origin<'_>;
 
-    /// What the file should hold, for messages about files that are empty.
+    /// Returns the expected contents, for messages about empty files.
     fn expected(&self) -> &'static str;
 
-    /// The names of the features, where the file has them.
+    /// Returns the feature names, if the file has them.
     fn feature_names(&self) -> Option<Vec<String>> {
         None
     }
 
-    /// The next piece of about so many bytes; the rest of the file where that is the largest number. Calls `tell` with
+    /// Reads the next piece of about `bytes` bytes, or the rest of the file for `usize::MAX`. Calls `progress` with
     /// [`Reader::bytes`].
-    fn next(&mut self, bytes: usize, before: Before<'_>, tell: &dyn Fn(u64)) -> Result<Piece>;
+    fn next(&mut self, bytes: usize, before: Before<'_>, progress: &dyn Fn(u64)) -> Result<Piece>;
 
-    /// The bytes read so far, after decompression.
+    /// Returns the number of bytes read so far, after decompression.
     fn bytes(&self) -> u64;
 
-    /// All of them, where that is known before.
+    /// Returns the total number of bytes, if it is known in advance.
     fn total_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// How the file is compressed.
+    /// Returns the compression of the file.
     fn compression(&self) -> Option<Compression> {
         None
     }
 
-    /// All documents. Formats that have a faster way than piece by piece replace this.
+    /// Reads all documents. Formats with a faster way override this.
     fn whole(mut self: Box<Self>, options: &ReadOptions, progress: Progress<'_>) -> Result<ReadReport> {
         let counts = counts(options)?;
         let total = self.total_bytes();
         let before = Before { earlier: &Earlier::new(), open: None };
         let piece = self.next(usize::MAX, before, &|done| progress(ReadProgress { done, total }))?;
-        let mut found = match piece {
+        let mut report = match piece {
             Piece::Documents { parsed, .. } => {
                 report(self.origin(), parsed, counts.as_deref(), options, self.expected())?
             }
@@ -55,34 +55,33 @@ pub(in crate::data) trait Reader: Send {
             }
         };
         if let Some(names) = self.feature_names() {
-            found.data = found.data.with_feature_names(names)?;
+            report.data = report.data.with_feature_names(names)?;
         }
-        Ok(ReadReport { bytes: self.bytes(), compression: self.compression(), ..found })
+        Ok(ReadReport { bytes: self.bytes(), compression: self.compression(), ..report })
     }
 }
 
-/// Called with how far reading has come, from any thread.
+/// Progress callback, called from any thread.
 pub(in crate::data) type Progress<'a> = &'a (dyn Fn(ReadProgress) + Sync);
 
 /// A part of a file.
 pub(in crate::data) enum Piece {
-    /// Documents whose queries are still to be put together, and whether no more follow.
+    /// Documents that are not grouped into queries yet; `last` if no more follow.
     Documents { parsed: Parsed, last: bool },
-    /// Whole queries, the rows of the file that their documents are, the highest label of the file with its line, and whether no more
-    /// queries follow.
+    /// Whole queries, their rows in the file, and the highest label of the file with its line; `last` if no more follow.
     Queries { data: Dataset, rows: Range<usize>, highest_label: (f32, usize), last: bool },
 }
 
-/// A file as messages call it, and what its documents stand on.
+/// The name of a file in messages, and its unit of position.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::data) struct Origin<'a> {
     pub name: &'a str,
-    /// "line", or "row" where the file has no lines.
+    /// "line", or "row" if the file has no lines.
     pub unit: &'static str,
 }
 
 impl<'a> Origin<'a> {
-    /// A file of lines.
+    /// Describes a text file.
     pub(super) fn text(name: &'a str) -> Self {
         Origin { name, unit: "line" }
     }

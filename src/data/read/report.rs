@@ -1,4 +1,4 @@
-//! What reading gave.
+//! The result of reading a file.
 
 use super::group::{self, Before, Earlier};
 use super::options::ReadOptions;
@@ -9,70 +9,71 @@ use crate::data::source::{Compression, whole_file};
 use crate::error::{Error, ParseError, Result};
 use std::ops::Range;
 
-/// What reading gave.
+/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadReport {
     /// The documents.
     pub data: Dataset,
-    /// Which lines of the file the documents are.
+    /// Lines of the documents in the file.
     pub rows: Rows,
-    /// What [`ReadOptions::lenient`] left out.
+    /// Lines skipped because of [`ReadOptions::lenient`].
     pub skipped: Skipped,
-    /// The size of the text, after decompression.
+    /// Size of the text in bytes, after decompression.
     pub bytes: u64,
-    /// How the file is compressed.
+    /// Compression of the file.
     pub compression: Option<Compression>,
-    /// The highest label and the first line that has it; line 0 when no label is above 0.
+    /// Highest label and the first line that has it, or line 0 if no label is above 0.
     pub highest_label: (f32, usize),
 }
 
-/// Which of a file's document lines the documents of a data set are, in their order.
+/// The lines of the documents of a data set in their file, in the order of the documents.
 ///
-/// Document lines are counted from 0, good or bad; blank lines and comments do not count.
+/// Document lines are counted from 0, including bad lines, but not blank lines and comments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rows {
-    /// The lines, as ranges.
+    /// Ranges of document lines.
     pub ranges: Vec<Range<usize>>,
-    /// The number of all document lines, those that were left out too.
+    /// Total number of document lines, including skipped ones.
     pub total: usize,
 }
 
 impl Rows {
-    /// One of `values` for each document line, given one for each document, and `missing` for lines that were left out.
+    /// Expands one value per document to one value per document line. Skipped lines get `missing`.
     ///
     /// ```
-    /// let report = burnrank::data::read_bytes("f", b"1 qid:1\nbad\n0 qid:1\n", &burnrank::ReadOptions { lenient: true, ..Default::default() })?;
-    /// assert_eq!(report.rows.spread(&["a", "b"], "-"), ["a", "-", "b"]);
+    /// let options = burnrank::ReadOptions { lenient: true, ..Default::default() };
+    /// let report = burnrank::data::read_bytes("f", b"1 qid:1\nbad\n0 qid:1\n", &options)?;
+    /// assert_eq!(report.rows.expand(&["a", "b"], "-"), ["a", "-", "b"]);
     /// # Ok::<(), burnrank::Error>(())
     /// ```
-    pub fn spread<V: Copy>(&self, values: &[V], missing: V) -> Vec<V> {
-        let mut spread = vec![missing; self.total];
+    pub fn expand<V: Copy>(&self, values: &[V], missing: V) -> Vec<V> {
+        let mut expanded = vec![missing; self.total];
         for (row, &value) in self.ranges.iter().cloned().flatten().zip(values) {
-            spread[row] = value;
+            expanded[row] = value;
         }
-        spread
+        expanded
     }
 }
 
-/// The bad lines that were left out.
+/// Bad lines that were skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Skipped {
-    /// How many.
+    /// Number of skipped lines.
     pub lines: usize,
-    /// What is wrong with the first ones, at most [`Skipped::SHOWN`].
+    /// Errors of the first [`Skipped::SHOWN`] skipped lines.
     pub first: Vec<ParseError>,
 }
 
 impl Skipped {
-    /// The number of errors that are kept.
+    /// Maximum number of errors that are kept.
     pub const SHOWN: usize = 5;
 
-    /// Keeps an error that comes behind those that are kept already, as long as there is room. That a query comes back is told
-    /// once per query, wherever the text is cut.
-    pub(super) fn tell(&mut self, error: ParseError) {
-        let same = |told: &ParseError| {
-            error.problem == RETURNS
-                && (&told.problem, &told.text, &told.remedy) == (&error.problem, &error.text, &error.remedy)
+    /// Records an error that follows those already recorded, up to the maximum. A query that reappears is recorded once, however
+    /// the text is split into pieces.
+    pub(super) fn record(&mut self, error: ParseError) {
+        let same = |earlier: &ParseError| {
+            error.problem == REAPPEARS
+                && (&earlier.problem, &earlier.text, &earlier.remedy) == (&error.problem, &error.text, &error.remedy)
         };
         if self.first.len() < Self::SHOWN && !self.first.iter().any(same) {
             self.first.push(error);
@@ -80,19 +81,19 @@ impl Skipped {
     }
 }
 
-/// What is wrong with a query whose documents are not together.
-pub(super) const RETURNS: &str = "query id comes back";
+/// Problem of a query whose documents are not contiguous.
+pub(super) const REAPPEARS: &str = "query id reappears";
 
-/// How far reading has come.
+/// Progress of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadProgress {
-    /// Bytes of text dealt with.
+    /// Number of bytes of text processed.
     pub done: u64,
-    /// All bytes of text; `None` as long as they are being unpacked or come from standard input.
+    /// Total number of bytes of text; `None` during decompression or when reading standard input.
     pub total: Option<u64>,
 }
 
-/// The report on a whole file from what was found in it; `expected` says what it should have held.
+/// Builds the result of reading a whole file. `expected` describes its contents in the error for an empty file.
 pub(in crate::data) fn report(
     origin: Origin<'_>,
     mut parsed: Parsed,
@@ -101,19 +102,19 @@ pub(in crate::data) fn report(
     expected: &str,
 ) -> Result<ReadReport> {
     let name = origin.name;
-    let mut left_out = Skipped::default();
+    let mut reappearing = Skipped::default();
     let before = Before { earlier: &Earlier::new(), open: None };
     let queries = match counts {
         Some(counts) => group::by_counts(name, &parsed.outcomes, parsed.labels.len(), counts)?,
-        None => group::by_options(origin, &parsed.outcomes, options, before, &mut left_out)?,
+        None => group::by_options(origin, &parsed.outcomes, options, before, &mut reappearing)?,
     };
-    let skipped = group::skipped_lines(&mut parsed.outcomes, left_out);
+    let skipped = group::skipped_lines(&mut parsed.outcomes, reappearing);
     if queries.is_empty() {
         return Err(no_documents(name, &skipped, expected));
     }
     let highest = parsed.outcomes.iter().map(|outcome| outcome.highest);
     let highest_label = highest.fold((0.0, 0), |best, next| if next.0 > best.0 { next } else { best });
-    let sparse = parsed.fewest() < parsed.width;
+    let sparse = parsed.min_listed() < parsed.width;
     let rows = Rows { ranges: group::row_ranges(&queries), total: parsed.labels.len() };
     let data = parsed.dataset(name, queries)?.declared_sparse(sparse);
     Ok(ReadReport { data, rows, skipped, bytes: 0, compression: None, highest_label })
@@ -125,7 +126,7 @@ pub(super) fn no_documents(name: &str, skipped: &Skipped, expected: &str) -> Err
         None => whole_file(name, "the file is empty", expected),
         Some(first) => {
             let remedy = format!("all {} were skipped; the first: {first}", skipped.lines);
-            whole_file(name, "no good line in the file", &remedy)
+            whole_file(name, "the file has no valid lines", &remedy)
         }
     }
 }

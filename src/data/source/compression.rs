@@ -1,4 +1,4 @@
-//! Compressed files: known by their first bytes when read, by the ending of their name when written.
+//! Compressed files: detected by their first bytes when read, by their extension when written.
 
 use super::whole_file;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::internal::text::listed;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How a file is compressed.
+/// Compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     /// gzip, with any number of members.
@@ -16,10 +16,10 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Every compression that is read and written.
+    /// All supported compressions.
     pub const ALL: [Compression; 2] = [Compression::Gzip, Compression::Zstd];
 
-    /// What it is called.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Compression::Gzip => "gzip",
@@ -27,7 +27,7 @@ impl Compression {
         }
     }
 
-    /// The ending of files that are to be written with it, without the dot.
+    /// Returns the file extension, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Compression::Gzip => "gz",
@@ -35,7 +35,7 @@ impl Compression {
         }
     }
 
-    /// By the ending of a file's name, in upper or lower case.
+    /// Returns the compression for a file extension, in upper or lower case.
     ///
     /// ```
     /// use burnrank::data::Compression;
@@ -47,7 +47,7 @@ impl Compression {
         Self::ALL.into_iter().find(|compression| ending.eq_ignore_ascii_case(compression.extension()))
     }
 
-    /// The path of a compressed file without the ending that says so; `None` for other files.
+    /// Returns the path of a compressed file without its last extension, or `None` for other files.
     ///
     /// ```
     /// use burnrank::data::Compression;
@@ -58,7 +58,7 @@ impl Compression {
         Self::of_name(path.as_ref()).map(|_| path.as_ref().with_extension(""))
     }
 
-    /// By the first bytes of a file.
+    /// Detects the compression from the first bytes of a file.
     pub(super) fn of_bytes(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),
@@ -67,7 +67,7 @@ impl Compression {
         }
     }
 
-    /// The bytes that `compressed` holds.
+    /// Returns a reader that decompresses `compressed`.
     pub(super) fn decoder<'a>(self, compressed: impl Read + Send + 'a) -> std::io::Result<Box<dyn Read + Send + 'a>> {
         Ok(match self {
             Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(compressed)),
@@ -75,10 +75,10 @@ impl Compression {
         })
     }
 
-    /// Writes to `writer`, compressed, what `fill` writes.
+    /// Compresses what `fill` writes, to `writer`.
     ///
     /// # Errors
-    /// That of `fill`, and when the writer fails.
+    /// When `fill` or the writer fails.
     pub fn write<W: Write>(self, writer: W, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<W> {
         let failed = |error| Error::io("output", "write", error);
         match self {
@@ -89,7 +89,7 @@ impl Compression {
             }
             Compression::Zstd => {
                 let mut encoder = zstd::stream::write::Encoder::new(writer, 0).map_err(failed)?;
-                // As gzip has one: damage is found when the file is read.
+                // Lets readers detect damage, as gzip does by default.
                 encoder.include_checksum(true).map_err(failed)?;
                 fill(&mut encoder)?;
                 encoder.finish().map_err(failed)
@@ -97,12 +97,12 @@ impl Compression {
         }
     }
 
-    /// What is wrong with the compressed file called `name`.
+    /// Creates the error for a compressed file that cannot be read.
     pub(super) fn error(self, name: &str, error: &std::io::Error) -> Error {
         let kind = self.name();
         let (problem, remedy) = match error.kind() {
             std::io::ErrorKind::UnexpectedEof => {
-                (format!("truncated {kind} data"), "the file was cut short: copy or download it again".to_owned())
+                (format!("truncated {kind} data"), "the file is incomplete: copy or download it again".to_owned())
             }
             _ => (format!("damaged {kind} data"), format!("copy or download the file again ({error})")),
         };
@@ -110,7 +110,7 @@ impl Compression {
     }
 }
 
-/// Refuses a file by its first bytes if it is compressed in a way that is not read.
+/// Rejects files that start like an unsupported archive.
 pub(super) fn reject_archives(name: &str, head: &[u8]) -> Result<()> {
     let kind = match head {
         [b'P', b'K', 3, 4, ..] => "a zip archive",
@@ -118,10 +118,10 @@ pub(super) fn reject_archives(name: &str, head: &[u8]) -> Result<()> {
         [0xfd, b'7', b'z', b'X', ..] => "xz data",
         _ => return Ok(()),
     };
-    let read = listed(&Compression::ALL.map(Compression::name), "and");
+    let supported = listed(&Compression::ALL.map(Compression::name), "and");
     Err(whole_file(
         name,
         &format!("this is {kind}"),
-        &format!("unpack it first; plain, {read} files are read directly"),
+        &format!("unpack it first; only plain, {supported} files are read directly"),
     ))
 }

@@ -1,4 +1,4 @@
-//! Text from a path: block by block when plain, decompressed when compressed, read when standard input.
+//! Reading text: in blocks from plain files, decompressed from compressed files, or from standard input.
 
 mod compression;
 mod plain_file;
@@ -17,21 +17,20 @@ use plain_file::MARK;
 use std::ops::Range;
 use std::path::Path;
 
-/// The longest line that is read: a million features of over two hundred characters each.
+/// Maximum length of a line in bytes: a million features of over two hundred characters each.
 pub(crate) const MAX_LINE: usize = 1 << 28;
 
-/// A matrix up to this size is always allowed.
+/// Size in bytes up to which a matrix is always allowed.
 pub(crate) const SMALL: u64 = 1 << 30;
 
-/// A larger matrix may be at most this many times as large as its text.
+/// Maximum ratio of the size of a larger matrix to the size of its text.
 pub(crate) const SPARSEST: u64 = 64;
 
-/// The text of a whole file: in the file as long as it is plain, in memory when it is compressed or came through a pipe.
+/// The text of a whole file: a plain file on disk, or in memory if it was compressed or piped.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// As errors name it.
+    /// Name in errors.
     pub name: String,
-    /// How it is compressed.
     pub compression: Option<Compression>,
     content: Content,
 }
@@ -43,7 +42,7 @@ enum Content {
 }
 
 impl Source {
-    /// The text, without a byte order mark.
+    /// Returns the text, without a byte order mark.
     pub(crate) fn text(&self) -> Text<'_> {
         match &self.content {
             Content::Plain(plain) => Text::Plain(plain),
@@ -51,7 +50,7 @@ impl Source {
         }
     }
 
-    /// Fails when the file was changed since it was opened.
+    /// Fails if the file has changed since it was opened.
     pub(crate) fn check(&self) -> Result<()> {
         match &self.content {
             Content::Plain(plain) => plain.check(),
@@ -60,17 +59,16 @@ impl Source {
     }
 }
 
-/// A text of which any part can be looked at.
+/// A text with random access.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Text<'a> {
-    /// All of it is there.
     Memory(&'a [u8]),
-    /// Parts are read when they are needed.
+    /// Parts are read from the file on demand.
     Plain(&'a Plain),
 }
 
 impl Text<'_> {
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     pub(crate) fn len(self) -> usize {
         match self {
             Text::Memory(bytes) => bytes.len(),
@@ -78,7 +76,7 @@ impl Text<'_> {
         }
     }
 
-    /// Calls `work` with a part of it.
+    /// Calls `work` with a part of the text.
     pub(crate) fn with<O>(self, range: Range<usize>, work: impl FnOnce(&[u8]) -> O) -> Result<O> {
         match self {
             Text::Memory(bytes) => Ok(work(&bytes[range])),
@@ -86,7 +84,7 @@ impl Text<'_> {
         }
     }
 
-    /// The end of the line that holds byte `at`, behind its line end.
+    /// Returns the end of the line that contains byte `at`, after its line terminator.
     pub(crate) fn line_end(self, at: usize) -> Result<usize> {
         match self {
             Text::Memory(bytes) => Ok(memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1)),
@@ -95,12 +93,12 @@ impl Text<'_> {
     }
 }
 
-/// The text without the byte order mark that some editors put in front.
+/// Removes a byte order mark from the start of a text.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-/// The name of a file as errors have it, and all of its text in memory; `-` is standard input.
+/// Reads a whole file, or standard input for `-`, into memory. Returns its name in errors and its text.
 pub(crate) fn read_whole(path: &Path) -> Result<(String, Vec<u8>)> {
     let mut stream = Stream::open(path)?;
     let mut bytes = stream.rest(&|_| ())?;
@@ -109,7 +107,7 @@ pub(crate) fn read_whole(path: &Path) -> Result<(String, Vec<u8>)> {
     Ok((stream.name, bytes))
 }
 
-/// The error of a line that no document can be.
+/// Creates the error for a line that is too long.
 #[cold]
 pub(crate) fn long_line(name: &str) -> Error {
     let problem = format!("a line of more than {} million characters", MAX_LINE / 1_000_000);
@@ -121,12 +119,12 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The name of `path` in errors.
+/// Returns the name of `path` in errors.
 pub(crate) fn display_name(path: &Path) -> String {
     if is_stdin(path) { "<stdin>".to_owned() } else { path.display().to_string() }
 }
 
-/// An error about a whole file.
+/// Creates an error about a whole file.
 pub(crate) fn whole_file(name: &str, problem: &str, remedy: &str) -> Error {
     let (problem, remedy) = (problem.to_owned(), remedy.to_owned());
     Box::new(ParseError { file: name.to_owned(), line: 0, column: 0, text: String::new(), problem, remedy }).into()
@@ -161,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_files_are_known_by_content() {
+    fn compressed_files_are_detected_by_content() {
         let two_members = [gzip(b"one\n"), gzip(b"two\n")].concat();
         let two_frames =
             [zstd::encode_all(&b"one\n"[..], 1).unwrap(), zstd::encode_all(&b"two\n"[..], 1).unwrap()].concat();
@@ -178,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn a_packed_file_cut_anywhere_is_truncated() {
+    fn truncated_compressed_files_are_reported() {
         let text: Vec<u8> =
             (0..5000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_string().into_bytes()).collect();
-        for (packed, name) in [(gzip(&text), "gzip"), (zstd::encode_all(&text[..], 1).unwrap(), "Zstandard")] {
-            for cut in [5, 11, packed.len() / 2, packed.len() - 1] {
-                for error in [open(&packed[..cut]).unwrap_err(), stream(&packed[..cut]).unwrap_err()] {
-                    let expected = format!("truncated {name} data: the file was cut short");
+        for (compressed, name) in [(gzip(&text), "gzip"), (zstd::encode_all(&text[..], 1).unwrap(), "Zstandard")] {
+            for cut in [5, 11, compressed.len() / 2, compressed.len() - 1] {
+                for error in [open(&compressed[..cut]).unwrap_err(), stream(&compressed[..cut]).unwrap_err()] {
+                    let expected = format!("truncated {name} data: the file is incomplete");
                     assert!(error.to_string().contains(&expected), "cut at {cut}: {error}");
                 }
             }
@@ -192,16 +190,16 @@ mod tests {
     }
 
     #[test]
-    fn damage_and_foreign_archives_are_named() {
-        let mut packed = gzip(b"1 qid:1 1:1\n");
-        let crc = packed.len() - 6;
-        packed[crc] ^= 1;
-        assert!(open(&packed).unwrap_err().to_string().contains("damaged gzip data"));
+    fn damage_and_unsupported_archives_are_reported() {
+        let mut damaged = gzip(b"1 qid:1 1:1\n");
+        let crc = damaged.len() - 6;
+        damaged[crc] ^= 1;
+        assert!(open(&damaged).unwrap_err().to_string().contains("damaged gzip data"));
         assert!(open(b"PK\x03\x04...").unwrap_err().to_string().contains("zip archive: unpack it first"));
     }
 
     #[test]
-    fn a_missing_file_is_named() {
+    fn a_missing_file_is_reported() {
         let error = read_whole(Path::new("no/such.txt")).unwrap_err().to_string();
         assert!(error.starts_with("no/such.txt: cannot read: "), "{error}");
     }

@@ -1,4 +1,4 @@
-//! A plain file, read in blocks by several threads, and an error instead of nonsense when it changes meanwhile.
+//! A plain file read in blocks by several threads, with detection of changes.
 
 use super::{MAX_LINE, long_line, whole_file};
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use std::time::SystemTime;
 /// The byte order mark that some editors put in front of a text.
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What tells that a file was changed: its length and the time of its last change.
+/// Length and modification time of a file, to detect changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stamp {
     bytes: u64,
@@ -20,18 +20,18 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// Of an open file; `None` for pipes, devices and folders, which have no length to compare.
+    /// Returns the stamp of an open file, or `None` for pipes, devices and folders.
     pub(crate) fn of(file: &File) -> std::io::Result<Option<Self>> {
         let metadata = file.metadata()?;
         Ok(metadata.is_file().then(|| Stamp { bytes: metadata.len(), modified: metadata.modified().ok() }))
     }
 
-    /// Whether the file says how long it is; those of /proc do not.
+    /// Whether the length is known; it is 0 for files in /proc.
     pub(crate) fn has_length(&self) -> bool {
         self.bytes > 0
     }
 
-    /// Fails when the file is no longer what it was.
+    /// Fails if the file has changed.
     pub(crate) fn check(&self, file: &File, name: &str) -> Result<()> {
         match Self::of(file) {
             Ok(Some(now)) if now == *self => Ok(()),
@@ -40,49 +40,49 @@ impl Stamp {
     }
 }
 
-/// The error of a file that was written to while it was read.
+/// Creates the error for a file that changed while it was read.
 #[cold]
 pub(crate) fn changed(name: &str) -> Error {
-    whole_file(name, "the file changed while it was being read", "read it again when nothing writes to it any more")
+    whole_file(name, "the file changed while it was being read", "read it again when it is no longer written to")
 }
 
-/// A file that is neither compressed nor empty, of which any part can be read at any time.
+/// A file with random access that is neither compressed nor empty.
 #[derive(Debug)]
 pub(crate) struct Plain {
     name: String,
     path: PathBuf,
     file: File,
-    /// Where the text lies in the file: behind the byte order mark.
+    /// Byte range of the text in the file, after the byte order mark.
     text: Range<u64>,
     stamp: Stamp,
-    /// Memory of blocks that are done with, for the next ones.
-    spare: Mutex<Vec<Vec<u8>>>,
+    /// Buffers to reuse for blocks.
+    buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Plain {
-    /// Of an open file that is not compressed and says how long it is.
+    /// Wraps an open file that is not compressed and has a known length.
     pub(crate) fn of(name: &str, path: &Path, file: File, stamp: Stamp) -> Result<Self> {
         let mut head = [0; MARK.len()];
         let length = read_at(&file, &mut head, 0).map_err(|error| Error::io(path, "read", error))?;
         let start = if head[..length].starts_with(MARK) { MARK.len() as u64 } else { 0 };
         let text = start..stamp.bytes.max(start);
-        Ok(Plain { name: name.to_owned(), path: path.to_path_buf(), file, text, stamp, spare: Mutex::default() })
+        Ok(Plain { name: name.to_owned(), path: path.to_path_buf(), file, text, stamp, buffers: Mutex::default() })
     }
 
-    /// The length of the text.
+    /// Returns the length of the text in bytes.
     pub(crate) fn len(&self) -> usize {
         usize::try_from(self.text.end - self.text.start).unwrap_or(usize::MAX)
     }
 
-    /// Fails when the file is no longer what it was when it was opened.
+    /// Fails if the file has changed since it was opened.
     pub(crate) fn check(&self) -> Result<()> {
         self.stamp.check(&self.file, &self.name)
     }
 
     /// Calls `work` with a part of the text.
     pub(crate) fn with<O>(&self, range: Range<usize>, work: impl FnOnce(&[u8]) -> O) -> Result<O> {
-        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut buffer = spare().pop().unwrap_or_default();
+        let buffers = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = buffers().pop().unwrap_or_default();
         if buffer.len() < range.len() {
             let what = format!("a block of {}", self.name);
             let more = range.len() - buffer.len();
@@ -91,19 +91,19 @@ impl Plain {
         }
         let block = &mut buffer[..range.len()];
         self.fill(block, range.start)?;
-        let done = work(block);
-        spare().push(buffer);
-        Ok(done)
+        let output = work(block);
+        buffers().push(buffer);
+        Ok(output)
     }
 
-    /// The end of the line that holds byte `at`, behind its line end.
+    /// Returns the end of the line that contains byte `at`, after its line terminator.
     pub(crate) fn line_end(&self, at: usize) -> Result<usize> {
         let (mut from, mut step) = (at, 1 << 12);
         while from < self.len() {
             let range = from..self.len().min(from + step);
             let end = range.end;
-            if let Some(found) = self.with(range, |bytes| memchr::memchr(b'\n', bytes))? {
-                return Ok(from + found + 1);
+            if let Some(length) = self.with(range, |bytes| memchr::memchr(b'\n', bytes))? {
+                return Ok(from + length + 1);
             }
             if end - at > MAX_LINE {
                 return Err(long_line(&self.name));
@@ -127,13 +127,13 @@ impl Plain {
     }
 }
 
-/// Reads at a place of a file, whoever else reads it.
+/// Reads at a position of a file, independently of its cursor.
 #[cfg(unix)]
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, bytes, offset)
 }
 
-/// Reads at a place of a file, whoever else reads it.
+/// Reads at a position of a file.
 #[cfg(windows)]
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_and_lines_are_those_of_the_file() {
+    fn blocks_and_line_ends_are_found() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let long = "x".repeat(10_000);
         write!(file, "\u{feff}one\n{long}\ntwo").unwrap();
@@ -171,7 +171,7 @@ mod tests {
         for error in [plain.with(0..200, |_| ()).unwrap_err(), plain.check().unwrap_err()] {
             assert!(error.to_string().contains("the file changed while it was being read"), "{error}");
         }
-        // The same length at another time.
+        // The same length, but another modification time.
         file.as_file().set_len(5000).unwrap();
         file.as_file().set_modified(SystemTime::UNIX_EPOCH).unwrap();
         assert!(plain.check().is_err());

@@ -1,12 +1,11 @@
-//! A text that is small, such as a file of settings, and an error instead of a machine without memory when it is not.
+//! Reading small text files, such as settings, with a size limit.
 
 use super::{Stream, whole_file, without_mark};
 use crate::error::Result;
 use crate::memory;
 use std::path::Path;
 
-/// Reads a text of at most `most` bytes into memory, as a file of settings is; a compressed file is decompressed, `-` is standard
-/// input.
+/// Reads a text file of at max_bytes `max_bytes` bytes. The file may be compressed; `-` is standard input.
 ///
 /// ```
 /// # let path = std::path::Path::new("/dev/zero");
@@ -17,17 +16,17 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// When the file cannot be read, is larger, or is not UTF-8.
-pub fn read_text(path: &Path, most: usize) -> Result<String> {
+/// When the file cannot be read, is too large, or is not UTF-8.
+pub fn read_text(path: &Path, max_bytes: usize) -> Result<String> {
     let mut stream = Stream::open(path)?;
     let mut bytes = Vec::new();
-    // In steps: memory is asked for as it is needed.
+    // In steps, so that memory is requested as needed.
     while stream.fill(&mut bytes, 1 << 16)? == 1 << 16 {
-        if bytes.len() > most {
-            let problem = format!("more than {} of text", memory::readable(most as u64));
+        if bytes.len() > max_bytes {
+            let problem = format!("more than {} of text", memory::readable(max_bytes as u64));
             return Err(whole_file(&stream.name, &problem, "is this the right file?"));
         }
     }
     let text = without_mark(&bytes).to_vec();
-    String::from_utf8(text).map_err(|_| whole_file(&stream.name, "not a text", "expected UTF-8"))
+    String::from_utf8(text).map_err(|_| whole_file(&stream.name, "the file is not text", "expected UTF-8"))
 }

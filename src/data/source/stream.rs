@@ -1,4 +1,4 @@
-//! A file from front to back, in constant memory or all of it.
+//! Reading a file from front to back, in constant memory or as a whole.
 
 use super::compression::{Compression, reject_archives};
 use super::plain_file::{Plain, Stamp};
@@ -10,17 +10,17 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes that say what a file is.
+/// Number of first bytes that identify a format.
 const HEAD: u64 = 8;
 
 /// A file read from front to back in constant memory.
 pub(crate) struct Stream {
-    /// As errors name it.
+    /// Name in errors.
     pub name: String,
     path: PathBuf,
     compression: Option<Compression>,
     reader: Box<dyn Read + Send>,
-    /// A file that must not change meanwhile.
+    /// The file, to detect changes.
     file: Option<(File, Stamp)>,
 }
 
@@ -33,15 +33,15 @@ impl Stream {
         }
         let file = File::open(path).map_err(fail)?;
         let stamp = Stamp::of(&file).map_err(fail)?;
-        let kept = match stamp {
-            // The files of /proc have no length to compare.
+        let watched = match stamp {
+            // Files in /proc have no known length.
             Some(stamp) if stamp.has_length() => Some((file.try_clone().map_err(fail)?, stamp)),
             _ => None,
         };
-        Ok(Stream { file: kept, ..Self::of(display_name(path), path, Box::new(file))? })
+        Ok(Stream { file: watched, ..Self::of(display_name(path), path, Box::new(file))? })
     }
 
-    /// Reads from any reader, which errors call `name`.
+    /// Reads from any reader. Errors refer to it as `name`.
     pub(crate) fn of(name: String, path: &Path, mut reader: Box<dyn Read + Send>) -> Result<Self> {
         let mut head = Vec::new();
         reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| Error::io(path, "read", error))?;
@@ -56,24 +56,24 @@ impl Stream {
         Ok(Stream { name, path: path.to_path_buf(), compression, reader, file: None })
     }
 
-    /// How the file is compressed.
+    /// Returns the compression of the file.
     pub(crate) fn compression(&self) -> Option<Compression> {
         self.compression
     }
 
-    /// All of the file: left where it is when it is plain, else read, calling `tell` with the size so far.
-    pub(crate) fn whole(mut self, tell: &dyn Fn(u64)) -> Result<Source> {
+    /// Opens a plain file for random access, or reads the whole text, calling `progress` with the number of bytes so far.
+    pub(crate) fn whole(mut self, progress: &dyn Fn(u64)) -> Result<Source> {
         let content = match (self.compression, self.file.take()) {
             (None, Some((file, stamp))) => Content::Plain(Plain::of(&self.name, &self.path, file, stamp)?),
             (_, file) => {
                 self.file = file;
-                Content::Owned(self.rest(tell)?)
+                Content::Owned(self.rest(progress)?)
             }
         };
         Ok(Source { name: self.name, compression: self.compression, content })
     }
 
-    /// Appends up to `limit` bytes to `buffer` and tells how many; fewer than `limit` means the end.
+    /// Appends up to `limit` bytes to `buffer` and returns their number. Fewer than `limit` bytes mean the end of the file.
     pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>, limit: usize) -> Result<usize> {
         let what = format!("the text of {}", self.name);
         memory::reserve(buffer, limit, &what, "split the file, or break its lines")?;
@@ -84,7 +84,7 @@ impl Stream {
                 Some(compression) => compression.error(&self.name, &error),
                 None => Error::io(&self.path, "read", error),
             })
-            // A file that was cut looks damaged: the cause is worth more than the effect.
+            // If the file changed, reports that instead of the damage caused by it.
             .map_err(|error| changed().unwrap_or(error))?;
         match &self.file {
             Some((file, stamp)) if read < limit => stamp.check(file, &self.name).map(|()| read),
@@ -96,10 +96,10 @@ impl Stream {
         }
     }
 
-    /// All that is left, calling `tell` with the size so far.
-    pub(crate) fn rest(&mut self, tell: &dyn Fn(u64)) -> Result<Vec<u8>> {
+    /// Reads the rest of the text, calling `progress` with the number of bytes so far.
+    pub(crate) fn rest(&mut self, progress: &dyn Fn(u64)) -> Result<Vec<u8>> {
         const STEP: usize = 8 << 20;
-        // A first step that small files do not pay for.
+        // A small first step for small files.
         let (mut bytes, mut step, mut line) = (Vec::new(), 1 << 16, 0);
         loop {
             let start = bytes.len();
@@ -111,8 +111,8 @@ impl Stream {
             if bytes.len() - line > MAX_LINE {
                 return Err(long_line(&self.name));
             }
-            tell(bytes.len() as u64);
-            // Room for more than one step at a time: moving the text at each would take longer than reading it.
+            progress(bytes.len() as u64);
+            // Reserves more than one step, because moving the text at each step would take longer than reading it.
             if bytes.capacity() - bytes.len() < STEP {
                 let what = format!("the text of {}", self.name);
                 memory::reserve(&mut bytes, STEP.max(start / 2), &what, "split the file")?;
@@ -122,11 +122,11 @@ impl Stream {
     }
 }
 
-/// Asks the system to read what follows in a file while what was read is worked on.
+/// Asks the system to read the next bytes of a file in the background.
 #[cfg(target_os = "linux")]
 fn read_ahead(mut file: &File, bytes: u64) {
     use std::io::Seek;
-    // Nothing is lost where the system does not know how.
+    // Errors are ignored: read-ahead affects only speed.
     if let Ok(from) = file.stream_position() {
         let _ = rustix::fs::fadvise(file, from, std::num::NonZeroU64::new(bytes), rustix::fs::Advice::WillNeed);
     }

@@ -1,4 +1,4 @@
-//! A text in blocks of whole lines: surveyed, then parsed in parallel straight into the final matrix.
+//! Parsing text in blocks of whole lines: all blocks are surveyed, then parsed in parallel into the final matrix.
 
 use super::line::{self, Extent, Rules};
 use crate::data::read::columns::Fields;
@@ -11,33 +11,33 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A stretch of whole lines, and what a quick look at it tells.
+/// A block of whole lines, with the facts from a quick survey.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Its place in the text.
+    /// Byte range in the text.
     pub text: Range<usize>,
-    /// The number of its first line.
+    /// Number of the first line.
     pub line: usize,
-    /// The rows of its documents, good or bad.
+    /// Rows of its document lines, including bad ones.
     pub rows: Range<usize>,
-    /// The largest of its lines' last feature indices.
+    /// Maximum of the last feature indices of its lines.
     pub last_index: usize,
 }
 
-/// Cuts the text into blocks of about `size` bytes, and looks through them; `line` is the number of the first line.
+/// Splits the text into blocks of about `size` bytes and surveys them. `line` is the number of the first line.
 pub(super) fn survey(text: Text, size: usize, line: usize) -> Result<Vec<Block>> {
     let mut ranges = Vec::new();
     let mut start = 0;
     while start < text.len() {
-        let least = start.saturating_add(size.max(1)).min(text.len());
-        let end = text.line_end(least - 1)?;
+        let min_end = start.saturating_add(size.max(1)).min(text.len());
+        let end = text.line_end(min_end - 1)?;
         ranges.push(start..end);
         start = end;
     }
-    let mut blocks = each(ranges, |_, range| text.with(range.clone(), |bytes| look_through(bytes, range)))?;
+    let mut blocks = each(ranges, |_, range| text.with(range.clone(), |bytes| survey_block(bytes, range)))?;
     let (mut line, mut row) = (line, 0);
     for block in &mut blocks {
-        // Each block counted from zero.
+        // Makes the counts of each block absolute.
         let (lines, rows) = (block.line, block.rows.end);
         (block.line, block.rows) = (line, row..row + rows);
         (line, row) = (line + lines, row + rows);
@@ -45,11 +45,11 @@ pub(super) fn survey(text: Text, size: usize, line: usize) -> Result<Vec<Block>>
     Ok(blocks)
 }
 
-fn look_through(text: &[u8], range: Range<usize>) -> Block {
+fn survey_block(text: &[u8], range: Range<usize>) -> Block {
     let mut block = Block { text: range, line: 0, rows: 0..0, last_index: 0 };
     let mut at = 0;
     while at < text.len() {
-        // A search for the end costs more than such a line has bytes, and there may be gigabytes of them.
+        // Fast path for empty lines, of which there may be gigabytes.
         if text[at] == b'\n' {
             (block.line, at) = (block.line + 1, at + 1);
             continue;
@@ -66,20 +66,20 @@ fn look_through(text: &[u8], range: Range<usize>) -> Block {
     block
 }
 
-/// What parsing a text needs to know.
+/// Settings for parsing a text.
 pub(super) struct ParseSettings<'a> {
     pub text: Text<'a>,
     pub name: &'a str,
     pub rules: Rules,
     pub lenient: bool,
-    /// Called with the bytes of each block that is done.
+    /// Called with the size in bytes of each parsed block.
     pub done: &'a (dyn Fn(usize) + Sync),
 }
 
-/// Parses all blocks into `features`, of `width` columns, and `labels`.
+/// Parses all blocks into `features`, with `width` columns, and `labels`.
 ///
-/// In strict mode the first bad line of the text is in the outcome of its block; earlier blocks are complete, later ones may
-/// be anything.
+/// In strict mode the first bad line of the text is in the outcome of its block. Earlier blocks are complete; later ones are
+/// unspecified.
 pub(super) fn parse(
     settings: &ParseSettings,
     blocks: &[Block],
@@ -101,7 +101,7 @@ pub(super) fn parse(
             return Ok(ParsedBlock::default());
         }
         let rows = block.rows.len() as u64;
-        // All that is kept of a document apart from its numbers, were each a query of its own.
+        // Worst case: every document is a separate query.
         let worst = memory::bytes_of::<(Run, Identifier)>(rows) + (block.text.len() as u64).saturating_sub(1 << 20);
         memory::ask(worst, &format!("the queries of {}", settings.name), "split the file")?;
         let outcome = settings
@@ -116,7 +116,7 @@ pub(super) fn parse(
     })
 }
 
-/// `None` when the block has not the number of documents that was counted before: somebody writes to the file.
+/// Returns `None` if the number of documents differs from the survey, because the file was modified.
 fn parse_block(
     settings: &ParseSettings,
     text: &[u8],
@@ -144,7 +144,7 @@ fn parse_block(
             Ok(None) => {}
             Ok(Some(document)) => {
                 *labels.get_mut(row)? = document.label;
-                outcome.measure(document.width, document.stated, line);
+                outcome.record_width(document.width, document.listed, line);
                 let (start, end) = document.query;
                 let name = document.document.map(|(start, end)| &tail[start..end]);
                 let fields = Fields { label: document.label, query: &tail[start..end], document: name };
@@ -169,7 +169,7 @@ fn parse_block(
     (row == block.rows.len()).then_some(outcome)
 }
 
-/// `work` on each item, in parallel when there are several, results in order.
+/// Calls `work` on each item, in parallel if there are several. Returns the results in order.
 fn each<I: Send, O: Send>(items: Vec<I>, work: impl Fn(usize, I) -> Result<O> + Sync) -> Result<Vec<O>> {
     if items.len() < 2 {
         return items.into_iter().enumerate().map(|(number, item)| work(number, item)).collect();
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_whole_lines_whatever_their_size() {
+    fn blocks_of_any_size_are_whole_lines() {
         let text = b"1 qid:1 1:1\n\n# c\n0 qid:1 7:1\r\n  \n2 qid:2 3:1";
         for size in 1..60 {
             let blocks = survey(Text::Memory(text), size, 1).unwrap();

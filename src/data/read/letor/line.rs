@@ -1,4 +1,4 @@
-//! One line: `<label> qid:<id> <index>:<value> ... # comment`.
+//! Parsing a line: `<label> qid:<id> <index>:<value> ... # comment`.
 
 use super::other_format::{looks_like_a_table, rename};
 use crate::data::read::number::{digits, parse_f32, scan_f32};
@@ -7,32 +7,32 @@ use crate::data::read::problem::Problem;
 use memchr::{memchr, memchr2};
 use std::borrow::Cow;
 
-/// What a line must look like.
+/// Rules for lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// The index of the first feature.
+    /// Index of the first feature.
     pub first_index: usize,
-    /// Whether a line names its query, or a side file does.
+    /// Whether lines have query ids; otherwise a query file defines the queries.
     pub inline_query: bool,
-    /// The number of features, when it is given.
+    /// Number of features, if given.
     pub width: Option<usize>,
 }
 
-/// Where the parts of a line lie in the text that starts with it.
+/// Positions of the parts of a line, in the text that starts with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// The end of the label, query and features, without the blanks behind them; 0 when there are none.
+    /// End of label, query and features, without trailing whitespace; 0 if there are none.
     pub data: usize,
-    /// The start of the comment, behind the `#`; equal to `text` when there is none.
+    /// Start of the comment, after the `#`; equal to `text` if there is none.
     pub comment: usize,
-    /// The end of the line without its line end.
+    /// End of the line, without the line terminator.
     pub text: usize,
-    /// The start of the next line.
+    /// Start of the next line.
     pub next: usize,
 }
 
 impl Extent {
-    /// Of the first line of `tail`.
+    /// Finds the parts of the first line of `tail`.
     #[inline]
     pub(super) fn of(tail: &[u8]) -> Self {
         let (mut data, mut comment, mut text) = (tail.len(), tail.len(), tail.len());
@@ -51,12 +51,12 @@ impl Extent {
         Extent { data, comment, text, next }
     }
 
-    /// Whether the line is a document, good or bad, and not only blanks and a comment.
+    /// Whether the line has more than whitespace and a comment.
     pub(super) fn is_document(&self) -> bool {
         self.data > 0
     }
 
-    /// The last feature's index of the line, a good guess at the largest; 0 when there is none to be seen.
+    /// Returns the index of the last feature of the line, usually the largest one, or 0 if it is not found.
     pub(super) fn last_index(&self, tail: &[u8]) -> usize {
         let data = &tail[..self.data];
         let Some(colon) = memchr::memrchr(b':', data) else { return 0 };
@@ -66,28 +66,27 @@ impl Extent {
     }
 }
 
-/// A good document line, without its features.
+/// A parsed document line, without its features.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Line {
-    /// The label.
     pub label: f32,
-    /// Where the query's id lies; empty when a side file names the queries.
+    /// Start and end of the query id; empty if a query file defines the queries.
     pub query: (usize, usize),
-    /// Where the document's id lies.
+    /// Start and end of the document id.
     pub document: Option<(usize, usize)>,
     /// One more than the largest column.
     pub width: usize,
-    /// The number of features that it states.
-    pub stated: usize,
+    /// Number of features listed.
+    pub listed: usize,
 }
 
-/// Parses the document line that `tail` starts with and writes its features to `row`, as far as they fit.
+/// Parses the document line at the start of `tail` and writes the features that fit to `row`.
 pub(super) fn parse(tail: &[u8], extent: Extent, rules: &Rules, row: &mut [f32]) -> Result<Line, Box<Problem>> {
     let end = extent.data;
     let start = skip_blanks(tail, 0, end);
     let (label, at) = parse_label(tail, start, end)?;
     let (query, mut at) = parse_query(tail, at, end, rules)?;
-    let (mut next_column, mut ascending, mut width, mut stated) = (0, true, 0, 0);
+    let (mut next_column, mut ascending, mut width, mut listed) = (0, true, 0, 0);
     loop {
         at = skip_blanks(tail, at, end);
         if at >= end {
@@ -104,7 +103,7 @@ pub(super) fn parse(tail: &[u8], extent: Extent, rules: &Rules, row: &mut [f32])
         ascending &= column >= next_column;
         next_column = column + 1;
         width = width.max(next_column);
-        stated += 1;
+        listed += 1;
         if let Some(cell) = row.get_mut(column) {
             *cell = value;
         }
@@ -114,7 +113,7 @@ pub(super) fn parse(tail: &[u8], extent: Extent, rules: &Rules, row: &mut [f32])
         reject_duplicates(tail, query.1, end)?;
     }
     let document = parse_comment(tail, extent)?;
-    Ok(Line { label, query, document, width, stated })
+    Ok(Line { label, query, document, width, listed })
 }
 
 fn parse_label(tail: &[u8], start: usize, end: usize) -> Result<(f32, usize), Box<Problem>> {
@@ -124,7 +123,7 @@ fn parse_label(tail: &[u8], start: usize, end: usize) -> Result<(f32, usize), Bo
         Ok(label) if label < 0.0 => {
             Err(Problem::new(start, text, "negative label", "a label is a number of 0 or more"))
         }
-        // Adding 0 makes -0 the label 0.
+        // Adding 0 converts -0 to 0.
         Ok(label) => Ok((label + 0.0, stop)),
         Err(_) if text.iter().any(|byte| matches!(byte, b',' | b';')) || looks_like_a_table(&tail[start..end]) => {
             Err(Problem::new(start, text, "bad label", rename()))
@@ -133,7 +132,7 @@ fn parse_label(tail: &[u8], start: usize, end: usize) -> Result<(f32, usize), Bo
     }
 }
 
-/// Where the query's id lies, and where the features start.
+/// Returns the start and end of the query id, and the start of the features.
 fn parse_query(tail: &[u8], at: usize, end: usize, rules: &Rules) -> Result<((usize, usize), usize), Box<Problem>> {
     let start = skip_blanks(tail, at, end);
     let stop = token_end(tail, start, end);
@@ -145,12 +144,12 @@ fn parse_query(tail: &[u8], at: usize, end: usize, rules: &Rules) -> Result<((us
         return Err(Problem::new(
             start,
             text,
-            "query id besides a query file",
-            "leave out either `query_file` or the ids",
+            "query id in addition to a query file",
+            "remove either `query_file` or the ids",
         ));
     }
     if id.is_empty() {
-        return Err(Problem::new(start, text, "empty query id", "expected a name right behind the colon, as in qid:7"));
+        return Err(Problem::new(start, text, "empty query id", "expected a name after the colon, such as qid:7"));
     }
     if std::str::from_utf8(id).is_err() {
         return Err(Problem::invalid_utf8(start, text));
@@ -174,17 +173,17 @@ fn missing_query(tail: &[u8], start: usize, end: usize) -> Box<Problem> {
     let text = &tail[start..token_end(tail, start, end)];
     let remedy = match looks_like_a_table(&tail[start..end]) {
         true => Cow::from(rename()),
-        false => "expected qid:<id> after the label; for a file without ids give `query_file`".into(),
+        false => "expected qid:<id> after the label; for a file without ids use `query_file`".into(),
     };
     Problem::new(start, text, "missing query id", remedy)
 }
 
 #[cold]
 fn misplaced_query(at: usize, text: &[u8]) -> Box<Problem> {
-    Problem::new(at, text, "misplaced query id", "it stands once, right after the label and before all features")
+    Problem::new(at, text, "misplaced query id", "expected it once, between the label and the features")
 }
 
-/// The usual spelling of a feature: its index, its value and where it ends.
+/// Parses the usual spelling of a feature. Returns its index, its value and its end.
 #[inline(always)]
 fn scan_feature(tail: &[u8], at: usize, end: usize) -> Option<(usize, f32, usize)> {
     let (index, colon) = digits(tail, at, 0);
@@ -197,7 +196,7 @@ fn scan_feature(tail: &[u8], at: usize, end: usize) -> Option<(usize, f32, usize
     (ends && value.is_finite()).then_some((index as usize, value, after))
 }
 
-/// Any spelling of a feature, and what is wrong with it.
+/// Parses any spelling of a feature. Returns its index, its value and its end, or the problem.
 #[cold]
 fn parse_feature(tail: &[u8], at: usize, end: usize) -> Result<(usize, f32, usize), Box<Problem>> {
     let stop = token_end(tail, at, end);
@@ -206,7 +205,7 @@ fn parse_feature(tail: &[u8], at: usize, end: usize) -> Result<(usize, f32, usiz
         return Err(misplaced_query(at, text));
     }
     let Some(colon) = memchr(b':', text) else {
-        return Err(Problem::new(at, text, "bad feature", "expected <index>:<value>, as in 3:0.25"));
+        return Err(Problem::new(at, text, "bad feature", "expected <index>:<value>, such as 3:0.25"));
     };
     let (index, value) = (&text[..colon], &text[colon + 1..]);
     if index.is_empty() || !index.iter().all(u8::is_ascii_digit) {
@@ -214,12 +213,12 @@ fn parse_feature(tail: &[u8], at: usize, end: usize) -> Result<(usize, f32, usiz
             at,
             text,
             "bad feature index in",
-            "expected a whole number before the colon, as in 3:0.25",
+            "expected an integer before the colon, such as 3:0.25",
         ));
     }
     let value = parse_f32(value).map_err(|bad| Problem::number(at + colon + 1, value, "feature value", bad))?;
     let significant = index.iter().position(|&digit| digit != b'0').map_or(&index[..0], |zeros| &index[zeros..]);
-    // Any number of more than nine digits is as absurd as the largest of nine.
+    // Numbers of more than nine digits may overflow, and are out of range like the largest of nine.
     let index = if significant.len() > 9 { 999_999_999 } else { digits(significant, 0, 0).0 as usize };
     Ok((index, value, stop))
 }
@@ -230,23 +229,24 @@ fn bad_index(tail: &[u8], at: usize, end: usize, index: usize, rules: &Rules) ->
     let text = &token[..memchr(b':', token).unwrap_or(token.len())];
     let column = index.wrapping_sub(rules.first_index);
     if index < rules.first_index {
-        let remedy = "features count from 1; for a file that counts from 0 give `first_index` 0";
-        return Problem::new(at, text, "feature index", remedy);
+        let remedy = "indices start at 1; for a file with indices from 0 use `first_index` 0";
+        return Problem::new(at, text, "feature index too small", remedy);
     }
     match rules.width {
         Some(width) if column < MAX_FEATURES => {
             let last = (width + rules.first_index).saturating_sub(1);
-            Problem::new(at, text, "feature index", format!("with {width} features the largest index is {last}"))
+            let remedy = format!("with {width} features the largest index is {last}");
+            Problem::new(at, text, "feature index too large", remedy)
         }
         _ => {
             let last = MAX_FEATURES + rules.first_index - 1;
             let remedy = format!("the largest index allowed is {last}: number the features without gaps");
-            Problem::new(at, text, "absurd feature index", remedy)
+            Problem::new(at, text, "feature index too large", remedy)
         }
     }
 }
 
-/// Only for lines whose features are out of order: the others cannot hold one twice.
+/// Called only for lines whose features are not in ascending order: others have no duplicates.
 #[cold]
 fn reject_duplicates(tail: &[u8], from: usize, end: usize) -> Result<(), Box<Problem>> {
     let mut features = Vec::new();
@@ -260,29 +260,29 @@ fn reject_duplicates(tail: &[u8], from: usize, end: usize) -> Result<(), Box<Pro
     let second = features.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1).min();
     second.map_or(Ok(()), |at| {
         let text = &tail[at..token_end(tail, at, end)];
-        Err(Problem::new(at, text, "duplicate feature", "give each feature of a document once"))
+        Err(Problem::new(at, text, "duplicate feature", "list each feature of a document once"))
     })
 }
 
-/// Where the document's id lies, in comments such as `#docid = GX000-00-0000000 inc = 1 prob = 0.02`.
+/// Finds the document id in comments such as `#docid = GX000-00-0000000 inc = 1 prob = 0.02`.
 fn parse_comment(tail: &[u8], extent: Extent) -> Result<Option<(usize, usize)>, Box<Problem>> {
     check_comment(tail, extent)?;
     let comment = &tail[extent.comment..extent.text];
     if comment.is_empty() {
         return Ok(None);
     }
-    let found = memchr::memmem::find_iter(comment, b"docid").find_map(|at| {
+    let id_start = memchr::memmem::find_iter(comment, b"docid").find_map(|at| {
         let starts = at == 0 || comment[at - 1].is_ascii_whitespace();
         let equals = skip_space(comment, at + 5);
         (starts && comment.get(equals) == Some(&b'=')).then(|| skip_space(comment, equals + 1))
     });
-    Ok(found.map(|start| {
+    Ok(id_start.map(|start| {
         let length = comment[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(comment.len() - start);
         (extent.comment + start, extent.comment + start + length)
     }))
 }
 
-/// All that is asked of a comment on a line without a document.
+/// Checks that a comment is UTF-8.
 pub(super) fn check_comment(tail: &[u8], extent: Extent) -> Result<(), Box<Problem>> {
     let comment = &tail[extent.comment..extent.text];
     match std::str::from_utf8(comment) {
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_line_ends_and_order_do_not_matter() {
+    fn whitespace_line_ends_and_order_do_not_matter() {
         for text in [
             "2 qid:a 1:0.5 3:-1",
             "2 qid:a 1:0.5 3:-1\nnext",
@@ -347,13 +347,13 @@ mod tests {
             (" foo", None),
         ] {
             let text = format!("1 qid:1 1:1 #{comment}\n");
-            let found = line(&text).unwrap().0.document.map(|(start, end)| &text[start..end]);
-            assert_eq!(found, id, "{comment}");
+            let document = line(&text).unwrap().0.document.map(|(start, end)| &text[start..end]);
+            assert_eq!(document, id, "{comment}");
         }
     }
 
     #[test]
-    fn a_line_knows_its_last_index() {
+    fn the_last_index_is_found_without_parsing() {
         for (text, index) in
             [("1 qid:1 1:2 17:3\n", 17), ("1 qid:7\n", 0), ("1 qid:1 5:1 # 9:1\n", 5), ("#", 0), ("9:1", 9)]
         {
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_at_the_very_end_is_read() {
+    fn a_number_at_the_end_of_the_file_is_read() {
         assert_eq!(line("1 qid:1 1:1 2:12345.678").unwrap().1, [1.0, 12345.678, 0.0, 0.0]);
     }
 
@@ -378,12 +378,12 @@ mod tests {
     }
 
     #[test]
-    fn minus_zero_is_the_label_zero() {
+    fn the_label_minus_zero_becomes_zero() {
         assert!(line("-0 qid:1 1:1").unwrap().0.label.is_sign_positive());
     }
 
     #[test]
-    fn a_stray_carriage_return_is_no_blank() {
+    fn a_stray_carriage_return_is_not_whitespace() {
         assert_eq!(
             line("1 qid:1 1:0.5\r2 qid:1").unwrap_err(),
             "f:1:11: bad feature value '0.5\\r2': expected a number such as 0.25 or 1e-3"

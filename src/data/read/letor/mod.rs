@@ -17,10 +17,10 @@ use crate::error::Result;
 use piece::TextPiece;
 use std::path::Path;
 
-/// What the format is called.
+/// Name of the format.
 pub(super) const LETOR: &str = "LETOR";
 
-/// What a text holds.
+/// Expected contents, for messages.
 const LINES: &str = "expected lines of <label> qid:<id> <index>:<value> ...";
 
 /// Opens a file, or standard input for `-`.
@@ -33,7 +33,7 @@ pub(super) fn of_stream(stream: Stream, options: &ReadOptions) -> Box<dyn Reader
     Box::new(Lines::new(stream, options))
 }
 
-/// Reads a text of which any part can be looked at.
+/// Reads a text with random access.
 pub(super) fn read_text(
     name: &str,
     text: Text<'_>,
@@ -47,13 +47,13 @@ pub(super) fn read_text(
     Ok(ReadReport { bytes: text.len() as u64, ..report })
 }
 
-/// A text, read from front to back.
+/// A text read from front to back.
 struct Lines {
     stream: Stream,
     options: ReadOptions,
     /// Unread text, from the start of a line.
     buffer: Vec<u8>,
-    /// The number of its first line.
+    /// Line number of the start of the buffer.
     line: usize,
     state: State,
     bytes: u64,
@@ -61,11 +61,11 @@ struct Lines {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing was read yet.
+    /// Nothing has been read yet.
     Start,
     /// There may be more text.
     More,
-    /// All text is in the buffer.
+    /// The rest of the text is in the buffer.
     Last,
 }
 
@@ -76,14 +76,14 @@ impl Lines {
     }
 
     /// Reads until the buffer holds `target` bytes.
-    fn fill(&mut self, target: usize, tell: &dyn Fn(u64)) -> Result<()> {
+    fn fill(&mut self, target: usize, progress: &dyn Fn(u64)) -> Result<()> {
         if self.state == State::Last {
             return Ok(());
         }
         let limit = target.saturating_sub(self.buffer.len()).max(4);
         let read = self.stream.fill(&mut self.buffer, limit)?;
         self.bytes += read as u64;
-        tell(self.bytes);
+        progress(self.bytes);
         if self.state == State::Start {
             let mark = self.buffer.len() - without_mark(&self.buffer).len();
             self.buffer.drain(..mark);
@@ -102,15 +102,15 @@ impl Reader for Lines {
         LINES
     }
 
-    fn next(&mut self, bytes: usize, before: Before<'_>, tell: &dyn Fn(u64)) -> Result<Piece> {
+    fn next(&mut self, bytes: usize, before: Before<'_>, progress: &dyn Fn(u64)) -> Result<Piece> {
         let mut target = bytes;
         loop {
-            self.fill(target, tell)?;
+            self.fill(target, progress)?;
             let last = self.state == State::Last;
             let whole =
                 if last { self.buffer.len() } else { memchr::memrchr(b'\n', &self.buffer).map_or(0, |end| end + 1) };
             if whole == 0 && !last {
-                // One line is longer than the piece.
+                // A line is longer than the piece.
                 if self.buffer.len() > MAX_LINE {
                     return Err(long_line(&self.stream.name));
                 }
@@ -134,11 +134,11 @@ impl Reader for Lines {
         self.stream.compression()
     }
 
-    /// The whole text is surveyed, then parsed by all threads straight into the matrix.
+    /// Surveys the whole text, then parses it in parallel into the final matrix.
     fn whole(self: Box<Self>, options: &ReadOptions, progress: Progress<'_>) -> Result<ReadReport> {
         let source = self.stream.whole(&|done| progress(ReadProgress { done, total: None }))?;
         let report = read_text(&source.name, source.text(), options, progress);
-        // Whatever else seems wrong with a file that changes, the change comes first.
+        // If the file changed, reports that instead of errors caused by the change.
         source.check()?;
         report.map(|report| ReadReport { compression: source.compression, ..report })
     }

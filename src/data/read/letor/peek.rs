@@ -1,4 +1,4 @@
-//! A look at the start of a file.
+//! Detection of query ids at the start of a file.
 
 use super::LETOR;
 use super::line::Extent;
@@ -7,11 +7,11 @@ use crate::data::source::{Stream, without_mark};
 use crate::error::Result;
 use std::path::Path;
 
-/// Text that is looked at, at most.
-const FAR_ENOUGH: usize = 1 << 20;
+/// Maximum number of bytes inspected.
+const MAX_BYTES: usize = 1 << 20;
 
-/// Whether the first document of a LETOR file names its query with `qid:`; `None` when no document is found near the start, and for
-/// files of other formats.
+/// Whether the first document of a LETOR file has a query id (`qid:`). Returns `None` if no document is found near the start,
+/// and for files of other formats.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -28,7 +28,7 @@ pub fn has_query_ids(path: impl AsRef<Path>) -> Result<Option<bool>> {
         return Ok(None);
     }
     let mut text = Vec::new();
-    Stream::open(path.as_ref())?.fill(&mut text, FAR_ENOUGH)?;
+    Stream::open(path.as_ref())?.fill(&mut text, MAX_BYTES)?;
     let mut rest = without_mark(&text);
     while !rest.is_empty() {
         let extent = Extent::of(rest);

@@ -1,4 +1,4 @@
-//! A text of whole lines to numbers.
+//! Parsing a piece of text of whole lines.
 
 use super::block::{self, Block, ParseSettings};
 use super::line::Rules;
@@ -12,7 +12,7 @@ use crate::error::{Error, ParseError, Result};
 use crate::memory;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A text of whole lines to be parsed.
+/// A piece of text of whole lines.
 pub(super) struct TextPiece<'a> {
     pub name: &'a str,
     pub text: Text<'a>,
@@ -22,15 +22,15 @@ pub(super) struct TextPiece<'a> {
 }
 
 impl TextPiece<'_> {
-    /// Parses into a matrix as wide as the lines' last features suggest, and once more if that was wrong.
+    /// Parses into a matrix whose width is guessed from the last features of the lines, and again if the guess was wrong.
     pub(super) fn parse(&self, progress: Progress<'_>) -> Result<Parsed> {
         let blocks = block::survey(self.text, self.options.block_bytes, self.first_line)?;
         let documents = blocks.last().map_or(0, |block| block.rows.end);
         let last_index = blocks.iter().map(|block| block.last_index).max().unwrap_or(0);
         let first_index = self.options.first_index as usize;
         let mut width = self.options.width.unwrap_or((last_index + 1).saturating_sub(first_index));
-        if !self.affordable(documents, width) {
-            // Nothing is kept, but the lines are judged: the guess may come from a bad one.
+        if !self.is_plausible(documents, width) {
+            // The guess may come from a bad line: checks all lines without storing features.
             width = 0;
         }
         loop {
@@ -44,7 +44,7 @@ impl TextPiece<'_> {
             if needed == width {
                 return Ok(parsed);
             }
-            if !self.affordable(documents, needed) {
+            if !self.is_plausible(documents, needed) {
                 return Err(self.too_large(documents, needed, line));
             }
             width = needed;
@@ -63,15 +63,15 @@ impl TextPiece<'_> {
             inline_query: self.options.query_file.is_none(),
             width: self.options.width,
         };
-        let tell = |bytes: usize| {
+        let report = |bytes: usize| {
             let done = done.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
             progress(ReadProgress { done, total });
         };
         let settings =
-            ParseSettings { text: self.text, name: self.name, rules, lenient: self.options.lenient, done: &tell };
+            ParseSettings { text: self.text, name: self.name, rules, lenient: self.options.lenient, done: &report };
         let mut outcomes = block::parse(&settings, blocks, width, &mut features, &mut labels)?;
         if let Some(bad) = outcomes.iter().position(|outcome| outcome.error.is_some()) {
-            // A query may have come back on an earlier line still.
+            // A query may reappear on an earlier line than the bad one.
             outcomes.truncate(bad + 1);
             let origin = Origin::text(self.name);
             group::by_options(origin, &outcomes, self.options, self.before, &mut Skipped::default())?;
@@ -82,8 +82,8 @@ impl TextPiece<'_> {
         Ok(Parsed { width, features, labels, outcomes })
     }
 
-    /// Whether the matrix is of a size that its text can justify. A width that the user states is always justified.
-    fn affordable(&self, documents: usize, width: usize) -> bool {
+    /// Whether the size of the matrix is plausible for the size of the text. A width set by the user is always accepted.
+    fn is_plausible(&self, documents: usize, width: usize) -> bool {
         let bytes = documents as u64 * width as u64 * 4;
         let allowed = SMALL.max(self.text.len() as u64 * SPARSEST);
         width <= MAX_FEATURES && (bytes <= allowed || self.options.width.is_some())
@@ -95,7 +95,7 @@ impl TextPiece<'_> {
         let size = documents as f64 * width as f64 * 4.0 / f64::from(1 << 30);
         let remedy = format!(
             "{documents} documents of {width} features make a matrix of {size:.1} GiB for {} bytes of text; number the features \
-             without gaps, or state their number",
+             without gaps, or set their number",
             self.text.len()
         );
         let (text, problem) = (index.to_string(), "feature index too large".to_owned());

@@ -1,4 +1,4 @@
-//! Parquet: row group by row group, some rows of all columns at a time.
+//! Parquet: read row group by row group, a number of rows of all columns at a time.
 
 mod column;
 mod shared;
@@ -23,10 +23,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-/// About the size of a page, of which each column keeps one.
+/// Approximate size of a page in bytes; one page per column is in memory.
 const PAGE: u64 = 1 << 20;
 
-/// Bytes of ids that are read at once, about.
+/// Approximate number of bytes of ids read at a time.
 const IDS: u64 = 1 << 24;
 
 /// Opens a table.
@@ -38,24 +38,26 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn Reader>
 struct ParquetRows {
     name: String,
     reader: SerializedFileReader<Shared>,
-    /// The same file, which must not change meanwhile.
+    /// The same file, to detect changes.
     file: Arc<File>,
     stamp: Option<Stamp>,
     size: u64,
-    /// The columns that are read: features first, in their order, then the others of the layout.
+    /// Columns to read: the features of the layout, then its other columns.
     leaves: Vec<Leaf>,
-    /// The next row group, and those of the one at hand: a reader for each leaf, and the rows that are left.
-    group: usize,
+    /// Index of the next row group.
+    next_group: usize,
+    /// A reader for each leaf of the present row group.
     readers: Vec<ColumnReader>,
-    left: usize,
-    /// Rows that are read at once, at most: long ids are read a few at a time.
-    most: usize,
-    /// Rows that were read.
+    /// Number of rows left in the present row group.
+    remaining: usize,
+    /// Maximum number of rows read at a time, which bounds the memory for long ids.
+    max_rows: usize,
+    /// Number of rows read so far.
     done: usize,
 }
 
 impl ParquetRows {
-    /// Opens a file and reads what stands at its end: the names and types of its columns.
+    /// Opens a file and reads the names and types of its columns.
     fn open(path: &Path) -> Result<Self> {
         let fail = |error| Error::io(path, "read", error);
         let name = display_name(path);
@@ -67,14 +69,15 @@ impl ParquetRows {
         }
         let reader = guarded(&name, || SerializedFileReader::new(Shared::new(file.clone(), size)))?;
         let (leaves, readers) = (Vec::new(), Vec::new());
-        Ok(ParquetRows { name, reader, file, stamp, size, leaves, group: 0, readers, left: 0, most: 0, done: 0 })
+        let (next_group, remaining, max_rows, done) = (0, 0, 0, 0);
+        Ok(ParquetRows { name, reader, file, stamp, size, leaves, next_group, readers, remaining, max_rows, done })
     }
 
-    /// Refuses columns that are compressed in a way that is not read.
+    /// Fails if a column has an unsupported compression.
     fn check_compression(&self) -> Result<()> {
         for group in self.reader.metadata().row_groups() {
-            for column in self.leaves.iter().filter_map(|leaf| group.columns().get(leaf.place)) {
-                let found = match column.compression() {
+            for column in self.leaves.iter().filter_map(|leaf| group.columns().get(leaf.column)) {
+                let codec = match column.compression() {
                     Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) | Compression::ZSTD(_) => {
                         continue;
                     }
@@ -83,8 +86,8 @@ impl ParquetRows {
                     Compression::LZO => "LZO",
                 };
                 let name = printable(&column.column_path().string());
-                let problem = format!("column '{name}' is compressed with {found}, which is not supported");
-                let remedy = "write the file with Snappy, gzip, Zstandard or no compression, as in pandas' \
+                let problem = format!("column '{name}' is compressed with {codec}, which is not supported");
+                let remedy = "write the file with Snappy, gzip, Zstandard or no compression, for example with pandas' \
                               df.to_parquet(path, compression='zstd')";
                 return Err(whole_file(&self.name, &problem, remedy));
             }
@@ -92,24 +95,24 @@ impl ParquetRows {
         Ok(())
     }
 
-    fn next_group(&mut self) -> Result<()> {
-        let metadata = self.reader.metadata().row_group(self.group);
-        let pages = self.leaves.iter().map(|leaf| metadata.columns().get(leaf.place));
+    fn open_group(&mut self) -> Result<()> {
+        let metadata = self.reader.metadata().row_group(self.next_group);
+        let pages = self.leaves.iter().map(|leaf| metadata.columns().get(leaf.column));
         let bytes = pages.flatten().map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(0).min(PAGE));
         memory::ask(bytes.sum(), &format!("a page of each column of {}", self.name), "keep fewer columns")?;
-        let ids = self.leaves.iter().filter(|leaf| leaf.is_id).filter_map(|leaf| metadata.columns().get(leaf.place));
+        let ids = self.leaves.iter().filter(|leaf| leaf.is_id).filter_map(|leaf| metadata.columns().get(leaf.column));
         let ids: u64 = ids.map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(0)).sum();
         let each = ids / u64::try_from(metadata.num_rows()).unwrap_or(0).max(1);
-        self.most = usize::try_from(IDS / each.max(1)).unwrap_or(usize::MAX).max(1);
+        self.max_rows = usize::try_from(IDS / each.max(1)).unwrap_or(usize::MAX).max(1);
         memory::ask(each.min(ids), &format!("the ids of {}", self.name), "shorten the ids")?;
         let rows = usize::try_from(metadata.num_rows());
-        self.left = rows.map_err(|_| damaged(&self.name, "a row group of fewer than 0 rows"))?;
-        let (reader, leaves, group) = (&self.reader, &self.leaves, self.group);
+        self.remaining = rows.map_err(|_| damaged(&self.name, "a row group has a negative number of rows"))?;
+        let (reader, leaves, group) = (&self.reader, &self.leaves, self.next_group);
         self.readers = guarded(&self.name, || {
             let group = reader.get_row_group(group)?;
-            leaves.iter().map(|leaf| group.get_column_reader(leaf.place)).collect()
+            leaves.iter().map(|leaf| group.get_column_reader(leaf.column)).collect()
         })?;
-        self.group += 1;
+        self.next_group += 1;
         Ok(())
     }
 }
@@ -119,41 +122,41 @@ impl Records for ParquetRows {
         Origin { name: &self.name, unit: "row" }
     }
 
-    /// Those of columns inside others have dots in them.
+    /// Names of nested columns contain dots.
     fn headers(&self) -> Vec<String> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         schema.columns().iter().map(|column| column.path().string()).collect()
     }
 
-    /// Refuses columns of types that do not fit.
+    /// Fails if a column has an unsupported type or compression.
     fn choose(&mut self, layout: &Layout) -> Result<()> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
-        let features = layout.features.iter().map(|&place| (Role::Feature, place));
-        let leaf = |(role, place)| Leaf::of(&self.name, place, role, &schema.column(place));
+        let features = layout.features.iter().map(|&column| (Role::Feature, column));
+        let leaf = |(role, column)| Leaf::of(&self.name, column, role, &schema.column(column));
         self.leaves = features.chain(layout.others.iter().copied()).map(leaf).collect::<Result<_>>()?;
         self.check_compression()
     }
 
-    fn read(&mut self, most: usize, sink: &mut Sink<'_>) -> Result<bool> {
-        while self.left == 0 {
-            if self.group == self.reader.metadata().num_row_groups() {
+    fn read(&mut self, max_rows: usize, sink: &mut Sink<'_>) -> Result<bool> {
+        while self.remaining == 0 {
+            if self.next_group == self.reader.metadata().num_row_groups() {
                 return Ok(false);
             }
-            self.next_group()?;
+            self.open_group()?;
         }
-        let rows = most.min(self.left).min(self.most);
+        let rows = max_rows.min(self.remaining).min(self.max_rows);
         let name = &self.name;
         let leaves = self.leaves.par_iter_mut().zip(&mut self.readers);
         let cells: Vec<Cells> =
             leaves.map(|(leaf, reader)| guarded(name, || leaf.read(reader, rows))).collect::<Result<_>>()?;
-        self.left -= rows;
+        self.remaining -= rows;
         let first = self.done + 1;
         self.done += rows;
-        take_in(&cells, rows, first, sink)?;
+        add_rows(&cells, rows, first, sink)?;
         Ok(true)
     }
 
-    /// The part of the file that the rows read so far are.
+    /// Estimated from the share of rows read so far.
     fn bytes(&self) -> u64 {
         (self.size as f64 * (self.done as f64 / self.total_rows().unwrap_or(0).max(1) as f64)) as u64
     }
@@ -168,13 +171,13 @@ impl Records for ParquetRows {
     }
 }
 
-/// Adds rows whose columns are `cells`; `first` is the number of the first of them.
-fn take_in(cells: &[Cells], rows: usize, first: usize, sink: &mut Sink<'_>) -> Result<()> {
+/// Adds rows whose columns are `cells`, numbered from `first`.
+fn add_rows(cells: &[Cells], rows: usize, first: usize, sink: &mut Sink<'_>) -> Result<()> {
     let (layout, null, start) = (sink.layout, sink.null(), sink.rows());
     let width = layout.features.len();
     let (features, others) = cells.split_at(width);
-    let matrix = sink.blank(rows);
-    // By row and column: what is wrong with the row's first bad cell.
+    let matrix = sink.add_zeros(rows);
+    // Row, column and problem of bad feature cells.
     let mut bad: Vec<(usize, usize, BadCell)> = Vec::new();
     for (column, cells) in features.iter().enumerate() {
         let Cells::Numbers(values) = cells else { continue };
@@ -187,7 +190,7 @@ fn take_in(cells: &[Cells], rows: usize, first: usize, sink: &mut Sink<'_>) -> R
     }
     bad.sort_by_key(|&(row, column, _)| (row, column));
     let mut bad = bad.into_iter().peekable();
-    let other = |role: Role| layout.others.iter().position(|(own, _)| *own == role).map(|place| &others[place]);
+    let other = |role: Role| layout.others.iter().position(|(own, _)| *own == role).map(|index| &others[index]);
     let [label, query, document] = [Role::Label, Role::Query, Role::Document].map(other);
     for row in 0..rows {
         let line = first + row;
@@ -198,16 +201,18 @@ fn take_in(cells: &[Cells], rows: usize, first: usize, sink: &mut Sink<'_>) -> R
         let fields = || {
             let label = label_of(label, row).map_err(|bad| (bad, Role::Label))?;
             let query = id_of(query, row).map_err(|bad| (bad, Role::Query))?.unwrap_or_default();
-            // A document may have no id.
+            // Document ids are optional.
             match id_of(document, row) {
                 Err(bad) if bad != BadCell::Missing => Err((bad, Role::Document)),
                 document => Ok(Fields { label, query, document: document.ok().flatten() }),
             }
         };
         match (fields(), feature) {
-            (Ok(fields), None) => sink.good(start + row, line, fields)?,
-            (Ok(_), Some((problem, column, role))) => sink.bad(problem, line, column, role)?,
-            (Err((problem, role)), _) => sink.bad(problem, line, layout.place(role).unwrap_or(0), role)?,
+            (Ok(fields), None) => sink.add_fields(start + row, line, fields)?,
+            (Ok(_), Some((problem, column, role))) => sink.reject_cell(problem, line, column, role)?,
+            (Err((problem, role)), _) => {
+                sink.reject_cell(problem, line, layout.column(role).unwrap_or(0), role)?;
+            }
         }
     }
     Ok(())
@@ -230,20 +235,20 @@ fn id_of(cells: Option<&Cells>, row: usize) -> std::result::Result<Option<&[u8]>
     }
 }
 
-/// Runs what may meet damaged bytes, in words of ours.
+/// Runs work that may fail on damaged bytes, and converts its errors.
 fn guarded<T>(name: &str, work: impl FnOnce() -> std::result::Result<T, ParquetError>) -> Result<T> {
-    // What reads the format may panic on bytes that no writer would write.
-    let done = catch_unwind(AssertUnwindSafe(work));
-    let done = done.unwrap_or_else(|_| Err(ParquetError::General("bytes that make no sense".into())));
-    done.map_err(|error| match error {
+    // The Parquet reader may panic on damaged files.
+    let result = catch_unwind(AssertUnwindSafe(work));
+    let result = result.unwrap_or_else(|_| Err(ParquetError::General("invalid bytes".into())));
+    result.map_err(|error| match error {
         ParquetError::NYI(message) => {
-            let remedy = format!("write it compressed with snappy, gzip or zstd, and with usual encodings ({message})");
-            whole_file(name, "a Parquet file of a kind that is not read here", &remedy)
+            let remedy = format!("use Snappy, gzip or Zstandard compression and common encodings ({message})");
+            whole_file(name, "this kind of Parquet file is not supported", &remedy)
         }
         error => damaged(name, &error.to_string()),
     })
 }
 
 fn damaged(name: &str, what: &str) -> Error {
-    whole_file(name, "damaged, cut short or not a Parquet file", &format!("write or copy it again ({what})"))
+    whole_file(name, "damaged, truncated or not a Parquet file", &format!("write or copy it again ({what})"))
 }

@@ -1,4 +1,4 @@
-//! One file that several columns are read from at once: every read says where.
+//! A file from which several columns are read in parallel, by position.
 
 use crate::data::source::read_at;
 use ::parquet::errors::{ParquetError, Result};
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::sync::Arc;
 
-/// A file of a length. Copies of a `File` share their place in it, and threads would read what others look for.
+/// A file and its length. Reads by position, because clones of a `File` share one cursor.
 pub(super) struct Shared {
     file: Arc<File>,
     length: u64,
@@ -34,7 +34,7 @@ impl ChunkReader for Shared {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        // A length that a damaged file states is not to be believed.
+        // Lengths in a damaged file may be arbitrary.
         if start.checked_add(length as u64).is_none_or(|end| end > self.length) {
             return Err(ParquetError::EOF(format!("{length} bytes at {start} of a file of {}", self.length)));
         }
@@ -44,7 +44,7 @@ impl ChunkReader for Shared {
     }
 }
 
-/// The file from a place on.
+/// A reader of the file, starting at a position.
 pub(super) struct Tail {
     file: Arc<File>,
     at: u64,

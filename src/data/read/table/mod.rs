@@ -1,4 +1,4 @@
-//! Tables: a row is a document, a column its label, the id of its query, its own id, or a feature. A format of tables gives its
+//! Tables: each row is a document, each column its label, query id, document id or a feature. A table format implements
 //! [`Records`]; everything else is shared.
 
 pub(super) mod cell;
@@ -17,58 +17,57 @@ use crate::error::{Error, Result};
 use crate::memory;
 use std::path::Path;
 
-/// What a table holds.
-pub(super) const EXPECTED: &str =
-    "expected a row per document, with columns for its label, the id of its query and its features";
+/// Expected contents, for messages.
+pub(super) const EXPECTED: &str = "expected one row per document, with columns for label, query id and features";
 
-/// Cells that are taken in at once, at most: about as many as a processor keeps near.
-const AT_ONCE: usize = 1 << 18;
+/// Maximum number of cells read at a time: about as many as fit into the cache of a processor.
+const MAX_CELLS: usize = 1 << 18;
 
 /// The rows of a table.
 pub(super) trait Records: Send {
-    /// The file, for messages.
+    /// Describes the file in messages.
     fn origin(&self) -> Origin<'_>;
 
-    /// The names of the columns.
+    /// Returns the column names.
     fn headers(&self) -> Vec<String>;
 
-    /// Says what the columns are, before any row is read.
+    /// Sets the roles of the columns, before any row is read.
     fn choose(&mut self, _: &Layout) -> Result<()> {
         Ok(())
     }
 
-    /// Adds up to `most` rows; `false` at the end.
-    fn read(&mut self, most: usize, sink: &mut Sink<'_>) -> Result<bool>;
+    /// Adds up to `max_rows` rows to the sink. Returns false at the end of the file.
+    fn read(&mut self, max_rows: usize, sink: &mut Sink<'_>) -> Result<bool>;
 
-    /// The bytes read so far, after decompression.
+    /// Returns the number of bytes read so far, after decompression.
     fn bytes(&self) -> u64;
 
-    /// The number of all rows, where the file says it.
+    /// Returns the total number of rows, if the file states it.
     fn total_rows(&self) -> Option<usize> {
         None
     }
 
-    /// How the file is compressed.
+    /// Returns the compression of the file.
     fn compression(&self) -> Option<Compression> {
         None
     }
 
-    /// Fails when the file was changed since it was opened, where reading does not tell that itself.
+    /// Fails if the file has changed since it was opened, unless reading detects this itself.
     fn check(&self) -> Result<()> {
         Ok(())
     }
 }
 
-/// A table whose columns are known.
+/// An open table.
 struct Table<R> {
     records: R,
     layout: Layout,
     options: ReadOptions,
-    /// The size of the file, unless it is compressed.
+    /// Size of the file in bytes, unless it is compressed.
     size: Option<u64>,
 }
 
-/// The documents of a table.
+/// Opens a table.
 pub(super) fn open<R: Records + 'static>(
     path: &Path,
     mut records: R,
@@ -79,23 +78,18 @@ pub(super) fn open<R: Records + 'static>(
     let features = layout.features.len();
     if let Some(width) = options.width.filter(|&width| width != features) {
         let name = records.origin().name;
-        return Err(Error::Mismatch(format!("{name}: {features} columns are features, not {width}")));
+        return Err(Error::Mismatch(format!("{name}: expected {width} feature columns, but there are {features}")));
     }
     let size = std::fs::metadata(path).ok().map(|metadata| metadata.len());
     let size = size.filter(|_| records.compression().is_none());
     Ok(Box::new(Table { records, layout, options: options.clone(), size }))
 }
 
-/// Rows that are taken in at once.
-fn at_once(layout: &Layout) -> usize {
-    (AT_ONCE / layout.features.len().max(1)).clamp(16, 1 << 14)
-}
-
-/// Adds up to `most` rows; `false` at the end.
-fn read(records: &mut impl Records, most: usize, sink: &mut Sink<'_>) -> Result<bool> {
+/// Adds up to `max_rows` rows after checking the memory limit. Returns false at the end of the file.
+fn read(records: &mut impl Records, max_rows: usize, sink: &mut Sink<'_>) -> Result<bool> {
     let what = format!("the queries of {}", sink.origin.name);
-    memory::ask(memory::bytes_of::<(Run, Identifier)>(most as u64), &what, "split the file")?;
-    records.read(most, sink)
+    memory::ask(memory::bytes_of::<(Run, Identifier)>(max_rows as u64), &what, "split the file")?;
+    records.read(max_rows, sink)
 }
 
 impl<R: Records> Reader for Table<R> {
@@ -111,7 +105,7 @@ impl<R: Records> Reader for Table<R> {
         Some(self.layout.feature_names())
     }
 
-    fn next(&mut self, bytes: usize, before: Before<'_>, tell: &dyn Fn(u64)) -> Result<Piece> {
+    fn next(&mut self, bytes: usize, before: Before<'_>, progress: &dyn Fn(u64)) -> Result<Piece> {
         let rows = (bytes / size_of::<f32>() / self.layout.features.len().max(1)).max(1);
         let Origin { name, unit } = self.records.origin();
         let name = name.to_owned();
@@ -119,16 +113,17 @@ impl<R: Records> Reader for Table<R> {
         if let Some(total) = self.records.total_rows() {
             sink.reserve(total.min(rows), true)?;
         }
+        let at_once = (MAX_CELLS / self.layout.features.len().max(1)).clamp(16, 1 << 14);
         let mut more = true;
         while more && sink.rows() < rows {
-            let most = at_once(&self.layout).min(rows - sink.rows());
-            sink.reserve(most, false)?;
-            more = match read(&mut self.records, most, &mut sink) {
+            let max_rows = at_once.min(rows - sink.rows());
+            sink.reserve(max_rows, false)?;
+            more = match read(&mut self.records, max_rows, &mut sink) {
                 Ok(more) => more,
-                // Whatever else seems wrong with a file that changes, the change comes first.
+                // If the file changed, reports that instead of errors caused by the change.
                 Err(error) => return self.records.check().and(Err(error)),
             };
-            tell(self.records.bytes());
+            progress(self.records.bytes());
         }
         if !more {
             self.records.check()?;

@@ -1,4 +1,4 @@
-//! Where the documents of a table go, row by row, as lines of a text do.
+//! Collecting the documents of a table row by row.
 
 use super::cell::{BadCell, Place};
 use super::header::Layout;
@@ -11,7 +11,7 @@ use crate::data::read::report::Skipped;
 use crate::error::{ParseError, Result};
 use crate::memory;
 
-/// Collects documents. In strict mode the first bad row ends it; in lenient mode bad rows are counted and left out.
+/// Collects documents. In strict mode the first bad row is an error; in lenient mode bad rows are counted and skipped.
 pub(in crate::data::read) struct Sink<'a> {
     pub origin: Origin<'a>,
     pub layout: &'a Layout,
@@ -27,19 +27,19 @@ impl<'a> Sink<'a> {
         Sink { origin, layout, options, before, parsed, block: ParsedBlock::default() }
     }
 
-    /// The documents so far, good or bad.
+    /// Returns the number of rows so far, including bad ones.
     pub(in crate::data::read) fn rows(&self) -> usize {
         self.parsed.labels.len()
     }
 
-    /// Makes room for `more` documents; `exact` where no more than these will come.
+    /// Reserves memory for `more` documents; `exact` if no others will follow.
     pub(super) fn reserve(&mut self, more: usize, exact: bool) -> Result<()> {
         let (rows, width) = (self.rows(), self.parsed.width);
         let free = self.parsed.features.capacity() - self.parsed.features.len();
         if free >= more.saturating_mul(width) {
             return Ok(());
         }
-        // Room for more than is asked for: moving all documents each time would take longer than reading them.
+        // Reserves more than requested, because moving all documents each time would take longer than reading them.
         let more = if exact { more } else { more.max(rows / 2) };
         let what = format!("{} documents of {width} features from {}", rows.saturating_add(more), self.origin.name);
         let remedy = "split the file, or keep fewer features";
@@ -47,8 +47,8 @@ impl<'a> Sink<'a> {
         memory::reserve(&mut self.parsed.labels, more, &what, remedy)
     }
 
-    /// Adds rows of zeros, which are to be filled, and gives their cells.
-    pub(in crate::data::read) fn blank(&mut self, rows: usize) -> &mut [f32] {
+    /// Adds rows of zeros and returns their cells, to be filled.
+    pub(in crate::data::read) fn add_zeros(&mut self, rows: usize) -> &mut [f32] {
         let start = self.parsed.features.len();
         self.parsed.features.resize(start + rows * self.parsed.width, 0.0);
         let labels = self.parsed.labels.len();
@@ -56,34 +56,40 @@ impl<'a> Sink<'a> {
         &mut self.parsed.features[start..]
     }
 
-    /// What stands for missing values.
+    /// Returns the value for missing features.
     pub(in crate::data::read) fn null(&self) -> Option<f32> {
         self.options.null
     }
 
-    /// Says what is known of a row that was added: its place, its line, and what it has beside features.
-    pub(in crate::data::read) fn good(&mut self, row: usize, line: usize, fields: Fields<'_>) -> Result<()> {
+    /// Sets the fields other than features of a row that was added, and its line.
+    pub(in crate::data::read) fn add_fields(&mut self, row: usize, line: usize, fields: Fields<'_>) -> Result<()> {
         let names = &mut self.block.names;
         let more = fields.query.len() + fields.document.map_or(0, <[u8]>::len);
         if names.capacity() - names.len() < more {
-            let what = format!("the ids of queries and documents of {}", self.origin.name);
+            let what = format!("the query and document ids of {}", self.origin.name);
             memory::reserve(names, more.max(names.len() / 2), &what, "shorten the ids, or split the file")?;
         }
         self.parsed.labels[row] = fields.label;
-        self.block.measure(self.parsed.width, self.parsed.width, line);
+        self.block.record_width(self.parsed.width, self.parsed.width, line);
         self.block.add_document(row, line, 0, fields);
         Ok(())
     }
 
-    /// A row with a bad cell: an error, or counted.
-    pub(in crate::data::read) fn bad(&mut self, bad: BadCell, line: usize, column: usize, role: Role) -> Result<()> {
+    /// Rejects a row with a bad cell.
+    pub(in crate::data::read) fn reject_cell(
+        &mut self,
+        bad: BadCell,
+        line: usize,
+        column: usize,
+        role: Role,
+    ) -> Result<()> {
         let Origin { name: file, unit } = self.origin;
         let error = bad.at(Place { file, line, unit, column: &self.layout.headers[column], role });
-        self.refuse(error)
+        self.reject(error)
     }
 
-    /// A row that is wrong: an error, or counted.
-    pub(in crate::data::read) fn refuse(&mut self, error: ParseError) -> Result<()> {
+    /// Rejects a row: returns the error in strict mode, counts it in lenient mode.
+    pub(in crate::data::read) fn reject(&mut self, error: ParseError) -> Result<()> {
         if self.options.lenient {
             self.block.skipped += 1;
             if self.block.first_skipped.len() < Skipped::SHOWN {
@@ -91,19 +97,19 @@ impl<'a> Sink<'a> {
             }
             return Ok(());
         }
-        // A query may have come back on an earlier row still.
+        // A query may reappear on an earlier row than the bad one.
         self.close();
         group::by_options(self.origin, &self.parsed.outcomes, self.options, self.before, &mut Skipped::default())?;
         Err(Box::new(error).into())
     }
 
-    /// Ends a stretch of rows.
+    /// Ends a block of rows.
     fn close(&mut self) {
         self.block.shrink();
         self.parsed.outcomes.push(std::mem::take(&mut self.block));
     }
 
-    /// All that was found.
+    /// Returns all documents.
     pub(super) fn finish(mut self) -> Parsed {
         self.close();
         self.parsed

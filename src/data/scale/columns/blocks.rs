@@ -20,7 +20,7 @@ pub(crate) trait Rows: Sync {
     fn with<O>(&self, rows: Range<usize>, work: impl FnOnce(&[f32]) -> O) -> O;
 
     /// Whether a look at them may have to wait for a disk, so that one look at many features is better than many at few.
-    fn are_far(&self) -> bool {
+    fn are_mapped(&self) -> bool {
         false
     }
 

@@ -37,7 +37,7 @@ fn fit_sample(rows: &impl Rows, width: usize, most: usize) -> Vec<f32> {
         columns
     };
     let groups = |size: usize| (0..width).step_by(size).map(move |first| first..width.min(first + size));
-    if rows.are_far() {
+    if rows.are_mapped() {
         // One look at each document for as many features as memory is taken for; the sorting is what takes time.
         let size = (FAR_VALUES / sample.len().max(1)).max(TOGETHER);
         let knots = |mut column: Vec<u32>| column_knots(&mut column, &shares);

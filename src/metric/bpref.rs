@@ -86,10 +86,10 @@ fn share(others: usize, bound: usize) -> f64 {
 /// Changes of bpref by swaps, O(1) each.
 ///
 /// Swapping a relevant document with another one also moves the latter above or below all relevant documents between
-/// them. Let `c(x) = min(x, R)`, `o` the number of non-relevant documents above a rank, and `f` and `g` the numbers of
-/// relevant documents above it with fewer than `R` and at most `R` non-relevant documents above (an additional one
-/// lowers the value of the former, one fewer raises that of the latter). The change is then a difference of one value
-/// per rank:
+/// them. Let `c(x) = min(x, R)` and `o` the number of non-relevant documents above a rank. Of the relevant documents
+/// above it, let `f` be the number of those with fewer than `R` non-relevant documents above (one more would lower
+/// their term), and `g` the number of those with at most `R` (one fewer would raise it). The change is then a
+/// difference of one value per rank:
 ///
 /// ```text
 /// relevant above:  A = c(o) + f, where o and f include the document at the rank itself

@@ -16,7 +16,7 @@ words! {
         Zero = "0" | "zero",
         /// 1, as in LightGBM; also for costs.
         One = "1" | "one",
-        /// None: the query is left out.
+        /// The query is left out.
         Skip = "skip",
     }
 }

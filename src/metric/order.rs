@@ -106,7 +106,7 @@ impl<S: Score> Ranking<S> {
             }
         }
         match depth {
-            // Selection costs an additional pass, which does not pay if most of the list is needed.
+            // Selection costs an additional pass, which is only worth it for a small part of the list.
             Some(k) if ties != Ties::Average && 0 < k && k < keys.len() / 2 => {
                 keys.select_nth_unstable(k - 1).0.sort_unstable();
             }

@@ -85,8 +85,7 @@ fn prepared_swaps_equal_the_oracle() {
                 for i in 0..ranked.len() {
                     for j in 0..ranked.len() {
                         let (fast, oracle) = (swaps.delta(i, j), metric.swap_delta(&ranked, i, j));
-                        // Sums such as DCG and the sum of ranks grow with the list, and so does the oracle's rounding
-                        // error.
+                        // Sums such as DCG and the sum of ranks grow with the list, and so do rounding errors.
                         let tolerance = 1e-12 * metric.value(&ranked).abs().max(1.0);
                         assert!(
                             (fast - oracle).abs() <= tolerance,

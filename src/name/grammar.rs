@@ -1,7 +1,7 @@
 //! The grammar of names: `head:flag:key=value@k`.
 //!
-//! Parameters and cutoff may be in any order, each at most once. Case is ignored and `_` is the same as `-`. Printing
-//! and parsing a name are inverse to each other.
+//! Parameters and cutoff may be in any order, each at most once. Case is ignored and `_` is the same as `-`. A name
+//! prints in the form in which it parses.
 
 use super::parameter::Parameter;
 use super::words::plain;

@@ -35,7 +35,7 @@ fn make(parameters: &Parameters) -> Result<Arc<dyn Loss>> {
     if construction != Construction::RankNetWeightPairs {
         let name = construction.name();
         if assignment != Default::default() {
-            return Err(parameters.wrong(format!("{name} has no pair weights to average over sampled rankings")));
+            return Err(parameters.wrong(format!("{name} has no pair weights: remove gaussian or plackett-luce")));
         }
         if parameters.flag("sigma") && construction != Construction::SpringSmooth {
             return Err(parameters.wrong(format!("{name} has no sigmoid: remove sigma")));

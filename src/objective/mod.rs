@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 /// A training objective: a loss and its name.
 ///
-/// Parsing and printing a name are inverse to each other:
+/// A name prints in the form in which it parses:
 ///
 /// ```
 /// use burnrank::Objective;
@@ -201,7 +201,7 @@ impl Objective {
     /// Returns an error if the objective samples rankings.
     pub fn as_field(&self) -> Result<&dyn LambdaField> {
         self.loss.field().ok_or_else(|| {
-            crate::Error::Config(format!("{self}: sampled rankings make a random field, which cannot be analysed"))
+            crate::Error::Config(format!("{self}: sampled rankings give a random field, which cannot be analysed"))
         })
     }
 

@@ -114,8 +114,8 @@ impl<'a> TensorTile<'a> {
         self.upload(values)
     }
 
-    /// Returns values per document as those of the rows, `[queries, rows, 1]`, and of the columns, `[queries, 1,
-    /// longest]`.
+    /// Returns values per document as those of the rows, `[queries, rows, 1]`, and those of the columns,
+    /// `[queries, 1, longest]`.
     pub fn sides(&self, values: &Tensor<2>) -> (Tensor<3>, Tensor<3>) {
         let rows = values.clone().slice_dim(1, self.rows.clone()).unsqueeze_dim::<3>(2);
         (rows, values.clone().unsqueeze_dim::<3>(1))

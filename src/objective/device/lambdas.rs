@@ -48,8 +48,8 @@ impl DeviceLambdas {
         let bytes = 16 * labels.len() as u64;
         if bytes > cube.largest_buffer().min(i32::MAX as u64 * 2) {
             return Err(Error::Device(format!(
-                "{} documents exceed the device's maximum buffer size of {}: train on fewer documents, or with `device` \
-                 flex",
+                "{} documents exceed the device's maximum buffer size of {}: train on fewer documents, or with \
+                 `device` flex",
                 labels.len(),
                 crate::memory::readable(cube.largest_buffer())
             )));

@@ -18,8 +18,8 @@ use crate::name::{Spelling, Word};
 use crate::stop::Stop;
 use std::sync::Arc;
 
-/// Construction of lambdas from a metric. The paper describes each in one sentence; the details that it leaves open are
-/// given here.
+/// Construction of lambdas from a metric. The paper describes each in one sentence, quoted below; the rest settles the
+/// details that it leaves open.
 ///
 /// All lambdas are zero for a query on which no move changes the metric. They come in opposite pairs, so that they sum
 /// to zero (Newton's third law). The sign of costs is reversed first.

@@ -19,7 +19,7 @@ use std::ops::Range;
 pub(super) const BLOCK: usize = 256;
 /// Number of blocks computed at a time when threads share a query, each with separate column sums.
 const WAVE: usize = 8;
-/// Minimum number of pairs of a query that threads share.
+/// Queries with at least this many pairs are shared between threads.
 const SHARED: usize = 1 << 20;
 
 /// Documents in the order of rows and columns.
@@ -102,8 +102,8 @@ impl Grid {
     pub fn run<L: LaneForm>(&mut self, task: GridTask<'_>) -> f64 {
         let n = self.place.len();
         // Padding without effect: e = 0 and a score far below all others.
-        let least = |values: &[f32]| values.iter().copied().fold(0.0, f32::min);
-        let (lowest, last) = (least(&self.first), least(&self.second));
+        let min = |values: &[f32]| values.iter().copied().fold(0.0, f32::min);
+        let (lowest, last) = (min(&self.first), min(&self.second));
         self.e.resize(n + WIDEST, 0.0);
         self.score.resize(n + WIDEST, -1e38);
         self.first.resize(n + WIDEST, L::padding(lowest));

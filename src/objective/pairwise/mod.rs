@@ -4,8 +4,7 @@
 //!
 //! ```text
 //! C = sum over pairs of  w_ij log(1 + exp(-sigma (s_i - s_j)))
-//! dC/ds_i = -sigma sum over j of  w_ij / (1 + exp(sigma (s_i - s_j)))  +  the same for pairs in which i should be
-//! below
+//! dC/ds_i = -sigma sum over j of  w_ij / (1 + exp(sigma (s_i - s_j)))  +  the same for pairs that prefer j
 //! ```
 //!
 //! where `w_ij` depends on labels and ranks only ([`PairWeight`]). A query is sorted once ([`ranked`]). The same sums

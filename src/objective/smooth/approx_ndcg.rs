@@ -19,8 +19,8 @@ pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     make: Make::Smooth(|name| Arc::new(SmoothLoss(ApproxNdcg { alpha: name.number("alpha") }))),
 };
 
-/// `C = 1 - sum_i G_i / log2(1 + r_i)`, NDCG with smooth ranks `r_i = 1 + sum over j != i of sigmoid(alpha (s_j -
-/// s_i))`.
+/// `C = 1 - sum_i G_i / log2(1 + r_i)`, NDCG with smooth ranks
+/// `r_i = 1 + sum over j != i of sigmoid(alpha (s_j - s_i))`.
 ///
 /// Takes `O(n m)` for `m` documents with a gain. Loss and gradient are 0 if all labels are equal. The loss is not
 /// convex: second derivatives may be negative.

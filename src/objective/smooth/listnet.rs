@@ -16,8 +16,8 @@ pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
     make: Make::Smooth(|_| Arc::new(SmoothLoss(ListNet))),
 };
 
-/// Cross entropy of top-one probabilities, `C = -sum_i P_i log p_i` with `P = softmax(labels)` and `p =
-/// softmax(scores)`.
+/// Cross entropy of top-one probabilities, `C = -sum_i P_i log p_i` with `P = softmax(labels)` and
+/// `p = softmax(scores)`.
 ///
 /// Loss and gradient are 0 if all labels are equal, although a uniform `P` would make all scores equal.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! SoftRank (Taylor, Guiver, Robertson and Minka 2008).
 //!
-//! The score of document `i` is drawn from `N(s_i, sigma^2)`. Document `j` beats it with probability `b_ij = Phi((s_j -
-//! s_i) / (sigma sqrt 2))`, independently of the others, so that its rank is 1 plus a sum of independent Bernoulli
-//! trials. SoftNDCG is NDCG with each discount replaced by its mean over the distribution of that rank.
+//! The score of document `i` is drawn from `N(s_i, sigma^2)`. Document `j` beats it with probability
+//! `b_ij = Phi((s_j - s_i) / (sigma sqrt 2))`, independently of the others, so that its rank is 1 plus a sum of
+//! independent Bernoulli trials. SoftNDCG is NDCG with each discount replaced by its mean over the distribution of that
+//! rank.
 //!
 //! The paper adds the trials to the distribution one at a time, which takes `O(n^3)` for all documents. The mean of a
 //! power with the rank as exponent needs no distribution: `E[z^r] = z * product over j of (1 - b_ij + z b_ij)`. The
@@ -58,8 +59,9 @@ impl Formula for SoftRank {
             {
                 *derivative -= share.gain * by_probability * density;
             }
-            let by_own: f64 = trials.by_probability.iter().zip(&trials.density).map(|(by, density)| by * density).sum();
-            gradient[i] += share.gain * by_own;
+            let by_score: f64 =
+                trials.by_probability.iter().zip(&trials.density).map(|(by, density)| by * density).sum();
+            gradient[i] += share.gain * by_score;
             if !hessian.is_empty() {
                 let mut total = remainder;
                 for ((hessian, by_probability), second) in
@@ -210,9 +212,9 @@ impl Powers {
         powers
     }
 
-    /// `1 / ln(1 + r)` is the integral over `u > 0` of `e^(-u r) (1 + e^-u integral over v > 0 of e^(-u v) / (ln^2 v +
-    /// pi^2))`, computed with the trapezoid rule over `ln u` and `ln v`, which converges faster than any power of the
-    /// step.
+    /// `1 / ln(1 + r)` is the integral over `u > 0` of
+    /// `e^(-u r) (1 + e^-u integral over v > 0 of e^(-u v) / (ln^2 v + pi^2))`, computed with the trapezoid rule over
+    /// `ln u` and `ln v`, which converges faster than any power of the step.
     fn integrate() -> Powers {
         const STEP: f64 = 0.3;
         const INNER: f64 = 0.5;

@@ -25,7 +25,8 @@ pub(in super::super) const PLUS_PLUS_ROW: ObjectiveEntry = ObjectiveEntry {
 /// `(rho |1/D_i - 1/D_j| + delta delta_ij) |G_i - G_j|` for `y_i > y_j`, where `delta_ij = 1/D_|i-j| - 1/D_(|i-j|+1)`,
 /// with the ideal DCG at `k`.
 ///
-/// NDCG-Loss2 is `(0, 1)` (LambdaLoss, Eq. 15 and 16), NDCG-Loss2++ is `(1, mu)` (Eq. 19), LambdaRank is `(1, 0)` (Eq. 17).
+/// NDCG-Loss2 is `(0, 1)` (LambdaLoss, Eq. 15 and 16), NDCG-Loss2++ is `(1, mu)` (Eq. 19), and LambdaRank is `(1, 0)`
+/// (Eq. 17).
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Ndcg2 {
     pub rho: f64,

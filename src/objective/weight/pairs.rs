@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// A swap of a higher label `h` and a lower label `l` changes the order of the pair itself, of the pairs of both
 /// documents with each document between them in rank and in label, and of the pairs of one of them with each document
 /// between them in rank that has the label of either. Let `C_x(p)` be the number of documents above rank `p` with a
-/// label below `x` plus the number of those with a label of at most `x`. The change is `C_h(j) - C_h(i) - C_l(j) +
-/// C_l(i)` for `i` above `j`, divided by the number of pairs: two differences per label, which no form covers.
+/// label below `x` plus the number of those with a label of at most `x`. For `i` above `j`, the change is
+/// `C_h(j) - C_h(i) - C_l(j) + C_l(i)`, divided by the number of pairs: two differences per label, which no form covers.
 #[derive(Debug, Clone)]
 pub(super) struct PairsSwap(pub Arc<dyn Metric>);
 

@@ -1,9 +1,9 @@
 //! Sums over all pairs of a long list in near-linear time.
 //!
 //! # The method
-//! Documents are in rank order, so `x = sigma s` decreases from one to the next. For a pair `x_a >= x_b` let `u =
-//! exp(-(x_a - x_b))`, a number from 0 to 1. All contributions of a pair are one of two functions of `u`, the sigmoid
-//! and the softplus of `-(x_a - x_b)`,
+//! Documents are in rank order, so `x = sigma s` decreases from one to the next. For a pair `x_a >= x_b` let
+//! `u = exp(-(x_a - x_b))`, a number from 0 to 1. All contributions of a pair are one of two functions of `u`, the
+//! sigmoid and the softplus of `-(x_a - x_b)`,
 //!
 //! ```text
 //! u / (1 + u)        and        ln(1 + u) = integral from 0 to u of  dv / (1 + v),

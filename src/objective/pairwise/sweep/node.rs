@@ -17,7 +17,7 @@ pub(in super::super) struct SweepMemory {
     lines: [Vec<f64>; LINES],
 }
 
-/// Minimum number of documents of a list that threads share.
+/// Lists with at least this many documents are shared between threads.
 const SHARED: usize = 4096;
 
 /// Number of values per document: decay, fade, the gradients from documents above and below, their second derivatives,

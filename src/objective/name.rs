@@ -42,7 +42,7 @@ pub(super) fn assignment(parameters: &Parameters) -> Result<Assignment> {
         (None, None, false) => Ok(Assignment::Hard),
         (Some(samples), None, _) => Ok(Assignment::Gaussian { samples, scale: parameters.number("noise") }),
         (None, Some(samples), false) => Ok(Assignment::PlackettLuce { samples }),
-        (Some(_), Some(_), _) => Err(parameters.wrong("gaussian and plackett-luce cannot be combined: remove one of them")),
+        (Some(_), Some(_), _) => Err(parameters.wrong("use either gaussian or plackett-luce, not both")),
         _ => Err(parameters.wrong("noise belongs to gaussian=SAMPLES")),
     }
 }

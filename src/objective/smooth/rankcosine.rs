@@ -18,8 +18,8 @@ pub(in super::super) const ROW: ObjectiveEntry = ObjectiveEntry {
 /// `C = (1 - cos(y, s)) / 2`: the cosine distance between the vectors of scores and labels.
 ///
 /// The paper leaves the target of a label open; here it is the label itself. Scaling all scores does not change the
-/// loss, shifting them does. Loss and gradient are 0 if all labels are equal. For scores that are all (almost) 0, the cosine
-/// and the gradient are 0.
+/// loss, shifting them does. Loss and gradient are 0 if all labels are equal. For scores that are all (almost) 0, the
+/// cosine and the gradient are 0.
 #[derive(Debug)]
 pub(in super::super) struct RankCosine;
 

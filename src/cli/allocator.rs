@@ -1,6 +1,6 @@
-//! Memory from the system, and a message instead of an abort where there is none left.
+//! A global allocator that prints an error instead of aborting when the system is out of memory.
 //!
-//! Large amounts are asked for with `burnrank::memory` before they are taken. This is for what was not foreseen.
+//! Large allocations are checked with `burnrank::memory` first. This handles all others.
 
 use burnrank::internal::files::try_remove_unfinished;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,21 +12,21 @@ static MEMORY: Memory = Memory;
 
 struct Memory;
 
-// SAFETY: every call goes to the system's allocator as it is, and what that returns is returned.
+// SAFETY: all calls are forwarded unchanged to the system's allocator, and its results are returned.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of this very function.
-        given(unsafe { System.alloc(layout) }, layout.size())
+        // SAFETY: the caller upholds the contract of this function.
+        checked(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        given(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        checked(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as above.
-        given(unsafe { System.realloc(old, layout, size) }, size)
+        checked(unsafe { System.realloc(old, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
@@ -35,43 +35,43 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
-/// Gives memory of large blocks back to the system as soon as they are free, for programs that run for long.
+/// Makes the allocator return large blocks to the system as soon as they are freed, for programs that run for a long time.
 ///
-/// Without it, glibc keeps blocks of up to 32 MB for later once it has seen some.
+/// By default glibc keeps freed blocks of up to 32 MB for reuse.
 #[cfg(feature = "serve")]
 pub fn give_back_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        /// `M_MMAP_THRESHOLD`: number of bytes from which a block is mapped by itself.
-        const MAPPED_FROM: i32 = -3;
+        /// Minimum size in bytes of blocks that are mapped individually.
+        const M_MMAP_THRESHOLD: i32 = -3;
         unsafe extern "C" {
             fn mallopt(parameter: i32, value: i32) -> i32;
         }
-        // SAFETY: the C library's function, with a parameter that it documents. Where it fails, memory is only kept longer.
-        unsafe { mallopt(MAPPED_FROM, 256 << 10) };
+        // SAFETY: a function of the C library with a documented parameter. If it fails, memory is only kept longer.
+        unsafe { mallopt(M_MMAP_THRESHOLD, 256 << 10) };
     }
 }
 
 #[inline(always)]
-fn given(memory: *mut u8, bytes: usize) -> *mut u8 {
+fn checked(memory: *mut u8, bytes: usize) -> *mut u8 {
     if memory.is_null() {
-        refused(bytes);
+        out_of_memory(bytes);
     }
     memory
 }
 
-/// Ends the program with a message. Nothing here may need memory.
+/// Ends the program with an error message, without allocating.
 #[cold]
-fn refused(bytes: usize) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if TOLD.swap(true, Ordering::SeqCst) {
+fn out_of_memory(bytes: usize) {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if REPORTED.swap(true, Ordering::SeqCst) {
         return;
     }
     let mut text = [0; 160];
     let mut rest = &mut text[..];
     let _ = writeln!(
         rest,
-        "error: out of memory: the system gave no {bytes} bytes; use smaller files or fewer --threads, or lift its limit"
+        "error: out of memory: cannot allocate {bytes} bytes; use smaller files or fewer --threads, or raise the system's limit"
     );
     let left = rest.len();
     let _ = std::io::stderr().write_all(&text[..text.len() - left]);

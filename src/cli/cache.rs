@@ -1,4 +1,4 @@
-//! `burnrank convert --to cache`: data as a binary file that opens at once.
+//! `burnrank convert --to cache`: converts data to a binary file that opens without parsing.
 
 use super::convert::Args;
 use super::input;
@@ -23,14 +23,14 @@ pub fn run(args: &Args, out: &Output) -> anyhow::Result<()> {
     let bar = Bar::new(&input::name(&args.file), Unit::Bytes);
     let report = out.explain(build(&args.file, out.path(), options, &reading.options(), bar.updates()))?;
     drop(bar);
-    input::tell_skipped(&input::name(&args.file), &report.skipped);
+    input::note_skipped(&input::name(&args.file), &report.skipped);
     if args.json {
         return ui::print_json(&about(&args.out, &report));
     }
     ui::print(&text(&args.out, &report))
 }
 
-/// What was written, for machines.
+/// Describes the written cache as JSON.
 pub fn about(path: &Path, report: &CacheReport) -> serde_json::Value {
     json!({
         "file": path.display().to_string(), "queries": report.queries, "documents": report.documents,
@@ -38,7 +38,7 @@ pub fn about(path: &Path, report: &CacheReport) -> serde_json::Value {
     })
 }
 
-/// The same for people.
+/// Describes the written cache as text.
 pub fn text(path: &Path, report: &CacheReport) -> String {
     let mut text = format!(
         "{}: {} queries, {} documents, {} features, {}\n",
@@ -49,13 +49,13 @@ pub fn text(path: &Path, report: &CacheReport) -> String {
         readable(report.bytes)
     );
     if let Some(rounding) = report.rounding {
-        let lost = match rounding.underflows {
+        let underflows = match rounding.underflows {
             0 => String::new(),
-            1 => " One value other than 0 became 0.".into(),
-            many => format!(" {} values other than 0 became 0.", count(many as usize)),
+            1 => " 1 nonzero value became 0.".into(),
+            number => format!(" {} nonzero values became 0.", count(number as usize)),
         };
         text += &format!(
-            "Rounded to f16: the largest error is {:e}, of the value {}; {:.3}% of a value at most.{lost}\n",
+            "Rounded to f16: the largest absolute error is {:e} (value {}), the largest relative error {:.3}%.{underflows}\n",
             rounding.error,
             rounding.value,
             100.0 * rounding.relative

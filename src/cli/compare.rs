@@ -238,7 +238,7 @@ fn system_json(system: &System) -> serde_json::Value {
     json!({
         "name": system.name,
         "path": system.path,
-        "queries_not_in_run": system.lacks(),
+        "queries_not_in_run": system.not_in_run(),
         "queries_not_in_data": system.not_judged(),
         "documents_not_in_data": system.unknown(),
     })

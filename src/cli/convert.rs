@@ -1,4 +1,4 @@
-//! `burnrank convert`: the same data in canonical form, or as TREC files; and the trees of other programs as a model.
+//! `burnrank convert`: converts data to LETOR text, a cache or TREC files, and imports models of other programs.
 
 use super::input::{self, ReadArgs};
 use super::output::{self, Output, Watched};
@@ -23,54 +23,54 @@ Examples:
   burnrank convert lightgbm.txt --to model --out model
   burnrank convert xgboost.json --to model --out model
 
-A cache is a binary file that every command takes in the place of the text it was made from. It opens at once, and its features \
-stay in the file: it may be larger than the memory. It is refused when the text changes.
+A cache is a binary file that all commands accept instead of the text that it was built from. It opens without parsing, and \
+its features are read from the file as needed, so it may be larger than memory. A cache whose text has changed is an error.
 
-A model of LightGBM (text) or XGBoost (JSON: save_model('m.json')) becomes a model folder, for predict, evaluate and \
-compare. Its first column is feature 1 of LETOR files, as it is when the model was trained from an array. LightGBM itself, given a \
-LETOR file, takes feature 1 for its second column: add --first-index 0 for a model that it trained so. Trees of XGBoost are \
-imported up to best_iteration, as XGBRanker.predict uses them.";
+--to model imports a model of LightGBM (text) or XGBoost (JSON, from save_model('m.json')) as a model folder, for predict, \
+evaluate and compare. Its first column becomes feature 1 of LETOR files, which is right for models trained on arrays. LightGBM \
+reads feature 1 of a LETOR file as its second column: add --first-index 0 for models that it trained on LETOR files. Trees of \
+XGBoost are imported up to best_iteration, like XGBRanker.predict.";
 
-/// Rewrite data in canonical LETOR form, scale it, turn it into a cache or TREC files; import a LightGBM or XGBoost model
+/// Convert data to LETOR text, a cache or TREC files, scale it, or import a LightGBM or XGBoost model
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// LETOR file, or a model with --to model; '-' is standard input
     pub file: PathBuf,
-    /// File to write; packed when it ends in .gz or .zst; '-' is standard output. A folder with --to model
+    /// File to write; compressed if it ends in .gz or .zst, '-' is standard output, a folder with --to model
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
-    /// What to write
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Letor)]
     to: Format,
-    /// Index of the first feature in the written file: 0 or 1
+    /// Index of the first feature in the output, 0 or 1
     #[arg(long, value_name = "INDEX", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1))]
     to_first_index: u32,
-    /// Leave out features of value 0
+    /// Omit features with value 0
     #[arg(long)]
     sparse: bool,
-    /// Round the features of a cache to f16: half the file, and three digits
+    /// Round the features of a cache to f16; halves the file size and keeps three digits
     #[arg(long)]
     pub half: bool,
-    /// Names of the features for a cache, lines of 'index name'
+    /// Feature names for a cache, one 'index name' per line
     #[arg(long, value_name = "FILE")]
     pub feature_names: Option<PathBuf>,
     #[arg(long, value_name = "KIND", default_value_t,
-          help = format!("Feature scaling: {}", ScaleKind::ALL.map(ScaleKind::name).join(", ")))]
+          help = format!("Feature scaling; one of {}", ScaleKind::ALL.map(ScaleKind::name).join(", ")))]
     scale: ScaleKind,
-    /// Training data to fit the scaling on [default: the file itself]
+    /// Training data to fit the scaling on [default: the file]
     #[arg(long, value_name = "FILE")]
     scale_on: Option<PathBuf>,
-    /// Scores of the documents, one per line, for a run
+    /// Scores of the documents for a run, one per line
     #[arg(long, value_name = "FILE")]
     scores: Option<PathBuf>,
-    /// Name of the system, for a run
+    /// Name of the system for a run
     #[arg(long, default_value = "burnrank")]
     tag: String,
-    /// Replace the file that is there already
+    /// Replace the output if it exists
     #[arg(long)]
     pub force: bool,
-    /// Print JSON about the file for machines
+    /// Print JSON about the output
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -79,9 +79,9 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// '<label> qid:<id> <index>:<value> ...', queries together, features in order
+    /// LETOR text with the documents of each query together and features in order
     Letor,
-    /// Binary file that opens at once, and may be larger than the memory
+    /// Binary file that opens without parsing and may be larger than memory
     Cache,
     /// TREC judgements: 'qid 0 docid label'
     Qrels,
@@ -131,22 +131,22 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     ui::print(&format!("{file}: {queries} queries, {documents} documents, {} features\n", count(features)))
 }
 
-/// Refuses what makes no sense, before any file is read.
+/// Checks the options before any file is read.
 fn check(args: &Args) -> anyhow::Result<()> {
     let problem = if args.json && output::is_stdout(&args.out) {
-        "--json describes the written file: say where with --out FILE"
+        "--json describes the output file: add --out FILE"
     } else if args.to == Format::Run && args.scores.is_none() {
-        "a run needs the documents' scores: add --scores FILE"
+        "a run needs scores: add --scores FILE"
     } else if args.to != Format::Run && args.scores.is_some() {
         "--scores is for runs: add --to run"
     } else if args.to == Format::Run && (args.reading.lenient || args.reading.regroup) {
-        "--lenient and --regroup move documents away from their scores: convert the data first"
+        "--lenient and --regroup change the order of documents, so that scores do not match: convert the data first"
     } else if args.to != Format::Letor && args.scale != ScaleKind::None {
-        "--scale is for LETOR files: only they have features to scale"
+        "--scale is for LETOR output: leave it out, or add --to letor"
     } else if args.to != Format::Cache && (args.half || args.feature_names.is_some()) {
         "--half and --feature-names are for caches: add --to cache"
     } else if args.to == Format::Cache && !output::is_plain_file(&args.out) {
-        "a cache is a file of its own, neither packed nor standard output: choose another --out"
+        "a cache can neither be compressed nor written to standard output: choose another --out"
     } else if args.scale == ScaleKind::None && args.scale_on.is_some() {
         "--scale-on needs a scaling: add --scale zscore, for example"
     } else {
@@ -160,7 +160,7 @@ fn scaled(mut data: Dataset, args: &Args) -> anyhow::Result<Dataset> {
         Some(path) => Scaler::fit(args.scale, &input::read_data(path, &args.reading.with_query_file(None))?),
         None => Scaler::fit(args.scale, &data),
     };
-    // Features that are 0 in the whole file may be missing from it.
+    // Sparse files may omit the last features.
     if data.n_features() < scaler.n_features() {
         data = data.widened(scaler.n_features())?;
     }

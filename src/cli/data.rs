@@ -1,4 +1,4 @@
-//! `burnrank data`: what a file is made of.
+//! `burnrank data`: statistics and problems of data files.
 
 use super::data_problems::DataProblem;
 use super::input::{self, ReadArgs};
@@ -20,36 +20,36 @@ Examples:
   burnrank data train.txt.gz --first-index 0
   burnrank data train.txt --objective lambdarank:ndcg --objective lambdarank:mrr
   burnrank data train.cache --check
-  burnrank data MSLR-WEB10K              Fold1 to Fold5, one line each file
+  burnrank data MSLR-WEB10K              Fold1 to Fold5, one line per file
   zcat train.gz | burnrank data - --json";
 
-/// Show what a data file is made of, and what is odd about it
+/// Show statistics and problems of data files
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// LETOR files, '-' for standard input, or folders with Fold1, Fold2, ... of train.txt, vali.txt and test.txt
+    /// Data files, '-' for standard input, or folders of folds; Fold1, Fold2, ... contain train.txt, vali.txt, test.txt
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Count the pairs that this objective learns from; may be repeated
+    /// Count the document pairs that this objective learns from; may be repeated
     #[arg(long = "objective", value_name = "NAME", value_parser = Objective::parse)]
     objectives: Vec<Objective>,
-    /// Count them at the scores of this model, instead of at equal scores
+    /// Count pairs at the scores of this model folder [default: at equal scores]
     #[arg(long, value_name = "DIR", requires = "objectives")]
     model: Option<PathBuf>,
-    /// Names of the features, lines of 'index name'
+    /// Feature names, one 'index name' per line
     #[arg(long, value_name = "FILE")]
     feature_names: Option<PathBuf>,
-    /// Verify every byte of a cache by its checksums; without it, all but the features and the ids of documents
+    /// Verify all checksums of a cache; otherwise those of features and document ids are not verified
     #[arg(long)]
     check: bool,
-    /// Print JSON for machines
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     reading: ReadArgs,
 }
 
-/// One file and what was found in it.
+/// Report on a file.
 #[derive(Debug, Serialize)]
 struct File {
     file: String,
@@ -59,7 +59,7 @@ struct File {
     split: Option<&'static str>,
     bytes: u64,
     skipped_lines: usize,
-    /// Where it is one.
+    /// Set if the file is a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     cache: Option<CacheInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,14 +71,14 @@ struct File {
     warnings: Vec<DataProblem>,
 }
 
-/// A folder of folds.
+/// Report on a folder of folds.
 #[derive(Debug, Serialize)]
 struct Folder {
     folder: String,
     warnings: Vec<DataProblem>,
 }
 
-/// All that is to be printed.
+/// The report that is printed.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     files: Vec<File>,
@@ -94,12 +94,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             text.push('\n');
         }
         if path.is_dir() {
-            let (folder, files) = look_at_folder(path, args)?;
+            let (folder, files) = examine_folder(path, args)?;
             text.push_str(&folder_text(&folder, &files));
             report.folders.push(folder);
             report.files.extend(files);
         } else {
-            let (file, _) = look_at(path, args)?;
+            let (file, _) = examine(path, args)?;
             text.push_str(&file_text(&file));
             report.files.push(file);
         }
@@ -107,7 +107,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if args.json { ui::print_json(&report) } else { ui::print(&text) }
 }
 
-fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
+fn examine(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
     let cache = cache::info(path)?;
     if args.check && cache.is_some() {
         let _bar = Bar::working(&format!("{}: checking", input::name(path)));
@@ -134,22 +134,22 @@ fn look_at(path: &Path, args: &Args) -> anyhow::Result<(File, Dataset)> {
         skipped_lines: report.skipped.lines,
         checked: cache.as_ref().filter(|_| args.check).map(|_| true),
         cache,
-        warnings: statistics.oddities(),
+        warnings: statistics.problems(),
         statistics,
         effective_pairs,
     };
     Ok((file, report.data))
 }
 
-fn look_at_folder(path: &Path, args: &Args) -> anyhow::Result<(Folder, Vec<File>)> {
+fn examine_folder(path: &Path, args: &Args) -> anyhow::Result<(Folder, Vec<File>)> {
     let (mut files, mut warnings) = (Vec::new(), Vec::new());
     for fold in find_folds(path)? {
         let mut earlier: Vec<(&str, HashSet<String>)> = Vec::new();
         for (split, path) in [("train", &fold.train), ("vali", &fold.vali), ("test", &fold.test)] {
-            let (file, data) = look_at(path, args)?;
+            let (file, data) = examine(path, args)?;
             let ids: HashSet<String> = data.query_ids().iter().cloned().collect();
-            for (other, others) in &earlier {
-                warnings.extend(shared(&fold.name, split, other, ids.intersection(others).count()));
+            for (other, other_ids) in &earlier {
+                warnings.extend(shared(&fold.name, split, other, ids.intersection(other_ids).count()));
             }
             earlier.push((split, ids));
             files.push(File { fold: Some(fold.name.clone()), split: Some(split), ..file });
@@ -159,7 +159,7 @@ fn look_at_folder(path: &Path, args: &Args) -> anyhow::Result<(Folder, Vec<File>
     if widths(&files) > 1 {
         warnings.push(DataProblem {
             message: "the files have different numbers of features".into(),
-            remedy: "harmless when the last features are 0 somewhere; otherwise files of different data are mixed"
+            remedy: "harmless if some files omit trailing zeros; otherwise the files belong to different data sets"
                 .into(),
         });
     }
@@ -169,12 +169,12 @@ fn look_at_folder(path: &Path, args: &Args) -> anyhow::Result<(Folder, Vec<File>
 fn shared(fold: &str, split: &str, other: &str, queries: usize) -> Option<DataProblem> {
     (queries > 0).then(|| DataProblem {
         message: format!("{fold}: {} in both {other} and {split}", counted(queries, "query is", "queries are")),
-        remedy: "what is trained on must not be tested on: split again with 'burnrank split'".into(),
+        remedy: "training and test queries must differ: split the data again with 'burnrank split'".into(),
     })
 }
 
 fn file_text(file: &File) -> String {
-    let Statistics { documents_per_query: spread, labels, .. } = &file.statistics;
+    let Statistics { documents_per_query: sizes, labels, .. } = &file.statistics;
     let first = file.statistics.first_index;
     let last = (first + file.statistics.features).saturating_sub(1);
     let rows = [
@@ -184,19 +184,19 @@ fn file_text(file: &File) -> String {
             count(file.statistics.documents),
             format!(
                 "{} to {} per query, median {}, mean {:.1}",
-                count(spread.min),
-                count(spread.max),
-                spread.median,
-                spread.mean
+                count(sizes.min),
+                count(sizes.max),
+                sizes.median,
+                sizes.mean
             ),
         ),
-        ("features", count(file.statistics.features), format!("counted {first} to {last}")),
-        ("missing", count(file.statistics.missing_features.len()), "features never set, or always 0".into()),
-        ("constant", count(file.statistics.constant_features.len()), "features with one other value".into()),
+        ("features", count(file.statistics.features), format!("indices {first} to {last}")),
+        ("missing", count(file.statistics.missing_features.len()), "features that are 0 everywhere".into()),
+        ("constant", count(file.statistics.constant_features.len()), "features with one nonzero value".into()),
         (
             "duplicates",
             count(file.statistics.duplicates.documents),
-            "documents with the features of another in the query".into(),
+            "documents with the features of an earlier one in the query".into(),
         ),
         ("document ids", count(file.statistics.documents_with_id), String::new()),
     ];
@@ -205,8 +205,8 @@ fn file_text(file: &File) -> String {
     if let Some(cache) = &file.cache {
         text += &paragraph(&cache_text(cache, file.checked.is_some()));
     }
-    for (name, number, rest) in rows {
-        text.push_str(format!("{name:<12}  {number:>widest$}  {rest}").trim_end());
+    for (name, number, description) in rows {
+        text.push_str(format!("{name:<12}  {number:>widest$}  {description}").trim_end());
         text.push('\n');
     }
     text.push('\n');
@@ -218,18 +218,18 @@ fn file_text(file: &File) -> String {
     text + &warnings_text(&file.warnings)
 }
 
-/// What a cache is, in words.
+/// Describes a cache.
 fn cache_text(cache: &CacheInfo, checked: bool) -> String {
     let (bits, size) = (cache.bits, readable(cache.feature_bytes));
-    let source = cache.source.as_ref().map_or(String::new(), |source| format!(", made from {}", printable(source)));
-    let what = format!("A cache of {size} of f{bits} features{source}.");
-    if checked { format!("All bytes are what was written. {what}") } else { format!("{what} --check verifies them.") }
+    let source = cache.source.as_ref().map_or(String::new(), |source| format!(", built from {}", printable(source)));
+    let text = format!("Cache with {size} of f{bits} features{source}.");
+    if checked { format!("{text} All checksums match.") } else { format!("{text} --check verifies its checksums.") }
 }
 
 fn labels_text(labels: &Labels) -> String {
     if labels.distribution.is_empty() {
         let Labels { distinct, min, mean, max, .. } = labels;
-        return format!("labels  {} different ones, {min} to {max}, mean {mean:.4}\n", count(*distinct));
+        return format!("labels  {} distinct values, {min} to {max}, mean {mean:.4}\n", count(*distinct));
     }
     let mut table = Table::new(&[("label", Align::Right), ("documents", Align::Right), ("share", Align::Right)]);
     labels.distribution.iter().for_each(|l| table.row([l.label.to_string(), count(l.documents), percent(l.share)]));
@@ -238,14 +238,14 @@ fn labels_text(labels: &Labels) -> String {
 
 fn warnings_text(warnings: &[DataProblem]) -> String {
     if warnings.is_empty() {
-        return "\nNothing is odd.\n".into();
+        return "\nNo problems.\n".into();
     }
-    let lines = warnings.iter().map(|warnings| format!("- {}\n  {}\n", printable(&warnings.message), warnings.remedy));
-    format!("\n{}\n{}", heading("What is odd"), lines.collect::<String>())
+    let lines = warnings.iter().map(|warning| format!("- {}\n  {}\n", printable(&warning.message), warning.remedy));
+    format!("\n{}\n{}", heading("Warnings"), lines.collect::<String>())
 }
 
 fn folder_text(folder: &Folder, files: &[File]) -> String {
-    let columns = ["queries", "documents", "features", "per query", "nothing relevant", "odd"];
+    let columns = ["queries", "documents", "features", "per query", "none relevant", "warnings"];
     let mut table = Table::new(
         &[("fold", Align::Left), ("split", Align::Left)]
             .into_iter()
@@ -272,11 +272,11 @@ fn folder_text(folder: &Folder, files: &[File]) -> String {
         text.push_str(&warnings_text(&folder.warnings));
     }
     for File { fold, split, effective_pairs, .. } in files {
-        let place = format!("{} {}", fold.as_deref().unwrap_or_default(), split.unwrap_or_default());
-        effective_pairs.iter().for_each(|pairs| text.push_str(&format!("{place}: {}\n", pairs.text())));
+        let name = format!("{} {}", fold.as_deref().unwrap_or_default(), split.unwrap_or_default());
+        effective_pairs.iter().for_each(|pairs| text.push_str(&format!("{name}: {}\n", pairs.text())));
     }
     if let Some(file) = files.iter().find(|file| !file.warnings.is_empty()) {
-        text.push_str(&format!("\nWhat is odd about a file: burnrank data {}\n", file.file));
+        text.push_str(&format!("\nTo see the warnings of a file: burnrank data {}\n", file.file));
     }
     text
 }

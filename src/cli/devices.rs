@@ -1,4 +1,4 @@
-//! `burnrank devices`: what there is to compute on.
+//! `burnrank devices`: the available devices.
 
 use super::ui;
 use burnrank::device::{self, DeviceInfo};
@@ -9,11 +9,11 @@ Examples:
   burnrank devices
   burnrank train --train train.txt --device wgpu:1 --out model";
 
-/// List what this build can compute on, and which of it --device auto takes
+/// List the devices of this build, and the one that --device auto selects
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Print the list as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -28,10 +28,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         text += &format!("{}\n\n", ui::heading(&format!("auto is {}", auto.device)));
     }
     let width = devices.iter().map(|device| device.device.len()).max().unwrap_or(0).max("device".len());
-    text += &format!("{:width$}  {:>8}  {}\n", "device", "memory", "what it is");
+    text += &format!("{:width$}  {:>8}  {}\n", "device", "memory", "name");
     devices.iter().for_each(|device| text += &line(device, width));
-    text += "\n--device NAME takes one of them; without a number, as in 'wgpu', the one that is\nmarked. Other backends need \
-             another build: --features vulkan, metal, cuda, rocm.\n";
+    text += "\n--device NAME selects a device; without a number, as in 'wgpu', the one marked *.\nOther backends need another build: \
+             --features vulkan, metal, cuda or rocm.\n";
     ui::print(&text)
 }
 

@@ -1,4 +1,4 @@
-//! What all commands that judge rankings ask for.
+//! Options of the commands that evaluate rankings.
 
 use super::Usage;
 use anyhow::bail;
@@ -8,23 +8,23 @@ use burnrank::metric::{MetricEntry, Missing, Peer, parse, parse_with};
 use burnrank::{Conventions, Metric};
 use std::sync::Arc;
 
-/// The conventions that decide what a measure is.
+/// Evaluation conventions.
 #[derive(Debug, clap::Args)]
 pub struct EvaluationArgs {
-    /// Which of equally scored documents ranks first: document (the earlier one; in a run the greater id, as in
-    /// trec_eval), pessimistic, optimistic, or average over all orders
+    /// Order of equal scores; document (the earlier first; in runs the greater id, as in trec_eval), pessimistic, optimistic, or
+    /// average over all orders
     #[arg(long, value_name = "RULE", default_value_t)]
     ties: Ties,
-    /// What a query with nothing relevant counts: zero, one, or skip
+    /// Value of queries without relevant documents; zero, one, or skip
     #[arg(long, value_name = "RULE", default_value = "zero")]
     empty: Empty,
-    /// Lowest relevant label, for binary measures
+    /// Lowest relevant label for binary metrics
     #[arg(long, value_name = "LABEL", default_value_t = 1.0)]
     pub threshold: f32,
 }
 
 impl EvaluationArgs {
-    /// Refuses what makes no sense before any file is read.
+    /// Checks the options before any file is read.
     pub fn check(&self) -> anyhow::Result<()> {
         if !(self.threshold > 0.0 && self.threshold.is_finite()) {
             bail!(Usage(format!("--threshold {}: expected a positive number", self.threshold)));
@@ -40,7 +40,7 @@ impl EvaluationArgs {
         let metric = parse_with(name, self.threshold)?;
         if self.ties == Ties::Average && metric.value_over_ties(&[1.0, 0.0], &[2], 2).is_none() {
             bail!(Usage(format!(
-                "--ties average: {} has no closed form for it: choose document, pessimistic or optimistic",
+                "--ties average: {} has no closed form for the average: use document, pessimistic or optimistic",
                 metric.name()
             )));
         }
@@ -48,90 +48,91 @@ impl EvaluationArgs {
     }
 }
 
-/// What commands ask for that also judge runs.
+/// Evaluation options of the commands that also evaluate runs.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
     #[command(flatten)]
-    own: EvaluationArgs,
-    /// Judge as this program does, to its last printed digit: trec_eval, scikit-learn, lightgbm, xgboost or letor (LETOR 4.0's
-    /// script); docs/conventions.md says how they differ
+    conventions: EvaluationArgs,
+    /// Compute metrics as this program does; trec_eval, scikit-learn, lightgbm, xgboost or letor (LETOR 4.0's script).
+    /// docs/conventions.md lists the differences
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["ties", "empty"])]
     like: Option<Peer>,
-    /// Count judged queries that a run lacks, with nothing retrieved, instead of leaving them out
+    /// Include judged queries that are missing from a run, as queries without retrieved documents
     #[arg(long)]
     pub complete: bool,
 }
 
 impl RunArgs {
-    /// As [`EvaluationArgs::check`].
+    /// Like [`EvaluationArgs::check`].
     pub fn check(&self) -> anyhow::Result<()> {
-        self.own.check()
+        self.conventions.check()
     }
 
-    /// Whether scores are to be compared, and ranked when equal, as trec_eval does.
+    /// Whether to compare scores and break ties as trec_eval does.
     pub fn like_trec_eval(&self) -> bool {
         self.like == Some(Peer::TrecEval)
     }
 
-    /// The program whose numbers are asked for.
+    /// The program of `--like`.
     pub fn like(&self) -> Option<Peer> {
         self.like
     }
 
     pub fn threshold(&self) -> f32 {
-        self.own.threshold
+        self.conventions.threshold
     }
 
     pub fn conventions(&self) -> Conventions {
         match self.like {
-            // Joining a run puts equal scores into trec_eval's order.
+            // Joining a run sorts equal scores in trec_eval's order.
             Some(peer) => peer.conventions(),
-            None => self.own.conventions(),
+            None => self.conventions.conventions(),
         }
     }
 
-    /// The metrics for a user who names none: with `--like` those of the program.
+    /// The default metrics: with `--like` those of the program.
     pub fn usual_metrics(&self) -> Vec<String> {
         let usual = self.like.map_or(&REPORTED_METRICS[..], Peer::usual_metrics);
         usual.iter().map(|&name| name.to_owned()).collect()
     }
 
-    /// The measures of these names, each once.
+    /// Returns the metrics of these names, without duplicates.
     pub fn metrics(&self, names: &[String]) -> anyhow::Result<Vec<Arc<dyn Metric>>> {
         let mut metrics: Vec<Arc<dyn Metric>> = Vec::new();
         for name in names {
             let metric = match self.like {
-                Some(peer) => peer.metric(name, self.own.threshold)?,
-                None => self.own.metric(name)?,
+                Some(peer) => peer.metric(name, self.conventions.threshold)?,
+                None => self.conventions.metric(name)?,
             };
-            if metrics.iter().all(|known| known.name() != metric.name()) {
+            if metrics.iter().all(|earlier| earlier.name() != metric.name()) {
                 metrics.push(metric);
             }
         }
         Ok(metrics)
     }
 
-    /// The conventions that these measures depend on, in words.
-    pub fn words(&self, conventions: &Conventions, measures: &[String]) -> String {
-        let any = |is: fn(&MetricEntry) -> bool| measures.iter().filter_map(|name| row(name)).any(is);
+    /// Describes the conventions that these metrics depend on.
+    pub fn words(&self, conventions: &Conventions, metrics: &[String]) -> String {
+        let any = |is: fn(&MetricEntry) -> bool| metrics.iter().filter_map(|name| row(name)).any(is);
         let ties = match self.like {
             Some(peer) => peer.words().to_owned(),
             None => conventions.ties.to_string(),
         };
-        let mut words = format!("equal scores: {ties}; nothing relevant: {}", conventions.empty);
+        let mut words = format!("ties: {ties}; queries without relevant documents: {}", conventions.empty);
         if any(|row| row.has_gain() || is_letor(row)) {
-            let discount = discount(measures);
-            words += &format!("; gain 2^y - 1, or y where the name says linear; discount {discount}");
+            let discount = discount(metrics);
+            words += &format!("; gain: 2^y - 1, y for linear metrics; discount: {discount}");
         }
         if any(MetricEntry::is_binary) {
-            words += &format!("; relevant: label of {} or more, where the name states none", self.own.threshold);
+            words +=
+                &format!("; relevant: label of {} or more unless the name sets another", self.conventions.threshold);
         }
         if any(|row| row.name == "map") {
-            words += "; average precision over all of these";
+            words += "; average precision: over all relevant documents";
         }
         if conventions.missing == Missing::Absent {
-            words += "; judged but not retrieved: without a rank; retrieved but not judged: not relevant";
-            words += if any(|row| row.name == "bpref") { ", left out by bpref" } else { "" };
+            words += "; judged but not retrieved: not ranked; retrieved but not judged: not relevant";
+            words += if any(|row| row.name == "bpref") { ", ignored by bpref" } else { "" };
         }
         words
     }
@@ -145,7 +146,7 @@ fn is_letor(row: &MetricEntry) -> bool {
     row.name == "letor-ndcg"
 }
 
-/// The discount of these metrics: LETOR's script has another.
+/// Describes the discount of these metrics. LETOR's script has a different one.
 pub fn discount(metrics: &[String]) -> String {
     const USUAL: &str = "1 / log2(1 + rank)";
     const LETOR: &str = "1 at ranks 1 and 2, then 1 / log2(rank)";
@@ -153,11 +154,11 @@ pub fn discount(metrics: &[String]) -> String {
     match (rows().any(is_letor), rows().any(MetricEntry::has_gain)) {
         (false, _) => USUAL.to_owned(),
         (true, false) => LETOR.to_owned(),
-        (true, true) => format!("{USUAL}, of letor-ndcg {LETOR}"),
+        (true, true) => format!("{USUAL}; of letor-ndcg: {LETOR}"),
     }
 }
 
-/// Says that nothing is relevant by some binary metrics although labels are above 0, as click rates are; nothing otherwise.
+/// Returns a warning if no document is relevant for some binary metrics although labels are above 0, as with click rates.
 pub fn unreached(metrics: &[Arc<dyn Metric>], labels: &[f32], offsets: &[usize]) -> Option<String> {
     let highest = labels.iter().copied().fold(0.0, f32::max);
     let is_unreached = |metric: &&Arc<dyn Metric>| {
@@ -170,14 +171,16 @@ pub fn unreached(metrics: &[Arc<dyn Metric>], labels: &[f32], offsets: &[usize])
     })
 }
 
-/// Notes on standard error that nothing in `file` is relevant by some binary metrics, and what to do about it.
+/// Prints the warning of [`unreached`] on standard error, with the remedy.
 pub fn note_unreached(file: &str, metrics: &[Arc<dyn Metric>], labels: &[f32], offsets: &[usize]) {
     if let Some(what) = unreached(metrics, labels, offsets) {
-        super::ui::note(&format!("{file}: {what}: lower --threshold, or name one, as in map:rel=0.5"));
+        super::ui::note(&format!(
+            "{file}: {what}: lower --threshold, or set it in the metric's name, as in map:rel=0.5"
+        ));
     }
 }
 
-/// Refuses unknown names before any file is read.
+/// Checks that a metric exists, before any file is read.
 pub fn known_metric(name: &str) -> Result<String, burnrank::Error> {
     parse(name).map(|_| name.to_owned())
 }

@@ -143,7 +143,7 @@ pub fn explain_model(
     let explanation =
         explain(model, data, metric, baseline, options, &progress).with_context(|| data_name.to_owned())?;
     drop(bar);
-    widths::tell(data_name, width, model.info.ranker.features);
+    widths::note_filled(data_name, width, model.info.ranker.features);
     Ok(explanation)
 }
 

@@ -1,4 +1,4 @@
-//! `burnrank export`: a model as a file of a search engine or of another program.
+//! `burnrank export`: exports a model to a search engine or another program.
 
 use super::output::{self, Output};
 use super::ui::{self, counted};
@@ -17,38 +17,38 @@ Examples:
   burnrank export --model model --format solr -o model.json
   burnrank export --model model --format c -o - | cc -O2 -c -x c -
 
-A file of feature names has lines of 'index name'; without one, features have the names that the model was trained with, or \
-are called f1, f2, ... Solr and Elasticsearch scale features by (x - a) / b alone, and most engines score one document at a \
-time: for them, train nets with --scale zscore or minmax, or train trees.";
+Without --feature-names, features have the names of the training data, or f1, f2, ... Solr and Elasticsearch only support \
+scaling by (x - a) / b, and most engines score one document at a time: for them, train nets with --scale zscore or minmax, or \
+train trees.";
 
 fn after_help() -> String {
     let rows = FORMATS.iter().map(|row| format!("  {:<15}{}\n", row.name, row.help));
     format!("Formats:\n{}\n{EXAMPLES}", rows.collect::<String>())
 }
 
-/// Write a model in the format of a search engine or of another program
+/// Export a model to the format of a search engine or another program
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub struct Args {
-    /// The model folder
+    /// Model folder
     #[arg(long, value_name = "DIR")]
     model: PathBuf,
-    /// One of the formats below
+    /// Format; one of those below
     #[arg(long, value_name = "NAME")]
     format: Format,
-    /// File to write; '-' is standard output. Its name without the last ending becomes the model's
+    /// File to write; '-' is standard output. The file name without its extension becomes the model's name
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
-    /// Names of the features, lines of 'index name'
+    /// Feature names, one 'index name' per line
     #[arg(long, value_name = "FILE")]
     feature_names: Option<PathBuf>,
-    /// Index of the first feature in the file of names: 0 or 1
+    /// Index of the first feature in --feature-names, 0 or 1
     #[arg(long, value_name = "INDEX", default_value_t = 1, requires = "feature_names", value_parser = clap::value_parser!(u32).range(0..=1))]
     first_index: u32,
-    /// Replace files that are there already
+    /// Replace files that exist
     #[arg(long)]
     force: bool,
-    /// Print JSON about the files for machines
+    /// Print JSON about the files
     #[arg(long)]
     json: bool,
 }
@@ -56,7 +56,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let to_stdout = output::is_stdout(&args.out);
     if args.json && to_stdout {
-        bail!(Usage("--json describes the written file: say where with --out FILE".into()));
+        bail!(Usage("--json describes the output file: add --out FILE".into()));
     }
     let out = Output::new(&args.out, "--out", args.force)?;
     let names = args.feature_names.as_ref().map(|path| FeatureNames::read(path, args.first_index)).transpose()?;
@@ -89,14 +89,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     ui::print(&text)
 }
 
-/// The name of a file without its folder and last ending.
+/// Returns a file's name without folder and extension.
 fn name(path: &Path) -> String {
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    // A model may be called by a path that ends in '..' or has no name of its own.
+    // The path may end in '..' or '/'.
     stem(path).or_else(|| stem(&path.canonicalize().ok()?)).unwrap_or_default()
 }
 
-/// Writes all files or none, and tells their names.
+/// Writes all files or none, and returns their names.
 fn write(args: &Args, out: &Output, exported: &Exported) -> anyhow::Result<Vec<String>> {
     let put = |path: &Path, bytes: &[u8]| {
         let path = path.to_path_buf();
@@ -107,7 +107,7 @@ fn write(args: &Args, out: &Output, exported: &Exported) -> anyhow::Result<Vec<S
     if output::is_stdout(&args.out) {
         out.write(put(&args.out, &exported.bytes))?;
         if let Some((ending, _)) = &exported.beside {
-            ui::note(&format!("the file that belongs to it, NAME{ending}, is written beside --out FILE"));
+            ui::note(&format!("its companion file NAME{ending} is only written with --out FILE"));
         }
         return Ok(Vec::new());
     }
@@ -117,7 +117,7 @@ fn write(args: &Args, out: &Output, exported: &Exported) -> anyhow::Result<Vec<S
     if let Some((path, bytes)) = &beside {
         if *path == args.out {
             bail!(Usage(format!(
-                "--out {}: the file that belongs to it would have the same name: choose another ending",
+                "--out {}: its companion file would have the same name: choose another extension",
                 shown(path)
             )));
         }
@@ -133,7 +133,7 @@ fn write(args: &Args, out: &Output, exported: &Exported) -> anyhow::Result<Vec<S
     Ok(files)
 }
 
-/// The name of a file with another ending, as in model.features.json for model.json.
+/// Returns a file's name with another extension, as in model.features.json for model.json.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push(ending);

@@ -1,4 +1,4 @@
-//! `burnrank completions` and `burnrank man`: what shells and `man` want to know of the command line.
+//! `burnrank completions` and `burnrank man`: shell completion scripts and manual pages.
 
 use super::output::{Output, check_folder};
 use super::{Cli, ui};
@@ -16,22 +16,22 @@ Examples:
 
 const MAN: &str = "\
 Examples:
-  burnrank man | man -l -                  the page of the tool
-  burnrank man --out ~/.local/share/man/man1   a page for each command too";
+  burnrank man | man -l -                      page of the tool
+  burnrank man --out ~/.local/share/man/man1   with a page for each command";
 
-/// Print a script that completes commands and options in a shell
+/// Print a shell completion script
 #[derive(Debug, clap::Args)]
 #[command(after_help = COMPLETIONS)]
 pub struct CompletionsArgs {
-    /// The shell that is to complete
+    /// Shell
     shell: Shell,
 }
 
-/// Print the manual page, or write one for each command
+/// Print the manual page, or write a page for each command
 #[derive(Debug, clap::Args)]
 #[command(after_help = MAN)]
 pub struct ManArgs {
-    /// Writes burnrank.1, burnrank-train.1 and so on into this folder
+    /// Folder for burnrank.1, burnrank-train.1 and so on
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace pages that exist
@@ -56,7 +56,7 @@ pub fn man(args: &ManArgs) -> anyhow::Result<()> {
     let Some(folder) = &args.out else { return ui::print(&page(tool)?) };
     let mut written = vec![("burnrank".to_owned(), page(tool.clone())?)];
     for command in tool.get_subcommands().filter(|command| command.get_name() != "help") {
-        // A command's page is found by `man burnrank-train`.
+        // `man burnrank train` looks for `burnrank-train`.
         let name = format!("burnrank-{}", command.get_name());
         written.push((name.clone(), page(command.clone().name(name))?));
     }

@@ -1,4 +1,4 @@
-//! `burnrank convert --to model`: the trees of LightGBM or XGBoost as a model folder.
+//! `burnrank convert --to model`: imports the trees of LightGBM or XGBoost as a model folder.
 
 use super::convert::Args;
 use super::{Usage, input, output, protect, ui, warnings};
@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     if output::is_stdout(&args.out) {
-        bail!(Usage("a model is a folder: say where with --out DIR".into()));
+        bail!(Usage("a model is a folder: add --out DIR".into()));
     }
     let place = ModelPlace::claim(&args.out)?;
     protect::check_holds_no_input(place.folder(), "--out")?;
@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     ui::print(&format!("{}: {}, {} features\n", ui::printable(&folder), shape.architecture, ui::count(shape.features)))
 }
 
-/// Whether a file that is no LETOR file begins as a model of LightGBM or XGBoost does.
+/// Whether a file begins like a model of LightGBM or XGBoost.
 pub fn looks_like_a_model(file: &Path) -> bool {
     let mut start = [0; 64];
     let read =

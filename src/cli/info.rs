@@ -1,17 +1,23 @@
-//! `burnrank info`: what a model folder says about itself.
+//! `burnrank info`: shows the contents of a model folder.
 
 use super::prose::indented;
 use super::{ui, warnings};
 use burnrank::{Finish, Model, device};
 use std::path::PathBuf;
 
-/// Check a model folder and show what is in it
+const EXAMPLES: &str = "\
+Examples:
+  burnrank info model
+  burnrank info model --json";
+
+/// Check a model folder and show its contents
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model folder
+    /// Model folder
     #[arg(value_name = "DIR")]
     model: PathBuf,
-    /// Print model.json's content, and what serving needs, as JSON
+    /// Print the contents of model.json, and what serving needs, as JSON
     #[arg(long)]
     json: bool,
 }
@@ -28,11 +34,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         return ui::print_json(&value);
     }
-    // Text from the file, made safe to print.
-    let said = |text: &str| ui::printable(text);
+    // Text from the file may contain control characters.
+    let safe = |text: &str| ui::printable(text);
     let mut text = format!(
         "{}\n  {}, {} features{}\n  {}\n  scaling: {}\n  written by burnrank {}, Burn {}, format {}\n",
-        ui::heading(&said(&args.model.display().to_string())),
+        ui::heading(&safe(&args.model.display().to_string())),
         info.ranker.architecture,
         info.ranker.features,
         if info.ranker.architecture.is_net() {
@@ -41,16 +47,16 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             String::new()
         },
         match info.settings.is_null() {
-            // Made by hand, or imported.
-            true => said(&info.objective),
+            // Written by another program, or imported.
+            true => safe(&info.objective),
             false if !info.members.is_empty() => {
-                format!("objective: {}, average of {} models", said(&info.objective), info.members.len())
+                format!("objective: {}, average of {} models", safe(&info.objective), info.members.len())
             }
-            false => format!("objective: {}, best epoch {}", said(&info.objective), info.best_epoch),
+            false => format!("objective: {}, best epoch {}", safe(&info.objective), info.best_epoch),
         },
         info.scaler.kind(),
-        said(&info.burnrank),
-        said(&info.burn),
+        safe(&info.burnrank),
+        safe(&info.burn),
         info.format
     );
     text += &(indented(info.scaler.kind().serving(), 2) + "\n");
@@ -58,30 +64,30 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         text += &format!("  features: {}\n", some_names(&info.feature_names));
     }
     if let Some(run) = &info.run {
-        let state = if run.finish == Finish::Stopped { "interrupted, can go on" } else { "finished" };
-        text += &format!("  run: {}, {state}\n", said(&run.identity));
+        let state = if run.finish == Finish::Stopped { "interrupted, can be resumed" } else { "finished" };
+        text += &format!("  run: {}, {state}\n", safe(&run.identity));
     }
     for (split, data) in &info.data {
         let queries = ui::counted(data.queries, "query", "queries");
         let documents = ui::counted(data.documents, "document", "documents");
-        let (split, source, fingerprint) = (said(split), said(&data.source), said(&data.fingerprint));
+        let (split, source, fingerprint) = (safe(split), safe(&data.source), safe(&data.fingerprint));
         text += &format!("  {split}: {queries}, {documents}, {source}, fingerprint {fingerprint}\n");
     }
-    for (split, measures) in &info.metrics {
-        let values: Vec<String> = measures.iter().map(|(name, value)| format!("{} {value:.4}", said(name))).collect();
-        text += &format!("  {}: {}\n", said(split), values.join(", "));
+    for (split, metrics) in &info.metrics {
+        let values: Vec<String> = metrics.iter().map(|(name, value)| format!("{} {value:.4}", safe(name))).collect();
+        text += &format!("  {}: {}\n", safe(split), values.join(", "));
     }
     if !info.conventions.is_empty() {
-        text += &format!("  {}\n", said(&info.conventions));
+        text += &format!("  {}\n", safe(&info.conventions));
     }
     ui::print(&text)
 }
 
-/// The names of features, as many as are read at a glance.
+/// Returns the names of the first features.
 fn some_names(names: &[String]) -> String {
-    const MOST: usize = 10;
-    let first = names.iter().take(MOST).map(|name| ui::printable(name)).collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MOST) {
+    const MAX_LISTED: usize = 10;
+    let first = names.iter().take(MAX_LISTED).map(|name| ui::printable(name)).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MAX_LISTED) {
         0 => first,
         more => format!("{first} and {} more", ui::count(more)),
     }

@@ -1,4 +1,4 @@
-//! `burnrank lambda`: do the forces of an objective come from a cost at all?
+//! `burnrank lambda`: tests whether the lambdas of an objective derive from a cost.
 
 use super::Usage;
 use super::figure;
@@ -22,59 +22,60 @@ Examples:
   burnrank lambda --objective ranknet --queries 100 --documents 20
   burnrank lambda --objective lambdarank:ndcg --data test.txt --model model
   burnrank lambda --objective lambdarank:map:localcost \\
-      --data test.txt --query-id 7 --figure forces.svg
+      --data test.txt --query-id 7 --figure lambdas.svg
 
-A cost exists where the Jacobian of the lambdas is symmetric, and is convex where that of -lambda is positive \
-semidefinite. Where documents tie, lambdas may jump: a cost explains a jump along the tie, and no cost one sideways.";
+A cost exists if the Jacobian of the lambdas is symmetric; it is convex if the Jacobian of -lambda is positive semidefinite. \
+Lambdas may jump where two documents tie. A cost can explain the part of a jump in the direction that separates the tied \
+documents, but not the part orthogonal to it.";
 
-/// The documents of a query that are listed; JSON has all.
+/// Number of documents of a query to list; JSON contains all.
 const LISTED: usize = 20;
 
-/// Do the forces of an objective come from a cost? Is it convex, do they balance, where do they jump?
+/// Test whether the lambdas of an objective derive from a cost, whether it is convex, and where lambdas jump
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The objective, as for training
+    /// Training objective
     #[arg(long, value_name = "NAME", value_parser = Objective::parse)]
     objective: Objective,
-    /// Look at queries of this file instead of random labels
+    /// Data [default: random labels]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
-    /// Only this query of the data
+    /// Use only this query of the data
     #[arg(long, value_name = "QID", requires = "data")]
     query_id: Option<String>,
-    /// Model that scores the data; without it or --scores, scores are random
+    /// Model folder that scores the data [default: random scores]
     #[arg(long, value_name = "DIR", requires = "data", conflicts_with = "scores")]
     model: Option<PathBuf>,
-    /// Scores of the data's documents, one per line
+    /// Scores of the documents, one per line
     #[arg(long, value_name = "FILE", requires = "data")]
     scores: Option<PathBuf>,
-    /// How many queries to look at, at most
+    /// Maximum number of queries
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     queries: u32,
-    /// Documents of a random query
+    /// Number of documents per random query
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=400), conflicts_with = "data")]
     documents: u32,
-    /// Subtract so much of each document's score from its lambda: the diagonal regulariser
+    /// Strength of the diagonal regulariser; subtracts ALPHA times the score of each document from its lambda
     #[arg(long, value_name = "ALPHA", default_value_t = 0.0)]
     alpha: f64,
-    /// The seed of everything random
+    /// Random seed
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Draw the forces on the documents of the first query as SVG
+    /// Write a figure of the lambdas of the first query, as SVG
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// Replace the figure if it exists
     #[arg(long)]
     force: bool,
-    /// Print JSON for machines
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     reading: ReadArgs,
 }
 
-/// A query to look at.
+/// A query with its scores.
 struct Query {
     id: String,
     scores: Vec<f64>,
@@ -87,14 +88,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         bail!(Usage(format!("--alpha {}: expected a number of 0 or more", args.alpha)));
     }
     let field = args.objective.as_field()?;
-    let held = Regularised { field, alpha: args.alpha };
-    let field: &dyn LambdaField = if args.alpha > 0.0 { &held } else { &field };
-    let (queries, left_out) = queries(args)?;
+    let regularised = Regularised { field, alpha: args.alpha };
+    let field: &dyn LambdaField = if args.alpha > 0.0 { &regularised } else { &field };
+    let (queries, skipped) = queries(args)?;
     let report = |query: &Query| {
-        let found = FieldReport::new(field, &query.scores, &query.labels);
-        found.with_context(|| format!("query {}", ui::printable(&query.id)))
+        let report = FieldReport::new(field, &query.scores, &query.labels);
+        report.with_context(|| format!("query {}", ui::printable(&query.id)))
     };
-    let bar = Bar::new("looking at the forces", Unit::Queries);
+    let bar = Bar::new("examining lambdas", Unit::Queries);
     let mut reports: Vec<FieldReport> = Vec::with_capacity(queries.len());
     for query in &queries {
         reports.push(report(query)?);
@@ -102,7 +103,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     drop(bar);
     if let Some(figure) = &figure {
-        figure::forces(figure, &reports[0])?;
+        figure::lambda_field(figure, &reports[0])?;
     }
     let all = Summary::of(&reports);
     if args.json {
@@ -120,18 +121,18 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             "smallest_eigenvalue": all.smallest,
             "largest_jump": all.jump,
             "largest_sideways": all.sideways,
-            "skipped_queries": left_out,
+            "skipped_queries": skipped,
             "queries": queries,
         })));
     }
-    let mut text = all.text(&reports[0].field, &source(args), left_out);
+    let mut text = all.text(&reports[0].field, &source(args), skipped);
     if let ([query], [report]) = (&queries[..], &reports[..]) {
-        text += &one(query, report);
+        text += &documents(query, report);
     }
     ui::print(&text)
 }
 
-/// A zero below zero means nothing to anybody.
+/// Replaces minus zero by zero.
 fn without_minus_zero(value: Value) -> Value {
     match value {
         Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => json!(0.0),
@@ -144,7 +145,7 @@ fn without_minus_zero(value: Value) -> Value {
 fn source(args: &Args) -> String {
     let scores = match (&args.model, &args.scores) {
         (Some(model), _) => format!("scores by {}", input::name(model)),
-        (_, Some(scores)) => format!("scores of {}", input::name(scores)),
+        (_, Some(scores)) => format!("scores from {}", input::name(scores)),
         _ => format!("random scores, seed {}", args.seed),
     };
     match &args.data {
@@ -153,7 +154,7 @@ fn source(args: &Args) -> String {
     }
 }
 
-/// The queries, and how many of the data were too long.
+/// Returns the queries, and the number of queries of the data that are too long.
 fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
     let mut random = ChaCha8Rng::seed_from_u64(args.seed);
     let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| random.random_range(-2.0..2.0)).collect() };
@@ -181,25 +182,25 @@ fn queries(args: &Args) -> anyhow::Result<(Vec<Query>, usize)> {
         _ => draw(data.n_documents()),
     };
     let chosen = data.queries().filter(|query| args.query_id.as_ref().is_none_or(|id| id == query.id));
-    let (mut found, mut left_out) = (Vec::new(), 0);
+    let (mut queries, mut skipped) = (Vec::new(), 0);
     for query in chosen {
         if query.labels.len() > MAX_DOCUMENTS && args.query_id.is_none() {
-            left_out += 1;
-        } else if found.len() < args.queries as usize {
-            let own = scores[query.rows].to_vec();
-            found.push(Query { id: query.id.to_owned(), scores: own, labels: query.labels.to_vec() });
+            skipped += 1;
+        } else if queries.len() < args.queries as usize {
+            let scores = scores[query.rows].to_vec();
+            queries.push(Query { id: query.id.to_owned(), scores, labels: query.labels.to_vec() });
         }
     }
-    if found.is_empty() {
+    if queries.is_empty() {
         match &args.query_id {
-            Some(id) => bail!("{}: there is no query '{}' in it", input::name(path), ui::printable(id)),
-            None => bail!("{}: no query of {MAX_DOCUMENTS} documents or fewer", input::name(path)),
+            Some(id) => bail!("{}: query '{}' is missing", input::name(path), ui::printable(id)),
+            None => bail!("{}: no query has {MAX_DOCUMENTS} documents or fewer", input::name(path)),
         }
     }
-    Ok((found, left_out))
+    Ok((queries, skipped))
 }
 
-/// The worst over all queries.
+/// The extreme values over all queries.
 struct Summary {
     queries: usize,
     potential: Potential,
@@ -220,7 +221,7 @@ struct Summary {
 
 impl Summary {
     fn of(reports: &[FieldReport]) -> Self {
-        let most = |value: &dyn Fn(&FieldReport) -> f64| reports.iter().map(value).fold(0.0, f64::max);
+        let max = |value: &dyn Fn(&FieldReport) -> f64| reports.iter().map(value).fold(0.0, f64::max);
         let crossings = || reports.iter().flat_map(|report| report.crossings.iter().map(move |at| (report, at)));
         let jumps = || crossings().filter(|(report, at)| at.jump > report.lambda_tolerance).map(|(_, at)| at);
         let rank = |potential: Potential| match potential {
@@ -232,14 +233,14 @@ impl Summary {
         Summary {
             queries: reports.len(),
             potential: worst.unwrap_or(Potential::Conservative),
-            asymmetry: most(&|report| report.asymmetry),
-            largest: most(&|report| report.largest),
+            asymmetry: max(&|report| report.asymmetry),
+            largest: max(&|report| report.largest),
             closed: reports.iter().filter_map(|report| report.from_closed_form).reduce(f64::max),
             smallest: reports.iter().map(|report| report.smallest_eigenvalue).fold(f64::INFINITY, f64::min),
             psd: reports.iter().all(FieldReport::psd),
             convex: reports.iter().all(FieldReport::convex),
             balanced: reports.iter().all(FieldReport::balanced),
-            sum: most(&|report| report.sum.abs()),
+            sum: max(&|report| report.sum.abs()),
             jump: jumps().map(|at| at.jump).fold(0.0, f64::max),
             sideways: crossings()
                 .filter(|(report, at)| at.sideways > report.lambda_tolerance)
@@ -251,31 +252,31 @@ impl Summary {
         }
     }
 
-    fn text(&self, field: &str, source: &str, left_out: usize) -> String {
-        let left_out = if left_out > 0 { format!("; {left_out} too long, left out") } else { String::new() };
+    fn text(&self, field: &str, source: &str, skipped: usize) -> String {
+        let skipped = if skipped > 0 { format!("; {skipped} too long, skipped") } else { String::new() };
         let queries = match self.queries {
             1 => "One query".to_owned(),
-            many => format!("Worst of {} queries", ui::count(many)),
+            number => format!("Extreme values over {} queries", ui::count(number)),
         };
         let points =
-            format!("{queries}: {source}{left_out}. J_ij = d lambda_i / d s_j; what is within rounding is shown as 0.");
+            format!("{queries}: {source}{skipped}. J_ij = d lambda_i / d s_j; rounding errors are shown as 0.");
         format!("{}\n{}\n{}", paragraph(&self.verdict(field)), self.table(), paragraph(&points))
     }
 
-    /// The answer in a sentence.
+    /// Returns the answer in one sentence.
     fn verdict(&self, field: &str) -> String {
         match (self.potential, self.convex) {
             (Potential::Conservative, true) => {
-                format!("{field} comes from a cost, and the cost is convex, at all points that were looked at.")
+                format!("{field} derives from a convex cost at all examined points.")
             }
             (Potential::Conservative, false) => {
-                format!("{field} comes from a cost, which is not convex, at all points that were looked at.")
+                format!("{field} derives from a cost at all examined points; the cost is not convex.")
             }
             (Potential::BetweenTies, _) => format!(
-                "{field} comes from a cost only as long as no documents tie: where they do, its forces jump in a way that \
-                 no cost explains, so that there is no one cost for all orders."
+                "{field} derives from a cost only between ties: where documents tie, its lambdas jump in a way that no cost \
+                 explains, so no single cost covers all orders."
             ),
-            (Potential::None, _) => format!("{field} comes from no cost: its Jacobian is not symmetric."),
+            (Potential::None, _) => format!("{field} does not derive from a cost: its Jacobian is not symmetric."),
         }
     }
 
@@ -292,18 +293,18 @@ impl Summary {
             ("symmetric Jacobian", yes(symmetric), unless(symmetric, self.asymmetry), "largest |J_ij - J_ji|"),
             ("", String::new(), number(self.largest), "largest |J_ij|"),
             ("convex cost", convex, unless(self.psd, self.smallest), "smallest eigenvalue of -J"),
-            ("balanced forces", yes(self.balanced), unless(self.balanced, self.sum), "largest |sum of lambdas|"),
+            ("balanced lambdas", yes(self.balanced), unless(self.balanced, self.sum), "largest |sum of lambdas|"),
             ("jumps at ties", of_ties(self.jumps), number(self.jump), "largest change of one lambda"),
-            ("jumps no cost explains", of_ties(self.unexplained), number(self.sideways), "longest part sideways"),
+            ("unexplained jumps", of_ties(self.unexplained), number(self.sideways), "largest orthogonal part"),
         ];
         if let Some(error) = self.closed {
-            rows.insert(2, ("", String::new(), number(error), "closed form less differences"));
+            rows.insert(2, ("", String::new(), number(error), "closed form minus finite differences"));
         }
         let mut table = Table::new(&[
             ("question", Align::Left),
             ("answer", Align::Left),
             ("value", Align::Right),
-            ("what was measured", Align::Left),
+            ("quantity", Align::Left),
         ]);
         for (question, answer, value, what) in rows {
             table.row([question.to_owned(), answer, value, what.to_owned()]);
@@ -312,8 +313,8 @@ impl Summary {
     }
 }
 
-/// The documents of a single query, best first.
-fn one(query: &Query, report: &FieldReport) -> String {
+/// Returns the table of a query's documents, the highest score first.
+fn documents(query: &Query, report: &FieldReport) -> String {
     let order = burnrank::metric::order(&report.scores);
     let right = |name| (name, Align::Right);
     let mut table = Table::new(&[
@@ -330,16 +331,16 @@ fn one(query: &Query, report: &FieldReport) -> String {
         table.row([
             (rank + 1).to_string(),
             (document + 1).to_string(),
-            // A label of -0 is 0.
+            // Prints -0 as 0.
             (report.labels[document] + 0.0).to_string(),
             fixed(report.scores[document], 4),
             fixed(report.lambdas[document], decimals),
             report.crossings.get(rank).map_or("-".into(), |at| jump(at.jump)),
         ]);
     }
-    let most = match order.len() {
-        n if n > LISTED => format!(": the top {LISTED} of {n} documents, --json has all"),
+    let shown = match order.len() {
+        n if n > LISTED => format!(": top {LISTED} of {n} documents; --json prints all"),
         _ => String::new(),
     };
-    format!("\n{}\n{}", heading(&format!("query {}{most}", ui::printable(&query.id))), ui::table(&table))
+    format!("\n{}\n{}", heading(&format!("query {}{shown}", ui::printable(&query.id))), ui::table(&table))
 }

@@ -1,4 +1,4 @@
-//! The tool: one file per command. The only place that prints.
+//! The command-line tool, one file per command. Nothing else prints.
 
 mod allocator;
 mod cache;
@@ -15,6 +15,7 @@ mod export;
 mod figure;
 mod generate;
 mod help;
+mod help_layout;
 mod import;
 mod info;
 mod input;
@@ -48,45 +49,45 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  burnrank train                           a demonstration on artificial data
-  burnrank train --train train.txt --test test.txt --out model
-  burnrank tune --train train.txt          which settings?
-  burnrank predict --model model --data new.txt > scores.txt
-  burnrank export --model model --format onnx -o model.onnx
-  burnrank serve --model model             scores over HTTP
-  burnrank generate net --queries 1000 --out all.txt
+  burnrank train --train train.txt --out model
+  burnrank evaluate --data test.txt --model model
+  burnrank compare model baseline.txt --data test.txt
+  burnrank train
+  burnrank generate web --queries 1000 --out all.txt
   burnrank split all.txt --out parts
   burnrank data parts/train.txt
-  burnrank evaluate --data parts/test.txt --scores scores.txt
-  burnrank compare model other.txt --data test.txt    is the difference real?
-  burnrank explain --model model --data test.txt      what did it learn?
-  burnrank report model --data test.txt -o report.html    all of it on one page
-  burnrank certify --model model --data train.txt     is it a local optimum?
-  burnrank lambda --objective lambdarank:ndcg         is there a cost at all?
+  burnrank tune --train train.txt --valid vali.txt
+  burnrank explain --model model --data test.txt
+  burnrank report model --data test.txt -o report.html
+  burnrank certify --model model --data train.txt
+  burnrank lambda --objective lambdarank:ndcg
+  burnrank predict --model model --data new.txt > scores.txt
+  burnrank export --model model --format onnx -o model.onnx
+  burnrank serve --model model
 
-Files are LETOR text, '<label> qid:<id> <index>:<value> ... # comment', plain or packed with gzip or Zstandard; \
+Data files are LETOR text, '<label> qid:<id> <index>:<value> ... # comment', plain or compressed with gzip or Zstandard. \
 '-' is standard input or output.
 
-Exit codes: 0 done, 1 bad data, 2 bad usage, 130 interrupted.";
+Exit codes: 0 success, 1 error, 2 bad usage, 130 interrupted.";
 
-/// Learns to rank, and judges rankings.
+/// Learning to rank: train, evaluate, compare and deploy ranking models
 #[derive(Debug, Parser)]
 #[command(name = "burnrank", version, about, after_help = EXAMPLES, max_term_width = 80)]
 struct Cli {
-    /// Threads to work with; 0 for all. Results do not depend on it
+    /// Number of threads; 0 uses all cores. Results do not depend on it
     #[arg(long, global = true, display_order = 900, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
-    /// The most memory to take, as in 500MB or 12GB [default: three quarters of the machine's]
+    /// Memory limit, as in 500MB or 12GB [default: three quarters of the machine's memory]
     #[arg(long, global = true, display_order = 901, value_name = "SIZE", value_parser = bytes)]
     max_memory: Option<u64>,
-    /// The most memory of a GPU to keep features in, as in 4GB; more are copied in slices [default: three quarters of what
-    /// it has, where it tells]
+    /// GPU memory for features, as in 4GB; features beyond it are copied in slices [default: three quarters of the GPU's
+    /// memory, if it is known]
     #[arg(long, global = true, display_order = 901, value_name = "SIZE", value_parser = bytes)]
     device_memory: Option<u64>,
-    /// No progress on standard error, only errors and what must be known
+    /// Show only warnings and errors
     #[arg(long, global = true, display_order = 902)]
     quiet: bool,
-    /// Slower loops that give the same bytes on every kind of CPU; so does BURNRANK_PORTABLE=1
+    /// Give the same bytes on every kind of CPU; slower, also set by BURNRANK_PORTABLE=1
     #[arg(long, global = true, display_order = 903)]
     portable: bool,
     #[command(subcommand)]
@@ -116,7 +117,7 @@ enum Command {
     Man(help::ManArgs),
 }
 
-/// A combination of options that makes no sense, found after parsing.
+/// An invalid combination of options, detected after parsing.
 #[derive(Debug)]
 struct Usage(String);
 
@@ -128,7 +129,7 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// The user asked to stop, and everything worth keeping was kept.
+/// The user interrupted the command, and its partial results are saved.
 #[derive(Debug)]
 struct Interrupted;
 
@@ -140,18 +141,18 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Parses the command line, runs the command, and says how it went.
+/// Parses the command line, runs the command, and returns the exit code.
 pub fn run() -> ExitCode {
-    launch::hush();
+    launch::silence_followers();
     let cli: Cli = match usage::parse() {
         Ok(cli) => cli,
-        Err(none) => {
-            launch::report(none.code, none.message);
+        Err(end) => {
+            launch::report(end.code, end.message);
             launch::linger();
-            return ExitCode::from(none.code);
+            return ExitCode::from(end.code);
         }
     };
-    // A server has its own answers to signals.
+    // The server handles signals itself.
     if !matches!(cli.command, Command::Serve(_)) {
         interrupt::install();
     }
@@ -165,7 +166,7 @@ pub fn run() -> ExitCode {
     if let Some(bytes) = cli.device_memory {
         burnrank::device::set_memory_limit(bytes);
     }
-    // Those that several processes do together.
+    // Commands that several processes may run together.
     let member = match &cli.command {
         Command::Train(_) => launch::member("train"),
         Command::Tune(_) => launch::member("tune"),
@@ -180,8 +181,8 @@ pub fn run() -> ExitCode {
             return ExitCode::from(failure.map_or(1, |failure| failure.code));
         }
     };
-    let done = run_command(cli.command, cli.threads, member.as_ref());
-    let failure = launch::end(member.as_ref(), done.err().and_then(|error| failure(&error)));
+    let result = run_command(cli.command, cli.threads, member.as_ref());
+    let failure = launch::end(member.as_ref(), result.err().and_then(|error| failure(&error)));
     let code = match failure {
         None => ExitCode::SUCCESS,
         Some(Failure { code: INTERRUPTED, .. }) => ExitCode::from(INTERRUPTED),
@@ -191,18 +192,18 @@ pub fn run() -> ExitCode {
             ExitCode::from(code)
         }
     };
-    // The last thing that the processes do together.
+    // The processes end together.
     drop(member);
     code
 }
 
-/// The exit code of an interrupted command.
+/// Exit code of an interrupted command.
 const INTERRUPTED: u8 = 130;
 
-/// What went wrong, unless it was nothing.
+/// Returns the exit code and message of an error; `None` for a closed pipe, which is not an error.
 fn failure(error: &anyhow::Error) -> Option<Failure> {
     let code = match error {
-        // Whoever reads the output, as `head` does, has seen enough.
+        // The reader of the output, for example `head`, has closed it.
         error if ui::is_broken_pipe(error) => return None,
         error if error.is::<Interrupted>() => INTERRUPTED,
         error if error.is::<Usage>() || is_bad_usage(error) => 2,
@@ -238,7 +239,7 @@ fn run_command(command: Command, threads: u16, member: Option<&Member>) -> anyho
     })
 }
 
-/// A size in bytes, as in 500MB, 12GB or 1073741824.
+/// Parses a size in bytes, as in 500MB, 12GB or 1073741824.
 fn bytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -252,24 +253,24 @@ fn bytes(text: &str) -> Result<u64, String> {
         _ => f64::NAN,
     };
     let size = number.parse::<f64>().unwrap_or(f64::NAN) * scale;
-    if (1.0..1e18).contains(&size) { Ok(size as u64) } else { Err("expected a size as in 500MB or 12GB".into()) }
+    if (1.0..1e18).contains(&size) { Ok(size as u64) } else { Err("expected a size, as in 500MB or 12GB".into()) }
 }
 
-/// Starts the threads that all work is done by, and tells how many: `asked` for, or as many as the environment says, or one per
-/// core.
-fn start_threads(asked: u16) -> anyhow::Result<usize> {
+/// Starts the thread pool and returns its number of threads: `option` of them; if it is 0, the number in the environment or one
+/// per core.
+fn start_threads(option: u16) -> anyhow::Result<usize> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let (asked, by) = match std::env::var("RAYON_NUM_THREADS") {
-        Ok(number) if asked == 0 => (number.trim().parse().unwrap_or(0), "RAYON_NUM_THREADS"),
-        _ => (usize::from(asked), "--threads"),
+    let (requested, source) = match std::env::var("RAYON_NUM_THREADS") {
+        Ok(number) if option == 0 => (number.trim().parse().unwrap_or(0), "RAYON_NUM_THREADS"),
+        _ => (usize::from(option), "--threads"),
     };
-    let most = cores.saturating_mul(8).max(64);
-    if asked > most {
-        ui::note(&format!("{by} asks for {asked} threads: works with {most}, more are of no use on this machine"));
+    let max = cores.saturating_mul(8).max(64);
+    if requested > max {
+        ui::note(&format!("{source} {requested}: uses {max} threads, the maximum on this machine"));
     }
-    let threads = if asked == 0 { cores } else { asked.min(most) };
+    let threads = if requested == 0 { cores } else { requested.min(max) };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-    pool.build_global().with_context(|| format!("cannot start {threads} threads: give fewer --threads"))?;
+    pool.build_global().with_context(|| format!("cannot start {threads} threads: use a smaller --threads"))?;
     Ok(threads)
 }
 

@@ -1,7 +1,7 @@
-//! Where results go: standard output, or files that appear when they are complete and are packed by their name's ending.
+//! Output to standard output or to files, which appear once they are complete and are compressed if they end in .gz or .zst.
 //!
-//! Every file that a command writes is an [`Output`], which refuses to overwrite what must stay: when it is made, before any
-//! work, and again when it is written.
+//! Every file that a command writes is an [`Output`]. It refuses to overwrite inputs, and existing files without `--force`: when
+//! it is constructed, before any work, and again when it is written.
 
 use super::protect;
 use super::ui::{Bar, Unit};
@@ -14,7 +14,7 @@ use burnrank::{Dataset, Error, Result, WriteOptions};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Feature values that are turned into text at a time.
+/// Number of feature values to format at once.
 const VALUES_AT_ONCE: usize = 1 << 22;
 
 /// The names of standard output.
@@ -30,24 +30,24 @@ pub fn is_plain_file(path: &Path) -> bool {
     !is_stdout(path) && Compression::of_name(path).is_none()
 }
 
-/// A file that a command writes: neither one that it reads, nor one that exists, unless that may be replaced.
+/// An output file: not an input, and not an existing file unless `--force` is given.
 #[derive(Debug, Clone)]
 pub struct Output {
     path: PathBuf,
-    /// The option that names it.
+    /// The option that sets it.
     option: &'static str,
     force: bool,
 }
 
 impl Output {
-    /// The file that `option` names, or standard output; `force` allows to replace a file that exists.
+    /// Checks the path of `option`. `force` allows replacing an existing file.
     pub fn new(path: &Path, option: &'static str, force: bool) -> anyhow::Result<Self> {
         let output = Output { path: path.to_path_buf(), option, force };
         output.check()?;
         Ok(output)
     }
 
-    /// The same for an option that may be left out.
+    /// Like [`Output::new`], for an optional option.
     pub fn of_option(path: Option<&Path>, option: &'static str, force: bool) -> anyhow::Result<Option<Self>> {
         path.map(|path| Output::new(path, option, force)).transpose()
     }
@@ -59,16 +59,16 @@ impl Output {
         protect::check(&self.path, self.option, self.force)
     }
 
-    /// As the user calls it.
+    /// The path as given by the user.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Calls `fill` with a writer; a file appears, or is replaced, only when `fill` succeeded.
+    /// Writes with `fill`. The file appears or is replaced only if `fill` succeeds.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> anyhow::Result<()> {
         if is_stdout(&self.path) {
             let (name, stdout) = (Path::new("<stdout>"), std::io::stdout().lock());
-            // Ids and names in files may steer a terminal; what a program reads stays as it is.
+            // Ids and names may contain control characters. They are only escaped for terminals.
             match stdout.is_terminal() {
                 true => compress(name, Harmless { writer: stdout, line: Vec::new() }, fill)?,
                 false => compress(name, BufWriter::with_capacity(1 << 18, stdout), fill)?,
@@ -83,23 +83,23 @@ impl Output {
         })
     }
 
-    /// As [`Output::write`], for a text.
+    /// Writes a text, like [`Output::write`].
     pub fn write_text(&self, text: &str) -> anyhow::Result<()> {
         self.write(|writer| writer.write_all(text.as_bytes()).map_err(|error| Error::io(&self.path, "write", error)))
     }
 
-    /// As [`Output::write`], but the file gets its name later, from [`Output::publish`].
+    /// Writes a temporary file, which [`Output::publish`] renames.
     pub fn stage(&self, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Staged> {
         Staged::new(&self.path, target_of(&self.path), Outlasts::Program, |writer| compress(&self.path, writer, fill))
     }
 
-    /// Gives a complete file its name.
+    /// Renames a temporary file to the output.
     pub fn publish(&self, staged: Staged) -> anyhow::Result<()> {
         self.check()?;
         self.explain(if self.force { staged.publish() } else { staged.publish_new() })
     }
 
-    /// The result of writing; that a file appeared meanwhile is reported as one that was there before is.
+    /// Converts the error for a file that appeared during writing to that for an existing file.
     pub fn explain<T>(&self, written: Result<T>) -> anyhow::Result<T> {
         match written {
             Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists && !self.force => {
@@ -110,7 +110,7 @@ impl Output {
     }
 }
 
-/// Refuses a folder with files that a command would write, unless they may be replaced; `is_own` knows the names of these.
+/// Checks that a folder has no files that the command writes, unless `force` is set. `is_own` recognises their names.
 pub fn check_folder(
     folder: &Path,
     option: &'static str,
@@ -126,10 +126,10 @@ pub fn check_folder(
     Ok(())
 }
 
-/// A writer of lines that do not steer a terminal.
+/// A writer that escapes control characters, for terminals.
 struct Harmless<W> {
     writer: W,
-    /// The line that is not yet over.
+    /// The incomplete last line.
     line: Vec<u8>,
 }
 
@@ -151,7 +151,7 @@ impl<W: Write> Write for Harmless<W> {
     }
 }
 
-/// A writer that shows how far it has come.
+/// A writer with a progress bar.
 pub struct Watched<'a> {
     writer: &'a mut dyn Write,
     bar: Bar,
@@ -159,7 +159,7 @@ pub struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    /// Watches what is written to the file of this name.
+    /// Wraps the writer of the file `path`.
     pub fn new(path: &Path, writer: &'a mut dyn Write) -> Self {
         Watched { writer, bar: Bar::new(&format!("writing {}", path.display()), Unit::Bytes), done: 0 }
     }
@@ -178,33 +178,33 @@ impl Write for Watched<'_> {
     }
 }
 
-/// Some queries of a data set as LETOR text, a few at a time.
+/// Writes some queries of a data set as LETOR text, in pieces of limited size.
 pub fn write_queries(writer: &mut dyn Write, data: &Dataset, queries: &[usize], options: &WriteOptions) -> Result<()> {
     pieces(data, queries, VALUES_AT_ONCE).try_for_each(|piece| write_to(writer, &data.select(piece), options))
 }
 
-/// The queries in pieces of about `most` feature values.
-fn pieces<'a>(data: &'a Dataset, queries: &'a [usize], most: usize) -> impl Iterator<Item = &'a [usize]> {
+/// Splits the queries into pieces of about `size` feature values.
+fn pieces<'a>(data: &'a Dataset, queries: &'a [usize], size: usize) -> impl Iterator<Item = &'a [usize]> {
     let mut values = 0;
     queries.chunk_by(move |&query, _| {
         values += (data.offsets()[query + 1] - data.offsets()[query]) * data.n_features().max(1);
-        let more = values < most;
-        values = if more { values } else { 0 };
-        more
+        let has_room = values < size;
+        values = if has_room { values } else { 0 };
+        has_room
     })
 }
 
-/// Fills a writer through the compression that the ending of `path` asks for.
+/// Writes with `fill`, compressed according to the extension of `path`.
 fn compress<W: Write>(path: &Path, mut writer: W, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let failed = |error| Error::io(path, "write", error);
-    // The library knows no name for a writer's trouble.
-    let named = |error| match error {
+    // Errors of a writer have no file name.
+    let with_path = |error| match error {
         Error::Io { source, .. } => failed(source),
         other => other,
     };
     match Compression::of_name(path) {
-        Some(compression) => writer = compression.write(writer, fill).map_err(named)?,
-        None => fill(&mut writer).map_err(named)?,
+        Some(compression) => writer = compression.write(writer, fill).map_err(with_path)?,
+        None => fill(&mut writer).map_err(with_path)?,
     }
     writer.flush().map_err(failed)?;
     check_in_use()
@@ -217,7 +217,7 @@ mod tests {
     use burnrank::{ReadOptions, read};
 
     #[test]
-    fn endings_choose_the_packing() {
+    fn extensions_select_the_compression() {
         let folder = tempfile::tempdir().unwrap();
         let text = b"1 qid:a 1:2\n";
         for (name, magic) in [("a.txt", &text[..2]), ("a.txt.gz", &[0x1f, 0x8b]), ("a.ZST", &[0x28, 0xb5])] {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_for_a_terminal_do_not_steer_it() {
+    fn output_on_a_terminal_has_no_control_characters() {
         let mut written = Harmless { writer: Vec::new(), line: Vec::new() };
         // A character of two bytes in two pieces.
         for piece in [&b"a\x1b[2J\tb\xc3"[..], b"\xa9\n\xe2\x80\xae", b"c"] {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_exists_is_replaced_only_where_that_is_asked_for() {
+    fn an_existing_file_is_replaced_only_with_force() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
         let output = Output::new(&path, "--figure", false).unwrap();
@@ -262,7 +262,7 @@ mod tests {
             format!("{} exists already: choose another --figure, or replace it with --force", path.display());
         assert_eq!(output.write_text("new").unwrap_err().to_string(), expected);
         assert_eq!(Output::new(&path, "--figure", false).unwrap_err().to_string(), expected);
-        // The file may appear between the last look and the end of writing.
+        // The file may appear between the check and the end of writing.
         let late = Err::<(), _>(Error::io(&path, "create", ErrorKind::AlreadyExists.into()));
         assert_eq!(output.explain(late).unwrap_err().to_string(), expected);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "late");
@@ -271,11 +271,11 @@ mod tests {
     }
 
     #[test]
-    fn queries_in_several_pieces_read_back_whole() {
+    fn queries_in_several_pieces_read_back() {
         let queries = ["a", "b", "c"].map(|id| (id.to_owned(), 2)).to_vec();
         let features = vec![1.0, 0.0, 2.0, 3.0, 0.0, 0.0, 4.0, 5.0, 0.0, 6.0, 0.0, 7.0];
         let data = Dataset::new(2, features, vec![0.0, 1.0, 2.0, 0.0, 0.0, 1.0], queries).unwrap();
-        let sizes = |most| pieces(&data, &[2, 0, 1], most).map(<[usize]>::len).collect::<Vec<_>>();
+        let sizes = |size| pieces(&data, &[2, 0, 1], size).map(<[usize]>::len).collect::<Vec<_>>();
         assert_eq!((sizes(1), sizes(5), sizes(100)), (vec![1, 1, 1], vec![2, 1], vec![3]));
         let mut text = Vec::new();
         write_queries(&mut text, &data, &[2, 0, 1], &WriteOptions::default()).unwrap();

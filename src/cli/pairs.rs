@@ -1,4 +1,4 @@
-//! How many pairs an objective learns from.
+//! Number of document pairs that an objective learns from.
 
 use super::ui::{count, percent};
 use super::{input, widths};
@@ -6,22 +6,22 @@ use burnrank::{Batch, Dataset, Model, Objective, Outputs, device};
 use serde::Serialize;
 use std::path::Path;
 
-/// The pairs of one objective on one file.
+/// Pair counts of an objective on a file.
 #[derive(Debug, Serialize)]
 pub struct EffectivePairs {
     pub objective: String,
-    /// Where ranks and sigmoids are from: "equal scores", or a model.
+    /// Source of the scores: "equal scores" or a model folder.
     pub scores: String,
-    /// Pairs of documents of one query with different labels: the most that any such objective learns from.
+    /// Number of pairs of documents of a query with different labels: the maximum for pairwise objectives.
     pub label_pairs: u64,
-    /// Pairs with a nonzero lambda (documents, for objectives that are not made of pairs).
+    /// Number of pairs with a nonzero lambda; number of documents for objectives without pairs.
     pub effective: u64,
-    /// Of these, pairs whose sigmoid is below 0.001.
+    /// Number of effective pairs with a sigmoid below 0.001.
     pub saturated: u64,
 }
 
 impl EffectivePairs {
-    /// Counts at the scores of a model, or at equal scores, where training starts.
+    /// Counts pairs at the scores of a model, or at equal scores as at the start of training.
     pub fn count(objective: &Objective, data: &Dataset, model: Option<&Path>) -> anyhow::Result<Self> {
         let scores = match model {
             None => vec![0.0; data.n_documents()],
@@ -29,24 +29,24 @@ impl EffectivePairs {
         };
         let batch = Batch { labels: data.labels(), offsets: data.offsets() };
         let mut gradient = vec![0.0; scores.len()];
-        // What is sampled needs a seed a query; the counts hardly depend on it.
+        // Sampling objectives need a seed per query. The counts hardly depend on it.
         let seeds: Vec<u64> = (0..data.n_queries() as u64).collect();
         let outputs = Outputs { loss: false, pairs: true };
-        let found = objective.lambda_gradient(&scores, batch, &mut gradient, outputs, &seeds)?;
+        let counts = objective.lambda_gradient(&scores, batch, &mut gradient, outputs, &seeds)?;
         Ok(EffectivePairs {
             objective: objective.name(),
             scores: model.map_or_else(|| "equal scores".into(), |folder| folder.display().to_string()),
             label_pairs: data.queries().map(|query| different(query.labels)).sum(),
-            effective: found.pairs,
-            saturated: found.saturated,
+            effective: counts.pairs,
+            saturated: counts.saturated,
         })
     }
 
-    /// The same in a line.
+    /// Formats the counts in one line.
     pub fn text(&self) -> String {
         let share = |part: u64, whole: u64| percent(part as f64 / whole.max(1) as f64);
         format!(
-            "{}, {}: {} effective pairs ({} of {} pairs of different labels), {} of them saturated",
+            "{}, {}: {} effective pairs ({} of {} pairs with different labels), {} of them saturated",
             self.objective,
             self.scores,
             count(self.effective as usize),
@@ -57,7 +57,7 @@ impl EffectivePairs {
     }
 }
 
-/// The number of pairs of different labels: all pairs less those within a label.
+/// Counts the pairs with different labels: all pairs minus those with equal labels.
 fn different(labels: &[f32]) -> u64 {
     let mut sorted = labels.to_vec();
     sorted.sort_by(f32::total_cmp);
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_of_different_labels_are_counted() {
+    fn pairs_with_different_labels_are_counted() {
         assert_eq!(different(&[0.0, 1.0, 2.0, 0.0, 3.0]), 9);
         assert_eq!(different(&[1.0, 1.0]), 0);
         assert_eq!(different(&[]), 0);

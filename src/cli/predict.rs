@@ -1,10 +1,10 @@
-//! `burnrank predict`: scores for a file of any size, in constant memory.
+//! `burnrank predict`: scores a file of any size in constant memory.
 
 use super::input::{self, ReadArgs};
 use super::output::Output;
 use super::ui::{self, Bar, Unit};
 use super::warnings;
-use super::widths::{self, Held};
+use super::widths::{self, DelayedScores};
 use burnrank::data::Chunks;
 use burnrank::data::trec::TrecFile;
 use burnrank::{Dataset, Error, Model, device};
@@ -17,29 +17,30 @@ Examples:
   burnrank predict --model model --data test.txt.gz --format trec --out run.txt
   zcat big.txt.gz | burnrank predict --model model --data - > scores.txt
 
-Scores stand on the lines of their documents, or on the rows of a table, which needs no labels; with --lenient, those of skipped documents are NaN.
-Files are read query by query, so memory does not grow with them, except with --regroup and query files.";
+The output has one score per document, in the order of the data. Tables need no labels. With --lenient, skipped documents have \
+the score NaN.
+Files are read query by query, in constant memory, except with --regroup and query files.";
 
 /// Score the documents of a file with a model
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model folder
+    /// Model folder
     #[arg(long, value_name = "DIR")]
     model: PathBuf,
-    /// The documents; '-' is standard input
+    /// Data to score; '-' is standard input
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// scores (one per line, in the order of the documents) or trec (a run file)
+    /// Output format; scores (one per line, in the order of the data) or trec (a run file)
     #[arg(long, default_value = "scores", value_parser = ["scores", "trec"])]
     format: String,
-    /// Where to write; '-' is standard output
+    /// File to write; '-' is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
-    /// Where to compute: auto, or a name that 'burnrank devices' lists
+    /// Device; auto, or a name from 'burnrank devices'
     #[arg(long, value_name = "NAME", default_value = "auto")]
     device: String,
     #[command(flatten)]
@@ -71,28 +72,28 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let mut chunks = Chunks::open(&args.data, &read.options())?.with_progress(bar.updates());
         out.write(|writer| write_chunks(writer, &mut chunks, &model, args))?;
         drop(bar);
-        input::tell_skipped(&name, chunks.skipped());
+        input::note_skipped(&name, chunks.skipped());
         chunks.skipped().clone()
     };
     if skipped.lines > 0 {
         ui::note(match args.format.as_str() {
-            "trec" => "documents on skipped lines are not in the run",
-            _ => "a document on a skipped line has the score NaN, so that scores stay on the lines of their documents",
+            "trec" => "documents on skipped lines are missing from the run",
+            _ => "documents on skipped lines have the score NaN, so that scores keep the lines of their documents",
         });
     }
     Ok(())
 }
 
-/// Scores chunk after chunk, with NaN for documents that were left out.
+/// Scores a file chunk by chunk, with NaN for skipped documents.
 fn write_chunks(writer: &mut dyn Write, chunks: &mut Chunks, model: &Model, args: &Args) -> burnrank::Result<()> {
     let expected = model.info.ranker.features;
     let failed = |error| Error::io(&args.out, "write", error);
-    let mut held = Held::new(input::name(&args.data), expected);
+    let mut delayed = DelayedScores::new(input::name(&args.data), expected);
     let mut next = 0;
     while let Some(chunk) = chunks.next() {
-        // Whether the file is sparse is known at its end.
+        // Only the end of the file shows whether it is sparse.
         let chunk = chunk?.declared_sparse(true);
-        let scores = held.score(model, &chunk)?;
+        let scores = delayed.score(model, &chunk)?;
         check_finite(&input::name(&args.data), &chunk, &scores)?;
         let text = if args.format == "trec" {
             run_text(&chunk, &scores)?
@@ -100,41 +101,41 @@ fn write_chunks(writer: &mut dyn Write, chunks: &mut Chunks, model: &Model, args
             let (mut text, mut rest) = (String::new(), scores.as_slice());
             for rows in chunks.rows() {
                 text += &MISSING.repeat(rows.start - next);
-                let (here, later) = rest.split_at(rows.len());
-                text += &scores_text(here);
-                (rest, next) = (later, rows.end);
+                let (current, remaining) = rest.split_at(rows.len());
+                text += &scores_text(current);
+                (rest, next) = (remaining, rows.end);
             }
             text
         };
         let fits = args.read.fill_zeros || chunks.is_sparse() || chunks.n_features() == expected;
-        held.write(writer, text.as_bytes(), fits).map_err(failed)?;
+        delayed.write(writer, text.as_bytes(), fits).map_err(failed)?;
     }
-    held.end(chunks.n_features())?;
+    delayed.end(chunks.n_features())?;
     if args.format != "trec" {
         (next..chunks.total_rows()).try_for_each(|_| writer.write_all(MISSING.as_bytes())).map_err(failed)?;
     }
     Ok(())
 }
 
-/// Refuses scores that are no numbers to rank by: the features are beyond what the model's arithmetic holds.
+/// Checks that scores are finite. They overflow if features are too large for the model.
 fn check_finite(name: &str, data: &Dataset, scores: &[f32]) -> burnrank::Result<()> {
     let Some(document) = scores.iter().position(|score| !score.is_finite()) else { return Ok(()) };
     let query = data.offsets().partition_point(|&start| start <= document) - 1;
     let (place, id) = (document - data.offsets()[query] + 1, &data.query_ids()[query]);
     Err(Error::Data(format!(
-        "{name}: the score of document {place} of query '{id}' is {}: its features are too large for the model: scale them",
+        "{name}: the score of document {place} of query '{id}' is {}: its features are too large for the model; scale them",
         scores[document]
     )))
 }
 
-/// The line of a document without a score.
+/// Line of a document without a score.
 const MISSING: &str = "NaN\n";
 
 fn run_text(data: &Dataset, scores: &[f32]) -> burnrank::Result<String> {
     TrecFile::from_scores(data, scores)?.to_run("burnrank")
 }
 
-/// One score per line.
+/// Formats one score per line.
 fn scores_text(scores: &[f32]) -> String {
     let mut text = String::with_capacity(scores.len() * 12);
     scores.iter().for_each(|score| {

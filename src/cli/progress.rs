@@ -1,4 +1,4 @@
-//! Signs of life on standard error: a bar on a terminal, a line every few seconds in a log.
+//! Progress on standard error: a bar on a terminal, a line every few seconds otherwise.
 
 use super::ui::{count, printable, quiet};
 use burnrank::memory::readable;
@@ -9,27 +9,27 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What a bar counts.
+/// Unit of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Bytes,
     Queries,
-    /// Thousandths of the whole.
+    /// Thousandths of the total.
     Share,
-    /// Only time.
+    /// Elapsed time only.
     Nothing,
 }
 
-/// When work that takes long is shown on a terminal.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How often a bar is drawn anew.
+/// Delay before a bar is shown on a terminal.
+const DELAY: Duration = Duration::from_secs(1);
+/// Interval between updates of a bar.
 const REDRAW: Duration = Duration::from_millis(100);
-/// How long a log waits for its first line, and for each next one.
+/// Interval between lines of a log.
 const LINES: Duration = Duration::from_secs(5);
-/// When the log had its last line; many short stages are as silent as one long one.
+/// Time of the last line of the log, shared by all bars so that a series of short stages is logged like a long one.
 static LAST_LINE: LazyLock<Mutex<Instant>> = LazyLock::new(|| Mutex::new(Instant::now()));
 
-/// Shows that work goes on, and how far it has come, as long as this value lives and unless the user wants quiet.
+/// Shows progress until it is dropped, unless `--quiet` is given.
 #[derive(Debug)]
 pub struct Bar {
     work: Arc<Work>,
@@ -44,22 +44,22 @@ impl Bar {
             false => work.log(LINES, &LAST_LINE, &mut std::io::stderr()),
         };
         let shared = work.clone();
-        // Without a thread to show it, work goes on all the same.
+        // If the thread cannot start, there is no progress bar.
         let start = || std::thread::Builder::new().name("progress".into()).spawn(move || show(&shared)).ok();
         Bar { shown: if quiet() { None } else { start() }, work }
     }
 
-    /// For work that cannot say how far it has come.
+    /// Returns a bar for work of unknown size.
     pub fn working(what: &str) -> Self {
         Bar::new(what, Unit::Nothing)
     }
 
-    /// How far the work has come; from any thread.
+    /// Updates the progress, from any thread.
     pub fn update(&self, done: u64, total: Option<u64>) {
         self.work.update(done, total);
     }
 
-    /// As [`Bar::update`] for work of unknown size, for those who cannot borrow the bar.
+    /// Returns a function like [`Bar::update`] for work of unknown size, which does not borrow the bar.
     pub fn updates(&self) -> impl Fn(u64) + Send + 'static {
         let work = self.work.clone();
         move |done| work.update(done, None)
@@ -70,13 +70,13 @@ impl Drop for Bar {
     fn drop(&mut self) {
         self.work.end();
         if let Some(shown) = self.shown.take() {
-            // It has nothing to return, and its end is only awaited so that what is printed next has a line of its own.
+            // Waits for the thread so that the next output starts on a new line.
             let _ = shown.join();
         }
     }
 }
 
-/// How far some work has come.
+/// Progress of some work.
 #[derive(Debug)]
 struct Work {
     what: String,
@@ -104,7 +104,7 @@ impl Work {
     }
 
     fn update(&self, done: u64, total: Option<u64>) {
-        // Packed files have no end in sight until they are unpacked; then parsing starts from the front.
+        // The size of compressed files is unknown until they are decompressed; then parsing starts from 0.
         if let Some(total) = total
             && !self.bounded.load(Ordering::Relaxed)
         {
@@ -125,22 +125,22 @@ impl Work {
         self.wake.notify_all();
     }
 
-    /// Whether the work still goes on after some time.
-    fn goes_on(&self, time: Duration) -> bool {
+    /// Waits for this time, and returns whether the work continues.
+    fn continues_after(&self, time: Duration) -> bool {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.wake.wait_timeout_while(ended, time, |ended| !*ended);
         !*waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// A bar on a terminal, until the work ends.
+    /// Draws a bar on a terminal until the work ends.
     fn draw(&self) {
-        if !self.goes_on(PATIENCE) {
+        if !self.continues_after(DELAY) {
             return;
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_elapsed(self.start.elapsed());
         bar.set_message(self.what.clone());
         bar.set_style(style(self.unit, self.total().is_some()));
-        // Only now, so that nothing is drawn in the usual style.
+        // Set last, so that nothing is drawn in the default style.
         bar.set_draw_target(ProgressDrawTarget::stderr());
         loop {
             if let (Some(total), None) = (self.total(), bar.length()) {
@@ -149,32 +149,32 @@ impl Work {
             }
             bar.set_position(self.done.load(Ordering::Relaxed));
             bar.tick();
-            if !self.goes_on(REDRAW) {
+            if !self.continues_after(REDRAW) {
                 break;
             }
         }
         bar.finish_and_clear();
     }
 
-    /// A line now and then, until the work ends.
+    /// Logs a line per interval until the work ends.
     fn log(&self, every: Duration, last: &Mutex<Instant>, log: &mut dyn Write) {
         let last = || last.lock().unwrap_or_else(PoisonError::into_inner);
-        // Work that has just begun has nothing to say yet.
-        while self.goes_on(every.saturating_sub(last().elapsed()).max(every / 5)) {
-            // When nobody reads it, there is nobody to tell.
+        // Work that has just started waits for a fifth of the interval at least.
+        while self.continues_after(every.saturating_sub(last().elapsed()).max(every / 5)) {
+            // A closed standard error is not an error.
             let _ = writeln!(log, "{}", self.line(self.start.elapsed()));
             *last() = Instant::now();
         }
     }
 
-    /// As in `train.txt: 1.2 GB of 3.4 GB, 35 s`.
+    /// Formats the progress, as in `train.txt: 1.2 GB of 3.4 GB, 35 s`.
     fn line(&self, elapsed: Duration) -> String {
         let (done, total) = (self.done.load(Ordering::Relaxed), self.total());
         let number = |number: u64| match self.unit {
             Unit::Bytes => readable(number),
             _ => count(usize::try_from(number).unwrap_or(usize::MAX)),
         };
-        let far = match (self.unit, total) {
+        let progress = match (self.unit, total) {
             (Unit::Nothing, _) | (Unit::Share, None) => String::new(),
             (Unit::Share, Some(total)) => format!("{}%, ", 100 * done.min(total) / total.max(1)),
             (Unit::Bytes, None) => format!("{}, ", number(done)),
@@ -182,7 +182,7 @@ impl Work {
             (Unit::Queries, None) => format!("{} queries, ", number(done)),
             (Unit::Queries, Some(total)) => format!("{} of {} queries, ", number(done), number(total)),
         };
-        format!("{}: {far}{} s", self.what, elapsed.as_secs())
+        format!("{}: {progress}{} s", self.what, elapsed.as_secs())
     }
 }
 
@@ -209,14 +209,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_say_how_far_work_has_come() {
+    fn lines_show_the_progress() {
         let all = [(1_200_000_000, Some(3_400_000_000))];
         assert_eq!(line(Unit::Bytes, &all), "train.txt: 1.2 GB of 3.4 GB, 35 s");
         assert_eq!(line(Unit::Bytes, &[(500, None)]), "train.txt: 500 bytes, 35 s");
         assert_eq!(line(Unit::Share, &[(125, Some(1000))]), "train.txt: 12%, 35 s");
         assert_eq!(line(Unit::Queries, &[(7, Some(1000))]), "train.txt: 7 of 1,000 queries, 35 s");
         assert_eq!(line(Unit::Nothing, &[]), "train.txt: 35 s");
-        // Reports of threads that come late count for nothing; a new beginning does.
+        // Late updates of threads are ignored, but not the first with a total.
         assert_eq!(line(Unit::Queries, &[(9, Some(10)), (3, Some(10))]), "train.txt: 9 of 10 queries, 35 s");
         assert_eq!(line(Unit::Queries, &[(900, None), (3, Some(10))]), "train.txt: 3 of 10 queries, 35 s");
     }
@@ -246,10 +246,10 @@ mod tests {
     }
 
     #[test]
-    fn stages_share_the_silence_before_a_line() {
+    fn stages_share_the_interval_between_lines() {
         let last = &Mutex::new(Instant::now());
         let mut log = Vec::new();
-        // None of them takes as long as a line waits for.
+        // Each stage is shorter than the interval.
         for _ in 0..20 {
             let work = &Work::new("stage", Unit::Nothing);
             let log = &mut log;

@@ -1,15 +1,15 @@
-//! Text for people: lines of 80 columns, numbers as they are written by hand, help that needs no long line.
+//! Formatting of text: wrapping at 80 columns, named paragraphs and help.
 
 use super::ui::printable;
 
 pub use burnrank::internal::text::{fixed, number, p_value, signed};
 
-/// The widest line.
+/// Maximum line width in columns.
 pub const WIDTH: usize = 80;
-/// Where texts begin that have a name in front of them.
+/// Column at which named texts start: the width of "conventions", and two spaces.
 const INDENT: usize = 13;
 
-/// A paragraph in lines of at most [`WIDTH`] columns, all but the first indented. Only a longer word makes a longer line.
+/// Wraps a paragraph at [`WIDTH`] columns. The first line starts at column `start`, the others at `indent`. Words are not broken.
 fn fold(text: &str, start: usize, indent: usize) -> String {
     let mut lines = String::new();
     let mut column = start;
@@ -29,28 +29,28 @@ fn fold(text: &str, start: usize, indent: usize) -> String {
     lines
 }
 
-/// Lines that each are folded where they are too long; what continues a line is indented.
+/// Wraps each line, and indents the continuation of long lines.
 pub fn lines(text: &str) -> String {
     text.split('\n').map(|line| fold(line, 0, 2)).collect::<Vec<_>>().join("\n")
 }
 
-/// A paragraph of its own.
+/// Wraps a paragraph and ends it with a newline.
 pub fn paragraph(text: &str) -> String {
     fold(&printable(text), 0, 0) + "\n"
 }
 
-/// A text whose lines all are indented.
+/// Wraps a text and indents all of its lines.
 pub fn indented(text: &str, indent: usize) -> String {
     format!("{}{}", " ".repeat(indent), fold(text, indent, indent))
 }
 
-/// A text with its name in front of it, as in "data      test.txt: 20 queries".
+/// Returns a name and a wrapped text, as in "data         test.txt: 20 queries".
 pub fn named(name: &str, text: &str) -> String {
     let width = INDENT - 2;
     format!("{name:<width$}  {}\n", fold(&printable(text), INDENT, INDENT))
 }
 
-/// The texts below a command's options, of this command and of all below it, in lines of 80 columns.
+/// Wraps the texts below the options of a command and its subcommands at 80 columns.
 pub fn fold_help(command: clap::Command) -> clap::Command {
     let text = command.get_after_help().map(|text| help(&text.to_string()));
     let command = match text {
@@ -60,8 +60,8 @@ pub fn fold_help(command: clap::Command) -> clap::Command {
     command.mut_subcommands(fold_help)
 }
 
-/// Lines that begin with a blank stay lines: commands, which go on behind a backslash where they are too long, or two
-/// columns, of which the second is folded. All other lines are paragraphs.
+/// Wraps the text below the options. Lines that start with a space remain lines: long commands continue after a backslash, and
+/// the second of two columns is wrapped. All other lines are joined to paragraphs.
 fn help(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut open = String::new();
@@ -85,7 +85,7 @@ fn help(text: &str) -> String {
     lines.join("\n")
 }
 
-/// A line that begins with a blank.
+/// Wraps a line that starts with a space.
 fn listed(line: &str) -> String {
     if line.chars().count() <= WIDTH {
         return line.to_owned();
@@ -93,9 +93,7 @@ fn listed(line: &str) -> String {
     let indent = line.len() - line.trim_start().len();
     let gap = line[indent..].find("   ").or_else(|| line[indent..].find("  ")).map(|gap| indent + gap);
     let Some(gap) = gap else {
-        // A command has options.
-        let is_command = line.contains(" --");
-        return if is_command { continued(line.trim(), indent) } else { indented(line.trim(), indent) };
+        return if line.contains(" --") { continued(line.trim(), indent) } else { indented(line.trim(), indent) };
     };
     let (left, right) = line.split_at(gap);
     let column = line.len() - right.trim_start().len();
@@ -106,7 +104,7 @@ fn listed(line: &str) -> String {
     format!("{left}\n{}{}", " ".repeat(below), fold(right, below, below))
 }
 
-/// A command on several lines, broken before its options.
+/// Splits a command into several lines, before its options.
 fn continued(command: &str, indent: usize) -> String {
     let mut text = " ".repeat(indent);
     let mut column = indent;
@@ -145,9 +143,9 @@ mod tests {
     fn paragraphs_fold_at_80_columns() {
         let text = named("data", &"word ".repeat(40));
         assert!(text.lines().count() == 3 && text.lines().all(|line| line.len() <= 80), "{text}");
-        assert!(text.starts_with("data      word") && text.contains("\n          word"), "{text}");
+        assert!(text.starts_with("data         word") && text.contains("\n             word"), "{text}");
         assert_eq!(paragraph("one\u{1b} two"), "one\\u{1b} two\n");
-        assert_eq!(paragraph(&"x".repeat(90)).len(), 91, "a word is never broken");
+        assert_eq!(paragraph(&"x".repeat(90)).len(), 91, "words are not broken");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a command must not overwrite: a file that exists, unless `--force` is given, and never a file that it reads.
+//! Protection of files: a command replaces existing files only with `--force`, and never its inputs.
 
 use super::input::query_file_names;
 use anyhow::bail;
@@ -7,13 +7,13 @@ use clap::{Arg, ArgMatches, Command};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// What options call the paths that they take.
+/// Value names of options that take paths.
 const PATHS: [&str; 3] = ["FILE", "DIR", "SYSTEM"];
 
-/// The options that name outputs; all others that take a path name inputs.
+/// Options for outputs. All other options with paths are inputs.
 const OUTPUTS: [&str; 4] = ["out", "log", "figure", "figures"];
 
-/// Folders in an input folder that are looked into, as `Fold1` is.
+/// Depth to which the files of an input folder are inputs, as those in `Fold1`.
 const DEPTH: usize = 2;
 
 static INPUTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
@@ -23,7 +23,7 @@ fn is_path(arg: &Arg) -> bool {
     arg.get_value_names().is_some_and(|names| names.iter().any(|name| PATHS.contains(&name.as_str())))
 }
 
-/// Remembers all inputs that the command line names.
+/// Stores the inputs of the command line.
 pub fn note_inputs(root: &Command, matches: &ArgMatches) {
     let Some((name, matches)) = matches.subcommand() else { return };
     let arguments = root.find_subcommand(name).into_iter().flat_map(Command::get_arguments);
@@ -37,9 +37,9 @@ pub fn note_inputs(root: &Command, matches: &ArgMatches) {
     let _ = INPUTS.set(named.map(PathBuf::from).filter(|path| path.as_os_str() != "-").flat_map(each).collect());
 }
 
-/// Refuses an output that would replace what must stay: an input always, another file unless `force` says so.
+/// Checks that an output is not an input, and not an existing file unless `force` is set.
 ///
-/// Standard output, pipes and devices are no files that could be lost.
+/// Pipes and devices may always be written to.
 pub fn check(path: &Path, option: &str, force: bool) -> anyhow::Result<()> {
     check_not_input(path, option)?;
     if path.is_file() && !force {
@@ -48,12 +48,12 @@ pub fn check(path: &Path, option: &str, force: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The error for an output that exists.
+/// Returns the error for an existing output.
 pub fn exists(path: &Path, option: &str) -> anyhow::Error {
-    anyhow::anyhow!("{} exists already: choose another {option}, or replace it with --force", path.display())
+    anyhow::anyhow!("{} already exists: choose another {option}, or replace it with --force", path.display())
 }
 
-/// Refuses an output that is an input, by whatever name.
+/// Checks that an output is not an input, also under another name.
 pub fn check_not_input(path: &Path, option: &str) -> anyhow::Result<()> {
     let Some(output) = Identity::of(path) else { return Ok(()) };
     match inputs().into_iter().find(|input| Identity::of(input).as_ref() == Some(&output)) {
@@ -62,26 +62,26 @@ pub fn check_not_input(path: &Path, option: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Whether two paths lead to the same file, be it one that is still to be made.
+/// Whether two paths refer to the same file, which need not exist.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     Identity::of(one).is_some_and(|one| Identity::of(other) == Some(one))
 }
 
-/// Refuses a folder that is replaced as a whole where an input lies in it.
+/// Checks that a folder that will be replaced contains no input.
 pub fn check_holds_no_input(folder: &Path, option: &str) -> anyhow::Result<()> {
     let Ok(real) = std::fs::canonicalize(folder) else { return Ok(()) };
-    let lies_in = |input: &PathBuf| std::fs::canonicalize(input).is_ok_and(|input| input.starts_with(&real));
-    if let Some(input) = inputs().iter().find(|input| lies_in(input)) {
+    let is_inside = |input: &PathBuf| std::fs::canonicalize(input).is_ok_and(|input| input.starts_with(&real));
+    if let Some(input) = inputs().iter().find(|input| is_inside(input)) {
         return Err(is_input(folder, input, option));
     }
     let files = std::fs::read_dir(&real).into_iter().flatten().flatten();
     files.into_iter().try_for_each(|file| check_not_input(&file.path(), option))
 }
 
-/// Refuses a model folder for files that are not the model's.
+/// Checks that a folder is not a model folder, which may only contain the model.
 pub fn check_not_model(folder: &Path, option: &str) -> anyhow::Result<()> {
     if folder.join("model.json").exists() {
-        bail!("{}: a model folder holds nothing but its model: choose another {option}", folder.display());
+        bail!("{}: is a model folder, which may only contain its model: choose another {option}", folder.display());
     }
     Ok(())
 }
@@ -89,10 +89,10 @@ pub fn check_not_model(folder: &Path, option: &str) -> anyhow::Result<()> {
 fn is_input(output: &Path, input: &Path, option: &str) -> anyhow::Error {
     let (output, input) = (output.display().to_string(), input.display().to_string());
     let same = if output == input { String::new() } else { format!(" as {input}") };
-    anyhow::anyhow!("{output} is read by this command{same} and is never overwritten: choose another {option}")
+    anyhow::anyhow!("{output} is an input of this command{same} and is not overwritten: choose another {option}")
 }
 
-/// All files that the command reads: those that it names, those in the folders that it names, and query files beside data.
+/// Returns all input files: files and files in folders on the command line, and query files beside data.
 fn inputs() -> Vec<PathBuf> {
     let mut all = Vec::new();
     for path in INPUTS.get().into_iter().flatten() {
@@ -117,18 +117,18 @@ fn add_files(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// Identifies a file whatever its name.
+/// Identifies a file independently of its path.
 #[derive(Debug, PartialEq, Eq)]
 enum Identity {
-    /// Device and number of a file.
+    /// Device and inode.
     #[cfg(unix)]
     Node(u64, u64),
-    /// The path, with links followed.
+    /// Path with links resolved.
     Path(PathBuf),
 }
 
 impl Identity {
-    /// Of a file that exists or may be made; nothing for pipes, devices and folders.
+    /// Identifies a file that exists or can be created. Returns `None` for pipes, devices and folders.
     fn of(path: &Path) -> Option<Self> {
         let target = target_of(path);
         match std::fs::metadata(&target) {
@@ -182,7 +182,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_is_the_same_by_all_of_its_names() {
+    fn a_file_has_one_identity_under_all_names() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         std::fs::write(at("file"), "").unwrap();

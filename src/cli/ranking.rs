@@ -1,4 +1,4 @@
-//! Scores and labels, query by query, joined in one place for `evaluate` and `compare`.
+//! Scores and labels of the evaluated queries, for `evaluate` and `compare`.
 
 use super::evaluation::{RunArgs, note_unreached};
 use super::ui::{count, counted, printable};
@@ -11,56 +11,56 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Scores and labels of the queries that are judged.
+/// Scores and labels of the evaluated queries.
 pub struct Ranking {
     pub query_ids: Vec<String>,
     scores: Vec<f64>,
     labels: Vec<f32>,
     offsets: Vec<usize>,
-    /// Whether somebody judged the document; without the list, all are.
+    /// Whether each document is judged; `None` if all are.
     judged: Option<Vec<bool>>,
     pub missing: Missing,
-    /// How a run and its judgements fit together; none for scores of all documents.
+    /// Match between a run and its judgements; `None` for scores of all documents.
     pub fit: Option<Fit>,
 }
 
-/// How a run and its judgements fit together.
+/// Match between a run and its judgements.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fit {
-    /// Queries of the run.
+    /// Number of queries of the run.
     pub queries: usize,
-    /// Of these, queries that nobody judged.
+    /// Number of queries of the run without judgements.
     pub not_judged: usize,
-    /// Judged queries that are not in the run.
+    /// Number of judged queries that are not in the run.
     pub not_in_run: usize,
-    /// Retrieved documents of judged queries that nobody judged.
+    /// Number of retrieved documents of judged queries without judgements.
     pub unknown: usize,
-    /// Retrieved documents of judged queries.
+    /// Number of retrieved documents of judged queries.
     pub documents: usize,
     complete: bool,
 }
 
 impl Fit {
-    /// What of the run does not count, to stand behind "20 queries".
+    /// Describes the queries of the run that are skipped, to follow "20 queries".
     pub fn of_run(&self) -> String {
-        let not_judged = left_out(self.not_judged, "left out, not judged");
+        let not_judged = mismatch(self.not_judged, "skipped, not judged");
         let none = self.documents > 0 && self.unknown == self.documents;
-        if none { format!("{not_judged}; none of its documents is judged") } else { not_judged }
+        if none { format!("{not_judged}; none of its documents are judged") } else { not_judged }
     }
 
-    /// What of the judgements does not count, to stand behind "20 queries".
+    /// Describes the judged queries that are not in the run, to follow "20 queries".
     pub fn of_judgements(&self) -> String {
-        let words = if self.complete { "counted with nothing retrieved" } else { "left out, not in the run" };
-        left_out(self.not_in_run, words)
+        let words = if self.complete { "counted as having no retrieved documents" } else { "skipped, not in the run" };
+        mismatch(self.not_in_run, words)
     }
 }
 
-fn left_out(number: usize, why: &str) -> String {
+fn mismatch(number: usize, why: &str) -> String {
     if number == 0 { String::new() } else { format!("; {} {why}", counted(number, "query", "queries")) }
 }
 
 impl Ranking {
-    /// One score per document.
+    /// Joins a data set with one score per document.
     fn of_documents(data: &Dataset, scores: Vec<f64>) -> Self {
         Ranking {
             query_ids: data.query_ids().to_vec(),
@@ -73,12 +73,12 @@ impl Ranking {
         }
     }
 
-    /// Notes binary metrics that no label reaches.
+    /// Prints a warning for binary metrics whose threshold no label reaches.
     pub fn note_unreached(&self, file: &str, metrics: &[Arc<dyn Metric>]) {
         note_unreached(file, metrics, &self.labels, &self.offsets);
     }
 
-    /// A model folder, a file of scores, or a run, on a data set called `data_name`.
+    /// Reads a model folder, a score file or a run, and joins it with a data set. Messages call the data `data_name`.
     pub fn of_system(path: &Path, data: &Dataset, data_name: &str, args: &RunArgs) -> anyhow::Result<Self> {
         let scored = if !input::is_stdin(path) && path.is_dir() {
             let model = Model::load(path, &device::open("auto")?)?;
@@ -93,7 +93,7 @@ impl Ranking {
         }
     }
 
-    /// The scores of a model.
+    /// Scores a data set with a model.
     pub fn of_model(model: &Model, data: &Dataset, data_name: &str, args: &RunArgs) -> anyhow::Result<Self> {
         let scores = widths::score(model, data, data_name)?;
         Self::of_scores(scores.into_iter().map(f64::from).collect(), data, data_name, args)
@@ -105,7 +105,7 @@ impl Ranking {
             let scores = if single { scores.iter().map(|&score| f64::from(score as f32)).collect() } else { scores };
             return Ok(Self::of_documents(data, scores));
         }
-        // trec_eval knows documents by their ids only: these decide between equal scores.
+        // trec_eval identifies documents by their ids, which break ties.
         let run = TrecFile::from_scores(data, &scores)?;
         let ranking = Self::of_run_on_data(run, data, ("the scores", data_name), args)?;
         Ok(Ranking { fit: None, ..ranking })
@@ -121,17 +121,17 @@ impl Ranking {
         if let Some((query, document)) = labels.first_repeated() {
             let (query, document) = (printable(query), printable(document));
             bail!(
-                "{data_name}: query '{query}' has two documents called '{document}': a run cannot tell them apart; \
-                 give each an id of its own, or scores per line"
+                "{data_name}: query '{query}' has two documents with the id '{document}', which a run cannot distinguish: make \
+                 ids unique, or use a score file"
             );
         }
         let ranking = Self::of_run(run, &labels, (run_name, data_name), args)?;
         let fit = ranking.fit.unwrap_or_default();
-        // Judgements of a collection are few, but data hold every document that there was to rank.
+        // Qrels cover few documents of a collection, but data contains all candidates.
         if fit.unknown == fit.documents {
             let example = labels.queries.first().and_then(|query| query.documents.first()).map(|(id, _)| printable(id));
             bail!(
-                "{run_name} and {data_name} have queries in common, but no document: the ids of a run must be those of \
+                "{run_name} and {data_name} have queries in common, but no documents: document ids of a run must match those of \
                  the data, as in '{}'",
                 example.unwrap_or_default()
             );
@@ -139,7 +139,7 @@ impl Ranking {
         Ok(ranking)
     }
 
-    /// A run and its judgements, as trec_eval joins them, with their names for messages.
+    /// Joins a run with its judgements as trec_eval does. The names are for messages.
     pub fn of_run(
         run: TrecFile,
         qrels: &TrecFile,
@@ -148,14 +148,16 @@ impl Ranking {
     ) -> anyhow::Result<Self> {
         if let Some(peer) = args.like().filter(|_| !args.like_trec_eval()) {
             bail!(Usage(format!(
-                "--like {}: it judges scores of documents, not runs: give scores, one per line",
+                "--like {}: the program evaluates score files, not runs: give a score file",
                 peer.name()
             )));
         }
         let run = if args.like_trec_eval() { run.with_f32_scores() } else { run };
         let joined = join_run(&run, qrels);
         if joined.queries.is_empty() {
-            bail!("{run_name} and {qrels_name} have no query in common: are they of the same collection?");
+            bail!(
+                "{run_name} and {qrels_name} have no queries in common: check that they belong to the same collection"
+            );
         }
         let mut fit = Fit {
             queries: run.queries.len(),
@@ -176,8 +178,8 @@ impl Ranking {
             offsets.push(labels.len());
         }
         if args.complete {
-            let lacking: HashSet<&String> = joined.not_in_run.iter().collect();
-            for query in qrels.queries.iter().filter(|query| lacking.contains(&query.id)) {
+            let missing: HashSet<&String> = joined.not_in_run.iter().collect();
+            for query in qrels.queries.iter().filter(|query| missing.contains(&query.id)) {
                 query_ids.push(query.id.clone());
                 labels.extend(query.documents.iter().map(|(_, label)| label.max(0.0) as f32));
                 judged.extend(query.documents.iter().map(|(_, label)| *label >= 0.0));
@@ -189,38 +191,38 @@ impl Ranking {
         Ok(Ranking { query_ids, scores, labels, offsets, judged, missing: Missing::Absent, fit })
     }
 
-    /// Whether all scores are the same, so that they say nothing of the documents.
-    pub fn says_nothing(&self) -> bool {
+    /// Whether all scores are equal.
+    pub fn is_constant(&self) -> bool {
         let mut scores = self.scores.iter().filter(|score| **score > f64::NEG_INFINITY);
         let first = scores.next();
         self.labels.len() > 1 && scores.all(|score| Some(score) == first)
     }
 
-    /// The measure of each query, `None` for those that do not count.
+    /// Evaluates a metric. Returns one value per query, `None` for skipped ones.
     pub fn evaluate(&self, metric: &dyn Metric, conventions: &Conventions) -> burnrank::Result<Vec<Option<f64>>> {
         let conventions = Conventions { missing: self.missing, ..*conventions };
         let Some(judged) = self.judged.as_ref().filter(|_| is_bpref(metric)) else {
             return evaluate(metric, &self.scores, &self.labels, &self.offsets, &conventions);
         };
-        let kept = |row: &usize| judged[*row];
-        let scores: Vec<f64> = (0..judged.len()).filter(kept).map(|row| self.scores[row]).collect();
-        let labels: Vec<f32> = (0..judged.len()).filter(kept).map(|row| self.labels[row]).collect();
+        let is_judged = |row: &usize| judged[*row];
+        let scores: Vec<f64> = (0..judged.len()).filter(is_judged).map(|row| self.scores[row]).collect();
+        let labels: Vec<f32> = (0..judged.len()).filter(is_judged).map(|row| self.labels[row]).collect();
         let mut offsets = vec![0];
         let mut end = 0;
         for rows in self.offsets.windows(2) {
-            end += (rows[0]..rows[1]).filter(kept).count();
+            end += (rows[0]..rows[1]).filter(is_judged).count();
             offsets.push(end);
         }
         evaluate(metric, &scores, &labels, &offsets, &conventions)
     }
 }
 
-/// Whether the measure tells documents that are not relevant from those that nobody judged.
+/// Whether the metric distinguishes documents that are not relevant from those that are not judged.
 fn is_bpref(metric: &dyn Metric) -> bool {
     metric.name().starts_with("bpref")
 }
 
-/// As in "20 queries, 1,200 documents".
+/// Formats the size of a data set, as in "20 queries, 1,200 documents".
 pub fn size(data: &Dataset) -> String {
     format!(
         "{}, {}",
@@ -229,7 +231,7 @@ pub fn size(data: &Dataset) -> String {
     )
 }
 
-/// As in "5 of 20".
+/// Formats a part of a whole, as in "5 of 20".
 pub fn of(part: usize, whole: usize) -> String {
     format!("{} of {}", count(part), count(whole))
 }

@@ -1,4 +1,4 @@
-//! What a data set is made of.
+//! Statistics of a data set.
 
 use burnrank::Dataset;
 use burnrank::data::QueryView;
@@ -7,27 +7,27 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 
-/// More different labels than this are summed up instead of listed.
-const MOST_LISTED_LABELS: usize = 32;
+/// Maximum number of distinct labels to list.
+const MAX_LISTED_LABELS: usize = 32;
 
-/// The statistics of one file.
+/// Statistics of a file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statistics {
     pub queries: usize,
     pub documents: usize,
     pub features: usize,
-    /// What the lists of features count from.
+    /// Index of the first feature in the lists of features.
     pub first_index: usize,
-    /// What the features are called; empty where nobody named them.
+    /// Feature names; empty if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub feature_names: Vec<String>,
-    pub documents_per_query: Spread,
+    pub documents_per_query: QuerySizes,
     pub labels: Labels,
-    /// Features that are 0 everywhere, or never set.
+    /// Features that are 0 everywhere.
     pub missing_features: Vec<usize>,
-    /// Features with one other value everywhere.
+    /// Features with the same nonzero value everywhere.
     pub constant_features: Vec<usize>,
-    /// Features that differ between queries, but never between the documents of one.
+    /// Features that differ between queries, but not between documents of a query.
     pub query_level_features: Vec<usize>,
     pub largest_value: Option<Largest>,
     pub duplicates: Duplicates,
@@ -37,27 +37,27 @@ pub struct Statistics {
     pub queries_with_equal_labels: usize,
 }
 
-/// Sizes of queries.
+/// Number of documents per query.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread {
+pub struct QuerySizes {
     pub min: usize,
     pub median: f64,
     pub mean: f64,
     pub max: usize,
 }
 
-/// The labels of all documents.
+/// Labels of all documents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Labels {
     pub distinct: usize,
     pub min: f32,
     pub mean: f64,
     pub max: f32,
-    /// From the lowest; empty when there are very many.
+    /// Counts in ascending order of labels; empty if there are too many labels.
     pub distribution: Vec<LabelCount>,
 }
 
-/// How often a label is given.
+/// Number of documents with a label.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LabelCount {
     pub label: f32,
@@ -65,23 +65,23 @@ pub struct LabelCount {
     pub share: f64,
 }
 
-/// The value farthest from 0.
+/// Feature value with the largest magnitude.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Largest {
     pub feature: usize,
     pub value: f32,
 }
 
-/// Documents that repeat an earlier one of the same query.
+/// Documents that duplicate an earlier one of the same query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Duplicates {
-    /// With the same features.
+    /// Number of documents with equal features.
     pub documents: usize,
-    /// Of these, with another label than the earlier one.
+    /// Number of documents with equal features but a different label.
     pub with_different_label: usize,
-    /// With the same id.
+    /// Number of documents with the same id.
     pub ids: usize,
-    /// Queries with documents of the same features.
+    /// Number of queries with documents with equal features.
     pub queries: usize,
 }
 
@@ -89,8 +89,8 @@ impl Statistics {
     pub fn of(data: &Dataset, first_index: u32) -> Self {
         let first_index = first_index as usize;
         let columns = Columns::of(data);
-        let features = |wanted: &dyn Fn(&Column) -> bool| -> Vec<usize> {
-            (0..data.n_features()).filter(|&i| wanted(&columns.column(i))).map(|i| i + first_index).collect()
+        let features = |test: &dyn Fn(&Column) -> bool| -> Vec<usize> {
+            (0..data.n_features()).filter(|&i| test(&columns.column(i))).map(|i| i + first_index).collect()
         };
         let largest = (0..data.n_features()).map(|i| (i, columns.column(i).farthest()));
         let largest = largest.reduce(|best, next| if next.1.abs() > best.1.abs() { next } else { best });
@@ -101,7 +101,7 @@ impl Statistics {
             features: data.n_features(),
             first_index,
             feature_names: Vec::new(),
-            documents_per_query: Spread::of(data),
+            documents_per_query: QuerySizes::of(data),
             labels: Labels::of(data.labels()),
             missing_features: features(&|column| column.min == 0.0 && column.max == 0.0),
             constant_features: features(&|column| column.min == column.max && column.min != 0.0),
@@ -120,13 +120,13 @@ impl Statistics {
     }
 }
 
-impl Spread {
+impl QuerySizes {
     fn of(data: &Dataset) -> Self {
         let mut sizes: Vec<usize> = data.offsets().windows(2).map(|pair| pair[1] - pair[0]).collect();
         sizes.sort_unstable();
         let n = sizes.len();
         let at = |place: usize| sizes.get(place).copied().unwrap_or(0);
-        Spread {
+        QuerySizes {
             min: at(0),
             median: (at((n.max(1) - 1) / 2) + at(n / 2)) as f64 / 2.0,
             mean: data.n_documents() as f64 / n.max(1) as f64,
@@ -142,7 +142,7 @@ impl Labels {
         let runs: Vec<&[f32]> = sorted.chunk_by(|a, b| a == b).collect();
         let total = labels.len();
         let counted = |run: &&[f32]| LabelCount {
-            // Minus zero is zero.
+            // Converts -0 to 0.
             label: run[0] + 0.0,
             documents: run.len(),
             share: run.len() as f64 / total as f64,
@@ -152,12 +152,12 @@ impl Labels {
             min: sorted.first().copied().unwrap_or(0.0) + 0.0,
             mean: labels.iter().map(|&label| f64::from(label)).sum::<f64>() / total.max(1) as f64,
             max: sorted.last().copied().unwrap_or(0.0) + 0.0,
-            distribution: if runs.len() > MOST_LISTED_LABELS { Vec::new() } else { runs.iter().map(counted).collect() },
+            distribution: if runs.len() > MAX_LISTED_LABELS { Vec::new() } else { runs.iter().map(counted).collect() },
         }
     }
 }
 
-/// Ranges of all features, and whether they differ within a query.
+/// Ranges of all features, and whether each varies within a query.
 struct Columns {
     min: Vec<f32>,
     max: Vec<f32>,
@@ -171,7 +171,7 @@ struct Column {
 }
 
 impl Column {
-    /// The value farthest from 0.
+    /// Returns the bound with the larger magnitude.
     fn farthest(&self) -> f32 {
         if self.max.abs() >= self.min.abs() { self.max } else { self.min }
     }
@@ -230,32 +230,32 @@ impl Duplicates {
         let width = data.n_features();
         let row = |place: usize| &query.features[place * width..(place + 1) * width];
         let mut first_of: HashMap<u64, Vec<usize>> = HashMap::new();
-        let mut found = Duplicates::default();
+        let mut duplicates = Duplicates::default();
         let mut ids = HashSet::new();
         for place in 0..query.labels.len() {
             let id = data.document_id(query.rows.start + place).filter(|id| !id.is_empty());
-            found.ids += usize::from(id.is_some_and(|id| !ids.insert(id)));
-            // Without features all documents are alike, which says nothing of them.
+            duplicates.ids += usize::from(id.is_some_and(|id| !ids.insert(id)));
+            // Without features all documents are equal.
             if width == 0 {
                 continue;
             }
             let same_hash = first_of.entry(hash(row(place))).or_default();
             match same_hash.iter().find(|&&first| row(first) == row(place)) {
                 Some(&first) => {
-                    found.documents += 1;
-                    found.with_different_label += usize::from(query.labels[first] != query.labels[place]);
+                    duplicates.documents += 1;
+                    duplicates.with_different_label += usize::from(query.labels[first] != query.labels[place]);
                 }
                 None => same_hash.push(place),
             }
         }
-        found.queries = usize::from(found.documents > 0);
-        found
+        duplicates.queries = usize::from(duplicates.documents > 0);
+        duplicates
     }
 }
 
 fn hash(row: &[f32]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    // Minus zero equals zero, so it must hash alike.
+    // -0 equals 0, so it must have the same hash.
     row.iter().for_each(|value| hasher.write_u32((value + 0.0).to_bits()));
     hasher.finish()
 }
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn features_are_told_apart() {
+    fn features_are_classified() {
         // 1 varies, 2 never set, 3 constant, 4 differs between queries only, 5 is large.
         let data = read("1 qid:a 1:1 3:2 4:5 5:-4000\n0 qid:a 1:2 3:2 4:5\n1 qid:b 1:1 3:2 4:6\n");
         let found = Statistics::of(&data, 1);
@@ -291,7 +291,7 @@ mod tests {
     fn queries_and_labels_are_counted() {
         let data = read("0 qid:a 1:1\n0 qid:a 1:2\n2 qid:b 1:1\n2 qid:c 1:1\n0.5 qid:c 1:2\n1 qid:c 1:3\n");
         let found = Statistics::of(&data, 1);
-        assert_eq!(found.documents_per_query, Spread { min: 1, median: 2.0, mean: 2.0, max: 3 });
+        assert_eq!(found.documents_per_query, QuerySizes { min: 1, median: 2.0, mean: 2.0, max: 3 });
         let mix: Vec<(f32, usize)> =
             found.labels.distribution.iter().map(|count| (count.label, count.documents)).collect();
         assert_eq!(mix, [(0.0, 2), (0.5, 1), (1.0, 1), (2.0, 2)]);
@@ -301,7 +301,7 @@ mod tests {
             found.queries_with_equal_labels,
         );
         assert_eq!(queries, (1, 1, 1));
-        assert_eq!(found.oddities().len(), 3);
+        assert_eq!(found.problems().len(), 3);
     }
 
     #[test]
@@ -309,6 +309,6 @@ mod tests {
         let data = Dataset::new(0, vec![], vec![0.0, 1.0], vec![("a".into(), 2)]).unwrap();
         let found = Statistics::of(&data, 1);
         assert_eq!((found.duplicates, found.largest_value), (Duplicates::default(), None));
-        assert_eq!(found.oddities()[0].message, "there is no feature");
+        assert_eq!(found.problems()[0].message, "there are no features");
     }
 }

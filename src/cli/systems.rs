@@ -1,4 +1,4 @@
-//! What `compare` compares: model folders, scores files and TREC runs, judged query by query.
+//! The systems that `compare` compares, with the values of metrics per query.
 
 use super::Usage;
 use super::evaluation::{RunArgs, note_unreached};
@@ -18,28 +18,28 @@ pub struct Fold {
     pub data: Dataset,
 }
 
-/// A system, judged on all folds; of its scores nothing is kept, so that there is room for many systems.
+/// A system with its values on all folds. Scores are dropped, which saves memory for many systems.
 pub struct System {
     pub name: String,
-    /// As the user wrote it.
+    /// Path as given by the user.
     pub path: String,
-    /// Whether a ranking of a fold is a run, of which documents may be missing.
+    /// How missing documents are ranked; [`Missing::Absent`] if the ranking of a fold is a run.
     pub missing: Missing,
-    /// Whether all scores of a fold are the same.
-    pub says_nothing: bool,
+    /// Whether all scores of a fold are equal.
+    pub is_constant: bool,
     fits: Vec<Fit>,
-    /// Whether it ranked each query of all folds, one fold behind the other.
+    /// Whether it ranks each query, for the queries of all folds in order.
     pub ranked: Vec<bool>,
-    /// By measures, then by queries: `None` for those that it did not rank, or that do not count.
+    /// Values by metric and query; `None` for queries that are not ranked or skipped.
     pub values: Vec<Vec<Option<f64>>>,
 }
 
-/// `{}` in a name is the number of the fold, from 1; without folds a name stands for itself.
+/// Replaces `{}` in a name by the number of each fold, from 1. Without folds returns the name.
 pub fn each_fold(pattern: &str, folds: Option<usize>) -> anyhow::Result<Vec<PathBuf>> {
     match folds {
         None => Ok(vec![PathBuf::from(pattern)]),
         Some(_) if !pattern.contains("{}") => {
-            bail!(Usage(format!("{pattern}: with --folds, write {{}} where the number of the fold stands")))
+            bail!(Usage(format!("{pattern}: --folds needs {{}} in the name, for the number of the fold")))
         }
         Some(folds) => Ok((1..=folds).map(|fold| PathBuf::from(pattern.replace("{}", &fold.to_string()))).collect()),
     }
@@ -51,7 +51,7 @@ pub fn read_folds(pattern: &str, folds: Option<usize>, reading: &ReadArgs) -> an
     each_fold(pattern, folds)?.iter().map(read).collect()
 }
 
-/// Reads and judges all systems, which [`names`] tells apart.
+/// Reads and evaluates all systems. [`names`] names them.
 pub fn read_systems(
     paths: &[String],
     folds: Option<usize>,
@@ -63,17 +63,17 @@ pub fn read_systems(
     let each = burnrank::memory::bytes_of::<Option<f64>>(metrics.len() as u64).saturating_add(1);
     let bytes = (paths.len() as u64).saturating_mul(queries as u64).saturating_mul(each);
     let what = format!("the values of {} systems on {queries} queries", paths.len());
-    burnrank::memory::ask(bytes, &what, "give fewer systems or measures")?;
+    burnrank::memory::ask(bytes, &what, "give fewer systems or metrics")?;
     data.iter().for_each(|fold| note_unreached(&fold.name, metrics, fold.data.labels(), fold.data.offsets()));
-    let places = |fold: &Fold| -> HashMap<String, usize> {
-        fold.data.query_ids().iter().enumerate().map(|(place, id)| (id.clone(), place)).collect()
+    let positions = |fold: &Fold| -> HashMap<String, usize> {
+        fold.data.query_ids().iter().enumerate().map(|(position, id)| (id.clone(), position)).collect()
     };
-    let places: Vec<HashMap<String, usize>> = data.iter().map(places).collect();
+    let positions: Vec<HashMap<String, usize>> = data.iter().map(positions).collect();
     let read = |(path, name): (&String, String)| {
         let mut system = System::new(name, path.clone(), metrics.len());
-        for ((file, fold), places) in each_fold(path, folds)?.iter().zip(data).zip(&places) {
+        for ((file, fold), positions) in each_fold(path, folds)?.iter().zip(data).zip(&positions) {
             let ranking = Ranking::of_system(file, &fold.data, &fold.name, args)?;
-            system.add(&ranking, places, metrics, &args.conventions())?;
+            system.add(&ranking, positions, metrics, &args.conventions())?;
         }
         Ok(system)
     };
@@ -86,33 +86,33 @@ impl System {
             name,
             path,
             missing: Missing::Last,
-            says_nothing: false,
+            is_constant: false,
             fits: Vec::new(),
             ranked: Vec::new(),
             values: vec![Vec::new(); metrics],
         }
     }
 
-    /// Judges the ranking of the next fold, whose queries have these places.
+    /// Evaluates the ranking of the next fold, whose queries have these positions.
     fn add(
         &mut self,
         ranking: &Ranking,
-        places: &HashMap<String, usize>,
+        positions: &HashMap<String, usize>,
         metrics: &[Arc<dyn Metric>],
         conventions: &Conventions,
     ) -> burnrank::Result<()> {
         if ranking.missing == Missing::Absent {
             self.missing = Missing::Absent;
         }
-        self.says_nothing |= ranking.says_nothing();
+        self.is_constant |= ranking.is_constant();
         self.fits.extend(ranking.fit);
         let start = self.ranked.len();
         let queries: Vec<Option<usize>> =
-            ranking.query_ids.iter().map(|id| places.get(id).map(|place| start + place)).collect();
-        self.ranked.resize(start + places.len(), false);
+            ranking.query_ids.iter().map(|id| positions.get(id).map(|position| start + position)).collect();
+        self.ranked.resize(start + positions.len(), false);
         queries.iter().flatten().for_each(|&query| self.ranked[query] = true);
         for (metric, values) in metrics.iter().zip(&mut self.values) {
-            values.resize(start + places.len(), None);
+            values.resize(start + positions.len(), None);
             for (query, value) in queries.iter().zip(ranking.evaluate(&**metric, conventions)?) {
                 query.iter().for_each(|&query| values[query] = value);
             }
@@ -120,34 +120,34 @@ impl System {
         Ok(())
     }
 
-    /// How many queries of the data its runs lack.
-    pub fn lacks(&self) -> usize {
+    /// Number of queries of the data that are not in its runs.
+    pub fn not_in_run(&self) -> usize {
         self.fits.iter().map(|fit| fit.not_in_run).sum()
     }
 
-    /// How many queries of its runs the data lack.
+    /// Number of queries of its runs that are not in the data.
     pub fn not_judged(&self) -> usize {
         self.fits.iter().map(|fit| fit.not_judged).sum()
     }
 
-    /// How many documents of its runs the data lack.
+    /// Number of documents of its runs that are not in the data.
     pub fn unknown(&self) -> usize {
         self.fits.iter().map(|fit| fit.unknown).sum()
     }
 }
 
-/// As much of the end of each path as tells it from all others, as in `a/model` and `b/model`.
+/// Returns the shortest end of each path that is unique, as in `a/model` and `b/model`.
 pub fn names(paths: &[String]) -> anyhow::Result<Vec<String>> {
-    // `./a//b/` is `a/b`.
+    // Normalises `./a//b/` to `a/b`.
     let parts = |path: &String| -> Vec<OsString> {
-        let whole = if path == "-" { PathBuf::from(path) } else { std::path::absolute(path).unwrap_or(path.into()) };
-        whole.components().map(|part| part.as_os_str().to_owned()).collect()
+        let path = if path == "-" { PathBuf::from(path) } else { std::path::absolute(path).unwrap_or(path.into()) };
+        path.components().map(|part| part.as_os_str().to_owned()).collect()
     };
     let all: Vec<Vec<OsString>> = paths.iter().map(parts).collect();
     let written = |path: &String| Path::new(path).components().filter(|part| part.as_os_str() != ".").count();
-    for (index, own) in all.iter().enumerate() {
-        if all[..index].contains(own) {
-            bail!(Usage(format!("{} is given twice: systems to compare must differ", paths[index])));
+    for (index, parts) in all.iter().enumerate() {
+        if all[..index].contains(parts) {
+            bail!(Usage(format!("{} is given twice: systems must differ", paths[index])));
         }
     }
     let end = |parts: &[OsString], length: usize| parts[parts.len() - length.min(parts.len())..].to_vec();
@@ -155,7 +155,7 @@ pub fn names(paths: &[String]) -> anyhow::Result<Vec<String>> {
         let others = || all.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, parts)| parts);
         let alone = |length: &usize| others().all(|other| end(other, *length) != end(own, *length));
         let length = (1..=own.len()).find(alone).unwrap_or(own.len());
-        // No more of the path than the user wrote, where that tells them apart.
+        // At most as much of the path as the user wrote.
         let length = length.min(written(&paths[index]).max(1));
         end(own, length).iter().collect::<PathBuf>().to_string_lossy().into_owned()
     };
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn systems_are_told_apart_by_as_much_of_their_paths_as_it_takes() {
+    fn names_are_the_shortest_unique_ends_of_paths() {
         assert_eq!(named(&["old/model", "new/scores.txt"]), ["model", "scores.txt"]);
         assert_eq!(named(&["a/model", "b/model/", "bm25.run"]), ["a/model", "b/model", "bm25.run"]);
         assert_eq!(named(&["model", "a/model"]), ["model", "a/model"]);

@@ -1,36 +1,36 @@
-//! The options of tables: which columns are what.
+//! Options for tables: the roles of columns.
 
 use burnrank::data::Columns;
 
-/// The options of commands that read data, for Parquet and CSV files.
+/// Options for Parquet and CSV files, of the commands that read data.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Tables (.parquet, .csv, .tsv)")]
 pub struct TableArgs {
-    /// The column of labels [default: label]
+    /// Column of labels [default: label]
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
-    /// The column of query ids [default: qid, query or query_id]
+    /// Column of query ids [default: qid, query or query_id]
     #[arg(long, value_name = "COLUMN")]
     pub query: Option<String>,
-    /// The column of document ids [default: docid or document_id, if there is one]
+    /// Column of document ids [default: docid or document_id, if present]
     #[arg(long, value_name = "COLUMN")]
     pub document: Option<String>,
-    /// Columns to leave out; all others are features
+    /// Columns to ignore; all others are features
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub drop: Vec<String>,
-    /// The value of features that have none; without it they are refused
+    /// Value for missing features; without it they are an error
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     pub null: Option<f32>,
 }
 
 impl TableArgs {
-    /// The columns that are not features.
+    /// Returns the columns that are not features.
     pub fn columns(&self) -> Columns {
         let TableArgs { label, query, document, drop, .. } = self.clone();
         Columns { label, query, document, drop }
     }
 
-    /// The same options as words of a command, an option and its value at a time.
+    /// Returns the options as arguments of a command: pairs of an option and its value.
     pub fn words(&self) -> Vec<Vec<String>> {
         let drop = (!self.drop.is_empty()).then(|| self.drop.join(","));
         let all = [

@@ -1,4 +1,4 @@
-//! What all commands print with: numbers, tables and colours.
+//! Output of all commands: standard output, messages on standard error, tables and colours.
 
 use super::prose;
 use super::usage::with_options;
@@ -13,38 +13,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use super::progress::{Bar, Unit};
 pub use burnrank::internal::text::{Align, Table, count, counted, decimals_for, percent};
 
-/// Whether progress is unwanted.
+/// Whether progress is turned off.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Turns progress off, or on again.
+/// Turns progress off or on.
 pub fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Whether the user asked for no progress.
+/// Whether progress is turned off.
 pub fn quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Whether another process of the run speaks for this one.
+/// Whether another process of the run prints for this one.
 static SILENT: AtomicBool = AtomicBool::new(false);
 
-/// From now on nothing is written: another process of the run speaks for this one.
+/// Turns all output off, because another process of the run prints for this one.
 pub fn set_silent() {
     SILENT.store(true, Ordering::Relaxed);
     set_quiet(true);
 }
 
-/// Whether another process of the run speaks for this one.
+/// Whether another process of the run prints for this one.
 pub fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
 }
 
-/// Begin and end of a heading, until they are written: characters that stand for nothing.
+/// Markers of the start and end of a heading, which [`print`] replaces: noncharacters of Unicode.
 const HEADING: [char; 2] = ['\u{fdd0}', '\u{fdd1}'];
 
-/// Writes to standard output, nothing of which steers a terminal but headings; nor what was computed from a cache that was
-/// changed meanwhile.
+/// Writes to standard output. Escapes control characters, and fails if a cache in use was changed.
 pub fn print(text: &str) -> anyhow::Result<()> {
     check_in_use()?;
     if is_silent() {
@@ -62,18 +61,18 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
-/// Tells the user something on standard error.
+/// Prints a note on standard error.
 pub fn note(text: &str) {
-    tell(Style::new().bold(), "note:", text);
+    message(Style::new().bold(), "note:", text);
 }
 
-/// Tells the user what went wrong.
+/// Prints an error on standard error.
 pub fn refuse(text: &str) {
-    tell(AnsiColor::Red.on_default().bold(), "error:", text);
+    message(AnsiColor::Red.on_default().bold(), "error:", text);
 }
 
-/// Writes to standard error; whole lines where a program may read them, lines that fit where a person does.
-fn tell(style: Style, kind: &str, text: &str) {
+/// Writes to standard error. Wraps lines on a terminal only, so that programs can read whole lines.
+fn message(style: Style, kind: &str, text: &str) {
     if is_silent() {
         return;
     }
@@ -82,47 +81,47 @@ fn tell(style: Style, kind: &str, text: &str) {
     if stderr.is_terminal() {
         text = prose::lines(&text);
     }
-    // When nobody hears it, there is nobody to tell.
+    // A closed standard error is not an error.
     let _ = writeln!(&stderr, "{}", text.replacen(kind, &paint(&stderr, style, kind), 1));
 }
 
-/// Whether the reader of our output has left.
+/// Whether the reader of standard output has closed it.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref().is_some_and(broken))
 }
 
-/// The text as a heading on a terminal, for [`print`].
+/// Formats a heading for [`print`], bold on a terminal.
 pub fn heading(text: &str) -> String {
     if is_plain(&std::io::stdout()) { text.to_owned() } else { format!("{}{text}{}", HEADING[0], HEADING[1]) }
 }
 
-/// The text in a style, on terminals of users who have not asked for none.
+/// Applies a style, on terminals that support it.
 fn paint(stream: &impl IsTerminal, style: Style, text: &str) -> String {
     if is_plain(stream) { text.to_owned() } else { format!("{style}{text}{style:#}") }
 }
 
 fn is_plain(stream: &impl IsTerminal) -> bool {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    refused || std::env::var_os("TERM").is_some_and(|value| value == "dumb") || !stream.is_terminal()
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    no_color || std::env::var_os("TERM").is_some_and(|value| value == "dumb") || !stream.is_terminal()
 }
 
-/// A value of four decimals, or a dash where there is none.
+/// Formats a value with four decimals, or a dash for NaN.
 pub fn decimals(value: f64) -> String {
     fixed(value, 4)
 }
 
-/// The lines of a table, for standard output.
+/// Formats a table for standard output.
 pub fn table(table: &Table) -> String {
     table.text_with(heading)
 }
 
-/// The text without characters that could steer a terminal.
+/// Escapes control characters.
 pub fn printable(text: &str) -> String {
     burnrank::internal::text::printable(text)
 }
 
-/// As [`printable`], for a text of several lines.
+/// Escapes control characters in all lines of a text.
 fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_who_left_is_known() {
+    fn broken_pipes_are_detected() {
         let broken = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
         assert!(is_broken_pipe(&burnrank::Error::io("x", "write", broken).into()));
         assert!(!is_broken_pipe(&anyhow::anyhow!("other")));

@@ -126,16 +126,16 @@ pub fn verdict(comparison: &Comparison, alpha: f64) -> String {
 pub fn mismatch_text(common: &Common, systems: &[System], names: &[String], complete: bool) -> String {
     let mut text = String::new();
     for (system, name) in systems.iter().zip(names) {
-        let missing = of(system.lacks(), common.all);
-        if system.lacks() > 0 && complete {
+        let missing = of(system.not_in_run(), common.all);
+        if system.not_in_run() > 0 && complete {
             text += &paragraph(&format!(
                 "{missing} queries are missing from the run {name} and count as nothing retrieved."
             ));
-        } else if system.lacks() > 0 {
+        } else if system.not_in_run() > 0 {
             text +=
                 &paragraph(&format!("{missing} queries are missing from the run {name} and skipped for all systems."));
         }
-        if system.says_nothing {
+        if system.is_constant {
             text += &paragraph(&format!("All scores of {name} are equal."));
         }
         if system.not_judged() > 0 {

@@ -23,6 +23,12 @@ impl Batch<'_> {
         self.offsets.len().saturating_sub(1)
     }
 
+    /// Returns whether labels and offsets are those of `n` documents.
+    pub(super) fn has_length(&self, n: usize) -> bool {
+        let Batch { labels, offsets } = self;
+        labels.len() == n && offsets.first() == Some(&0) && offsets.last() == Some(&n) && offsets.is_sorted()
+    }
+
     /// Documents of one query.
     pub fn rows(&self, query: usize) -> Range<usize> {
         self.offsets[query]..self.offsets[query + 1]
@@ -61,9 +67,8 @@ pub(super) fn run(
 ) -> Result<QueryResult> {
     let Batch { labels, offsets } = batch;
     let n = scores.len();
-    let fits = offsets.first() == Some(&0) && offsets.last() == Some(&n) && offsets.is_sorted();
     let hessian = to.hessian.as_ref().map_or(n, |hessian| hessian.len());
-    if !fits || labels.len() != n || to.gradient.len() != n || hessian != n {
+    if !batch.has_length(n) || to.gradient.len() != n || hessian != n {
         let (labels, gradients) = (labels.len(), to.gradient.len());
         return Err(Error::Mismatch(format!(
             "{n} scores, {labels} labels and {gradients} gradients do not match the query offsets"

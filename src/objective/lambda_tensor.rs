@@ -69,15 +69,14 @@ impl Objective {
     /// Returns the errors of [`Objective::lambda_gradient`], and an error if the device fails.
     pub fn lambda_tensor(&self, scores: Tensor<1>, batch: Batch<'_>, seeds: &[u64]) -> Result<LambdaTensor> {
         let scores = scores.without_autodiff();
-        let ([n], offsets) = (scores.dims(), batch.offsets);
-        let fits = offsets.first() == Some(&0) && offsets.last() == Some(&n) && offsets.is_sorted();
-        if !fits || batch.labels.len() != n {
+        let [n] = scores.dims();
+        if !batch.has_length(n) {
             let labels = batch.labels.len();
             return Err(Error::Mismatch(format!("{n} scores and {labels} labels do not match the query offsets")));
         }
         #[cfg(feature = "cubecl")]
         if let Some(cube) = crate::device::cube::Cube::of(&scores.device())
-            && let Some(lambdas) = DeviceLambdas::new(self, batch.labels, offsets, &cube)?
+            && let Some(lambdas) = DeviceLambdas::new(self, batch.labels, batch.offsets, &cube)?
         {
             let queries: Vec<usize> = (0..batch.n_queries()).collect();
             let epoch = lambdas.epoch(&queries);

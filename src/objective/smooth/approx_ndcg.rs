@@ -56,17 +56,13 @@ impl Formula for ApproxNdcg {
             // Derivatives with respect to the rank, and then to the score of one document at a time.
             let by_rank = share.gain * LN_2 / ((1.0 + rank) * log * log) * self.alpha;
             gradient[i] -= by_rank * first;
-            gradient
-                .iter_mut()
-                .zip(&probabilities)
-                .for_each(|(derivative, probability)| *derivative += by_rank * probability * (1.0 - probability));
+            gradient.iter_mut().zip(&probabilities).for_each(|(to, p)| *to += by_rank * p * (1.0 - p));
             if !hessian.is_empty() {
                 let by_square = -by_rank * self.alpha * (log + 2.0) / ((1.0 + rank) * log);
                 hessian[i] += by_square * first * first + by_rank * self.alpha * second;
-                for (hessian, probability) in hessian.iter_mut().zip(&probabilities) {
-                    let derivative = probability * (1.0 - probability);
-                    *hessian +=
-                        derivative * (by_square * derivative + by_rank * self.alpha * (1.0 - 2.0 * probability));
+                for (to, p) in hessian.iter_mut().zip(&probabilities) {
+                    let derivative = p * (1.0 - p);
+                    *to += derivative * (by_square * derivative + by_rank * self.alpha * (1.0 - 2.0 * p));
                 }
             }
         }

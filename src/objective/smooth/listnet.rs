@@ -37,10 +37,7 @@ impl Formula for ListNet {
         for ((derivative, probability), target) in gradient.iter_mut().zip(&probabilities).zip(&targets) {
             *derivative = probability - target;
         }
-        hessian
-            .iter_mut()
-            .zip(&probabilities)
-            .for_each(|(hessian, probability)| *hessian = probability * (1.0 - probability));
+        hessian.iter_mut().zip(&probabilities).for_each(|(to, p)| *to = p * (1.0 - p));
         targets.iter().zip(scores).map(|(target, score)| target * (log_sum - score)).sum()
     }
 

@@ -80,10 +80,7 @@ impl<F: Formula> Loss for SmoothLoss<F> {
         for (to, derivative) in to.gradient.iter_mut().zip(&gradient) {
             *to = *derivative as f32;
             if !to.is_finite() {
-                return Err(Error::Mismatch(format!(
-                    "{}: gradient {derivative} is not a finite number",
-                    self.0.name()
-                )));
+                return Err(Error::Mismatch(format!("{}: gradient {derivative} is not finite", self.0.name())));
             }
             result.pairs += u64::from(*derivative != 0.0);
             result.saturated += u64::from(*derivative != 0.0 && derivative.abs() < SATURATED);

@@ -54,21 +54,17 @@ impl Formula for SoftRank {
             trials.set(scores, i, std::f64::consts::SQRT_2 * self.sigma);
             let (mean, remainder) = trials.mean(&powers, !hessian.is_empty());
             loss += share.ideal - share.gain * mean;
-            for ((derivative, by_probability), density) in
-                gradient.iter_mut().zip(&trials.by_probability).zip(&trials.density)
-            {
-                *derivative -= share.gain * by_probability * density;
+            for ((derivative, partial), density) in gradient.iter_mut().zip(&trials.partials).zip(&trials.density) {
+                *derivative -= share.gain * partial * density;
             }
             let by_score: f64 =
-                trials.by_probability.iter().zip(&trials.density).map(|(by, density)| by * density).sum();
+                trials.partials.iter().zip(&trials.density).map(|(partial, density)| partial * density).sum();
             gradient[i] += share.gain * by_score;
             if !hessian.is_empty() {
                 let mut total = remainder;
-                for ((hessian, by_probability), second) in
-                    hessian.iter_mut().zip(&trials.by_probability).zip(&trials.second)
-                {
-                    *hessian -= share.gain * by_probability * second;
-                    total += by_probability * second;
+                for ((hessian, partial), second) in hessian.iter_mut().zip(&trials.partials).zip(&trials.second) {
+                    *hessian -= share.gain * partial * second;
+                    total += partial * second;
                 }
                 hessian[i] -= share.gain * total;
             }
@@ -86,18 +82,18 @@ impl Formula for SoftRank {
         // would take a hundred times the memory.
         let fixed = probabilities.clone().without_autodiff();
         let powers = Powers::up_to(tile.shape()[2]);
-        let mut by_probability = fixed.zeros_like().add_scalar(powers.linear);
+        let mut partials = fixed.zeros_like().add_scalar(powers.linear);
         let mut means = fixed.clone().sum_dim(2).add_scalar(1.0).mul_scalar(powers.linear).add_scalar(powers.constant);
         for power in &powers.terms {
             tile.stop.check()?;
             // Slightly above -1 to keep the logarithm finite; the error is below single precision.
             let less = fixed.clone().mul_scalar(-power.less).clamp_min(-1.0 + 1e-6);
             let mean = less.clone().log1p().sum_dim(2).exp().mul_scalar(power.weight * (1.0 - power.less));
-            by_probability = by_probability - (mean.clone() / less.add_scalar(1.0)).mul_scalar(power.less);
+            partials = partials - (mean.clone() / less.add_scalar(1.0)).mul_scalar(power.less);
             means = means + mean;
         }
         let loss = (ideal - gain.clone() * means).sum();
-        let carrier = (probabilities * by_probability * gain).sum();
+        let carrier = (probabilities * partials * gain).sum();
         let value = carrier.clone().without_autodiff();
         Ok(tile.part(loss - (carrier - value)))
     }
@@ -121,7 +117,7 @@ struct Trials {
     density: Vec<f64>,
     second: Vec<f64>,
     /// Derivative of the mean discount with respect to each probability.
-    by_probability: Vec<f64>,
+    partials: Vec<f64>,
 }
 
 impl Trials {
@@ -141,12 +137,12 @@ impl Trials {
     }
 
     /// Returns the mean discount, and the part of its second derivative with respect to the document's own score that
-    /// `by_probability` does not cover.
+    /// `partials` does not cover.
     fn mean(&mut self, powers: &Powers, with_second: bool) -> (f64, f64) {
         let rank = 1.0 + self.probabilities.iter().map(|probabilities| probabilities[1]).sum::<f64>();
         let (mut mean, mut second) = (powers.constant + powers.linear * rank, 0.0);
-        self.by_probability.clear();
-        self.by_probability.resize(self.probabilities.len(), powers.linear);
+        self.partials.clear();
+        self.partials.resize(self.probabilities.len(), powers.linear);
         for &Power { less, weight } in &powers.terms {
             let z = 1.0 - less;
             let factor = |probabilities: &[f64; 2]| probabilities[0] + z * probabilities[1];
@@ -163,8 +159,8 @@ impl Trials {
                 continue;
             }
             mean += power;
-            for (by_probability, probabilities) in self.by_probability.iter_mut().zip(&self.probabilities) {
-                *by_probability -= power * less / factor(probabilities);
+            for (partial, probabilities) in self.partials.iter_mut().zip(&self.probabilities) {
+                *partial -= power * less / factor(probabilities);
             }
             if with_second {
                 let (mut sum, mut squares) = (0.0, 0.0);

@@ -18,7 +18,6 @@ mod mrr_swap;
 mod ndcg;
 pub(super) mod ndcg1;
 pub(super) mod ndcg2;
-mod pairs;
 mod prepared;
 pub(super) mod ranknet;
 pub(super) mod rr_gap;
@@ -105,7 +104,7 @@ pub trait PairWeight: Debug + Send + Sync {
         1e9
     }
 
-    /// Returns whether the weight is [`PairsSwap`](pairs::PairsSwap), which has a dedicated near-linear algorithm.
+    /// Returns whether the weight is that of [`MetricKind::Pairs`], which has a dedicated near-linear algorithm.
     #[doc(hidden)]
     fn counts_pairs(&self) -> bool {
         false
@@ -168,8 +167,7 @@ pub(super) fn lambdarank(metric: Arc<dyn Metric>) -> Arc<dyn PairWeight> {
         MetricKind::Err { k, max } => Arc::new(err::ErrSwap(crate::metric::ExpectedRr { k, max })),
         MetricKind::Bpref { threshold } => Arc::new(bpref::BprefSwap(crate::metric::Bpref { threshold })),
         MetricKind::Arp { form } => Arc::new(arp::ArpSwap(crate::metric::Arp { form })),
-        MetricKind::Pairs => Arc::new(pairs::PairsSwap(metric)),
-        MetricKind::Other => Arc::new(swap::AnySwap(metric)),
+        MetricKind::Pairs | MetricKind::Other => Arc::new(swap::AnySwap(metric)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! LambdaRank for any other metric.
 
 use super::PairWeight;
-use crate::metric::Metric;
+use crate::metric::{Metric, MetricKind};
 use std::sync::Arc;
 
 /// The change of a metric when `i` and `j` swap: O(nk) for a metric of the top k ranks, n² swaps for others.
@@ -21,5 +21,9 @@ impl PairWeight for AnySwap {
     /// Swaps below the ranks that count have no effect.
     fn depth(&self) -> Option<usize> {
         self.0.depth()
+    }
+
+    fn counts_pairs(&self) -> bool {
+        self.0.kind() == MetricKind::Pairs
     }
 }

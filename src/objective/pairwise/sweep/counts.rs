@@ -5,8 +5,13 @@ use super::node::Node;
 use crate::objective::pair_form::FallOrRise;
 
 impl Node<'_> {
-    /// Sums of [`MetricKind::Pairs`](crate::MetricKind::Pairs): for ranks `i` above `j`, the weight of a pair with
-    /// higher label `h` and lower label `l` is `C_h(j) - C_h(i) - (C_l(j) - C_l(i))`, divided by the number of pairs.
+    /// Sums of [`MetricKind::Pairs`](crate::MetricKind::Pairs).
+    ///
+    /// A swap of a higher label `h` and a lower label `l` changes the order of the pair itself, of the pairs of both
+    /// documents with each document between them in rank and in label, and of the pairs of one of them with each
+    /// document between them in rank that has the label of either. Let `C_x(p)` be the number of documents above rank
+    /// `p` with a label below `x` plus the number of those with a label of at most `x`. For `i` above `j`, the change
+    /// is `C_h(j) - C_h(i) - (C_l(j) - C_l(i))`, divided by the number of pairs.
     ///
     /// The first difference takes a sweep of `h` against all lower labels, the second one of `l` against all higher
     /// labels: two sweeps per label. Both use the same factors for a pair, so that cancellation does not amplify

@@ -121,8 +121,8 @@ fn ignores_hangup() -> bool {
 fn the_end_of_a_session_is_ignored_only_where_it_was_from_the_start() {
     let place = place_with_data();
     // The first is what nohup does.
-    for (name, trap, goes_on) in [("kept", "trap '' HUP;", true), ("ended", "", false)] {
-        if !goes_on && ignores_hangup() {
+    for (name, trap, continues) in [("kept", "trap '' HUP;", true), ("ended", "", false)] {
+        if !continues && ignores_hangup() {
             eprintln!("skipped: the end of a session is ignored here");
             continue;
         }
@@ -134,7 +134,7 @@ fn the_end_of_a_session_is_ignored_only_where_it_was_from_the_start() {
         let checkpoint = place.path().join(format!("{name}.checkpoint"));
         wait_for_checkpoint(&mut child, &checkpoint);
         signal(&child, "HUP");
-        if goes_on {
+        if continues {
             (0..3).for_each(|_| wait_for_checkpoint(&mut child, &checkpoint));
             signal(&child, "TERM");
         }

@@ -26,7 +26,7 @@ fn place_with_data() -> Place {
     place
 }
 
-/// So many processes; more than there are cores, and by root, as in a container.
+/// Command for `processes` processes, also more than cores, and as root in containers.
 fn together(place: &Place, processes: usize, arguments: &str) -> Command {
     launched(place, &[(processes, arguments)])
 }
@@ -105,13 +105,13 @@ fn tables_and_their_caches_are_trained_on_together() {
 }
 
 #[test]
-fn an_error_of_any_process_is_told_once_and_ends_all() {
+fn an_error_of_any_process_is_printed_once_and_ends_all() {
     if !is_here() {
         return;
     }
     let place = place_with_data();
     std::fs::write(place.path().join("bad.txt"), "1 qid:1 1:x\n").expect("a file");
-    for (arguments, code, told) in [
+    for (arguments, code, message) in [
         ("train --model mlp --train bad.txt --out a", 1, "bad.txt:1:11"),
         ("train --model mlp --train absent.txt --out a", 1, "absent.txt: cannot read"),
         ("train --model mlp --train train.txt --no-such-option", 2, "unknown option '--no-such-option'"),
@@ -123,7 +123,7 @@ fn an_error_of_any_process_is_told_once_and_ends_all() {
         let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert_eq!(ran.status.code(), Some(code), "{arguments}: {errors}");
         assert_eq!(errors.matches("error: ").count(), 1, "{arguments}: {errors}");
-        assert!(errors.contains(told), "{arguments}: {errors}");
+        assert!(errors.contains(message), "{arguments}: {errors}");
         assert!(!place.path().join("a").exists());
     }
 }
@@ -197,15 +197,15 @@ fn to_epoch(epochs: usize) -> String {
     format!("{} --shares 6", TRAIN.replace("--epochs 12", &format!("--epochs {epochs}")))
 }
 
-/// The command that goes on, some epochs beyond those of the run that was ended; how many they are depends on when its
-/// processes heard of it.
+/// Returns a command that resumes for some epochs beyond those of the ended run. Their number depends on when its processes
+/// received the signal.
 fn further(place: &Place) -> String {
     to_epoch(place.read("log.jsonl").lines().count() + 20)
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn one_that_is_killed_ends_all_and_another_number_goes_on_to_the_same_bytes() {
+fn one_that_is_killed_ends_all_and_another_number_resumes_to_the_same_bytes() {
     if !is_here() {
         return;
     }
@@ -215,8 +215,8 @@ fn one_that_is_killed_ends_all_and_another_number_goes_on_to_the_same_bytes() {
     let child = started(&place, &killed);
     signal(process(1, &killed).expect("the second process"), "KILL");
     let ran = child.wait_with_output().expect("the launcher ends");
-    let told = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(!ran.status.success() && told.contains("rank 1"), "{told}");
+    let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(!ran.status.success() && errors.contains("rank 1"), "{errors}");
     assert!(!place.path().join("killed").exists(), "a model of a run that did not end");
     let further = further(&place);
     let ran = Ran::of(output(together(&place, 3, &format!("{further} --out {killed} --resume"))));
@@ -229,7 +229,7 @@ fn one_that_is_killed_ends_all_and_another_number_goes_on_to_the_same_bytes() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_interrupt_leaves_what_can_be_gone_on_with() {
+fn an_interrupt_leaves_a_checkpoint_that_can_be_resumed() {
     if !is_here() {
         return;
     }

@@ -108,7 +108,7 @@ fn the_tool_trains_shows_certifies_and_predicts_with_a_deep_net() {
         (68, "feature 1 to unit 1 of layer 1", "unit 4 of layer 2 to output")
     );
     assert_eq!(names[36], "unit 1 of layer 1 to unit 1 of layer 2");
-    // The value is the one that judging the predictions gives.
+    // The value equals that of evaluating the predictions.
     fs::write(Path::new(place.0.path()).join("scores.txt"), scores).unwrap();
     let judged = place.run("evaluate --data all.txt --scores scores.txt --metric ndcg@10 --json").json();
     let value = found["certificate"]["value"].as_f64().unwrap();

@@ -27,7 +27,7 @@ struct Running {
     child: Child,
     address: SocketAddr,
     place: Place,
-    told: Value,
+    startup: Value,
 }
 
 impl Drop for Running {
@@ -44,13 +44,13 @@ impl Running {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| {
+        let startup: Value = serde_json::from_str(&line).unwrap_or_else(|_| {
             let mut text = String::new();
             child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
             panic!("{line}{text}")
         });
-        let address = told["address"].as_str().unwrap().parse().unwrap();
-        Running { child, address, place, told }
+        let address = startup["address"].as_str().unwrap().parse().unwrap();
+        Running { child, address, place, startup }
     }
 
     /// A linear net of two features, `2 a + b`.
@@ -95,7 +95,7 @@ impl Running {
         assert_eq!((status, text.as_str()), (200, r#"{"scores":[4.0,2.0],"order":[0,1]}"#));
     }
 
-    /// Ends it by a signal, and tells its exit code and what it said.
+    /// Stops it with a signal; returns its exit code and standard error.
     fn end(mut self, name: &str) -> (Option<i32>, String) {
         signal(&self.child, name);
         let mut text = String::new();
@@ -184,7 +184,7 @@ fn json_and_bytes_are_scored_as_predict_scores_them() {
         let predicted: Vec<f32> = text.lines().map(|line| line.parse().unwrap()).collect();
 
         let running = Running::new(place, "");
-        assert_eq!(running.told["model"]["features"], models::FEATURES);
+        assert_eq!(running.startup["model"]["features"], models::FEATURES);
         let mut client = running.client();
         for (query, predicted) in case.data.queries().zip(predicted.chunks(models::PER_QUERY)) {
             let rows: Vec<&[f32]> = query.features.chunks(models::FEATURES).collect();
@@ -215,7 +215,7 @@ fn json_and_bytes_are_scored_as_predict_scores_them() {
 }
 
 #[test]
-fn what_is_wrong_is_told_in_json() {
+fn errors_are_json() {
     let running = Running::simple("--max-documents 3 --max-body 100kB");
     let octets = "content-type: application/octet-stream\r\n";
     let cases: Vec<(Vec<u8>, u16, &str)> = vec![
@@ -239,8 +239,8 @@ fn what_is_wrong_is_told_in_json() {
     for (request, status, reason) in cases {
         let (found, text) = running.send(&request);
         let answer: Value = serde_json::from_str(&text).unwrap();
-        let told = answer["error"].as_str().unwrap();
-        assert!(found == status && told.contains(reason), "{found} {told}, not {status} {reason}");
+        let message = answer["error"].as_str().unwrap();
+        assert!(found == status && message.contains(reason), "{found} {message}, not {status} {reason}");
     }
     assert_eq!(running.metric("burnrank_requests_total{code=\"400\"}"), (count - 4) as f64);
     running.is_well();
@@ -256,7 +256,7 @@ fn health_model_and_metrics_tell_what_is_there() {
     let model = json(running.get("/model"));
     assert_eq!((&model["features"], &model["feature_names"]), (&json!(2), &json!(["f1", "f2"])));
     assert_eq!((&model["scaling"], &model["architecture"]), (&json!("none"), &json!("linear net")));
-    assert_eq!(model, running.told["model"]);
+    assert_eq!(model, running.startup["model"]);
     let health = json(running.get("/health"));
     assert_eq!(health, json!({"status": "ok", "model": model["model"], "reload_error": null}));
 
@@ -294,7 +294,7 @@ fn features_whose_missing_values_score_differently_are_named_at_the_start() {
     let description: Value = serde_json::from_str(&server.get("/model").1).unwrap();
     let warning = description["warnings"][0].as_str().unwrap();
     assert!(warning.starts_with("features bm25, language: missing values"), "{warning}");
-    assert_eq!(server.told["model"]["warnings"], description["warnings"]);
+    assert_eq!(server.startup["model"]["warnings"], description["warnings"]);
     let (code, said) = server.end("TERM");
     assert_eq!((code, said), (Some(0), format!("note: model: {warning}\n")));
 }
@@ -381,7 +381,7 @@ fn a_new_model_is_taken_without_a_lost_request() {
             let (_, text) = running.send(&body);
             assert!(text.starts_with(&format!("{{\"scores\":[{}.0,", 2 + round)), "{text}");
         }
-        // A broken model changes nothing, and is told of.
+        // A broken model changes nothing, and is reported.
         let record = folder.join("model.bpk");
         let whole = std::fs::read(&record).unwrap();
         std::fs::write(&record, &whole[..whole.len() - 5]).unwrap();
@@ -390,8 +390,8 @@ fn a_new_model_is_taken_without_a_lost_request() {
         let (_, text) = running.send(&body);
         assert!(text.starts_with("{\"scores\":[17.0,"), "{text}");
         let health: Value = serde_json::from_str(&running.get("/health").1).unwrap();
-        let told = health["reload_error"].as_str().unwrap();
-        assert!(health["status"] == "ok" && told.contains("model.bpk: damaged"), "{health}");
+        let message = health["reload_error"].as_str().unwrap();
+        assert!(health["status"] == "ok" && message.contains("model.bpk: damaged"), "{health}");
         std::fs::write(&record, whole).unwrap();
         signal(&running.child, "HUP");
         running.until("it is well again", || running.get("/health").1.contains("\"reload_error\":null"));
@@ -400,11 +400,11 @@ fn a_new_model_is_taken_without_a_lost_request() {
     assert!(answers.load(Ordering::Relaxed) > 100);
     let (code, text) = running.end("INT");
     assert_eq!(code, Some(0));
-    let told: Vec<&str> = text.lines().collect();
-    assert_eq!(told.len(), 17, "{text}");
-    assert!(told[0].starts_with("note: serves the new model: linear net, 2 features, "), "{text}");
+    let notes: Vec<&str> = text.lines().collect();
+    assert_eq!(notes.len(), 17, "{text}");
+    assert!(notes[0].starts_with("note: serves the new model: linear net, 2 features, "), "{text}");
     assert!(
-        told[15].starts_with("note: goes on with the old model, the new one cannot be read: model/model.bpk"),
+        notes[15].starts_with("note: goes on with the old model, the new one cannot be read: model/model.bpk"),
         "{text}"
     );
 }
@@ -564,7 +564,7 @@ fn the_command_line_is_checked() {
     let text = place.run(&format!("serve --model model --listen {address}")).bad(1);
     assert!(text.starts_with(&format!("error: {address}: cannot listen: ")), "{text}");
 
-    // Whoever opens it to others is told what that means.
+    // A note warns of listening to other machines.
     let mut command = place.command("serve --model model --listen 0.0.0.0:0");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();

@@ -190,7 +190,7 @@ fn damaged_packed_files_are_refused() {
 }
 
 #[test]
-fn lenient_reading_skips_and_tells() {
+fn lenient_reading_skips_and_reports() {
     let place = Place::new(&[("a.txt", "1 qid:a 1:1\nx qid:a 1:1\n0 qid:a 1:2\n")]);
     let ran = place.run("data a.txt --lenient --json");
     assert_eq!(ran.code, Some(0));
@@ -291,12 +291,12 @@ fn runs_are_judged_by_their_judgements() {
     let qrels = "1 0 b 1\n1 0 c 1\n2 0 a 1\n3 0 a 1\n";
     let place = Place::new(&[("run.txt", run), ("qrels.txt", qrels)]);
     // Query 1: b at rank 2, c not retrieved: AP (1/2) / 2. Query 2: 1. Query 3 is not in the run, query 9 not judged.
-    let judge = "evaluate --run run.txt --qrels qrels.txt --metric map";
-    let json = place.run(&format!("{judge} --json")).json();
+    let evaluate = "evaluate --run run.txt --qrels qrels.txt --metric map";
+    let json = place.run(&format!("{evaluate} --json")).json();
     assert!(close(&json["metrics"][0]["mean"], (0.25 + 1.0) / 2.0) && json["queries"] == 2, "{json}");
-    let json = place.run(&format!("{judge} --complete --json")).json();
+    let json = place.run(&format!("{evaluate} --complete --json")).json();
     assert!(close(&json["metrics"][0]["mean"], (0.25 + 1.0) / 3.0) && json["queries"] == 3, "{json}");
-    let shown = place.run(judge).good();
+    let shown = place.run(evaluate).good();
     assert!(shown.contains("run       run.txt: 3 queries; 1 query left out, not judged\n"), "{shown}");
     assert!(shown.contains("qrels     qrels.txt: 3 queries; 1 query left out, not in the run\n"), "{shown}");
 
@@ -305,7 +305,7 @@ fn runs_are_judged_by_their_judgements() {
     assert!(close(&json["per_query"][0]["values"]["bpref"], 0.5) && close(&json["per_query"][0]["values"]["p@1"], 0.0));
 
     let place = Place::new(&[("run.txt", run), ("qrels.txt", "7 0 a 1\n")]);
-    assert!(place.run(judge).bad(1).contains("no query in common"));
+    assert!(place.run(evaluate).bad(1).contains("no query in common"));
 }
 
 #[test]
@@ -330,10 +330,10 @@ fn generated_data_follows_the_seed_alone() {
     assert_eq!(text, place.run(&format!("generate net {small} --seed 5 --threads 1 --out -")).good());
     assert_ne!(text, place.run(&format!("generate net {small} --seed 6")).good());
     assert_ne!(text, place.run(&format!("generate net {small} --seed 5 --activation tanh --hidden 4")).good());
-    let told = place.run(&format!("generate net {small} --seed 5 --out a.txt")).good();
+    let printed = place.run(&format!("generate net {small} --seed 5 --out a.txt")).good();
     assert!(
-        told.starts_with("a.txt: 30 queries, 120 documents, 3 features, labels 0 to 5 in shares 16.7%, "),
-        "{told}"
+        printed.starts_with("a.txt: 30 queries, 120 documents, 3 features, labels 0 to 5 in shares 16.7%, "),
+        "{printed}"
     );
     assert_eq!(place.read("a.txt"), text);
     for packed in ["a.txt.gz", "a.txt.zst"] {
@@ -364,12 +364,12 @@ fn generated_labels_follow_the_mix() {
 fn web_data_is_made_alone_or_like_rows_of_ones_own() {
     let place = Place::new(&[("flat.txt", "1 qid:1 1:2\n1 qid:1 1:3\n")]);
     let small = "--queries 60 --documents 12 --seed 3";
-    let told = place.run(&format!("generate web {small} --teacher 2 --out a.txt")).good();
+    let printed = place.run(&format!("generate web {small} --teacher 2 --out a.txt")).good();
     assert!(
-        told.starts_with("a.txt: 60 queries, ") && told.contains(" documents, 136 features, labels 0 to 4 "),
-        "{told}"
+        printed.starts_with("a.txt: 60 queries, ") && printed.contains(" documents, 136 features, labels 0 to 4 "),
+        "{printed}"
     );
-    assert!(told.ends_with(", teacher 2, seed 3\n"), "{told}");
+    assert!(printed.ends_with(", teacher 2, seed 3\n"), "{printed}");
     assert_eq!(place.read("a.txt"), place.run(&format!("generate web {small} --teacher 2 --threads 1")).good());
     assert_ne!(place.read("a.txt"), place.run(&format!("generate web {small} --teacher 3")).good());
     let json = place.run("generate web --like a.txt --queries 20 --levels 3 --out b.txt --json").json();
@@ -392,8 +392,8 @@ fn web_data_is_made_alone_or_like_rows_of_ones_own() {
 fn conversion_is_canonical() {
     let messy = "\t1.0 qid:b 3:1e0 1:0.50 # hello\r\n\r\n2 qid:a 2:-0.0\r\n0 qid:b\t1:7\n";
     let place = Place::new(&[("messy.txt", messy)]);
-    let told = place.run("convert messy.txt --regroup --out clean.txt").good();
-    assert_eq!(told, "clean.txt: 2 queries, 3 documents, 3 features\n");
+    let printed = place.run("convert messy.txt --regroup --out clean.txt").good();
+    assert_eq!(printed, "clean.txt: 2 queries, 3 documents, 3 features\n");
     let clean = "1 qid:b 1:0.5 2:0 3:1\n0 qid:b 1:7 2:0 3:0\n2 qid:a 1:0 2:-0 3:0\n";
     assert_eq!(place.read("clean.txt"), clean);
     assert_eq!(place.run("convert clean.txt --out -").good(), clean);
@@ -515,7 +515,7 @@ fn a_reader_who_leaves_is_no_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let place = Place::new(&[("a.txt", SMALL)]);
     let message = place.run("convert a.txt --out /dev/full").bad(1);
     assert!(message.contains("/dev/full: cannot write: No space left"), "{message}");

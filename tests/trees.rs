@@ -1,4 +1,4 @@
-//! Trees grown by LightGBM on our gradients: every objective grows them, runs repeat and go on to the same bytes, and our
+//! Trees grown by LightGBM on our gradients: every objective grows them, runs repeat and resume to the same bytes, and our
 //! evaluator gives LightGBM's own predictions.
 
 use burnrank::model::Forest;
@@ -70,13 +70,13 @@ fn the_same_seed_grows_the_same_trees_whatever_the_threads() {
 }
 
 #[test]
-fn a_run_goes_on_from_its_checkpoint_to_the_same_bytes() {
-    goes_on(1.0, 1.0);
-    goes_on(0.6, 0.5);
+fn a_run_resumes_from_its_checkpoint_to_the_same_bytes() {
+    check_resumed(1.0, 1.0);
+    check_resumed(0.6, 0.5);
 }
 
 /// A run of which shares of documents and features are drawn for each tree, with and without interruption.
-fn goes_on(subsample: f64, feature_fraction: f64) {
+fn check_resumed(subsample: f64, feature_fraction: f64) {
     let (train, valid) = data();
     let folder = tempfile::tempdir().expect("a folder");
     let checkpoint = folder.path().join("checkpoint");
@@ -294,7 +294,7 @@ fn an_ensemble_of_trees_is_one_forest_whatever_the_threads() {
     assert_eq!(model.info.ranker.architecture, burnrank::Architecture::Trees { trees, leaves: 31 });
 }
 
-/// Prints how much faster than LightGBM 100 trees of 31 leaves are scored; by turns, the best of seven.
+/// Prints how much faster than LightGBM 100 trees of 31 leaves are scored; alternating, the best of seven.
 #[test]
 #[ignore = "measures time"]
 fn speed_of_scoring() {

@@ -213,7 +213,7 @@ fn elasticsearch_scores_by_its_formulas() {
             case.check(&found, "elasticsearch");
             continue;
         }
-        // 1 / (1 + exp(-c s)), turned around; the note tells c.
+        // 1 / (1 + exp(-c s)), inverted; the note contains c.
         let (_, c) = exported.note.split_once("exp(-").unwrap();
         let c: f64 = c.split(' ').next().unwrap().parse().unwrap();
         let turned: Vec<f64> = found.iter().map(|y| (y / (1.0 - y)).ln() / c).collect();

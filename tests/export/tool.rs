@@ -26,8 +26,8 @@ fn names_go_from_the_file_to_the_model_and_to_every_export() {
     for format in FORMATS.iter().map(|format| format.name).filter(|format| *format != "lightgbm") {
         for (model, extra) in [("named", ""), ("plain", "--feature-names names.txt")] {
             let file = format!("{model}-{format}");
-            let told = place.run(&format!("export --model {model} --format {format} -o {file} {extra}")).good();
-            assert!(told.starts_with(&file) && told.contains(format), "{told}");
+            let printed = place.run(&format!("export --model {model} --format {format} -o {file} {extra}")).good();
+            assert!(printed.starts_with(&file) && printed.contains(format), "{printed}");
             let written = String::from_utf8_lossy(&std::fs::read(place.path().join(&file)).unwrap()).into_owned();
             let ranklib = format == "elasticsearch" && model == "plain";
             assert!(
@@ -67,9 +67,9 @@ fn data_names_features_that_are_odd() {
 #[test]
 fn files_are_written_whole_and_not_replaced_unasked() {
     let place = place(&[("model", "--model linear --scale minmax")]);
-    let told = place.run("export --model model --format solr -o ranker.json").good();
-    assert!(told.starts_with("ranker.json, ranker.features.json: solr, linear net, 5 features\n"), "{told}");
-    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    let printed = place.run("export --model model --format solr -o ranker.json").good();
+    assert!(printed.starts_with("ranker.json, ranker.features.json: solr, linear net, 5 features\n"), "{printed}");
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
     assert!(place.read("ranker.json").contains("\"name\": \"ranker\""));
     let before = place.list();
     for file in ["ranker.json", "ranker.features.json"] {

@@ -59,7 +59,7 @@ fn queries_are_known_again_under_another_id_and_in_another_order() {
 }
 
 #[test]
-fn the_last_epoch_allowed_is_told_of_when_it_is_the_best() {
+fn a_warning_says_that_the_last_epoch_is_the_best() {
     let place = place();
     let train = format!("{TRAIN} --patience 0 --lr 0.002 --schedule constant --json");
     let ran = place.run(&format!("{train} --epochs 60"));

@@ -109,7 +109,7 @@ fn features_that_may_not_be_in_memory_are_trained_on_scored_and_counted() {
     // What needs all of it at once asks before.
     let message = place.run(&format!("train --train a.cache --model ranksvm --out other {limit}")).bad(1);
     assert!(message.contains("would take") && message.contains("linear or mlp"), "{message}");
-    // Few of so many values are too small for f16, but some may be.
+    // Some values may be too small for f16.
     place.run(&format!("convert a.cache --to cache --half --force --out half.cache {limit}")).done();
     place.run(&format!("train --train half.cache --model linear --epochs 1 --force --out model {limit}")).done();
 }
@@ -157,7 +157,7 @@ fn values_that_are_too_small_for_f16_are_refused_unless_forced() {
     let expected = "a.txt: 2 nonzero values become 0 in f16, the first is 1e-9, feature 1 of document 1: omit --half";
     assert!(message.contains(expected) && message.contains("--force"), "{message}");
     assert_eq!(place.list(), ["a.txt"]);
-    let told = place.run(&format!("{convert} --force")).good();
-    assert!(told.contains("2 values other than 0 became 0."), "{told}");
+    let printed = place.run(&format!("{convert} --force")).good();
+    assert!(printed.contains("2 values other than 0 became 0."), "{printed}");
     assert_eq!(place.run(&format!("{convert} --force --json")).json()["rounding"]["underflows"], 2);
 }

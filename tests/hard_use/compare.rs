@@ -59,7 +59,10 @@ fn queries_that_a_run_lacks_are_left_out_for_all_and_counted() {
     let comparison = &found["comparisons"][0];
     assert_eq!((&comparison["queries"], &comparison["ties"]), (&2.into(), &2.into()), "the same ranking");
     let shown = place.run("compare good.run half.run --data data.txt").good();
-    assert!(shown.contains("\n2 of 4 queries are missing from the run half.run and skipped for all systems.\n"), "{shown}");
+    assert!(
+        shown.contains("\n2 of 4 queries are missing from the run half.run and skipped for all systems.\n"),
+        "{shown}"
+    );
     assert!(shown.contains("\n1 query of the run half.run not in the data, skipped.\n"), "{shown}");
     let shown = flat(&place.run("evaluate --data data.txt --scores half.run").good());
     assert!(shown.contains("over 2 queries. The run lacks 2 queries that are judged. "), "{shown}");
@@ -89,13 +92,10 @@ fn documents_of_a_run_must_be_those_of_the_data() {
 }
 
 #[test]
-fn scores_that_say_nothing_are_told() {
+fn scores_without_information_are_reported() {
     let place = place(&[("same.txt", &"0.5\n".repeat(16))]);
     let shown = place.run("compare good.run same.txt --data data.txt").good();
-    assert!(
-        shown.contains("\nAll scores of same.txt are equal.\n") && !shown.contains("of good.run are"),
-        "{shown}"
-    );
+    assert!(shown.contains("\nAll scores of same.txt are equal.\n") && !shown.contains("of good.run are"), "{shown}");
     let shown = flat(&place.run("evaluate --data data.txt --scores same.txt").good());
     assert!(shown.contains(" All scores are the same. "), "{shown}");
 }
@@ -135,7 +135,7 @@ fn bpref_leaves_out_what_nobody_judged_in_both_commands() {
 }
 
 #[test]
-fn systems_are_told_apart_by_their_paths() {
+fn systems_are_distinguished_by_their_paths() {
     let place = place(&[]);
     let at = place.0.path();
     for (folder, file) in [("a", "good.run"), ("b", "bad.run"), ("a/1", "good.run"), ("b/1", "bad.run")] {
@@ -176,7 +176,7 @@ fn rounding_is_no_win() {
     let place = Place::new(&[("data.txt", &data), ("a.txt", &a), ("b.txt", &b)]);
     let found = place.run("compare a.txt b.txt --data data.txt --metric map --json").json();
     let found = &found["comparisons"][0];
-    assert_ne!(found["baseline_mean"], found["system_mean"], "rounding tells them apart");
+    assert_ne!(found["baseline_mean"], found["system_mean"], "rounding makes the means differ");
     assert_eq!((&found["wins"], &found["ties"], &found["losses"]), (&0.into(), &30.into(), &0.into()));
     assert!(found["movers"].as_array().unwrap().is_empty());
     assert_eq!(number(&found["effect_size"]), 0.0);
@@ -194,9 +194,9 @@ fn like_trec_eval_gives_its_numbers() {
     let run = "1 Q0 a 1 0.500000001 t\n1 Q0 b 2 0.5 t\n1 Q0 c 3 0.4999999999 t\n1 Q0 x 4 0.25 t\n2 Q0 a 1 1 t\n";
     let qrels = "1 0 a 3\n1 0 b 1\n1 0 c 0\n1 0 d 2\n2 0 a 0\n";
     let place = Place::new(&[("run.txt", run), ("qrels.txt", qrels)]);
-    let judge =
+    let evaluate =
         "evaluate --run run.txt --qrels qrels.txt --per-query --json -m ndcg_cut_10,ndcg,map,recip_rank,P_5,bpref";
-    let found = place.run(&format!("{judge} --like trec_eval")).json();
+    let found = place.run(&format!("{evaluate} --like trec_eval")).json();
     let of = |query: usize, name: &str| number(&found["per_query"][query]["values"][name]);
     let ndcg = (1.0 / 3f64.log2() + 3.0 / 2.0) / (3.0 + 2.0 / 3f64.log2() + 1.0 / 2.0);
     for (name, expected) in [
@@ -211,21 +211,21 @@ fn like_trec_eval_gives_its_numbers() {
         assert_eq!(of(1, name), 0.0, "nothing is relevant");
     }
     // Without it, trec_eval's own name still has trec_eval's gain, and ours has ours.
-    let found = place.run(judge).json();
+    let found = place.run(evaluate).json();
     let names: Vec<&str> = found["metrics"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["ndcg:linear@10", "ndcg", "map", "mrr", "p@5", "bpref"]);
     assert_eq!(number(&found["per_query"][0]["values"]["mrr"]), 1.0, "in f64, a ranks first");
     for refused in [
-        format!("{judge} --like trec_eval --ties average"),
-        format!("{judge} --like another"),
-        format!("{judge},dcg_cut_10"),
+        format!("{evaluate} --like trec_eval --ties average"),
+        format!("{evaluate} --like another"),
+        format!("{evaluate},dcg_cut_10"),
     ] {
         assert_eq!(place.run(&refused).code, Some(2), "{refused}");
     }
 }
 
 #[test]
-fn compare_judges_like_trec_eval_too() {
+fn compare_evaluates_like_trec_eval_too() {
     let scores = ("1\n1\n1\n1\n".repeat(4), "1\n1.00000001\n1\n1\n".repeat(4));
     let place = place(&[("a.txt", &scores.0), ("b.txt", &scores.1)]);
     let found = place.run("compare a.txt b.txt --data data.txt --like trec_eval --metric ndcg,mrr --json").json();

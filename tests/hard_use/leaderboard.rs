@@ -1,4 +1,4 @@
-//! Many systems in one table: which is best, which cannot be told apart, in every form that is printed.
+//! Many systems in one table: which is best, which do not differ, in every form that is printed.
 
 use crate::support::Place;
 use serde_json::Value;
@@ -11,7 +11,7 @@ fn data(queries: usize) -> String {
     (1..=queries).flat_map(|query| (1..=4).map(move |place| document(query, place))).collect()
 }
 
-/// Scores that rank the relevant document first on so many queries, and last on the others: mrr is 1 or 1/4.
+/// Scores that rank the relevant document first on `queries` queries and last on the others: mrr is 1 or 1/4.
 fn right(queries: usize) -> String {
     (1..=12).map(|query| if query <= queries { "0\n1\n0.5\n0.2\n" } else { "1\n0\n0.5\n0.2\n" }).collect()
 }
@@ -52,7 +52,7 @@ fn the_best_comes_first_and_letters_tell_who_does_not_differ() {
         shown.starts_with("Best by mrr: all (1.0000). It is significantly better than every other system."),
         "{shown}"
     );
-    // A cost is best when it is low: the relevant document stands at 1, at 4, or at both by turns.
+    // A cost is best when it is low: the relevant document stands at 1, at 4, or alternates between both.
     let shown = place.run("compare none half all --data data.txt --metric arp").good();
     assert!(shown.starts_with("Best by arp: all (1.0000)."), "{shown}");
     assert!(shown.contains("\n   3  none    4.0000  4.0000 to 4.0000  b\n"), "{shown}");
@@ -102,7 +102,7 @@ fn all_forms_say_the_same() {
 }
 
 #[test]
-fn two_systems_and_baselines_are_told_pair_by_pair() {
+fn two_systems_and_baselines_are_reported_pair_by_pair() {
     let place = place();
     let pair = place.run("compare none all --data data.txt --metric mrr").good();
     assert!(pair.starts_with("all is significantly better than none by mrr: 1.0000 against 0.2500"), "{pair}");
@@ -157,8 +157,11 @@ fn boards_stand_on_the_queries_that_all_systems_have() {
     assert_eq!((&found["skipped_queries"], &found["leaderboards"][0]["queries"]), (&0.into(), &4.into()));
     assert_eq!(found["leaderboards"][0]["rows"][2]["name"], "b.run");
     let shown = place.run("compare a.run b.run s.txt --data data.txt").good();
-    assert!(shown.contains("\n1 of 5 queries are missing from the run b.run and skipped for all systems.\n"), "{shown}");
-    // A single query has no interval, and tells no systems apart.
+    assert!(
+        shown.contains("\n1 of 5 queries are missing from the run b.run and skipped for all systems.\n"),
+        "{shown}"
+    );
+    // A single query has no interval, and systems do not differ.
     let one = Place::new(&[
         ("data.txt", &self::data(1)),
         ("a", "1\n2\n3\n4\n"),

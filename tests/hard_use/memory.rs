@@ -108,15 +108,15 @@ fn explaining_a_tree_of_many_levels_is_refused() {
 }
 
 #[test]
-fn reading_tells_how_far_it_is_where_no_chunk_comes() {
+fn reading_reports_progress_between_chunks() {
     let text = [vec![b'\n'; 100_000], b"1 qid:1 1:1\n".to_vec()].concat();
-    let (told, all) = (Arc::new(Mutex::new(Vec::new())), text.len() as u64);
-    let tell = told.clone();
+    let (progress, all) = (Arc::new(Mutex::new(Vec::new())), text.len() as u64);
+    let record = progress.clone();
     let chunks = Chunks::from_reader("blank", std::io::Cursor::new(text), &ReadOptions::default()).unwrap();
-    let chunks = chunks.with_chunk_bytes(1000).with_progress(move |bytes| tell.lock().unwrap().push(bytes));
+    let chunks = chunks.with_chunk_bytes(1000).with_progress(move |bytes| record.lock().unwrap().push(bytes));
     assert_eq!(chunks.map(|chunk| chunk.unwrap().n_documents()).collect::<Vec<_>>(), [1]);
-    let told = told.lock().unwrap();
-    assert!(told.len() >= 100 && told.is_sorted() && told.last() == Some(&all), "{told:?}");
+    let progress = progress.lock().unwrap();
+    assert!(progress.len() >= 100 && progress.is_sorted() && progress.last() == Some(&all), "{progress:?}");
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn model_selection_asks_for_the_copies_that_it_makes() {
     // The data has 12 MB, of which model selection makes several copies, more where it grows trees; pages of the program count, too.
     let (most, ran) = peak(&place, &format!("{train} --max-memory 50MB"));
     let message = ran.bad(1);
-    assert!(message.contains("the copies of the data that settings are compared on would take "), "{message}");
+    assert!(message.contains("the copies of the data for model selection would take "), "{message}");
     assert!(message.contains("name a model, as in --model linear"), "{message}");
     assert!(most < 100_000_000, "{most}");
     let (most, ran) = peak(&place, "train --train a.txt --out m --model linear --epochs 1 --quiet --max-memory 50MB");

@@ -16,7 +16,7 @@ fn place() -> Place {
 
 #[cfg(unix)]
 #[test]
-fn a_run_of_other_settings_cannot_be_resumed_and_is_told_what_can_be_done() {
+fn a_run_with_other_settings_cannot_be_resumed_and_the_error_says_what_to_do() {
     use crate::support::{signal, wait_for_checkpoint};
     use std::process::Stdio;
     let place = place();
@@ -77,14 +77,14 @@ fn names_of_other_tools_are_answered_with_ours() {
 fn pairs_that_springsmooth_leaves_out_are_reported() {
     let place = place();
     let train = "train --train train.txt --valid vali.txt --model linear --epochs 2 --quiet --force --out model";
-    let told = |objective: &str| place.run(&format!("{train} --objective {objective}")).err.contains("have no lambda");
+    let warns = |objective: &str| place.run(&format!("{train} --objective {objective}")).err.contains("have no lambda");
     // Labels 0, 1, 2 and 4: at a threshold of 1, labels 1, 2 and 4 are one class.
-    assert!(told("lambdarank:map:springsmooth") && told("lambdarank:p:rel=2@5:springsmooth:sigma=2"));
-    assert!(!told("lambdarank:ndcg:springsmooth") && !told("lambdarank:map") && !told("lambdarank:map:localcost"));
+    assert!(warns("lambdarank:map:springsmooth") && warns("lambdarank:p:rel=2@5:springsmooth:sigma=2"));
+    assert!(!warns("lambdarank:ndcg:springsmooth") && !warns("lambdarank:map") && !warns("lambdarank:map:localcost"));
     let binary = DATA.replace("2 qid:1 1:0.5", "1 qid:1 1:0.5").replace("4 qid", "1 qid");
     std::fs::write(place.path().join("train.txt"), &binary).unwrap();
     std::fs::write(place.path().join("vali.txt"), others(&binary)).unwrap();
-    assert!(!told("lambdarank:map:springsmooth"));
+    assert!(!warns("lambdarank:map:springsmooth"));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn options_are_named_as_they_were_given() {
 
 /// PRank has no learning rate to lower.
 #[test]
-fn baselines_that_diverge_are_not_told_of_a_learning_rate() {
+fn errors_of_diverging_baselines_do_not_name_a_learning_rate() {
     let huge = DATA.replace(" 1:0.", " 1:3e38 3:0.");
     let place = Place::new(&[("train.txt", &huge), ("vali.txt", &huge.replace(" 3:0.", " 3:0.9"))]);
     let message =

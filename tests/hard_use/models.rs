@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[path = "models/stress.rs"]
 mod stress;
 
-/// A few queries of which the first feature tells the order, as LETOR text.
+/// A few queries ordered by the first feature, as LETOR text.
 pub fn data() -> String {
     let mut text = String::new();
     for query in 0..12 {
@@ -85,7 +85,7 @@ fn resume_never_replaces_a_finished_model() {
         let message = place.run(&format!("{TRAIN} --out model --resume {other}")).bad(1);
         assert!(message.contains("model: the model there is of a run with other settings or data"), "{message}");
     }
-    // Without a checkpoint there is nothing to go on from, be it to more epochs.
+    // Without a checkpoint a run cannot be resumed, not even for more epochs.
     let message = place.run(&format!("{TRAIN} --out model --resume").replace("--epochs 2", "--epochs 3")).bad(1);
     assert!(message.contains("model.checkpoint, is gone") && message.contains("--force"), "{message}");
     let done = place.run(&format!("{TRAIN} --out model --resume"));
@@ -227,7 +227,7 @@ mod unix {
     }
 
     #[test]
-    fn a_run_behind_a_link_goes_on() {
+    fn a_run_behind_a_link_resumes() {
         let place = Place::new(&[("train.txt", &data())]);
         symlink("far/away", path(&place, "link")).expect("a link");
         let train = "train --train train.txt --patience 0 --checkpoint-every 0 --out link";
@@ -239,11 +239,11 @@ mod unix {
         assert!(message.contains("another burnrank process is writing this model"), "{message}");
         child.kill().expect("a kill");
         child.wait().expect("an end");
-        // At least two epochs were whole: fewer than were trained are asked for, and that is told.
-        let went_on = place.run(&format!("{train} --epochs 1 --resume"));
-        assert_eq!(went_on.code, Some(0), "{went_on:?}");
-        assert!(went_on.err.contains("going on after epoch"), "{}", went_on.err);
-        assert!(went_on.err.contains("past --epochs 1: the best of these"), "{}", went_on.err);
+        // At least two epochs were completed: a note says that fewer are requested.
+        let resumed = place.run(&format!("{train} --epochs 1 --resume"));
+        assert_eq!(resumed.code, Some(0), "{resumed:?}");
+        assert!(resumed.err.contains("going on after epoch"), "{}", resumed.err);
+        assert!(resumed.err.contains("past --epochs 1: the best of these"), "{}", resumed.err);
         assert_eq!(names(&place), ["far", "link"]);
         assert_eq!(fs::read_dir(path(&place, "far")).expect("far").count(), 1);
     }

@@ -47,13 +47,13 @@ fn both(name: &str, scores: &[f32], labels: &[f32]) -> [(f64, Vec<f32>); 2] {
 }
 
 fn agree(name: &str, scores: &[f32], labels: &[f32], tolerance: f32) {
-    let [(loss, lambdas), (tensor_loss, slopes)] = both(name, scores, labels);
+    let [(loss, lambdas), (tensor_loss, gradients)] = both(name, scores, labels);
     let most = lambdas.iter().fold(0f32, |most, lambda| most.max(lambda.abs()));
     assert!((loss - tensor_loss).abs() <= 1e-4 * loss.abs() + 1e-30, "{name}: losses {loss} and {tensor_loss}");
-    for (document, (lambda, slope)) in lambdas.iter().zip(&slopes).enumerate() {
+    for (document, (lambda, gradient)) in lambdas.iter().zip(&gradients).enumerate() {
         assert!(
-            (lambda - slope).abs() <= tolerance * most,
-            "{name}, document {document}: {lambda} and {slope} of {most}"
+            (lambda - gradient).abs() <= tolerance * most,
+            "{name}, document {document}: {lambda} and {gradient} of {most}"
         );
     }
 }
@@ -103,10 +103,10 @@ fn nearness_does_not_cancel_in_single_precision() {
     let mut labels = vec![0.0; n];
     labels[n - 1] = 1.0;
     let scores: Vec<f32> = (0..n).map(|i| -(i as f32) / 100.0).collect();
-    let [(_, lambdas), (_, slopes)] = both("ndcg-loss2", &scores, &labels);
+    let [(_, lambdas), (_, gradients)] = both("ndcg-loss2", &scores, &labels);
     for document in 0..n - 1 {
-        let (lambda, slope) = (lambdas[document], slopes[document]);
-        assert!((lambda - slope).abs() <= 5e-6 * lambda.abs(), "document {document}: {lambda} and {slope}");
+        let (lambda, gradient) = (lambdas[document], gradients[document]);
+        assert!((lambda - gradient).abs() <= 5e-6 * lambda.abs(), "document {document}: {lambda} and {gradient}");
     }
 }
 
@@ -198,7 +198,7 @@ fn the_tool_says_the_same_of_scores_at_ten_thousand() {
     }
 }
 
-/// Weight 1, and a flag that is set when it is asked for so many weights.
+/// Weight 1; requests a stop after `weights` weights.
 #[derive(Debug)]
 struct StopsAfter {
     weights: usize,

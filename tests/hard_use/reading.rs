@@ -109,9 +109,9 @@ fn query_files_are_found_beside_their_data() {
     for (file, queries) in [("a.txt", 2), ("b.txt", 1), ("c.txt", 2)] {
         assert_eq!(place.run(&format!("data {file} --json --quiet")).json()["files"][0]["queries"], queries, "{file}");
     }
-    let told = place.run("predict --model model --data a.txt");
-    assert_eq!((told.code, told.out.lines().count()), (Some(0), 3), "{told:?}");
-    assert!(told.err.contains("queries as a.txt.query counts them"), "{}", told.err);
+    let ran = place.run("predict --model model --data a.txt");
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 3), "{ran:?}");
+    assert!(ran.err.contains("queries as a.txt.query counts them"), "{}", ran.err);
     let message = place.run("data d.txt").bad(1);
     assert!(message.contains("missing query id"), "{message}");
     let ran = place.run("split a.txt --out parts --parts 1,1,1 --quiet");

@@ -8,7 +8,7 @@ use burnrank::{Dataset, Error, Objective, Synthetic, TrainConfig, Trainer, devic
 use std::fmt::Write;
 use std::process::Stdio;
 
-/// Queries of five documents; feature 1 tells the labels 0 to 2, `last` is the index of the last feature.
+/// Queries of five documents; feature 1 determines the labels 0 to 2, `last` is the index of the last feature.
 fn data(queries: usize, last: usize, seed: usize) -> String {
     let mut text = String::new();
     for query in 0..queries {
@@ -192,7 +192,7 @@ fn a_closed_or_full_output_neither_stops_training_nor_hides_itself() {
         assert_eq!(ran.code, Some(1), "{ran:?}");
         assert!(is_a_model(&place, "shown/net-ranknet"));
     }
-    // Others may end early with whoever reads them, but not when a disk is full.
+    // Other commands may end early with the reader of their output, but not when a disk is full.
     let place = place();
     let ran = closed(&place, "data train.txt");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
@@ -264,8 +264,8 @@ fn fewer_features_than_the_model_must_be_declared_or_visible() {
         for good in ["dense.txt --fill-zeros", "sparse.txt"] {
             let ran = place.run(&command.replace("FILE", good));
             assert_eq!(ran.code, Some(0), "{command} {good}: {ran:?}");
-            let told = "2 of the model's 3 features; the last one is taken to be 0";
-            assert!(ran.err.contains(told), "{command} {good}: {}", ran.err);
+            let note = "2 of the model's 3 features; the last one is taken to be 0";
+            assert!(ran.err.contains(note), "{command} {good}: {}", ran.err);
         }
     }
     assert_eq!(place.run("predict --model model --data dense.txt --out scores.txt").code, Some(1));
@@ -299,7 +299,7 @@ fn chunks_are_sparse_when_the_file_is_whatever_their_size() {
 }
 
 #[test]
-fn training_says_what_is_odd_about_its_data() {
+fn training_reports_data_problems() {
     let place = place();
     let constant = data(6, 3, 0).lines().map(|line| format!("1{}\n", &line[1..])).collect::<String>();
     std::fs::write(place.0.path().join("constant.txt"), constant).unwrap();
@@ -376,7 +376,7 @@ fn a_log_has_every_epoch_once_after_an_interrupt_and_a_torn_line() {
     assert!(resumed.starts_with(&log) && resumed.ends_with('\n'));
     let number = |line: &str| serde_json::from_str::<burnrank::EpochRecord>(line).unwrap().epoch;
     assert_eq!(resumed.lines().map(number).collect::<Vec<_>>(), (1..=epochs + 3).collect::<Vec<_>>());
-    // A run of its own starts the log anew.
+    // A separate run starts a new log.
     place.run(&format!("{train} --force --epochs 2")).good();
     assert_eq!(place.read("log.jsonl").lines().count(), 2);
 }
@@ -457,7 +457,7 @@ fn a_file_that_comes_into_the_model_folder_meanwhile_costs_no_training() {
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert_eq!(place.read("model/note.txt"), "mine");
     std::fs::remove_file(foreign).unwrap();
-    // The model there is of another run: that has to be said, and is told.
+    // The existing model is from another run, which the error says.
     let message = place.run(&format!("{train} --resume")).bad(1);
     assert!(message.contains("--resume --force goes on from "), "{message}");
     let ran = place.run(&format!("{train} --resume --force"));

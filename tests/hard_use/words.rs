@@ -2,7 +2,7 @@
 
 use crate::support::Place;
 
-/// Files that are named but not there: whoever complains about a setting has not looked for them.
+/// Commands with missing files: settings are checked before files are opened.
 const USAGE: [&str; 38] = [
     "train --train no.txt --out m --objective lamdarank:ndcg",
     "train --train no.txt --out m --objective lambdarank:ncdg",

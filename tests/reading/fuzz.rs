@@ -10,7 +10,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::NamedTempFile;
 
-/// Reads `bytes` in ways that must agree, and writes back what is good. Tells whether it was.
+/// Reads `bytes` in ways that must agree, and writes back what is valid. Returns whether it was.
 ///
 /// # Panics
 /// When two ways disagree, or the data changes on its way through a file.
@@ -254,7 +254,7 @@ pub fn inputs(seed: u64, count: u64, mut with: impl FnMut(&[u8])) {
     }
 }
 
-/// Checks `count` inputs and tells how many were good files.
+/// Checks `count` inputs and returns the number of valid files.
 fn run(count: u64) -> u64 {
     const BATCH: u64 = 1_000;
     let (next, good) = (AtomicU64::new(0), AtomicU64::new(0));

@@ -108,7 +108,7 @@ impl Place {
     }
 }
 
-/// Waits until a run writes its checkpoint, for the first time or anew.
+/// Waits until a run writes its first or next checkpoint.
 pub fn wait_for_checkpoint(child: &mut Child, file: &Path) {
     let written = || std::fs::metadata(file).and_then(|file| file.modified()).ok();
     let before = written();

@@ -156,7 +156,7 @@ fn a_model_finds_columns_by_name() {
         let error = place.run(&format!("predict --model model --data d.csv {options}")).bad(1);
         assert!(error.contains(&wanted.replace("c.csv", "d.csv")), "{error}, not {wanted}");
     }
-    // Text has no names: by place, as ever. A model without names takes columns by place, too.
+    // Text has no names: features are matched by index. A model without names takes columns by place, too.
     place.run("convert a.csv --out a.txt").done();
     assert_eq!(place.run("predict --model model --data a.txt").good(), scores);
     place.run("train --train a.txt --model linear --epochs 2 --out unnamed --quiet").done();

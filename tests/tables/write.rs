@@ -70,7 +70,7 @@ pub fn properties() -> WriterPropertiesBuilder {
     WriterProperties::builder().set_compression(Compression::SNAPPY)
 }
 
-/// Writes a file of row groups of at most so many rows.
+/// Writes a file with row groups of at most `group` rows.
 pub fn parquet(path: &Path, columns: &[Column], group: usize, properties: WriterPropertiesBuilder) {
     let fields: String = columns
         .iter()

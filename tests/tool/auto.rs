@@ -20,11 +20,11 @@ fn info(place: &Place, model: &str) -> Value {
 #[test]
 fn a_race_ends_in_one_model_that_every_command_takes() {
     let place = place();
-    let told =
+    let printed =
         place.run("train --train train.txt --valid valid.txt --test test.txt --out m --trials 12 --quiet").done();
-    assert!(told.starts_with("lambdarank:ndcg: ndcg@10 0."), "{told}");
-    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
-    assert!(told.contains("\n  setting ") && told.contains("can be scored alone"), "{told}");
+    assert!(printed.starts_with("lambdarank:ndcg: ndcg@10 0."), "{printed}");
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
+    assert!(printed.contains("\n  setting ") && printed.contains("can be scored alone"), "{printed}");
     let info = info(&place, "m");
     assert_eq!((&info["settings"]["model"], &info["settings"]["selection"]["runs"]), (&"auto".into(), &12.into()));
     assert!(info["members"].as_array().is_some_and(|members| members.len() > 1), "{info}");
@@ -60,7 +60,7 @@ fn race_of(info: &Value) -> &[Value] {
 #[test]
 fn settings_are_compared_on_what_they_have_in_common() {
     let place = place();
-    let told = place.run("train --train train.txt --valid valid.txt --out m --trials 25 --quiet").done();
+    let printed = place.run("train --train train.txt --valid valid.txt --out m --trials 25 --quiet").done();
     let info = info(&place, "m");
     let all = race_of(&info);
     let selected = all.iter().filter(|tried| tried["selected"] == true && tried["difference"].is_null()).count();
@@ -83,8 +83,8 @@ fn settings_are_compared_on_what_they_have_in_common() {
         assert!(mean <= last, "the best first: {info}");
         last = mean;
     }
-    let heading = told.lines().find(|line| line.contains("setting ")).expect("a table");
-    assert!(heading.contains("difference") && heading.contains("error") && !heading.contains("ndcg@10"), "{told}");
+    let heading = printed.lines().find(|line| line.contains("setting ")).expect("a table");
+    assert!(heading.contains("difference") && heading.contains("error") && !heading.contains("ndcg@10"), "{printed}");
 }
 
 #[test]
@@ -99,10 +99,10 @@ fn each_fold_names_what_it_selected() {
         }
     }
     let words = "train --folds folds --trials 5 --quiet";
-    let told = place.run(words).done();
-    assert!(told.starts_with("lambdarank:ndcg, model selected on each fold\n\nFold1  "), "{told}");
+    let printed = place.run(words).done();
+    assert!(printed.starts_with("lambdarank:ndcg, model selected on each fold\n\nFold1  "), "{printed}");
     let found: Value = serde_json::from_str(&place.run(&format!("{words} --json")).done()).expect("JSON");
-    let text = told.replace('\n', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = printed.replace('\n', " ").split_whitespace().collect::<Vec<_>>().join(" ");
     for (place, fold) in ["Fold1", "Fold2"].into_iter().enumerate() {
         let model = &found["models"][place];
         assert_eq!(model["fold"], fold);
@@ -110,12 +110,12 @@ fn each_fold_names_what_it_selected() {
         assert!(!selected.is_empty() && model["selection"]["candidates"].is_array(), "{model}");
         let words = [&model["model"], &model["scaling"], &selected[0]].map(|word| word.as_str().expect("words"));
         let line = format!("{fold} {}, the average of ", words[0]);
-        assert!(text.contains(&line) && text.contains(words[1]) && text.contains(words[2]), "{line}: {told}");
+        assert!(text.contains(&line) && text.contains(words[1]) && text.contains(words[2]), "{line}: {printed}");
     }
     // One line where all folds train the same.
-    let told = place.run("train --folds folds --model linear --epochs 2 --quiet").done();
-    assert!(told.starts_with("lambdarank:ndcg, linear net\n\ntest "), "{told}");
-    assert!(told.contains("\nvalidation ndcg@10, mean over folds: 0."), "{told}");
+    let printed = place.run("train --folds folds --model linear --epochs 2 --quiet").done();
+    assert!(printed.starts_with("lambdarank:ndcg, linear net\n\ntest "), "{printed}");
+    assert!(printed.contains("\nvalidation ndcg@10, mean over folds: 0."), "{printed}");
 }
 
 #[test]

@@ -24,8 +24,8 @@ fn place() -> Place {
     gzip.write_all(text.as_bytes()).unwrap();
     std::fs::write(path("a.txt.gz"), gzip.finish().unwrap()).unwrap();
     std::fs::write(path("a.txt.zst"), zstd::encode_all(text.as_bytes(), 1).unwrap()).unwrap();
-    let told = place.run("convert a.txt --regroup --to cache --out a.cache").good();
-    assert!(told.starts_with("a.cache: "), "{told}");
+    let printed = place.run("convert a.txt --regroup --to cache --out a.cache").good();
+    assert!(printed.starts_with("a.cache: "), "{printed}");
     place
 }
 
@@ -118,15 +118,15 @@ fn every_command_takes_a_cache_in_the_place_of_text() {
         report
     };
     assert_eq!(report("b.plain"), report("a.cache"));
-    let told = place.run("data a.cache --check").good();
-    assert!(told.contains("All bytes are what was written."), "{told}");
+    let printed = place.run("data a.cache --check").good();
+    assert!(printed.contains("All bytes are what was written."), "{printed}");
 }
 
 #[test]
 fn half_the_bytes_say_how_much_they_round() {
     let place = place();
-    let told = place.run("convert a.txt --regroup --to cache --half --out half.cache").good();
-    assert!(told.contains("Rounded to f16: the largest error is 0e0"), "eighths are f16: {told}");
+    let printed = place.run("convert a.txt --regroup --to cache --half --out half.cache").good();
+    assert!(printed.contains("Rounded to f16: the largest error is 0e0"), "eighths are f16: {printed}");
     let size = |name: &str| std::fs::metadata(place.path().join(name)).unwrap().len();
     assert!(size("half.cache") < size("a.cache"));
     let train = "--model mlp --hidden 3 --epochs 2 --quiet";

@@ -53,8 +53,11 @@ fn threads_do_not_matter() {
 #[test]
 fn with_validation_data_the_average_is_judged() {
     let place = place();
-    let told = place.run(&format!("train {FEW} --valid valid.txt --test test.txt --ensemble 3 --out m")).done();
-    assert!(told.starts_with("lambdarank:ndcg, two-layer net, 30 tanh hidden units: average of 3 models, "), "{told}");
+    let printed = place.run(&format!("train {FEW} --valid valid.txt --test test.txt --ensemble 3 --out m")).done();
+    assert!(
+        printed.starts_with("lambdarank:ndcg, two-layer net, 30 tanh hidden units: average of 3 models, "),
+        "{printed}"
+    );
     let info = info(&place, "m");
     for (split, file) in [("train", "train.txt"), ("valid", "valid.txt"), ("test", "test.txt")] {
         let judged = place.run(&format!("evaluate --data {file} --model m --metric ndcg@10 --json")).json();
@@ -77,9 +80,9 @@ fn with_validation_data_the_average_is_judged() {
 #[test]
 fn without_validation_data_members_keep_different_queries() {
     let place = place();
-    let told = place.run(&format!("train {FEW} --ensemble 6 --out m")).done();
-    assert!(told.contains("each judged on queries of its own"), "{told}");
-    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    let printed = place.run(&format!("train {FEW} --ensemble 6 --out m")).done();
+    assert!(printed.contains("each judged on queries of its own"), "{printed}");
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
     let info = info(&place, "m");
     let members = info["members"].as_array().expect("members");
     let values: Vec<f64> = members.iter().map(|member| member["best_value"].as_f64().expect("a value")).collect();
@@ -98,8 +101,8 @@ fn without_validation_data_members_keep_different_queries() {
 #[test]
 fn every_epoch_of_every_member_is_printed_and_logged_in_order() {
     let place = place();
-    let told = place.run(&format!("train {FEW} --patience 2 --ensemble 3 --json --log log --out m")).done();
-    let mut lines: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let printed = place.run(&format!("train {FEW} --patience 2 --ensemble 3 --json --log log --out m")).done();
+    let mut lines: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let result = lines.pop().expect("a result");
     let order: Vec<(u64, u64)> = lines
         .iter()
@@ -116,8 +119,8 @@ fn every_epoch_of_every_member_is_printed_and_logged_in_order() {
 fn folds_and_targets_work() {
     let place = place();
     place.run("split train.txt --folds 3 --out folds").good();
-    let told = place.run("train --folds folds --epochs 3 --ensemble 2 --out models --quiet --json").done();
-    assert_eq!(told.lines().filter(|line| line.contains("\"member\":1")).count(), 9, "{told}");
+    let printed = place.run("train --folds folds --epochs 3 --ensemble 2 --out models --quiet --json").done();
+    assert_eq!(printed.lines().filter(|line| line.contains("\"member\":1")).count(), 9, "{printed}");
     assert_eq!(info(&place, "models/Fold2")["members"].as_array().expect("members").len(), 2);
     let ids: Vec<String> = place
         .read("train.txt")

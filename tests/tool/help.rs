@@ -22,9 +22,9 @@ fn there_is_a_manual_page_for_each_command() {
     let place = Place::new(&[]);
     let page = place.run("man").good();
     assert!(page.contains(".TH burnrank 1") && page.contains("train"), "{page}");
-    let told = place.run("man --out man1").good();
+    let printed = place.run("man --out man1").good();
     let names = std::fs::read_dir(place.path().join("man1")).expect("a folder").count();
-    assert!(told.contains(&format!("{names} pages")) && names >= 14, "{told}");
+    assert!(printed.contains(&format!("{names} pages")) && names >= 14, "{printed}");
     let page = place.read("man1/burnrank-train.1");
     assert!(page.contains("objective") && page.contains("burnrank\\-train"), "{page}");
 }

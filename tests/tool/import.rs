@@ -14,8 +14,11 @@ fn parsed(text: &str) -> serde_json::Value {
 #[test]
 fn a_lightgbm_model_becomes_a_model_folder() {
     let place = Place::new(&[("m.txt", LIGHTGBM), ("a.txt", DATA)]);
-    let told = place.run("convert m.txt --to model --out model").done();
-    assert!(told.starts_with("model: ") && told.contains("3 trees") && told.ends_with("4 features\n"), "{told}");
+    let printed = place.run("convert m.txt --to model --out model").done();
+    assert!(
+        printed.starts_with("model: ") && printed.contains("3 trees") && printed.ends_with("4 features\n"),
+        "{printed}"
+    );
     assert_eq!(place.read("model/model.txt"), LIGHTGBM, "the text stays what LightGBM wrote");
     let scores = place.run("predict --model model --data a.txt").done();
     // LightGBM's own raw scores.
@@ -88,7 +91,9 @@ fn trees_after_the_best_iteration_are_left_out() {
     assert!(!said.contains("best_iteration"), "{said}");
     let (found, said) = best(r#"{"best_iteration": "0", "best_score": "0.7"}"#);
     assert!(
-        said.contains("m.json: only the first 1 of 2 trees were imported, up to best_iteration 0, as in XGBRanker.predict"),
+        said.contains(
+            "m.json: only the first 1 of 2 trees were imported, up to best_iteration 0, as in XGBRanker.predict"
+        ),
         "{said}"
     );
     assert_ne!(found, all);

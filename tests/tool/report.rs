@@ -98,11 +98,8 @@ fn a_page_without_data_has_what_the_folder_has() {
     assert!(text.starts_with("page.html: 1 model, "), "{text}");
     let page = place.read("page.html");
     well_formed(&page);
-    assert!(
-        page.contains("Model model") && page.contains("Training") && !page.contains("Conventions</a>"),
-        "{page}"
-    );
-    // A page that is there stays, unless told otherwise.
+    assert!(page.contains("Model model") && page.contains("Training") && !page.contains("Conventions</a>"), "{page}");
+    // An existing page is kept without --force.
     assert!(place.run("report model -o page.html").bad(1).contains("--force"));
     let json = place.run("report model -o page.html --force --data data.txt --title A<b --json").json();
     assert_eq!(
@@ -135,10 +132,7 @@ fn ensembles_and_imported_models_have_pages() {
     place.run("report two trees -o page.html").good();
     let page = place.read("page.html");
     well_formed(&page);
-    assert!(
-        page.contains("--ensemble 2") && page.contains("No training log") && page.contains("member 1"),
-        "{page}"
-    );
+    assert!(page.contains("--ensemble 2") && page.contains("No training log") && page.contains("member 1"), "{page}");
 }
 
 #[test]

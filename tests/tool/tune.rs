@@ -1,4 +1,4 @@
-//! `burnrank tune`: what it prints and keeps, that it goes on where it was killed, and that its command trains the winner.
+//! `burnrank tune`: what it prints and keeps, that it resumes after a kill, and that its command trains the winner.
 
 use super::support::{Place, signal};
 use burnrank::{Synthetic, WriteOptions, write};
@@ -169,7 +169,7 @@ fn the_result_depends_on_nothing_but_seed_and_data() {
 
 #[test]
 #[cfg(unix)]
-fn a_killed_search_goes_on_to_the_same_table() {
+fn a_killed_search_resumes_to_the_same_table() {
     let place = place();
     let words = ["--trials", "12", "--patience", "0"];
     let with = |out: &str, more: &[&str]| tune(&place, &[&words[..], &["--out", out], more].concat());
@@ -206,7 +206,7 @@ fn a_killed_search_goes_on_to_the_same_table() {
     let other = tune(&place, &["--out", "whole", "--resume", "--seed", "2"]).bad(1);
     assert!(
         other.contains(
-            "whole/journal.jsonl: the journal of another search, by its patience and seed: discard it with --force"
+            "whole/journal.jsonl: the journal of another search, with a different patience and seed: discard it with --force"
         ),
         "{other}"
     );
@@ -255,7 +255,7 @@ fn folds_are_searched_together_and_test_files_are_not_read() {
 fn bad_usage_and_bad_spaces_are_refused_before_any_data_is_read() {
     let place = Place::new(&[("bad.toml", "[nets]\nhiden = [[8]]\n"), ("good.toml", SPACE)]);
     let bad = place.run("tune --train no.txt --space bad.toml").bad(1);
-    assert!(bad.contains("bad.toml:2:1: unknown key 'hiden': did you mean 'hidden'? known are hidden, "), "{bad}");
+    assert!(bad.contains("bad.toml:2:1: unknown key 'hiden': did you mean 'hidden'? known keys: hidden, "), "{bad}");
     for (words, expected) in [
         ("tune --train no.txt --objective lamdarank:ndcg", "did you mean 'lambdarank:ndcg'?"),
         ("tune --train no.txt --metric ncdg", "did you mean 'ndcg'?"),

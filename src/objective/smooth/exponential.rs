@@ -74,7 +74,7 @@ impl Formula for Exponential {
         let (high, low) = tile.sides(&tile.scores);
         let (wrong, better) = (low - high, better(tile));
         let tangents = (relu(wrong.clone().sub_scalar(TANGENT)) * better.clone()).sum().mul_scalar(TANGENT.exp());
-        Ok(tile.part((wrong.clamp_max(BEND).exp() * better).sum() + tangents))
+        Ok(tile.part((wrong.clamp_max(TANGENT).exp() * better).sum() + tangents))
     }
 }
 

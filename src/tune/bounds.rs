@@ -1,27 +1,27 @@
-//! What an outcome of a search can be: a journal may have been edited or damaged, and is checked before it is resumed.
+//! Plausibility checks of outcomes in a journal: it may have been edited or damaged, and is checked before a search is resumed.
 
 use super::data::TuneData;
-use super::search::{Outcome, RUNGS, Search, Surroundings};
+use super::search::{Outcome, RUNGS, Search, SearchContext};
 use crate::error::{Error, Result};
 use crate::metric::{self, Conventions};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// Room for rounding in means.
+/// Tolerance for rounding errors of means.
 const ROUNDING: f64 = 1e-9;
 
-/// The limits of all numbers of an outcome.
+/// Limits of all numbers of an outcome.
 pub(super) struct Bounds<'s> {
     search: &'s Search,
-    /// The metric, over all rankings of the validation queries.
+    /// Range of the metric over all rankings of the validation queries.
     values: RangeInclusive<f64>,
     queries: usize,
-    /// The number of training queries of each fold.
+    /// Number of training queries of each fold.
     folds: Vec<usize>,
 }
 
 impl<'s> Bounds<'s> {
-    /// The limits of a search on this data: the metric is between its values for the best and the worst ranking.
+    /// Computes the limits for a search on this data: the metric lies between its values for the best and the worst ranking.
     pub fn of(search: &'s Search, data: &TuneData<'_>) -> Result<Self> {
         let metric = metric::parse(&search.metric)?;
         let (mut low, mut high) = (0.0_f64, f64::NEG_INFINITY);
@@ -37,7 +37,7 @@ impl<'s> Bounds<'s> {
         Ok(Bounds { search, values, queries: data.n_queries(), folds: data.training_queries().collect() })
     }
 
-    /// Refuses an outcome that this search cannot have, with the reason.
+    /// Rejects an outcome that is impossible in this search, with the reason.
     pub fn check(&self, outcome: &Outcome) -> std::result::Result<(), String> {
         let Outcome { trial, rung, evaluation, failure, seconds } = outcome;
         if !(1..=RUNGS).contains(rung) {
@@ -46,50 +46,51 @@ impl<'s> Bounds<'s> {
         if !(seconds.is_finite() && *seconds >= 0.0) {
             return Err(format!("{seconds} seconds is not a time"));
         }
-        let Some(found) = evaluation else {
-            return if failure.is_some() { Ok(()) } else { Err("neither values nor a failure".into()) };
+        let Some(evaluation) = evaluation else {
+            return if failure.is_some() { Ok(()) } else { Err("neither an evaluation nor a failure".into()) };
         };
-        if found.values.len() != self.queries || found.chosen_epochs.len() != self.folds.len() {
-            let (values, folds) = (found.values.len(), found.chosen_epochs.len());
+        if evaluation.values.len() != self.queries || evaluation.chosen_epochs.len() != self.folds.len() {
+            let (values, folds) = (evaluation.values.len(), evaluation.chosen_epochs.len());
             let (queries, expected) = (self.queries, self.folds.len());
             return Err(format!(
-                "{values} values and {folds} folds, the data has {queries} validation queries and {expected} folds"
+                "{values} values and {folds} folds: expected {queries} validation queries and {expected} folds"
             ));
         }
-        let value = found.values.iter().flatten().chain(&found.half_means).chain(&found.validation_value);
+        let value =
+            evaluation.values.iter().flatten().chain(&evaluation.half_means).chain(&evaluation.validation_value);
         if let Some(value) = value.into_iter().find(|value| !self.values.contains(value)) {
             let (low, high) = (self.values.start() + ROUNDING, self.values.end() - ROUNDING);
             let value = if value.abs() < 1e6 { value.to_string() } else { format!("{value:e}") };
             return Err(format!("{} of {value} is not within {low} to {high}", self.search.metric));
         }
         let configs = self.folds.iter().map(|&queries| self.search.config(*trial, queries));
-        let most = configs.map(|config| config.map_or(0, |config| config.epochs)).max().unwrap_or(0);
-        let epochs = found.chosen_epochs.iter().flatten().chain([&found.epochs]).max().copied().unwrap_or(0);
-        if epochs > most {
-            return Err(format!("epoch {epochs} of a trial of {most} epochs"));
+        let max_epochs = configs.map(|config| config.map_or(0, |config| config.epochs)).max().unwrap_or(0);
+        let epochs = evaluation.chosen_epochs.iter().flatten().chain([&evaluation.epochs]).max().copied().unwrap_or(0);
+        if epochs > max_epochs {
+            return Err(format!("epoch {epochs} of a trial of {max_epochs} epochs"));
         }
         Ok(())
     }
 }
 
-/// What the journal of the first process knows from before, each outcome checked against the search and its data.
-pub(super) fn known(
+/// The outcomes in the journal of the first process, each checked against the search and its data.
+pub(super) fn journal_outcomes(
     search: &Search,
     data: &TuneData<'_>,
-    around: &Surroundings<'_>,
+    context: &SearchContext<'_>,
 ) -> Result<BTreeMap<(usize, usize), Outcome>> {
     let record = |error: serde_json::Error| Error::Record(error.to_string());
-    let own = || {
-        let known = match around.journal.filter(|journal| journal.n_known() > 0) {
+    let outcomes = || {
+        let outcomes = match context.journal.filter(|journal| journal.n_outcomes() > 0) {
             Some(journal) => {
                 let bounds = Bounds::of(search, data)?;
-                journal.known(|outcome| bounds.check(outcome))?
+                journal.outcomes(|outcome| bounds.check(outcome))?
             }
             None => Vec::new(),
         };
-        serde_json::to_vec(&known).map_err(record)
+        serde_json::to_vec(&outcomes).map_err(record)
     };
-    let all: Vec<Outcome> = serde_json::from_slice(&around.member.from_leader(own)?).map_err(record)?;
+    let all: Vec<Outcome> = serde_json::from_slice(&context.member.from_leader(outcomes)?).map_err(record)?;
     Ok(all.into_iter().map(|outcome| ((outcome.trial, outcome.rung), outcome)).collect())
 }
 
@@ -100,13 +101,13 @@ mod tests {
     use crate::tune::{Evaluation, Space};
 
     #[test]
-    fn numbers_that_a_search_cannot_have_are_refused() {
+    fn impossible_outcomes_are_rejected() {
         let queries = Synthetic { queries: 4, ..Synthetic::net() }.generator().unwrap().dataset().unwrap();
         let data = TuneData::new(vec![[&queries, &queries]], 1).unwrap();
         let (metric, space) = ("ndcg@5".to_owned(), Space::new());
         let search = Search { space, trials: 3, metric, seed: 1, epochs: Some(9), patience: None, until: None };
         let bounds = Bounds::of(&search, &data).unwrap();
-        let whole = || {
+        let valid = || {
             let values = vec![Some(0.5), Some(1.0), Some(0.0), None];
             let evaluation = Evaluation {
                 epochs: 9,
@@ -118,12 +119,12 @@ mod tests {
             };
             Outcome { trial: 1, rung: 3, evaluation: Some(evaluation), failure: None, seconds: 0.5 }
         };
-        assert_eq!(bounds.check(&whole()), Ok(()));
+        assert_eq!(bounds.check(&valid()), Ok(()));
         type Change = fn(&mut Outcome);
         let changes: [(Change, &str); 8] = [
             (|outcome| outcome.rung = 4, "rung 4"),
             (|outcome| outcome.seconds = f64::NAN, "NaN seconds"),
-            (|outcome| outcome.evaluation = None, "neither values nor a failure"),
+            (|outcome| outcome.evaluation = None, "neither an evaluation nor a failure"),
             (|outcome| outcome.evaluation.as_mut().unwrap().values[0] = Some(1e300), "is not within 0 to 1"),
             (
                 |outcome| outcome.evaluation.as_mut().unwrap().half_means[1] = -0.5,
@@ -133,11 +134,11 @@ mod tests {
             (|outcome| _ = outcome.evaluation.as_mut().unwrap().values.pop(), "3 values and 1 folds"),
             (|outcome| outcome.evaluation.as_mut().unwrap().epochs = 10, "epoch 10 of a trial of 9 epochs"),
         ];
-        for (change, said) in changes {
-            let mut outcome = whole();
+        for (change, expected) in changes {
+            let mut outcome = valid();
             change(&mut outcome);
             let message = bounds.check(&outcome).unwrap_err();
-            assert!(message.contains(said), "{message}");
+            assert!(message.contains(expected), "{message}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! One way to train, tried out on all folds epoch by epoch, with its estimate.
+//! One configuration, trained epoch by epoch on all folds, with its estimate.
 
 use super::data::TuneData;
-use super::estimate::CrossJudge;
+use super::estimate::CrossEvaluator;
 use crate::analysis::significance::Better;
 use crate::error::Result;
 use crate::metric::{self, Summary};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A way to train under trial: a run on each fold, to be taken as far as it is worth.
+/// A configuration under test: one training run per fold, which can be continued.
 ///
 /// ```
 /// use burnrank::tune::{Candidate, TuneData, paired};
@@ -22,78 +22,78 @@ use std::sync::Arc;
 /// let generator = Synthetic { queries: 40, ..Synthetic::net() }.generator()?;
 /// let (train, valid) = (generator.part(0..20)?.0, generator.part(20..40)?.0);
 /// let (data, device) = (TuneData::new(vec![[&train, &valid]], 1)?, device::open("auto")?);
-/// let judged = [0.01, 0.0001].map(|learning_rate| {
+/// let evaluations = [0.01, 0.0001].map(|learning_rate| {
 ///     let config = TrainConfig { learning_rate, ..TrainConfig::default() };
 ///     let mut candidate = Candidate::new(config, &data, &device, &Stop::new())?;
 ///     candidate.train_to(5, &|| true)?;
 ///     Ok::<_, burnrank::Error>(candidate.evaluation())
 /// });
-/// let [fast, slow] = judged;
+/// let [fast, slow] = evaluations;
 /// let difference = paired(&fast?.values, &slow?.values);
 /// assert!(difference.mean > difference.standard_error, "{difference:?}");
 /// # Ok::<(), burnrank::Error>(())
 /// ```
 pub struct Candidate<'a> {
-    runs: Vec<(Trainer<'a>, CrossJudge)>,
+    runs: Vec<(Trainer<'a>, CrossEvaluator)>,
 }
 
-/// What is known of a candidate: a value per validation query, fold after fold, to be compared by [`paired`](super::paired).
+/// Results of a candidate: one value per validation query, fold after fold, for comparison by [`paired`](super::paired).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// The epochs that were trained, the most over all folds.
+    /// Number of epochs trained, the maximum over all folds.
     pub epochs: usize,
-    /// Whether further epochs are of no use: patience ran out, or training converged or diverged, on every fold.
+    /// Whether further epochs are useless: on every fold, patience ran out or training converged or diverged.
     pub exhausted: bool,
-    /// The epochs that the two halves chose, of each fold; 0 before there is one.
+    /// The epochs chosen by the two halves of each fold; 0 before the first.
     pub chosen_epochs: Vec<[usize; 2]>,
-    /// The mean of the measure over each half, after the epochs that this very half chose: too good to report, but what a
-    /// choice between candidates may go by that is judged on the other half.
+    /// Mean of the metric over each half at the epoch that the same half chose. Too optimistic to report, but valid for a choice
+    /// between candidates that is evaluated on the other half.
     pub half_means: [f64; 2],
-    /// The measure of each query after the epoch that the other half chose.
+    /// Metric of each query at the epoch that the other half chose.
     pub values: Vec<Option<f64>>,
-    /// Metric on all validation queries at the best epoch, the mean over folds: the value that `burnrank train` reports. Missing
+    /// Metric on all validation queries at the best epoch, the mean over folds: the value that `burnrank train` reports. `None`
     /// until training has ended on every fold.
     pub validation_value: Option<f64>,
 }
 
 impl Evaluation {
-    /// The estimate: the mean over all queries, with its standard error.
+    /// The estimate: mean over all queries with its standard error.
     pub fn summary(&self) -> Summary {
         Summary::of(&self.values)
     }
 }
 
-/// Which way a measure improves.
+/// Returns whether higher or lower values of a metric are better.
 ///
 /// # Errors
-/// When there is no such measure.
-pub fn better(measure: &str) -> Result<Better> {
-    Ok(if metric::parse(measure)?.is_cost() { Better::Lower } else { Better::Higher })
+/// If the metric is unknown.
+pub fn better(metric: &str) -> Result<Better> {
+    Ok(if metric::parse(metric)?.is_cost() { Better::Lower } else { Better::Higher })
 }
 
-/// Trains to the end, or as long as `goes_on`, which is asked before each epoch; the judge takes in every epoch.
+/// Trains to the end, or until `proceed`, called before each epoch, returns false. Each epoch is recorded in `evaluator`.
 ///
 /// # Errors
-/// When training fails. That it is stopped is none.
-pub(super) fn train_judged<'a>(
+/// If training fails; stopping is not an error.
+pub(super) fn train_evaluated<'a>(
     trainer: &mut Trainer<'a>,
-    judge: &mut CrossJudge,
-    goes_on: &dyn Fn(&Trainer<'a>) -> bool,
+    evaluator: &mut CrossEvaluator,
+    proceed: &dyn Fn(&Trainer<'a>) -> bool,
 ) -> Result<Finish> {
-    let ends = |trainer: &Trainer<'a>| trainer.finished().is_none() && !goes_on(trainer);
+    let ends = |trainer: &Trainer<'a>| trainer.finished().is_none() && !proceed(trainer);
     if ends(trainer) {
         return Ok(Finish::Stopped);
     }
     trainer.run(|trainer, _| {
         if trainer.finished() != Some(Finish::Diverged) {
-            judge.note(trainer.valid_values())?;
+            evaluator.record(trainer.valid_values())?;
         }
         Ok(if ends(trainer) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })
 }
 
 impl<'a> Candidate<'a> {
-    /// Before its first epoch.
+    /// Creates the runs, before the first epoch.
     ///
     /// # Errors
     /// As [`Trainer::on`].
@@ -101,7 +101,7 @@ impl<'a> Candidate<'a> {
         Self::of_folds(vec![config; data.halves().len()], data, device, stop)
     }
 
-    /// Before its first epoch, with a configuration for each fold; metric and scaling are those of the first.
+    /// Creates the runs with one configuration per fold; metric and scaling are those of the first.
     pub(super) fn of_folds(
         configs: Vec<TrainConfig>,
         data: &TuneData<'a>,
@@ -113,20 +113,20 @@ impl<'a> Candidate<'a> {
         let scaled = data.scaled(first.scaling)?;
         let run = |((config, data), halves): ((TrainConfig, Arc<_>), &super::Halves)| {
             let trainer = Trainer::on(config, data, device)?.with_stop(stop.clone());
-            Ok((trainer, CrossJudge::new(halves.clone(), better)))
+            Ok((trainer, CrossEvaluator::new(halves.clone(), better)))
         };
         Ok(Candidate { runs: configs.into_iter().zip(scaled).zip(data.halves()).map(run).collect::<Result<_>>()? })
     }
 
-    /// Goes on until every fold has so many epochs or is exhausted, and tells whether that was reached: `goes_on` is asked
-    /// before each epoch.
+    /// Continues until every fold has `epochs` epochs or is exhausted, and returns whether that was reached. Stops early if
+    /// `proceed`, called before each epoch, returns false.
     ///
     /// # Errors
-    /// When training fails. That it is stopped is none.
-    pub fn train_to(&mut self, epochs: usize, goes_on: &dyn Fn() -> bool) -> Result<bool> {
-        for (trainer, judge) in &mut self.runs {
+    /// If training fails; stopping is not an error.
+    pub fn train_to(&mut self, epochs: usize, proceed: &dyn Fn() -> bool) -> Result<bool> {
+        for (trainer, evaluator) in &mut self.runs {
             let is_short = |trainer: &Trainer<'_>| trainer.history().len() < epochs;
-            train_judged(trainer, judge, &|trainer| is_short(trainer) && goes_on())?;
+            train_evaluated(trainer, evaluator, &|trainer| is_short(trainer) && proceed())?;
             if trainer.finished().is_none() && is_short(trainer) {
                 return Ok(false);
             }
@@ -134,15 +134,15 @@ impl<'a> Candidate<'a> {
         Ok(true)
     }
 
-    /// What is known so far.
+    /// Returns the results so far.
     pub fn evaluation(&self) -> Evaluation {
-        let judges = || self.runs.iter().map(|(_, judge)| judge);
-        let own = [0, 1].map(|half| {
-            let chosen = judges().filter_map(|judge| judge.chosen()[half]);
+        let evaluators = || self.runs.iter().map(|(_, evaluator)| evaluator);
+        let half_means = [0, 1].map(|half| {
+            let chosen = evaluators().filter_map(|evaluator| evaluator.chosen()[half]);
             let (sum, queries) = chosen.fold((0.0, 0), |(sum, n), chosen| (sum + chosen.sum, n + chosen.queries));
             sum / queries as f64
         });
-        let best = |(trainer, _): &(Trainer<'_>, CrossJudge)| {
+        let best = |(trainer, _): &(Trainer<'_>, CrossEvaluator)| {
             trainer.finished()?;
             trainer.history().iter().rfind(|epoch| epoch.best).map(|epoch| epoch.valid)
         };
@@ -151,9 +151,11 @@ impl<'a> Candidate<'a> {
         Evaluation {
             epochs: self.runs.iter().map(|(trainer, _)| trainer.history().len()).max().unwrap_or(0),
             exhausted: self.runs.iter().all(|(trainer, _)| trainer.finished().is_some_and(is_spent)),
-            chosen_epochs: judges().map(|judge| judge.chosen().map(|chosen| chosen.map_or(0, |c| c.epoch))).collect(),
-            half_means: own,
-            values: judges().flat_map(|judge| judge.values().iter().copied()).collect(),
+            chosen_epochs: evaluators()
+                .map(|evaluator| evaluator.chosen().map(|chosen| chosen.map_or(0, |c| c.epoch)))
+                .collect(),
+            half_means,
+            values: evaluators().flat_map(|evaluator| evaluator.values().iter().copied()).collect(),
             validation_value: best.map(|best| best.iter().sum::<f64>() / best.len() as f64),
         }
     }

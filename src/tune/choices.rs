@@ -1,4 +1,4 @@
-//! What a setting is drawn from: a list, or a range of numbers.
+//! The values that a setting is drawn from: a list or a range.
 
 use super::dimension::{Dimension, Drawn};
 use crate::error::{Error, Result};
@@ -6,31 +6,31 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// What a setting is drawn from.
+/// The values that a setting is drawn from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Choices {
-    /// One of these, each as likely as the others, as text.
+    /// A list of values with equal probability, as text.
     List(Vec<String>),
-    /// A number.
+    /// A range of numbers.
     Range(Range),
 }
 
-/// A range of numbers, evenly drawn from; three digits of what is drawn count.
+/// A uniform distribution over a range of numbers. Draws are rounded to three significant digits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Range {
-    /// The lowest.
+    /// Minimum.
     pub low: f64,
-    /// The highest.
+    /// Maximum.
     pub high: f64,
-    /// Whether it is the logarithm that is evenly drawn.
+    /// Whether the logarithm is uniform.
     pub log: bool,
-    /// The share of draws that are 0 instead.
+    /// Probability of drawing 0 instead.
     pub zero: f64,
 }
 
 impl Choices {
-    /// Refuses what a setting of this kind cannot be drawn from.
+    /// Rejects choices that are invalid for this setting.
     pub(super) fn check(&self, dimension: &Dimension) -> Result<()> {
         let wrong = |message: String| Err(Error::Config(format!("{}: {message}", dimension.key)));
         match self {
@@ -39,22 +39,22 @@ impl Choices {
             Choices::Range(_) if dimension.drawn == Drawn::Word => wrong("not a number: give a list of values".into()),
             Choices::Range(Range { low, high, log, zero }) => {
                 if !(low.is_finite() && high.is_finite() && low <= high) {
-                    return wrong(format!("a range from {low} to {high}: expected low of at most high"));
+                    return wrong(format!("a range from {low} to {high}: expected low <= high"));
                 }
                 if *log && *low <= 0.0 {
                     return wrong(format!(
-                        "low = {low}: a range of logarithms starts above 0; 'zero = 0.5' draws 0 half of the time"
+                        "low = {low}: a logarithmic range starts above 0; 'zero = 0.5' draws 0 half of the time"
                     ));
                 }
                 if !(0.0..1.0).contains(zero) {
-                    return wrong(format!("zero = {zero}: expected a share of 0 or more and below 1"));
+                    return wrong(format!("zero = {zero}: expected a probability of 0 or more and below 1"));
                 }
                 Ok(())
             }
         }
     }
 
-    /// What may come out: all of a list, the ends of a range.
+    /// The values of a list, or the ends of a range.
     pub(super) fn extremes(&self, dimension: &Dimension) -> Vec<String> {
         match self {
             Choices::List(values) => values.clone(),
@@ -69,7 +69,7 @@ impl Choices {
         match self {
             Choices::List(values) => values[random.random_range(0..values.len())].clone(),
             Choices::Range(Range { low, high, log, zero }) => {
-                // Both are always drawn, so that what follows does not depend on the outcome.
+                // Always draw both, so that later draws do not depend on the outcome.
                 let (is_zero, share) = (random.random::<f64>() < *zero, random.random::<f64>());
                 let drawn = match log {
                     true => (low.ln() + share * (high.ln() - low.ln())).exp(),
@@ -85,7 +85,7 @@ fn text(dimension: &Dimension, value: f64) -> String {
     if dimension.drawn == Drawn::Whole { format!("{:.0}", value) } else { value.to_string() }
 }
 
-/// The nearest number of three digits that matter: settings are to be typed.
+/// The value rounded to three significant digits, so that settings are easy to type.
 fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
 
-    fn drawn(key: &str, choices: &Choices) -> Vec<f64> {
+    fn draws(key: &str, choices: &Choices) -> Vec<f64> {
         let setting = Dimension::of(Part::Nets, key).unwrap();
         choices.check(setting).unwrap();
         let mut random = ChaCha8Rng::seed_from_u64(1);
@@ -104,29 +104,29 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_are_drawn_evenly_and_zero_as_often_as_asked() {
+    fn logarithms_are_uniform_and_zero_has_its_probability() {
         let range = Range { low: 0.001, high: 0.1, log: true, zero: 0.25 };
-        let values = drawn("l2", &Choices::Range(range));
+        let values = draws("l2", &Choices::Range(range));
         let zeros = values.iter().filter(|&&value| value == 0.0).count();
         let low = values.iter().filter(|&&value| value > 0.0 && value < 0.01).count();
         assert!((200..300).contains(&zeros) && (320..430).contains(&low), "{zeros} {low}");
         assert!(values.iter().all(|value| *value == 0.0 || (0.001..=0.1).contains(value)));
         let digits = |value: &f64| value.to_string().trim_start_matches(['0', '.']).len();
         assert!(values.iter().all(|value| digits(value) <= 3));
-        let even = drawn("l2", &Choices::Range(Range { log: false, zero: 0.0, ..range }));
+        let even = draws("l2", &Choices::Range(Range { log: false, zero: 0.0, ..range }));
         assert!((even.iter().sum::<f64>() / 1000.0 - 0.0505).abs() < 0.003);
     }
 
     #[test]
-    fn whole_numbers_are_whole_and_lists_are_drawn_evenly() {
+    fn whole_numbers_are_whole_and_lists_are_uniform() {
         let range = Range { low: 2.0, high: 9.0, log: true, zero: 0.0 };
-        assert!(drawn("batch-queries", &Choices::Range(range)).iter().all(|value| value.fract() == 0.0));
-        let listed = drawn("batch-queries", &Choices::List(["1", "5"].map(str::to_owned).to_vec()));
+        assert!(draws("batch-queries", &Choices::Range(range)).iter().all(|value| value.fract() == 0.0));
+        let listed = draws("batch-queries", &Choices::List(["1", "5"].map(str::to_owned).to_vec()));
         assert!((450..550).contains(&listed.iter().filter(|&&value| value == 5.0).count()));
     }
 
     #[test]
-    fn what_cannot_be_drawn_from_is_refused() {
+    fn invalid_choices_are_rejected() {
         let lr = Dimension::of(Part::Nets, "lr").unwrap();
         let scale = Dimension::of(Part::Nets, "scale").unwrap();
         let range = Range { low: 0.1, high: 1.0, log: true, zero: 0.0 };

@@ -1,4 +1,4 @@
-//! The queries that runs are compared on: one or more folds, scaled in every way that some run asks for, once each.
+//! The queries that runs are compared on: one or more folds, scaled once per requested scaling.
 
 use super::estimate::Halves;
 use crate::data::Dataset;
@@ -9,7 +9,7 @@ use crate::train::TrainingData;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Training and validation queries, raw and in full, of one or more folds. There is no place for test queries.
+/// Raw training and validation queries of one or more folds. Test queries are not included.
 #[derive(Debug)]
 pub struct TuneData<'a> {
     folds: Vec<[&'a Dataset; 2]>,
@@ -17,23 +17,23 @@ pub struct TuneData<'a> {
     scaled: Mutex<HashMap<ScaleKind, Scaled<'a>>>,
 }
 
-/// All folds, scaled alike.
+/// All folds with one scaling.
 type Scaled<'a> = Vec<Arc<TrainingData<'a>>>;
 
 impl<'a> TuneData<'a> {
-    /// Training and validation queries of each fold; the seed decides on the halves that choose and judge.
+    /// Creates the data from training and validation queries per fold. The seed decides how validation queries are split into halves.
     ///
     /// # Errors
-    /// Without a fold, or when one has fewer than two validation queries.
+    /// If there is no fold, or a fold has fewer than two validation queries.
     pub fn new(folds: Vec<[&'a Dataset; 2]>, seed: u64) -> Result<Self> {
         if folds.is_empty() {
-            return Err(Error::Data("there is no data to compare settings on".into()));
+            return Err(Error::Data("no folds: give at least one training and validation set".into()));
         }
         let halves = folds.iter().map(|[_, valid]| Halves::new(valid.n_queries(), seed)).collect::<Result<_>>()?;
         Ok(TuneData { folds, halves, scaled: Mutex::default() })
     }
 
-    /// The number of validation queries of all folds.
+    /// Number of validation queries over all folds.
     pub fn n_queries(&self) -> usize {
         self.folds.iter().map(|[_, valid]| valid.n_queries()).sum()
     }
@@ -48,7 +48,7 @@ impl<'a> TuneData<'a> {
         self.folds.iter().map(|[_, valid]| *valid)
     }
 
-    /// The number of training queries of each fold.
+    /// Number of training queries of each fold.
     pub fn training_queries(&self) -> impl Iterator<Item = usize> {
         self.folds.iter().map(|[train, _]| train.n_queries())
     }
@@ -63,12 +63,12 @@ impl<'a> TuneData<'a> {
         self.halves.iter().flat_map(|halves| (0..halves.len()).map(|query| halves.of(query)))
     }
 
-    /// Numbers that tell the data apart, training and validation queries of each fold.
+    /// Fingerprints of the training and validation queries of each fold.
     pub fn fingerprints(&self) -> Vec<[String; 2]> {
         self.folds.iter().map(|fold| fold.map(|data| format!("{:016x}", data.fingerprint()))).collect()
     }
 
-    /// What the data of all processes that search together must have in common.
+    /// Facts on which all processes of a distributed search must agree.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let names = ["training data", "validation data"];
         let facts = self.folds.iter().zip(self.fingerprints()).enumerate().flat_map(|(fold, (data, prints))| {
@@ -78,24 +78,24 @@ impl<'a> TuneData<'a> {
         facts.collect()
     }
 
-    /// The data of each fold, scaled by its training queries; made when it is first asked for, and kept.
+    /// Returns the data of each fold, scaled by its training queries; computed on first use and cached.
     ///
     /// # Errors
-    /// When the sets of a fold do not fit together, or there is no memory for another copy.
+    /// If the sets of a fold do not match, or there is not enough memory for another copy.
     pub fn scaled(&self, scaling: ScaleKind) -> Result<Vec<Arc<TrainingData<'a>>>> {
-        let mut kept = self.scaled.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(data) = kept.get(&scaling) {
+        let mut cache = self.scaled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(data) = cache.get(&scaling) {
             return Ok(data.clone());
         }
         let scale = |[train, valid]: &[&'a Dataset; 2]| TrainingData::new(scaling, *train, *valid).map(Arc::new);
         let data = self.folds.iter().map(scale).collect::<Result<Vec<_>>>().map_err(|error| match error {
             Error::Memory { needed, left, what, .. } => {
-                let remedy = "search fewer kinds of scaling (one copy of the data each)".into();
+                let remedy = "search fewer scalings (each needs a copy of the data)".into();
                 Error::Memory { needed, left, what, remedy }
             }
             other => other,
         })?;
-        kept.insert(scaling, data.clone());
+        cache.insert(scaling, data.clone());
         Ok(data)
     }
 }
@@ -106,7 +106,7 @@ mod tests {
     use crate::Synthetic;
 
     #[test]
-    fn every_scaling_is_made_once() {
+    fn every_scaling_is_computed_once() {
         let data = Synthetic { queries: 5, ..Synthetic::net() }.generator().unwrap().dataset().unwrap();
         let folds = TuneData::new(vec![[&data, &data]; 2], 1).unwrap();
         let first = folds.scaled(ScaleKind::ZScore).unwrap();

@@ -1,4 +1,4 @@
-//! What can be searched: settings of nets and of trees, objectives, and the numbers in their braces.
+//! The dimensions of a search space: settings of nets and trees, objectives, and parameters of objectives.
 
 use super::choices::{Choices, Range};
 use crate::error::{Error, Result};
@@ -7,22 +7,22 @@ use crate::model::Architecture;
 use crate::setting::{Kinds, ModelChoice, SETTINGS, SearchSpace, Setting, TrainConfig, Value};
 use std::sync::OnceLock;
 
-/// A part of a space.
+/// A part of a search space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// Objectives, which nets and trees share.
+    /// Objectives, shared by nets and trees.
     Objective,
-    /// Nets, linear ones among them.
+    /// Nets, including linear ones.
     Nets,
     /// Boosted trees.
     Trees,
 }
 
 impl Part {
-    /// All of them.
+    /// All parts.
     pub const ALL: [Part; 3] = [Part::Objective, Part::Nets, Part::Trees];
 
-    /// Its name in a file; objectives stand above all parts.
+    /// Name in a file; empty for objectives, which come before all parts.
     pub fn name(self) -> &'static str {
         match self {
             Part::Objective => "",
@@ -31,46 +31,46 @@ impl Part {
         }
     }
 
-    /// The model that its settings belong to; a search may make it linear.
+    /// The model of the part's settings; a draw may make a net linear.
     pub(super) fn model(self) -> ModelChoice {
         if self == Part::Trees { ModelChoice::trees() } else { ModelChoice::mlp() }
     }
 
-    /// What can be searched of it.
+    /// The dimensions of this part.
     pub fn dimensions(self) -> impl Iterator<Item = &'static Dimension> {
         dimensions().iter().filter(move |dimension| dimension.part == self)
     }
 }
 
-/// What values are drawn as.
+/// Kind of the values drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Drawn {
-    /// One of some words, listed.
+    /// One of a list of words.
     Word,
-    /// A number, listed or out of a range.
+    /// A number from a list or a range.
     Number,
-    /// A whole number, listed or out of a range.
+    /// A whole number from a list or a range.
     Whole,
 }
 
-/// Something that can be searched.
+/// A dimension of the search space.
 pub struct Dimension {
-    /// The part that it belongs to.
+    /// The part it belongs to.
     pub part: Part,
-    /// The key of the setting, or what stands in the braces of objectives.
+    /// Key of the setting, or name of a placeholder in objectives.
     pub key: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub help: String,
     pub(super) drawn: Drawn,
-    /// What it is drawn from where nothing is stated; nothing where the default stays.
+    /// Default choices; `None` if the setting keeps its default.
     pub(super) standard: Option<Choices>,
     row: Option<&'static Setting>,
 }
 
-/// What a linear net is called where others have hidden units.
+/// Value of `hidden` for a linear net.
 const LINEAR: &str = "linear";
 
-/// Objectives that are searched where nothing is stated.
+/// Objectives searched by default.
 const OBJECTIVES: SearchSpace = SearchSpace::List(&[
     "lambdarank:ndcg:sigma={sigma}",
     "lambdarank:ndcg@{k}",
@@ -82,30 +82,30 @@ const OBJECTIVES: SearchSpace = SearchSpace::List(&[
     "approx-ndcg:alpha={alpha}",
 ]);
 
-/// Numbers in the braces of objectives.
-const BRACES: [(&str, Drawn, SearchSpace); 4] = [
+/// Placeholders in objectives.
+const PLACEHOLDERS: [(&str, Drawn, SearchSpace); 4] = [
     ("mu", Drawn::Number, SearchSpace::Log(1.0, 20.0)),
     ("sigma", Drawn::Number, SearchSpace::Log(0.5, 4.0)),
     ("k", Drawn::Whole, SearchSpace::List(&["3", "5", "10", "20"])),
     ("alpha", Drawn::Number, SearchSpace::Log(1.0, 20.0)),
 ];
 
-/// Everything that can be searched, in the order that it is drawn in.
+/// Returns all dimensions, in the order in which they are drawn.
 pub fn dimensions() -> &'static [Dimension] {
     static ALL: OnceLock<Vec<Dimension>> = OnceLock::new();
     ALL.get_or_init(|| {
         let (part, standard) = (Part::Objective, choices(&OBJECTIVES));
-        let help = "objectives; {mu}, {sigma}, {k} and {alpha} are filled in by the lines below".to_owned();
+        let help = "objectives; {mu}, {sigma}, {k} and {alpha} are replaced by the values below".to_owned();
         let objective = Dimension { part, key: "objective", help, drawn: Drawn::Word, standard, row: None };
-        let brace = |(key, drawn, space): &(&'static str, Drawn, SearchSpace)| {
-            let help = format!("for {{{key}}} in objectives");
+        let placeholder = |(key, drawn, space): &(&'static str, Drawn, SearchSpace)| {
+            let help = format!("values of {{{key}}} in objectives");
             Dimension { part, key, help, drawn: *drawn, standard: choices(space), row: None }
         };
         let rows = [(Part::Nets, Kinds::NETS), (Part::Trees, Kinds::TREES)];
         let rows = rows.into_iter().flat_map(|(part, kinds)| {
             SETTINGS.iter().filter_map(move |row| Some(Dimension::new(part, row, row.search_of(kinds)?)))
         });
-        std::iter::once(objective).chain(BRACES.iter().map(brace)).chain(rows).collect()
+        std::iter::once(objective).chain(PLACEHOLDERS.iter().map(placeholder)).chain(rows).collect()
     })
 }
 
@@ -131,36 +131,36 @@ impl Dimension {
         Dimension { part, key: row.key, help, drawn, standard: choices(space), row: Some(row) }
     }
 
-    /// What can be searched by this key.
+    /// Returns the dimension of this key.
     ///
     /// # Errors
-    /// An unknown key, with the one that was likely meant, and all of them.
+    /// If the key is unknown, with the closest key and all keys of the part.
     pub fn of(part: Part, key: &str) -> Result<&'static Dimension> {
-        let known = || part.dimensions().map(|dimension| dimension.key);
+        let keys = || part.dimensions().map(|dimension| dimension.key);
         part.dimensions().find(|dimension| dimension.key == key).ok_or_else(|| {
-            let meant = meant(part, key).or_else(|| nearest(key, known()));
-            let meant = meant.map_or(String::new(), |meant| format!("did you mean '{meant}'? "));
-            let all = known().collect::<Vec<_>>().join(", ");
-            Error::Config(format!("unknown key '{key}': {meant}known are {all}"))
+            let meant = meant(part, key).or_else(|| nearest(key, keys()));
+            let suggestion = meant.map_or(String::new(), |meant| format!("did you mean '{meant}'? "));
+            let all = keys().collect::<Vec<_>>().join(", ");
+            Error::Config(format!("unknown key '{key}': {suggestion}known keys: {all}"))
         })
     }
 
-    /// Whether its values are numbers, which may be drawn from a range.
+    /// Returns whether its values are numbers, which may be drawn from a range.
     pub fn is_number(&self) -> bool {
         self.drawn != Drawn::Word
     }
 
-    /// Whether it fills the braces of objectives.
-    pub fn fills_braces(&self) -> bool {
+    /// Returns whether it is a placeholder in objectives.
+    pub fn is_placeholder(&self) -> bool {
         self.part == Part::Objective && self.key != "objective"
     }
 
-    /// Whether a value is that of a net without hidden units.
+    /// Returns whether a value stands for a net without hidden units.
     pub(super) fn is_linear(&self, value: &str) -> bool {
         self.key == "hidden" && (value.is_empty() || value == LINEAR)
     }
 
-    /// Refuses what is not a value of the setting.
+    /// Rejects invalid values of the setting.
     pub(super) fn check(&self, value: &str) -> Result<()> {
         match self.row {
             Some(row) if !self.is_linear(value) => row.check(value),
@@ -168,7 +168,7 @@ impl Dimension {
         }
     }
 
-    /// The value of a configuration, as text; nothing where the model of the configuration does not have it.
+    /// Returns the value in a configuration as text; `None` if the model of the configuration does not have the setting.
     pub fn show(&self, config: &TrainConfig) -> Option<String> {
         let kind = ModelChoice::of(config).ok()?.kind;
         match (self.row, self.part) {
@@ -181,7 +181,7 @@ impl Dimension {
     }
 }
 
-/// The key of what others call so, or of what another part has.
+/// The key for a name used by other libraries or in the other part.
 fn meant(part: Part, key: &str) -> Option<&'static str> {
     let key = key.replace('_', "-");
     match (part, key.as_str()) {
@@ -193,7 +193,7 @@ fn meant(part: Part, key: &str) -> Option<&'static str> {
     }
 }
 
-/// What can be searched of a configuration, with its values as text.
+/// Returns the dimensions of a configuration with their values as text.
 pub fn values_of(config: &TrainConfig) -> impl Iterator<Item = (&'static Dimension, String)> {
     dimensions().iter().filter_map(|dimension| Some((dimension, dimension.show(config)?)))
 }
@@ -219,11 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_key_is_answered() {
+    fn unknown_keys_get_a_suggestion() {
         let message = Dimension::of(Part::Nets, "hiden").err().unwrap().to_string();
-        assert!(message.starts_with("unknown key 'hiden': did you mean 'hidden'? known are hidden, acti"), "{message}");
+        assert!(
+            message.starts_with("unknown key 'hiden': did you mean 'hidden'? known keys: hidden, acti"),
+            "{message}"
+        );
         let message = Dimension::of(Part::Trees, "depth").err().unwrap().to_string();
-        assert!(message.starts_with("unknown key 'depth': known are leaves, shrinkage"), "{message}");
+        assert!(message.starts_with("unknown key 'depth': known keys: leaves, shrinkage"), "{message}");
         for (part, key, meant) in [
             (Part::Trees, "lr", "shrinkage"),
             (Part::Trees, "learning-rate", "shrinkage"),

@@ -1,26 +1,26 @@
-//! Which of several processes runs which trials, and what they tell each other after a rung.
+//! Assignment of trials to processes, and the exchange of outcomes after a rung.
 
 use super::search::Outcome;
 use crate::distributed::{Member, bytes_of, of_bytes};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What a process comes to on a rung.
+/// Result of a rung in one process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Report {
-    /// Whether all of its trials came to the end of the rung.
+    /// Whether all of its trials reached the end of the rung.
     pub whole: bool,
-    /// Whether it was asked to stop.
+    /// Whether the process was asked to stop.
     pub stopped: bool,
-    /// What its trials came to, and whether that is for the journal.
+    /// Outcomes of its trials, and whether each is new for the journal.
     pub outcomes: Vec<(Outcome, bool)>,
 }
 
 impl Report {
-    /// The reports of all processes, in their order.
+    /// Returns the reports of all processes, in rank order.
     ///
     /// # Errors
-    /// That of `own`, for all.
+    /// The error of `own`, in all processes.
     pub fn share(member: &Member, own: Result<Report>) -> Result<Vec<Report>> {
         let record = |error: serde_json::Error| Error::Record(error.to_string());
         let own = own.and_then(|own| serde_json::to_vec(&own).map_err(record)).map(|bytes| of_bytes(&bytes));
@@ -29,16 +29,16 @@ impl Report {
     }
 }
 
-/// Who runs which of the open trials: who ran it before, unless that leaves others idle.
+/// Assigns open trials to processes: to their previous owner, unless that leaves other processes idle.
 ///
-/// `owners` has one place per trial of the search, and is the same in all processes.
+/// `owners` has one entry per trial of the search, and is the same in all processes.
 pub(super) fn assign(owners: &mut [Option<usize>], open: &[usize], size: usize) {
-    let most = open.len().div_ceil(size.max(1));
+    let max_load = open.len().div_ceil(size.max(1));
     let mut loads = vec![0; size];
     let mut moved = Vec::new();
     for &trial in open {
         match owners[trial] {
-            Some(owner) if loads[owner] < most => loads[owner] += 1,
+            Some(owner) if loads[owner] < max_load => loads[owner] += 1,
             _ => moved.push(trial),
         }
     }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trials_stay_where_they_were_and_nobody_is_idle() {
+    fn trials_keep_their_process_and_no_process_is_idle() {
         let mut owners = vec![None; 6];
         assign(&mut owners, &[0, 1, 2, 3, 4, 5], 2);
         assert_eq!(owners, [0, 1, 0, 1, 0, 1].map(Some));

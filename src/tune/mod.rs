@@ -1,12 +1,13 @@
-//! Which settings: many ways to train are tried on the validation queries, and compared query by query.
+//! Search over settings: many configurations are trained and compared per query on the validation queries.
 //!
-//! - [`CrossJudge`] is the estimate of one run: its epoch is chosen on one half of the validation queries and judged on the
-//!   other, both ways round, which leaves one value per query; [`paired`] compares two runs by these.
-//! - [`Candidate`] is one configuration that is trained as far as it is worth, on all folds of [`TuneData`].
-//! - [`Space`] is what configurations are drawn from, a [`Dimension`] each; a draw depends on seed and number alone.
-//! - [`Search`] tries them by successive halving, keeps a [`Journal`], and ends in what it [`Found`].
+//! - [`CrossEvaluator`] estimates the value of one run: its epoch is chosen on one half of the validation queries and evaluated on
+//!   the other, and vice versa, which gives one value per query; [`paired`] compares two runs by these values.
+//! - [`Candidate`] is one configuration, trained epoch by epoch on all folds of [`TuneData`].
+//! - [`Space`] defines the distribution of configurations, with one [`Dimension`] per setting; a draw depends on seed and number
+//!   only.
+//! - [`Search`] runs successive halving, keeps a [`Journal`], and returns a [`SearchResult`].
 //!
-//! Test queries have no place here.
+//! Test queries are never used.
 
 mod auto;
 mod bounds;
@@ -27,8 +28,8 @@ pub use candidate::{Candidate, Evaluation, better};
 pub use choices::{Choices, Range};
 pub use data::TuneData;
 pub use dimension::{Dimension, Part, dimensions, values_of};
-pub use estimate::{ChosenEpoch, CrossJudge, Halves, paired};
-pub use journal::{Before, Journal};
-pub use outcome::{Ended, Found, Trial};
-pub use search::{Outcome, Progress, RUNGS, Search, Surroundings};
+pub use estimate::{ChosenEpoch, CrossEvaluator, Halves, paired};
+pub use journal::{ExistingJournal, Journal};
+pub use outcome::{SearchEnd, SearchResult, Trial};
+pub use search::{Outcome, Progress, RUNGS, Search, SearchContext};
 pub use space::Space;

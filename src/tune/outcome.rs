@@ -1,4 +1,4 @@
-//! What a search found: trials in order, and how far their differences can be trusted.
+//! Result of a search: the trials in order, and the uncertainty of their differences.
 
 use super::candidate::Evaluation;
 use super::data::TuneData;
@@ -10,11 +10,11 @@ use std::cmp::Ordering;
 
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// All was done.
-    Whole,
-    /// Its time was over.
-    Time,
+pub enum SearchEnd {
+    /// All trials were completed.
+    Completed,
+    /// The time limit was reached.
+    TimedOut,
     /// The caller stopped it.
     Stopped,
 }
@@ -22,36 +22,36 @@ pub enum Ended {
 /// A configuration that was tried.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// Its number: 0 is the default, see [`Search::trials`](super::Search::trials).
+    /// Number of the trial; 0 is the default configuration, see [`Search::trials`](super::Search::trials).
     pub number: usize,
-    /// What was tried.
+    /// The configuration.
     pub config: TrainConfig,
-    /// The last rung that it was on.
+    /// The last rung that it reached.
     pub rung: usize,
-    /// What is known of it; nothing where training failed.
+    /// Its evaluation; `None` if training failed.
     pub evaluation: Option<Evaluation>,
     /// Why training failed.
     pub failure: Option<String>,
-    /// How long its training took.
+    /// Training time in seconds.
     pub seconds: f64,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone)]
-pub struct Found {
-    /// The measure.
+pub struct SearchResult {
+    /// Name of the metric.
     pub metric: String,
-    /// Which way it improves.
+    /// Whether higher or lower is better.
     pub better: Better,
-    /// The number of trials that was asked for.
-    pub asked: usize,
+    /// Number of trials requested.
+    pub requested: usize,
     /// How the search ended.
-    pub ended: Ended,
-    /// All that was tried, by number.
+    pub ended: SearchEnd,
+    /// All trials, by number.
     pub trials: Vec<Trial>,
 }
 
-/// The better estimate first; of equals, the one that was drawn first.
+/// Orders by estimate, the better first; ties go to the trial that was drawn first.
 pub(super) fn order(better: Better, a: &(usize, Evaluation), b: &(usize, Evaluation)) -> Ordering {
     let (first, second) = (a.1.summary().mean, b.1.summary().mean);
     let by_value = match better {
@@ -61,9 +61,9 @@ pub(super) fn order(better: Better, a: &(usize, Evaluation), b: &(usize, Evaluat
     by_value.then(a.0.cmp(&b.0))
 }
 
-impl Found {
-    /// The trials with an estimate, the best first; those of later rungs first, because values after different shares of the
-    /// epochs do not compare, and because only a trial that had all its epochs is what its settings train to.
+impl SearchResult {
+    /// The trials with an estimate, the best first. Later rungs come first, because values after different numbers of epochs are
+    /// not comparable and only a fully trained trial shows what its settings achieve.
     pub fn ranked(&self) -> Vec<(&Trial, &Evaluation)> {
         let mut keyed: Vec<_> =
             self.trials.iter().filter_map(|t| Some((t, (t.number, t.evaluation.clone()?)))).collect();
@@ -71,21 +71,21 @@ impl Found {
         keyed.into_iter().filter_map(|(trial, _)| Some((trial, trial.evaluation.as_ref()?))).collect()
     }
 
-    /// The default, where it was tried.
+    /// The default configuration, if it was tried.
     pub fn default_trial(&self) -> Option<&Trial> {
         self.trials.iter().find(|trial| trial.number == 0)
     }
 
-    /// The difference of the best trial to the default, query by query.
+    /// Difference of the best trial and the default, per query.
     ///
-    /// The best of many is partly best by luck, so that this is rather too good; see [`Found::held_out_gain`].
+    /// The best of many trials is partly the best by luck, so this is too optimistic; see [`SearchResult::held_out_gain`].
     pub fn gain(&self) -> Option<Summary> {
         let (_, best) = *self.ranked().first()?;
         Some(paired(&best.values, &self.default_trial()?.evaluation.as_ref()?.values))
     }
 
-    /// The difference of what the search finds to the default, where each half of the queries is judged by the trial, and
-    /// the epoch, that the other half chose.
+    /// Difference of the search and the default, where each half of the queries is evaluated with the trial and the epoch that
+    /// the other half chose.
     pub fn held_out_gain(&self, data: &TuneData<'_>) -> Option<Summary> {
         let default = self.default_trial()?.evaluation.as_ref()?;
         let chosen =
@@ -110,12 +110,12 @@ mod tests {
     use super::*;
     use crate::Synthetic;
 
-    fn trial(number: usize, own: [f64; 2], values: Vec<Option<f64>>) -> Trial {
+    fn trial(number: usize, half_means: [f64; 2], values: Vec<Option<f64>>) -> Trial {
         let evaluation = Evaluation {
             epochs: 1,
             exhausted: false,
             chosen_epochs: vec![[1, 1]],
-            half_means: own,
+            half_means,
             values,
             validation_value: None,
         };
@@ -124,18 +124,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_chosen_on_one_half_is_judged_on_the_other() {
+    fn the_choice_of_one_half_is_evaluated_on_the_other() {
         let queries = Synthetic { queries: 8, ..Synthetic::net() }.generator().unwrap().dataset().unwrap();
         let data = TuneData::new(vec![[&queries, &queries]], 1).unwrap();
         let of = |first: f64, second: f64| data.half_of_each().map(|half| Some([first, second][half])).collect();
         let mut failed = trial(3, [0.0; 2], vec![]);
         failed.evaluation = None;
-        let mut found = Found {
+        let mut result = SearchResult {
             metric: "ndcg".into(),
             better: Better::Higher,
-            asked: 4,
-            ended: Ended::Whole,
-            // The second is chosen by the first half and judged 0.75 on the other; the third the other way round, 0.5.
+            requested: 4,
+            ended: SearchEnd::Completed,
+            // The first half chooses the second trial, evaluated as 0.75 on the other half; the second half chooses the third, as 0.5.
             trials: vec![
                 trial(0, [0.5, 0.5], of(0.25, 0.25)),
                 trial(1, [0.9, 0.1], of(0.0, 0.75)),
@@ -143,13 +143,13 @@ mod tests {
                 failed,
             ],
         };
-        assert_eq!(found.ranked().iter().map(|(trial, _)| trial.number).collect::<Vec<_>>(), [2, 1, 0]);
-        assert_eq!((found.gain().unwrap().mean, found.gain().unwrap().standard_error), (0.25, 0.0));
-        assert_eq!(found.held_out_gain(&data).unwrap().mean, (0.25 + 0.5) / 2.0);
-        found.better = Better::Lower;
-        assert_eq!(found.ranked()[0].0.number, 0);
-        // Values after fewer epochs do not compare.
-        found.trials[1].rung = 2;
-        assert_eq!(found.ranked()[0].0.number, 1);
+        assert_eq!(result.ranked().iter().map(|(trial, _)| trial.number).collect::<Vec<_>>(), [2, 1, 0]);
+        assert_eq!((result.gain().unwrap().mean, result.gain().unwrap().standard_error), (0.25, 0.0));
+        assert_eq!(result.held_out_gain(&data).unwrap().mean, (0.25 + 0.5) / 2.0);
+        result.better = Better::Lower;
+        assert_eq!(result.ranked()[0].0.number, 0);
+        // Values after fewer epochs are not comparable.
+        result.trials[1].rung = 2;
+        assert_eq!(result.ranked()[0].0.number, 1);
     }
 }

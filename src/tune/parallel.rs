@@ -1,15 +1,15 @@
-//! Work side by side, each piece with its own share of the threads.
+//! Runs jobs in parallel, each with its own threads.
 
 use crate::error::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Calls `work` with every job, the first ones first, as many at a time as there are threads.
+/// Calls `work` with every job, in order, as many at a time as there are threads.
 ///
-/// Each has threads of its own: one that waits for its parts never takes up another's work meanwhile, and with one thread
-/// each, small steps lose no time in handing work around.
+/// Each worker has its own thread pool: a job that waits for its parts never executes parts of another job meanwhile, and with
+/// one thread per job small operations have no scheduling overhead.
 ///
 /// # Errors
-/// The first error; no further job is begun then.
+/// The first error; no further job is started.
 pub(super) fn each<T: Sync>(jobs: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
     let threads = rayon::current_num_threads();
     let workers = threads.min(jobs.len()).max(1);
@@ -17,7 +17,7 @@ pub(super) fn each<T: Sync>(jobs: &[T], work: impl Fn(&T) -> Result<()> + Sync) 
     let worker = || -> Result<()> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads / workers).build();
         let pool =
-            pool.map_err(|error| Error::Device(format!("cannot start threads: {error}: give fewer `threads`")))?;
+            pool.map_err(|error| Error::Device(format!("cannot start threads: {error}: use fewer `threads`")))?;
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             if failed.load(Ordering::Relaxed) {
                 break;
@@ -29,7 +29,7 @@ pub(super) fn each<T: Sync>(jobs: &[T], work: impl Fn(&T) -> Result<()> + Sync) 
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
         let results = workers.into_iter().map(|worker| worker.join());
-        // All are joined before the first error is passed on.
+        // Join all threads before returning the first error.
         let all: Vec<Result<()>> =
             results.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
         all.into_iter().collect()
@@ -42,7 +42,7 @@ mod tests {
     use std::sync::Mutex;
 
     #[test]
-    fn every_job_is_done_once_and_an_error_ends_it() {
+    fn every_job_runs_once_and_an_error_stops_the_rest() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let done = Mutex::new(Vec::new());
         let jobs: Vec<usize> = (0..20).collect();

@@ -1,4 +1,4 @@
-//! The space of settings that a search draws from.
+//! The search space: the distribution of configurations.
 
 use super::choices::Choices;
 use super::dimension::{Dimension, Part, dimensions};
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// What settings are drawn from. What is not set stays as `burnrank train` has it.
+/// Distribution of configurations. Settings that are not searched keep the defaults of `burnrank train`.
 ///
 /// ```
 /// use burnrank::tune::{Choices, Part, Range, Space};
@@ -31,12 +31,12 @@ pub struct Space {
 }
 
 impl Space {
-    /// A space of one point: the defaults of `burnrank train`.
+    /// A space with a single point: the defaults of `burnrank train`.
     pub fn new() -> Self {
         Space::default()
     }
 
-    /// What is searched unless told otherwise: nets, and trees where this build grows them.
+    /// The default search space: nets, and trees if this build trains them.
     pub fn standard() -> Self {
         let mut space = Space { choices: BTreeMap::new(), sections: [true, GROWS_TREES] };
         for (place, dimension) in dimensions().iter().enumerate() {
@@ -48,7 +48,7 @@ impl Space {
         space
     }
 
-    /// Searches nets or trees, also where none of their settings is set; without any, nets are searched.
+    /// Includes nets or trees even if none of their settings is searched. If neither is included, nets are searched.
     pub fn include(&mut self, part: Part) {
         match part {
             Part::Objective => {}
@@ -57,10 +57,10 @@ impl Space {
         }
     }
 
-    /// Searches a setting.
+    /// Sets the choices of a setting.
     ///
     /// # Errors
-    /// An unknown setting, or values that it cannot have.
+    /// If the setting is unknown or a value is invalid.
     pub fn set(&mut self, part: Part, key: &str, choices: Choices) -> Result<()> {
         let dimension = Dimension::of(part, key)?;
         choices.check(dimension)?;
@@ -71,18 +71,18 @@ impl Space {
         Ok(())
     }
 
-    /// All that is searched.
+    /// All settings that are searched.
     pub fn searched(&self) -> impl Iterator<Item = (&'static Dimension, &Choices)> {
         self.choices.iter().map(|((_, place), choices)| (&dimensions()[*place], choices))
     }
 
-    /// What a setting is drawn from.
+    /// The choices of a setting.
     pub fn get(&self, part: Part, key: &str) -> Option<&Choices> {
         let mut all = self.searched().filter(|(dimension, _)| dimension.part == part && dimension.key == key);
         all.next().map(|(_, choices)| choices)
     }
 
-    /// Nets, trees, or both.
+    /// The parts that are searched: nets, trees, or both.
     pub fn models(&self) -> Vec<Part> {
         match self.sections {
             [true, true] => vec![Part::Nets, Part::Trees],
@@ -91,7 +91,7 @@ impl Space {
         }
     }
 
-    /// Refuses objectives that there are not, whatever fills their braces, and models that this build does not train.
+    /// Rejects invalid objectives, with any values of their placeholders, and models that this build does not train.
     ///
     /// # Errors
     /// The first of them.
@@ -100,7 +100,7 @@ impl Space {
         self.check_objectives()
     }
 
-    /// Refuses models that this build does not train.
+    /// Rejects models that this build does not train.
     ///
     /// # Errors
     /// The first of them.
@@ -108,33 +108,36 @@ impl Space {
         self.models().into_iter().try_for_each(|part| part.model().config().check_build())
     }
 
-    /// Refuses objectives that there are not, whatever fills their braces.
+    /// Rejects invalid objectives, with any values of their placeholders.
     ///
     /// # Errors
     /// The first of them.
     pub fn check_objectives(&self) -> Result<()> {
         let Some(Choices::List(names)) = self.get(Part::Objective, "objective") else { return Ok(()) };
         for name in names {
-            let mut open = vec![name.clone()];
-            for dimension in Part::Objective.dimensions().filter(|dimension| dimension.fills_braces()) {
-                let brace = format!("{{{}}}", dimension.key);
-                if !name.contains(&brace) {
+            let mut expanded = vec![name.clone()];
+            for dimension in Part::Objective.dimensions().filter(|dimension| dimension.is_placeholder()) {
+                let placeholder = format!("{{{}}}", dimension.key);
+                if !name.contains(&placeholder) {
                     continue;
                 }
                 let Some(choices) = self.get(Part::Objective, dimension.key) else {
                     let key = dimension.key;
-                    return Err(Error::Config(format!("'{name}' needs {key}: add a line as in '{key} = [1, 5]'")));
+                    return Err(Error::Config(format!("'{name}' needs {key}: add a line such as '{key} = [1, 5]'")));
                 };
                 let values = choices.extremes(dimension);
-                open = open.iter().flat_map(|open| values.iter().map(|v| open.replace(&brace, v))).collect();
+                expanded =
+                    expanded.iter().flat_map(|name| values.iter().map(|v| name.replace(&placeholder, v))).collect();
             }
-            for full in open {
+            for full in expanded {
                 if let Some((_, rest)) = full.split_once('{') {
-                    let word = rest.split('}').next().unwrap_or_default();
-                    let known = Part::Objective.dimensions().filter(|dimension| dimension.fills_braces());
-                    let known: Vec<String> = known.map(|dimension| format!("{{{}}}", dimension.key)).collect();
-                    let known = known.join(", ");
-                    return Err(Error::Config(format!("'{name}': unknown {{{word}}}: known are {known}")));
+                    let placeholder = rest.split('}').next().unwrap_or_default();
+                    let expected = Part::Objective.dimensions().filter(|dimension| dimension.is_placeholder());
+                    let expected: Vec<String> = expected.map(|dimension| format!("{{{}}}", dimension.key)).collect();
+                    let expected = expected.join(", ");
+                    return Err(Error::Config(format!(
+                        "'{name}': unknown placeholder {{{placeholder}}}: expected one of {expected}"
+                    )));
                 }
                 Objective::parse(&full)?;
             }
@@ -142,27 +145,27 @@ impl Space {
         Ok(())
     }
 
-    /// The configuration of a number: drawn from seed and number alone, whatever was drawn before.
+    /// Returns the configuration with this number. It depends on seed and number only, not on previous draws.
     ///
     /// # Errors
-    /// When the space was not checked and holds what it should not.
+    /// If the space is invalid; see [`Space::check`].
     pub fn draw(&self, seed: u64, number: u64) -> Result<TrainConfig> {
         let (model, given) = self.draw_given(seed, number)?;
         resolve(&model, &given, None)
     }
 
-    /// The model of a number and what is drawn for it.
+    /// The model of this number and the settings drawn for it.
     pub(super) fn draw_given(&self, seed: u64, number: u64) -> Result<(ModelChoice, Given)> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(number);
         let models = self.models();
         let part = models[random.random_range(0..models.len())];
         let (mut model, mut given) = (part.model(), Given::new());
-        let (mut objective, mut braces) = (None, Vec::new());
+        let (mut objective, mut placeholders) = (None, Vec::new());
         for (dimension, choices) in self.searched() {
             let value = choices.draw(dimension, &mut random);
-            if dimension.fills_braces() {
-                braces.push((format!("{{{}}}", dimension.key), value));
+            if dimension.is_placeholder() {
+                placeholders.push((format!("{{{}}}", dimension.key), value));
             } else if dimension.part == Part::Objective {
                 objective = Some(value);
             } else if dimension.part == part && dimension.is_linear(&value) {
@@ -173,15 +176,15 @@ impl Space {
         }
         given.retain(model.kind.kinds);
         if let Some(name) = objective {
-            given.state("objective", braces.iter().fold(name, |name, (brace, value)| name.replace(brace, value)))?;
+            given.state("objective", placeholders.iter().fold(name, |name, (key, value)| name.replace(key, value)))?;
         }
         Ok((model, given))
     }
 
-    /// The default of `burnrank train`, with the first objective of a list that does not have the default one.
+    /// The default of `burnrank train`, with the first objective of a list that does not contain the default objective.
     ///
     /// # Errors
-    /// When the space was not checked and holds what it should not.
+    /// If the space is invalid; see [`Space::check`].
     pub(super) fn default_given(&self) -> Result<(ModelChoice, Given)> {
         let (model, mut given) = (self.models()[0].model(), Given::new());
         if let Some(Choices::List(names)) = self.get(Part::Objective, "objective")
@@ -194,7 +197,7 @@ impl Space {
     }
 }
 
-/// As in `{"objective": [...], "nets.lr": {...}}`: what tells spaces apart.
+/// `{"objective": [...], "nets.lr": {...}}`: identifies the space.
 impl Serialize for Space {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let name = |dimension: &Dimension| match dimension.part.name() {
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_space_is_valid_and_draws_what_can_be_trained() {
+    fn the_default_space_is_valid_and_draws_valid_configurations() {
         let space = Space::standard();
         space.check().unwrap();
         let mut linear = 0;
@@ -238,7 +241,7 @@ mod tests {
         assert!((10..90).contains(&linear), "{linear}");
         let objectives = |seed| (0..20).map(|n| space.draw(seed, n).unwrap().objective.name()).collect::<Vec<_>>();
         assert_ne!(objectives(1), objectives(2));
-        // Every value that is set alone is also accepted.
+        // Choices can be set one by one.
         let mut copy = Space::new();
         space
             .searched()
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_are_filled_in() {
+    fn placeholders_are_replaced() {
         let mut space = Space::new();
         space.set(Part::Objective, "objective", list(&["ndcg-loss2++@{k}:mu={mu}"])).unwrap();
         let message = space.check().unwrap_err().to_string();
@@ -270,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_named() {
+    fn invalid_choices_are_rejected() {
         let set = |part, key: &str, choices| Space::new().set(part, key, choices).unwrap_err().to_string();
         assert!(set(Part::Nets, "scale", list(&["huge"])).contains("unknown scaling 'huge'"));
         assert!(set(Part::Nets, "lr", list(&["0"])).contains("lr 0: expected a number above 0"));
@@ -282,11 +285,14 @@ mod tests {
             space.check().unwrap_err().to_string()
         };
         assert!(check("lamdarank:ndcg").contains("did you mean 'lambdarank:ndcg'?"));
-        assert!(check("ranknet:sigma={slope}").contains("unknown {slope}: known are {mu}, {sigma}, {k}, {alpha}"));
+        assert!(
+            check("ranknet:sigma={slope}")
+                .contains("unknown placeholder {slope}: expected one of {mu}, {sigma}, {k}, {alpha}")
+        );
     }
 
     #[test]
-    fn trees_are_searched_where_they_grow() {
+    fn trees_are_searched_in_builds_that_train_them() {
         let mut space = Space::new();
         space.set(Part::Trees, "leaves", list(&["7"])).unwrap();
         assert_eq!((space.models(), space.check().is_ok()), (vec![Part::Trees], GROWS_TREES));

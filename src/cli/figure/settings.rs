@@ -2,7 +2,7 @@
 
 use super::{Area, FONT, Output, clipped, decimal, failed, figure, palette, svg};
 use burnrank::internal::text::number;
-use burnrank::tune::{Dimension, Found, RUNGS, dimensions};
+use burnrank::tune::{Dimension, RUNGS, SearchResult, dimensions};
 use plotters::prelude::*;
 use std::ops::Range;
 
@@ -22,17 +22,17 @@ struct Dot {
 }
 
 /// Draws a panel for each setting that differs between trials.
-pub fn settings(out: &Output, found: &Found) -> anyhow::Result<()> {
+pub fn settings(out: &Output, result: &SearchResult) -> anyhow::Result<()> {
     let panels: Vec<(&Dimension, Vec<Dot>)> =
-        dimensions().iter().map(|setting| (setting, dots(found, setting))).filter(|(_, dots)| varies(dots)).collect();
+        dimensions().iter().map(|setting| (setting, dots(result, setting))).filter(|(_, dots)| varies(dots)).collect();
     let rows = panels.len().div_ceil(COLUMNS).max(1);
     let size = (PANEL.0 * COLUMNS as u32, PANEL.1 * rows as u32 + TITLE);
-    let values = found.ranked().iter().map(|(_, evaluation)| evaluation.summary().mean).collect::<Vec<_>>();
+    let values = result.ranked().iter().map(|(_, evaluation)| evaluation.summary().mean).collect::<Vec<_>>();
     let shared = figure::room(values.into_iter(), 0.05);
     let picture = svg(size, |sheet| {
         let (title, rest) = sheet.split_vertically(TITLE as i32);
         let lines = [
-            (format!("Validation {} by setting", found.metric), 18),
+            (format!("Validation {} by setting", result.metric), 18),
             ("darker: trained longer; triangle: default; ring: best".to_owned(), 13),
         ];
         for (place, (line, size)) in lines.into_iter().enumerate() {
@@ -40,19 +40,19 @@ pub fn settings(out: &Output, found: &Found) -> anyhow::Result<()> {
             title.draw(&Text::new(line, (16, 14 + 26 * place as i32), style)).map_err(failed)?;
         }
         let areas = rest.split_evenly((rows, COLUMNS));
-        areas.iter().zip(&panels).try_for_each(|(area, (setting, dots))| panel(area, found, setting, dots, &shared))
+        areas.iter().zip(&panels).try_for_each(|(area, (setting, dots))| panel(area, result, setting, dots, &shared))
     })?;
     out.write_text(&picture)
 }
 
-fn dots(found: &Found, setting: &Dimension) -> Vec<Dot> {
+fn dots(result: &SearchResult, setting: &Dimension) -> Vec<Dot> {
     let dot = |(place, (trial, evaluation)): (usize, &(&burnrank::tune::Trial, &burnrank::tune::Evaluation))| {
         let text = setting.show(&trial.config)?;
         // Objectives that differ only in their parameters share a row.
         let text = if setting.key == "objective" { kind(&text) } else { text };
         Some(Dot { value: evaluation.summary().mean, text, rung: trial.rung, number: trial.number, best: place == 0 })
     };
-    found.ranked().iter().enumerate().filter_map(dot).collect()
+    result.ranked().iter().enumerate().filter_map(dot).collect()
 }
 
 /// An objective without its parameters.
@@ -133,7 +133,13 @@ fn two_digits(value: f64) -> f64 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }
 
-fn panel(area: &Area, found: &Found, setting: &Dimension, dots: &[Dot], shared: &Range<f64>) -> anyhow::Result<()> {
+fn panel(
+    area: &Area,
+    result: &SearchResult,
+    setting: &Dimension,
+    dots: &[Dot],
+    shared: &Range<f64>,
+) -> anyhow::Result<()> {
     let axis = Axis::of(setting, dots);
     let name_value = decimal(shared);
     let name_setting = |at: &f64| axis.label(*at);
@@ -154,7 +160,7 @@ fn panel(area: &Area, found: &Found, setting: &Dimension, dots: &[Dot], shared: 
         .y_labels(axis.marks())
         .x_label_formatter(&name_value)
         .y_label_formatter(&name_setting)
-        .x_desc(found.metric.clone())
+        .x_desc(result.metric.clone())
         .draw()
         .map_err(failed)?;
     // Trials that trained longer are drawn on top.

@@ -1,4 +1,4 @@
-//! `burnrank tune`: which settings, by search on the validation queries.
+//! `burnrank tune`: searches for good settings on the validation queries.
 
 pub mod command;
 mod report;
@@ -18,7 +18,8 @@ use burnrank::distributed::Member;
 use burnrank::metric::DEFAULT_METRIC;
 use burnrank::train::{HoldOut, RunFiles, Splits};
 use burnrank::tune::{
-    Before, Choices, Ended, Found, Journal, Part, Progress, RUNGS, Search, Space, Surroundings, TuneData,
+    Choices, ExistingJournal, Journal, Part, Progress, RUNGS, Search, SearchContext, SearchEnd, SearchResult, Space,
+    TuneData,
 };
 use burnrank::{Error, Objective, TrainConfig, device};
 use std::path::{Path, PathBuf};
@@ -28,82 +29,82 @@ use std::time::{Duration, Instant};
 const EXAMPLES: &str = "\
 Examples:
   burnrank tune --train train.txt --valid vali.txt
-      40 ways to train, compared; ends with the command that trains the best
+      compare 40 trials, and print the command that trains the best one
   burnrank tune --train train.txt --objective ndcg-loss2++:mu=5 --seconds 600
-      for ten minutes at most
+      at most ten minutes
   burnrank tune --folds MQ2008 --out search
       on all folds; test files are not opened
   burnrank tune --folds MQ2008 --out search --resume
-      goes on after an interruption
+      continue an interrupted search
   burnrank tune --print-space > space.toml
   burnrank tune --train train.txt --space space.toml --trials 100
 
-The first trial is the default: what 'burnrank train --model mlp' does without further options ('--model trees' if only \
-trees are searched). All trials are trained for a ninth of their epochs, the best third for a third, the best third of \
-these and the default for all of them. Values are those of the validation queries: each half is evaluated after the \
-epoch that the other half chose. The expected gain over the default is estimated in the same way: settings chosen on one \
-half are evaluated on the other.
+Trial 0 is the default: 'burnrank train --model mlp' without further options ('--model trees' if only trees are searched). \
+Successive halving by thirds: all trials train for a ninth of their epochs, the best third for a third of them, and the best \
+third of these and the default to the end. Values are on the validation queries: each half is evaluated after the epoch \
+that the other half selects. The expected gain over the default is estimated in the same way: settings selected on one half are \
+evaluated on the other.
 
---out keeps journal.jsonl (every trial, query by query; --resume goes on with it), results.json and figure.svg (the value \
-against each setting). Ctrl-C prints what was found so far, and exits with code 130. With --trials alone the same seed \
-gives the same result, whatever the number of threads.";
+--out writes journal.jsonl (every trial with its values per query; --resume continues it), results.json and figure.svg (the \
+metric by setting). Ctrl-C prints the results so far and exits with code 130. Without --seconds, the same seed gives the \
+same result, with any number of threads.";
 
-/// Find good settings, by search on the validation queries
+/// Search for good settings on the validation queries
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Training data
     #[arg(long, value_name = "FILE", required_unless_present_any = ["folds", "print_space"], conflicts_with = "folds")]
     train: Option<PathBuf>,
-    /// Validation data, which settings are chosen by; without it, one in five training queries
+    /// Validation data, to select settings [default: one in five training queries]
     #[arg(long, value_name = "FILE", requires = "train")]
     valid: Option<PathBuf>,
-    /// The query file of the validation data, as --query-file is that of the training data
+    /// Query file of the validation data (see --query-file)
     #[arg(long, value_name = "FILE", requires = "valid")]
     valid_query_file: Option<PathBuf>,
-    /// A folder of Fold1, Fold2, ... with train.txt and vali.txt: settings are chosen by all of them together
+    /// Select settings on all folds of a folder of Fold1, Fold2, ..., each with train.txt and vali.txt
     #[arg(long, value_name = "DIR")]
     folds: Option<PathBuf>,
-    /// The number of features, where the training data leaves out the last ones, which then are 0
+    /// Number of features, if the training data omits the last ones; they are 0
     #[arg(long, value_name = "N", value_parser = features)]
     features: Option<usize>,
-    /// What is searched, as --print-space prints it; what the file does not name stays at its default
+    /// Search space, in the format of --print-space; settings not in the file keep their defaults
     #[arg(long, value_name = "FILE")]
     space: Option<PathBuf>,
-    /// Print what is searched without --space, as a file to start from
+    /// Print the default search space as a file to edit
     #[arg(long)]
     print_space: bool,
-    /// Search these objectives alone, with commas between them
+    /// Search only these objectives, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     objective: Vec<Objective>,
-    /// How many settings are tried
+    /// Number of trials
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     trials: u32,
-    /// Begin no further epoch after so many seconds
+    /// Maximum time in seconds; starts no further epoch after it
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
-    /// The measure that epochs and settings are chosen by
+    /// Metric that selects epochs and settings
     #[arg(long, value_name = "METRIC", default_value = DEFAULT_METRIC)]
     metric: String,
-    /// The most epochs of a net, or trees [default: 100 and 500]
+    /// Maximum number of epochs of a net, or of trees [default: 100 and 500]
     #[arg(long, value_name = "N")]
     epochs: Option<usize>,
-    /// Stop a run after this many epochs or trees without a better validation value; 0 never stops [default: 20 and 50]
-    #[arg(long, value_name = "EPOCHS")]
+    /// Stop a trial after N epochs or trees without a better validation value; 0 disables this [default: 20 and 50]
+    #[arg(long, value_name = "N")]
     patience: Option<usize>,
-    /// Seed of everything random
+    /// Random seed
     #[arg(long, default_value_t = TrainConfig::default().seed)]
     seed: u64,
-    /// Where to compute: auto, or a name that 'burnrank devices' lists
+    /// Device: auto, or a name listed by 'burnrank devices'
     #[arg(long, value_name = "NAME", default_value = "auto")]
     device: String,
-    /// Where journal, results and figure go
+    /// Folder for journal, results and figure
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Go on with the search in --out, if there is one
+    /// Continue the search in --out, if it exists
     #[arg(long, requires = "out")]
     resume: bool,
-    /// Discard the search in --out, if there is one
+    /// Discard the search in --out, if it exists
     #[arg(long, requires = "out", conflicts_with = "resume")]
     force: bool,
     /// Print the result as JSON
@@ -123,7 +124,7 @@ impl Args {
             let names = self.objective.iter().map(Objective::name).collect();
             space.set(Part::Objective, "objective", Choices::List(names))?;
         }
-        let Some(until) = self.seconds.map_or(Some(None), |seconds| limit(seconds).map(Some)) else {
+        let Some(until) = self.seconds.map_or(Some(None), |seconds| deadline(seconds).map(Some)) else {
             let message = format!("--seconds {}: expected a number above 0", self.seconds.unwrap_or_default());
             return Err(Usage(message).into());
         };
@@ -140,12 +141,12 @@ impl Args {
         Ok(search)
     }
 
-    /// All folds, read and made alike. Test data is not opened.
+    /// Reads all folds and gives them the same number of features. Test data is not opened.
     fn read(&self, search: &Search) -> anyhow::Result<(Vec<Splits>, Vec<Warning>)> {
         let mut all = Vec::new();
         if let Some(folder) = &self.folds {
             if self.read.query_file.is_some() {
-                let message = "--query-file is for --train: with --folds, put FILE.query beside each file";
+                let message = "--query-file does not work with --folds: put FILE.query next to each file";
                 return Err(Usage(message.into()).into());
             }
             for fold in find_folds(folder)? {
@@ -162,40 +163,39 @@ impl Args {
         for splits in &mut all {
             train::fit_widths(splits, self.features)?;
             splits.check_pairs(&config, false)?;
-            warnings.extend(train::warnings_of(splits, &config, self.read.first_index)?);
+            warnings.extend(train::data_warnings(splits, &config, self.read.first_index)?);
         }
-        warnings.iter().for_each(Warning::tell);
+        warnings.iter().for_each(Warning::print);
         Ok((all, warnings))
     }
 
-    /// Why there is nothing to print, and what to do about it.
-    fn without_result(&self, found: &Found, resume: &str) -> anyhow::Error {
-        if found.ended == Ended::Stopped {
-            ui::note(&format!("interrupted before a trial was finished: there is no result{resume}"));
+    /// The error of a search in which no trial finished.
+    fn without_result(&self, result: &SearchResult, resume: &str) -> anyhow::Error {
+        if result.ended == SearchEnd::Stopped {
+            ui::note(&format!("interrupted before a trial finished: no result{resume}"));
             return Interrupted.into();
         }
-        let failed = ui::counted(found.trials.len(), "trial", "trials");
-        match found.trials.iter().find_map(|trial| trial.failure.as_deref()) {
-            Some(why) => anyhow!("there is no result: {failed} failed, the first: {why}"),
+        let failed = ui::counted(result.trials.len(), "trial", "trials");
+        match result.trials.iter().find_map(|trial| trial.failure.as_deref()) {
+            Some(why) => anyhow!("no result: {failed} failed, the first with: {why}"),
             None => anyhow!(
-                "--seconds {}: no trial was finished in this time, there is no result: allow more seconds, or lower \
-                 --epochs{resume}",
+                "--seconds {}: no trial finished in this time: increase --seconds, or lower --epochs{resume}",
                 self.seconds.unwrap_or_default()
             ),
         }
     }
 
-    fn before(&self) -> Before {
+    fn existing_journal(&self) -> ExistingJournal {
         match (self.resume, self.force) {
-            (true, _) => Before::GoOn,
-            (_, true) => Before::Discard,
-            _ => Before::Refuse,
+            (true, _) => ExistingJournal::Resume,
+            (_, true) => ExistingJournal::Discard,
+            _ => ExistingJournal::Refuse,
         }
     }
 }
 
-/// A moment after now.
-fn limit(seconds: f64) -> Option<Instant> {
+/// The time that is `seconds` from now; `None` unless that is a representable time in the future.
+fn deadline(seconds: f64) -> Option<Instant> {
     let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())?;
     Instant::now().checked_add(time)
 }
@@ -217,45 +217,45 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
         Some(out) => {
             std::fs::create_dir_all(out).map_err(|error| Error::io(out, "create", error))?;
             let identity = search.identity(&data, backend.name());
-            Some(Journal::open(&out.join("journal.jsonl"), &identity, args.before())?)
+            Some(Journal::open(&out.join("journal.jsonl"), &identity, args.existing_journal())?)
         }
         None => None,
     };
-    if let Some(known) = journal.as_ref().map(Journal::n_known).filter(|known| *known > 0) {
-        ui::note(&format!("going on with {} from before", ui::counted(known, "result", "results")));
+    if let Some(done) = journal.as_ref().map(Journal::n_outcomes).filter(|done| *done > 0) {
+        ui::note(&format!("resuming after {}", ui::counted(done, "result", "results")));
     }
     let _graceful = Graceful::new();
-    let shown = Shown::default();
-    let found = search.run(
+    let bars = RungBars::default();
+    let result = search.run(
         &data,
-        &Surroundings {
+        &SearchContext {
             device: &device,
             stop: Graceful::stop(),
             journal: journal.as_ref(),
-            progress: &|progress| shown.show(progress),
+            progress: &|progress| bars.show(progress),
             member,
         },
     )?;
-    drop(shown);
+    drop(bars);
     let resume = if out.is_some() { "; continue with --resume" } else { "" };
-    if found.ranked().is_empty() {
-        return Err(args.without_result(&found, resume));
+    if result.ranked().is_empty() {
+        return Err(args.without_result(&result, resume));
     }
-    let report = report::Report::new(args, &found, &data, &warnings)?;
-    // The result first: a full disk must not lose it.
+    let report = report::Report::new(args, &result, &data, &warnings)?;
+    // Print before writing files, so that a full disk does not lose the result.
     let printed = match args.json {
         true => ui::print_json(&report.json),
-        false => ui::print(&report.text(&found, start.elapsed().as_secs_f64())),
+        false => ui::print(&report.text(&result, start.elapsed().as_secs_f64())),
     };
-    let kept = out.map_or(Ok(()), |out| keep(out, args, &report, &found));
-    let unwritten = journal.as_ref().and_then(Journal::failure).map(|error| {
-        anyhow::Error::new(error).context("the journal is not complete, so --resume repeats what it lacks")
+    let written = out.map_or(Ok(()), |out| write_files(out, args, &report, &result));
+    let journal_error = journal.as_ref().and_then(Journal::failure).map(|error| {
+        anyhow::Error::new(error).context("the journal is incomplete: --resume repeats the missing trials")
     });
-    let failures = [printed.err(), unwritten, kept.err()];
+    let failures = [printed.err(), journal_error, written.err()];
     let mut failures = failures.into_iter().flatten();
-    if found.ended == Ended::Stopped {
+    if result.ended == SearchEnd::Stopped {
         failures.for_each(|error| ui::note(&format!("{error:#}")));
-        ui::note(&format!("interrupted: this is what was found so far{resume}"));
+        ui::note(&format!("interrupted: these are the results so far{resume}"));
         return Err(Interrupted.into());
     }
     let first = failures.next();
@@ -263,15 +263,17 @@ pub fn run(args: &Args, member: Option<&Member>) -> anyhow::Result<()> {
     first.map_or(Ok(()), Err)
 }
 
-/// Refuses a folder that is something else, or holds another search, before any data is read.
+/// Refuses a folder that is not for a search, or has another search, before any data is read.
 fn check_free(out: &Path, args: &Args) -> anyhow::Result<()> {
     protect::check_not_model(out, "--out")?;
     let journal = out.join("journal.jsonl");
     protect::check_not_input(&journal, "--out")?;
     let started = journal.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
     if started && !args.force && !args.resume {
-        let (journal, or) = (journal.display(), "choose another --out, or replace it with --force");
-        anyhow::bail!("{journal} exists already: continue this search with --resume, {or}");
+        anyhow::bail!(
+            "{} exists already: continue this search with --resume, choose another --out, or replace it with --force",
+            journal.display()
+        );
     }
     for name in [RESULTS, FIGURE] {
         Output::new(&out.join(name), "--out", args.force || (args.resume && journal.is_file()))?;
@@ -279,32 +281,32 @@ fn check_free(out: &Path, args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The files beside the journal.
+/// The files next to the journal.
 const RESULTS: &str = "results.json";
 const FIGURE: &str = "figure.svg";
 
-/// Writes what was found, beside the journal.
-fn keep(out: &Path, args: &Args, report: &report::Report, found: &Found) -> anyhow::Result<()> {
+/// Writes results and figure next to the journal.
+fn write_files(out: &Path, args: &Args, report: &report::Report, result: &SearchResult) -> anyhow::Result<()> {
     let output = |name: &str| Output::new(&out.join(name), "--out", args.force || args.resume);
     output(RESULTS)?.write_text(&(serde_json::to_string_pretty(&report.json)? + "\n"))?;
-    if found.ranked().len() > 1 {
-        figure::settings(&output(FIGURE)?, found)?;
+    if result.ranked().len() > 1 {
+        figure::settings(&output(FIGURE)?, result)?;
     }
     Ok(())
 }
 
-/// What a user sees of a search on standard error: a bar for each rung.
+/// Progress bars on standard error, one per rung.
 #[derive(Default)]
-struct Shown(Mutex<Option<(usize, Bar)>>);
+struct RungBars(Mutex<Option<(usize, Bar)>>);
 
-impl Shown {
+impl RungBars {
     fn show(&self, Progress { rung, trials, done }: Progress) {
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if shown.as_ref().is_none_or(|(shown, _)| *shown != rung) {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.as_ref().is_none_or(|(current, _)| *current != rung) {
             let title = format!("rung {rung} of {RUNGS}, {}", ui::counted(trials, "trial", "trials"));
-            *shown = Some((rung, Bar::new(&title, Unit::Share)));
+            *current = Some((rung, Bar::new(&title, Unit::Share)));
         }
-        if let Some((_, bar)) = shown.as_ref() {
+        if let Some((_, bar)) = current.as_ref() {
             bar.update((1000 * done / trials.max(1)) as u64, Some(1000));
         }
     }

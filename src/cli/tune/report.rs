@@ -1,4 +1,4 @@
-//! What `tune` prints: the gain to expect, the best trials, how both were computed, and the command that trains the winner.
+//! The report of `tune`: the expected gain, the best trials, how they were computed, and the command that trains the best.
 
 use super::{Args, command};
 use crate::cli::prose::{fixed, named, paragraph, signed};
@@ -8,18 +8,18 @@ use burnrank::analysis::significance::Better;
 use burnrank::internal::text::duration;
 use burnrank::metric::Summary;
 use burnrank::setting::ModelChoice;
-use burnrank::tune::{Ended, Evaluation, Found, Trial, TuneData, paired, values_of};
+use burnrank::tune::{Evaluation, SearchEnd, SearchResult, Trial, TuneData, paired, values_of};
 use burnrank::{Conventions, TrainConfig};
 use serde_json::{Map, Value, json};
 
-/// The trials that are shown; all are in results.json.
-const SHOWN: usize = 10;
-/// The columns that are left for settings.
+/// Maximum number of trials in the table; results.json has all of them.
+const MAX_TRIALS: usize = 10;
+/// Width of the last column.
 const SETTINGS_WIDTH: usize = 38;
 
-/// What was found, for people and for machines.
+/// The results as text and JSON.
 pub struct Report {
-    /// The same bytes for the same search, however long it took.
+    /// Equal for equal searches: has no times.
     pub json: Value,
     arguments: Vec<Vec<String>>,
     held_out: Option<Summary>,
@@ -27,81 +27,81 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn new(args: &Args, found: &Found, data: &TuneData<'_>, warnings: &[Warning]) -> anyhow::Result<Self> {
-        let held_out = found.held_out_gain(data);
-        let ranked = found.ranked();
+    pub fn new(args: &Args, result: &SearchResult, data: &TuneData<'_>, warnings: &[Warning]) -> anyhow::Result<Self> {
+        let held_out = result.held_out_gain(data);
+        let ranked = result.ranked();
         let arguments = match ranked.first() {
             Some((best, _)) => command::train_arguments(args, best, data.training_queries().min().unwrap_or(0))?,
             None => Vec::new(),
         };
-        let trials = ranked.iter().map(|(trial, evaluation)| trial_json(found, trial, Some(evaluation), &ranked));
-        let failed = found.trials.iter().filter(|trial| trial.evaluation.is_none());
+        let trials = ranked.iter().map(|(trial, evaluation)| trial_json(result, trial, Some(evaluation), &ranked));
+        let failed = result.trials.iter().filter(|trial| trial.evaluation.is_none());
         let json = json!({
-            "metric": found.metric,
-            "better": found.better,
+            "metric": result.metric,
+            "better": result.better,
             "conventions": Conventions::default().to_string(),
             "queries": data.n_queries(),
             "seed": args.seed,
-            "trials_requested": found.asked,
-            "complete": found.ended == Ended::Whole,
+            "trials_requested": result.requested,
+            "complete": result.ended == SearchEnd::Completed,
             "best": ranked.first().map(|(trial, _)| trial.number),
             "expected_gain": held_out.map(difference_json),
-            "expected_gain_is_more_than_one_standard_error": held_out.map(|gain| is_clear(found.better, &gain)),
-            "selected_minus_default": found.gain().map(difference_json),
-            "default": default_command(found),
+            "expected_gain_is_more_than_one_standard_error": held_out.map(|gain| is_clear(result.better, &gain)),
+            "selected_minus_default": result.gain().map(difference_json),
+            "default": default_command(result),
             "command": ranked.first().map(|_| command::line(&arguments)),
             "command_validation_value": ranked.first().and_then(|(_, evaluation)| evaluation.validation_value),
             "arguments": arguments.iter().flatten().collect::<Vec<_>>(),
-            "trials": trials.chain(failed.map(|trial| trial_json(found, trial, None, &ranked))).collect::<Vec<_>>(),
+            "trials": trials.chain(failed.map(|trial| trial_json(result, trial, None, &ranked))).collect::<Vec<_>>(),
             "warnings": warnings.iter().map(Warning::json).collect::<Vec<_>>(),
         });
         Ok(Report { json, arguments, held_out, queries: data.n_queries() })
     }
 
-    pub fn text(&self, found: &Found, seconds: f64) -> String {
-        let ranked = found.ranked();
+    pub fn text(&self, result: &SearchResult, seconds: f64) -> String {
+        let ranked = result.ranked();
         let Some((best, evaluation)) = ranked.first() else { return String::new() };
         let mut text =
-            paragraph(&self.verdict(found, best, evaluation)) + "\n" + &ui::table(&table(found, &ranked)) + "\n";
-        if let Some(command) = default_command(found) {
+            paragraph(&self.verdict(result, best, evaluation)) + "\n" + &ui::table(&table(result, &ranked)) + "\n";
+        if let Some(command) = default_command(result) {
             let what = format!(
-                "what '{command}' does without further options. 'burnrank train' alone selects several models and averages \
-                 them: it is not part of this comparison"
+                "trains like '{command}' without further options; not like 'burnrank train' alone, which selects and \
+                 averages several models"
             );
             text += &named("default", &what);
         }
-        if let (Some(gain), true) = (found.gain(), best.number != 0) {
+        if let (Some(gain), true) = (result.gain(), best.number != 0) {
             let what = format!(
-                "settings and epoch are chosen on one half of the queries and evaluated on the other, both ways. The \
+                "settings and epoch are selected on one half of the queries and evaluated on the other, and vice versa. The \
                  difference in the table, {}, is biased: its trial was selected on the same queries",
                 signed(gain.mean, 4)
             );
             text += &named("expected", &what);
         }
-        let what = "each half of the queries is evaluated after the epoch that the other half chose; trials that had all their \
-                    epochs come first";
+        let what = "each half of the queries is evaluated after the epoch that the other half selects; trials that trained to \
+                    the end come first";
         text += &named("values", what);
-        let failed: Vec<&Trial> = found.trials.iter().filter(|trial| trial.evaluation.is_none()).collect();
+        let failed: Vec<&Trial> = result.trials.iter().filter(|trial| trial.evaluation.is_none()).collect();
         if let Some(why) = failed.first().and_then(|trial| trial.failure.as_ref()) {
             let failed = counted(failed.len(), "trial", "trials");
-            text += &named("failed", &format!("{failed}, the first: {why}"));
+            text += &named("failed", &format!("{failed}, the first with: {why}"));
         }
-        let ended = match found.ended {
-            Ended::Whole => String::new(),
-            _ => format!(" of {}, cut short", found.asked),
+        let ended = match result.ended {
+            SearchEnd::Completed => String::new(),
+            _ => format!(" of {}, cut short", result.requested),
         };
-        let tried = counted(found.trials.len(), "trial", "trials");
+        let tried = counted(result.trials.len(), "trial", "trials");
         text += &named("searched", &format!("{tried}{ended}, in {}", duration(seconds)));
-        text += &named("judged", &Conventions::default().to_string());
-        text += &format!("\n{}", paragraph(&self.reproduced(found, best, evaluation)));
+        text += &named("conventions", &Conventions::default().to_string());
+        text += &format!("\n{}", paragraph(&self.command_result(result, best, evaluation)));
         text + "\nTrain the best:\n" + &command::lines(&self.arguments)
     }
 
-    fn verdict(&self, found: &Found, best: &Trial, evaluation: &Evaluation) -> String {
-        let among = counted(found.trials.len(), "trial", "trials");
+    fn verdict(&self, result: &SearchResult, best: &Trial, evaluation: &Evaluation) -> String {
+        let among = counted(result.trials.len(), "trial", "trials");
         let value = format!(
             "{} {} on {}",
-            found.metric,
+            result.metric,
             fixed(evaluation.summary().mean, 4),
             counted(self.queries, "validation query", "validation queries")
         );
@@ -110,38 +110,38 @@ impl Report {
         }
         let best = format!("Trial {} is the best of {among}: {value}.", best.number);
         let Some(gain) = self.held_out else { return best };
-        let gained = if found.better == Better::Higher { gain.mean } else { -gain.mean };
-        let clear = match gained {
-            _ if is_clear(found.better, &gain) => "more than one standard error",
-            gained if gained > 0.0 => "within one standard error, so it may be chance",
-            _ => "no gain is expected",
+        let gained = if result.better == Better::Higher { gain.mean } else { -gain.mean };
+        let certainty = match gained {
+            _ if is_clear(result.better, &gain) => "more than one standard error",
+            gained if gained > 0.0 => "within one standard error, may be chance",
+            _ => "no gain",
         };
         format!(
-            "Expected gain over the default: {} {} (standard error {}): {clear}. {best}",
-            found.metric,
+            "Expected gain over the default: {} {} (standard error {}): {certainty}. {best}",
+            result.metric,
             signed(gain.mean, 4),
             fixed(gain.standard_error, 4)
         )
     }
 
-    /// What the command for the best trial comes to.
-    fn reproduced(&self, found: &Found, best: &Trial, evaluation: &Evaluation) -> String {
+    /// The validation value that the command of the best trial reports.
+    fn command_result(&self, result: &SearchResult, best: &Trial, evaluation: &Evaluation) -> String {
         let Some(value) = evaluation.validation_value else {
             let (done, all) = (evaluation.epochs, counted(best.config.epochs, "epoch", "epochs"));
-            return format!("Trial {} had {done} of {all}; its command trains all of them.", best.number);
+            return format!("Trial {} trained for {done} of {all}; its command trains for all of them.", best.number);
         };
         let folds = if evaluation.chosen_epochs.len() > 1 { ", the mean over folds" } else { "" };
         format!(
-            "Its command reports {} {} on the validation queries{folds}: at the epoch that all of them choose.",
-            found.metric,
+            "Its command reports {} {} on the validation queries{folds}: at the epoch that all of them select.",
+            result.metric,
             fixed(value, 4)
         )
     }
 }
 
-/// The command that the default is.
-fn default_command(found: &Found) -> Option<String> {
-    let model = ModelChoice::of(&found.default_trial()?.config).ok()?.kind.name;
+/// The command that trains the default.
+fn default_command(result: &SearchResult) -> Option<String> {
+    let model = ModelChoice::of(&result.default_trial()?.config).ok()?.kind.name;
     Some(format!("burnrank train --model {model}"))
 }
 
@@ -156,7 +156,7 @@ fn difference_json(difference: Summary) -> Value {
 }
 
 fn trial_json(
-    found: &Found,
+    result: &SearchResult,
     trial: &Trial,
     evaluation: Option<&&Evaluation>,
     ranked: &[(&Trial, &Evaluation)],
@@ -177,48 +177,49 @@ fn trial_json(
         "chosen_epochs": evaluation.map(|evaluation| &evaluation.chosen_epochs),
         "failure": trial.failure,
         "settings": settings,
-        "differs_from_default": difference(found, &trial.config),
+        "differs_from_default": difference(result, &trial.config),
         "config": trial.config,
     })
 }
 
-/// What a configuration has that the default has not, as in "hidden 32".
-fn difference(found: &Found, config: &TrainConfig) -> Vec<String> {
-    let usual: Vec<(&str, String)> = found
+/// The settings that differ from the default, as in "hidden 32".
+fn difference(result: &SearchResult, config: &TrainConfig) -> Vec<String> {
+    let defaults: Vec<(&str, String)> = result
         .default_trial()
         .into_iter()
         .flat_map(|trial| values_of(&trial.config).map(|(setting, value)| (setting.key, value)))
         .collect();
-    let own = values_of(config).filter(|(setting, value)| !usual.contains(&(setting.key, value.clone())));
+    let different = values_of(config).filter(|(setting, value)| !defaults.contains(&(setting.key, value.clone())));
     let is_linear = |key: &str, value: &str| key == "hidden" && value == "linear";
-    own.map(|(setting, value)| match setting.key {
-        "objective" => value,
-        key if is_linear(key, &value) => value,
-        key => format!("{key} {value}"),
-    })
-    .collect()
+    different
+        .map(|(setting, value)| match setting.key {
+            "objective" => value,
+            key if is_linear(key, &value) => value,
+            key => format!("{key} {value}"),
+        })
+        .collect()
 }
 
-fn table(found: &Found, ranked: &[(&Trial, &Evaluation)]) -> Table {
+fn table(result: &SearchResult, ranked: &[(&Trial, &Evaluation)]) -> Table {
     let columns = [
         ("trial", Align::Right),
         ("epochs", Align::Right),
-        (found.metric.as_str(), Align::Right),
-        ("to best", Align::Right),
+        (result.metric.as_str(), Align::Right),
+        ("vs best", Align::Right),
         ("error", Align::Right),
         ("settings", Align::Left),
     ];
     let mut table = Table::new(&columns);
     let best = ranked.first().map(|(_, evaluation)| *evaluation);
-    let shown = |(place, (trial, _)): &(usize, &(&Trial, &Evaluation))| *place < SHOWN || trial.number == 0;
+    let shown = |(place, (trial, _)): &(usize, &(&Trial, &Evaluation))| *place < MAX_TRIALS || trial.number == 0;
     for (place, (trial, evaluation)) in ranked.iter().enumerate().filter(shown) {
         let (to_best, error) = match best.filter(|_| place > 0).map(|best| paired(&evaluation.values, &best.values)) {
             Some(difference) => (signed(difference.mean, 4), fixed(difference.standard_error, 4)),
             None => (String::new(), String::new()),
         };
         let settings = match trial.number {
-            0 => vec!["the default".to_owned()],
-            _ => folded(&difference(found, &trial.config)),
+            0 => vec!["default".to_owned()],
+            _ => folded(&difference(result, &trial.config)),
         };
         let numbers = [trial.number.to_string(), evaluation.epochs.to_string(), fixed(evaluation.summary().mean, 4)];
         let mut cells: Vec<String> = numbers.into_iter().chain([to_best, error]).collect();
@@ -230,7 +231,7 @@ fn table(found: &Found, ranked: &[(&Trial, &Evaluation)]) -> Table {
     table
 }
 
-/// Words with commas between them, on lines of the width that is left.
+/// Joins words with commas, on lines of the width of the last column.
 fn folded(words: &[String]) -> Vec<String> {
     let mut lines = vec![String::new()];
     for (place, word) in words.iter().enumerate() {

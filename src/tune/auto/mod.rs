@@ -1,23 +1,23 @@
-//! The best model without a setting: a race of a few settings on parts of the training queries, and the average of those that
-//! win.
+//! Model selection without settings: a few configurations are compared on parts of the training queries, and the models of the best
+//! ones are averaged.
 //!
-//! - The training queries are cut into five parts. A run is trained on four of them and judged on the fifth, and on the
-//!   validation queries where there are any; its epoch is chosen on one half of these queries and judged on the other, both
-//!   ways round ([`CrossJudge`]). So a setting is judged on as many queries as there are, even where there are twenty.
-//! - In each of five rounds another part is held out. A setting that is worse than the best by more than two standard errors
-//!   of the paired difference takes no part in further rounds.
-//! - Of those left, the [choice](choice) prefers what is simpler where the difference may be chance, and the models of its
-//!   runs, each trained on other queries, are averaged and folded into one.
+//! - The training queries are split into five parts. A run is trained on four of them and evaluated on the fifth, and on the
+//!   validation queries if there are any. Its epoch is chosen on one half of these queries and evaluated on the other, and vice versa
+//!   ([`CrossEvaluator`]). A candidate is thus evaluated on all queries, even if there are only twenty.
+//! - Each of five rounds holds out another part. A candidate that is worse than the best by more than two standard errors of the
+//!   paired difference is dropped from further rounds.
+//! - Among the remaining candidates, the [choice](choice) prefers simpler ones if the difference may be due to chance. The models of
+//!   their runs, each trained on different queries, are averaged into one.
 
+mod candidate;
 mod choice;
-mod entrant;
 mod report;
 mod rotation;
 #[cfg(test)]
 mod tests;
 
-use super::candidate::train_judged;
-use super::estimate::{CrossJudge, Halves};
+use super::candidate::train_evaluated;
+use super::estimate::{CrossEvaluator, Halves};
 use super::parallel;
 use crate::analysis::significance::Better;
 use crate::data::Dataset;
@@ -31,14 +31,14 @@ use crate::setting::{Method, TrainConfig, TreeSettings};
 use crate::stop::Stop;
 use crate::train::{Ensemble, Trainer, TrainingData, boosting_bytes};
 use burn::tensor::Device;
-use entrant::Entrant;
+use candidate::AutoCandidate;
 pub use report::{AutoReport, CandidateReport, Difference, RunnerUp};
 use rotation::Rotation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A choice of settings, and the model that comes of it.
+/// Model selection and its settings.
 ///
 /// ```
 /// use burnrank::tune::Auto;
@@ -51,45 +51,45 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Auto {
-    /// What the user decides on: objective, measure, seed, batches; nets and step sizes are replaced.
+    /// User settings: objective, metric, seed, batch size. Architectures and learning rates are replaced.
     pub base: TrainConfig,
-    /// The only scaling to try, where it is given.
+    /// The only scaling to try; `None` tries several.
     pub scaling: Option<ScaleKind>,
-    /// The most runs; as many as the race needs where it is not given. The same seed then gives the same model.
+    /// Maximum number of runs; `None` for no limit. With a limit, the same seed gives the same model.
     pub trials: Option<usize>,
-    /// The most time; the first run is always whole.
+    /// Time limit; the first run is always completed.
     pub limit: Option<Duration>,
-    /// What the model is judged by in the end, beside the measure that chooses.
+    /// Metrics to report for the final model, besides the selection metric.
     pub metrics: Vec<Arc<dyn Metric>>,
 }
 
-/// How far a choice is.
+/// Progress of a model selection.
 #[derive(Debug, Clone)]
 pub struct AutoProgress {
-    /// Runs that have ended.
+    /// Number of completed runs.
     pub runs: usize,
-    /// The most runs that there can be, as far as is known.
+    /// Maximum number of runs, as far as known.
     pub of: usize,
-    /// The best setting so far and its estimate.
+    /// The best candidate so far and its estimate.
     pub best: Option<(String, f64)>,
 }
 
-/// Documents that tell the spread of a model's scores well enough.
-const SPREAD_DOCUMENTS: usize = 50_000;
+/// Number of documents sufficient to estimate the scale of a model's scores.
+const SAMPLE_DOCUMENTS: usize = 50_000;
 
 impl Auto {
-    /// A choice without bounds but its own.
+    /// Model selection without limits.
     pub fn new(base: TrainConfig) -> Self {
         Auto { base, scaling: None, trials: None, limit: None, metrics: Vec::new() }
     }
 
-    /// Runs the race and makes the model. `on` is told of each run that ends.
+    /// Selects and builds the model. `on` is called after each run.
     ///
-    /// When `stop` is set, or the time is over, the model is made of the runs that are whole.
+    /// If `stop` is set or the time is over, the model is built from the completed runs.
     ///
     /// # Errors
-    /// Too few queries, data that do not fit together, no setting that can be trained, or [`Error::Stopped`] before there
-    /// was a whole run.
+    /// Too few queries, data that does not match, no candidate that can be trained, or [`Error::Stopped`] before the first
+    /// completed run.
     pub fn train(
         &self,
         train: &Dataset,
@@ -98,16 +98,16 @@ impl Auto {
         stop: &Stop,
         on: &(dyn Fn(AutoProgress) + Sync),
     ) -> Result<(Model, AutoReport)> {
-        let race = Race::new(self, train, valid, device, stop, on)?;
-        let (entrants, cut_short) = race.run(race.settings())?;
-        let chosen = race.choose(&entrants)?;
-        let report = AutoReport::of(race.better, &entrants, &chosen, cut_short);
+        let selection = Selection::new(self, train, valid, device, stop, on)?;
+        let (candidates, cut_short) = selection.run(selection.configs())?;
+        let chosen = selection.choose(&candidates)?;
+        let report = AutoReport::of(selection.better, &candidates, &chosen, cut_short);
         let finish = if cut_short { Finish::Stopped } else { Finish::Epochs };
-        Ok((race.model(&entrants, &chosen.members, &report, finish)?, report))
+        Ok((selection.model(&candidates, &chosen.members, &report, finish)?, report))
     }
 
-    /// The scaling that suits the data, by a race of linear nets: one by query only where it is better than all others by more
-    /// than a standard error.
+    /// Selects the scaling for the data by comparing linear nets. A per-query scaling is selected only if it is better than all
+    /// others by more than one standard error.
     ///
     /// # Errors
     /// As [`Auto::train`].
@@ -118,17 +118,17 @@ impl Auto {
         device: &Device,
         stop: &Stop,
     ) -> Result<ScaleKind> {
-        let race = Race::new(self, train, valid, device, stop, &|_| {})?;
-        let mut settings = race.settings();
-        settings.retain(|config| config.architecture == Architecture::Linear);
-        let (entrants, _) = race.run(settings)?;
-        let chosen = race.choose(&entrants)?;
-        Ok(chosen.members.first().map_or(self.base.scaling, |&place| entrants[place].config.scaling))
+        let selection = Selection::new(self, train, valid, device, stop, &|_| {})?;
+        let mut configs = selection.configs();
+        configs.retain(|config| config.architecture == Architecture::Linear);
+        let (candidates, _) = selection.run(configs)?;
+        let chosen = selection.choose(&candidates)?;
+        Ok(chosen.members.first().map_or(self.base.scaling, |&place| candidates[place].config.scaling))
     }
 }
 
-/// A race under way.
-struct Race<'a> {
+/// A model selection in progress.
+struct Selection<'a> {
     auto: &'a Auto,
     train: &'a Dataset,
     valid: Option<&'a Dataset>,
@@ -141,10 +141,10 @@ struct Race<'a> {
     rotations: Vec<Rotation>,
 }
 
-/// What a run ended in: the model of its best epoch and a value per query that it was judged by, or why it failed.
+/// Result of a run: the model of its best epoch and the metric of each query it was evaluated on; `None` if it was stopped.
 type Outcome = Result<Option<(Model, Vec<Option<f64>>)>>;
 
-impl<'a> Race<'a> {
+impl<'a> Selection<'a> {
     fn new(
         auto: &'a Auto,
         train: &'a Dataset,
@@ -157,121 +157,124 @@ impl<'a> Race<'a> {
         let rotations = rotation::rotations(train.n_queries(), valid.map_or(0, Dataset::n_queries), auto.base.seed)?;
         let metric = metric::parse(&auto.base.metric)?;
         let better = if metric.is_cost() { Better::Lower } else { Better::Higher };
-        Ok(Race { auto, train, valid, device, stop, on, metric, better, began: Instant::now(), rotations })
+        Ok(Selection { auto, train, valid, device, stop, on, metric, better, began: Instant::now(), rotations })
     }
 
-    /// All settings that are tried.
-    fn settings(&self) -> Vec<TrainConfig> {
+    /// All configurations to try.
+    fn configs(&self) -> Vec<TrainConfig> {
         let queries = self.rotations.first().map_or(0, |rotation| rotation.train.len());
-        entrant::settings(&self.auto.base, self.auto.scaling, queries)
+        candidate::configs(&self.auto.base, self.auto.scaling, queries)
     }
 
-    fn choose(&self, entrants: &[Entrant]) -> Result<choice::Chosen> {
-        choice::choose(self.better, entrants).ok_or_else(|| {
-            let failure = entrants.iter().find_map(|entrant| entrant.failure.clone());
+    fn choose(&self, candidates: &[AutoCandidate]) -> Result<choice::Chosen> {
+        choice::choose(self.better, candidates).ok_or_else(|| {
+            let failure = candidates.iter().find_map(|candidate| candidate.failure.clone());
             match (self.stop.check(), failure) {
                 (Err(stopped), _) => stopped,
-                (Ok(()), failure) => Error::Training(failure.unwrap_or_else(|| "no setting could be judged".into())),
+                (Ok(()), failure) => {
+                    Error::Training(failure.unwrap_or_else(|| "no candidate could be evaluated".into()))
+                }
             }
         })
     }
 
-    /// All rounds; whether they were cut short.
-    fn run(&self, settings: Vec<TrainConfig>) -> Result<(Vec<Entrant>, bool)> {
+    /// Runs all rounds. Returns the candidates, and whether the selection was cut short.
+    fn run(&self, configs: Vec<TrainConfig>) -> Result<(Vec<AutoCandidate>, bool)> {
         let queries = self.train.n_queries() + self.valid.map_or(0, Dataset::n_queries);
-        let mut entrants: Vec<Entrant> = settings.into_iter().map(|config| Entrant::new(config, queries)).collect();
+        let mut candidates: Vec<AutoCandidate> =
+            configs.into_iter().map(|config| AutoCandidate::new(config, queries)).collect();
         let seeds: Vec<u64> = Ensemble::seeds(self.auto.base.seed, self.rotations.len()).collect();
-        let mut left = self.auto.trials.unwrap_or(usize::MAX);
+        let mut remaining = self.auto.trials.unwrap_or(usize::MAX);
         for (round, (rotation, &seed)) in self.rotations.iter().zip(&seeds).enumerate() {
             let mut places: Vec<usize> =
-                if round == 0 { (0..entrants.len()).collect() } else { choice::survivors(self.better, &entrants) };
+                if round == 0 { (0..candidates.len()).collect() } else { choice::survivors(self.better, &candidates) };
             if places.is_empty() {
                 break;
             }
             if self.stop.check().is_err() || (round > 0 && self.is_late(round)) {
-                return Ok((entrants, true));
+                return Ok((candidates, true));
             }
-            // What is left of a budget goes to the best.
-            let whole = places.len() <= left;
-            places.truncate(left);
-            left -= places.len();
-            if !places.is_empty() && !self.round(&mut entrants, &places, rotation, seed, round)? {
-                return Ok((entrants, true));
+            // The rest of a budget goes to the best candidates.
+            let is_full_round = places.len() <= remaining;
+            places.truncate(remaining);
+            remaining -= places.len();
+            if !places.is_empty() && !self.round(&mut candidates, &places, rotation, seed, round)? {
+                return Ok((candidates, true));
             }
-            if !whole {
+            if !is_full_round {
                 break;
             }
         }
-        Ok((entrants, false))
+        Ok((candidates, false))
     }
 
-    /// Whether there is no time for another round: all rounds before took this long.
+    /// Returns whether there is no time for another round, judging by the mean time of previous rounds.
     fn is_late(&self, rounds: usize) -> bool {
         let passed = self.began.elapsed();
         let next = passed.checked_div(rounds as u32).unwrap_or_default();
         self.auto.limit.is_some_and(|limit| passed + next / 2 > limit)
     }
 
-    /// Asks for the memory of a round, all at once: its runs are in parallel, so that what one of them asks for does not count what
-    /// the others are about to take.
-    fn ask(&self, entrants: &[Entrant], places: &[usize], rotation: &Rotation) -> Result<()> {
-        let configs = || places.iter().map(|&place| &entrants[place].config);
+    /// Requests the memory of a round at once: its runs are in parallel, so that a request of one run does not see what the others
+    /// are about to allocate.
+    fn ask(&self, candidates: &[AutoCandidate], places: &[usize], rotation: &Rotation) -> Result<()> {
+        let configs = || places.iter().map(|&place| &candidates[place].config);
         let documents = |data: &Dataset, queries: &[usize]| -> u64 {
             let offsets = data.offsets();
             queries.iter().map(|&query| (offsets[query + 1] - offsets[query]) as u64).sum()
         };
         let valid = self.valid.map_or(0, |valid| valid.n_documents() as u64);
-        let (train, judged) =
+        let (train, evaluated) =
             (documents(self.train, &rotation.train), documents(self.train, &rotation.held).saturating_add(valid));
         let width = self.train.n_features() as u64;
-        // A mapped file is scaled as it is read; what is judged by is joined in memory.
-        let own = if self.train.is_mapped() { 0 } else { train };
-        let copy = memory::bytes_of::<f32>(own.saturating_add(judged).saturating_mul(width));
+        // A mapped file is scaled while reading; the evaluation data is joined in memory.
+        let copied = if self.train.is_mapped() { 0 } else { train };
+        let copy = memory::bytes_of::<f32>(copied.saturating_add(evaluated).saturating_mul(width));
         let kinds: BTreeSet<&str> =
             configs().filter(|config| config.scaling != ScaleKind::None).map(|config| config.scaling.name()).collect();
-        // The parts, one copy of them for each scaling, and what is joined a second time while it is joined.
-        let joined = memory::bytes_of::<f32>(judged.saturating_mul(width));
+        // The parts, one copy of them per scaling, and the evaluation data a second time while it is joined.
+        let joined = memory::bytes_of::<f32>(evaluated.saturating_mul(width));
         let copies = copy.saturating_mul(1 + kinds.len() as u64).saturating_add(joined);
         let workers = rayon::current_num_threads().min(places.len());
         let trees = configs().filter(|config| matches!(config.method, Method::Boosting(_))).count().min(workers);
         let bins = boosting_bytes(train, width, TreeSettings::default().bins).saturating_mul(trees as u64);
         memory::ask(
             copies.saturating_add(bins),
-            "the copies of the data that settings are compared on",
-            "name a model, as in `model` linear, or a scaling, as in `scale` quantile",
+            "the copies of the data for model selection",
+            "set a model, such as `model` linear, or a scaling, such as `scale` quantile",
         )
     }
 
-    /// One run of each of these settings; whether all came to their end.
+    /// Runs each of these candidates once. Returns whether all runs were completed.
     fn round(
         &self,
-        entrants: &mut [Entrant],
+        candidates: &mut [AutoCandidate],
         places: &[usize],
         rotation: &Rotation,
         seed: u64,
         round: usize,
     ) -> Result<bool> {
-        self.ask(entrants, places, rotation)?;
+        self.ask(candidates, places, rotation)?;
         let parts = rotation.data(self.train, self.valid)?;
         let halves = Halves::new(parts[1].n_queries(), seed)?;
         let mut scaled: BTreeMap<&'static str, Arc<TrainingData<'_>>> = BTreeMap::new();
         for &place in places {
-            let kind = entrants[place].config.scaling;
+            let kind = candidates[place].config.scaling;
             if !scaled.contains_key(kind.name()) {
                 let data = TrainingData::with_scaler(Scaler::fit(kind, self.train), &parts[0], &parts[1])?;
                 scaled.insert(kind.name(), Arc::new(data));
             }
         }
         let done = Mutex::new(Vec::<(usize, Outcome, f64)>::new());
-        let before: usize = entrants.iter().map(|entrant| entrant.models.len()).sum();
+        let before: usize = candidates.iter().map(|candidate| candidate.models.len()).sum();
         let values: Vec<(String, f64)> =
-            entrants.iter().map(|entrant| (entrant.name(), entrant.summary().mean)).collect();
-        let best = choice::ranked(self.better, entrants).first().map(|&place| values[place].clone());
+            candidates.iter().map(|candidate| (candidate.name(), candidate.summary().mean)).collect();
+        let best = choice::ranked(self.better, candidates).first().map(|&place| values[place].clone());
         let jobs: Vec<(usize, TrainConfig)> =
-            places.iter().map(|&place| (place, TrainConfig { seed, ..entrants[place].config.clone() })).collect();
+            places.iter().map(|&place| (place, TrainConfig { seed, ..candidates[place].config.clone() })).collect();
         parallel::each(&jobs, |(place, config)| {
             let start = Instant::now();
-            // The first run of all has no bound, so that there is a model in any case.
+            // The first run of all is not bounded by the time limit, so that there is always a model.
             let bounded = round > 0 || *place > 0;
             let outcome = self.one(config, &scaled[config.scaling.name()], &halves, bounded);
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -284,46 +287,53 @@ impl<'a> Race<'a> {
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_by_key(|(place, _, _)| *place);
         let first_valid = self.train.n_queries();
-        let judged = || {
+        let evaluated = || {
             let valid = self.valid.map_or(0, Dataset::n_queries);
             rotation.held.iter().copied().chain(first_valid..first_valid + valid)
         };
-        let mut whole = true;
+        let mut complete = true;
         for (place, outcome, seconds) in done {
-            entrants[place].seconds += seconds;
+            candidates[place].seconds += seconds;
             match outcome {
-                Ok(Some((model, values))) => entrants[place].note(model, judged().zip(values)),
-                Ok(None) => whole = false,
+                Ok(Some((model, values))) => candidates[place].record(model, evaluated().zip(values)),
+                Ok(None) => complete = false,
                 Err(error @ (Error::Training(_) | Error::Mismatch(_) | Error::Config(_))) => {
-                    entrants[place].failure = Some(error.to_string());
+                    candidates[place].failure = Some(error.to_string());
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(whole)
+        Ok(complete)
     }
 
-    /// One run to its end, or nothing where it is stopped.
+    /// Runs one configuration to its end; `None` if it is stopped.
     fn one(&self, config: &TrainConfig, data: &Arc<TrainingData<'_>>, halves: &Halves, bounded: bool) -> Outcome {
         let trainer = Trainer::on(config.clone(), data.clone(), self.device)?;
         let mut trainer = trainer.with_stop(self.stop.clone());
-        let mut judge = CrossJudge::new(halves.clone(), self.better);
+        let mut evaluator = CrossEvaluator::new(halves.clone(), self.better);
         let is_late = || bounded && self.auto.limit.is_some_and(|limit| self.began.elapsed() > limit);
-        if train_judged(&mut trainer, &mut judge, &|_| !is_late())? == Finish::Stopped {
+        if train_evaluated(&mut trainer, &mut evaluator, &|_| !is_late())? == Finish::Stopped {
             return Ok(None);
         }
         let model = trainer.finish()?;
-        Ok(Some((model, judge.values().to_vec())))
+        Ok(Some((model, evaluator.values().to_vec())))
     }
 
-    /// The average of all models of these settings, with all that is known of it.
-    fn model(&self, entrants: &[Entrant], members: &[usize], report: &AutoReport, finish: Finish) -> Result<Model> {
-        let models: Vec<Model> = members.iter().flat_map(|&place| entrants[place].models.iter().cloned()).collect();
+    /// Builds the model: the average of all models of the selected candidates, with its metadata.
+    fn model(
+        &self,
+        candidates: &[AutoCandidate],
+        members: &[usize],
+        report: &AutoReport,
+        finish: Finish,
+    ) -> Result<Model> {
+        let models: Vec<Model> = members.iter().flat_map(|&place| candidates[place].models.iter().cloned()).collect();
         let mut model = Model::ensemble(&models, &self.sample())?;
-        let estimate = members.iter().map(|&place| entrants[place].summary().mean).sum::<f64>() / members.len() as f64;
+        let estimate =
+            members.iter().map(|&place| candidates[place].summary().mean).sum::<f64>() / members.len() as f64;
         let mut metrics = self.auto.metrics.clone();
         let name = self.metric.name();
-        metrics.retain(|measure| measure.name() != name);
+        metrics.retain(|metric| metric.name() != name);
         metrics.insert(0, self.metric.clone());
         model.info.conventions = Conventions::default().to_string();
         for (split, data) in [("train", Some(self.train)), ("valid", self.valid)] {
@@ -332,7 +342,7 @@ impl<'a> Race<'a> {
             model.info.metrics.insert(split.into(), means(&metrics, &model.score(data)?, data));
         }
         if self.valid.is_none() {
-            // Of its members, each on the queries that it was not trained on: all others have been seen by the model.
+            // The validation value is the mean over members on held-out queries: the averaged model has seen all other queries.
             model.info.data.remove("valid");
             model.info.metrics.insert("valid".into(), BTreeMap::from([(name, estimate)]));
             model.info.conventions += "; validation: the mean of the members, each on queries that it has not seen";
@@ -343,7 +353,7 @@ impl<'a> Race<'a> {
             "model": "auto", "objective": base.objective.name(), "metric": base.metric, "seed": base.seed,
             "scaling": model.info.scaler.kind(), "selection": report,
         });
-        // What was stated, beside what came out.
+        // User settings, in addition to the selected ones.
         if let Some(scaling) = self.auto.scaling {
             model.info.settings["scale"] = serde_json::json!(scaling);
         }
@@ -355,9 +365,9 @@ impl<'a> Race<'a> {
         Ok(model)
     }
 
-    /// Enough of the training queries to tell the spread of scores by.
+    /// A sample of the training queries to estimate the scale of scores.
     fn sample(&self) -> Dataset {
-        let step = self.train.n_documents().div_ceil(SPREAD_DOCUMENTS).max(1);
+        let step = self.train.n_documents().div_ceil(SAMPLE_DOCUMENTS).max(1);
         self.train.select(&(0..self.train.n_queries()).step_by(step).collect::<Vec<_>>())
     }
 

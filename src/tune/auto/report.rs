@@ -1,127 +1,126 @@
-//! What a race tells about itself: all settings, the best first, and how sure the choice is.
+//! Report of a model selection: all candidates, the best first, and the uncertainty of the selection.
 
+use super::candidate::AutoCandidate;
 use super::choice::{self, Chosen};
-use super::entrant::Entrant;
 use crate::analysis::significance::Better;
 use crate::metric::Summary;
 use crate::tune::paired;
 use serde::Serialize;
 
-/// What was tried, and what came of it.
+/// Candidates and result of a model selection.
 #[derive(Debug, Clone, Serialize)]
 pub struct AutoReport {
-    /// All settings, the best by their difference from the selected one first.
+    /// All candidates, ordered by their difference from the selected one, the best first.
     pub candidates: Vec<CandidateReport>,
-    /// The runs of all of them.
+    /// Total number of runs.
     pub runs: usize,
-    /// The queries that settings were judged by.
+    /// Number of queries that candidates were evaluated on.
     pub queries: usize,
-    /// The best of the settings that have no part in the model.
+    /// The best candidate that is not part of the model.
     pub runner_up: Option<RunnerUp>,
-    /// Whether it ended before the race was over: the time was up, or the caller stopped it.
+    /// Whether the selection ended early: at the time limit, or stopped by the caller.
     pub cut_short: bool,
 }
 
-/// A setting that was tried.
+/// A candidate configuration.
 #[derive(Debug, Clone, Serialize)]
 pub struct CandidateReport {
-    /// In a few words.
+    /// Short description.
     pub name: String,
-    /// The mean of the metric over queries that had no part in training or in the choice of the epoch. Settings of different
+    /// Mean of the metric over queries that had no part in training or in the choice of the epoch. Candidates with different
     /// numbers of runs were evaluated on different queries: compare them by their difference.
     pub value: f64,
-    /// The difference from the selected setting, which is the best one of the model; none for itself.
+    /// Difference from the selected candidate, which is the best one of the model; `None` for itself.
     pub difference: Option<Difference>,
-    /// The runs that ended.
+    /// Number of completed runs.
     pub runs: usize,
     /// Whether its models are part of the model.
     pub selected: bool,
-    /// How long its runs took, in seconds.
+    /// Time of its runs in seconds.
     pub seconds: f64,
     /// Why training failed.
     pub failure: Option<String>,
 }
 
-/// A setting minus the selected one, on the runs and queries that both have.
+/// A candidate minus the selected one, on their common runs and queries.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Difference {
-    /// The mean difference of the metric over queries.
+    /// Mean difference of the metric over queries.
     pub mean: f64,
-    /// The standard error of that.
+    /// Standard error of the mean.
     pub standard_error: f64,
-    /// The ends of its 95% interval.
+    /// 95% confidence interval.
     pub interval: (f64, f64),
-    /// The number of common queries.
+    /// Number of common queries.
     pub queries: usize,
-    /// The number of common runs.
+    /// Number of common runs.
     pub runs: usize,
-    /// The mean of the setting on these queries and runs.
+    /// Mean of the candidate on these queries and runs.
     pub value: f64,
-    /// The mean of the selected setting on the same.
+    /// Mean of the selected candidate on these queries and runs.
     pub selected_value: f64,
 }
 
 impl Difference {
-    /// Returns `None` if too few queries are common.
-    fn of(selected: &Entrant, other: &Entrant) -> Option<Self> {
-        let (runs, [selected, own]) = choice::common(selected, other);
-        let Summary { mean, standard_error, interval, n: queries, .. } = paired(&own, &selected);
+    /// Returns `None` if fewer than two queries are common.
+    fn of(selected: &AutoCandidate, other: &AutoCandidate) -> Option<Self> {
+        let (runs, [selected, other]) = choice::common(selected, other);
+        let Summary { mean, standard_error, interval, n: queries, .. } = paired(&other, &selected);
         let both = |values: &[Option<f64>], others: &[Option<f64>]| {
             let common: Vec<Option<f64>> = values.iter().zip(others).map(|(value, other)| other.and(*value)).collect();
             Summary::of(&common).mean
         };
-        let (value, selected_value) = (both(&own, &selected), both(&selected, &own));
-        let found = Difference { mean, standard_error, interval, queries, runs, value, selected_value };
-        (queries > 1).then_some(found)
+        let (value, selected_value) = (both(&other, &selected), both(&selected, &other));
+        (queries > 1).then_some(Difference { mean, standard_error, interval, queries, runs, value, selected_value })
     }
 }
 
-/// The best of the settings that have no part in the model.
+/// The best candidate that is not part of the model.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunnerUp {
-    /// In a few words.
+    /// Short description.
     pub name: String,
-    /// How much better the selected one is: the mean over queries.
+    /// How much better the selected one is: mean over queries.
     pub lead: f64,
-    /// The standard error of that.
+    /// Standard error of the mean.
     pub standard_error: f64,
 }
 
 impl AutoReport {
-    pub(super) fn of(better: Better, entrants: &[Entrant], chosen: &Chosen, cut_short: bool) -> Self {
-        let order = choice::ranked(better, entrants);
-        let best = chosen.members.first().map(|&place| &entrants[place]);
-        let failed = (0..entrants.len()).filter(|place| entrants[*place].failure.is_some());
+    pub(super) fn of(better: Better, candidates: &[AutoCandidate], chosen: &Chosen, cut_short: bool) -> Self {
+        let order = choice::ranked(better, candidates);
+        let best = chosen.members.first().map(|&place| &candidates[place]);
+        let failed = (0..candidates.len()).filter(|place| candidates[*place].failure.is_some());
         let report = |place: usize| {
-            let entrant = &entrants[place];
+            let candidate = &candidates[place];
             let is_selected = Some(&place) == chosen.members.first();
             CandidateReport {
-                name: entrant.name(),
-                value: entrant.summary().mean,
-                difference: best.filter(|_| !is_selected).and_then(|best| Difference::of(best, entrant)),
-                runs: entrant.models.len(),
+                name: candidate.name(),
+                value: candidate.summary().mean,
+                difference: best.filter(|_| !is_selected).and_then(|best| Difference::of(best, candidate)),
+                runs: candidate.models.len(),
                 selected: chosen.members.contains(&place),
-                seconds: entrant.seconds,
-                failure: entrant.failure.clone(),
+                seconds: candidate.seconds,
+                failure: candidate.failure.clone(),
             }
         };
         let selected = chosen.members.first().copied();
         let others = order.iter().copied().filter(|&place| Some(place) != selected).chain(failed);
-        let mut candidates: Vec<CandidateReport> = selected.into_iter().chain(others).map(report).collect();
+        let mut reports: Vec<CandidateReport> = selected.into_iter().chain(others).map(report).collect();
         let sign = if better == Better::Higher { 1.0 } else { -1.0 };
         let rank = |candidate: &CandidateReport| match (&candidate.difference, &candidate.failure) {
             (_, Some(_)) => f64::NEG_INFINITY,
             (Some(difference), None) if difference.mean.is_finite() => sign * difference.mean,
-            // The selected one; none of the others is without queries in common.
+            // The selected candidate; all others have queries in common with it.
             _ => 0.0,
         };
-        candidates.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+        reports.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
         AutoReport {
-            candidates,
-            runs: entrants.iter().map(|entrant| entrant.models.len()).sum(),
+            candidates: reports,
+            runs: candidates.iter().map(|candidate| candidate.models.len()).sum(),
             queries: best.map_or(0, |best| best.summary().n),
             runner_up: chosen.runner_up.map(|(place, lead)| RunnerUp {
-                name: entrants[place].name(),
+                name: candidates[place].name(),
                 lead: lead.mean,
                 standard_error: lead.standard_error,
             }),

@@ -1,37 +1,37 @@
-//! Which queries a run is trained on and which it is judged by: each training query is held out once.
+//! Splits queries for the runs: each training query is held out once.
 
 use crate::data::{Dataset, kfold};
 use crate::error::{Error, Result};
 
-/// Runs per setting, where there are queries enough: each leaves out another part of the training queries.
+/// Number of runs per candidate, with enough queries; each holds out another part of the training queries.
 const ROTATIONS: usize = 5;
 
-/// The fewest queries that a run can be judged by: one half chooses the epoch, the other judges it.
-const FEWEST: usize = 2;
+/// Minimum number of queries to evaluate a run on: one half chooses the epoch, the other evaluates it.
+const MIN_QUERIES: usize = 2;
 
-/// One way to part the queries.
+/// One split of the queries.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rotation {
-    /// The training queries that are trained on.
+    /// The training queries to train on.
     pub train: Vec<usize>,
-    /// The training queries that are held out.
+    /// The training queries held out.
     pub held: Vec<usize>,
 }
 
-/// All rotations of so many training queries, beside so many validation queries that are never trained on.
+/// Returns all rotations of `queries` training queries; `validation` validation queries are never trained on.
 ///
 /// # Errors
-/// When there are too few queries to train on some and to judge by others.
+/// If there are too few queries to train and evaluate on.
 pub(super) fn rotations(queries: usize, validation: usize, seed: u64) -> Result<Vec<Rotation>> {
-    let most = if validation >= FEWEST { queries } else { queries / FEWEST };
-    let count = ROTATIONS.min(most);
+    let max = if validation >= MIN_QUERIES { queries } else { queries / MIN_QUERIES };
+    let count = ROTATIONS.min(max);
     if count < 2 {
-        if queries > 0 && validation >= FEWEST {
+        if queries > 0 && validation >= MIN_QUERIES {
             return Ok(vec![Rotation { train: (0..queries).collect(), held: Vec::new() }]);
         }
         return Err(Error::Data(format!(
-            "too few queries to choose a model by, {queries} for training and {validation} for validation: give 2 \
-             validation queries or more with `valid`, or name a model, as in `model` linear"
+            "too few queries to select a model: {queries} for training and {validation} for validation; give at least 2 validation \
+             queries with `valid`, or a model such as `model` linear"
         )));
     }
     let rotation = |held: Vec<usize>| {
@@ -43,14 +43,14 @@ pub(super) fn rotations(queries: usize, validation: usize, seed: u64) -> Result<
 }
 
 impl Rotation {
-    /// What is trained on, and what is judged by: the queries held out, then the validation queries.
+    /// Returns the data to train on and to evaluate on: the held-out queries, then the validation queries.
     ///
     /// # Errors
-    /// When the two have different features.
+    /// If the two have different features.
     pub fn data(&self, train: &Dataset, valid: Option<&Dataset>) -> Result<[Dataset; 2]> {
         let held = (!self.held.is_empty()).then(|| train.select(&self.held));
-        let judged: Vec<Dataset> = held.into_iter().chain(valid.cloned()).collect();
-        Ok([train.select(&self.train), Dataset::joined(judged)?])
+        let evaluated: Vec<Dataset> = held.into_iter().chain(valid.cloned()).collect();
+        Ok([train.select(&self.train), Dataset::joined(evaluated)?])
     }
 }
 
@@ -69,13 +69,13 @@ mod tests {
             for rotation in all {
                 assert!(!rotation.train.iter().any(|query| rotation.held.contains(query)));
                 assert_eq!(rotation.train.len() + rotation.held.len(), queries);
-                assert!(rotation.held.len() + validation >= FEWEST);
+                assert!(rotation.held.len() + validation >= MIN_QUERIES);
             }
         }
     }
 
     #[test]
-    fn with_one_training_query_the_validation_queries_judge() {
+    fn one_training_query_is_evaluated_on_validation_queries() {
         assert_eq!(rotations(1, 2, 1).unwrap(), [Rotation { train: vec![0], held: vec![] }]);
         for (queries, validation) in [(0, 9), (1, 1), (3, 0), (2, 1)] {
             let message = rotations(queries, validation, 1).unwrap_err().to_string();

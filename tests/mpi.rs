@@ -116,8 +116,8 @@ fn an_error_of_any_process_is_printed_once_and_ends_all() {
         ("train --model mlp --train absent.txt --out a", 1, "absent.txt: cannot read"),
         ("train --model mlp --train train.txt --no-such-option", 2, "unknown option '--no-such-option'"),
         ("train --train train.txt --out a", 2, "add --model mlp or --model linear"),
-        ("train --model ranksvm --train train.txt --out a", 2, "only nets are trained by several"),
-        ("train --model mlp --train - --out a", 2, "each of them reads the data"),
+        ("train --model ranksvm --train train.txt --out a", 2, "this --model does not work with several processes: use --model mlp"),
+        ("train --model mlp --train - --out a", 2, "standard input does not work with several processes"),
     ] {
         let ran = output(together(&place, 3, arguments));
         let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
@@ -220,7 +220,7 @@ fn one_that_is_killed_ends_all_and_another_number_resumes_to_the_same_bytes() {
     assert!(!place.path().join("killed").exists(), "a model of a run that did not end");
     let further = further(&place);
     let ran = Ran::of(output(together(&place, 3, &format!("{further} --out {killed} --resume"))));
-    assert!(ran.err.contains("going on after epoch") && !ran.err.contains("past"), "{}", ran.err);
+    assert!(ran.err.contains("resuming after epoch") && !ran.err.contains("past"), "{}", ran.err);
     ran.done();
     place.run(&format!("{further} --out {whole}")).done();
     let without_names = |(record, info): (Vec<u8>, String)| (record, info.replace("killed", "whole"));
@@ -241,7 +241,7 @@ fn an_interrupt_leaves_a_checkpoint_that_can_be_resumed() {
     assert!(!ran.status.success());
     let further = further(&place);
     let ran = place.run(&format!("{further} --out {out} --resume"));
-    assert!(ran.err.contains("going on after epoch") && !ran.err.contains("past"), "{}", ran.err);
+    assert!(ran.err.contains("resuming after epoch") && !ran.err.contains("past"), "{}", ran.err);
     ran.done();
     place.run(&format!("{further} --out whole")).done();
     assert!(bytes(&place, "out").0 == bytes(&place, "whole").0, "other bytes");

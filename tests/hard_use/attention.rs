@@ -71,15 +71,15 @@ fn a_warning_says_that_the_last_epoch_is_the_best() {
     for best in [true, false] {
         let epochs = found(best);
         let ran = place.run(&format!("{train} --epochs {epochs}"));
-        let note = format!("note: training: epoch {epochs}, the last one allowed, is the best: raise --epochs\n");
+        let note = format!("note: training: the best epoch is the maximum, {epochs}: increase --epochs\n");
         assert_eq!(ran.err.contains(&note), best, "{epochs}: {}", ran.err);
         let said = result(&ran.out)["warnings"].to_string();
-        assert_eq!(said.contains("the last one allowed"), best, "{said}");
+        assert_eq!(said.contains("the best epoch is the maximum"), best, "{said}");
     }
     let err = place.run(&format!("{} --epochs 60", train.replace("constant", "cosine"))).err;
-    assert!(!err.contains("raise"), "steps that fall to 0 are meant to end there: {err}");
+    assert!(!err.contains("increase"), "a learning rate that falls to 0 is meant to end there: {err}");
     let err = place.run(&format!("{train} --epochs 1")).err;
-    assert!(!err.contains("raise"), "one epoch is a trial: {err}");
+    assert!(!err.contains("increase"), "one epoch is meant to be short: {err}");
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn a_feature_that_does_as_well_alone_is_named() {
     }
     let train = "train --train a.txt --valid b.txt --model linear --out model --force";
     let ran = place.run(&format!("{train} --json"));
-    let note = "note: training: feature 4 alone, lowest first, is within one standard error of the model or better on the validation \
-                queries: ndcg@10 1.0000, the model ";
+    let note = "note: training: feature 4 alone (lowest first) is better than the model or within one standard error of it, on the \
+                validation queries: ndcg@10 1.0000, model ";
     assert!(ran.err.contains(note), "{}", ran.err);
     assert!(result(&ran.out)["warnings"].to_string().contains("feature 4 alone"), "{}", ran.out);
     let err = place.run(&train.replace("linear", "feature")).err;
@@ -140,11 +140,11 @@ fn repeated_seeds_are_the_runs_of_these_seeds() {
 
     let text = place.run(&format!("{} --repeat 3", train.replace(" --json", ""))).out;
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    for part in ["seed 5", "seed 7", "mean over seeds", "deviation over seeds", "95% over queries", "model, of seed 5"]
+    for part in ["seed 5", "seed 7", "mean over seeds", "std dev over seeds", "95% over queries", "model, of seed 5"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(text.replace('\n', " ").contains("ndcg@10: one standard deviation over seeds is "), "{text}");
+    assert!(text.replace('\n', " ").contains("The standard deviation of ndcg@10 over seeds is "), "{text}");
     let refused = place.run(&format!("{TRAIN} --repeat 3")).bad(2);
     assert!(refused.contains("add --test FILE"), "{refused}");
 }
@@ -166,5 +166,5 @@ fn folds_are_repeated_too() {
     assert_eq!(said["seeds"], serde_json::json!([repeated["test"]["map"]["mean"], second["test"]["map"]["mean"]]));
     assert_eq!(said["queries"]["n"], 12);
     let text = place.run(&format!("{} --repeat 2", train.replace(" --json", ""))).out;
-    assert!(text.contains("The above is of seed 1.") && text.contains("deviation over seeds"), "{text}");
+    assert!(text.contains("The table above is of seed 1.") && text.contains("std dev over seeds"), "{text}");
 }

@@ -30,7 +30,7 @@ fn a_run_with_other_settings_cannot_be_resumed_and_the_error_says_what_to_do() {
     // Model and checkpoint are of the run that was interrupted.
     let other = train.replace("--epochs 1000000", "--epochs 3 --seed 9");
     let message = place.run(&format!("{other} --resume")).bad(1);
-    assert!(message.contains("model: the model there is of a run with other settings or data"), "{message}");
+    assert!(message.contains("model: the existing model was trained with other settings or data"), "{message}");
     assert!(message.contains("model.checkpoint") && !message.contains("--resume --force"), "{message}");
     assert!(message.contains("--force without --resume to discard both"), "{message}");
     place.run(&format!("{other} --resume --force")).bad(1);

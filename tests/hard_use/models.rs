@@ -83,14 +83,14 @@ fn resume_never_replaces_a_finished_model() {
     let before = bytes(&place, "model");
     for other in ["--activation relu", "--lr 0.1", "--seed 2", "--objective ranknet", "--valid train.txt"] {
         let message = place.run(&format!("{TRAIN} --out model --resume {other}")).bad(1);
-        assert!(message.contains("model: the model there is of a run with other settings or data"), "{message}");
+        assert!(message.contains("model: the existing model was trained with other settings or data"), "{message}");
     }
     // Without a checkpoint a run cannot be resumed, not even for more epochs.
     let message = place.run(&format!("{TRAIN} --out model --resume").replace("--epochs 2", "--epochs 3")).bad(1);
-    assert!(message.contains("model.checkpoint, is gone") && message.contains("--force"), "{message}");
+    assert!(message.contains("model.checkpoint is missing") && message.contains("--force"), "{message}");
     let done = place.run(&format!("{TRAIN} --out model --resume"));
     assert_eq!((done.code, done.out.as_str()), (Some(0), ""));
-    assert!(done.err.contains("model: this run is finished"), "{}", done.err);
+    assert!(done.err.contains("model: this run is already finished"), "{}", done.err);
     assert_eq!(bytes(&place, "model"), before);
     assert_eq!(names(&place), ["model"]);
     place.run(&format!("{TRAIN} --out model --resume --force --seed 2")).good();
@@ -104,7 +104,7 @@ const CHECKPOINT: &str = "burnrkc1 hours of work";
 fn a_checkpoint_is_not_lost_unasked() {
     let place = Place::new(&[("train.txt", &data()), ("model.checkpoint", CHECKPOINT)]);
     let message = place.run(&format!("{TRAIN} --out model")).bad(1);
-    assert!(message.contains("model.checkpoint: the checkpoint of a run that was interrupted"), "{message}");
+    assert!(message.contains("model.checkpoint: checkpoint of an interrupted run"), "{message}");
     assert!(message.contains("--resume") && message.contains("--force"), "{message}");
     assert_eq!(place.read("model.checkpoint"), CHECKPOINT);
     assert_eq!(names(&place), ["model.checkpoint"]);
@@ -130,7 +130,7 @@ fn folds_and_the_demonstration_keep_the_same_rules() {
     fs::write(path(&place, "models/all/Fold1.checkpoint"), CHECKPOINT).expect("a file");
     assert!(place.run(train).bad(1).contains("Fold1.checkpoint: the checkpoint"));
     assert_eq!(place.run(&format!("{train} --force")).code, Some(0));
-    assert!(place.run(train).bad(1).contains("exists already: choose another --out"));
+    assert!(place.run(train).bad(1).contains("already exists: choose another --out"));
     let inside = |folder: &str| {
         let names = fs::read_dir(path(&place, folder)).expect(folder);
         let mut names: Vec<_> = names.map(|entry| entry.expect("an entry").file_name()).collect();
@@ -242,8 +242,8 @@ mod unix {
         // At least two epochs were completed: a note says that fewer are requested.
         let resumed = place.run(&format!("{train} --epochs 1 --resume"));
         assert_eq!(resumed.code, Some(0), "{resumed:?}");
-        assert!(resumed.err.contains("going on after epoch"), "{}", resumed.err);
-        assert!(resumed.err.contains("past --epochs 1: the best of these"), "{}", resumed.err);
+        assert!(resumed.err.contains("resuming after epoch"), "{}", resumed.err);
+        assert!(resumed.err.contains("past --epochs 1: saving the best of these"), "{}", resumed.err);
         assert_eq!(names(&place), ["far", "link"]);
         assert_eq!(fs::read_dir(path(&place, "far")).expect("far").count(), 1);
     }
@@ -261,7 +261,7 @@ mod unix {
             assert_eq!(bytes(&place, "model"), before, "{command}");
         }
         hide();
-        assert!(place.run(&format!("{TRAIN} --out model")).bad(1).contains("model exists already"));
+        assert!(place.run(&format!("{TRAIN} --out model")).bad(1).contains("model already exists"));
         assert_eq!(names(&place), ["model"]);
     }
 

@@ -89,7 +89,7 @@ fn bytes(place: &Place, name: &str) -> Vec<u8> {
 fn assert_spares(place: &Place, command: &str, input: &str, out: &str) {
     let before = bytes(place, input);
     let message = place.run(&format!("{command} --force")).bad(1);
-    assert!(message.contains(&format!("{out} is read by this command")), "{command}: {message}");
+    assert!(message.contains(&format!("{out} is an input of this command")), "{command}: {message}");
     assert_eq!(bytes(place, input), before, "{command}");
 }
 
@@ -97,7 +97,7 @@ fn check_file(place: &Place, row: &Row) {
     let with = |out: &str| row.command.replace("OUT", out);
     std::fs::write(place.path().join("there"), "precious").unwrap();
     let message = place.run(&with("there")).bad(1);
-    let expected = format!("there exists already: choose another {}, or replace it with --force", row.option);
+    let expected = format!("there already exists: choose another {}, or replace it with --force", row.option);
     assert!(message.contains(&expected), "{}: {message}", row.command);
     assert_eq!(place.read("there"), "precious");
     place.run(&(with("there") + " --force --quiet")).done();
@@ -159,7 +159,7 @@ fn files_of_export_and_report_are_replaced_only_with_force() {
     // The file beside the one that is named.
     std::fs::write(place.path().join("x.features.json"), "precious").unwrap();
     let export = "export --model m --format solr --out x.json";
-    assert!(place.run(export).bad(1).contains("x.features.json exists already"));
+    assert!(place.run(export).bad(1).contains("x.features.json already exists"));
     assert!(!place.path().join("x.json").exists());
     assert_eq!(place.read("x.features.json"), "precious");
     place.run(&format!("{export} --force")).good();
@@ -183,7 +183,7 @@ fn files_in_folders_are_replaced_only_with_force() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, "precious").unwrap();
         let message = place.run(&command).bad(1);
-        assert!(message.contains(&format!("exists already: choose another {option}, or")), "{command}: {message}");
+        assert!(message.contains(&format!("already exists: choose another {option}, or")), "{command}: {message}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
         place.run(&format!("{command} --force --quiet")).done();
         // One trial makes no figure.
@@ -210,7 +210,7 @@ fn files_in_folders_are_replaced_only_with_force() {
         println!("{command:<70} {option:<9} {file}");
     }
     let message = place.run("explain --model m --data d.txt --figures m --force").bad(1);
-    assert!(message.contains("a model folder holds nothing but its model: choose another --figures"), "{message}");
+    assert!(message.contains("is a model folder, which may only contain its model: choose another --figures"), "{message}");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_model_is_replaced_only_with_force_and_spares_inputs() {
     for command in [import, train] {
         let before = bytes(&place, "m/model.json");
         let message = place.run(command).bad(1);
-        assert!(message.contains("m exists already: choose another --out, or replace it with --force"), "{message}");
+        assert!(message.contains("m already exists: choose another --out, or replace it with --force"), "{message}");
         assert_eq!(bytes(&place, "m/model.json"), before);
         place.run(&format!("{command} --force")).done();
         println!("{command:<70} --out");
@@ -238,7 +238,7 @@ fn a_model_is_replaced_only_with_force_and_spares_inputs() {
         std::fs::hard_link(place.path().join("d.txt"), place.path().join("t/README.md")).unwrap();
         let before = place.read("d.txt");
         let message = place.run(&(train.replace("--out m", "--out t") + " --force")).bad(1);
-        assert!(message.contains("README.md is read by this command as d.txt"), "{message}");
+        assert!(message.contains("README.md is an input of this command as d.txt"), "{message}");
         assert_eq!(place.read("d.txt"), before);
     }
 }
@@ -284,7 +284,7 @@ fn a_log_is_replaced_only_with_force_and_spares_inputs() {
     let before = place.read("log");
     let again = train.replace("--out n", "--out o");
     let message = place.run(&format!("{again} log")).bad(1);
-    assert!(message.contains("log exists already: choose another --log, or replace it with --force"), "{message}");
+    assert!(message.contains("log already exists: choose another --log, or replace it with --force"), "{message}");
     assert_eq!(place.read("log"), before);
     assert!(!place.path().join("o").exists());
     place.run(&format!("{again} log --force")).done();
@@ -299,9 +299,9 @@ fn a_log_is_replaced_only_with_force_and_spares_inputs() {
         place.run(&format!("{again} /dev/null --force")).done();
     }
     let message = place.run(&format!("{again} o.checkpoint --force")).bad(2);
-    assert!(message.contains("the checkpoint is written there"), "{message}");
+    assert!(message.contains("also the path of the checkpoint"), "{message}");
     let message = place.run(&format!("{} ./p", again.replace("--out o", "--out p"))).bad(2);
-    assert!(message.contains("the model is written there"), "{message}");
+    assert!(message.contains("also the path of the model"), "{message}");
     println!("{train:<70} --log");
 }
 

@@ -117,7 +117,7 @@ fn a_model_trained_on_a_cache_stores_its_feature_names() {
     place.run("train --train a.csv --valid b.cache --model linear --epochs 3 --out mixed --quiet").done();
     place.run("explain --model model --data b.cache --quiet").done();
     let error = place.run("train --train a.cache --feature-names names.txt --model linear --out x").bad(2);
-    assert!(error.contains("the features of this cache have names already"), "{error}");
+    assert!(error.contains("this cache already has feature names"), "{error}");
     let error = place.run("train --train a.cache --features 9 --model linear --out x").bad(1);
     assert!(error.contains("a.cache: the cache has names for its 2 columns of features"), "{error}");
     let error = place.run("data a.cache --label grade").bad(2);

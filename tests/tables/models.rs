@@ -211,7 +211,7 @@ fn training_sets_are_matched_by_name() {
     let found = place.run("tune --train train.csv --drop x0_bm25 --null 0 --trials 2 --epochs 2 --quiet").done();
     assert!(found.contains("--drop x0_bm25") && found.contains("--null 0"), "{found}");
     let error = place.run("train --train train.csv --out x --feature-names names.txt --model linear").bad(2);
-    assert!(error.contains("--feature-names: the columns of a table have names already"), "{error}");
+    assert!(error.contains("--feature-names: this table already has column names"), "{error}");
     let error = place.run("train --train train.csv --out x --features 9 --model linear").bad(1);
     assert!(error.contains("train.csv: the table has 6 columns of features: leave out --features 9"), "{error}");
 }

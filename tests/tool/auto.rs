@@ -22,7 +22,7 @@ fn a_race_ends_in_one_model_that_every_command_takes() {
     let place = place();
     let printed =
         place.run("train --train train.txt --valid valid.txt --test test.txt --out m --trials 12 --quiet").done();
-    assert!(printed.starts_with("lambdarank:ndcg: ndcg@10 0."), "{printed}");
+    assert!(printed.starts_with("lambdarank:ndcg: expected ndcg@10 0."), "{printed}");
     assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
     assert!(printed.contains("\n  setting ") && printed.contains("can be scored alone"), "{printed}");
     let info = info(&place, "m");
@@ -46,7 +46,7 @@ fn a_race_ends_in_one_model_that_every_command_takes() {
     }
     place.run("report m --out page.html").good();
     let page = place.read("page.html");
-    assert!(page.contains("of the selected settings on the queries") && !page.contains("No log of training"), "{page}");
+    assert!(page.contains("of the selected settings: mean over the runs") && !page.contains("No training log"), "{page}");
     place.run("info m").good();
     assert_eq!(place.run("predict --model m --data test.txt").good().lines().count(), 80);
     place.run("certify --model m --data valid.txt --metric ndcg@10 --epsilon 0.5 --delta 0.5 --quiet").good();
@@ -137,9 +137,9 @@ fn options_of_one_model_are_not_for_the_choice() {
         ("--model auto --hidden 3", "--hidden is for mlp, not for auto"),
         ("--model auto --ensemble 3", "--ensemble is for nets and trees, not for auto"),
         ("--model auto --l2 0", "--l2 is for nets and trees, not for auto"),
-        ("--model auto --resume", "--resume is for one model"),
-        ("--model mlp --trials 3", "--trials is for --model auto"),
-        ("--epochs 3 --seconds 3", "--seconds is for --model auto"),
+        ("--model auto --resume", "--resume does not work with --model auto"),
+        ("--model mlp --trials 3", "--trials needs --model auto"),
+        ("--epochs 3 --seconds 3", "--seconds needs --model auto"),
         ("--seconds -1", "expected a number of seconds"),
         ("--trials 0", "expected a whole number of 1 or more"),
     ] {

@@ -17,41 +17,50 @@ const NAME_WIDTH_BESIDE_POINTS: usize = 20;
 /// Points of a partial dependence that fit on a line.
 const POINTS: usize = 5;
 
-pub fn text(args: &Args, model: &Model, found: &Explanation) -> String {
-    let names = shorten(&found.feature_names, NAME_WIDTH);
+pub fn text(args: &Args, model: &Model, explanation: &Explanation) -> String {
+    let names = shorten(&explanation.feature_names, NAME_WIDTH);
     // The name that `compare` uses.
     let name =
         args.model.file_name().map_or_else(|| input::name(&args.model), |name| name.to_string_lossy().into_owned());
-    let compared = Comparison { system: name, ..found.comparison.clone() };
-    let mut text = paragraph(&summary(found)) + &paragraph(&verdict(&compared, 0.05)) + "\n";
-    text += &ui::table(&importances(found, &names, args.top));
-    let left = found.importances.len().saturating_sub(args.top);
+    let compared = Comparison { system: name, ..explanation.comparison.clone() };
+    let mut text = paragraph(&summary(explanation)) + &paragraph(&verdict(&compared, 0.05)) + "\n";
+    text += &ui::table(&importances(explanation, &names, args.top));
+    let left = explanation.importances.len().saturating_sub(args.top);
     if left > 0 {
-        let end = |place: usize| found.importances.get(place).map_or(String::new(), |i| metric_change(i.decrease));
-        let (first, last) = (end(args.top), end(found.importances.len() - 1));
+        let end =
+            |place: usize| explanation.importances.get(place).map_or(String::new(), |i| metric_change(i.decrease));
+        let (first, last) = (end(args.top), end(explanation.importances.len() - 1));
         text += &format!("{} more, from {first} to {last}\n", counted(left, "feature", "features"));
     }
-    if !found.dependences.is_empty() {
-        text += &format!("\n{}\n{}", heading("Mean score by feature value"), ui::table(&dependences(found)));
+    if !explanation.dependences.is_empty() {
+        text += &format!("\n{}\n{}", heading("Mean score by feature value"), ui::table(&dependences(explanation)));
     }
-    for (change, verb) in
-        found.changes.won.iter().map(|c| (c, "gained")).chain(found.changes.lost.iter().map(|c| (c, "lost")))
+    for (change, verb) in explanation
+        .changes
+        .won
+        .iter()
+        .map(|c| (c, "gained"))
+        .chain(explanation.changes.lost.iter().map(|c| (c, "lost")))
     {
-        text += &("\n".to_owned() + &query(change, verb, found, &names));
+        text += &("\n".to_owned() + &query(change, verb, explanation, &names));
     }
-    text + "\n" + &about(args, model, found)
+    text + "\n" + &about(args, model, explanation)
 }
 
 /// The most important features, in one to three sentences.
-pub fn summary(found: &Explanation) -> String {
-    let (metric, all) = (&found.metric, found.importances.len());
-    let value =
-        format!("{metric} is {} on {}.", fixed(found.value.mean, 4), counted(found.value.n, "query", "queries"));
-    let helping: Vec<&Importance> = found.importances.iter().filter(|importance| importance.helps()).collect();
-    let harming: Vec<&Importance> = found.importances.iter().rev().filter(|importance| importance.harms()).collect();
+pub fn summary(explanation: &Explanation) -> String {
+    let (metric, all) = (&explanation.metric, explanation.importances.len());
+    let value = format!(
+        "{metric} is {} on {}.",
+        fixed(explanation.value.mean, 4),
+        counted(explanation.value.n, "query", "queries")
+    );
+    let helping: Vec<&Importance> = explanation.importances.iter().filter(|importance| importance.helps()).collect();
+    let harming: Vec<&Importance> =
+        explanation.importances.iter().rev().filter(|importance| importance.harms()).collect();
     let name = |(place, importance): (usize, &&Importance)| {
         let words = if place == 0 { " when its values are permuted" } else { "" };
-        format!("{} ({}{words})", found.feature_names[importance.feature], metric_change(importance.decrease))
+        format!("{} ({}{words})", explanation.feature_names[importance.feature], metric_change(importance.decrease))
     };
     let top: Vec<String> = helping.iter().take(3).enumerate().map(name).collect();
     let features = counted(all, "feature", "features");
@@ -69,7 +78,7 @@ pub fn summary(found: &Explanation) -> String {
         .iter()
         .take(3)
         .map(|importance| {
-            format!("{} ({})", found.feature_names[importance.feature], metric_change(importance.decrease))
+            format!("{} ({})", explanation.feature_names[importance.feature], metric_change(importance.decrease))
         })
         .collect();
     let harm = match harming.len() {
@@ -90,33 +99,33 @@ fn metric_change(decrease: f64) -> String {
     signed(-decrease, 4)
 }
 
-fn importances(found: &Explanation, names: &[String], top: usize) -> Table {
-    let heading = format!("change of {}", found.metric);
+fn importances(explanation: &Explanation, names: &[String], top: usize) -> Table {
+    let heading = format!("change of {}", explanation.metric);
     let mut table = Table::new(&[
         ("feature", Align::Left),
         right(&heading),
         ("95% interval", Align::Left),
         right("p"),
-        right(found.model_importance.kind.name()),
+        right(explanation.model_importance.kind.name()),
     ]);
-    for importance in found.importances.iter().take(top) {
+    for importance in explanation.importances.iter().take(top) {
         let interval = |(low, high): (f64, f64)| format!("{} to {}", metric_change(high), metric_change(low));
         table.row([
             names[importance.feature].clone(),
             metric_change(importance.decrease),
             importance.interval.map_or("-".into(), interval),
             p_value(importance.p),
-            number(found.model_importance.values[importance.feature]),
+            number(explanation.model_importance.values[importance.feature]),
         ]);
     }
     table
 }
 
-fn dependences(found: &Explanation) -> Table {
-    let names = shorten(&found.feature_names, NAME_WIDTH_BESIDE_POINTS);
+fn dependences(explanation: &Explanation) -> Table {
+    let names = shorten(&explanation.feature_names, NAME_WIDTH_BESIDE_POINTS);
     let empty = right("");
     let mut table = Table::new(&[("feature", Align::Left), ("", Align::Left), empty, empty, empty, empty, empty]);
-    for dependence in &found.dependences {
+    for dependence in &explanation.dependences {
         let points = points(dependence);
         let of = |list: &[f64]| points.iter().map(|&place| number(list[place])).collect::<Vec<_>>();
         let value = if dependence.axis == Axis::Scaled { "scaled" } else { "value" };
@@ -135,11 +144,11 @@ fn points(dependence: &Dependence) -> Vec<usize> {
     points
 }
 
-fn query(change: &QueryChange, verb: &str, found: &Explanation, names: &[String]) -> String {
+fn query(change: &QueryChange, verb: &str, explanation: &Explanation, names: &[String]) -> String {
     let title = format!(
         "Query {} {verb}: {} from {} to {}",
         change.query,
-        found.metric,
+        explanation.metric,
         fixed(change.baseline, 4),
         fixed(change.model, 4)
     );
@@ -148,7 +157,7 @@ fn query(change: &QueryChange, verb: &str, found: &Explanation, names: &[String]
     let Some(decided) = &change.change else {
         return text + &paragraph(TIES);
     };
-    text += &paragraph(&decision(decided, &found.comparison.baseline));
+    text += &paragraph(&decision(decided, &explanation.comparison.baseline));
     let (better, worse) = (format!("label {}", decided.better.label), format!("label {}", decided.worse.label));
     let mut table = Table::new(&[("feature", Align::Left), right(&better), right(&worse), right("contribution")]);
     for part in &decided.contributions {
@@ -185,29 +194,29 @@ pub fn decision(change: &Change, baseline: &str) -> String {
 }
 
 /// How everything was computed.
-fn about(args: &Args, model: &Model, found: &Explanation) -> String {
+fn about(args: &Args, model: &Model, explanation: &Explanation) -> String {
     let (queries, documents) =
-        (counted(found.queries, "query", "queries"), counted(found.documents, "document", "documents"));
+        (counted(explanation.queries, "query", "queries"), counted(explanation.documents, "document", "documents"));
     let mut text = named("model", &format!("{}: {}", args.model.display(), model.info.ranker.architecture));
     text += &named("data", &format!("{}: {queries}, {documents}", input::name(&args.data)));
-    text += &named("conventions", &found.conventions);
-    let family = found.comparison.adjusted.map_or(0, |adjusted| adjusted.family);
-    text += &named("tests", &tests_text(&[(&found.metric, family)], 0.05));
-    for (name, words) in methods(found) {
+    text += &named("conventions", &explanation.conventions);
+    let family = explanation.comparison.adjusted.map_or(0, |adjusted| adjusted.family);
+    text += &named("tests", &tests_text(&[(&explanation.metric, family)], 0.05));
+    for (name, words) in methods(explanation) {
         text += &named(name, &words);
     }
     text
 }
 
 /// The name of each kind of number, and how it is computed.
-pub fn methods(found: &Explanation) -> Vec<(&'static str, String)> {
-    let within = match found.options.permute {
+pub fn methods(explanation: &Explanation) -> Vec<(&'static str, String)> {
+    let within = match explanation.options.permute {
         Permute::Query => "within each query",
         Permute::File => "across all documents of the file",
     };
-    let repeats = counted(found.options.repeats, "permutation", "permutations");
-    let mut contributions = format!("contribution: {}", found.method.words());
-    if found.counts == Some(Counts::Data) {
+    let repeats = counted(explanation.options.repeats, "permutation", "permutations");
+    let mut contributions = format!("contribution: {}", explanation.method.words());
+    if explanation.counts == Some(Counts::Data) {
         contributions += "; documents per leaf counted on this data, because the model file has no counts";
     }
     vec![
@@ -217,11 +226,11 @@ pub fn methods(found: &Explanation) -> Vec<(&'static str, String)> {
                 "of the mean over queries when a feature's scaled values are permuted {within}; mean of {repeats}, seed {}; \
                  intervals and p-values by Student's t over queries, corrected by Holm's method over {}; an interval \
                  excludes 0 if and only if p is at most 0.05",
-                found.options.seed,
-                counted(found.importances.iter().filter(|importance| importance.p.is_some()).count(), "feature", "features")
+                explanation.options.seed,
+                counted(explanation.importances.iter().filter(|importance| importance.p.is_some()).count(), "feature", "features")
             ),
         ),
-        (found.model_importance.kind.name(), found.model_importance.kind.words().to_owned()),
+        (explanation.model_importance.kind.name(), explanation.model_importance.kind.words().to_owned()),
         (
             "values",
             "quantiles of the feature from 1% to 99%; score: mean over up to 1,000 documents with the feature set to the value"

@@ -26,18 +26,18 @@ pub fn is_explanation_file(name: &str) -> bool {
 }
 
 /// Writes all figures of an explanation into a folder.
-pub fn explanation((folder, force): (&Path, bool), found: &Explanation, top: usize) -> anyhow::Result<()> {
+pub fn explanation((folder, force): (&Path, bool), explanation: &Explanation, top: usize) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| burnrank::Error::io(folder, "create", error))?;
     let write = |name: String, text: String| Output::new(&folder.join(name), "--figures", force)?.write_text(&text);
-    write("importance.svg".into(), importance(found, top)?)?;
-    for (place, dependence) in found.dependences.iter().enumerate() {
-        write(format!("dependence-{}.svg", place + 1), self::dependence(found, dependence)?)?;
+    write("importance.svg".into(), importance(explanation, top)?)?;
+    for (place, dependence) in explanation.dependences.iter().enumerate() {
+        write(format!("dependence-{}.svg", place + 1), self::dependence(explanation, dependence)?)?;
     }
-    write("queries.svg".into(), difference(&found.comparison, (NARROW, HIGH))?)?;
-    for (word, changes) in [("won", &found.changes.won), ("lost", &found.changes.lost)] {
+    write("queries.svg".into(), difference(&explanation.comparison, (NARROW, HIGH))?)?;
+    for (word, changes) in [("won", &explanation.changes.won), ("lost", &explanation.changes.lost)] {
         for (place, change) in changes.iter().enumerate() {
             if let Some(pair) = &change.change {
-                write(format!("{word}-{}.svg", place + 1), contributions(found, &change.query, pair)?)?;
+                write(format!("{word}-{}.svg", place + 1), contributions(explanation, &change.query, pair)?)?;
             }
         }
     }
@@ -45,15 +45,16 @@ pub fn explanation((folder, force): (&Path, bool), found: &Explanation, top: usi
 }
 
 /// The change of the metric when each of the `top` features is permuted: a filled dot if significant, else a ring.
-pub fn importance(found: &Explanation, top: usize) -> anyhow::Result<String> {
-    let shown: Vec<_> = found.importances.iter().take(top.clamp(1, 40)).collect();
-    let names: Vec<String> = shown.iter().map(|importance| found.feature_names[importance.feature].clone()).collect();
+pub fn importance(explanation: &Explanation, top: usize) -> anyhow::Result<String> {
+    let shown: Vec<_> = explanation.importances.iter().take(top.clamp(1, 40)).collect();
+    let names: Vec<String> =
+        shown.iter().map(|importance| explanation.feature_names[importance.feature].clone()).collect();
     let ends = |importance: &&burnrank::analysis::explain::Importance| {
         let (low, high) = importance.interval.unwrap_or((importance.decrease, importance.decrease));
         [-low, -high]
     };
     let range = figure::room(shown.iter().flat_map(ends).chain([0.0]), 0.06);
-    let title = format!("Change of {} by permutation", found.metric);
+    let title = format!("Change of {} by permutation", explanation.metric);
     rows(&title, &names, range, |chart| {
         let zero = PathElement::new([(0.0, -0.5), (0.0, shown.len() as f64 - 0.5)], palette::GREY.stroke_width(1));
         chart.draw_series([zero]).map_err(failed)?;
@@ -73,8 +74,8 @@ pub fn importance(found: &Explanation, top: usize) -> anyhow::Result<String> {
 }
 
 /// The mean score as a function of one feature.
-pub fn dependence(found: &Explanation, dependence: &Dependence) -> anyhow::Result<String> {
-    let name = &found.feature_names[dependence.feature];
+pub fn dependence(explanation: &Explanation, dependence: &Dependence) -> anyhow::Result<String> {
+    let name = &explanation.feature_names[dependence.feature];
     let axis = if dependence.axis == Axis::Scaled { "scaled within the query" } else { "value" };
     let points = dependence.values.iter().copied().zip(dependence.scores.iter().copied()).collect();
     let curve = Curve { name: name.clone(), points, marks: 1, dashed: false, best: None };
@@ -82,9 +83,9 @@ pub fn dependence(found: &Explanation, dependence: &Dependence) -> anyhow::Resul
 }
 
 /// The contributions of features to the difference of two scores; positive: in favour of the more relevant document.
-pub fn contributions(found: &Explanation, query: &str, change: &Change) -> anyhow::Result<String> {
+pub fn contributions(explanation: &Explanation, query: &str, change: &Change) -> anyhow::Result<String> {
     let mut names: Vec<String> =
-        change.contributions.iter().map(|part| found.feature_names[part.feature].clone()).collect();
+        change.contributions.iter().map(|part| explanation.feature_names[part.feature].clone()).collect();
     names.extend(["all others".to_owned(), "sum".to_owned()]);
     let sum = change.contributions.iter().map(|part| part.contribution).sum::<f64>() + change.other_contributions;
     let values: Vec<f64> =

@@ -10,43 +10,43 @@ use burnrank::analysis::explain::{Axis, Change, Explanation};
 /// Maximum number of features in the table.
 const TOP: usize = 15;
 
-pub fn section(found: &Explanation) -> anyhow::Result<String> {
-    let mut text = paragraph(&summary(found));
-    let metric = &found.metric;
+pub fn section(explanation: &Explanation) -> anyhow::Result<String> {
+    let mut text = paragraph(&summary(explanation));
+    let metric = &explanation.metric;
     let caption = format!(
         "Change of {metric} when a feature is permuted, with 95% intervals corrected for the number of features. \
          Filled dot: significantly important; ring: not."
     );
-    let picture = captioned(&figure::importance(found, TOP)?, &caption);
-    let rows: Vec<Vec<String>> = found
+    let picture = captioned(&figure::importance(explanation, TOP)?, &caption);
+    let rows: Vec<Vec<String>> = explanation
         .importances
         .iter()
         .take(TOP)
         .map(|importance| {
             let interval = |(low, high): (f64, f64)| format!("{} to {}", signed(-high, 4), signed(-low, 4));
             vec![
-                found.feature_names[importance.feature].clone(),
+                explanation.feature_names[importance.feature].clone(),
                 signed(-importance.decrease, 4),
                 importance.interval.map_or("-".into(), interval),
                 p_value(importance.p),
-                number(found.model_importance.values[importance.feature]),
+                number(explanation.model_importance.values[importance.feature]),
             ]
         })
         .collect();
     let change = format!("change of {metric}");
     let caption = format!(
         "The most important of {} features; {}: {}",
-        found.importances.len(),
-        found.model_importance.kind.name(),
-        found.model_importance.kind.words()
+        explanation.importances.len(),
+        explanation.model_importance.kind.name(),
+        explanation.model_importance.kind.words()
     );
     let list =
-        table(&caption, 1, &["feature", &change, "95% interval", "p", found.model_importance.kind.name()], &rows);
+        table(&caption, 1, &["feature", &change, "95% interval", "p", explanation.model_importance.kind.name()], &rows);
     text += &beside(&[picture, list]);
-    if !found.dependences.is_empty() {
+    if !explanation.dependences.is_empty() {
         text += &heading("Partial dependence");
         let picture = |dependence: &burnrank::analysis::explain::Dependence| {
-            let name = &found.feature_names[dependence.feature];
+            let name = &explanation.feature_names[dependence.feature];
             let scaled = if dependence.axis == Axis::Scaled { ", scaled within the query" } else { "" };
             let (low, high) = (dependence.scores.first().copied(), dependence.scores.last().copied());
             let ends = |end: Option<f64>| number(end.unwrap_or(f64::NAN));
@@ -56,12 +56,12 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
                 ends(low),
                 ends(high)
             );
-            Ok((figure::dependence(found, dependence)?, caption))
+            Ok((figure::dependence(explanation, dependence)?, caption))
         };
-        text += &figures(&found.dependences.iter().map(picture).collect::<anyhow::Result<Vec<_>>>()?);
+        text += &figures(&explanation.dependences.iter().map(picture).collect::<anyhow::Result<Vec<_>>>()?);
     }
-    let changes = &found.changes;
-    text += &heading(&format!("Largest differences from {}", found.comparison.baseline));
+    let changes = &explanation.changes;
+    text += &heading(&format!("Largest differences from {}", explanation.comparison.baseline));
     if changes.won.is_empty() && changes.lost.is_empty() {
         return Ok(text + &aside("None: both have equal values on all queries."));
     }
@@ -76,7 +76,7 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
             text += &format!("<h4>{}</h4>\n", super::html::escape(&title));
             match &change.change {
                 None => text += &aside(TIES),
-                Some(pair) => text += &document_pair(found, &change.query, pair)?,
+                Some(pair) => text += &document_pair(explanation, &change.query, pair)?,
             }
         }
     }
@@ -84,14 +84,14 @@ pub fn section(found: &Explanation) -> anyhow::Result<String> {
 }
 
 /// The two documents responsible for the change of a query.
-fn document_pair(found: &Explanation, query: &str, change: &Change) -> anyhow::Result<String> {
+fn document_pair(explanation: &Explanation, query: &str, change: &Change) -> anyhow::Result<String> {
     let mut rows: Vec<Vec<String>> = change
         .contributions
         .iter()
         .map(|part| {
             let value = |value: f32| number(f64::from(value));
             vec![
-                found.feature_names[part.feature].clone(),
+                explanation.feature_names[part.feature].clone(),
                 value(part.better),
                 value(part.worse),
                 signed(part.contribution, 4),
@@ -105,7 +105,7 @@ fn document_pair(found: &Explanation, query: &str, change: &Change) -> anyhow::R
     let (better, worse) = (format!("label {}", change.better.label), format!("label {}", change.worse.label));
     let list = table(&caption, 1, &["feature", &better, &worse, "contribution"], &rows);
     let words = format!("{caption}; positive: in favour of the first.");
-    let picture = captioned(&figure::contributions(found, query, change)?, &words);
-    let text = paragraph(&decision(change, &found.comparison.baseline)) + &beside(&[picture, list]);
+    let picture = captioned(&figure::contributions(explanation, query, change)?, &words);
+    let text = paragraph(&decision(change, &explanation.comparison.baseline)) + &beside(&[picture, list]);
     Ok(if change.contributions_add_up { text } else { text + &aside(DO_NOT_ADD_UP) })
 }

@@ -1,4 +1,4 @@
-//! `--model auto`: which settings, chosen on the data, and the average of those that win.
+//! `--model auto`: selects settings on the data and averages the models of the best ones.
 
 use super::Args;
 use crate::cli::Interrupted;
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// Chooses on the training data, and the validation data where there are any; `title` names the run where there are several.
-pub fn choose(
+/// Selects a model on the training data, and the validation data if any. `title` names the run if there are several.
+pub fn select(
     args: &Args,
     splits: &Splits,
     config: &TrainConfig,
@@ -28,7 +28,7 @@ pub fn choose(
         metrics: report_metrics(&config.metric)?,
         ..Auto::new(config.clone())
     };
-    let title = if title.is_empty() { "choosing a model".to_owned() } else { format!("{title}, choosing a model") };
+    let title = if title.is_empty() { "selecting a model".to_owned() } else { format!("{title}, selecting a model") };
     let bar = Bar::new(&title, Unit::Share);
     let valid = Some(&splits.valid.data).filter(|valid| valid.n_queries() > 0);
     let show = |progress: burnrank::tune::AutoProgress| {
@@ -36,14 +36,14 @@ pub fn choose(
     };
     auto.train(&splits.train.data, valid, device, &Graceful::stop(), &show).map_err(|error| match error {
         Error::Stopped => {
-            ui::note("interrupted before the first run was whole: there is no model");
+            ui::note("interrupted before the first run finished: there is no model");
             Interrupted.into()
         }
         error => error.into(),
     })
 }
 
-/// The settings of a net with the scaling that suits the data, where --scale auto asks for it.
+/// Sets the scaling of a net: the one that suits the data with `--scale auto`, else that of `config`.
 pub fn with_scaling(args: &Args, splits: &Splits, config: TrainConfig, device: &Device) -> anyhow::Result<TrainConfig> {
     if !args.settings.chooses_scaling(&config) {
         return Ok(config);
@@ -62,7 +62,7 @@ pub fn with_scaling(args: &Args, splits: &Splits, config: TrainConfig, device: &
     }
 }
 
-/// What came of a model that was selected.
+/// The result of model selection as JSON.
 pub fn json(out: &Path, info: &ModelInfo, selection: &AutoReport, warnings: &Value) -> Value {
     json!({
         "model": out.display().to_string(), "objective": info.objective, "metrics": info.metrics,
@@ -71,13 +71,13 @@ pub fn json(out: &Path, info: &ModelInfo, selection: &AutoReport, warnings: &Val
     })
 }
 
-/// The same in words, and all settings that were tried.
+/// The result of model selection: the verdict, the table of settings, and the certainty of the choice.
 pub fn text(metric: &str, model: &Model, selection: &AutoReport) -> String {
-    let (verdict, tried) = (verdict(metric, model, selection), ui::table(&tried(selection)));
-    format!("{verdict}\n{tried}\n{}\n", paragraph(&sureness(metric, selection)))
+    let (verdict, candidates) = (verdict(metric, model, selection), ui::table(&candidates(selection)));
+    format!("{verdict}\n{candidates}\n{}\n", paragraph(&certainty(metric, selection)))
 }
 
-/// What a model is the average of, as in "15 nets".
+/// The number and kind of models that are averaged, as in "15 nets".
 pub fn average_of(info: &ModelInfo) -> String {
     let kind = match info.ranker.architecture {
         Architecture::Trees { .. } => "trees",
@@ -86,25 +86,24 @@ pub fn average_of(info: &ModelInfo) -> String {
     ui::counted(info.members.len().max(1), kind.trim_end_matches('s'), kind)
 }
 
-/// What came out, in a few lines.
-fn verdict(metric: &str, model: &Model, race: &AutoReport) -> String {
+fn verdict(metric: &str, model: &Model, selection: &AutoReport) -> String {
     let info = &model.info;
     let scaling = info.scaler.kind();
     let value = info.run.as_ref().and_then(|run| run.best_value).unwrap_or(f64::NAN);
     paragraph(&format!(
-        "{}: {metric} {} expected, of each member alone, on queries like the {} that chose it. The model is {}, the average \
-         of {}. Features: {scaling}. {}",
+        "{}: expected {metric} {} of each member alone, estimated on the {} queries of the selection. Model: {}, the \
+         average of {}. Features: {scaling}. {}",
         info.objective,
         ui::decimals(value),
-        ui::count(race.queries),
+        ui::count(selection.queries),
         info.ranker.architecture,
         average_of(info),
         scaling.serving(),
     ))
 }
 
-/// All settings, the best by their difference from the selected one first.
-fn tried(race: &AutoReport) -> Table {
+/// All candidate settings, the best difference from the selected one first.
+fn candidates(selection: &AutoReport) -> Table {
     let columns = [
         ("  setting", Align::Left),
         ("difference", Align::Right),
@@ -113,14 +112,14 @@ fn tried(race: &AutoReport) -> Table {
         ("runs", Align::Right),
     ];
     let mut table = Table::new(&columns);
-    for setting in &race.candidates {
+    for setting in &selection.candidates {
         let name = format!("{} {}", if setting.selected { '*' } else { ' ' }, setting.name);
         let (difference, error, queries) = match (setting.difference, &setting.failure) {
             (_, Some(_)) => ("failed".to_owned(), String::new(), String::new()),
-            (Some(found), None) => {
-                (signed(found.mean, 4), ui::decimals(found.standard_error), ui::count(found.queries))
+            (Some(paired), None) => {
+                (signed(paired.mean, 4), ui::decimals(paired.standard_error), ui::count(paired.queries))
             }
-            (None, None) if setting.selected => ("selected".to_owned(), String::new(), ui::count(race.queries)),
+            (None, None) if setting.selected => ("selected".to_owned(), String::new(), ui::count(selection.queries)),
             (None, None) => (ui::decimals(f64::NAN), String::new(), String::new()),
         };
         table.row([name, difference, error, queries, setting.runs.to_string()]);
@@ -128,22 +127,21 @@ fn tried(race: &AutoReport) -> Table {
     table
 }
 
-/// How sure the choice is, in words.
-fn sureness(metric: &str, race: &AutoReport) -> String {
-    let cut = if race.cut_short { " The race was cut short." } else { "" };
-    let behind = format!(
-        "Difference: {metric} of the setting minus that of the selected one, on the runs and queries that both have, with \
-         its standard error. * part of the model."
+/// How the table was computed, and the certainty of the choice.
+fn certainty(metric: &str, selection: &AutoReport) -> String {
+    let cut = if selection.cut_short { " Model selection was cut short." } else { "" };
+    let columns = format!(
+        "difference: {metric} minus that of the selected setting, on their common runs and queries; error: its standard \
+         error; *: part of the model."
     );
-    let Some(runner_up) = &race.runner_up else {
-        return format!("{behind} All settings are part of the model.{cut}");
+    let Some(runner_up) = &selection.runner_up else {
+        return format!("{columns} All settings are part of the model.{cut}");
     };
-    let errors = runner_up.lead / runner_up.standard_error;
-    let sure = match errors {
-        errors if errors >= 2.0 => "the choice is sure",
-        errors if errors >= 1.0 => "the choice is likely right",
-        errors if errors > -1.0 => "which of the two is better is not known",
-        _ => "it was not taken because it needs more at serving time",
+    let certainty = match runner_up.lead / runner_up.standard_error {
+        errors if errors >= 2.0 => "the model is clearly better (by 2 standard errors or more)",
+        errors if errors >= 1.0 => "the model is probably better (by 1 to 2 standard errors)",
+        errors if errors > -1.0 => "not significantly different (within 1 standard error)",
+        _ => "not selected, because it is more expensive to serve",
     };
-    format!("{behind} The best setting that has no part in the model is '{}': {sure}.{cut}", runner_up.name)
+    format!("{columns} The best setting outside the model is '{}': {certainty}.{cut}", runner_up.name)
 }

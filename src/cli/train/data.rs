@@ -1,7 +1,7 @@
-//! The data of a run: read with a progress bar, made alike, and evaluated in the end.
+//! The data of a run: reading with a progress bar, common width, scaling, and final evaluation.
 
 use super::Args;
-use super::progress::preparing;
+use super::progress;
 use crate::cli::input::{self, ReadArgs};
 use crate::cli::interrupt::Graceful;
 use crate::cli::{ui, widths};
@@ -18,7 +18,7 @@ pub fn read(path: &Path, reading: &ReadArgs) -> anyhow::Result<Split> {
     Ok(Split::of_report(path, input::name(path), report))
 }
 
-/// Reads the files of a run; each has its own query file.
+/// Reads the files of a run. `query_files` are those of validation and test data.
 pub fn read_all(
     files: &RunFiles<'_>,
     hold_out: HoldOut,
@@ -45,25 +45,25 @@ impl Args {
         read_all(&files, hold_out, &self.read, query_files)
     }
 
-    /// One in five training queries, other ones for each member.
+    /// Holds out one in five training queries, different ones for each member.
     pub fn hold_out(&self) -> HoldOut {
         HoldOut::Fifth { seed: self.settings.seed(), members: self.settings.ensemble }
     }
 }
 
-/// Gives all splits the features of the training data.
+/// Gives all splits the number of features of the training data, or `stated` features.
 pub fn fit_widths(splits: &mut Splits, stated: Option<usize>) -> anyhow::Result<()> {
-    splits.fit_widths(stated)?.iter().for_each(|filled| widths::tell(&filled.file, filled.found, filled.width));
+    splits.fit_widths(stated)?.iter().for_each(|filled| widths::note_filled(&filled.file, filled.found, filled.width));
     Ok(())
 }
 
-/// Scales training and validation data; of several processes, each keeps what it holds.
+/// Scales training and validation data. With several processes, each keeps only its part.
 pub fn scale(
     splits: &mut Splits,
     config: &TrainConfig,
     member: Option<&Member>,
 ) -> anyhow::Result<Vec<Arc<TrainingData<'static>>>> {
-    let bar = preparing(splits.values_to_scale());
+    let bar = progress::scaling(splits.values_to_scale());
     let data = match member.filter(|_| config.shares > 0) {
         Some(member) => splits.distributed_data(config, member)?,
         None => splits.training_data(config.scaling)?,
@@ -72,7 +72,7 @@ pub fn scale(
     Ok(data)
 }
 
-/// Adds to a model where its data came from, and its values on the test data.
+/// Stores the sources of its data and its metrics in a model.
 pub fn describe(splits: &Splits, model: &mut Model, config: &TrainConfig) -> anyhow::Result<()> {
     for missing in splits.describe(model, &report_metrics(&config.metric)?, &Graceful::stop()) {
         ui::note(&format!("{}: not evaluated: {}", ui::printable(&missing.source), missing.reason));

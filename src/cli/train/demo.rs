@@ -1,8 +1,8 @@
-//! `burnrank train` without data: the RankNet paper's artificial net data, three objectives or the one asked for, one table.
+//! `burnrank train` without data: a demonstration on the RankNet paper's artificial net data, with three objectives or `--objective`.
 
+use super::epochs::run_epochs;
 use super::output::RunOutput;
-use super::run::train_with;
-use super::warn::{self, Warning};
+use super::warnings::{self, Warning};
 use super::{Args, data};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
@@ -13,16 +13,16 @@ use burnrank::train::{Ensemble, Split, Splits, report_metrics};
 use burnrank::{Device, Model, Objective, Synthetic, TrainConfig};
 use serde_json::json;
 
-/// The objectives of the table, and the names of their model folders.
+/// The default objectives, and the names of their model folders.
 const OBJECTIVES: [(&str, &str); 3] =
     [("ranknet", "net-ranknet"), ("lambdarank:ndcg", "net-lambdarank"), ("ndcg-loss2++:mu=5", "net-ndcg-loss2pp")];
 
 /// The paper's 800 training, 100 validation and 100 test queries of 50 documents.
 const PARTS: [std::ops::Range<usize>; 3] = [0..800, 800..900, 900..1000];
 
-/// What to do after the demonstration.
+/// The next step after the demonstration.
 const NEXT: &str = "\
-Next, on data of your own (LETOR text, '<label> qid:<id> <index>:<value> ...'):
+Train on your data (LETOR text, '<label> qid:<id> <index>:<value> ...'):
   burnrank train --train train.txt --out model
 ";
 
@@ -37,10 +37,10 @@ fn objectives(args: &Args) -> anyhow::Result<Vec<(Objective, String)>> {
         None => OBJECTIVES.into_iter().map(named).collect(),
         Some(name) => {
             let objective = Objective::parse(name)?;
-            let known = OBJECTIVES.iter().find(|(known, _)| *known == objective.name());
+            let default = OBJECTIVES.iter().find(|(name, _)| *name == objective.name());
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
             let folder = || format!("net-{}", objective.name().chars().map(plain).collect::<String>());
-            let folder = known.map_or_else(folder, |(_, folder)| (*folder).to_owned());
+            let folder = default.map_or_else(folder, |(_, folder)| (*folder).to_owned());
             Ok(vec![(objective, folder)])
         }
     }
@@ -56,14 +56,14 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     let objectives = objectives(args)?;
     let mut splits = Splits::new(part(0)?, part(1)?, Some(part(2)?));
     let claim = |name: &str| args.out.as_ref().map(|out| args.claim(&out.join(name))).transpose();
-    // The first that is claimed makes the folder of all, and must be the last to leave it.
+    // The first claim creates the parent folder and must be released last, hence the reversed order.
     let mut outs = objectives.iter().rev().map(|(_, name)| claim(name)).collect::<anyhow::Result<Vec<_>>>()?;
     outs.reverse();
     let mut output = RunOutput::new(args.json);
     if !args.json {
         let about = format!(
-            "No data given (--train FILE), so this is a demonstration: {source}. {} training, {} validation and {} test \
-             queries of 50 documents; {}{}.",
+            "Demonstration, because --train FILE was not given: {source}. {} training, {} validation and {} test queries of \
+             50 documents; {}{}.",
             PARTS[0].len(),
             PARTS[1].len(),
             PARTS[2].len(),
@@ -74,12 +74,12 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
     }
     let _graceful = Graceful::new();
     data::fit_widths(&mut splits, args.features)?;
-    let mut odd = warn::before(&splits, &config, args.read.first_index)?;
+    let mut warnings = warnings::before_training(&splits, &config, args.read.first_index)?;
     let data = data::scale(&mut splits, &config, None)?;
-    let mut measures = report_metrics(&config.metric)?;
-    measures.push(burnrank::metric::parse("pairs")?);
+    let mut metrics = report_metrics(&config.metric)?;
+    metrics.push(burnrank::metric::parse("pairs")?);
     let mut columns = vec![("test queries", Align::Left), ("best epoch", Align::Right), ("seconds", Align::Right)];
-    let names: Vec<String> = measures.iter().map(|metric| metric.name()).collect();
+    let names: Vec<String> = metrics.iter().map(|metric| metric.name()).collect();
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = Table::new(&columns);
     let mut results = vec![];
@@ -88,18 +88,19 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
         let config = TrainConfig { objective, ..config.clone() };
         let objective = config.aim();
         let members = Ensemble::of(&config, args.settings.ensemble, &data, &[], device)?;
-        let model = train_with(args, &config, members, None, &objective, &mut output)?;
+        let model = run_epochs(args, &config, members, None, &objective, &mut output)?;
         let Some(mut model) = model.filter(|_| !Graceful::asked()) else { return Err(Interrupted.into()) };
         data::describe(&splits, &mut model, &config)?;
         conventions = model.info.conventions.clone();
-        odd.extend(warn::training(&model, &objective).inspect(Warning::tell));
+        warnings.extend(warnings::after_training(&model, &objective).inspect(Warning::print));
         let test = splits.test.as_ref().map_or(&splits.valid.data, |test| &test.data);
-        let found = model.evaluate(test, &measures)?;
-        let values: Vec<f64> = names.iter().map(|name| found.get(name).copied().unwrap_or(f64::NAN)).collect();
+        let results_on_test = model.evaluate(test, &metrics)?;
+        let values: Vec<f64> =
+            names.iter().map(|name| results_on_test.get(name).copied().unwrap_or(f64::NAN)).collect();
         let (best_epoch, seconds) =
             (model.info.best_epoch, model.history.iter().map(|epoch| epoch.seconds).sum::<f64>());
         if let Some(out) = out {
-            // Without the log, which holds times: the models that ship are the same whenever they are made.
+            // Without the log, which has times: the shipped models must be reproducible to the byte.
             out.save(&Model { history: vec![], ..model })?;
             out.discard_checkpoint();
         }
@@ -109,12 +110,12 @@ pub fn run(args: &Args, config: TrainConfig, device: &Device) -> anyhow::Result<
         results.push(json!({"objective": objective, "best_epoch": best_epoch, "test": named}));
     }
     if args.json {
-        let odd: Vec<_> = odd.iter().map(Warning::json).collect();
-        let result = json!({"demo": results, "conventions": conventions, "warnings": odd});
+        let warnings: Vec<_> = warnings.iter().map(Warning::json).collect();
+        let result = json!({"demo": results, "conventions": conventions, "warnings": warnings});
         output.print(&(serde_json::to_string(&result)? + "\n"));
-        return output.end(&args.kept());
+        return output.finish(&args.models_location());
     }
     let saved = args.out.as_ref().map_or(String::new(), |out| format!("models: {}\n", out.display()));
     output.print(&(ui::table(&table) + &format!("\n{conventions}\n{saved}\n{NEXT}")));
-    output.end(&args.kept())
+    output.finish(&args.models_location())
 }

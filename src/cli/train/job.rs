@@ -1,10 +1,10 @@
-//! One model from its data to its folder: the steps that all plans share.
+//! The training of one model, from its data to its folder: the steps that `--train` and `--folds` share.
 
+use super::epochs::run_epochs;
 use super::output::RunOutput;
 use super::repeat::Repeats;
-use super::run::train_with;
-use super::single::SingleFeature;
-use super::warn::{self, Warning};
+use super::single_feature::SingleFeature;
+use super::warnings::{self, Warning};
 use super::{Args, Out, auto, data};
 use crate::cli::interrupt::Graceful;
 use burnrank::data::Targets;
@@ -15,33 +15,33 @@ use burnrank::{Device, Finish, Model, TrainConfig};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A model to be trained: its data and its settings.
-pub struct Job<'a> {
+/// A model to train: its data and its settings.
+pub struct TrainingJob<'a> {
     args: &'a Args,
     device: &'a Device,
-    /// Names the run where there are several.
+    /// Names the run if there are several.
     title: &'a str,
     pub config: TrainConfig,
     pub splits: Splits,
     targets: Vec<Targets>,
     names: Vec<String>,
-    single: Option<SingleFeature>,
-    /// Empty where the model is selected on the data.
+    single_feature: Option<SingleFeature>,
+    /// Scaled data; empty for model selection, which scales it itself.
     data: Vec<Arc<TrainingData<'static>>>,
     is_auto: bool,
 }
 
-/// A model that was trained, or selected.
-pub struct Trained {
+/// A model that was trained or selected.
+pub struct TrainedModel {
     pub model: Model,
-    /// How it was selected, where it was.
+    /// The report of model selection, with `--model auto`.
     pub selection: Option<AutoReport>,
-    /// Whether the run could continue.
+    /// Whether the run was interrupted before its end.
     pub interrupted: bool,
 }
 
-impl<'a> Job<'a> {
-    /// Makes the splits alike, and settles what the settings leave to the data.
+impl<'a> TrainingJob<'a> {
+    /// Checks the splits, gives them the same number of features, and resolves the settings that depend on the data.
     pub fn new(
         args: &'a Args,
         device: &'a Device,
@@ -60,24 +60,26 @@ impl<'a> Job<'a> {
                 auto::with_scaling(args, &splits, config, device)?
             }
         };
-        Ok(Job { args, device, title, config, splits, targets, names, single: None, data: Vec::new(), is_auto })
+        let (single_feature, data) = (None, Vec::new());
+        Ok(TrainingJob { args, device, title, config, splits, targets, names, single_feature, data, is_auto })
     }
 
-    /// The identity of the run, before anything is scaled.
+    /// The identity of the run; call before [`TrainingJob::scale`].
     pub fn identity(&self) -> String {
         self.splits.identity(&self.config, self.args.settings.ensemble, &self.targets)
     }
 
-    /// Checks objective and metrics on all splits, prints warnings about the data, and keeps what later ones need.
+    /// Checks objective and metrics on all splits, prints warnings about the data, and samples queries for the comparison with
+    /// a single feature.
     pub fn warnings(&mut self) -> anyhow::Result<Vec<Warning>> {
-        let warnings = warn::before(&self.splits, &self.config, self.args.read.first_index)?;
-        // Where members have validation queries of their own, other members were trained on these.
-        let apart = self.args.settings.ensemble == 1 || self.args.valid.is_some() || self.args.folds.is_some();
-        self.single = apart.then(|| SingleFeature::sample(&self.splits.valid.data, &self.config)).flatten();
+        let warnings = warnings::before_training(&self.splits, &self.config, self.args.read.first_index)?;
+        // Members with different held-out queries train on each other's validation queries.
+        let is_unseen = self.args.settings.ensemble == 1 || self.args.valid.is_some() || self.args.folds.is_some();
+        self.single_feature = is_unseen.then(|| SingleFeature::sample(&self.splits.valid.data, &self.config)).flatten();
         Ok(warnings)
     }
 
-    /// Scales the data of a model that is named; of several processes, each keeps what it holds.
+    /// Scales the data, except for model selection. With several processes, each keeps only its part.
     pub fn scale(&mut self, member: Option<&Member>) -> anyhow::Result<()> {
         if !self.is_auto {
             self.data = data::scale(&mut self.splits, &self.config, member)?;
@@ -85,66 +87,66 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// The members of the run; nothing where the model is selected on the data.
+    /// The members of the run; `None` for model selection.
     pub fn members(&self) -> burnrank::Result<Option<Ensemble<'_>>> {
         let start = || Ensemble::of(&self.config, self.args.settings.ensemble, &self.data, &self.targets, self.device);
         if self.is_auto { Ok(None) } else { start().map(Some) }
     }
 
-    /// Trains to the end or to Ctrl-C; `None` if that came before the first epoch.
+    /// Trains until the end or Ctrl-C; `None` if interrupted before the first epoch ended.
     pub fn train(
         &self,
         members: Option<Ensemble<'_>>,
         checkpoint: Option<(&Path, bool)>,
         member: Option<&Member>,
         output: &mut RunOutput,
-    ) -> anyhow::Result<Option<Trained>> {
+    ) -> anyhow::Result<Option<TrainedModel>> {
         let Some(members) = members else {
-            let (model, selection) = auto::choose(self.args, &self.splits, &self.config, self.device, self.title)?;
-            return Ok(Some(Trained { model, selection: Some(selection), interrupted: Graceful::asked() }));
+            let (model, selection) = auto::select(self.args, &self.splits, &self.config, self.device, self.title)?;
+            return Ok(Some(TrainedModel { model, selection: Some(selection), interrupted: Graceful::asked() }));
         };
-        let Some(model) = train_with(self.args, &self.config, members, checkpoint, self.title, output)? else {
+        let Some(model) = run_epochs(self.args, &self.config, members, checkpoint, self.title, output)? else {
             return Ok(None);
         };
         let is_stopped = model.info.run.as_ref().is_some_and(|run| run.finish == Finish::Stopped);
-        // Of several processes, another may have been asked.
+        // With several processes, another one may have been interrupted.
         let interrupted = is_stopped && (Graceful::asked() || member.is_some());
         let is_new = model.info.best_epoch > 0 || !interrupted;
-        Ok(is_new.then_some(Trained { model, selection: None, interrupted }))
+        Ok(is_new.then_some(TrainedModel { model, selection: None, interrupted }))
     }
 
-    /// Evaluates the model on the test data, writes it where it goes, and prints warnings about its training.
-    pub fn keep(&self, trained: &mut Trained, out: Option<&Out>) -> anyhow::Result<Vec<Warning>> {
-        let Job { args, config, title, .. } = self;
-        let Trained { model, selection, interrupted } = trained;
+    /// Evaluates the model on the test data, writes it to `out`, and prints warnings about its training.
+    pub fn save(&self, trained: &mut TrainedModel, out: Option<&Out>) -> anyhow::Result<Vec<Warning>> {
+        let TrainingJob { args, config, title, .. } = self;
+        let TrainedModel { model, selection, interrupted } = trained;
         data::describe(&self.splits, model, config)?;
         model.info.feature_names = self.names.clone();
         if let Some(out) = out {
-            let resumes = selection.is_none() && args.train.is_some() && out.place.checkpoint().exists();
+            let has_checkpoint = selection.is_none() && args.train.is_some() && out.place.checkpoint().exists();
             if let Err(error) = out.save(model) {
-                let there = if resumes { "; when that is mended, --resume saves it from its checkpoint" } else { "" };
-                anyhow::bail!("{error}{there}");
+                let remedy = if has_checkpoint { "; fix this, then save the model with --resume" } else { "" };
+                anyhow::bail!("{error}{remedy}");
             }
             if selection.is_some() || !*interrupted {
                 out.discard_checkpoint();
             }
         }
-        // Who asks for a single feature gets one.
-        let single = self.single.as_ref().filter(|_| args.settings.model().kind.name != "feature");
-        let single = single.and_then(|single| single.warning(model, args.read.first_index, title));
-        let rest = [warn::too_few_epochs(config, model, title), single].into_iter().flatten();
-        Ok(warn::training(model, title).chain(rest).inspect(Warning::tell).collect())
+        // `--model feature` is a single feature by intention.
+        let single_feature = self.single_feature.as_ref().filter(|_| args.settings.model().kind.name != "feature");
+        let single_feature = single_feature.and_then(|single| single.warning(model, args.read.first_index, title));
+        let others = [warnings::too_few_epochs(config, model, title), single_feature].into_iter().flatten();
+        Ok(warnings::after_training(model, title).chain(others).inspect(Warning::print).collect())
     }
 
-    /// The models of the other seeds.
-    pub fn again(&self, repeats: &Repeats) -> anyhow::Result<Vec<Model>> {
-        let Job { args, config, device, .. } = self;
+    /// Trains with the other seeds of `--repeat`.
+    pub fn train_other_seeds(&self, repeats: &Repeats) -> anyhow::Result<Vec<Model>> {
+        let TrainingJob { args, config, device, .. } = self;
         if self.is_auto {
-            let select = |config: &TrainConfig| auto::choose(args, &self.splits, config, device, self.title);
-            return repeats.one_by_one(config, |config| select(config).map(|found| found.0));
+            let select = |config: &TrainConfig| auto::select(args, &self.splits, config, device, self.title);
+            return repeats.sequentially(config, |config| Ok(select(config)?.0));
         }
         let start =
             |config: &TrainConfig| Ensemble::of(config, args.settings.ensemble, &self.data, &self.targets, device);
-        repeats.side_by_side(config, start)
+        repeats.in_parallel(config, start)
     }
 }

@@ -1,4 +1,4 @@
-//! `--log FILE`: every epoch as a JSON line, once, whole, and in order, however often the run is killed and resumed.
+//! `--log FILE`: one JSON line per epoch, complete, in order and without duplicates, even if the run is killed and resumed.
 
 use anyhow::Context;
 use burnrank::EpochRecord;
@@ -6,24 +6,23 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// What the first line of a log starts with: of one run, or of several.
+/// The start of the first line of a log, of one run or of several.
 const STARTS: [&str; 2] = ["{\"epoch\":", "{\"run\":"];
 
-/// The open log.
+/// An open log.
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
     file: File,
-    /// The length of all whole lines; nothing is known of it for pipes and devices.
+    /// Length of all complete lines in bytes; `None` for pipes and devices.
     length: Option<u64>,
 }
 
 impl Log {
-    /// Replaces an older log, or goes on with the file when there are epochs in `history`: it then holds these and no
-    /// others.
+    /// Replaces an existing log, or continues it if `history` has epochs; it then has exactly these epochs.
     ///
     /// # Errors
-    /// When the file cannot be written, is not a log, or is to be gone on with and is the log of another run.
+    /// If the file cannot be written, is not a log, or is to be continued but is the log of another run.
     pub fn open(path: &Path, history: &[EpochRecord]) -> anyhow::Result<Self> {
         let failed = || format!("{}: cannot write", path.display());
         let mut options = OpenOptions::new();
@@ -32,7 +31,7 @@ impl Log {
             return Ok(Log { path: path.to_path_buf(), file, length: None });
         }
         check_is_log(path)?;
-        let (kept, length) = if history.is_empty() { (0, 0) } else { whole_lines(path, history)? };
+        let (kept, length) = if history.is_empty() { (0, 0) } else { matching_lines(path, history)? };
         file.set_len(length).with_context(failed)?;
         let mut log = Log { path: path.to_path_buf(), file, length: Some(length) };
         log.file.seek(SeekFrom::Start(length)).with_context(failed)?;
@@ -42,12 +41,12 @@ impl Log {
         Ok(log)
     }
 
-    /// How messages call the file.
+    /// The path, for messages.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// Adds a line; when that fails, no part of it is left.
+    /// Appends a line. If that fails, no part of it remains.
     pub fn write(&mut self, line: &str) -> std::io::Result<()> {
         let written = self.file.write_all(line.as_bytes());
         match (&written, self.length) {
@@ -61,26 +60,26 @@ impl Log {
     }
 }
 
-/// Refuses a file that holds something else than the log of a training run.
+/// Refuses a file that is not the log of a training run.
 fn check_is_log(path: &Path) -> anyhow::Result<()> {
     let failed = || format!("{}: cannot read", path.display());
     let mut start = Vec::new();
     File::open(path).with_context(failed)?.take(16).read_to_end(&mut start).with_context(failed)?;
-    let begins = |known: &str| start.starts_with(&known.as_bytes()[..known.len().min(start.len())]);
-    if !STARTS.into_iter().any(begins) {
+    let matches = |expected: &str| start.starts_with(&expected.as_bytes()[..expected.len().min(start.len())]);
+    if !STARTS.into_iter().any(matches) {
         anyhow::bail!("{}: not the log of a training run: choose another --log, or remove it", path.display());
     }
     Ok(())
 }
 
-/// The number of lines that are those of `history`, and their length in bytes; all that follows is to be cut off.
-fn whole_lines(path: &Path, history: &[EpochRecord]) -> anyhow::Result<(usize, u64)> {
+/// The number of complete lines that equal `history`, and their length in bytes. The rest of the file is to be cut off.
+fn matching_lines(path: &Path, history: &[EpochRecord]) -> anyhow::Result<(usize, u64)> {
     let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
     let (mut lines, mut length) = (0, 0);
     for (line, epoch) in text.split_inclusive('\n').zip(history).take_while(|(line, _)| line.ends_with('\n')) {
         if line.trim_end() != serde_json::to_string(epoch)? {
             anyhow::bail!(
-                "{}: the log of another run, by its line {}: choose another --log, or remove it",
+                "{}: the log of another run (line {} differs): choose another --log, or remove it",
                 path.display(),
                 lines + 1
             );
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resumed_log_has_every_epoch_once_whatever_it_was_left_with() {
+    fn a_resumed_log_has_every_epoch_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         let history: Vec<EpochRecord> = (1..=3).map(epoch).collect();
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_file_is_not_gone_on_with() {
+    fn other_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         std::fs::write(&path, "my diary\n").unwrap();
@@ -132,7 +131,7 @@ mod tests {
         }
         std::fs::write(&path, lines(2..=3)).unwrap();
         let error = Log::open(&path, &[epoch(1)]).unwrap_err().to_string();
-        assert!(error.contains("the log of another run, by its line 1"), "{error}");
+        assert!(error.contains("the log of another run (line 1 differs)"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), lines(2..=3));
     }
 }

@@ -1,4 +1,4 @@
-//! What training prints and logs while it works: a closed pipe or a full disk never stops it, and is told at the end.
+//! Output and log of a training run. A closed pipe or a full disk does not stop training; it is reported at the end.
 
 use super::log::Log;
 use crate::cli::output::Output;
@@ -7,25 +7,25 @@ use burnrank::{EpochRecord, Error};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Standard output and the log of a run, and what became of them.
+/// Standard output and the log of a run, with their write errors.
 #[derive(Debug, Default)]
 pub struct RunOutput {
     json: bool,
     log: Option<Log>,
-    /// Why standard output could not be written.
+    /// The error of writing to standard output.
     failure: Option<String>,
-    /// The log that could not be written.
+    /// The name of the log that could not be written.
     incomplete_log: Option<String>,
 }
 
 impl RunOutput {
-    /// Epochs are printed when they are wanted as JSON.
+    /// With `json`, every epoch is printed.
     pub fn new(json: bool) -> Self {
         RunOutput { json, ..RunOutput::default() }
     }
 
-    /// Opens the log, unless it is open, for a run that goes on after the epochs of `history`.
-    /// `existing` says whether the file may be there already.
+    /// Opens the log of a run that continues after the epochs of `history`, unless it is open already.
+    /// `existing`: whether the file may exist.
     pub fn open_log(&mut self, path: Option<&Path>, history: &[EpochRecord], existing: bool) -> anyhow::Result<()> {
         if let (Some(path), None, None) = (path, &self.log, &self.incomplete_log) {
             Output::new(path, "--log", existing)?;
@@ -34,7 +34,7 @@ impl RunOutput {
         Ok(())
     }
 
-    /// Writes to standard output, as long as somebody listens.
+    /// Writes to standard output, until that fails.
     pub fn print(&mut self, text: &str) {
         if self.failure.is_none()
             && let Err(error) = ui::print(text)
@@ -43,7 +43,7 @@ impl RunOutput {
         }
     }
 
-    /// Writes an epoch to standard output and to the log; `run` names the run where there are several.
+    /// Writes an epoch to standard output and to the log. `run` names the run if there are several.
     pub fn epoch(&mut self, epoch: &EpochRecord, run: &str) -> burnrank::Result<()> {
         let line = line(epoch, run).map_err(|error| Error::Record(error.to_string()))?;
         if self.json {
@@ -53,19 +53,19 @@ impl RunOutput {
             && let Err(error) = log.write(&line)
         {
             let name = log.name();
-            ui::note(&format!("{name}: cannot write: {error}; training goes on without the log"));
+            ui::note(&format!("{name}: cannot write: {error}; training continues without the log"));
             (self.incomplete_log, self.log) = (Some(name), None);
         }
         Ok(())
     }
 
-    /// Says what could not be written; `kept` says where the models are.
-    pub fn end(self, kept: &str) -> anyhow::Result<()> {
+    /// Fails if something could not be written. `location` says where the models are.
+    pub fn finish(self, location: &str) -> anyhow::Result<()> {
         if let Some(error) = self.failure {
-            anyhow::bail!("the output could not be written: {error}; {kept}");
+            anyhow::bail!("the output could not be written: {error}; {location}");
         }
         if let Some(log) = self.incomplete_log {
-            anyhow::bail!("{log}: the log is not complete; {kept}");
+            anyhow::bail!("{log}: the log is incomplete; {location}");
         }
         Ok(())
     }

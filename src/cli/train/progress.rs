@@ -1,4 +1,4 @@
-//! How far training has come: a bar on a terminal, a line every few seconds elsewhere.
+//! Progress of training on standard error: a bar on a terminal, else a line every few seconds.
 
 use crate::cli::ui;
 use burnrank::train::Ensemble;
@@ -9,13 +9,13 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The time between two lines, and before the first.
-const BETWEEN_LINES: Duration = Duration::from_secs(5);
+/// Interval between lines, and before the first.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Feature values whose scaling takes long enough to be told of.
+/// Minimum number of feature values for a line about scaling.
 const MANY_VALUES: usize = 20_000_000;
 
-/// What a user sees of a run on standard error.
+/// Progress of a run on standard error.
 pub struct TrainingProgress {
     metric: String,
     bar: ProgressBar,
@@ -23,7 +23,7 @@ pub struct TrainingProgress {
 }
 
 impl TrainingProgress {
-    /// Of a run of this title that goes on after epoch `before`.
+    /// For a run that continues after epoch `before`.
     pub fn new(config: &TrainConfig, title: &str, before: usize) -> Self {
         let terminal = std::io::stderr().is_terminal() && !ui::quiet();
         let target = if terminal { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
@@ -38,9 +38,9 @@ impl TrainingProgress {
         TrainingProgress { metric: config.metric.clone(), bar, lines }
     }
 
-    /// An epoch is over.
+    /// Shows a finished epoch.
     pub fn epoch(&mut self, members: &Ensemble<'_>) {
-        let (done, message) = (members.epochs(), format!("{} {}", self.metric, standing(members.members())));
+        let (done, message) = (members.epochs(), format!("{} {}", self.metric, status(members.members())));
         if let Some(lines) = &self.lines {
             lines.change(|run| (run.done, run.message) = (done, message.clone()));
         }
@@ -49,8 +49,8 @@ impl TrainingProgress {
     }
 }
 
-/// How good the members are so far.
-fn standing(members: &[Trainer<'_>]) -> String {
+/// The validation values of the members so far.
+fn status(members: &[Trainer<'_>]) -> String {
     let best = |member: &Trainer<'_>| member.history().iter().rfind(|epoch| epoch.best).cloned();
     if let [only] = members {
         let now = only.history().last().map_or(f64::NAN, |epoch| epoch.valid);
@@ -59,8 +59,8 @@ fn standing(members: &[Trainer<'_>]) -> String {
     }
     let values: Vec<f64> = members.iter().filter_map(best).map(|epoch| epoch.valid).collect();
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let going = members.iter().filter(|member| member.finished().is_none()).count();
-    format!("{mean:.4} (mean of members), {going} of {} members go on", members.len())
+    let active = members.iter().filter(|member| member.finished().is_none()).count();
+    format!("{mean:.4} (mean of members), {active} of {} members still training", members.len())
 }
 
 impl Drop for TrainingProgress {
@@ -69,11 +69,11 @@ impl Drop for TrainingProgress {
     }
 }
 
-/// What the lines are made of.
+/// The state that lines show.
 struct Run {
     prefix: String,
     epochs: usize,
-    /// The epochs that are not of this run, but of the one that it goes on with.
+    /// Epochs before this run was resumed.
     before: usize,
     done: usize,
     message: String,
@@ -83,12 +83,11 @@ struct Run {
 impl Run {
     fn line(&self, elapsed: Duration) -> String {
         let Run { prefix, epochs, before, done, message, .. } = self;
-        let own = done.saturating_sub(*before);
-        if own == 0 {
+        let since_resumed = done.saturating_sub(*before);
+        if since_resumed == 0 {
             return format!("{prefix}epoch {}/{epochs}, {} so far", done + 1, time(elapsed.as_secs_f64()));
         }
-        // The others are taken to be like those of this run.
-        let left = elapsed.as_secs_f64() / own as f64 * epochs.saturating_sub(*done) as f64;
+        let left = elapsed.as_secs_f64() / since_resumed as f64 * epochs.saturating_sub(*done) as f64;
         format!("{prefix}epoch {done}/{epochs} {message}, {} left", time(left))
     }
 }
@@ -101,7 +100,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// A thread that writes a line every few seconds, also while an epoch takes longer than that.
+/// A thread that writes a line every few seconds, even during a long epoch.
 struct Lines {
     run: Arc<(Mutex<Run>, Condvar)>,
     thread: Option<JoinHandle<()>>,
@@ -110,21 +109,21 @@ struct Lines {
 impl Lines {
     fn start(run: Run) -> Option<Self> {
         let run = Arc::new((Mutex::new(run), Condvar::new()));
-        let seen = Arc::clone(&run);
+        let shared = Arc::clone(&run);
         let start = Instant::now();
         let watch = move || {
-            let (run, changed) = &*seen;
+            let (run, changed) = &*shared;
             let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
             while !run.over {
-                let waited = changed.wait_timeout_while(run, BETWEEN_LINES, |run| !run.over);
+                let waited = changed.wait_timeout_while(run, LINE_INTERVAL, |run| !run.over);
                 run = waited.unwrap_or_else(PoisonError::into_inner).0;
                 if !run.over {
-                    // When nobody hears it, there is nobody to tell.
+                    // A closed standard error is no problem.
                     let _ = writeln!(std::io::stderr(), "{}", run.line(start.elapsed()));
                 }
             }
         };
-        // Without the thread there are no lines, and nothing else is lost.
+        // If the thread cannot start, only the lines are missing.
         let thread = std::thread::Builder::new().name("progress".into()).spawn(watch).ok()?;
         Some(Lines { run, thread: Some(thread) })
     }
@@ -145,8 +144,8 @@ impl Drop for Lines {
     }
 }
 
-/// Says what is done between reading and the first epoch, which on large data takes a while.
-pub fn preparing(values: usize) -> ProgressBar {
+/// Progress of scaling `values` feature values, which takes a while on large data.
+pub fn scaling(values: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     if ui::quiet() {
         return bar;
@@ -168,14 +167,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_how_far_and_how_long() {
+    fn a_line_has_the_epoch_and_the_remaining_time() {
         let line = |before, done, seconds| {
             let (prefix, message) = ("Fold1: ".to_owned(), "map 0.5000 (best 0.6000 at 2)".to_owned());
             Run { prefix, epochs: 100, before, done, message, over: false }.line(Duration::from_secs(seconds))
         };
         assert_eq!(line(0, 50, 10), "Fold1: epoch 50/100 map 0.5000 (best 0.6000 at 2), 10 s left");
         assert_eq!(line(0, 0, 10), "Fold1: epoch 1/100, 10 s so far");
-        // Epochs of the run that this one goes on with took no time of it.
+        // Epochs before a resumption took no time of this run.
         assert!(line(40, 50, 10).ends_with(", 50 s left"));
         assert_eq!(line(40, 40, 5), "Fold1: epoch 41/100, 5 s so far");
         assert!(line(0, 1, 2).ends_with(", 4 min left"));

@@ -1,4 +1,4 @@
-//! `--repeat N`: the same run with other seeds, so that nobody takes luck for progress.
+//! `--repeat N`: repeats a run with other seeds, and reports the variation of the test values.
 
 use super::Args;
 use crate::cli::Interrupted;
@@ -17,45 +17,45 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Two runs that differ by chance alone differ by less than this many standard deviations in 19 of 20 cases.
+/// Two runs that differ only by chance differ by less than this number of standard deviations with probability 95%.
 const TWO_RUNS: f64 = 1.959963984540054 * std::f64::consts::SQRT_2;
 
-/// What the run and its repetitions reached on the test queries.
+/// The test values of the runs with all seeds.
 pub struct Repeats {
     seeds: Vec<u64>,
     metrics: Vec<Arc<dyn Metric>>,
-    /// Of each measure and each seed.
-    found: Vec<Vec<Found>>,
+    /// Indexed by metric, then by seed.
+    values: Vec<Vec<SeedValues>>,
 }
 
-/// What one seed reached by one measure.
+/// The values of one seed by one metric.
 #[derive(Debug, Clone, Default)]
-struct Found {
-    /// Of each query, fold after fold.
+struct SeedValues {
+    /// One per query, fold after fold.
     queries: Vec<Option<f64>>,
-    /// The mean of each fold.
+    /// One mean per fold.
     folds: Vec<f64>,
 }
 
 impl Repeats {
-    /// Nothing where nothing is to be repeated.
+    /// `None` without `--repeat`.
     pub fn new(args: &Args, config: &TrainConfig) -> anyhow::Result<Option<Self>> {
         let Some(count) = args.repeat.filter(|&count| count > 1) else {
             return Ok(None);
         };
         let seeds: Vec<u64> = (0..u64::from(count)).map(|place| config.seed.wrapping_add(place)).collect();
         let metrics = report_metrics(&config.metric)?;
-        let found = vec![vec![Found::default(); seeds.len()]; metrics.len()];
-        Ok(Some(Repeats { seeds, metrics, found }))
+        let values = vec![vec![SeedValues::default(); seeds.len()]; metrics.len()];
+        Ok(Some(Repeats { seeds, metrics, values }))
     }
 
-    /// The settings of the other runs.
+    /// The settings of the other seeds.
     fn others(&self, config: &TrainConfig) -> Vec<TrainConfig> {
         self.seeds[1..].iter().map(|&seed| TrainConfig { seed, ..config.clone() }).collect()
     }
 
-    /// Trains with the other seeds, one after the other, by something that uses all cores itself.
-    pub fn one_by_one(
+    /// Trains with the other seeds one after another, for a `train` that uses all cores.
+    pub fn sequentially(
         &self,
         config: &TrainConfig,
         train: impl Fn(&TrainConfig) -> anyhow::Result<Model>,
@@ -63,8 +63,8 @@ impl Repeats {
         self.others(config).iter().map(train).collect()
     }
 
-    /// Trains with the other seeds, in parallel; `start` prepares a run.
-    pub fn side_by_side<'a>(
+    /// Trains with the other seeds in parallel. `start` prepares a run.
+    pub fn in_parallel<'a>(
         &self,
         config: &TrainConfig,
         start: impl Fn(&TrainConfig) -> burnrank::Result<Ensemble<'a>>,
@@ -85,12 +85,12 @@ impl Repeats {
             done.fetch_add(config.epochs.saturating_sub(run.epochs()) as u64, Ordering::Relaxed);
             Ok(run.finish()?)
         };
-        // All of them, before an error counts: which one comes does not depend on threads.
+        // Collect all results first, so that the reported error does not depend on the threads.
         let models: Vec<anyhow::Result<Model>> = runs.into_par_iter().zip(&others).map(train).collect();
         models.into_iter().collect()
     }
 
-    /// Judges the models of all seeds on the test queries, of one fold where there are several.
+    /// Evaluates the models of all seeds on the test queries of a fold.
     pub fn add(&mut self, first: &Model, others: &[Model], test: &Dataset) -> anyhow::Result<()> {
         for (place, model) in std::iter::once(first).chain(others).enumerate() {
             self.evaluate(place, model, test)?;
@@ -105,55 +105,54 @@ impl Repeats {
 
     fn evaluate(&mut self, place: usize, model: &Model, test: &Dataset) -> anyhow::Result<()> {
         let scores = model.score(test)?;
-        for (metric, found) in self.metrics.iter().zip(&mut self.found) {
+        for (metric, seeds) in self.metrics.iter().zip(&mut self.values) {
             let values = evaluate(&**metric, &scores, test.labels(), test.offsets(), &Conventions::default());
-            // A measure without a value on these labels was told of before.
+            // A metric without a value on these labels was reported before.
             let values = values.unwrap_or_else(|_| vec![None; test.n_queries()]);
-            found[place].folds.push(Summary::of(&values).mean);
-            found[place].queries.extend(values);
+            seeds[place].folds.push(Summary::of(&values).mean);
+            seeds[place].queries.extend(values);
         }
         Ok(())
     }
 
-    /// What is said of one measure.
-    fn summary(&self, measure: usize) -> Spread {
-        Spread::of(&self.found[measure])
+    fn variation(&self, metric: usize) -> Variation {
+        Variation::of(&self.values[metric])
     }
 
-    /// How large the spread over seeds is against that over queries, for the measure that chooses epochs.
-    fn sentence(&self) -> String {
-        let (name, spread) = (self.metrics[0].name(), self.summary(0));
-        let (deviation, reach) = (spread.deviation, spread.queries.interval.1 - spread.queries.mean);
+    /// The variation over seeds relative to that over queries, for `--metric`.
+    fn verdict(&self) -> String {
+        let (name, variation) = (self.metrics[0].name(), self.variation(0));
+        let (deviation, half_width) = (variation.deviation, variation.half_width());
         if deviation == 0.0 {
-            return format!("The seed changes nothing: {name} is the same for all {} seeds.", self.seeds.len());
+            return format!("The seed has no effect: {name} is the same for all {} seeds.", self.seeds.len());
         }
         format!(
-            "{name}: one standard deviation over seeds is {deviation:.4}, {:.0}% of the {reach:.4} that the 95% interval over \
-             {} reaches to either side. Two runs that differ only in their seeds differ by less than {:.4} in about 19 of 20 \
-             cases: a smaller gain of one run is no progress.",
-            100.0 * deviation / reach,
-            ui::counted(spread.queries.n, "query", "queries"),
+            "The standard deviation of {name} over seeds is {deviation:.4}, {:.0}% of the half-width of the 95% interval over \
+             {} ({half_width:.4}). Two runs that differ only in the seed differ by less than {:.4} in about 19 of 20 cases: a \
+             smaller gain of a single run may be chance.",
+            100.0 * deviation / half_width,
+            ui::counted(variation.queries.n, "query", "queries"),
             TWO_RUNS * deviation
         )
     }
 
-    /// A table of all seeds, and what follows from it.
+    /// The table of all seeds, and the verdict.
     pub fn text(&self) -> String {
         let names: Vec<String> = self.metrics.iter().map(|metric| metric.name()).collect();
         let mut columns = vec![("test", Align::Left)];
         columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
         let mut table = Table::new(&columns);
-        let spreads: Vec<Spread> = (0..names.len()).map(|measure| self.summary(measure)).collect();
-        let mut row = |title: String, value: &dyn Fn(&Spread) -> String| {
-            table.row([title].into_iter().chain(spreads.iter().map(value)));
+        let variations: Vec<Variation> = (0..names.len()).map(|metric| self.variation(metric)).collect();
+        let mut row = |title: String, value: &dyn Fn(&Variation) -> String| {
+            table.row([title].into_iter().chain(variations.iter().map(value)));
         };
         for (place, seed) in self.seeds.iter().enumerate() {
-            row(format!("seed {seed}"), &|spread| ui::decimals(spread.seeds[place]));
+            row(format!("seed {seed}"), &|variation| ui::decimals(variation.seeds[place]));
         }
-        row("mean over seeds".into(), &|spread| ui::decimals(spread.mean));
-        row("deviation over seeds".into(), &|spread| ui::decimals(spread.deviation));
-        row("95% over queries, ±".into(), &|spread| ui::decimals(spread.queries.interval.1 - spread.queries.mean));
-        format!("\n{}\n{}", ui::table(&table), paragraph(&self.sentence()))
+        row("mean over seeds".into(), &|variation| ui::decimals(variation.mean));
+        row("std dev over seeds".into(), &|variation| ui::decimals(variation.deviation));
+        row("95% over queries, ±".into(), &|variation| ui::decimals(variation.half_width()));
+        format!("\n{}\n{}", ui::table(&table), paragraph(&self.verdict()))
     }
 
     pub fn json(&self) -> Value {
@@ -165,37 +164,42 @@ impl Repeats {
             (metric.name(), value)
         };
         let metrics: serde_json::Map<String, Value> = self.metrics.iter().enumerate().map(one).collect();
-        json!({"seeds": self.seeds, "test": metrics, "summary": self.sentence()})
+        json!({"seeds": self.seeds, "test": metrics, "summary": self.verdict()})
     }
 }
 
-/// How far a measure depends on seeds, and how far on queries.
-struct Spread {
-    /// Of each seed: the mean over folds of the mean over queries.
+/// The variation of a metric over seeds and over queries.
+struct Variation {
+    /// Per seed, the mean over folds of the mean over queries.
     seeds: Vec<f64>,
     mean: f64,
-    /// The standard deviation over seeds, with the divisor n - 1.
+    /// Standard deviation over seeds, with the divisor n - 1.
     deviation: f64,
-    /// Of the queries' means over seeds.
+    /// Of each query's mean over seeds.
     queries: Summary,
 }
 
-impl Spread {
-    fn of(found: &[Found]) -> Self {
-        let seeds: Vec<f64> = found.iter().map(|seed| mean(&seed.folds)).collect();
-        let over = Mean::of(&seeds);
+impl Variation {
+    fn of(values: &[SeedValues]) -> Self {
+        let seeds: Vec<f64> = values.iter().map(|seed| mean(&seed.folds)).collect();
+        let over_seeds = Mean::of(&seeds);
         let query = |place: usize| {
-            let values: Option<Vec<f64>> = found.iter().map(|seed| seed.queries[place]).collect();
+            let values: Option<Vec<f64>> = values.iter().map(|seed| seed.queries[place]).collect();
             values.map(|values| mean(&values))
         };
-        let queries: Vec<Option<f64>> = (0..found[0].queries.len()).map(query).collect();
-        Spread {
-            // Equal values have a mean that is a rounding error away from them.
-            deviation: if seeds.iter().all(|value| *value == seeds[0]) { 0.0 } else { over.deviation() },
+        let queries: Vec<Option<f64>> = (0..values[0].queries.len()).map(query).collect();
+        Variation {
+            // The mean of equal values may differ from them by a rounding error.
+            deviation: if seeds.iter().all(|value| *value == seeds[0]) { 0.0 } else { over_seeds.deviation() },
             seeds,
-            mean: over.mean,
+            mean: over_seeds.mean,
             queries: Summary::of(&queries),
         }
+    }
+
+    /// Half the width of the 95% interval over queries.
+    fn half_width(&self) -> f64 {
+        self.queries.interval.1 - self.queries.mean
     }
 }
 
@@ -204,18 +208,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spreads_over_seeds_and_over_queries_are_two_things() {
-        let found = |queries: [f64; 3]| Found {
+    fn variation_over_seeds_differs_from_variation_over_queries() {
+        let values = |queries: [f64; 3]| SeedValues {
             folds: vec![(queries[0] + queries[1]) / 2.0, queries[2]],
             queries: queries.map(Some).to_vec(),
         };
-        let spread = Spread::of(&[found([0.0, 1.0, 0.5]), found([0.2, 1.0, 0.7])]);
-        assert_eq!(spread.seeds, [0.5, (0.6 + 0.7) / 2.0]);
-        assert_eq!(spread.mean, (0.5 + 0.65) / 2.0);
+        let variation = Variation::of(&[values([0.0, 1.0, 0.5]), values([0.2, 1.0, 0.7])]);
+        assert_eq!(variation.seeds, [0.5, (0.6 + 0.7) / 2.0]);
+        assert_eq!(variation.mean, (0.5 + 0.65) / 2.0);
         let expected = 2.0 * (0.15_f64 / 2.0).powi(2);
-        assert!((spread.deviation - expected.sqrt()).abs() < 1e-12);
-        assert_eq!(spread.queries, Summary::of(&[Some(0.1), Some(1.0), Some(0.6)]));
-        let same = Spread::of(&[found([0.1, 0.1, 0.1]), found([0.1, 0.1, 0.1]), found([0.1, 0.1, 0.1])]);
+        assert!((variation.deviation - expected.sqrt()).abs() < 1e-12);
+        assert_eq!(variation.queries, Summary::of(&[Some(0.1), Some(1.0), Some(0.6)]));
+        let same = Variation::of(&[values([0.1, 0.1, 0.1]), values([0.1, 0.1, 0.1]), values([0.1, 0.1, 0.1])]);
         assert_eq!(same.deviation, 0.0);
     }
 }

@@ -1,4 +1,4 @@
-//! The command that trains what a search found.
+//! Prints the `burnrank train` command of a configuration.
 
 use super::Args;
 use burnrank::TrainConfig;
@@ -6,8 +6,8 @@ use burnrank::setting::stated;
 use burnrank::tune::Trial;
 use std::path::Path;
 
-/// The arguments of `burnrank train` that train as a trial did, an option and its value at a time. How long the default is
-/// trained depends on the data, as without options: `queries` is the number of training queries.
+/// The arguments of `burnrank train` that train like a trial, one list per option. The default number of epochs depends on the
+/// number of training `queries`.
 pub fn train_arguments(args: &Args, trial: &Trial, queries: usize) -> burnrank::Result<Vec<Vec<String>>> {
     let mut all: Vec<Vec<String>> = Vec::new();
     let mut add = |option: &str, value: Option<String>| {
@@ -29,33 +29,33 @@ pub fn train_arguments(args: &Args, trial: &Trial, queries: usize) -> burnrank::
     add("--query-file", path(&args.read.query_file));
     add("--valid-query-file", path(&args.valid_query_file));
     all.extend(args.read.table.words());
-    let words =
+    let flags =
         [("--lenient", args.read.lenient), ("--fill-zeros", args.read.fill_zeros), ("--regroup", args.read.regroup)];
-    all.extend(words.into_iter().filter(|(_, given)| *given).map(|(word, _)| vec![word.to_owned()]));
+    all.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| vec![flag.to_owned()]));
     Ok(all)
 }
 
-/// The arguments that say what is trained, and how: the model, and every setting that is not its default; on a number of
-/// training queries, or on any number.
+/// The arguments of a configuration: the model, and every setting that is not its default. With `queries`, the default number
+/// of epochs for this number of training queries is omitted too.
 pub fn config_arguments(config: &TrainConfig, queries: Option<usize>) -> burnrank::Result<Vec<Vec<String>>> {
     let (model, given) = stated(config, queries)?;
     let settings = given.iter().map(|(key, value)| vec![format!("--{key}"), value.to_owned()]);
     Ok(std::iter::once(vec!["--model".to_owned(), model.to_string()]).chain(settings).collect())
 }
 
-/// The command on one line, as a shell takes it.
+/// The command on one line, quoted for a shell.
 pub fn line(arguments: &[Vec<String>]) -> String {
     let words = arguments.iter().flatten().map(|word| quoted(word));
     ["burnrank".to_owned(), "train".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The same on lines of 80 columns, as far as options allow.
+/// The command on lines of 80 columns, broken between options.
 pub fn lines(arguments: &[Vec<String>]) -> String {
     let mut text = "  burnrank train".to_owned();
     let mut column = text.len();
     for argument in arguments {
         let argument = argument.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-        // Room for the backslash behind it.
+        // Leave room for " \".
         if column + 1 + argument.chars().count() + 2 > 80 {
             text.push_str(" \\\n     ");
             column = 5;
@@ -67,7 +67,7 @@ pub fn lines(arguments: &[Vec<String>]) -> String {
     text + "\n"
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

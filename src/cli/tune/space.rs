@@ -1,4 +1,4 @@
-//! `--space FILE`: what is searched, as TOML.
+//! `--space FILE`: the search space as TOML.
 
 use burnrank::data::read_text;
 use burnrank::internal::suggest::nearest;
@@ -8,16 +8,16 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// More text than anyone writes about a search.
-const MOST_TEXT: usize = 1 << 20;
+/// Maximum size of a file in bytes.
+const MAX_BYTES: usize = 1 << 20;
 
-/// Reads a file.
+/// Reads a search space from a file.
 pub fn read(path: &Path) -> anyhow::Result<Space> {
-    let text = read_text(path, MOST_TEXT)?;
+    let text = read_text(path, MAX_BYTES)?;
     Ok(parse(&path.display().to_string(), &text).map_err(Error::from)?)
 }
 
-/// Where in a file something stands.
+/// The text of a file, for errors with line and column.
 struct Source<'a> {
     file: &'a str,
     text: &'a str,
@@ -66,9 +66,8 @@ fn parse(file: &str, text: &str) -> Parsed<Space> {
             }
         }
     }
-    let place = |about: Part, is_it: &dyn Fn(usize) -> bool| {
-        let found = places.iter().find(|(part, at)| *part == about && is_it(*at));
-        found.map_or(0, |(_, at)| *at)
+    let place = |of: Part, matches: &dyn Fn(usize) -> bool| {
+        places.iter().find(|(part, at)| *part == of && matches(*at)).map_or(0, |(_, at)| *at)
     };
     let wrong = |at: usize, error: Error| source.wrong(at, &error.to_string());
     space.check_models().map_err(|error| wrong(place(Part::Trees, &|_| true), error))?;
@@ -77,18 +76,18 @@ fn parse(file: &str, text: &str) -> Parsed<Space> {
     Ok(space)
 }
 
-/// What is said about a key above all parts that there is not.
+/// The message about an unknown key outside of all parts.
 fn unknown(name: &str) -> String {
     let parts = || [Part::Nets, Part::Trees].map(Part::name);
     let keys = || Part::Objective.dimensions().map(|dimension| dimension.key);
     let meant = nearest(name, keys().chain(parts()))
         .or_else(|| dimensions().iter().find(|dimension| dimension.key == name).map(|dimension| dimension.part.name()));
     let meant = meant.map_or(String::new(), |meant| match parts().contains(&meant) {
-        true => format!("did you mean it to be in, or to be, the part [{meant}]? "),
+        true => format!("did you mean the part [{meant}], or a key in it? "),
         false => format!("did you mean '{meant}'? "),
     });
     let keys = keys().collect::<Vec<_>>().join(", ");
-    format!("unknown key '{name}': {meant}known are {keys} and the parts [nets] and [trees]")
+    format!("unknown key '{name}': {meant}known keys: {keys}; known parts: [nets], [trees]")
 }
 
 fn set(
@@ -112,7 +111,7 @@ fn set(
     space.set(part, name, choices).map_err(wrong)
 }
 
-/// A value as the option of `burnrank train` takes it.
+/// A value in the syntax of the options of `burnrank train`.
 fn word(source: &Source<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.as_ref().to_owned()),
@@ -123,7 +122,7 @@ fn word(source: &Source<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<
         }
         _ => None,
     }
-    .ok_or_else(|| source.wrong(value.span().start, &format!("{key}: expected a number or a text in quotes")))
+    .ok_or_else(|| source.wrong(value.span().start, &format!("{key}: expected a number or a quoted string")))
 }
 
 fn number(value: &DeValue<'_>) -> Option<f64> {
@@ -154,27 +153,27 @@ fn range(source: &Source<'_>, name: &str, start: usize, table: &DeTable<'_>) -> 
             }
             _ => {
                 let meant = nearest(key, RANGE_KEYS).map_or(String::new(), |meant| format!("did you mean '{meant}'? "));
-                let problem = format!("{name}: unknown key '{key}': {meant}known are {}", RANGE_KEYS.join(", "));
+                let problem = format!("{name}: unknown key '{key}': {meant}known keys: {}", RANGE_KEYS.join(", "));
                 return Err(source.wrong(at, &problem));
             }
         }
     }
     if range.low.is_nan() || range.high.is_nan() {
-        return Err(source.wrong(start, &format!("{name}: a range needs both, as in {{ low = 1, high = 10 }}")));
+        return Err(source.wrong(start, &format!("{name}: a range needs low and high, as in {{ low = 1, high = 10 }}")));
     }
     Ok(range)
 }
 
 const ABOUT: &str = "\
-# What 'burnrank tune' searches. Names are those of the options of 'burnrank
-# train'; what is not named here stays at its default.
-#   [1, 2]                                one of these
-#   { low = 1, high = 9 }                 a number from 1 to 9
-#   { low = 1, high = 9, log = true }     the same, its logarithm evenly drawn
-#   { low = 1, high = 9, zero = 0.5 }     the same, or 0 half of the time
+# Search space of 'burnrank tune'. Keys are options of 'burnrank train'; options
+# that are not in this file keep their defaults.
+#   [1, 2]                                one of these values
+#   { low = 1, high = 9 }                 uniform from 1 to 9
+#   { low = 1, high = 9, log = true }     log-uniform from 1 to 9
+#   { low = 1, high = 9, zero = 0.5 }     0 with probability 0.5, else uniform
 ";
 
-/// A space as a file that [`read`] reads.
+/// A search space in the format of [`read`].
 pub fn text(space: &Space) -> String {
     let mut text = ABOUT.to_owned();
     for part in std::iter::once(Part::Objective).chain(space.models()) {
@@ -220,11 +219,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_reads_back() {
+    fn a_printed_space_parses() {
         let printed = text(&Space::standard());
         assert_eq!(parse("x", &printed).unwrap(), Space::standard(), "{printed}");
         assert!(printed.lines().all(|line| line.len() <= 80), "{printed}");
-        // All of it is told, also what stays at its default.
+        // All settings are listed, including those that keep their defaults.
         assert!(printed.contains("# init = ") && printed.contains("hidden = [[], [10], [32], [64], [32, 16]]"));
     }
 
@@ -237,24 +236,27 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_file_line_key_and_what_is_known() {
+    fn errors_name_file_line_and_known_keys() {
         for (text, expected) in [
-            ("objctive = []", "s.toml:1:1: unknown key 'objctive': did you mean 'objective'? known are objective, mu,"),
-            ("lr = [1]", "s.toml:1:1: unknown key 'lr': did you mean it to be in, or to be, the part [nets]?"),
-            ("[net]\nlr = [1]", "s.toml:1:2: unknown key 'net': did you mean it to be in, or to be, the part [nets]?"),
+            (
+                "objctive = []",
+                "s.toml:1:1: unknown key 'objctive': did you mean 'objective'? known keys: objective, mu,",
+            ),
+            ("lr = [1]", "s.toml:1:1: unknown key 'lr': did you mean the part [nets], or a key in it?"),
+            ("[net]\nlr = [1]", "s.toml:1:2: unknown key 'net': did you mean the part [nets], or a key in it?"),
             ("nets = 3", "s.toml:1:1: nets: expected a part of the file, as in [nets]"),
             (
                 "[nets]\n\nhiden = [[1]]",
-                "s.toml:3:1: unknown key 'hiden': did you mean 'hidden'? known are hidden, act",
+                "s.toml:3:1: unknown key 'hiden': did you mean 'hidden'? known keys: hidden, act",
             ),
             ("[nets]\nscale = [\"huge\"]", "s.toml:2:1: unknown scaling 'huge'"),
             ("[nets]\nscale = { low = 1, high = 2 }", "s.toml:2:1: scale: not a number: give a list of values"),
             (
                 "[nets]\nlr = { low = 1, hig = 2 }",
-                "s.toml:2:17: lr: unknown key 'hig': did you mean 'high'? known are low,",
+                "s.toml:2:17: lr: unknown key 'hig': did you mean 'high'? known keys: low,",
             ),
-            ("[nets]\nlr = { low = 1 }", "s.toml:2:6: lr: a range needs both"),
-            ("[nets]\nlr = { low = 0, high = 1, log = true }", "s.toml:2:1: lr: low = 0: a range of logarithms"),
+            ("[nets]\nlr = { low = 1 }", "s.toml:2:6: lr: a range needs low and high"),
+            ("[nets]\nlr = { low = 0, high = 1, log = true }", "s.toml:2:1: lr: low = 0: a logarithmic range"),
             ("[nets]\nlr = { low = 1, high = 2, log = 3 }", "s.toml:2:33: lr: log: expected true or false"),
             ("[nets]\nlr = [true]", "s.toml:2:7: lr: expected a number"),
             ("[nets]\nlr = []", "s.toml:2:1: lr: the list is empty"),

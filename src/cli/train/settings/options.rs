@@ -1,24 +1,24 @@
-//! The table of settings as options.
+//! Command-line options of the table of settings.
 
 use burnrank::setting::{Given, Section, Setting, Value};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-/// What the options state.
+/// The parsed options.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     pub given: Given,
-    /// Whether the scaling is to be chosen on the data.
+    /// Whether `--scale auto` was passed.
     pub chooses_scaling: bool,
 }
 
-/// `--scale auto` is not a scaling, but the choice of one.
-fn is_choice(row: &Setting, text: &str) -> bool {
+/// Whether this is `--scale auto`, which is not a scaling but chooses one.
+fn is_scale_auto(row: &Setting, text: &str) -> bool {
     row.key == "scale" && text.trim().eq_ignore_ascii_case("auto")
 }
 
 /// The option of a setting.
 fn option(row: &'static Setting) -> Arg {
-    let check = move |text: &str| match is_choice(row, text) {
+    let parse = move |text: &str| match is_scale_auto(row, text) {
         true => Ok(text.to_owned()),
         false => row.check(text).map(|()| text.to_owned()),
     };
@@ -45,14 +45,14 @@ fn option(row: &'static Setting) -> Arg {
     Arg::new(row.key)
         .long(row.key)
         .value_name(name)
-        .value_parser(check)
+        .value_parser(parse)
         .help(help)
         .long_help(long)
         .help_heading(row.section.title())
         .hide_short_help(!row.common)
 }
 
-/// Help is made before there are commands to look options up in.
+/// Writes settings in backticks as options. Help is built before there are commands to look options up in.
 fn with_backticks_as_options(text: &str) -> String {
     let parts = text.split('`').enumerate();
     parts.map(|(place, part)| if place % 2 == 1 { format!("--{part}") } else { part.to_owned() }).collect()
@@ -78,7 +78,7 @@ impl FromArgMatches for Options {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         for row in Section::ALL.into_iter().flat_map(Section::settings) {
             let Some(text) = matches.get_one::<String>(row.key) else { continue };
-            if is_choice(row, text) {
+            if is_scale_auto(row, text) {
                 self.chooses_scaling = true;
             } else if let Err(error) = self.given.state(row.key, text) {
                 return Err(clap::Error::raw(clap::error::ErrorKind::ValueValidation, error));

@@ -1,4 +1,4 @@
-//! Any configuration is the one that its printed command trains.
+//! The printed command of a configuration trains this configuration.
 
 use super::Settings;
 use crate::cli::tune::command::{config_arguments, line};
@@ -17,7 +17,7 @@ fn number(random: &mut impl Rng, low: f64, high: f64) -> String {
     (low + (high - low) * random.random::<f64>()).to_string()
 }
 
-/// A value of a setting; some are extreme.
+/// A random value of a setting, sometimes an extreme one.
 fn value(row: &Setting, random: &mut impl Rng) -> String {
     match &row.value {
         Value::Whole(low, high) => {
@@ -59,7 +59,7 @@ fn configuration(kind: &ModelKind, random: &mut impl Rng) -> TrainConfig {
     config
 }
 
-/// A line as a shell splits it.
+/// Splits a line like a shell.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
     for letter in line.chars() {
@@ -80,7 +80,7 @@ fn parse(words: &[String]) -> Settings {
 }
 
 #[test]
-fn a_printed_command_is_the_configuration() {
+fn a_printed_command_parses_as_the_configuration() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut valid = 0;
     for kind in models() {

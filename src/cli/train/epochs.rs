@@ -1,4 +1,4 @@
-//! Training with a progress bar, a log and checkpoints.
+//! The epochs of a run, with a progress bar, a log and checkpoints.
 
 use super::Args;
 use super::output::RunOutput;
@@ -11,8 +11,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Trains with a progress bar, a log and checkpoints, to the end or to Ctrl-C; `None` if that came before the first epoch.
-pub fn train_with(
+/// Trains until the end or Ctrl-C, with a progress bar, a log and checkpoints; `None` if interrupted before the first epoch ended.
+///
+/// `checkpoint` is a path, and whether to resume from it.
+pub fn run_epochs(
     args: &Args,
     config: &TrainConfig,
     members: Ensemble<'_>,
@@ -23,13 +25,13 @@ pub fn train_with(
     let mut members = members.with_stop(&Graceful::stop()).with_metrics(&report_metrics(&config.metric)?);
     if let Some((path, true)) = checkpoint {
         members = members.resume(path)?;
-        let (done, wanted) = (members.epochs(), config.epochs);
-        let past = if done > wanted {
-            format!(", which is past --epochs {wanted}: the best of these {done} is saved, none is trained")
+        let (done, epochs) = (members.epochs(), config.epochs);
+        let past = if done > epochs {
+            format!(", past --epochs {epochs}: saving the best of these {done} epochs without further training")
         } else {
             String::new()
         };
-        ui::note(&format!("going on after epoch {done}{past}"));
+        ui::note(&format!("resuming after epoch {done}{past}"));
     }
     output.open_log(args.log.as_deref(), &members.history(0), args.force || args.resume)?;
     let mut progress = TrainingProgress::new(config, title, members.epochs());
@@ -44,8 +46,8 @@ pub fn train_with(
         }
         Ok(ControlFlow::Continue(()))
     });
-    let finish = trained.map_err(|error| goes_on_from(error, checkpoint.as_ref()))?;
-    // Also after the last epoch: the model may turn out not to be writable where it belongs.
+    let finish = trained.map_err(|error| with_checkpoint(error, checkpoint.as_ref()))?;
+    // Also after the last epoch, in case the model cannot be written.
     if let Some(checkpoint) = &mut checkpoint {
         checkpoint.save(&members);
     }
@@ -59,17 +61,17 @@ pub fn train_with(
     Ok(Some(members.finish()?))
 }
 
-/// What a device that failed leaves behind.
-fn goes_on_from(error: burnrank::Error, checkpoint: Option<&Checkpoint<'_>>) -> burnrank::Error {
+/// Adds the checkpoint to the error of a failed device.
+fn with_checkpoint(error: burnrank::Error, checkpoint: Option<&Checkpoint<'_>>) -> burnrank::Error {
     match (error, checkpoint) {
-        (burnrank::Error::Device(message), Some(checkpoint)) if checkpoint.path.exists() => burnrank::Error::Device(
-            format!("{message}; {} is whole: --resume goes on from there", checkpoint.path.display()),
-        ),
+        (burnrank::Error::Device(message), Some(checkpoint)) if checkpoint.path.exists() => {
+            burnrank::Error::Device(format!("{message}; continue from {} with --resume", checkpoint.path.display()))
+        }
         (error, _) => error,
     }
 }
 
-/// Where a run can go on from.
+/// The checkpoint of a run.
 struct Checkpoint<'a> {
     path: &'a Path,
     saved: Instant,
@@ -77,13 +79,13 @@ struct Checkpoint<'a> {
 }
 
 impl Checkpoint<'_> {
-    /// A checkpoint that cannot be written is no reason to lose the run.
+    /// Writes the checkpoint. Training continues if that fails.
     fn save(&mut self, members: &Ensemble<'_>) {
         self.saved = Instant::now();
         if let Err(error) = members.save_checkpoint(self.path)
             && !std::mem::replace(&mut self.failed, true)
         {
-            ui::note(&format!("{error}: training goes on, but could not be resumed from here"));
+            ui::note(&format!("{error}: training continues, but cannot be resumed if interrupted"));
         }
     }
 }

@@ -1,10 +1,10 @@
-//! The model, or the choice of one on the data.
+//! The value of `--model`.
 
 use burnrank::Error;
 use burnrank::setting::{ModelChoice, ModelKind, models};
 use std::str::FromStr;
 
-/// `--model`: one of them, or the choice between several.
+/// The value of `--model`: a model, or `auto` for model selection.
 #[derive(Debug, Clone)]
 pub enum ModelArg {
     Auto,
@@ -20,7 +20,7 @@ impl FromStr for ModelArg {
             return Ok(ModelArg::Auto);
         }
         let kind = name.split(':').next().unwrap_or_default();
-        if models().all(|known| known.name != kind) {
+        if models().all(|model| model.name != kind) {
             return Err(ModelKind::unknown(kind, &["auto"]));
         }
         text.parse().map(ModelArg::Named)

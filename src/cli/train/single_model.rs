@@ -1,10 +1,10 @@
-//! `burnrank train --train ...`: one model, named or selected on the data, in its folder.
+//! `burnrank train --train FILE`: trains or selects one model.
 
-use super::distributed::Plan;
-use super::job::{Job, Trained};
+use super::distributed::Action;
+use super::job::{TrainedModel, TrainingJob};
 use super::output::RunOutput;
 use super::repeat::Repeats;
-use super::warn::Warning;
+use super::warnings::Warning;
 use super::{Args, Out, auto};
 use crate::cli::Interrupted;
 use crate::cli::interrupt::Graceful;
@@ -26,66 +26,66 @@ pub fn run(
 ) -> anyhow::Result<()> {
     // Model selection holds out queries itself.
     let hold_out = if args.is_auto()? { HoldOut::Nothing } else { args.hold_out() };
-    let mut job = Job::new(args, device, "", config, args.read_splits(train, hold_out)?)?;
+    let mut job = TrainingJob::new(args, device, "", config, args.read_splits(train, hold_out)?)?;
     let checkpoint = claimed.place.checkpoint();
     if args.is_finished(claimed, job.config.epochs, || job.identity())? {
         ui::note(&format!(
-            "{}: this run is finished, there is nothing to go on with; 'burnrank evaluate --model' judges it on other data",
+            "{}: this run is already finished; to evaluate it on other data, use 'burnrank evaluate --model'",
             out.display()
         ));
-        Plan::Nothing.tell(member)?;
+        Action::Exit.send(member)?;
         return Ok(());
     }
     let mut warnings = job.warnings()?;
     let resumes = args.resume && checkpoint.exists();
-    (if resumes { Plan::Resume } else { Plan::Train }).tell(member)?;
+    (if resumes { Action::Resume } else { Action::Train }).send(member)?;
     job.scale(member)?;
     let members = job.members()?;
-    // From here on there is something to keep; before, an interrupt ends the program at once.
+    // Before training, an interrupt ends the program at once.
     let _graceful = Graceful::new();
     let mut output = RunOutput::new(args.json);
     let Some(mut trained) = job.train(members, Some((checkpoint.as_path(), resumes)), member, &mut output)? else {
-        let go_on = if claimed.place.model()?.is_some() { "--resume --force" } else { "--resume" };
-        ui::note(&format!("interrupted before the first epoch: there is no new model yet; go on with {go_on}"));
+        let options = if claimed.place.model()?.is_some() { "--resume --force" } else { "--resume" };
+        ui::note(&format!("interrupted before the first epoch ended: no model was saved; continue with {options}"));
         return Err(Interrupted.into());
     };
-    warnings.extend(job.keep(&mut trained, Some(claimed))?);
+    warnings.extend(job.save(&mut trained, Some(claimed))?);
     let mut repeats = Repeats::new(args, &job.config)?.filter(|_| !trained.interrupted);
     let failed = match (&mut repeats, &job.splits.test) {
         (Some(repeats), Some(test)) => {
-            job.again(repeats).and_then(|again| repeats.add(&trained.model, &again, &test.data)).err()
+            job.train_other_seeds(repeats).and_then(|others| repeats.add(&trained.model, &others, &test.data)).err()
         }
         _ => None,
     };
     output.print(&report(args, out, &trained, &warnings, repeats.as_ref().filter(|_| failed.is_none()))?);
-    end(out, &trained, failed, output)
+    finish(out, &trained, failed, output)
 }
 
-/// Prints why a run has not done all that it was asked for.
-fn end(out: &Path, trained: &Trained, failed: Option<anyhow::Error>, output: RunOutput) -> anyhow::Result<()> {
-    let kept = format!("the model is in {}", out.display());
-    let selected = trained.selection.is_some();
+/// Prints why a run did not finish.
+fn finish(out: &Path, trained: &TrainedModel, failed: Option<anyhow::Error>, output: RunOutput) -> anyhow::Result<()> {
+    let location = format!("the model is in {}", out.display());
+    let is_selected = trained.selection.is_some();
     let (note, error) = match failed {
-        Some(error) => (format!("the repetitions were not finished; {kept}"), error),
-        None if selected && Graceful::asked() => {
-            let note = format!("interrupted: the model in {} is made of the runs that were whole", out.display());
+        Some(error) => (format!("training with the other seeds did not finish; {location}"), error),
+        None if is_selected && Graceful::asked() => {
+            let note = format!("interrupted: the model in {} averages the runs that finished", out.display());
             (note, Interrupted.into())
         }
-        None if !selected && trained.interrupted => {
-            let note = format!("interrupted: the best model so far is in {}; go on with --resume", out.display());
+        None if !is_selected && trained.interrupted => {
+            let note = format!("interrupted: the best model so far is in {}; continue with --resume", out.display());
             (note, Interrupted.into())
         }
-        None => return output.end(&kept),
+        None => return output.finish(&location),
     };
     ui::note(&note);
-    output.end(&kept).unwrap_or_else(|error| ui::note(&error.to_string()));
+    output.finish(&location).unwrap_or_else(|error| ui::note(&error.to_string()));
     Err(error)
 }
 
 fn report(
     args: &Args,
     out: &Path,
-    Trained { model, selection, .. }: &Trained,
+    TrainedModel { model, selection, .. }: &TrainedModel,
     warnings: &[Warning],
     repeats: Option<&Repeats>,
 ) -> serde_json::Result<String> {
@@ -109,12 +109,12 @@ fn report(
     if let Some(repeats) = repeats {
         text += &repeats.text();
     }
-    let which = repeats.map_or(String::new(), |repeats| format!(", of seed {}", repeats.first_seed()));
-    text += &format!("\n{}model: {}{which}\n", paragraph(&info.conventions), out.display());
+    let seed = repeats.map_or(String::new(), |repeats| format!(", of seed {}", repeats.first_seed()));
+    text += &format!("\n{}model: {}{seed}\n", paragraph(&info.conventions), out.display());
     Ok(text)
 }
 
-/// What came of a model that was named.
+/// The result of training as JSON.
 fn json(out: &Path, model: &Model, warnings: &Value) -> Value {
     let info = &model.info;
     let mut result = json!({
@@ -128,7 +128,7 @@ fn json(out: &Path, model: &Model, warnings: &Value) -> Value {
     result
 }
 
-/// The same in words.
+/// The result of training in words.
 fn text(args: &Args, model: &Model) -> String {
     let (info, epochs) = (&model.info, epochs(model));
     let best = match info.members.iter().map(|member| member.best_epoch).min() {
@@ -137,24 +137,24 @@ fn text(args: &Args, model: &Model) -> String {
             let diverged = if diverged { ", then it diverged" } else { "" };
             format!("best epoch {} of {epochs}{diverged}", info.best_epoch)
         }
-        Some(least) => {
-            let (members, most) = (info.members.len(), info.best_epoch);
-            format!("average of {members} models, best epochs {least} to {most} of {epochs}")
+        Some(first) => {
+            let (members, last) = (info.members.len(), info.best_epoch);
+            format!("average of {members} models, best epochs {first} to {last} of {epochs}")
         }
     };
     let mut text = paragraph(&format!("{}, {}: {best}", info.objective, info.ranker.architecture)) + "\n";
     if let Some(aim) = args.settings.model().kind.optimises {
-        text.insert_str(text.trim_end().len(), &format!("\n{}", paragraph(&format!("Optimised: {aim}.")).trim_end()));
+        text.insert_str(text.trim_end().len(), &format!("\n{}", paragraph(&format!("Objective: {aim}.")).trim_end()));
     }
     text
 }
 
-/// The last epoch of a run.
+/// Number of epochs of the run.
 fn epochs(model: &Model) -> usize {
     model.history.last().map_or(0, |epoch| epoch.epoch)
 }
 
-/// What a model reaches on each split of its data.
+/// The metrics of a model on each split of its data.
 fn splits(info: &ModelInfo) -> Table {
     let names: std::collections::BTreeSet<&String> = info.metrics.values().flat_map(|values| values.keys()).collect();
     let columns = [("", Align::Left), ("queries", Align::Right)];

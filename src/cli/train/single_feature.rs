@@ -1,4 +1,4 @@
-//! Whether one feature alone ranks the validation queries as well as the model does.
+//! Compares the model with the best single feature on the validation queries.
 
 use super::warn::Warning;
 use burnrank::metric::Summary;
@@ -6,16 +6,16 @@ use burnrank::{Conventions, Dataset, Metric, Model, TrainConfig, evaluate};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Feature values that are looked at, at most, unless one query has more: as many take about a second.
-const MOST_VALUES: usize = 4_000_000;
+/// Maximum number of feature values to sample, except for a single larger query: about a second of work.
+const MAX_VALUES: usize = 4_000_000;
 
-/// Fewer queries say nothing about a difference.
-const FEWEST_QUERIES: usize = 10;
+/// Minimum number of queries for a warning.
+const MIN_QUERIES: usize = 10;
 
-/// Some validation queries, which one feature alone may rank as well as the model does.
+/// A sample of the validation queries, on which single features are compared with the model.
 pub struct SingleFeature {
     queries: Dataset,
-    /// Whether these are all validation queries.
+    /// Whether the sample has all validation queries.
     all: bool,
     metric: Arc<dyn Metric>,
 }
@@ -24,12 +24,12 @@ pub struct SingleFeature {
 struct Ranking {
     feature: usize,
     highest_first: bool,
-    /// The measure of each query.
+    /// The metric of each query.
     values: Vec<Option<f64>>,
 }
 
 impl SingleFeature {
-    /// Keeps queries at equal distances for it; nothing where there is but one feature, or nothing to rank.
+    /// Samples evenly spaced queries. `None` if there is only one feature, or nothing to rank.
     pub fn sample(valid: &Dataset, config: &TrainConfig) -> Option<Self> {
         let metric = burnrank::metric::parse(&config.metric).ok()?;
         let width = valid.n_features();
@@ -37,13 +37,13 @@ impl SingleFeature {
             return None;
         }
         let values = valid.n_documents() * width;
-        let wanted = valid.n_queries() * MOST_VALUES / values.max(MOST_VALUES);
-        let count = wanted.clamp(1, valid.n_queries());
+        let count = valid.n_queries() * MAX_VALUES / values.max(MAX_VALUES);
+        let count = count.clamp(1, valid.n_queries());
         let queries = valid.select(&(0..count).map(|place| place * valid.n_queries() / count).collect::<Vec<_>>());
         Some(SingleFeature { all: count == valid.n_queries(), queries, metric })
     }
 
-    /// The feature that alone ranks these queries best.
+    /// The best ranking by a single feature.
     fn best(&self) -> Option<Ranking> {
         let SingleFeature { queries, metric, .. } = self;
         let width = queries.n_features();
@@ -56,17 +56,17 @@ impl SingleFeature {
             let mean = Summary::of(&values).mean;
             Some((if metric.is_cost() { -mean } else { mean }, Ranking { feature, highest_first, values }))
         };
-        // The first of those that are equally good, whatever the number of threads.
+        // Of equally good rankings the first, with any number of threads.
         let better = |a: (f64, Ranking), b: (f64, Ranking)| {
-            let (first, second) = if places(&a.1) < places(&b.1) { (a, b) } else { (b, a) };
+            let (first, second) = if position(&a.1) < position(&b.1) { (a, b) } else { (b, a) };
             if second.0 > first.0 { second } else { first }
         };
-        let best = (0..2 * width).into_par_iter().filter_map(rank).filter(|found| found.0.is_finite());
+        let best = (0..2 * width).into_par_iter().filter_map(rank).filter(|(mean, _)| mean.is_finite());
         best.reduce_with(better).map(|(_, best)| best)
     }
 
-    /// Tells of the feature, unless the model is better by more than one standard error of the difference; `first_index` is
-    /// the number of the first feature, `run` names the run where there are several.
+    /// Warns unless the model is better than the best feature by more than one standard error of the difference.
+    /// `first_index` is the index of the first feature; `run` names the run if there are several.
     pub fn warning(&self, model: &Model, first_index: u32, run: &str) -> Option<Warning> {
         let (data, best) = (&self.queries, self.best()?);
         let scores = model.score(data).ok()?;
@@ -74,11 +74,12 @@ impl SingleFeature {
         let sign = if self.metric.is_cost() { -1.0 } else { 1.0 };
         let gain = |(model, feature): (&Option<f64>, &Option<f64>)| Some(sign * ((*model)? - (*feature)?));
         let gain = Summary::of(&values.iter().zip(&best.values).map(gain).collect::<Vec<_>>());
-        if gain.n < FEWEST_QUERIES || gain.mean > gain.standard_error {
+        if gain.n < MIN_QUERIES || gain.mean > gain.standard_error {
             return None;
         }
         let what = format!(
-            "feature {} alone, {} first, is within one standard error of the model or better on {}: {} {:.4}, the model {:.4}",
+            "feature {} alone ({} first) is better than the model or within one standard error of it, on {}: {} {:.4}, \
+             model {:.4}",
             best.feature + first_index as usize,
             if best.highest_first { "highest" } else { "lowest" },
             if self.all { "the validation queries".into() } else { format!("{} validation queries", data.n_queries()) },
@@ -86,13 +87,13 @@ impl SingleFeature {
             Summary::of(&best.values).mean,
             Summary::of(&values).mean,
         );
-        let remedy =
-            "if its values do not come from the labels, try another --scale, --objective or --model, or more data";
+        let remedy = "check that it is not computed from the labels; else try another --scale, --objective or --model, or more data";
         Some(Warning::of_run(run, what, remedy))
     }
 }
 
-fn places(ranking: &Ranking) -> (usize, bool) {
+/// The position of a ranking in the order of `SingleFeature::best`.
+fn position(ranking: &Ranking) -> (usize, bool) {
     (ranking.feature, !ranking.highest_first)
 }
 
@@ -110,34 +111,34 @@ mod tests {
     #[test]
     fn the_best_feature_is_found_in_either_direction() {
         let config = TrainConfig::default();
-        let found = |rows: &[(f32, [f32; 2])]| {
-            let best = SingleFeature::sample(&data(rows, 1), &config).and_then(|found| found.best());
+        let best = |rows: &[(f32, [f32; 2])]| {
+            let best = SingleFeature::sample(&data(rows, 1), &config).and_then(|sample| sample.best());
             best.map(|best| (best.feature, best.highest_first))
         };
-        assert_eq!(found(&[(1.0, [2.0, 5.0]), (0.0, [2.0, 7.0])]), Some((1, false)));
-        assert_eq!(found(&[(1.0, [2.0, 5.0]), (0.0, [1.0, 7.0])]), Some((0, true)), "the first of equals");
-        assert_eq!(found(&[(1.0, [2.0, 5.0]), (1.0, [1.0, 7.0])]), None, "nothing to rank");
+        assert_eq!(best(&[(1.0, [2.0, 5.0]), (0.0, [2.0, 7.0])]), Some((1, false)));
+        assert_eq!(best(&[(1.0, [2.0, 5.0]), (0.0, [1.0, 7.0])]), Some((0, true)), "the first of equal features");
+        assert_eq!(best(&[(1.0, [2.0, 5.0]), (1.0, [1.0, 7.0])]), None, "nothing to rank");
         let cost = TrainConfig { metric: "pair-error".into(), ..config.clone() };
         let rows = [(1.0, [2.0, 5.0]), (0.0, [2.0, 7.0])];
         assert_eq!(
-            SingleFeature::sample(&data(&rows, 1), &cost).and_then(|found| found.best()).map(|best| best.values),
+            SingleFeature::sample(&data(&rows, 1), &cost).and_then(|sample| sample.best()).map(|best| best.values),
             Some(vec![Some(0.0)])
         );
     }
 
     #[test]
-    fn a_large_set_is_sampled_all_over() {
+    fn a_large_set_is_sampled_evenly() {
         let (queries, width) = (1000, 8);
-        let each = 2 * MOST_VALUES / queries / width;
+        let each = 2 * MAX_VALUES / queries / width;
         let documents = queries * each;
         let features = (0..documents * width).map(|i| (i / width % each) as f32).collect();
         let labels = (0..documents).map(|i| if i % each == 0 { 1.0 } else { 0.0 }).collect();
         let data = Dataset::new(width, features, labels, (0..queries).map(|query| (query.to_string(), each)).collect())
             .unwrap();
-        let found = SingleFeature::sample(&data, &TrainConfig::default()).unwrap();
-        assert_eq!((found.queries.n_queries(), found.all), (queries / 2, false));
-        assert_eq!(found.queries.query_ids()[1], "2");
-        let best = found.best().unwrap();
+        let sample = SingleFeature::sample(&data, &TrainConfig::default()).unwrap();
+        assert_eq!((sample.queries.n_queries(), sample.all), (queries / 2, false));
+        assert_eq!(sample.queries.query_ids()[1], "2");
+        let best = sample.best().unwrap();
         assert_eq!((best.feature, best.highest_first), (0, false));
     }
 }

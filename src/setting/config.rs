@@ -239,7 +239,7 @@ mod tests {
         let text = serde_json::to_string(&config).unwrap();
         let back: TrainConfig = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&back).unwrap(), text);
-        // A scaling that is none is not written.
+        // The scaling `none` is not serialised.
         let unscaled = TrainConfig { scaling: ScaleKind::None, ..config };
         let text = serde_json::to_string(&unscaled).unwrap();
         assert!(!text.contains("scaling"), "{text}");

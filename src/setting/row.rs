@@ -96,7 +96,7 @@ impl Setting {
         super::SETTINGS.iter().find(|row| row.key == key).ok_or_else(|| {
             let suggestion = nearest(key, keys()).map_or(String::new(), |key| format!("did you mean '{key}'? "));
             let keys = keys().collect::<Vec<_>>().join(", ");
-            Error::Config(format!("unknown setting '{key}': {suggestion}known settings are {keys}"))
+            Error::Config(format!("unknown setting '{key}': {suggestion}known settings: {keys}"))
         })
     }
 

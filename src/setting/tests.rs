@@ -1,4 +1,4 @@
-//! The table as a whole.
+//! Checks of the whole table.
 
 use super::*;
 use crate::objective::{Objective, PAIR_BUDGET};
@@ -28,15 +28,15 @@ fn leaves(config: &TrainConfig) -> BTreeMap<String, Json> {
     all
 }
 
-/// A value of a setting that is not the one that a configuration has.
+/// A valid value of a setting that differs from the configuration's.
 fn other(row: &Setting, config: &TrainConfig) -> String {
-    let own = row.get(config);
-    let fitting = match row.key {
+    let current = row.get(config);
+    let candidates = match row.key {
         "objective" => vec!["ranknet", "listnet"],
         "metric" => vec!["map", "mrr"],
         _ => ["0.5", "0.25", "7", "3", "30,20"].into_iter().chain(row.value.words()).collect(),
     };
-    fitting.into_iter().find(|value| *value != own && row.check(value).is_ok()).unwrap().to_owned()
+    candidates.into_iter().find(|value| *value != current && row.check(value).is_ok()).unwrap().to_currented()
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn every_serialised_field_has_a_row() {
             row.set(&mut changed, &value).unwrap();
             assert_eq!(row.get(&changed), value, "{}", row.key);
         }
-        // What is left out where it is the usual value is there now.
+        // Fields that are omitted at their default are present now.
         let (before, after) = (leaves(&start), leaves(&changed));
-        // The choice of the model decides on these.
+        // These fields follow from the model.
         let of_model = |path: &&String| {
             [".architecture.kind", ".method.baseline.name", ".method.baseline.numbers.c"].contains(&path.as_str())
         };
@@ -77,7 +77,7 @@ fn every_serialised_field_has_a_row() {
         if Kinds::NETS.has(kind.kinds) {
             assert!(same.is_empty(), "{model}: no row sets {same:?}");
         } else {
-            // Fields of nets have rows of nets.
+            // Fields of nets are set by rows of nets.
             let nets = leaves(&config("mlp"));
             assert!(same.iter().all(|path| nets.contains_key(path.as_str())), "{model}: no row sets {same:?}");
         }
@@ -85,7 +85,7 @@ fn every_serialised_field_has_a_row() {
 }
 
 #[test]
-fn rows_are_sound() {
+fn rows_are_consistent() {
     for (place, row) in SETTINGS.iter().enumerate() {
         assert!(SETTINGS[..place].iter().all(|other| other.key != row.key), "{} twice", row.key);
         assert!(!row.help.is_empty() && !row.help.ends_with('.'), "{}: {}", row.key, row.help);
@@ -101,12 +101,12 @@ fn rows_are_sound() {
 }
 
 #[test]
-fn what_depends_on_the_data_does_not_once_it_is_stated() {
+fn defaults_depend_on_the_data_unless_given() {
     let epochs = |stated: &[(&str, &str)], queries| {
         let config = resolve(&ModelChoice::mlp(), &given(stated), queries).unwrap();
         (config.epochs, config.patience, config.schedule.name())
     };
-    // Of 10 queries per batch: 2 updates per epoch, then 20, then 500.
+    // With 10 queries per batch: 2 updates per epoch, then 20, then 500.
     assert_eq!(epochs(&[], Some(20)), (1000, 500, "cosine"));
     assert_eq!(epochs(&[], Some(200)), (100, 50, "cosine"));
     assert_eq!(epochs(&[], Some(5000)), (50, 25, "cosine"));
@@ -114,7 +114,7 @@ fn what_depends_on_the_data_does_not_once_it_is_stated() {
     assert_eq!(epochs(&[("epochs", "7")], Some(20)), (7, 20, "constant"));
     assert_eq!(epochs(&[("patience", "3")], Some(20)), (1000, 3, "cosine"));
     assert_eq!(epochs(&[("restart", "3")], Some(20)), (1000, 500, "constant"));
-    // The same, of a configuration that was resolved before the data were read.
+    // The same for a configuration that was resolved before the data was read.
     for stated in [&[][..], &[("epochs", "7")], &[("patience", "3")]] {
         let before = resolve(&ModelChoice::mlp(), &given(stated), None).unwrap();
         let after = given(stated).suited(before, 20).unwrap();
@@ -123,7 +123,7 @@ fn what_depends_on_the_data_does_not_once_it_is_stated() {
 }
 
 #[test]
-fn settings_of_other_models_and_bad_values_are_named() {
+fn errors_name_settings_of_other_models_and_invalid_values() {
     let message = |model: &str, stated: &[(&str, &str)]| {
         let model: ModelChoice = model.parse().unwrap();
         resolve(&model, &given(stated), None).unwrap_err().to_string()
@@ -157,7 +157,7 @@ fn settings_of_other_models_and_bad_values_are_named() {
         ("hidden", "32,0", "hidden 32,0: expected numbers of 1 or more: hidden layers need at least 1 unit"),
         ("optimizer", "adma", "unknown optimizer 'adma': did you mean 'adam'?"),
         ("metric", "ndcg10", "unknown "),
-        ("hiden", "3", "unknown setting 'hiden': did you mean 'hidden'? known settings are objective, metric"),
+        ("hiden", "3", "unknown setting 'hiden': did you mean 'hidden'? known settings: objective, metric"),
     ] {
         let message = Given::new().state(key, value).unwrap_err().to_string();
         assert!(message.starts_with(expected), "{message}");

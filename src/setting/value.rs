@@ -61,7 +61,7 @@ impl Value {
     pub fn words(&self) -> Vec<&'static str> {
         match self {
             Value::Words(words) => words.iter().map(|word| word.word).collect(),
-            Value::Name(_, known) => known(),
+            Value::Name(_, names) => names(),
             _ => Vec::new(),
         }
     }

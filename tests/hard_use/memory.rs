@@ -189,7 +189,7 @@ fn model_selection_asks_for_the_copies_that_it_makes() {
     let (most, ran) = peak(&place, &format!("{train} --max-memory 50MB"));
     let message = ran.bad(1);
     assert!(message.contains("the copies of the data for model selection would take "), "{message}");
-    assert!(message.contains("name a model, as in --model linear"), "{message}");
+    assert!(message.contains("set a model, such as --model linear"), "{message}");
     assert!(most < 100_000_000, "{most}");
     let (most, ran) = peak(&place, "train --train a.txt --out m --model linear --epochs 1 --quiet --max-memory 50MB");
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -205,7 +205,7 @@ fn absurd_numbers_of_threads_are_capped() {
         number.iter().for_each(|number| _ = command.env("RAYON_NUM_THREADS", number));
         let ran = Ran::of(command.stdin(Stdio::null()).output().unwrap());
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        assert!(ran.err.contains("threads: works with "), "{}", ran.err);
+        assert!(ran.err.contains("threads, the maximum on this machine"), "{}", ran.err);
     }
 }
 
@@ -342,7 +342,7 @@ fn every_command_survives_hostile_input_in_four_gigabytes() {
     );
     // A command that does not end has another code, as have those that panic or abort.
     let well = |code: Option<i32>, said: &str| {
-        matches!(code, Some(0..=2)) && !said.contains("the system gave no") && !said.contains("panicked")
+        matches!(code, Some(0..=2)) && !said.contains("cannot allocate") && !said.contains("panicked")
     };
     let wrong: Vec<_> = ran.iter().filter(|(_, _, code, said)| !well(*code, said)).collect();
     assert!(wrong.is_empty(), "{} of {} commands: {wrong:#?}", wrong.len(), ran.len());

@@ -96,7 +96,7 @@ fn bad_usage_exits_with_2() {
 }
 
 #[test]
-fn an_unknown_measure_is_named_with_its_neighbour() {
+fn an_unknown_metric_suggests_the_nearest() {
     let place = Place::new(&[]);
     // The files need not exist: names are checked first.
     let ran = place.run("evaluate --data no.txt --scores no.txt --metric ndgc@10");
@@ -105,24 +105,24 @@ fn an_unknown_measure_is_named_with_its_neighbour() {
 }
 
 #[test]
-fn data_shows_statistics_and_what_is_odd() {
+fn data_shows_statistics_and_problems() {
     let text = "0 qid:a 1:1 3:7\n0 qid:a 1:1 3:7\n2 qid:b 1:5000 3:7\n1 qid:c 1:1 3:7 4:1\n0 qid:c 1:1 3:7 4:1\n";
     let place = Place::new(&[("a.txt", text)]);
     let shown = place.run("data a.txt").good();
     for line in [
         "queries       3\n",
         "documents     5  1 to 2 per query, median 2, mean 1.7\n",
-        "features      4  counted 1 to 4\n",
+        "features      4  indices 1 to 4\n",
         "label  documents  share\n    0          3  60.0%\n    1          1  20.0%\n    2          1  20.0%\n",
-        "- 1 document with the features of another in the query, but another label\n",
-        "- 1 document with the features and label of another in the query\n",
-        "- never set, or always 0: 1 feature (2)\n",
+        "- 1 document with the features of another one in the query, but a different label\n",
+        "- 1 document with the features and label of another one in the query\n",
+        "- 0 everywhere: 1 feature (2)\n",
         "- constant: 1 feature (3)\n",
-        "- the same for all documents of a query: 2 features (1, 4)\n",
+        "- equal for all documents of each query: 2 features (1, 4)\n",
         "- values reach 5000 (feature 1)\n",
-        "- nothing relevant in 1 query (33.3%)\n",
+        "- no relevant documents in 1 query (33.3%)\n",
         "- only one document in 1 query (33.3%)\n",
-        "- all labels equal in 1 query (33.3%) of two documents or more\n",
+        "- equal labels in 1 query (33.3%) with two or more documents\n",
     ] {
         assert!(shown.contains(line), "{line:?} is not in\n{shown}");
     }
@@ -138,9 +138,9 @@ fn data_shows_statistics_and_what_is_odd() {
 }
 
 #[test]
-fn good_data_is_not_odd_and_standard_input_is_read() {
+fn good_data_has_no_problems_and_standard_input_is_read() {
     let place = Place::new(&[("a.txt", SMALL)]);
-    assert!(place.run("data a.txt").good().ends_with("\nNothing is odd.\n"));
+    assert!(place.run("data a.txt").good().ends_with("\nNo problems.\n"));
     let shown = place.run_with("data -", SMALL.as_bytes()).good();
     assert!(shown.starts_with("<stdin>\n"), "{shown}");
     assert_eq!(shown.replace("<stdin>", "a.txt"), place.run("data a.txt").good());
@@ -228,10 +228,11 @@ fn evaluation_agrees_with_the_formulas() {
 
     let shown = place.run(arguments).good();
     for line in [
-        "data      a.txt: 2 queries, 4 documents\n",
-        "judged    equal scores: pessimistic; nothing relevant: 0; gain 2^y - 1, or y\n          where the name says \
-         linear; discount 1 / log2(1 + rank); relevant:\n          label of 1 or more, where the name states none; \
-         average precision over\n          all of these\n",
+        "data         a.txt: 2 queries, 4 documents\n",
+        "conventions  ties: pessimistic; queries without relevant documents: 0; gain: 2^y\n\
+         \x20            - 1, y for linear metrics; discount: 1 / log2(1 + rank); relevant:\n\
+         \x20            label of 1 or more unless the name sets another; average precision:\n\
+         \x20            over all relevant documents\n",
         "query  ndcg@10     mrr     map\na       0.6309  0.5000  0.5000\nb       1.0000  1.0000  1.0000\n",
         "ndcg@10  0.8155          0.1845  ",
     ] {
@@ -263,7 +264,7 @@ fn evaluation_follows_the_conventions() {
     let shown =
         place.run("evaluate --data a.txt --scores s.txt --metric arp --metric p@1 --empty skip --threshold 2").done();
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("nothing relevant: skip") && words.contains("label of 2 or more"), "{shown}");
+    assert!(words.contains("queries without relevant documents: skip") && words.contains("label of 2 or more"), "{shown}");
     assert!(shown.contains("1 skipped, lower is better"), "{shown}");
     assert!(shown.lines().any(|line| line.starts_with("p:rel=2@1") && line.contains("  -  ")), "{shown}");
     assert!(
@@ -286,7 +287,7 @@ fn scores_must_fit_the_data() {
 }
 
 #[test]
-fn runs_are_judged_by_their_judgements() {
+fn runs_are_evaluated_with_qrels() {
     let run = "1 Q0 a 1 0.9 t\n1 Q0 b 2 0.8 t\n2 Q0 a 1 1 t\n9 Q0 a 1 1 t\n";
     let qrels = "1 0 b 1\n1 0 c 1\n2 0 a 1\n3 0 a 1\n";
     let place = Place::new(&[("run.txt", run), ("qrels.txt", qrels)]);
@@ -297,15 +298,15 @@ fn runs_are_judged_by_their_judgements() {
     let json = place.run(&format!("{evaluate} --complete --json")).json();
     assert!(close(&json["metrics"][0]["mean"], (0.25 + 1.0) / 3.0) && json["queries"] == 3, "{json}");
     let shown = place.run(evaluate).good();
-    assert!(shown.contains("run       run.txt: 3 queries; 1 query left out, not judged\n"), "{shown}");
-    assert!(shown.contains("qrels     qrels.txt: 3 queries; 1 query left out, not in the run\n"), "{shown}");
+    assert!(shown.contains("run          run.txt: 3 queries; 1 query skipped, not judged\n"), "{shown}");
+    assert!(shown.contains("qrels        qrels.txt: 3 queries; 1 query skipped, not in the run\n"), "{shown}");
 
-    // Only bpref leaves out the document that nobody judged, a of query 1.
+    // Only bpref ignores the unjudged document, a of query 1.
     let json = place.run("evaluate --run run.txt --qrels qrels.txt --metric bpref,p@1 --per-query --json").json();
     assert!(close(&json["per_query"][0]["values"]["bpref"], 0.5) && close(&json["per_query"][0]["values"]["p@1"], 0.0));
 
     let place = Place::new(&[("run.txt", run), ("qrels.txt", "7 0 a 1\n")]);
-    assert!(place.run(evaluate).bad(1).contains("no query in common"));
+    assert!(place.run(evaluate).bad(1).contains("no queries in common"));
 }
 
 #[test]
@@ -403,7 +404,7 @@ fn conversion_is_canonical() {
     assert_eq!(place.run_with("convert - --first-index 0 --out -", sparse.as_bytes()).good(), clean);
     // Not in place.
     let message = place.run("convert clean.txt --sparse --force --out clean.txt").bad(1);
-    assert!(message.contains("clean.txt is read by this command and is never overwritten"), "{message}");
+    assert!(message.contains("clean.txt is an input of this command and is not overwritten"), "{message}");
     assert_eq!(place.read("clean.txt"), clean);
     let json = place.run("convert clean.txt --out c.txt --json").json();
     assert_eq!(json, serde_json::json!({ "file": "c.txt", "queries": 2, "documents": 3, "features": 3 }));
@@ -484,9 +485,9 @@ fn a_split_replaces_nothing_unasked() {
     place.run("split all.txt --out parts").good();
     let before = (place.list(), place.read("parts/train.txt"));
     let message = place.run("split all.txt --out parts --seed 9").bad(1);
-    assert!(message.contains("exists already: choose another --out, or replace it with --force"), "{message}");
+    assert!(message.contains("already exists: choose another --out, or replace it with --force"), "{message}");
     assert!(place.run("split all.txt --out parts --folds 3 --force").bad(1).contains("belongs to another split"));
-    assert!(place.run("split parts/train.txt --out parts --force").bad(1).contains("is read by this command"));
+    assert!(place.run("split parts/train.txt --out parts --force").bad(1).contains("is an input of this command"));
     assert!(place.run("split all.txt --out all.txt").bad(1).contains("all.txt: cannot read"));
     assert_eq!((place.list(), place.read("parts/train.txt")), before);
     place.run("split all.txt --out parts --seed 9 --force").good();

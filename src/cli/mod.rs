@@ -72,7 +72,7 @@ Exit codes: 0 success, 1 error, 2 bad usage, 130 interrupted.";
 
 /// Learning to rank: train, evaluate, compare and deploy ranking models
 #[derive(Debug, Parser)]
-#[command(name = "burnrank", version, about, after_help = EXAMPLES, max_term_width = 80)]
+#[command(name = "burnrank", version, after_help = EXAMPLES, max_term_width = 80)]
 struct Cli {
     /// Number of threads; 0 uses all cores. Results do not depend on it
     #[arg(long, global = true, display_order = 900, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]

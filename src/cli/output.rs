@@ -259,7 +259,7 @@ mod tests {
         let output = Output::new(&path, "--figure", false).unwrap();
         std::fs::write(&path, "late").unwrap();
         let expected =
-            format!("{} exists already: choose another --figure, or replace it with --force", path.display());
+            format!("{} already exists: choose another --figure, or replace it with --force", path.display());
         assert_eq!(output.write_text("new").unwrap_err().to_string(), expected);
         assert_eq!(Output::new(&path, "--figure", false).unwrap_err().to_string(), expected);
         // The file may appear between the check and the end of writing.

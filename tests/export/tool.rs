@@ -74,7 +74,7 @@ fn files_are_written_whole_and_not_replaced_unasked() {
     let before = place.list();
     for file in ["ranker.json", "ranker.features.json"] {
         let message = place.run(&format!("export --model model --format solr -o {file}")).bad(1);
-        assert!(message.contains("exists already: choose another --out, or replace it with --force"), "{message}");
+        assert!(message.contains("already exists: choose another --out, or replace it with --force"), "{message}");
     }
     assert_eq!(place.list(), before);
     place.run("export --model model --format solr -o ranker.json --force").good();
@@ -100,7 +100,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
             2,
             "unknown format 'tarball': expected onnx, solr, elasticsearch, vespa",
         ),
-        ("--model model --format json -o - --json", 2, "--json describes the written file"),
+        ("--model model --format json -o - --json", 2, "--json describes the output file"),
         ("--model nothing --format json -o m", 1, "nothing: not a model folder"),
         ("--model model --format solr -o m", 1, "solr cannot hold features scaled within each query (query-minmax)"),
         ("--model model --format vespa -o m", 1, "train with --scale zscore, or export to onnx, rust or c"),

@@ -158,6 +158,6 @@ fn values_that_are_too_small_for_f16_are_refused_unless_forced() {
     assert!(message.contains(expected) && message.contains("--force"), "{message}");
     assert_eq!(place.list(), ["a.txt"]);
     let printed = place.run(&format!("{convert} --force")).good();
-    assert!(printed.contains("2 values other than 0 became 0."), "{printed}");
+    assert!(printed.contains("2 nonzero values became 0."), "{printed}");
     assert_eq!(place.run(&format!("{convert} --force --json")).json()["rounding"]["underflows"], 2);
 }

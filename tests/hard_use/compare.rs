@@ -42,7 +42,7 @@ fn number(value: &Value) -> f64 {
 fn a_run_of_other_queries_is_refused_in_the_words_of_evaluate() {
     let place = place(&[("other.run", &run(&[7, 8, 9], [2, 1, 3, 4]))]);
     place.run("convert data.txt --to qrels --out qrels.txt").good();
-    let words = "other.run and data.txt have no query in common: are they of the same collection?";
+    let words = "other.run and data.txt have no queries in common: check that they belong to the same collection";
     assert!(place.run("compare good.run other.run --data data.txt").bad(1).contains(words));
     assert!(place.run("evaluate --data data.txt --scores other.run").bad(1).contains(words));
     let words = words.replace("data.txt", "qrels.txt");
@@ -65,8 +65,8 @@ fn queries_that_a_run_lacks_are_left_out_for_all_and_counted() {
     );
     assert!(shown.contains("\n1 query of the run half.run not in the data, skipped.\n"), "{shown}");
     let shown = flat(&place.run("evaluate --data data.txt --scores half.run").good());
-    assert!(shown.contains("over 2 queries. The run lacks 2 queries that are judged. "), "{shown}");
-    assert!(shown.contains("; 2 queries left out, not in the run "), "{shown}");
+    assert!(shown.contains("over 2 queries. 2 queries of the judgements are not in the run. "), "{shown}");
+    assert!(shown.contains("; 2 queries skipped, not in the run "), "{shown}");
     // On request they count, with nothing retrieved.
     let found = place.run("compare good.run half.run --data data.txt --complete --json").json();
     assert_eq!((&found["skipped_queries"], &found["comparisons"][0]["losses"]), (&0.into(), &2.into()));
@@ -82,13 +82,13 @@ fn documents_of_a_run_must_be_those_of_the_data() {
     let place = place(&[("other.run", &other), ("some.run", &some), ("twice.txt", &twice)]);
     for command in ["compare good.run other.run --data data.txt", "evaluate --data data.txt --scores other.run"] {
         let message = place.run(command).bad(1);
-        assert!(message.contains("other.run and data.txt have queries in common, but no document"), "{message}");
+        assert!(message.contains("other.run and data.txt have queries in common, but no documents"), "{message}");
         assert!(message.contains("'q1d1'"), "an id of the data, to see the difference: {message}");
     }
     let shown = place.run("compare good.run some.run --data data.txt").good();
     assert!(shown.contains("1 document of the run some.run not in the data"), "{shown}");
     let message = place.run("compare good.run bad.run --data twice.txt").bad(1);
-    assert!(message.contains("twice.txt: query '3' has two documents called 'q3d2'"), "{message}");
+    assert!(message.contains("twice.txt: query '3' has two documents with the id 'q3d2'"), "{message}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn scores_without_information_are_reported() {
     let shown = place.run("compare good.run same.txt --data data.txt").good();
     assert!(shown.contains("\nAll scores of same.txt are equal.\n") && !shown.contains("of good.run are"), "{shown}");
     let shown = flat(&place.run("evaluate --data data.txt --scores same.txt").good());
-    assert!(shown.contains(" All scores are the same. "), "{shown}");
+    assert!(shown.contains(" All scores are equal. "), "{shown}");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn scores_stay_with_their_documents() {
         for option in ["--lenient", "--regroup"] {
             let scores = if command.starts_with("compare") { "bad.run" } else { "--scores s.txt" };
             let message = place.run(&format!("{command} {scores} --data data.txt {option}")).bad(2);
-            assert!(message.contains("away from their scores"), "{message}");
+            assert!(message.contains("so that scores do not match"), "{message}");
         }
     }
 }

@@ -44,7 +44,7 @@ fn the_best_comes_first_and_letters_tell_who_does_not_differ() {
     let none = shown.lines().find(|line| line.contains("  none ")).unwrap();
     assert!(half.ends_with("  ab") && none == "   3  none    0.2500  0.2500 to 0.2500  b", "{shown}");
     let words = flat(&shown);
-    assert!(words.contains("data data.txt: 12 queries conventions equal scores: "), "{shown}");
+    assert!(words.contains("data data.txt: 12 queries conventions ties: "), "{shown}");
     assert!(words.contains("corrected by Holm's method over all 3 pairs of different systems;"), "{shown}");
     // A larger error is allowed: then all differ.
     let shown = flat(&place.run("compare none half all --data data.txt --metric mrr --alpha 0.1").good());

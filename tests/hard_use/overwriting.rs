@@ -210,7 +210,10 @@ fn files_in_folders_are_replaced_only_with_force() {
         println!("{command:<70} {option:<9} {file}");
     }
     let message = place.run("explain --model m --data d.txt --figures m --force").bad(1);
-    assert!(message.contains("is a model folder, which may only contain its model: choose another --figures"), "{message}");
+    assert!(
+        message.contains("is a model folder, which may only contain its model: choose another --figures"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn lenient_scores_stand_on_the_lines_of_their_documents() {
     let expected = [good[0], "NaN", "NaN", good[1], "NaN", good[2], "NaN"].join("\n") + "\n";
     let ran = place.run("predict --model model --data bad.txt --lenient");
     assert_eq!((ran.code, &ran.out), (Some(0), &expected), "{ran:?}");
-    assert!(ran.err.contains("skipped 4 bad lines") && ran.err.contains("has the score NaN"), "{}", ran.err);
+    assert!(ran.err.contains("skipped 4 bad lines") && ran.err.contains("have the score NaN"), "{}", ran.err);
     let ran = place.run("predict --model model --data bad.txt --lenient --format trec");
     assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 3));
     assert!(ran.err.contains("are not in the run"), "{}", ran.err);
@@ -111,7 +111,7 @@ fn query_files_are_found_beside_their_data() {
     }
     let ran = place.run("predict --model model --data a.txt");
     assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 3), "{ran:?}");
-    assert!(ran.err.contains("queries as a.txt.query counts them"), "{}", ran.err);
+    assert!(ran.err.contains("reads queries from a.txt.query"), "{}", ran.err);
     let message = place.run("data d.txt").bad(1);
     assert!(message.contains("missing query id"), "{message}");
     let ran = place.run("split a.txt --out parts --parts 1,1,1 --quiet");
@@ -146,7 +146,7 @@ fn each_file_of_a_training_has_its_own_query_file() {
 fn converting_over_a_file_needs_force() {
     let place = Place::new(&[("a.txt", "1 qid:1 1:1\n"), ("precious.txt", "do not lose me\n")]);
     let message = place.run("convert a.txt --out precious.txt").bad(1);
-    assert!(message.contains("precious.txt exists already") && message.contains("--force"), "{message}");
+    assert!(message.contains("precious.txt already exists") && message.contains("--force"), "{message}");
     assert_eq!(place.read("precious.txt"), "do not lose me\n");
     place.run("convert a.txt --out precious.txt --force").good();
     assert_eq!(place.read("precious.txt"), "1 qid:1 1:1\n");

@@ -98,10 +98,10 @@ fn certify_answers_in_words_first_and_fits_a_terminal() {
         let ask = format!("certify --model model --data train.txt --epsilon 0.1 --delta 0.1 {more}");
         let text = place.run(&ask).good();
         let first = text.lines().next().unwrap();
-        let verdicts = ["Not a local optimum: ", "No sign against a local optimum: "];
+        let verdicts = ["Not a local optimum: ", "No evidence against a local optimum: "];
         assert!(verdicts.iter().any(|verdict| first.starts_with(verdict)), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        assert!(text.lines().last().unwrap().starts_with("equal scores: pessimistic"), "{text}");
+        assert!(text.lines().last().unwrap().starts_with("ties: pessimistic"), "{text}");
         assert!(text.contains("22 directions") && text.contains("psilon 10%"), "{text}");
         let plain = |word: &str| {
             let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.');

@@ -27,7 +27,7 @@ fn lightgbms_other_side_files_are_named_and_ignored() {
         ("vali.txt.weight", "weights of documents"),
         ("test.txt.position", "positions of documents"),
     ] {
-        let note = format!("note: {file}: ignored: {holds} are not supported and have no effect\n");
+        let note = format!("note: {file}: ignored: {holds} are not supported\n");
         assert_eq!(ran.err.matches(&note).count(), 1, "{}", ran.err);
         assert!(last.contains(&format!("\"about\":\"{file}\"")), "{last}");
     }

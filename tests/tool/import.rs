@@ -31,7 +31,7 @@ fn a_lightgbm_model_becomes_a_model_folder() {
     assert!(json["metrics"].is_array(), "{json}");
     assert!(place.run("info model").done().contains("imported from m.txt"));
     let message = place.run("convert m.txt --to model --out model").bad(1);
-    assert!(message.contains("model exists already: choose another --out, or replace it with --force"), "{message}");
+    assert!(message.contains("model already exists: choose another --out, or replace it with --force"), "{message}");
     place.run("convert m.txt --to model --out model --force").done();
 }
 

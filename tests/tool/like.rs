@@ -142,7 +142,7 @@ fn what_a_program_cannot_say_is_refused() {
     let message = ask("--scores scores.txt --like ligthgbm").bad(2);
     assert!(message.contains("did you mean 'lightgbm'?"), "{message}");
     let message = ask("--scores run.txt --like xgboost --metric ndcg").bad(2);
-    assert!(message.contains("--like xgboost: it judges scores of documents, not runs"), "{message}");
+    assert!(message.contains("--like xgboost: the program evaluates score files, not runs"), "{message}");
 }
 
 /// The table of docs/conventions.md.

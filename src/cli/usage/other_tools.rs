@@ -66,7 +66,7 @@ pub(super) const COMMANDS: [(&str, &[&str]); 14] = [
     ("predict", &["score", "rank", "apply", "infer", "inference"]),
     ("info", &["show", "describe", "inspect"]),
     ("data", &["stats", "statistics", "validate", "check"]),
-    ("evaluate", &["eval", "test", "judge", "metrics", "measure"]),
+    ("evaluate", &["eval", "test", "metrics", "measure"]),
     ("compare", &["significance", "diff", "ttest"]),
     ("explain", &["importance", "importances", "interpret", "shap", "why", "analyze", "analyse"]),
     ("report", &["html", "page", "dashboard", "summary"]),

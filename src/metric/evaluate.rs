@@ -39,7 +39,7 @@ words! {
 /// use burnrank::Conventions;
 /// assert_eq!(
 ///     Conventions::default().to_string(),
-///     "equal scores: pessimistic; nothing relevant: 0; scores of -inf or NaN: last"
+///     "ties: pessimistic; queries without relevant documents: 0; scores of -inf or NaN: last"
 /// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -55,7 +55,7 @@ pub struct Conventions {
 impl fmt::Display for Conventions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Conventions { ties, empty, missing } = self;
-        write!(f, "equal scores: {ties}; nothing relevant: {empty}; scores of -inf or NaN: {missing}")
+        write!(f, "ties: {ties}; queries without relevant documents: {empty}; scores of -inf or NaN: {missing}")
     }
 }
 
